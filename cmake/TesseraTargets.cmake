@@ -1,0 +1,41 @@
+# Flags that everything is compiled with, and one function per kind of target.
+
+add_library(tessera_flags INTERFACE)
+# No contraction: a * b + c stays two roundings unless the code says fma. The numerics contract (one answer for any
+# batch, split and instruction set) depends on it.
+target_compile_options(tessera_flags INTERFACE
+  $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wpedantic -Wshadow -ffp-contract=off -fno-math-errno>
+  $<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-Wall,-Wextra --fmad=false>)
+if(TESSERA_SANITIZE)
+  target_compile_options(tessera_flags INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-fsanitize=${TESSERA_SANITIZE}
+    -fno-omit-frame-pointer -g -fno-sanitize-recover=all>)
+  target_link_options(tessera_flags INTERFACE -fsanitize=${TESSERA_SANITIZE})
+endif()
+if(TESSERA_FUZZ)
+  target_compile_options(tessera_flags INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-fsanitize=fuzzer-no-link>)
+endif()
+
+# tessera_library(<folder> SOURCES ... [DEPENDS folders] [LIBRARIES external targets])
+function(tessera_library folder)
+  cmake_parse_arguments(arg "" "" "SOURCES;DEPENDS;LIBRARIES" ${ARGN})
+  add_library(tessera_${folder} STATIC ${arg_SOURCES})
+  add_library(tessera::${folder} ALIAS tessera_${folder})
+  target_include_directories(tessera_${folder} PUBLIC ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/include)
+  target_link_libraries(tessera_${folder} PUBLIC ${arg_LIBRARIES} PRIVATE tessera_flags)
+  foreach(dependency ${arg_DEPENDS})
+    target_link_libraries(tessera_${folder} PUBLIC tessera::${dependency})
+  endforeach()
+endfunction()
+
+# tessera_test(<name> SOURCES ... DEPENDS folders): one GoogleTest binary, one ctest entry per test case.
+function(tessera_test name)
+  cmake_parse_arguments(arg "" "LABELS" "SOURCES;DEPENDS;LIBRARIES" ${ARGN})
+  add_executable(${name} ${arg_SOURCES})
+  target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/tests)
+  target_compile_definitions(${name} PRIVATE TESSERA_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
+  target_link_libraries(${name} PRIVATE tessera_flags GTest::gtest_main GTest::gmock ${arg_LIBRARIES})
+  foreach(dependency ${arg_DEPENDS})
+    target_link_libraries(${name} PRIVATE tessera::${dependency})
+  endforeach()
+  gtest_discover_tests(${name} DISCOVERY_TIMEOUT 120 PROPERTIES LABELS "${arg_LABELS}" TIMEOUT 600)
+endfunction()

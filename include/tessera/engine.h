@@ -1,0 +1,140 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tessera/status.h"
+
+/// The public C++ API: load a model, submit requests, stream events, cancel.
+namespace tessera {
+
+/// How tokens are chosen. Defaults are neutral; Engine::default_sampling() has the model's own
+/// (generation_config.json). Ranges are checked by Engine::submit.
+struct SamplingParams {
+  float temperature = 1.0F;         // >= 0; 0 is greedy
+  int top_k = 0;                    // 0: off
+  float top_p = 1.0F;               // (0, 1]
+  float min_p = 0.0F;               // [0, 1]
+  float repetition_penalty = 1.0F;  // > 0; over prompt and output
+  float presence_penalty = 0.0F;    // [-2, 2]; over output
+  float frequency_penalty = 0.0F;   // [-2, 2]; over output
+  std::vector<std::pair<int32_t, float>> logit_bias;  // token id, addend in [-100, 100]
+  std::optional<uint64_t> seed;     // same prompt, parameters and seed: same tokens, whatever else is served
+  int n = 1;                        // choices, 1..16
+  int64_t max_tokens = -1;          // per choice; -1: as many as fit
+  int64_t min_tokens = 0;           // no stop token or string before that many
+  bool ignore_eos = false;
+  std::vector<int32_t> stop_token_ids;  // besides the model's own
+  std::vector<std::string> stop;        // strings; the output ends before the first match
+  bool include_stop_str_in_output = false;
+  bool skip_special_tokens = true;      // in text; ids always hold them
+  std::optional<int> logprobs;          // 0..20 alternatives per token, besides the chosen one
+  std::optional<int> prompt_logprobs;   // the same for prompt tokens
+};
+
+struct Request {
+  std::vector<int32_t> prompt;  // token ids; see Engine::tokenize and Engine::chat_prompt
+  SamplingParams sampling;
+};
+
+struct TokenLogprob {
+  int32_t token = 0;
+  float logprob = 0;  // natural log, of the model's distribution before temperature, filters and penalties
+  int64_t rank = 0;   // 1 is the most likely
+};
+
+enum class FinishReason { none, stop, length, cancelled, error };
+
+/// Something that happened to one choice of a request, in order.
+struct Event {
+  int choice = 0;
+  std::vector<int32_t> tokens;  // new tokens (usually one)
+  std::string text;             // new text: whole UTF-8 code points, stop strings removed
+  /// For each new token when logprobs were asked: the chosen token first, then the alternatives, best first.
+  std::vector<std::vector<TokenLogprob>> logprobs;
+  /// In the first event of choice 0 when prompt_logprobs were asked; entry i is prompt token i (entry 0 is empty).
+  std::vector<std::vector<TokenLogprob>> prompt_logprobs;
+  FinishReason finish_reason = FinishReason::none;  // set in the last event of a choice
+  std::string stop_reason;   // the stop string matched, or the stop token id in decimal, if any
+  Status error;              // with FinishReason::error
+};
+
+/// One running request. Events queue up (at most max_tokens of them a choice) and never hold the engine back.
+/// Destroying the stream cancels what is still running. Used by one thread at a time; cancel() by any.
+class RequestStream {
+ public:
+  RequestStream(RequestStream&&) noexcept;
+  RequestStream& operator=(RequestStream&&) noexcept;
+  ~RequestStream();
+
+  /// Waits for the next event; nullopt after the last one (every choice has finished).
+  std::optional<Event> next();
+  /// The next event if one is there; nullopt otherwise (finished() tells why).
+  std::optional<Event> try_next();
+  [[nodiscard]] bool finished() const;
+  void cancel();
+  /// Called from the engine thread whenever events were added; must be quick and must not call the engine.
+  void on_ready(std::function<void()> callback);
+
+ private:
+  friend class Engine;
+  struct State;
+  explicit RequestStream(std::shared_ptr<State> state);
+  std::shared_ptr<State> state_;
+};
+
+struct EngineOptions {
+  std::string model;                // a directory, or a name in the Hugging Face cache
+  std::string chat_template;        // a template file; empty: the model's own, else the bundled one
+  std::string compute = "bf16";     // or "fp32", the oracle
+  std::string kv_cache_dtype = "auto";  // auto (bf16, or fp8 where the checkpoint says so), bfloat16, fp8
+  int64_t max_model_len = 0;        // 0: the model's limit, or what fits
+  int max_num_seqs = 0;             // 0: chosen to fit (at most 64)
+  int max_num_batched_tokens = 0;   // rows of a step; 0: 512
+  size_t memory_bytes = 0;          // for KV and states; 0: what is free, less a reserve
+  int threads = 0;                  // 0: all cores this process may use
+  std::function<void(size_t done_bytes, size_t total_bytes)> on_load_progress;
+};
+
+struct ChatMessage {
+  std::string role;  // system, user, assistant
+  std::string content;
+};
+
+struct EngineStats {
+  int running = 0, waiting = 0;
+  int kv_blocks_used = 0, kv_blocks_total = 0;
+  int state_slots_used = 0, state_slots_total = 0;
+  uint64_t steps = 0, preemptions = 0, prompt_tokens = 0, generated_tokens = 0;
+};
+
+/// A loaded model and the one thread that runs it. All members may be called from any thread.
+class Engine {
+ public:
+  static Expected<Engine> create(EngineOptions options);
+  Engine(Engine&&) noexcept;
+  Engine& operator=(Engine&&) noexcept;
+  ~Engine();  // cancels everything and joins
+
+  Expected<RequestStream> submit(Request request);
+
+  [[nodiscard]] Expected<std::vector<int32_t>> tokenize(const std::string& text) const;
+  [[nodiscard]] std::string detokenize(const std::vector<int32_t>& tokens, bool skip_special_tokens = true) const;
+  /// Renders the chat template with a generation prompt and tokenizes it.
+  Expected<std::vector<int32_t>> chat_prompt(const std::vector<ChatMessage>& messages, bool enable_thinking = true);
+  [[nodiscard]] const SamplingParams& default_sampling() const;
+  [[nodiscard]] int64_t max_model_len() const;
+  [[nodiscard]] EngineStats stats() const;
+
+ private:
+  struct Impl;
+  explicit Engine(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace tessera

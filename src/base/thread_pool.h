@@ -1,0 +1,53 @@
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+namespace tessera {
+
+/// A fixed set of threads that run one loop at a time, for CPU kernels.
+///
+/// Contract: one thread (the owner) calls run_chunks; the caller works too, so a pool of size 1 has no threads
+/// of its own. Which thread takes which chunk is free; a kernel must compute every output wholly inside one
+/// chunk, so results never depend on the number of threads. Workers spin for about 100 us after a loop (a
+/// decode step runs hundreds of short loops back to back; waking a sleeping thread costs 20-50 us), then sleep.
+class ThreadPool {
+ public:
+  /// `threads` >= 1, the caller included.
+  explicit ThreadPool(int threads);
+  ~ThreadPool();
+  ThreadPool(const ThreadPool&) = delete;
+  ThreadPool& operator=(const ThreadPool&) = delete;
+
+  [[nodiscard]] int size() const { return static_cast<int>(workers_.size()) + 1; }
+
+  /// Calls body(chunk, thread) for every chunk in [0, chunks), each exactly once; `thread` in [0, size())
+  /// names the calling thread's scratch space. Returns when all are done. `body` must not throw or nest.
+  void run_chunks(int64_t chunks, const std::function<void(int64_t chunk, int thread)>& body);
+
+ private:
+  void work(int thread);
+  void take_chunks(int thread);
+
+  std::vector<std::thread> workers_;
+  const std::function<void(int64_t, int)>* body_ = nullptr;
+  int64_t chunks_ = 0;
+  std::atomic<int64_t> next_chunk_{0};
+  std::atomic<int> busy_workers_{0};
+  std::atomic<uint64_t> generation_{0};
+  std::atomic<int> sleepers_{0};
+  std::atomic<bool> stop_{false};
+  std::mutex mutex_;
+  std::condition_variable wake_;
+};
+
+/// Threads to use by default: the cores this process may run on (its affinity mask and cgroup quota).
+int default_thread_count();
+
+}  // namespace tessera

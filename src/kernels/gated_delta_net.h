@@ -1,0 +1,51 @@
+#pragma once
+
+#include <cstdint>
+
+#include "kernels/batch.h"
+#include "kernels/context.h"
+
+namespace tessera::kernels {
+
+struct DeltaNetShape {
+  int key_heads = 0;
+  int value_heads = 0;  // multiple of key_heads; value head j reads key head j / (value_heads / key_heads)
+  int key_dim = 0;
+  int value_dim = 0;
+  int conv_width = 4;
+  float norm_eps = 0;
+
+  [[nodiscard]] int64_t channels() const {  // of the convolution: q | k | v
+    return 2LL * key_heads * key_dim + static_cast<int64_t>(value_heads) * value_dim;
+  }
+  /// fp32 values in one sequence's state of one layer: S [value_heads, key_dim, value_dim], then the last
+  /// conv_width - 1 convolution inputs [conv_width - 1, channels], oldest first.
+  [[nodiscard]] int64_t state_floats() const {
+    return static_cast<int64_t>(value_heads) * key_dim * value_dim + (conv_width - 1) * channels();
+  }
+};
+
+struct GatedDeltaNetArgs {
+  DeltaNetShape shape;
+  const Batch* batch = nullptr;
+  const float* qkv = nullptr;          // [rows, channels()], before the convolution
+  const float* z = nullptr;            // [rows, value_heads * value_dim], output gate
+  const float* b = nullptr;            // [rows, value_heads]; beta = sigmoid(b)
+  const float* a = nullptr;            // [rows, value_heads]; decay input
+  const float* conv_weight = nullptr;  // [channels(), conv_width]; the last tap multiplies the current token
+  const float* a_log = nullptr;        // [value_heads]
+  const float* dt_bias = nullptr;      // [value_heads]
+  const float* norm_weight = nullptr;  // [value_dim], NOT zero-centred
+  float* states = nullptr;             // [slots, state_floats()]; slot = SequenceRows::state_slot
+  float* out = nullptr;                // [rows, value_heads * value_dim]
+};
+
+/// Gated DeltaNet between its projections: causal depthwise convolution with SiLU, gates, L2 norm of q and k,
+/// the delta rule, gated RMSNorm. Formulas: section B.4 of the model card (docs/architecture.md lists them).
+/// Decode rows: S <- exp(g) S; u = beta (v - S^T k); S <- S + k u^T; o = S^T q, one token at a time.
+/// Prefill rows: the chunked form over 64 tokens aligned to absolute position, a short last chunk padded with
+/// zeros; all fp32. A sequence whose first_position is 0 starts from a zero state, whatever the slot holds.
+/// Rounding to BF16: SiLU(conv); beta; o; normalised o; times weight; gated output (as transformers does).
+void gated_delta_net(const Context& context, const GatedDeltaNetArgs& args);
+
+}  // namespace tessera::kernels

@@ -1,0 +1,50 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "kernels/context.h"
+#include "kernels/weight.h"
+
+namespace tessera::kernels {
+
+/// Weights of a SwiGLU network: down(silu(gate x) * (up x)).
+struct SwigluWeights {
+  Weight gate_up;  // [2 * inner, hidden]: all gate rows, then all up rows
+  Weight down;     // [hidden, inner]
+};
+
+struct MlpArgs {
+  float* x = nullptr;  // [rows, hidden]; residual in and out: x = x + mlp(norm(x))
+  int64_t rows = 0;
+  int64_t hidden = 0;
+  const float* norm_weight = nullptr;  // [hidden], zero-centred
+  float norm_eps = 0;
+  const SwigluWeights* weights = nullptr;
+};
+
+/// Dense SwiGLU block with its norm and residual. Rounding to BF16: normed x; gate and up; silu(gate); silu(gate) *
+/// up; down; the residual sum.
+void mlp(const Context& context, const MlpArgs& args);
+
+struct MoeArgs {
+  float* x = nullptr;  // [rows, hidden]; residual in and out: x = x + moe(norm(x))
+  int64_t rows = 0;
+  int64_t hidden = 0;
+  const float* norm_weight = nullptr;  // [hidden], zero-centred
+  float norm_eps = 0;
+  int experts_per_token = 0;
+  const Weight* router = nullptr;              // [experts, hidden]
+  std::span<const SwigluWeights> experts;      // [experts]
+  const SwigluWeights* shared = nullptr;       // null: no shared expert
+  const Weight* shared_gate = nullptr;         // [1, hidden]
+  int32_t* chosen = nullptr;                   // optional out: [rows, experts_per_token], descending probability
+};
+
+/// Mixture of experts with its norm and residual. Router: logits (rounded to BF16), softmax over all experts in
+/// fp32, the experts_per_token largest (ties to the lower id), weights renormalised to sum 1. Routed outputs are
+/// rounded to BF16 per (token, expert), multiplied by their weight and summed in fp32 by ascending expert id;
+/// + sigmoid(shared_gate x) * shared(x); rounded once; then the residual add, rounded.
+void moe(const Context& context, const MoeArgs& args);
+
+}  // namespace tessera::kernels
