@@ -1,0 +1,75 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/dtype.h"
+#include "base/status.h"
+
+namespace tessera::format {
+
+/// A tensor in a mapped file. The bytes live as long as the SafetensorsFile and need not be aligned.
+struct TensorView {
+  DType dtype = DType::u8;
+  std::vector<int64_t> shape;
+  std::span<const std::byte> bytes;
+};
+
+/// One memory-mapped .safetensors file, checked on opening: header length, JSON, dtypes, shapes, overflow, offsets in
+/// range, in order, without overlap or hole, data_offsets against shape x dtype.
+class SafetensorsFile {
+ public:
+  static Expected<std::shared_ptr<const SafetensorsFile>> open(const std::filesystem::path& path);
+  /// The same checks on bytes in memory (fuzzing, tests); `bytes` must outlive the result.
+  static Expected<std::shared_ptr<const SafetensorsFile>> parse(std::span<const std::byte> bytes,
+                                                                const std::string& name);
+  ~SafetensorsFile();
+  SafetensorsFile(const SafetensorsFile&) = delete;
+  SafetensorsFile& operator=(const SafetensorsFile&) = delete;
+
+  [[nodiscard]] const std::map<std::string, TensorView, std::less<>>& tensors() const { return tensors_; }
+  [[nodiscard]] const std::map<std::string, std::string>& metadata() const { return metadata_; }
+
+ private:
+  SafetensorsFile() = default;
+  Status read_header(std::span<const std::byte> bytes, const std::string& name);
+  void* mapping_ = nullptr;
+  size_t mapping_bytes_ = 0;
+  std::map<std::string, TensorView, std::less<>> tensors_;
+  std::map<std::string, std::string> metadata_;
+};
+
+/// Writes a file tensor by tensor: names, dtypes and shapes first, then the bytes in the order declared, so that
+/// memory stays small whatever the file's size. The file appears under its name only when finish() succeeds.
+class SafetensorsWriter {
+ public:
+  struct Declaration {
+    std::string name;
+    DType dtype = DType::u8;
+    std::vector<int64_t> shape;
+  };
+  static Expected<SafetensorsWriter> create(const std::filesystem::path& path, std::vector<Declaration> tensors,
+                                            std::map<std::string, std::string> metadata = {});
+  SafetensorsWriter(SafetensorsWriter&&) noexcept;
+  SafetensorsWriter& operator=(SafetensorsWriter&&) noexcept;
+  ~SafetensorsWriter();
+
+  /// Appends bytes of the tensor that is due next; a tensor may come in several pieces.
+  Status write(std::span<const std::byte> bytes);
+  /// Checks that everything declared was written, syncs, renames into place.
+  Status finish();
+
+ private:
+  struct State;
+  explicit SafetensorsWriter(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace tessera::format
