@@ -1,0 +1,77 @@
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <utility>
+
+#include "base/status.h"
+
+// CUDA plumbing for .cu files: errors, move-only handles, the one launch function.
+namespace tessera::device {
+
+inline Status cuda_status(cudaError_t code, const char* call) {
+  if (code == cudaSuccess) return {};
+  return error(StatusCode::internal, "{} failed: {} ({})", call, cudaGetErrorString(code), cudaGetErrorName(code));
+}
+
+/// Returns the failed call, quoted, from the enclosing function.
+#define TESSERA_CUDA_RETURN_IF_ERROR(call) TESSERA_RETURN_IF_ERROR(::tessera::device::cuda_status((call), #call))
+
+/// A CUDA object that is destroyed once: Handle<cudaStream_t, cudaStreamDestroy>.
+template <typename T, auto destroy>
+class Handle {
+ public:
+  Handle() = default;
+  explicit Handle(T value) : value_(value) {}
+  Handle(Handle&& other) noexcept : value_(std::exchange(other.value_, T{})) {}
+  Handle& operator=(Handle&& other) noexcept {
+    std::swap(value_, other.value_);
+    return *this;
+  }
+  ~Handle() {
+    if (value_ != T{}) (void)destroy(value_);
+  }
+  [[nodiscard]] T get() const { return value_; }
+  /// For create functions: the address to fill. The handle must be empty.
+  T* fill() { return &value_; }
+
+ private:
+  T value_{};
+};
+
+using Stream = Handle<cudaStream_t, cudaStreamDestroy>;
+using Event = Handle<cudaEvent_t, cudaEventDestroy>;
+using DeviceMemory = Handle<void*, cudaFree>;
+
+/// How a kernel is launched. Never the default stream.
+struct Launch {
+  dim3 grid{1, 1, 1};
+  dim3 block{1, 1, 1};
+  size_t smem_bytes = 0;
+  bool programmatic_dependent_launch = false;  // the kernel must call griddepcontrol.wait before it reads inputs
+  cudaStream_t stream = nullptr;
+};
+
+/// The one way to launch: sets the shared-memory opt-in and PDL, and checks the result.
+template <typename... Parameters, typename... Arguments>
+Status launch(void (*kernel)(Parameters...), const Launch& how, Arguments&&... arguments) {
+  constexpr size_t kSmemWithoutOptIn = 48 * 1024;
+  if (how.smem_bytes > kSmemWithoutOptIn) {
+    TESSERA_CUDA_RETURN_IF_ERROR(cudaFuncSetAttribute(reinterpret_cast<const void*>(kernel),
+                                                      cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                                      static_cast<int>(how.smem_bytes)));
+  }
+  cudaLaunchAttribute attribute{};
+  attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+  attribute.val.programmaticStreamSerializationAllowed = 1;
+  cudaLaunchConfig_t config{};
+  config.gridDim = how.grid;
+  config.blockDim = how.block;
+  config.dynamicSmemBytes = how.smem_bytes;
+  config.stream = how.stream;
+  config.attrs = &attribute;
+  config.numAttrs = how.programmatic_dependent_launch ? 1 : 0;
+  return cuda_status(cudaLaunchKernelEx(&config, kernel, std::forward<Arguments>(arguments)...), "cudaLaunchKernelEx");
+}
+
+}  // namespace tessera::device
