@@ -6,8 +6,6 @@ add_library(tessera_flags INTERFACE)
 target_compile_options(tessera_flags INTERFACE
   $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wpedantic -Wshadow -ffp-contract=off -fno-math-errno>
   $<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-Wall,-Wextra --fmad=false>)
-# nvcc's front end cannot evaluate fmt 9's format-string check; host files still check theirs.
-target_compile_definitions(tessera_flags INTERFACE $<$<COMPILE_LANGUAGE:CUDA>:FMT_CONSTEVAL=>)
 if(TESSERA_SANITIZE)
   target_compile_options(tessera_flags INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-fsanitize=${TESSERA_SANITIZE}
     -fno-omit-frame-pointer -g -fno-sanitize-recover=all>)

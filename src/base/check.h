@@ -21,18 +21,18 @@ std::string show_operands(const A& a, const B& b) {
 }  // namespace tessera::internal
 
 /// For broken invariants only: prints file, line, the condition and its operands, then aborts.
-#define TESSERA_CHECK(condition)                                                            \
-  do {                                                                                      \
-    if (!(condition)) [[unlikely]]                                                          \
-      ::tessera::internal::check_failed(__FILE__, __LINE__, #condition, {});                \
+#define TESSERA_CHECK(condition)                                             \
+  do {                                                                       \
+    if (!(condition)) [[unlikely]]                                           \
+      ::tessera::internal::check_failed(__FILE__, __LINE__, #condition, {}); \
   } while (false)
 
-#define TESSERA_CHECK_OP(a, op, b)                                                          \
-  do {                                                                                      \
-    const auto& check_a = (a);                                                              \
-    const auto& check_b = (b);                                                              \
-    if (!(check_a op check_b)) [[unlikely]]                                                 \
-      ::tessera::internal::check_failed(__FILE__, __LINE__, #a " " #op " " #b,              \
+#define TESSERA_CHECK_OP(a, op, b)                                                             \
+  do {                                                                                         \
+    const auto& check_a = (a);                                                                 \
+    const auto& check_b = (b);                                                                 \
+    if (!(check_a op check_b)) [[unlikely]]                                                    \
+      ::tessera::internal::check_failed(__FILE__, __LINE__, #a " " #op " " #b,                 \
                                         ::tessera::internal::show_operands(check_a, check_b)); \
   } while (false)
 

@@ -2,16 +2,18 @@
 
 #include <cuda_runtime.h>
 
+#include <string>
 #include <utility>
 
-#include "base/status.h"
+#include "base/propagate.h"
 
 // CUDA plumbing for .cu files: errors, move-only handles, the one launch function.
 namespace tessera::device {
 
 inline Status cuda_status(cudaError_t code, const char* call) {
   if (code == cudaSuccess) return {};
-  return error(StatusCode::internal, "{} failed: {} ({})", call, cudaGetErrorString(code), cudaGetErrorName(code));
+  return {StatusCode::internal,
+          std::string(call) + " failed: " + cudaGetErrorString(code) + " (" + cudaGetErrorName(code) + ")"};
 }
 
 /// Returns the failed call, quoted, from the enclosing function.

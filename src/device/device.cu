@@ -47,7 +47,8 @@ Expected<double> measure_read_rate(int index, size_t bytes) {
   constexpr int kBlocksPerSm = 8;
   constexpr int kThreads = 256;
   if (bytes < sizeof(uint4)) {
-    return error(StatusCode::invalid_argument, "cannot measure a read rate over {} bytes; at least 16 are needed", bytes);
+    return Status(StatusCode::invalid_argument,
+                  "cannot measure a read rate over " + std::to_string(bytes) + " bytes; at least 16 are needed");
   }
   TESSERA_CUDA_RETURN_IF_ERROR(cudaSetDevice(index));
   cudaDeviceProp properties{};

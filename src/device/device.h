@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "base/status.h"
+#include "tessera/status.h"
 
 namespace tessera::device {
 

@@ -1,3 +1,4 @@
+#include "base/status.h"
 #include "device/device.h"
 
 // Linked in place of the CUDA sources when TESSERA_CUDA is off, so that callers need no #ifdef.
