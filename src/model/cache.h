@@ -35,7 +35,7 @@ class Cache {
   int blocks_ = 0;
   int state_slots_ = 0;
   DType kv_dtype_ = DType::bf16;
-  size_t layer_kv_bytes_ = 0;     // keys, or values, of all blocks of one layer
+  size_t layer_kv_bytes_ = 0;  // keys, or values, of all blocks of one layer
   size_t layer_state_floats_ = 0;
   std::vector<float> k_scales_, v_scales_;
   AlignedBuffer<std::byte> kv_;

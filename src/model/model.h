@@ -1,35 +1,28 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <span>
 #include <vector>
 
-#include "base/aligned_buffer.h"
 #include "base/status.h"
 #include "format/checkpoint.h"
 #include "kernels/batch.h"
 #include "kernels/context.h"
-#include "kernels/moe.h"
-#include "kernels/weight.h"
 #include "model/cache.h"
 #include "model/config.h"
+#include "model/load_weights.h"
 
 namespace tessera::model {
 
-/// done and total in bytes of checkpoint read so far; called from the loading thread.
-using LoadProgress = std::function<void(size_t done, size_t total)>;
-
-/// Qwen3.5 (MoE and dense) with its MTP head. Immutable once loaded but for its workspaces, so one thread at a
-/// time calls forward.
+/// Qwen3.5 (MoE and dense) with its MTP head. Immutable once loaded, but forward borrows the context's workspace, so
+/// one thread at a time calls it.
 class Model {
  public:
   /// Reads and re-lays every tensor of `checkpoint` that text generation needs. Errors name the tensor, what was
-  /// found and what was expected. max_batch_rows bounds Batch::rows() and sizes the workspaces.
+  /// found and what was expected. `context`'s pool and workspace must outlive the model.
   static Expected<std::unique_ptr<Model>> load(const format::Checkpoint& checkpoint, const ModelConfig& config,
-                                               const kernels::Context& context, int max_batch_rows,
-                                               const LoadProgress& progress = {});
+                                               const kernels::Context& context, const LoadProgress& progress = {});
   ~Model();
 
   [[nodiscard]] const ModelConfig& config() const;
@@ -52,9 +45,10 @@ class Model {
 
   /// The MTP head on rows t: batch.tokens[t] is token t+1, hidden[t] the final-normed output of the main model (or of
   /// this head, when drafting further), positions those of t. Writes the MTP layer's KV; logits as in forward
-  /// predict token t+2; hidden_out [rows, hidden], if not null, is mtp.norm's output. Requires has_mtp().
+  /// predict token t+2; hidden_out [rows, hidden], if not null, is mtp.norm's output. Draft step i runs MTP layer
+  /// i mod config().mtp_layers. Requires has_mtp().
   void forward_mtp(const kernels::Batch& batch, const float* hidden, Cache& cache, std::span<const int32_t> logit_rows,
-                   float* logits, float* hidden_out = nullptr);
+                   float* logits, float* hidden_out = nullptr, int mtp_layer = 0);
 
  private:
   struct Impl;
