@@ -14,27 +14,28 @@
 namespace tessera {
 
 /// How tokens are chosen. Defaults are neutral; Engine::default_sampling() has the model's own
-/// (generation_config.json). Ranges are checked by Engine::submit.
+/// (generation_config.json). Ranges are checked by Engine::submit. Order of application: logit_bias, repetition,
+/// presence and frequency penalties, min_tokens, temperature, top_k, top_p, min_p, draw.
 struct SamplingParams {
-  float temperature = 1.0F;         // >= 0; 0 is greedy
-  int top_k = 0;                    // 0: off
-  float top_p = 1.0F;               // (0, 1]
-  float min_p = 0.0F;               // [0, 1]
-  float repetition_penalty = 1.0F;  // > 0; over prompt and output
-  float presence_penalty = 0.0F;    // [-2, 2]; over output
-  float frequency_penalty = 0.0F;   // [-2, 2]; over output
+  float temperature = 1.0F;                           // >= 0; 0 is greedy
+  int top_k = 0;                                      // 0: off
+  float top_p = 1.0F;                                 // (0, 1]
+  float min_p = 0.0F;                                 // [0, 1]
+  float repetition_penalty = 1.0F;                    // > 0; over prompt and output
+  float presence_penalty = 0.0F;                      // [-2, 2]; over output
+  float frequency_penalty = 0.0F;                     // [-2, 2]; over output
   std::vector<std::pair<int32_t, float>> logit_bias;  // token id, addend in [-100, 100]
-  std::optional<uint64_t> seed;     // same prompt, parameters and seed: same tokens, whatever else is served
-  int n = 1;                        // choices, 1..16
-  int64_t max_tokens = -1;          // per choice; -1: as many as fit
-  int64_t min_tokens = 0;           // no stop token or string before that many
+  std::optional<uint64_t> seed;  // same prompt, parameters and seed: same tokens, whatever else is served; none: random
+  int n = 1;                     // choices, 1..16
+  int64_t max_tokens = -1;       // per choice; -1: as many as fit; 0: none (for prompt_logprobs)
+  int64_t min_tokens = 0;        // no stop token or string before that many
   bool ignore_eos = false;
   std::vector<int32_t> stop_token_ids;  // besides the model's own
-  std::vector<std::string> stop;        // strings; the output ends before the first match
+  std::vector<std::string> stop;        // at most 16 strings; the text ends before the first match
   bool include_stop_str_in_output = false;
-  bool skip_special_tokens = true;      // in text; ids always hold them
-  std::optional<int> logprobs;          // 0..20 alternatives per token, besides the chosen one
-  std::optional<int> prompt_logprobs;   // the same for prompt tokens
+  bool skip_special_tokens = true;     // in text; ids always hold them
+  std::optional<int> logprobs;         // 0..20 alternatives per token, besides the chosen one
+  std::optional<int> prompt_logprobs;  // the same for prompt tokens
 };
 
 struct Request {
@@ -53,18 +54,18 @@ enum class FinishReason { none, stop, length, cancelled, error };
 /// Something that happened to one choice of a request, in order.
 struct Event {
   int choice = 0;
-  std::vector<int32_t> tokens;  // new tokens (usually one)
+  std::vector<int32_t> tokens;  // new tokens (usually one), the stop token included
   std::string text;             // new text: whole UTF-8 code points, stop strings removed
   /// For each new token when logprobs were asked: the chosen token first, then the alternatives, best first.
   std::vector<std::vector<TokenLogprob>> logprobs;
   /// In the first event of choice 0 when prompt_logprobs were asked; entry i is prompt token i (entry 0 is empty).
   std::vector<std::vector<TokenLogprob>> prompt_logprobs;
   FinishReason finish_reason = FinishReason::none;  // set in the last event of a choice
-  std::string stop_reason;   // the stop string matched, or the stop token id in decimal, if any
-  Status error;              // with FinishReason::error
+  std::string stop_reason;                          // the stop string matched, or the stop token id in decimal, if any
+  Status error;                                     // with FinishReason::error
 };
 
-/// One running request. Events queue up (at most max_tokens of them a choice) and never hold the engine back.
+/// One running request. Events queue up (at most max_tokens + 1 of them a choice) and never hold the engine back.
 /// Destroying the stream cancels what is still running. Used by one thread at a time; cancel() by any.
 class RequestStream {
  public:
@@ -78,7 +79,8 @@ class RequestStream {
   std::optional<Event> try_next();
   [[nodiscard]] bool finished() const;
   void cancel();
-  /// Called from the engine thread whenever events were added; must be quick and must not call the engine.
+  /// Called from the engine thread whenever events were added, and at once if some are waiting; must be quick, must
+  /// not call the engine or destroy the stream. Once the stream is destroyed it is not called again.
   void on_ready(std::function<void()> callback);
 
  private:
@@ -88,16 +90,36 @@ class RequestStream {
   std::shared_ptr<State> state_;
 };
 
+/// Where the memory goes. Computed before anything is loaded.
+struct FitReport {
+  size_t available_bytes = 0;  // free now: the least of MemAvailable and what the cgroup limits leave
+  size_t reserve_bytes = 0;    // left alone
+  size_t weight_bytes = 0;
+  size_t workspace_bytes = 0;  // activations and logits of one step
+  size_t kv_block_bytes = 0;   // 64 tokens, all attention layers
+  int kv_blocks = 0;
+  size_t state_slot_bytes = 0;  // Gated DeltaNet states of one sequence
+  int max_num_seqs = 0;         // = state slots
+  int64_t max_model_len = 0;    // tokens of one sequence, prompt and output
+  int max_num_batched_tokens = 0;
+  std::string kv_cache_dtype;  // bfloat16, fp8 or float32
+
+  [[nodiscard]] size_t kv_bytes() const { return kv_block_bytes * static_cast<size_t>(kv_blocks); }
+  [[nodiscard]] size_t state_bytes() const { return state_slot_bytes * static_cast<size_t>(max_num_seqs); }
+  [[nodiscard]] size_t total_bytes() const { return weight_bytes + workspace_bytes + kv_bytes() + state_bytes(); }
+};
+
 struct EngineOptions {
-  std::string model;                // a directory, or a name in the Hugging Face cache
-  std::string chat_template;        // a template file; empty: the model's own, else the bundled one
-  std::string compute = "bf16";     // or "fp32", the oracle
+  std::string model;                    // a directory, or a name in the Hugging Face cache
+  std::string chat_template;            // a template file; empty: the model's own, else the bundled one
+  std::string compute = "bf16";         // or "fp32", the oracle
   std::string kv_cache_dtype = "auto";  // auto (bf16, or fp8 where the checkpoint says so), bfloat16, fp8
-  int64_t max_model_len = 0;        // 0: the model's limit, or what fits
-  int max_num_seqs = 0;             // 0: chosen to fit (at most 64)
-  int max_num_batched_tokens = 0;   // rows of a step; 0: 512
-  size_t memory_bytes = 0;          // for KV and states; 0: what is free, less a reserve
-  int threads = 0;                  // 0: all cores this process may use
+  int64_t max_model_len = 0;            // 0: the model's limit, or what fits
+  int max_num_seqs = 0;                 // 0: chosen to fit (at most 64)
+  int max_num_batched_tokens = 0;       // rows of a step; 0: 512
+  size_t memory_bytes = 0;              // for KV and states; 0: what they can use of the free memory, less a reserve
+  int threads = 0;                      // 0: all cores this process may use
+  std::function<void(const FitReport&)> on_fit;  // before loading; not called when the model does not fit
   std::function<void(size_t done_bytes, size_t total_bytes)> on_load_progress;
 };
 
@@ -116,11 +138,14 @@ struct EngineStats {
 /// A loaded model and the one thread that runs it. All members may be called from any thread.
 class Engine {
  public:
+  /// Finds the model, checks that it fits, loads it and starts the engine thread. A model directory without
+  /// tokenizer.json is served by token ids alone: events have no text, stop strings are refused.
   static Expected<Engine> create(EngineOptions options);
   Engine(Engine&&) noexcept;
   Engine& operator=(Engine&&) noexcept;
   ~Engine();  // cancels everything and joins
 
+  /// Errors: a parameter out of range, a prompt that is empty or too long, too many requests waiting.
   Expected<RequestStream> submit(Request request);
 
   [[nodiscard]] Expected<std::vector<int32_t>> tokenize(const std::string& text) const;
@@ -129,6 +154,7 @@ class Engine {
   Expected<std::vector<int32_t>> chat_prompt(const std::vector<ChatMessage>& messages, bool enable_thinking = true);
   [[nodiscard]] const SamplingParams& default_sampling() const;
   [[nodiscard]] int64_t max_model_len() const;
+  [[nodiscard]] const FitReport& fit() const;
   [[nodiscard]] EngineStats stats() const;
 
  private:
