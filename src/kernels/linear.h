@@ -20,7 +20,7 @@ struct LinearArgs {
   const float* x = nullptr;               // [rows, k], rows x_stride apart
   int64_t x_stride = 0;
   int64_t rows = 0;
-  std::span<const int32_t> row_index;     // if not empty: read x[row_index[i]] as row i (rows that need logits)
+  std::span<const int32_t> row_index = {};  // if not empty: read x[row_index[i]] as row i (rows that need logits)
   const float* norm_weight = nullptr;     // [k]; if set, x is first zero-centred-RMS-normed and rounded to BF16
   float norm_eps = 0;
   std::span<const LinearOutput> outputs;
