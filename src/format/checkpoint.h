@@ -18,36 +18,44 @@
 namespace tessera::format {
 
 /// Resolves what a user calls a model: a directory that holds config.json, or "owner/name" (optionally
-/// "owner/name@revision") in the Hugging Face cache ($HF_HUB_CACHE, else $HF_HOME/hub, else ~/.cache/huggingface/hub:
-/// models--owner--name/refs/main names the snapshot). Errors say where was looked; nothing is downloaded.
+/// "owner/name@revision", a branch, tag or commit) in the Hugging Face cache ($HF_HUB_CACHE, else $HF_HOME/hub, else
+/// $XDG_CACHE_HOME/huggingface/hub, else ~/.cache/huggingface/hub: models--owner--name/refs/main names the snapshot).
+/// Errors say where was looked and what is there; nothing is downloaded.
 Expected<std::filesystem::path> find_model(const std::string& name);
 
 /// A checkpoint directory: config.json and friends as text, tensors as views into mapped shards.
 ///
 /// Names are canonical, whatever prefix the files use: "model.layers.N...", "model.embed_tokens.weight",
 /// "model.norm.weight", "lm_head.weight", "mtp...."; vision tensors ("model.visual.*", "visual.*") are left out.
+/// All const members may be called from several threads.
 class Checkpoint {
  public:
   /// Opens and checks everything but the tensor bytes: index against shards, headers, offsets, file sizes, Git LFS
-  /// pointers, dangling cache links. `directory` is the result of find_model.
+  /// pointers, dangling cache links. `directory` is the result of find_model. The shards are those that
+  /// model.safetensors.index.json names; without an index, the directory's only .safetensors file. A tensor that a
+  /// shard holds and the index does not name is taken too; one that two shards hold is an error.
   static Expected<Checkpoint> open(const std::filesystem::path& directory);
 
   [[nodiscard]] const std::filesystem::path& directory() const { return directory_; }
-  /// Text of a small file beside the weights ("generation_config.json"); nullopt if it is not there.
+  /// Text of a small file beside the weights ("generation_config.json"), at most 256 MB; nullopt if it is not there.
   [[nodiscard]] Expected<std::optional<std::string>> read_text(const std::string& file) const;
 
   [[nodiscard]] bool has(std::string_view name) const { return tensors_.find(name) != tensors_.end(); }
-  /// not_found names the tensor and the nearest names that exist.
+  /// not_found names the tensor and its neighbours in the sorted list of names; unsupported names the dtype of a tensor
+  /// that SafetensorsFile::foreign_tensors lists.
   [[nodiscard]] Expected<TensorView> tensor(std::string_view name) const;
   /// All tensors by canonical name.
   [[nodiscard]] const std::map<std::string, TensorView, std::less<>>& tensors() const { return tensors_; }
 
   /// The matrix of linear module `module` ("model.layers.0.mlp.gate"), decided by what is stored, not by the config:
-  ///   weight_packed U8 + weight_scale (E4M3, or E8M0/U8 for MXFP4) [+ weight_global_scale]  compressed-tensors
-  ///   weight U8 + weight_scale (E4M3) + weight_scale_2                                      ModelOpt
-  ///   weight F8_E4M3 + weight_scale (scalar, [1], [rows] or [rows, 1])                       FP8
-  ///   weight BF16 / F16 / F32                                                              plain
-  /// Every companion's dtype and shape is checked; scales must be finite and positive.
+  ///   weight_packed U8 + weight_scale E4M3 [rows, cols/16] + weight_global_scale   NVFP4, compressed-tensors
+  ///   weight_packed U8 + weight_scale U8 or E8M0 [rows, cols/32]                   MXFP4, compressed-tensors
+  ///   weight U8 + weight_scale E4M3 [rows, cols/16] + weight_scale_2               NVFP4, ModelOpt
+  ///   weight U8 + weight_scale U8 or E8M0 [rows, cols/32]                          MXFP4, ModelOpt
+  ///   weight F8_E4M3 + weight_scale F32, F16 or BF16 (scalar, [1], [rows] or [rows, 1])  FP8
+  ///   weight BF16 / F16 / F32                                                      plain
+  /// Every companion's dtype and shape is checked; tensor and row scales must be finite and positive. Block scales
+  /// are not looked at: that would read an eighth of the weights; who copies the weights checks them.
   [[nodiscard]] Expected<MatrixView> matrix(const std::string& module) const;
   [[nodiscard]] bool has_matrix(const std::string& module) const;
 
@@ -59,19 +67,34 @@ class Checkpoint {
   /// Sum of all tensor bytes (vision left out).
   [[nodiscard]] size_t tensor_bytes() const;
 
+  /// Gives back the page memory of a tensor or matrix that has been copied elsewhere. The bytes stay readable.
+  void drop_pages(const TensorView& tensor) const;
+  void drop_pages(const MatrixView& matrix) const;
+
  private:
+  struct RowScales;
+
+  Status add_shard(const std::string& file);
+  [[nodiscard]] Expected<MatrixView> packed_matrix(const std::string& module, const std::string& codes_name) const;
+  [[nodiscard]] Expected<MatrixView> fp8_matrix(const std::string& module, const TensorView& weight) const;
+  [[nodiscard]] Expected<float> tensor_scale(const std::string& name) const;
+  void drop_bytes(std::span<const std::byte> bytes) const;
+
   std::filesystem::path directory_;
   std::vector<std::shared_ptr<const SafetensorsFile>> shards_;
   std::map<std::string, TensorView, std::less<>> tensors_;
-  // A deque-like home for decoded row scales that MatrixView::row_scales points into.
-  mutable std::map<std::string, std::vector<float>, std::less<>> row_scales_;
+  std::map<std::string, std::string, std::less<>> foreign_tensors_;  // canonical name to dtype
+  std::shared_ptr<RowScales> row_scales_;  // what MatrixView::row_scales points into; shared by copies
 };
 
-/// What quantization_config (config.json) or hf_quant_config.json says; used for what the tensors cannot tell.
+/// What quantization_config (config.json) or hf_quant_config.json says; used for what the tensors cannot tell. Which
+/// module is quantised, and how, is never taken from here: matrix() goes by what is stored, since the lists of
+/// released checkpoints forget modules.
 struct QuantizationInfo {
-  std::string method;             // "compressed-tensors", "modelopt", or empty
-  bool activations_4bit = false;  // W4A4 asked for; Tessera's CPU path computes W4A16 all the same
-  bool fp8_kv_cache = false;      // either file may say so
+  std::string method;                // "compressed-tensors", "modelopt", another quant_method as it is, or empty
+  bool activations_4bit = false;     // W4A4 asked for; Tessera's CPU path computes W4A16 all the same
+  bool fp8_kv_cache = false;         // either file may say so
+  std::vector<std::string> ignored;  // modules left unquantised, as written: names, "re:" expressions or globs
 };
 Expected<QuantizationInfo> read_quantization_info(const Checkpoint& checkpoint);
 

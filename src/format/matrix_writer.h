@@ -17,7 +17,9 @@ enum class Dialect { modelopt, compressed_tensors };
 std::vector<SafetensorsWriter::Declaration> declare_matrix(Dialect dialect, const std::string& module,
                                                            WeightFormat format, int64_t rows, int64_t cols);
 
-/// The scalar as the dialect stores it: ModelOpt the multiplier itself, compressed-tensors its inverse for NVFP4.
+/// The scalar as the dialect stores it: ModelOpt the multiplier itself, compressed-tensors its inverse for NVFP4. A
+/// multiplier that is itself the fp32 inverse of a number (TensorScale, quantize.h) comes back exactly; another may
+/// change by one unit in the last place on the way through compressed-tensors.
 float stored_scale(Dialect dialect, WeightFormat format, float multiplier);
 
 }  // namespace tessera::format

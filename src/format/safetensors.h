@@ -12,6 +12,7 @@
 
 #include "base/dtype.h"
 #include "base/status.h"
+#include "format/mapped_file.h"
 
 namespace tessera::format {
 
@@ -22,27 +23,38 @@ struct TensorView {
   std::span<const std::byte> bytes;
 };
 
-/// One memory-mapped .safetensors file, checked on opening: header length, JSON, dtypes, shapes, overflow, offsets in
-/// range, in order, without overlap or hole, data_offsets against shape x dtype.
+/// One memory-mapped .safetensors file, checked on opening: header length (at most 100 MB), JSON, UTF-8, dtypes,
+/// shapes, overflow, duplicate names, offsets in range, without overlap or hole, data_offsets against shape x dtype.
+/// Unaligned tensors are allowed.
 class SafetensorsFile {
  public:
   static Expected<std::shared_ptr<const SafetensorsFile>> open(const std::filesystem::path& path);
   /// The same checks on bytes in memory (fuzzing, tests); `bytes` must outlive the result.
   static Expected<std::shared_ptr<const SafetensorsFile>> parse(std::span<const std::byte> bytes,
                                                                 const std::string& name);
-  ~SafetensorsFile();
   SafetensorsFile(const SafetensorsFile&) = delete;
   SafetensorsFile& operator=(const SafetensorsFile&) = delete;
 
   [[nodiscard]] const std::map<std::string, TensorView, std::less<>>& tensors() const { return tensors_; }
   [[nodiscard]] const std::map<std::string, std::string>& metadata() const { return metadata_; }
+  /// Tensors of a dtype that the format knows and Tessera does not (BOOL, F64, I16, ...), name to dtype: they are
+  /// checked like the others and left out of tensors(), so that a file is refused only when such a tensor is needed.
+  [[nodiscard]] const std::map<std::string, std::string, std::less<>>& foreign_tensors() const {
+    return foreign_tensors_;
+  }
+
+  /// Whether `bytes` lie in this file's mapping (never for parse).
+  [[nodiscard]] bool contains(std::span<const std::byte> bytes) const { return file_.contains(bytes); }
+  /// Gives back the memory of the pages wholly inside `bytes`, once a tensor has been copied elsewhere; they are read
+  /// from the file again if touched. Nothing happens for bytes that are not in this file's mapping.
+  void drop_pages(std::span<const std::byte> bytes) const { file_.drop_pages(bytes); }
 
  private:
   SafetensorsFile() = default;
   Status read_header(std::span<const std::byte> bytes, const std::string& name);
-  void* mapping_ = nullptr;
-  size_t mapping_bytes_ = 0;
+  MappedFile file_;
   std::map<std::string, TensorView, std::less<>> tensors_;
+  std::map<std::string, std::string, std::less<>> foreign_tensors_;
   std::map<std::string, std::string> metadata_;
 };
 

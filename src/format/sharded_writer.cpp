@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <fstream>
-#include <nlohmann/json.hpp>
 
 #include "base/check.h"
+#include "format/printable.h"
 
 namespace tessera::format {
 namespace {
@@ -68,14 +68,18 @@ Status ShardedWriter::finish() {
   TESSERA_CHECK_EQ(next_, shards_.size());
   TESSERA_RETURN_IF_ERROR(open_->finish());
   if (shards_.size() == 1) return {};
-  nlohmann::ordered_json index;
-  index["metadata"]["total_size"] = total_bytes_;
+  std::string index = fmt::format("{{\n \"metadata\": {{\"total_size\": {}}},\n \"weight_map\": {{", total_bytes_);
+  const char* separator = "\n";
   for (const Shard& shard : shards_) {
-    for (const auto& tensor : shard.tensors) index["weight_map"][tensor.name] = shard.file;
+    for (const auto& tensor : shard.tensors) {
+      index += fmt::format("{}  {}: \"{}\"", separator, json_string(tensor.name), shard.file);
+      separator = ",\n";
+    }
   }
+  index += "\n }\n}\n";
   const auto path = directory_ / "model.safetensors.index.json";
   std::ofstream file(path);
-  file << index.dump(1) << "\n";
+  file << index;
   file.close();
   if (!file) return error(StatusCode::unavailable, "cannot write {}; is the disk full?", path.string());
   return {};
