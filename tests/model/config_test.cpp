@@ -1,0 +1,88 @@
+#include "model/config.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace tessera::model {
+namespace {
+
+using testing::HasSubstr;
+
+const char* const kMinimal = R"({"model_type": "qwen3_5_moe_text", "num_hidden_layers": 8})";
+
+ModelConfig parse(const std::string& json) {
+  auto config = parse_config(json, "config.json");
+  EXPECT_TRUE(config.ok()) << config.status().message();
+  return config.ok() ? *config : ModelConfig();
+}
+
+std::string fault(const std::string& json) {
+  const auto config = parse_config(json, "config.json");
+  EXPECT_FALSE(config.ok()) << json;
+  return config.status().message();
+}
+
+TEST(Config, MissingKeysTakeTransformersDefaults) {
+  const ModelConfig config = parse(kMinimal);
+  EXPECT_TRUE(config.is_moe);
+  EXPECT_EQ(config.attention.heads, 16);
+  EXPECT_EQ(config.attention.kv_heads, 2);
+  EXPECT_EQ(config.attention.head_dim, 256);
+  EXPECT_EQ(config.attention.rotary_dim, 64);
+  EXPECT_EQ(config.delta_net.value_heads, 32);
+  EXPECT_EQ(config.num_experts, 256);
+  EXPECT_EQ(config.count(LayerType::full_attention), 2);
+  EXPECT_EQ(config.layer_types[3], LayerType::full_attention);
+  EXPECT_EQ(config.layer_types[4], LayerType::linear_attention);
+  EXPECT_FLOAT_EQ(config.inv_freq[1], 0.604296390F);  // 1e7^(-2/64)
+}
+
+TEST(Config, TextConfigMayBeNested) {
+  const ModelConfig config = parse(R"({"model_type": "qwen3_5", "tie_word_embeddings": true,
+    "text_config": {"model_type": "qwen3_5_text", "hidden_size": 96, "num_hidden_layers": 4, "intermediate_size": 7}})");
+  EXPECT_FALSE(config.is_moe);
+  EXPECT_EQ(config.hidden_size, 96);
+  EXPECT_EQ(config.attention.kv_heads, 4);
+  EXPECT_EQ(config.intermediate_size, 7);
+  EXPECT_TRUE(config.tie_word_embeddings);
+}
+
+TEST(Config, OldSpellingOfRotaryValues) {
+  const ModelConfig config = parse(R"({"model_type": "qwen3_5_text", "rope_theta": 10000.0, "head_dim": 64,
+    "partial_rotary_factor": 0.5})");
+  EXPECT_EQ(config.attention.rotary_dim, 32);
+  EXPECT_FLOAT_EQ(config.inv_freq[1], 0.562341325F);  // 1e4^(-2/32)
+}
+
+TEST(Config, YarnStretchesLowFrequenciesOnly) {
+  const ModelConfig plain = parse(kMinimal);
+  const ModelConfig yarn = parse(R"({"model_type": "qwen3_5_moe_text", "rope_parameters": {"rope_type": "yarn",
+    "factor": 4.0, "original_max_position_embeddings": 262144, "rope_theta": 1e7, "partial_rotary_factor": 0.25}})");
+  EXPECT_FLOAT_EQ(yarn.inv_freq.front(), plain.inv_freq.front());
+  EXPECT_FLOAT_EQ(yarn.inv_freq.back(), plain.inv_freq.back() / 4);
+  EXPECT_FLOAT_EQ(yarn.rope_scale, 1.1386294F);  // 0.1 ln 4 + 1
+}
+
+TEST(Config, ErrorsNameTheFieldAndTheRange) {
+  EXPECT_THAT(fault("[]"), HasSubstr("not a JSON object"));
+  EXPECT_THAT(fault("{"), HasSubstr("not a JSON object"));
+  EXPECT_THAT(fault(R"({"model_type": "llama"})"), HasSubstr("\"llama\" is not supported"));
+  EXPECT_THAT(fault(R"({"model_type": "qwen3_5_text", "hidden_size": -1})"), HasSubstr("\"hidden_size\" is -1"));
+  EXPECT_THAT(fault(R"({"model_type": "qwen3_5_text", "hidden_size": 18446744073709551615})"),
+              HasSubstr("\"hidden_size\""));
+  EXPECT_THAT(fault(R"({"model_type": "qwen3_5_text", "hidden_size": 1e3})"), HasSubstr("expected an integer"));
+  EXPECT_THAT(fault(R"({"model_type": "qwen3_5_text", "num_attention_heads": 6, "num_key_value_heads": 4})"),
+              HasSubstr("not a multiple"));
+  EXPECT_THAT(fault(R"({"model_type": "qwen3_5_moe_text", "num_experts": 4, "num_experts_per_tok": 5})"),
+              HasSubstr("exceeds num_experts"));
+  EXPECT_THAT(fault(R"({"model_type": "qwen3_5_text", "num_hidden_layers": 2, "layer_types": ["full_attention"]})"),
+              HasSubstr("layer_types"));
+  EXPECT_THAT(fault(R"({"model_type": "qwen3_5_text", "hidden_act": "gelu"})"), HasSubstr("gelu"));
+  EXPECT_THAT(fault(R"({"model_type": "qwen3_5_text", "rope_parameters": {"rope_type": "llama3"}})"),
+              HasSubstr("llama3"));
+  EXPECT_THAT(fault(R"({"model_type": "qwen3_5_text", "rope_parameters": 7})"), HasSubstr("rope_parameters"));
+  EXPECT_THAT(fault(std::string(100000, '[')), HasSubstr("nested"));
+}
+
+}  // namespace
+}  // namespace tessera::model
