@@ -1,0 +1,12 @@
+#!/usr/bin/env bash
+# Installs what is missing, builds and runs the fast tests. With nvcc on the PATH it also compiles all CUDA code for
+# sm_90a and sm_120f (GPU tests are built, and run only where there is a GPU).
+set -euo pipefail
+cd "$(dirname "$0")/.."
+scripts/build.sh release
+if command -v nvcc >/dev/null; then
+  scripts/build.sh cuda tessera_device
+else
+  echo "tessera: no nvcc on the PATH; the CUDA code was not compiled"
+fi
+exec ctest --preset release -j "$(nproc)" -LE 'slow|gpu' "$@"

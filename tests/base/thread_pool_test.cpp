@@ -1,0 +1,48 @@
+#include "base/thread_pool.h"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+
+namespace tessera {
+namespace {
+
+TEST(ThreadPool, EveryChunkRunsOnce) {
+  for (const int threads : {1, 2, 3, 8}) {
+    ThreadPool pool(threads);
+    for (const int64_t chunks : {0, 1, 2, 7, 1000}) {
+      std::vector<std::atomic<int>> runs(static_cast<size_t>(chunks));
+      std::atomic<bool> bad_thread{false};
+      pool.run_chunks(chunks, [&](int64_t chunk, int thread) {
+        ++runs[static_cast<size_t>(chunk)];
+        if (thread < 0 || thread >= pool.size()) bad_thread = true;
+      });
+      for (const auto& count : runs) EXPECT_EQ(count, 1);
+      EXPECT_FALSE(bad_thread);
+    }
+  }
+}
+
+TEST(ThreadPool, WritesAreVisibleAfterTheLoop) {
+  ThreadPool pool(4);
+  std::vector<int64_t> values(64);
+  for (int64_t round = 0; round < 2000; ++round) {
+    pool.run_chunks(64, [&](int64_t chunk, int) { values[static_cast<size_t>(chunk)] = round * chunk; });
+    for (size_t i = 0; i < values.size(); ++i) ASSERT_EQ(values[i], round * static_cast<int64_t>(i));
+  }
+}
+
+TEST(ThreadPool, SleepingWorkersWakeUp) {
+  ThreadPool pool(3);
+  for (int round = 0; round < 5; ++round) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));  // longer than workers spin
+    std::atomic<int> sum{0};
+    pool.run_chunks(10, [&](int64_t chunk, int) { sum += static_cast<int>(chunk); });
+    EXPECT_EQ(sum, 45);
+  }
+}
+
+TEST(ThreadPool, DefaultCountIsUsable) { EXPECT_GE(default_thread_count(), 1); }
+
+}  // namespace
+}  // namespace tessera
