@@ -46,6 +46,9 @@ class Checkpoint {
   [[nodiscard]] Expected<TensorView> tensor(std::string_view name) const;
   /// All tensors by canonical name.
   [[nodiscard]] const std::map<std::string, TensorView, std::less<>>& tensors() const { return tensors_; }
+  /// The files, with everything in them under its stored name, the vision tower included; canonical_name
+  /// (shard_index.h) leads from there to here. For those who rewrite a checkpoint.
+  [[nodiscard]] const std::vector<std::shared_ptr<const SafetensorsFile>>& shards() const { return shards_; }
 
   /// The matrix of linear module `module` ("model.layers.0.mlp.gate"), decided by what is stored, not by the config:
   ///   weight_packed U8 + weight_scale E4M3 [rows, cols/16] + weight_global_scale   NVFP4, compressed-tensors
