@@ -17,30 +17,31 @@ namespace tessera {
 /// (generation_config.json). Ranges are checked by Engine::submit. Order of application: logit_bias, repetition,
 /// presence and frequency penalties, min_tokens, temperature, top_k, top_p, min_p, draw.
 struct SamplingParams {
-  float temperature = 1.0F;                           // >= 0; 0 is greedy
-  int top_k = 0;                                      // 0: off
-  float top_p = 1.0F;                                 // (0, 1]
-  float min_p = 0.0F;                                 // [0, 1]
-  float repetition_penalty = 1.0F;                    // > 0; over prompt and output
-  float presence_penalty = 0.0F;                      // [-2, 2]; over output
-  float frequency_penalty = 0.0F;                     // [-2, 2]; over output
-  std::vector<std::pair<int32_t, float>> logit_bias;  // token id, addend in [-100, 100]
-  std::optional<uint64_t> seed;  // same prompt, parameters and seed: same tokens, whatever else is served; none: random
-  int n = 1;                     // choices, 1..16
-  int64_t max_tokens = -1;       // per choice; -1: as many as fit; 0: none (for prompt_logprobs)
-  int64_t min_tokens = 0;        // no stop token or string before that many
+  float temperature = 1.0F;                                // >= 0; 0 is greedy
+  int top_k = 0;                                           // 0: off
+  float top_p = 1.0F;                                      // (0, 1]
+  float min_p = 0.0F;                                      // [0, 1]
+  float repetition_penalty = 1.0F;                         // > 0; over prompt and output
+  float presence_penalty = 0.0F;                           // [-2, 2]; over output
+  float frequency_penalty = 0.0F;                          // [-2, 2]; over output
+  std::vector<std::pair<int32_t, float>> logit_bias = {};  // token id, addend in [-100, 100]
+  std::optional<uint64_t> seed =
+      {};                   // same prompt, parameters and seed: same tokens, whatever else is served; none: random
+  int n = 1;                // choices, 1..16
+  int64_t max_tokens = -1;  // per choice; -1: as many as fit; 0: none (for prompt_logprobs)
+  int64_t min_tokens = 0;   // no stop token or string before that many
   bool ignore_eos = false;
-  std::vector<int32_t> stop_token_ids;  // besides the model's own
-  std::vector<std::string> stop;        // at most 16 strings; the text ends before the first match
+  std::vector<int32_t> stop_token_ids = {};  // besides the model's own
+  std::vector<std::string> stop = {};        // at most 16 strings; the text ends before the first match
   bool include_stop_str_in_output = false;
-  bool skip_special_tokens = true;     // in text; ids always hold them
-  std::optional<int> logprobs;         // 0..20 alternatives per token, besides the chosen one
-  std::optional<int> prompt_logprobs;  // the same for prompt tokens
+  bool skip_special_tokens = true;          // in text; ids always hold them
+  std::optional<int> logprobs = {};         // 0..20 alternatives per token, besides the chosen one
+  std::optional<int> prompt_logprobs = {};  // the same for prompt tokens
 };
 
 struct Request {
   std::vector<int32_t> prompt;  // token ids; see Engine::tokenize and Engine::chat_prompt
-  SamplingParams sampling;
+  SamplingParams sampling = {};
 };
 
 struct TokenLogprob {
@@ -110,8 +111,8 @@ struct FitReport {
 };
 
 struct EngineOptions {
-  std::string model;                    // a directory, or a name in the Hugging Face cache
-  std::string chat_template;            // a template file; empty: the model's own, else the bundled one
+  std::string model = {};               // a directory, or a name in the Hugging Face cache
+  std::string chat_template = {};       // a template file; empty: the model's own, else the bundled one
   std::string compute = "bf16";         // or "fp32", the oracle
   std::string kv_cache_dtype = "auto";  // auto (bf16, or fp8 where the checkpoint says so), bfloat16, fp8
   int64_t max_model_len = 0;            // 0: the model's limit, or what fits
@@ -119,8 +120,8 @@ struct EngineOptions {
   int max_num_batched_tokens = 0;       // rows of a step; 0: 512
   size_t memory_bytes = 0;              // for KV and states; 0: what they can use of the free memory, less a reserve
   int threads = 0;                      // 0: all cores this process may use
-  std::function<void(const FitReport&)> on_fit;  // before loading; not called when the model does not fit
-  std::function<void(size_t done_bytes, size_t total_bytes)> on_load_progress;
+  std::function<void(const FitReport&)> on_fit = {};  // before loading; not called when the model does not fit
+  std::function<void(size_t done_bytes, size_t total_bytes)> on_load_progress = {};
 };
 
 struct ChatMessage {

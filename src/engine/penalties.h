@@ -1,0 +1,39 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <unordered_map>
+
+#include "tessera/engine.h"
+
+namespace tessera::engine {
+
+inline bool has_penalty(const SamplingParams& params) {
+  return params.repetition_penalty != 1.0F || params.presence_penalty != 0.0F || params.frequency_penalty != 0.0F;
+}
+
+/// The tokens that occurred in one sequence; kept only for sequences with a penalty.
+class TokenCounts {
+ public:
+  explicit TokenCounts(std::span<const int32_t> prompt) {
+    for (const int32_t token : prompt) in_output_.try_emplace(token, 0);
+  }
+  void add_output(int32_t token) { ++in_output_[token]; }
+
+  /// Penalises in place each logit whose token occurred. Repetition (Keskar et al. 2019, "CTRL"; over prompt and
+  /// output): a positive logit is divided, a negative one multiplied. Then, over the output alone and as OpenAI's API
+  /// defines them: minus frequency_penalty times the count, minus presence_penalty.
+  void apply(const SamplingParams& params, std::span<float> logits) const {
+    for (const auto& [token, count] : in_output_) {
+      float& logit = logits[static_cast<size_t>(token)];
+      logit = logit > 0 ? logit / params.repetition_penalty : logit * params.repetition_penalty;
+      logit -= params.frequency_penalty * static_cast<float>(count);
+      if (count > 0) logit -= params.presence_penalty;
+    }
+  }
+
+ private:
+  std::unordered_map<int32_t, uint32_t> in_output_;  // 0 for tokens of the prompt alone
+};
+
+}  // namespace tessera::engine

@@ -1,0 +1,25 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "engine/noise.h"
+
+// The passes over a whole vocabulary (248,320 logits) that sampling needs, in SIMD. Blocks of 256 ids let the sampler
+// skip most of the vocabulary: a block whose largest logit cannot win is never looked at again.
+namespace tessera::engine {
+
+inline constexpr int64_t kScanBlock = 256;
+constexpr int64_t scan_blocks(int64_t ids) { return (ids + kScanBlock - 1) / kScanBlock; }
+
+/// maxima[b] = max of logits[256 b, 256 b + 256). False when a logit is NaN or +infinity (then maxima mean nothing).
+bool block_maxima(std::span<const float> logits, float* maxima);
+
+/// weights[i] = exp((logits[i] - max) * inv_temperature) in fp64, i < count <= 256; 0 for logits of -infinity.
+void exp_weights(const float* logits, int64_t count, double max, double inv_temperature, double* weights);
+
+/// Noise bits of token ids [first, first + 256), first a multiple of 256; bits[i] = noise_bits(stream, first + i).
+/// Returns the largest.
+uint32_t noise_block(const NoiseStream& stream, int32_t first, uint32_t* bits);
+
+}  // namespace tessera::engine
