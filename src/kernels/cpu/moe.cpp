@@ -1,0 +1,266 @@
+#include "kernels/moe.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+
+#include "base/check.h"
+#include "kernels/cpu/lanes.h"
+#include "kernels/cpu/matmul.h"
+#include "kernels/cpu/parallel.h"
+#include "kernels/linear.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "kernels/cpu/moe.cpp"
+#include "hwy/foreach_target.h"
+#include "kernels/cpu/simd_math-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace tessera::kernels::cpu {
+namespace HWY_NAMESPACE {
+
+// out = silu(gate) * up for one row of gate_up[2 * inner]. out may be gate_up.
+void swiglu_row(const float* gate_up, int64_t inner, bool to_bf16, float* out) {
+  for (int64_t i = 0; i < inner; i += 16) {
+    const int64_t n = inner - i;
+    const F16 gate = round_if(to_bf16, silu(load_n(gate_up + i, n)));
+    store_n(round_if(to_bf16, mul(gate, load_n(gate_up + inner + i, n))), n, out + i);
+  }
+}
+
+// logits[experts] become softmax probabilities in place: the sum in 16 lanes and the tree. Returns nothing useful but
+// NaN where a logit is NaN or +infinity.
+void softmax_row(float* logits, int64_t experts) {
+  const float lowest = -std::numeric_limits<float>::infinity();
+  const auto load_padded = [&](int64_t i)
+                               HWY_ATTR { return first_n_or(load_n(logits + i, experts - i), experts - i, lowest); };
+  F16 largest = set(lowest);
+  for (int64_t i = 0; i < experts; i += 16) largest = max(largest, load_padded(i));
+  const F16 shift = set(max_lane(largest));
+  F16 total = set(0.0F);
+  for (int64_t i = 0; i < experts; i += 16) {
+    const F16 p = exp(sub(load_padded(i), shift));
+    store_n(p, experts - i, logits + i);
+    total = add(total, p);
+  }
+  const F16 divisor = set(sum(total));
+  for (int64_t i = 0; i < experts; i += 16) {
+    store_n(div(load_n(logits + i, experts - i), divisor), experts - i, logits + i);
+  }
+}
+
+// x = x + round(sum over j of weights[j] * rows[j], serially (fma), the last being the shared expert's).
+void reduce_row(const float* const* rows, const float* weights, int64_t count, int64_t hidden, bool to_bf16, float* x) {
+  for (int64_t i = 0; i < hidden; i += 16) {
+    const int64_t n = hidden - i;
+    F16 total = set(0.0F);
+    for (int64_t j = 0; j < count; ++j) total = fma(set(weights[j]), load_n(rows[j] + i, n), total);
+    store_n(round_if(to_bf16, add(load_n(x + i, n), round_if(to_bf16, total))), n, x + i);
+  }
+}
+
+float sigmoid_of(float x) {
+  alignas(64) float lanes[16];
+  store(sigmoid(set(x)), lanes);
+  return lanes[0];
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace tessera::kernels::cpu
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace tessera::kernels {
+namespace cpu {
+
+HWY_EXPORT(swiglu_row);
+HWY_EXPORT(softmax_row);
+HWY_EXPORT(reduce_row);
+HWY_EXPORT(sigmoid_of);
+
+namespace {
+
+/// Sorts by falling logit, then rising id; NaN last. 0 is below every key.
+uint64_t rank_key(float logit, int64_t id) {
+  const auto bits = std::bit_cast<uint32_t>(logit == 0 ? 0.0F : logit);  // -0 ties with 0
+  const uint32_t ordered = (bits >> 31) != 0 ? ~bits : bits | 0x80000000U;
+  return uint64_t{logit != logit ? 0 : ordered} << 32 | (0xffffffffU - static_cast<uint32_t>(id));
+}
+
+/// Ids of the k largest logits, descending.
+void top_k(const float* logits, int64_t experts, int64_t k, uint64_t* keys, int32_t* ids) {
+  int64_t kept = 0;
+  for (int64_t id = 0; id < experts; ++id) {
+    const uint64_t key = rank_key(logits[id], id);
+    if (kept == k && key < keys[k - 1]) continue;
+    int64_t place = kept < k ? kept++ : k - 1;
+    for (; place > 0 && keys[place - 1] < key; --place) keys[place] = keys[place - 1];
+    keys[place] = key;
+  }
+  for (int64_t i = 0; i < k; ++i) ids[i] = static_cast<int32_t>(0xffffffffU - static_cast<uint32_t>(keys[i]));
+}
+
+/// Where each (row, expert) pair goes: pairs sorted by expert, then row.
+struct Routing {
+  int32_t* ids = nullptr;         // [rows, k], ascending
+  float* weights = nullptr;       // [rows, k], of ids
+  int32_t* slots = nullptr;       // [rows, k], of ids; in [0, rows * k)
+  int32_t* slot_row = nullptr;    // [rows * k]
+  int32_t* first_slot = nullptr;  // [experts + 1]
+};
+
+/// logits [rows, experts] become probabilities.
+void route(const Context& context, const MoeArgs& args, float* logits, const Routing& out) {
+  Workspace::Frame frame(*context.workspace);
+  const auto experts = static_cast<int64_t>(args.experts.size());
+  const int64_t k = args.experts_per_token;
+  uint64_t* all_keys = frame.take<uint64_t>(static_cast<size_t>(k * context.pool->size()));
+  const auto softmax = HWY_DYNAMIC_DISPATCH(softmax_row);
+  parallel_ranges(context, args.rows, [&](int64_t begin, int64_t end, int thread) {
+    uint64_t* keys = all_keys + k * thread;
+    for (int64_t row = begin; row < end; ++row) {
+      float* p = logits + row * experts;
+      int32_t* ids = out.ids + row * k;
+      top_k(p, experts, k, keys, ids);
+      if (args.chosen != nullptr) std::copy_n(ids, k, args.chosen + row * k);
+      softmax(p, experts);
+      float total = 0;
+      for (int64_t j = 0; j < k; ++j) total += p[ids[j]];
+      std::sort(ids, ids + k);
+      for (int64_t j = 0; j < k; ++j) out.weights[row * k + j] = p[ids[j]] / total;
+    }
+  });
+  std::fill_n(out.first_slot, experts + 1, 0);
+  for (int64_t i = 0; i < args.rows * k; ++i) ++out.first_slot[out.ids[i] + 1];
+  for (int64_t e = 0; e < experts; ++e) out.first_slot[e + 1] += out.first_slot[e];
+  int32_t* next = frame.take<int32_t>(static_cast<size_t>(experts));
+  std::copy_n(out.first_slot, experts, next);
+  for (int64_t i = 0; i < args.rows * k; ++i) {
+    out.slots[i] = next[out.ids[i]]++;
+    out.slot_row[out.slots[i]] = static_cast<int32_t>(i / k);
+  }
+}
+
+void swiglu(const Context& context, const float* gate_up, int64_t rows, int64_t inner, float* out) {
+  const auto swiglu_one = HWY_DYNAMIC_DISPATCH(swiglu_row);
+  parallel_ranges(context, rows, [&](int64_t begin, int64_t end, int) {
+    for (int64_t row = begin; row < end; ++row) {
+      swiglu_one(gate_up + row * 2 * inner, inner, context.compute == Compute::bf16, out + row * inner);
+    }
+  });
+}
+
+void check_swiglu(const SwigluWeights& w, int64_t hidden, int64_t inner) {
+  TESSERA_CHECK_EQ(w.gate_up.rows, 2 * inner);
+  TESSERA_CHECK_EQ(w.gate_up.cols, hidden);
+  TESSERA_CHECK_EQ(w.down.rows, hidden);
+  TESSERA_CHECK_EQ(w.down.cols, inner);
+}
+
+}  // namespace
+}  // namespace cpu
+
+void mlp(const Context& context, const MlpArgs& args) {
+  using namespace cpu;
+  if (args.rows == 0) return;
+  Workspace::Frame frame(*context.workspace);
+  const auto rows = static_cast<size_t>(args.rows), hidden = static_cast<size_t>(args.hidden);
+  const int64_t inner = args.weights->down.cols;
+  check_swiglu(*args.weights, args.hidden, inner);
+  float* normed = frame.take<float>(rows * hidden);
+  float* gate_up = frame.take<float>(rows * static_cast<size_t>(2 * inner));
+  float* gated = frame.take<float>(rows * static_cast<size_t>(inner));
+  rms_norm(context, {args.x, args.hidden, args.rows, args.hidden, args.norm_weight, args.norm_eps, normed});
+  const Matmul up{&args.weights->gate_up, normed, args.hidden, args.rows, gate_up, 2 * inner};
+  matmul(context, {&up, 1});
+  swiglu(context, gate_up, args.rows, inner, gated);
+  const Matmul down{&args.weights->down, gated, inner, args.rows, args.x, args.hidden, true, true};
+  matmul(context, {&down, 1});
+}
+
+void moe(const Context& context, const MoeArgs& args) {
+  using namespace cpu;
+  const int64_t rows = args.rows, hidden = args.hidden, k = args.experts_per_token;
+  const auto experts = static_cast<int64_t>(args.experts.size());
+  TESSERA_CHECK_GE(k, 1);
+  TESSERA_CHECK_LE(k, experts);
+  TESSERA_CHECK_EQ(args.router->rows, experts);
+  if (rows == 0) return;
+  const int64_t inner = args.experts[0].down.cols;
+  for (const SwigluWeights& w : args.experts) check_swiglu(w, hidden, inner);
+  const int64_t shared_inner = args.shared != nullptr ? args.shared->down.cols : 0;
+  if (args.shared != nullptr) check_swiglu(*args.shared, hidden, shared_inner);
+
+  Workspace::Frame frame(*context.workspace);
+  const auto take_floats = [&](int64_t count) { return frame.take<float>(static_cast<size_t>(count)); };
+  const auto take_ints = [&](int64_t count) { return frame.take<int32_t>(static_cast<size_t>(count)); };
+  float* normed = take_floats(rows * hidden);
+  rms_norm(context, {args.x, hidden, rows, hidden, args.norm_weight, args.norm_eps, normed});
+
+  float* logits = take_floats(rows * experts);
+  float* shared_gate = take_floats(rows);
+  const std::array<Matmul, 2> router{Matmul{args.router, normed, hidden, rows, logits, experts},
+                                     Matmul{args.shared_gate, normed, hidden, rows, shared_gate, 1}};
+  matmul(context, {router.data(), args.shared != nullptr ? 2U : 1U});
+  const Routing routing{take_ints(rows * k), take_floats(rows * k), take_ints(rows * k), take_ints(rows * k),
+                        take_ints(experts + 1)};
+  route(context, args, logits, routing);
+
+  // Rows side by side per expert. The gathered inputs are dead once multiplied: outputs take their place.
+  float* slot_rows = take_floats(rows * k * hidden);
+  parallel_ranges(context, rows * k, [&](int64_t begin, int64_t end, int) {
+    for (int64_t s = begin; s < end; ++s)
+      std::copy_n(normed + routing.slot_row[s] * hidden, hidden, slot_rows + s * hidden);
+  });
+  float* gate_up = take_floats(rows * (k * 2 * inner + 2 * shared_inner));
+  float* gated = take_floats(rows * (k * inner + shared_inner));
+  float* shared_gate_up = gate_up + rows * k * 2 * inner;
+  float* shared_gated = gated + rows * k * inner;
+  float* shared_out = take_floats(args.shared != nullptr ? rows * hidden : 0);
+
+  Matmul* products = frame.take<Matmul>(static_cast<size_t>(experts + 1));
+  const auto multiply = [&](bool down) {
+    size_t count = 0;
+    for (int64_t e = 0; e < experts; ++e) {
+      const int64_t first = routing.first_slot[e], slots = routing.first_slot[e + 1] - first;
+      const SwigluWeights& w = args.experts[static_cast<size_t>(e)];
+      if (slots == 0) continue;
+      products[count++] =
+          down ? Matmul{&w.down, gated + first * inner, inner, slots, slot_rows + first * hidden, hidden}
+               : Matmul{&w.gate_up, slot_rows + first * hidden, hidden, slots, gate_up + first * 2 * inner, 2 * inner};
+    }
+    if (args.shared != nullptr) {
+      products[count++] = down ? Matmul{&args.shared->down, shared_gated, shared_inner, rows, shared_out, hidden}
+                               : Matmul{&args.shared->gate_up, normed, hidden, rows, shared_gate_up, 2 * shared_inner};
+    }
+    matmul(context, {products, count});
+  };
+  multiply(/*down=*/false);
+  swiglu(context, gate_up, rows * k, inner, gated);
+  if (args.shared != nullptr) swiglu(context, shared_gate_up, rows, shared_inner, shared_gated);
+  multiply(/*down=*/true);
+
+  const int64_t terms = k + (args.shared != nullptr ? 1 : 0);
+  const auto threads = static_cast<int64_t>(context.pool->size());
+  const float** term_rows = frame.take<const float*>(static_cast<size_t>(terms * threads));
+  float* term_weights = take_floats(terms * threads);
+  const auto reduce = HWY_DYNAMIC_DISPATCH(reduce_row);
+  parallel_ranges(context, rows, [&](int64_t begin, int64_t end, int thread) {
+    const float** from = term_rows + terms * thread;
+    float* weights = term_weights + terms * thread;
+    for (int64_t row = begin; row < end; ++row) {
+      for (int64_t j = 0; j < k; ++j) {
+        from[j] = slot_rows + routing.slots[row * k + j] * hidden;
+        weights[j] = routing.weights[row * k + j];
+      }
+      if (args.shared != nullptr) {
+        from[k] = shared_out + row * hidden;
+        weights[k] = HWY_DYNAMIC_DISPATCH(sigmoid_of)(shared_gate[row]);
+      }
+      reduce(from, weights, terms, hidden, context.compute == Compute::bf16, args.x + row * hidden);
+    }
+  });
+}
+
+}  // namespace tessera::kernels
+#endif
