@@ -13,8 +13,8 @@ struct Matmul {
   const Weight* weight = nullptr;  // [n, k]
   const float* x = nullptr;        // [rows, k], rows x_stride apart
   int64_t x_stride = 0;
-  int64_t rows = 0;                // 0 is allowed: nothing to do
-  float* out = nullptr;            // [rows, n], rows out_stride apart
+  int64_t rows = 0;      // 0 is allowed: nothing to do
+  float* out = nullptr;  // [rows, n], rows out_stride apart
   int64_t out_stride = 0;
   bool round = true;        // to BF16 (in Compute::bf16 only)
   bool accumulate = false;  // out = round(out + round(y))

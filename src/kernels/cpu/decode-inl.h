@@ -1,0 +1,130 @@
+// Decodes lines of a packed weight (cpu/weight.h) to fp32 vectors whose lanes are the 16 rows of a block.
+
+#if defined(TESSERA_KERNELS_CPU_DECODE_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef TESSERA_KERNELS_CPU_DECODE_INL_H_
+#undef TESSERA_KERNELS_CPU_DECODE_INL_H_
+#else
+#define TESSERA_KERNELS_CPU_DECODE_INL_H_
+#endif
+
+#include "format/matrix.h"
+#include "kernels/cpu/simd_math-inl.h"
+#include "kernels/cpu/weight.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace tessera::kernels::cpu {
+namespace HWY_NAMESPACE {
+
+using format::WeightFormat;
+using VU = hn::Vec<DU>;
+
+/// Part `part` of the 16 words that begin at `line` + `offset` bytes.
+HWY_INLINE VU load_words(const uint8_t* line, size_t part, size_t offset = 0) {
+  return hn::BitCast(DU(), hn::LoadU(hn::Repartition<uint8_t, DU>(), line + part * kPartLanes * 4 + offset));
+}
+
+/// fp32 bits of 2^9 times the E2M1 values 0, 0.5, 1, 1.5, 2, 3, 4, 6; then their negatives. The low half is 0.
+alignas(64) inline constexpr float kE2m1Times512[16] = {0.0F,     256.0F,   512.0F,   768.0F,  1024.0F, 1536.0F,
+                                                        2048.0F,  3072.0F,  -0.0F,    -256.0F, -512.0F, -768.0F,
+                                                        -1024.0F, -1536.0F, -2048.0F, -3072.0F};
+
+/// 2^9 times the E2M1 code in bits [kShift, kShift + 4) of each lane; the other bits may hold anything.
+template <int kShift>
+HWY_INLINE V decode_e2m1_lanes(VU bits) {
+  const D d;
+  const DU du;
+#if HWY_TARGET <= HWY_AVX3 && HWY_ARCH_X86
+  // The instruction reads only the low four bits of an index, so it is built without the check of IndicesFromVec.
+  const V table = hn::Load(d, kE2m1Times512);
+  return hn::TableLookupLanes(table, hn::Indices512<float>{hn::ShiftRight<kShift>(bits).raw});
+#elif HWY_TARGET == HWY_AVX2
+  const V table = hn::Load(d, kE2m1Times512);  // reads three bits of an index: magnitudes
+  const V magnitude = hn::TableLookupLanes(table, hn::Indices256<float>{hn::ShiftRight<kShift>(bits).raw});
+  const VU sign = hn::And(hn::ShiftLeft<28 - kShift>(bits), hn::Set(du, 0x80000000U));
+  return hn::Or(magnitude, hn::BitCast(d, sign));
+#else
+  // Upper two bytes of the value; index 0 gives 0 in the lower bytes.
+  alignas(16) static constexpr uint8_t kByte3[16] = {0,    0x43, 0x44, 0x44, 0x44, 0x44, 0x45, 0x45,
+                                                     0x80, 0xc3, 0xc4, 0xc4, 0xc4, 0xc4, 0xc5, 0xc5};
+  alignas(16) static constexpr uint8_t kByte2[16] = {0, 0x80, 0, 0x40, 0x80, 0xc0, 0, 0x40,
+                                                     0, 0x80, 0, 0x40, 0x80, 0xc0, 0, 0x40};
+  const hn::Repartition<uint8_t, DU> d8;
+  const VU code = hn::And(hn::ShiftRight<kShift>(bits), hn::Set(du, 0xfU));
+  // Each byte of the word looks up; the words' upper bytes look up entry 0 and are shifted out.
+  const VU byte3 = hn::BitCast(du, hn::TableLookupBytes(hn::LoadDup128(d8, kByte3), hn::BitCast(d8, code)));
+  const VU byte2 = hn::BitCast(du, hn::TableLookupBytes(hn::LoadDup128(d8, kByte2), hn::BitCast(d8, code)));
+  return hn::BitCast(d, hn::Or(hn::ShiftLeft<24>(byte3), hn::ShiftLeft<16>(byte2)));
+#endif
+}
+
+/// Scales of block kBlock out of a line of scales: NVFP4's divided by 2^9, MXFP4's as they are.
+template <WeightFormat kFormat, int kBlock>
+HWY_INLINE F16 decode_scales(const uint8_t* line) {
+  const DU du;
+  F16 scales;
+  TESSERA_UNROLL
+  for (size_t part = 0; part < kParts; ++part) {
+    const VU bytes = load_words(line, part);
+    if constexpr (kFormat == WeightFormat::nvfp4) {
+      const VU moved =
+          kBlock < 3 ? hn::ShiftLeft < kBlock < 3 ? 20 - 8 * kBlock : 0 > (bytes) : hn::ShiftRight<4>(bytes);
+      // Exponents 109 to 126 are 0b011xxxxx.
+      scales.part[part] = hn::BitCast(D(), hn::OrAnd(hn::Set(du, 0x30000000U), moved, hn::Set(du, 0x0ff00000U)));
+    } else {
+      const VU moved =
+          kBlock < 3 ? hn::ShiftLeft < kBlock < 3 ? 23 - 8 * kBlock : 0 > (bytes) : hn::ShiftRight<1>(bytes);
+      const VU power = hn::And(moved, hn::Set(du, 0x7f800000U));
+      // Byte 0 is 2^-127, a subnormal.
+      scales.part[part] = hn::BitCast(D(), hn::Max(power, hn::Set(du, 0x00400000U)));
+    }
+  }
+  return scales;
+}
+
+/// Decodes one word of one block: its columns go to out, 16 rows each, `stride` floats apart.
+template <WeightFormat kFormat>
+HWY_INLINE void decode_word(const uint8_t* line, float* out, size_t stride) {
+  const D d;
+  TESSERA_UNROLL
+  for (size_t part = 0; part < kParts; ++part) {
+    float* to = out + part * kPartLanes;
+    if constexpr (kFormat == WeightFormat::f32) {
+      hn::StoreU(hn::BitCast(d, load_words(line, part)), d, to);
+    } else if constexpr (kFormat == WeightFormat::bf16) {
+      const VU words = load_words(line, part);
+      hn::StoreU(hn::BitCast(d, hn::ShiftLeft<16>(words)), d, to);
+      hn::StoreU(hn::BitCast(d, hn::And(words, hn::Set(DU(), 0xffff0000U))), d, to + stride);
+    } else if constexpr (kFormat == WeightFormat::f16) {
+      const hn::Rebind<hwy::float16_t, D> d16;
+      const auto* halves = reinterpret_cast<const hwy::float16_t*>(line) + part * kPartLanes;
+      hn::StoreU(hn::PromoteTo(d, hn::LoadU(d16, halves)), d, to);
+      hn::StoreU(hn::PromoteTo(d, hn::LoadU(d16, halves + 16)), d, to + stride);
+    } else if constexpr (kFormat == WeightFormat::fp8_e4m3) {
+      // s eeee mmm in the upper byte of a 16-bit lane, moved right by one and the copy of s cleared, is a binary16.
+      const hn::Rebind<hwy::float16_t, D> d16;
+      const hn::Rebind<int16_t, D> di16;
+      const auto mask = hn::Set(di16, static_cast<int16_t>(0xbf80));
+      TESSERA_UNROLL
+      for (size_t pair = 0; pair < 2; ++pair) {
+        const auto* bytes = reinterpret_cast<const int16_t*>(line) + pair * 16 + part * kPartLanes;
+        const auto both = hn::LoadU(di16, bytes);
+        const auto even = hn::And(hn::ShiftRight<1>(hn::ShiftLeft<8>(both)), mask);
+        const auto odd = hn::And(hn::ShiftRight<1>(both), mask);
+        hn::StoreU(hn::PromoteTo(d, hn::BitCast(d16, even)), d, to + 2 * pair * stride);
+        hn::StoreU(hn::PromoteTo(d, hn::BitCast(d16, odd)), d, to + (2 * pair + 1) * stride);
+      }
+    } else {
+      for (size_t byte = 0; byte < 4; ++byte) {
+        const VU bits = load_words(line, part, byte);
+        hn::StoreU(decode_e2m1_lanes<0>(bits), d, to + 2 * byte * stride);
+        hn::StoreU(decode_e2m1_lanes<4>(bits), d, to + (2 * byte + 1) * stride);
+      }
+    }
+  }
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace tessera::kernels::cpu
+HWY_AFTER_NAMESPACE();
+
+#endif  // include guard, once per target

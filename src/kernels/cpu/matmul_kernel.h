@@ -1,0 +1,36 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "kernels/cpu/matmul.h"
+#include "kernels/cpu/weight.h"
+
+namespace tessera::kernels::cpu {
+
+/// Columns decoded to fp32 at a time. 64 rows of them are 32 KB, which stay in a 48 KB first-level cache beside the
+/// x they meet.
+inline constexpr int64_t kSlabColumns = 128;
+
+/// A part of one product that one thread computes: panels [first_panel, first_panel + panels) of the weight for rows
+/// [first_row, first_row + rows) of x.
+struct MatmulTask {
+  const Matmul* product = nullptr;
+  int64_t first_panel = 0, panels = 0;
+  int64_t first_row = 0, rows = 0;
+  bool to_bf16 = false;
+  float* scratch = nullptr;  // matmul_scratch_floats(panels, rows)
+};
+
+/// Slab, its block scales, and the running sums [panels][rows][64].
+constexpr size_t matmul_scratch_floats(int64_t panels, int64_t rows) {
+  constexpr int64_t kSlab = kPanelRows * kSlabColumns + kPanelRows * kSlabColumns / 16;
+  return static_cast<size_t>(kSlab + panels * rows * kPanelRows);
+}
+
+void run_matmul_task(const MatmulTask& task);
+
+/// Instruction set that products run on: "AVX3", "AVX2", ...
+const char* matmul_target();
+
+}  // namespace tessera::kernels::cpu

@@ -1,0 +1,322 @@
+#include "kernels/cpu/weight.h"
+
+#include <array>
+#include <atomic>
+#include <bit>
+#include <cmath>
+#include <cstring>
+
+#include "base/check.h"
+#include "base/dtype.h"
+#include "format/e2m1.h"
+#include "format/e4m3.h"
+#include "format/f16.h"
+#include "format/ue8m0.h"
+#include "kernels/cpu/parallel.h"
+#include "kernels/weight.h"
+
+namespace tessera::kernels {
+namespace {
+
+using cpu::kBlockRows;
+using cpu::kLineBytes;
+using cpu::kPanelRows;
+using format::MatrixView;
+using format::WeightFormat;
+
+constexpr int64_t kTileWords = 16;  // words of a row moved at a time: a cache line of the source
+
+/// Where the rows of one panel come from; null past the last row.
+struct PanelSource {
+  std::array<const std::byte*, kPanelRows> data{};
+  std::array<const std::byte*, kPanelRows> scales{};
+};
+
+/// A word has a NaN or infinite element exactly if ((word & exponent) + one) has a bit of `carry`: the all-ones
+/// exponent (for E4M3 the all-ones magnitude) carries into the place of the sign.
+struct NonFinite {
+  uint32_t exponent = 0, one = 0, carry = 0;
+};
+
+constexpr NonFinite non_finite(WeightFormat format) {
+  switch (format) {
+    case WeightFormat::f32: return {0x7f800000U, 0x00800000U, 0x80000000U};
+    case WeightFormat::bf16: return {0x7f807f80U, 0x00800080U, 0x80008000U};
+    case WeightFormat::f16: return {0x7c007c00U, 0x04000400U, 0x80008000U};
+    case WeightFormat::fp8_e4m3: return {0x7f7f7f7fU, 0x01010101U, 0x80808080U};
+    case WeightFormat::nvfp4:
+    case WeightFormat::mxfp4: return {};
+  }
+  return {};
+}
+
+/// E5M3 code (see cpu/weight.h) of each nonnegative E4M3 code but 0.
+constexpr std::array<uint8_t, 128> make_e5m3_codes() {
+  std::array<uint8_t, 128> codes{};
+  for (uint32_t e4m3 = 1; e4m3 < 127; ++e4m3) {
+    const uint32_t bits = std::bit_cast<uint32_t>(format::decode_e4m3(static_cast<uint8_t>(e4m3)));
+    codes[e4m3] = static_cast<uint8_t>((bits >> 20) - (127 - 22) * 8);
+  }
+  return codes;
+}
+constexpr std::array<uint8_t, 128> kE5m3Codes = make_e5m3_codes();
+constexpr uint8_t kE5m3One = kE5m3Codes[0x38];
+
+float decode_e5m3(uint8_t code) { return std::bit_cast<float>((static_cast<uint32_t>(code) + (127 - 22) * 8) << 20); }
+
+/// Moves words [first, first + count) of one block's rows to `out`, lines `stride` bytes apart. Returns `non_finite`
+/// bits seen.
+uint32_t pack_tile(WeightFormat format, const std::byte* const* rows, int64_t first, int64_t count, size_t row_bytes,
+                   std::byte* out, int64_t stride) {
+  std::array<std::array<uint32_t, kTileWords>, kBlockRows> tile{};
+  const size_t begin = static_cast<size_t>(first) * 4;
+  const size_t bytes = std::min(static_cast<size_t>(count) * 4, row_bytes - begin);
+  for (size_t r = 0; r < kBlockRows; ++r) {
+    if (rows[r] != nullptr) std::memcpy(tile[r].data(), rows[r] + begin, bytes);
+  }
+  const NonFinite test = non_finite(format);
+  uint32_t found = 0;
+  for (size_t word = 0; word < static_cast<size_t>(count); ++word) {
+    std::array<uint32_t, kBlockRows> line;
+    for (size_t r = 0; r < kBlockRows; ++r) line[r] = tile[r][word];
+    for (const uint32_t w : line) found |= (w & test.exponent) + test.one;
+    if (format == WeightFormat::f16 || format == WeightFormat::fp8_e4m3) {
+      std::array<uint32_t, kBlockRows> halves;
+      for (size_t r = 0; r < kBlockRows; r += 2) {
+        halves[r / 2] = (line[r] & 0xffffU) | line[r + 1] << 16;
+        halves[8 + r / 2] = line[r] >> 16 | (line[r + 1] & 0xffff0000U);
+      }
+      line = halves;
+    }
+    std::memcpy(out + static_cast<int64_t>(word) * stride, line.data(), sizeof line);
+  }
+  return found & test.carry;
+}
+
+/// Recodes the NVFP4 scale of one row and group, and its codes where E5M3 needs help. False for NaN.
+bool pack_e4m3_scale(uint8_t e4m3, std::byte* scale, std::byte* codes, int64_t word_stride) {
+  const uint8_t magnitude = e4m3 & 0x7fU;
+  if (magnitude == 0x7f) return false;
+  *scale = static_cast<std::byte>(magnitude == 0 ? kE5m3One : kE5m3Codes[magnitude]);
+  if (magnitude != 0 && e4m3 == magnitude) return true;
+  for (int word = 0; word < 2; ++word) {
+    std::byte* p = codes + word * word_stride;
+    uint32_t w;
+    std::memcpy(&w, p, sizeof w);
+    w = magnitude == 0 ? 0 : w ^ 0x88888888U;
+    std::memcpy(p, &w, sizeof w);
+  }
+  return true;
+}
+
+/// Packs panel `panel` into `out`; false if an element or scale is not finite.
+bool pack_panel(const Weight& weight, int64_t panel, const PanelSource& source, std::byte* out) {
+  const WeightFormat format = weight.format;
+  const int64_t blocks = cpu::panel_blocks(weight.rows, panel);
+  const int64_t words = cpu::row_words(format, weight.cols);
+  const int64_t group = format::group_size(format);
+  const int64_t group_words = group > 0 ? group / cpu::word_columns(format) : words;
+  const size_t row_bytes = format::row_bytes(format, weight.cols);
+  uint32_t found = 0;
+  for (int64_t first = 0; first < words;) {
+    // A tile stays inside a group, so that its lines are evenly spaced.
+    const int64_t group_end = std::min(words, (first / group_words + 1) * group_words);
+    const int64_t count = std::min(group_end - first, kTileWords);
+    for (int64_t block = 0; block < blocks; ++block) {
+      found |= pack_tile(format, &source.data[static_cast<size_t>(block * kBlockRows)], first, count, row_bytes,
+                         out + cpu::word_offset(format, blocks, first, block), blocks * kLineBytes);
+    }
+    first += count;
+  }
+  if (group == 0) return found == 0;
+  bool ok = true;
+  for (int64_t g = 0; g < weight.cols / group; ++g) {
+    std::byte* scales = out + cpu::scales_offset(format, blocks, g);
+    std::memset(scales, 0, kLineBytes);
+    for (int64_t row = 0; row < blocks * kBlockRows; ++row) {
+      const std::byte* from = source.scales[static_cast<size_t>(row)];
+      if (from == nullptr) continue;
+      const int64_t block = row / kBlockRows, lane = row % kBlockRows;
+      std::byte* scale = scales + lane * 4 + block;
+      if (format == WeightFormat::mxfp4) {
+        *scale = from[g];
+        ok &= from[g] != std::byte{255};
+      } else {
+        std::byte* codes = out + cpu::word_offset(format, blocks, g * group_words, block) + lane * 4;
+        ok &= pack_e4m3_scale(static_cast<uint8_t>(from[g]), scale, codes, blocks * kLineBytes);
+      }
+    }
+  }
+  return ok;
+}
+
+/// Names the first NaN or infinity of `view`; ok if there is none.
+Status describe_non_finite(const MatrixView& view, size_t part) {
+  const int64_t group = format::group_size(view.format);
+  const size_t stride = format::row_bytes(view.format, view.cols);
+  const auto bad_word = [&](uint32_t element) {
+    const NonFinite test = non_finite(view.format);
+    return (((element & test.exponent) + test.one) & test.carry) != 0;
+  };
+  for (int64_t row = 0; row < view.rows; ++row) {
+    const std::byte* data = view.data + static_cast<size_t>(row) * stride;
+    for (int64_t col = 0; group == 0 && col < view.cols; ++col) {
+      const size_t element_bytes = format::row_bytes(view.format, 1);
+      uint32_t element = 0;
+      std::memcpy(&element, data + static_cast<size_t>(col) * element_bytes, element_bytes);
+      if (bad_word(element)) {
+        return error(StatusCode::corrupt_data,
+                     "{} weight of part {} is NaN or infinite at row {}, column {}: the checkpoint is damaged",
+                     name(view.format), part, row, col);
+      }
+    }
+    for (int64_t g = 0; group != 0 && g < view.cols / group; ++g) {
+      const auto code = static_cast<uint8_t>(view.block_scales[row * (view.cols / group) + g]);
+      if (view.format == WeightFormat::mxfp4 ? code == 255 : (code & 0x7fU) == 0x7f) {
+        return error(StatusCode::corrupt_data,
+                     "{} block scale of part {} is NaN at row {}, column {}: the checkpoint is damaged",
+                     name(view.format), part, row, g * group);
+      }
+    }
+  }
+  return {};
+}
+
+Status check_part(const MatrixView& view, const MatrixView& first, size_t part) {
+  if (view.format != first.format || view.cols != first.cols) {
+    return error(StatusCode::invalid_argument,
+                 "part {} is {} with {} columns and part 0 is {} with {}: stacked parts must agree", part,
+                 name(view.format), view.cols, name(first.format), first.cols);
+  }
+  if (view.rows < 0 || view.cols <= 0 || (view.rows > 0 && view.data == nullptr)) {
+    return error(StatusCode::invalid_argument, "part {} is {} x {}: expected a matrix with elements", part, view.rows,
+                 view.cols);
+  }
+  const int64_t group = format::group_size(view.format);
+  if (group > 0 && view.cols % group != 0) {
+    return error(StatusCode::unsupported, "{} matrix with {} columns: expected a multiple of {}", name(view.format),
+                 view.cols, group);
+  }
+  if (group > 0 && view.rows > 0 && view.block_scales == nullptr) {
+    return error(StatusCode::invalid_argument, "{} matrix of part {} has no block scales", name(view.format), part);
+  }
+  if (!view.row_scales.empty() && static_cast<int64_t>(view.row_scales.size()) != view.rows) {
+    return error(StatusCode::invalid_argument, "part {} has {} rows and {} row scales", part, view.rows,
+                 view.row_scales.size());
+  }
+  return {};
+}
+
+/// Writes the multipliers of a part's rows.
+Status fill_alpha(const MatrixView& view, size_t part, float* alpha) {
+  const float factor = cpu::alpha_factor(view.format);
+  for (int64_t row = 0; row < view.rows; ++row) {
+    const float scale = view.row_scales.empty() ? view.scale : view.row_scales[static_cast<size_t>(row)] * view.scale;
+    alpha[row] = scale * factor;
+    if (!std::isfinite(alpha[row])) {
+      return error(StatusCode::corrupt_data, "scale of part {}, row {}, is {}: expected a finite number below 2^120",
+                   part, row, scale);
+    }
+  }
+  return {};
+}
+
+/// Sources of the rows of panel `panel` of the stacked parts.
+PanelSource panel_source(std::span<const MatrixView> parts, int64_t panel) {
+  PanelSource source;
+  int64_t part_begin = 0;
+  for (const MatrixView& view : parts) {
+    const int64_t begin = std::max(part_begin, panel * kPanelRows);
+    const int64_t end = std::min(part_begin + view.rows, (panel + 1) * kPanelRows);
+    const int64_t group = format::group_size(view.format);
+    for (int64_t row = begin; row < end; ++row) {
+      const auto slot = static_cast<size_t>(row - panel * kPanelRows);
+      source.data[slot] = view.data + static_cast<size_t>(row - part_begin) * format::row_bytes(view.format, view.cols);
+      if (group > 0) source.scales[slot] = view.block_scales + (row - part_begin) * (view.cols / group);
+    }
+    part_begin += view.rows;
+  }
+  return source;
+}
+
+}  // namespace
+
+size_t packed_bytes(WeightFormat format, int64_t rows, int64_t cols) {
+  if (rows <= 0 || cols <= 0) return 0;
+  const int64_t panels = cpu::panel_count(rows);
+  const int64_t data = (panels - 1) * cpu::panel_bytes(format, cols, cpu::kPanelBlocks) +
+                       cpu::panel_bytes(format, cols, cpu::panel_blocks(rows, panels - 1)) + cpu::kTailBytes;
+  return static_cast<size_t>(data) + static_cast<size_t>(cpu::padded_rows(rows)) * sizeof(float);
+}
+
+Expected<Weight> pack_weight(const Context& context, std::span<const MatrixView> parts) {
+  if (parts.empty()) return error(StatusCode::invalid_argument, "no matrix to pack: expected one or more parts");
+  Weight weight;
+  weight.format = parts[0].format;
+  weight.cols = parts[0].cols;
+  for (size_t i = 0; i < parts.size(); ++i) {
+    TESSERA_RETURN_IF_ERROR(check_part(parts[i], parts[0], i));
+    weight.rows += parts[i].rows;
+  }
+  if (weight.rows == 0) return error(StatusCode::invalid_argument, "all parts have 0 rows: expected one or more");
+  const auto padded = static_cast<size_t>(cpu::padded_rows(weight.rows));
+  weight.alpha = AlignedBuffer<float>(padded);
+  std::fill_n(weight.alpha.data(), padded, 0.0F);
+  for (size_t i = 0, row = 0; i < parts.size(); row += static_cast<size_t>(parts[i].rows), ++i) {
+    TESSERA_RETURN_IF_ERROR(fill_alpha(parts[i], i, weight.alpha.data() + row));
+  }
+  const size_t bytes = packed_bytes(weight.format, weight.rows, weight.cols) - padded * sizeof(float);
+  weight.data = AlignedBuffer<std::byte>(bytes);
+  std::memset(weight.data.data() + bytes - cpu::kTailBytes, 0, cpu::kTailBytes);
+
+  std::atomic<bool> finite{true};
+  const int64_t full_panel = cpu::panel_bytes(weight.format, weight.cols, cpu::kPanelBlocks);
+  cpu::parallel_ranges(context, cpu::panel_count(weight.rows), [&](int64_t begin, int64_t end, int) {
+    for (int64_t panel = begin; panel < end; ++panel) {
+      const bool ok = pack_panel(weight, panel, panel_source(parts, panel), weight.data.data() + panel * full_panel);
+      if (!ok) finite.store(false, std::memory_order_relaxed);
+    }
+  });
+  if (finite) return weight;
+  for (size_t i = 0; i < parts.size(); ++i) {
+    TESSERA_RETURN_IF_ERROR(describe_non_finite(parts[i], i));
+  }
+  return error(StatusCode::corrupt_data, "a weight was NaN or infinite, and then finite: was the file changed?");
+}
+
+void decode_row(const Weight& weight, int64_t row, float* out) {
+  TESSERA_CHECK(row >= 0 && row < weight.rows);
+  const WeightFormat format = weight.format;
+  const int64_t panel = row / kPanelRows, block = row % kPanelRows / kBlockRows, lane = row % kBlockRows;
+  const int64_t blocks = cpu::panel_blocks(weight.rows, panel);
+  const std::byte* data = weight.data.data() + panel * cpu::panel_bytes(format, weight.cols, cpu::kPanelBlocks);
+  const int64_t columns = cpu::word_columns(format);
+  const int64_t group = format::group_size(format);
+  const float alpha = weight.alpha[static_cast<size_t>(row)] / cpu::alpha_factor(format);
+  for (int64_t col = 0; col < weight.cols; ++col) {
+    const std::byte* line = data + cpu::word_offset(format, blocks, col / columns, block);
+    const auto load = [line]<typename T>(T value, int64_t index) {
+      std::memcpy(&value, line + index * static_cast<int64_t>(sizeof(T)), sizeof(T));
+      return value;
+    };
+    const int64_t i = col % columns;
+    const auto scale = [&] { return data[cpu::scales_offset(format, blocks, col / group) + lane * 4 + block]; };
+    const auto code = [&] { return static_cast<uint8_t>(load(uint32_t{}, lane) >> (4 * i)); };
+    float w = 0;
+    switch (format) {
+      case WeightFormat::f32: w = load(float{}, lane); break;
+      case WeightFormat::bf16: w = bf16_to_float(load(uint16_t{}, lane * 2 + i)); break;
+      case WeightFormat::f16: w = format::f16_to_float(load(uint16_t{}, i * kBlockRows + lane)); break;
+      case WeightFormat::fp8_e4m3:
+        w = format::decode_e4m3(load(uint8_t{}, (i / 2 * kBlockRows + lane) * 2 + i % 2));
+        break;
+      case WeightFormat::nvfp4: w = format::decode_e2m1(code()) * decode_e5m3(static_cast<uint8_t>(scale())); break;
+      case WeightFormat::mxfp4:
+        w = format::decode_e2m1(code()) * format::decode_ue8m0(static_cast<uint8_t>(scale()));
+        break;
+    }
+    out[col] = w * alpha;
+  }
+}
+
+}  // namespace tessera::kernels

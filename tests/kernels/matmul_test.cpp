@@ -1,0 +1,231 @@
+#include "kernels/cpu/matmul.h"
+
+#include <gtest/gtest.h>
+#include <hwy/targets.h>
+
+#include <string>
+
+#include "kernels/cpu/matmul_kernel.h"
+#include "kernels/matrix_fixture.h"
+
+namespace tessera::kernels {
+namespace {
+
+using cpu::Matmul;
+using format::WeightFormat;
+
+/// Runs with one instruction set until it goes out of scope.
+struct OnlyTarget {
+  explicit OnlyTarget(int64_t target) {
+    hwy::SetSupportedTargetsForTest(target);
+    EXPECT_STREQ(cpu::matmul_target(), hwy::TargetName(target));
+  }
+  ~OnlyTarget() { hwy::SetSupportedTargetsForTest(0); }
+};
+
+/// Instruction sets of this machine whose fma rounds once.
+std::vector<int64_t> fma_targets() {
+  std::vector<int64_t> targets;
+  for (const int64_t target : {HWY_AVX2, HWY_AVX3}) {
+    if ((hwy::SupportedTargets() & target) != 0) targets.push_back(target);
+  }
+  return targets;
+}
+
+Weight pack(const Context& context, const RandomMatrix& matrix) {
+  const format::MatrixView view = matrix.view();
+  return std::move(*pack_weight(context, {&view, 1}));
+}
+
+struct Shape {
+  int64_t n, k;
+};
+// One row, rows that fill no block or panel, several panels; K that fills no group, word or slab.
+constexpr Shape kPlainShapes[] = {{1, 1}, {3, 7}, {16, 16}, {17, 130}, {64, 131}, {200, 257}};
+constexpr Shape kGroupedShapes[] = {{1, 32}, {17, 64}, {64, 128}, {100, 160}, {200, 288}};
+
+/// What matmul must give, element by element.
+std::vector<float> expected(const RandomMatrix& w, const std::vector<float>& x, int64_t rows, bool round) {
+  std::vector<float> y;
+  for (int64_t row = 0; row < rows; ++row) {
+    for (int64_t n = 0; n < w.rows; ++n) {
+      const float v = reference_dot(w, n, x.data() + row * w.cols);
+      y.push_back(round ? round_to_bf16(v) : v);
+    }
+  }
+  return y;
+}
+
+std::vector<float> product(const Context& context, const Weight& weight, const std::vector<float>& x, int64_t rows,
+                           bool round) {
+  std::vector<float> y(static_cast<size_t>(rows * weight.rows), -1.0F);
+  const Matmul m{.weight = &weight,
+                 .x = x.data(),
+                 .x_stride = weight.cols,
+                 .rows = rows,
+                 .out = y.data(),
+                 .out_stride = weight.rows,
+                 .round = round};
+  cpu::matmul(context, {&m, 1});
+  return y;
+}
+
+void expect_same_bits(const std::vector<float>& got, const std::vector<float>& want, const std::string& what) {
+  ASSERT_EQ(got.size(), want.size()) << what;
+  for (size_t i = 0; i < got.size(); ++i) {
+    ASSERT_EQ(std::bit_cast<uint32_t>(got[i]), std::bit_cast<uint32_t>(want[i]))
+        << what << ", element " << i << ": " << got[i] << " instead of " << want[i];
+  }
+}
+
+class EachFormat : public ::testing::TestWithParam<WeightFormat> {};
+
+TEST_P(EachFormat, GivesTheContractsBits) {
+  const bool grouped = format::group_size(GetParam()) > 0;
+  TestContext one(1), three(3);
+  for (const auto [n, k] : grouped ? std::span<const Shape>(kGroupedShapes) : std::span<const Shape>(kPlainShapes)) {
+    const RandomMatrix w(GetParam(), n, k, static_cast<uint32_t>(n * 1000 + k));
+    const Weight weight = pack(one.context, w);
+    constexpr int64_t kMaxRows = 30;
+    const std::vector<float> x = random_floats(static_cast<size_t>(kMaxRows * k), 7);
+    const std::vector<float> want = expected(w, x, kMaxRows, false);
+    for (const int64_t target : fma_targets()) {
+      const OnlyTarget only(target);
+      for (int64_t rows = 0; rows <= kMaxRows; ++rows) {
+        const std::vector<float> head(want.begin(), want.begin() + rows * n);
+        const std::string what = std::string(hwy::TargetName(target)) + " " + std::to_string(n) + " x " +
+                                 std::to_string(k) + ", rows " + std::to_string(rows);
+        expect_same_bits(product(one.context, weight, x, rows, false), head, what);
+        expect_same_bits(product(three.context, weight, x, rows, false), head, what + ", 3 threads");
+      }
+    }
+  }
+}
+
+TEST_P(EachFormat, RowsDoNotDependOnTheirNumber) {
+  TestContext test(2);
+  const RandomMatrix w(GetParam(), 300, 320, 5);
+  const Weight weight = pack(test.context, w);
+  constexpr int64_t kRows = 600;  // more than the rows of one task
+  const std::vector<float> x = random_floats(kRows * 320, 9);
+  const std::vector<float> want = expected(w, x, kRows, true);
+  for (const int64_t target : fma_targets()) {
+    const OnlyTarget only(target);
+    for (const int64_t rows : {1, 2, 5, 70, 255, 256, 257, 600}) {
+      const std::vector<float> head(want.begin(), want.begin() + rows * 300);
+      expect_same_bits(product(test.context, weight, x, rows, true), head, "rows " + std::to_string(rows));
+    }
+  }
+}
+
+// Targets without fma round twice: right, but not the same bits.
+TEST_P(EachFormat, RightWithoutFma) {
+  TestContext test(1);
+  const RandomMatrix w(GetParam(), 70, 96, 11);
+  const Weight weight = pack(test.context, w);
+  const std::vector<float> x = random_floats(5 * 96, 12);
+  {
+    const OnlyTarget only(HWY_SSSE3);
+    const std::vector<float> got = product(test.context, weight, x, 5, false);
+    for (int64_t i = 0; i < 5 * 70; ++i) {
+      double want = 0, magnitude = 0;
+      for (int64_t k = 0; k < 96; ++k) {
+        const double term = static_cast<double>(w.code(i % 70, k)) * w.block_scale(i % 70, k) * w.alpha(i % 70) *
+                            x[static_cast<size_t>(i / 70 * 96 + k)];
+        want += term;
+        magnitude += std::abs(term);
+      }
+      ASSERT_NEAR(got[static_cast<size_t>(i)], want, magnitude * 1e-6) << "element " << i;
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Matmul, EachFormat, ::testing::ValuesIn(kAllFormats),
+                         [](const auto& test) { return std::string(name(test.param)); });
+
+TEST(Matmul, RoundsAndAccumulates) {
+  const RandomMatrix w(WeightFormat::bf16, 40, 48, 1);
+  const std::vector<float> x = random_floats(3 * 48, 2);
+  const std::vector<float> before = random_floats(3 * 40, 3);
+  for (const Compute compute : {Compute::bf16, Compute::f32}) {
+    TestContext test(2, compute);
+    const Weight weight = pack(test.context, w);
+    std::vector<float> y = before;
+    const Matmul m{.weight = &weight,
+                   .x = x.data(),
+                   .x_stride = 48,
+                   .rows = 3,
+                   .out = y.data(),
+                   .out_stride = 40,
+                   .accumulate = true};
+    cpu::matmul(test.context, {&m, 1});
+    std::vector<float> want = expected(w, x, 3, compute == Compute::bf16);
+    for (size_t i = 0; i < want.size(); ++i) {
+      want[i] = before[i] + want[i];
+      if (compute == Compute::bf16) want[i] = round_to_bf16(want[i]);
+    }
+    expect_same_bits(y, want, compute == Compute::bf16 ? "bf16" : "f32");
+  }
+}
+
+// Experts of a layer: many products, some without rows, strided inputs and outputs.
+TEST(Matmul, ManyProductsInOneCall) {
+  TestContext test(2);
+  constexpr int64_t kStride = 1000;
+  std::vector<RandomMatrix> matrices;
+  std::vector<Weight> weights;
+  std::vector<Matmul> products;
+  const std::vector<float> x = random_floats(64 * kStride, 21);
+  std::vector<float> y(64 * kStride, -1.0F), want = y;
+  for (int i = 0; i < 40; ++i) {
+    matrices.emplace_back(kAllFormats[i % 6], 1 + i * 3 % 20, 32 * (1 + i % 5), static_cast<uint32_t>(i));
+    weights.push_back(pack(test.context, matrices.back()));
+  }
+  for (int i = 0; i < 40; ++i) {
+    const int64_t rows = i * 7 % 4;
+    const int64_t column = i * 21;
+    products.push_back({.weight = &weights[static_cast<size_t>(i)],
+                        .x = x.data() + i,
+                        .x_stride = kStride,
+                        .rows = rows,
+                        .out = y.data() + column,
+                        .out_stride = kStride,
+                        .round = false});
+    const RandomMatrix& w = matrices[static_cast<size_t>(i)];
+    for (int64_t row = 0; row < rows; ++row) {
+      for (int64_t n = 0; n < w.rows; ++n) {
+        want[static_cast<size_t>(row * kStride + column + n)] = reference_dot(w, n, x.data() + i + row * kStride);
+      }
+    }
+  }
+  cpu::matmul(test.context, products);
+  expect_same_bits(y, want, "40 products");
+}
+
+TEST(Matmul, NothingToDo) {
+  TestContext test(2);
+  cpu::matmul(test.context, {});
+}
+
+TEST(Matmul, NanAndInfinityStayInTheirRow) {
+  TestContext test(1);
+  for (const WeightFormat f : kAllFormats) {
+    const RandomMatrix w(f, 20, 64, 31);
+    const Weight weight = pack(test.context, w);
+    std::vector<float> x = random_floats(3 * 64, 32);
+    const std::vector<float> clean = product(test.context, weight, x, 3, true);
+    x[64 + 5] = std::numeric_limits<float>::quiet_NaN();
+    x[64 + 6] = std::numeric_limits<float>::infinity();
+    const std::vector<float> got = product(test.context, weight, x, 3, true);
+    for (size_t i = 0; i < got.size(); ++i) {
+      if (i / 20 == 1) {
+        EXPECT_TRUE(std::isnan(got[i])) << name(f) << " " << i;
+      } else {
+        EXPECT_EQ(got[i], clean[i]) << name(f) << " " << i;
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace tessera::kernels
