@@ -27,10 +27,12 @@ std::string summary(const std::vector<std::string>& names) {
   return names.size() > kShown ? fmt::format("{} and {} more", list, names.size() - kShown) : list;
 }
 
-/// The shard of a directory without an index.
+/// The shard of a directory without an index: model.safetensors, whatever lies beside it, or the only file there is.
 Expected<std::vector<std::string>> only_shard(const fs::path& directory) {
+  static const std::string kUsual = "model.safetensors";
   std::vector<std::string> files;
   std::error_code failed;
+  if (fs::is_symlink(directory / kUsual, failed) || fs::exists(directory / kUsual, failed)) return std::vector{kUsual};
   for (fs::directory_iterator entry(directory, failed), end; !failed && entry != end; entry.increment(failed)) {
     if (entry->path().extension() == ".safetensors") files.push_back(entry->path().filename().string());
   }
