@@ -106,7 +106,7 @@ std::span<Sampler::Candidate> Sampler::select_top(std::span<const float> logits,
       }
     }
   }
-  if (static_cast<int64_t>(candidates_.size()) > k) {
+  if (static_cast<int64_t>(candidates_.size()) >= k) {
     std::nth_element(candidates_.begin(), candidates_.begin() + (k - 1), candidates_.end(), better);
     candidates_.resize(static_cast<size_t>(k));
   }
