@@ -13,6 +13,10 @@
 /// The public C++ API: load a model, submit requests, stream events, cancel.
 namespace tessera {
 
+namespace engine {
+class EventChannel;
+}
+
 /// How tokens are chosen. Defaults are neutral; Engine::default_sampling() has the model's own
 /// (generation_config.json). Ranges are checked by Engine::submit. Order of application: logit_bias, repetition,
 /// presence and frequency penalties, min_tokens, temperature, top_k, top_p, min_p, draw.
@@ -78,7 +82,9 @@ class RequestStream {
   std::optional<Event> next();
   /// The next event if one is there; nullopt otherwise (finished() tells why).
   std::optional<Event> try_next();
+  /// Every choice has finished and every event was taken.
   [[nodiscard]] bool finished() const;
+  /// Ends every choice soon, with FinishReason::cancelled; events already queued stay.
   void cancel();
   /// Called from the engine thread whenever events were added, and at once if some are waiting; must be quick, must
   /// not call the engine or destroy the stream. Once the stream is destroyed it is not called again.
@@ -86,9 +92,8 @@ class RequestStream {
 
  private:
   friend class Engine;
-  struct State;
-  explicit RequestStream(std::shared_ptr<State> state);
-  std::shared_ptr<State> state_;
+  explicit RequestStream(std::shared_ptr<engine::EventChannel> channel);
+  std::shared_ptr<engine::EventChannel> channel_;
 };
 
 /// Where the memory goes. Computed before anything is loaded.
