@@ -414,6 +414,18 @@ Status check_formats(const Plan& plan) {
   return {};
 }
 
+std::vector<format::SafetensorsWriter::Declaration> declare(const Plan& plan, const SynthOptions& options) {
+  std::vector<format::SafetensorsWriter::Declaration> tensors;
+  for (const MatrixSpec& m : plan.matrices) {
+    for (auto& t : format::declare_matrix(options.dialect, m.module, m.format, m.rows, m.cols))
+      tensors.push_back(std::move(t));
+  }
+  for (const SmallSpec& s : plan.smalls) tensors.push_back({s.name, plain_dtype(options.plain), s.shape});
+  for (const FusedSpec& f : plan.fused)
+    tensors.push_back({f.name, plain_dtype(options.plain), {f.experts, f.rows, f.cols}});
+  return tensors;
+}
+
 }  // namespace
 
 Expected<SynthShape> synth_preset(std::string_view name) {
@@ -451,6 +463,19 @@ Expected<SynthShape> synth_preset(std::string_view name) {
   return error(StatusCode::not_found, "no preset \"{}\"; there are 397b, 122b, 35b, 27b and tiny", name);
 }
 
+Expected<size_t> random_checkpoint_bytes(const SynthOptions& options) {
+  TESSERA_RETURN_IF_ERROR(check_shape(options.shape));
+  size_t total = 0;
+  for (const auto& tensor : declare(Planner(options).plan(), options)) {
+    size_t bytes = size_bytes(tensor.dtype);
+    for (const int64_t dim : tensor.shape) bytes *= static_cast<size_t>(dim);  // check_shape bounds one tensor
+    if (__builtin_add_overflow(total, bytes, &total)) {
+      return Status(StatusCode::invalid_argument, "this shape has more than 2^64 bytes; choose a smaller one");
+    }
+  }
+  return total;
+}
+
 Status write_random_checkpoint(const std::filesystem::path& directory, const SynthOptions& options) {
   TESSERA_RETURN_IF_ERROR(check_shape(options.shape));
   const Plan plan = Planner(options).plan();
@@ -464,16 +489,8 @@ Status write_random_checkpoint(const std::filesystem::path& directory, const Syn
     return error(StatusCode::invalid_argument, "{} already holds a checkpoint; name another directory or remove it",
                  directory.string());
   }
-  std::vector<format::SafetensorsWriter::Declaration> tensors;
-  for (const MatrixSpec& m : plan.matrices) {
-    for (auto& t : format::declare_matrix(options.dialect, m.module, m.format, m.rows, m.cols))
-      tensors.push_back(std::move(t));
-  }
-  for (const SmallSpec& s : plan.smalls) tensors.push_back({s.name, plain_dtype(options.plain), s.shape});
-  for (const FusedSpec& f : plan.fused)
-    tensors.push_back({f.name, plain_dtype(options.plain), {f.experts, f.rows, f.cols}});
   TESSERA_ASSIGN_OR_RETURN(auto writer,
-                           format::ShardedWriter::create(directory, std::move(tensors), options.shard_bytes_max));
+                           format::ShardedWriter::create(directory, declare(plan, options), options.shard_bytes_max));
   Drawer drawer(options, writer);
   for (const MatrixSpec& m : plan.matrices) TESSERA_RETURN_IF_ERROR(drawer.matrix(m));
   for (const SmallSpec& s : plan.smalls) TESSERA_RETURN_IF_ERROR(drawer.small(s));

@@ -62,6 +62,9 @@ struct SynthOptions {
   std::function<void(size_t done, size_t total)> progress;
 };
 
+/// Bytes of the tensors that write_random_checkpoint would write.
+Expected<size_t> random_checkpoint_bytes(const SynthOptions& options);
+
 /// Writes a random checkpoint with its config.json and `files` into `directory` (created; must not hold a checkpoint
 /// yet). Weights are drawn straight in their stored format, scaled so that
 /// activations keep their size through the layers; norms, decays and biases are random too, so that a loader that

@@ -1,0 +1,145 @@
+#include "cli/command_line.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <new>
+#include <string>
+#include <vector>
+
+#include "base/log.h"
+#include "cli/commands.h"
+#include "cli/console.h"
+#include "cli/help.h"
+#include "cli/interrupt.h"
+#include "cli/suggest.h"
+
+namespace tessera::cli {
+namespace {
+
+constexpr std::array kCommands = {add_synth};
+
+constexpr const char* kFooter =
+    "\"tessera COMMAND --help\" explains a command. A MODEL is a directory with config.json and safetensors files, or\n"
+    "a name in the Hugging Face cache (owner/name). TESSERA_LOG=debug shows what goes on inside.";
+
+bool all(const CLI::App* /*command*/) { return true; }
+
+std::string did_you_mean(const std::string& found, const std::vector<std::string>& known) {
+  const std::string nearest = nearest_name(found, known);
+  return nearest.empty() ? std::string() : fmt::format("; did you mean {}?", nearest);
+}
+
+std::vector<std::string> command_names(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::App* command : app.get_subcommands(all)) names.push_back(command->get_name());
+  return names;
+}
+
+std::vector<std::string> flag_names(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::Option* option : app.get_options()) {
+    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+  }
+  return names;
+}
+
+/// What is wrong with the first word of `args` that looks like a flag of `command` and is none; empty if all are
+/// known. CLI11 reports whatever error it comes to first, often a mere consequence of the misspelt flag.
+std::string unknown_flag(const CLI::App& command, const std::vector<std::string>& args) {
+  for (size_t i = 0; i < args.size() && args[i] != "--"; ++i) {
+    if (!args[i].starts_with("-") || args[i].size() < 2) continue;
+    const std::string flag = args[i].substr(0, args[i].find('='));
+    const CLI::Option* option = command.get_option_no_throw(flag);
+    if (option == nullptr) return fmt::format("unknown flag {}{}", flag, did_you_mean(flag, flag_names(command)));
+    if (option->get_items_expected_min() > 0 && flag == args[i]) ++i;  // its value may start with a dash
+  }
+  return {};
+}
+
+const CLI::App* find_command(const CLI::App& app, const std::string& name) {
+  for (const CLI::App* command : app.get_subcommands(all)) {
+    if (command->get_name() == name) return command;
+  }
+  return nullptr;
+}
+
+int usage_error(const std::string& program, const std::string& message) {
+  note("tessera: {}\n(try: {} --help)", message, program);
+  return kUsage;
+}
+
+/// `args` does not parse: says why, in the order in which a reader would want to know.
+int explain(const CLI::App& app, const std::vector<std::string>& args, const CLI::ParseError& parse_error) {
+  const std::string& first = args.front();
+  const CLI::App* command = find_command(app, first);
+  if (command == nullptr) {
+    std::string unknown = unknown_flag(app, args);
+    if (!first.starts_with("-")) {
+      unknown = fmt::format("unknown command \"{}\"{}", first, did_you_mean(first, command_names(app)));
+    }
+    return usage_error("tessera", unknown.empty() ? parse_error.what() : unknown);
+  }
+  const std::string unknown = unknown_flag(*command, {args.begin() + 1, args.end()});
+  return usage_error("tessera " + first, unknown.empty() ? parse_error.what() : unknown);
+}
+
+/// vLLM's short spelling has two letters, which CLI11 would read as -t with the value "p".
+std::vector<std::string> read_args(int argc, char** argv) {
+  std::vector<std::string> args(argv + 1, argv + argc);
+  for (std::string& arg : args) {
+    if (arg == "--") break;
+    if (arg == "-tp") arg = "--tensor-parallel-size";
+  }
+  return args;
+}
+
+int report(const Status& status) {
+  if (status.ok()) return kSuccess;
+  if (status.code() == StatusCode::cancelled) {
+    if (!status.message().empty()) note("tessera: {}", status.message());
+    return kInterrupted;
+  }
+  note("tessera: {}", status.message());
+  return kFailure;
+}
+
+}  // namespace
+
+int run_command_line(int argc, char** argv) {
+  start_interrupt_thread();
+  init_logging();
+  Action action;
+  CLI::App app("Runs large Mixture-of-Experts language models in 4-bit formats (NVFP4, MXFP4).", "tessera");
+  app.option_defaults()->group(kLastGroup);
+  app.set_help_flag("-h,--help", "Print this and exit");
+  app.set_version_flag("--version", "tessera " TESSERA_VERSION, "Print the version and exit");
+  app.footer(kFooter);
+  for (const auto add : kCommands) add(app, action);
+
+  const std::vector<std::string> args = read_args(argc, argv);
+  if (args.empty()) {
+    write_err(help_text(app, terminal_columns(Stream::err)));
+    return kUsage;
+  }
+  try {
+    app.parse(std::vector<std::string>(args.rbegin(), args.rend()));
+  } catch (const CLI::CallForHelp&) {
+    const CLI::App* command = find_command(app, args.front());
+    write_out(help_text(command == nullptr ? app : *command, terminal_columns(Stream::out)));
+    return kSuccess;
+  } catch (const CLI::CallForVersion& version) {
+    print("{}\n", version.what());
+    return kSuccess;
+  } catch (const CLI::ParseError& parse_error) {
+    return explain(app, args, parse_error);
+  }
+  if (!action) return usage_error("tessera", "no command given");
+  try {
+    return report(action());
+  } catch (const std::bad_alloc&) {
+    return report({StatusCode::resource_exhausted, "out of memory"});
+  }
+}
+
+}  // namespace tessera::cli

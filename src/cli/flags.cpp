@@ -1,0 +1,89 @@
+#include "cli/flags.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <charconv>
+#include <cmath>
+#include <cstring>
+#include <filesystem>
+#include <limits>
+
+#include "cli/suggest.h"
+
+namespace tessera::cli {
+namespace {
+
+/// All of `text` as a number; false if it is none or does not fit.
+template <typename T>
+bool parse(const std::string& text, T& value) {
+  const char* end = text.data() + text.size();
+  const auto result = std::from_chars(text.data(), end, value);
+  return result.ec == std::errc() && result.ptr == end;
+}
+
+std::string whole_range(int64_t low, int64_t high) {
+  constexpr int64_t kMax = std::numeric_limits<int64_t>::max();
+  return high == kMax || high == std::numeric_limits<int32_t>::max()
+             ? fmt::format("a whole number of at least {}", low)
+             : fmt::format("a whole number from {} to {}", low, high);
+}
+
+}  // namespace
+
+CLI::Validator number(double low, double high) {
+  const auto check = [low, high](std::string& text) {
+    double value = 0;
+    if (parse(text, value) && value >= low && value <= high) return std::string();
+    const std::string range =
+        high > 1e30 ? fmt::format("of at least {}", low) : fmt::format("from {} to {}", low, high);
+    return fmt::format("found \"{}\", expected a number {}", text, range);
+  };
+  return {check, ""};
+}
+
+CLI::Validator whole(int64_t low, int64_t high) {
+  const auto check = [low, high](std::string& text) {
+    int64_t value = 0;
+    if (parse(text, value) && value >= low && value <= high) return std::string();
+    return fmt::format("found \"{}\", expected {}", text, whole_range(low, high));
+  };
+  return {check, ""};
+}
+
+CLI::Validator whole_u64() {
+  const auto check = [](std::string& text) {
+    uint64_t value = 0;
+    if (parse(text, value)) return std::string();
+    return fmt::format("found \"{}\", expected a whole number from 0 to {}", text,
+                       std::numeric_limits<uint64_t>::max());
+  };
+  return {check, ""};
+}
+
+CLI::Validator one_of(std::vector<std::string> names) {
+  const auto check = [names = std::move(names)](std::string& text) {
+    if (std::find(names.begin(), names.end(), text) != names.end()) return std::string();
+    const std::string nearest = nearest_name(text, names);
+    return fmt::format("found \"{}\", expected one of {}{}", text, fmt::join(names, ", "),
+                       nearest.empty() ? "" : fmt::format("; did you mean {}?", nearest));
+  };
+  return {check, ""};
+}
+
+CLI::Validator readable_file() {
+  const auto check = [](std::string& text) {
+    std::error_code failure;
+    if (text == "-") return std::string();
+    if (std::filesystem::is_directory(text, failure)) {
+      return fmt::format("{} is a directory, expected a file", text);
+    }
+    if (::access(text.c_str(), R_OK) == 0) return std::string();
+    return fmt::format("cannot read {}: {}", text, std::strerror(errno));
+  };
+  return {check, ""};
+}
+
+}  // namespace tessera::cli

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+// Checks for flag values. Each error says what was found and what was expected.
+namespace tessera::cli {
+
+/// A finite number in [low, high].
+CLI::Validator number(double low, double high);
+/// A decimal whole number in [low, high].
+CLI::Validator whole(int64_t low, int64_t high);
+/// Decimal, 0 .. 2^64 - 1.
+CLI::Validator whole_u64();
+/// One of `names`; a near miss gets a suggestion.
+CLI::Validator one_of(std::vector<std::string> names);
+/// A file that can be read, or "-".
+CLI::Validator readable_file();
+
+}  // namespace tessera::cli

@@ -1,0 +1,55 @@
+#include "cli/progress.h"
+
+#include <algorithm>
+
+#include "cli/console.h"
+
+namespace tessera::cli {
+namespace {
+
+constexpr double kFirstDrawSeconds = 0.5;
+constexpr double kRedrawSeconds = 0.1;
+
+}  // namespace
+
+ProgressBar::ProgressBar(std::string verb, bool quiet)
+    : verb_(std::move(verb)), quiet_(quiet), terminal_(has_style(Stream::err)) {}
+
+ProgressBar::~ProgressBar() { clear(); }
+
+double ProgressBar::seconds() const {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+}
+
+void ProgressBar::update(uint64_t done, uint64_t total) {
+  const double now = seconds();
+  if (quiet_ || total == 0 || now < kFirstDrawSeconds) return;
+  if (terminal_) {
+    if (now - last_draw_ >= kRedrawSeconds) draw(done, total, now);
+    return;
+  }
+  const uint64_t tenth = done / std::max<uint64_t>(total / 10, 1);
+  if (tenth == last_tenth_ || tenth >= 10) return;
+  last_tenth_ = tenth;
+  note("{}: {} of {} ({} %), {}", verb_, format_bytes(done), format_bytes(total), 10 * tenth, format_seconds(now));
+}
+
+void ProgressBar::draw(uint64_t done, uint64_t total, double now) {
+  last_draw_ = now;
+  drawn_ = true;
+  const double part = std::min(1.0, static_cast<double>(done) / static_cast<double>(total));
+  const auto rate = static_cast<uint64_t>(static_cast<double>(done) / now);
+  const std::string tail = fmt::format(" {:3.0f} %  {} of {}, {}/s", 100 * part, format_bytes(done),
+                                       format_bytes(total), format_bytes(rate));
+  const int room = terminal_columns(Stream::err) - static_cast<int>(verb_.size() + tail.size()) - 4;
+  const int width = std::clamp(room, 0, 40);
+  const int full = static_cast<int>(part * width);
+  write_err(fmt::format("\r\x1b[K{} [{:=<{}}{:{}}]{}", verb_, "", full, "", width - full, tail));
+}
+
+void ProgressBar::clear() {
+  if (drawn_) write_err("\r\x1b[K");
+  drawn_ = false;
+}
+
+}  // namespace tessera::cli

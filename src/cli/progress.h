@@ -1,0 +1,36 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+
+namespace tessera::cli {
+
+/// Progress of a long read or write on standard error: a bar that redraws itself on a terminal, a line every tenth
+/// part otherwise, nothing when quiet. Jobs shorter than half a second show nothing but their last line.
+class ProgressBar {
+ public:
+  /// `verb`: "loading", "writing".
+  ProgressBar(std::string verb, bool quiet);
+  ~ProgressBar();
+  ProgressBar(const ProgressBar&) = delete;
+  ProgressBar& operator=(const ProgressBar&) = delete;
+
+  void update(uint64_t done_bytes, uint64_t total_bytes);
+  /// Removes the bar.
+  void clear();
+  [[nodiscard]] double seconds() const;
+
+ private:
+  void draw(uint64_t done, uint64_t total, double now);
+
+  std::string verb_;
+  bool quiet_;
+  bool terminal_;
+  bool drawn_ = false;
+  double last_draw_ = 0;  // seconds since the start
+  uint64_t last_tenth_ = 0;
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+};
+
+}  // namespace tessera::cli
