@@ -1,0 +1,40 @@
+#include <gtest/gtest.h>
+
+#include "device/device.h"
+
+namespace tessera::device {
+namespace {
+
+TEST(Gpu, FactsAreThoseOfARealDevice) {
+  const auto gpus = list_gpus();
+  ASSERT_TRUE(gpus.ok()) << gpus.status().message();
+  ASSERT_FALSE(gpus->empty());
+  for (const GpuFacts& gpu : *gpus) {
+    std::printf("%d: %s, sm_%d%d, %d SMs, %zu B shared memory per block, %zu per SM, %zu B L2, %zu B memory\n",
+                gpu.index, gpu.name.c_str(), gpu.compute_major, gpu.compute_minor, gpu.sm_count,
+                gpu.smem_per_block_bytes_max, gpu.smem_per_sm_bytes, gpu.l2_bytes, gpu.memory_bytes);
+    EXPECT_GE(gpu.compute_major, 8);
+    EXPECT_GT(gpu.sm_count, 0);
+    // No tile of ours may need more than an SM120 block has.
+    EXPECT_GE(gpu.smem_per_block_bytes_max, 101376U);
+    EXPECT_GT(gpu.smem_per_sm_bytes, gpu.smem_per_block_bytes_max);
+  }
+}
+
+TEST(Gpu, ReadRateIsMeasured) {
+  const auto rate = measure_read_rate(0, size_t{1} << 30);
+  ASSERT_TRUE(rate.ok()) << rate.status().message();
+  std::printf("1 GiB read at %.2f TB/s\n", *rate / 1e12);
+  EXPECT_GT(*rate, 0);
+}
+
+TEST(Gpu, BadArgumentsAreErrors) {
+  EXPECT_EQ(measure_read_rate(0, 8).status().code(), StatusCode::invalid_argument);
+  const auto no_such_gpu = measure_read_rate(4096, 1 << 20);
+  ASSERT_FALSE(no_such_gpu.ok());
+  EXPECT_NE(no_such_gpu.status().message().find("cudaSetDevice(index) failed"), std::string::npos)
+      << no_such_gpu.status().message();
+}
+
+}  // namespace
+}  // namespace tessera::device
