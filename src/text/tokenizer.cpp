@@ -1,0 +1,223 @@
+#include "text/tokenizer.h"
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <mutex>
+#include <unordered_map>
+#include <utility>
+
+#include "base/status.h"
+#include "text/added_tokens.h"
+#include "text/bpe.h"
+#include "text/nfc.h"
+#include "text/pretokenizer.h"
+#include "text/tokenizer_json.h"
+#include "text/utf8.h"
+#include "text/vocabulary.h"
+#include "text/word_cache.h"
+
+namespace tessera::text {
+
+namespace {
+
+/// What one call of encode works with; reused by later calls, so that the cache stays warm.
+struct Scratch {
+  Pretokenizer::Scratch pretokenizer;
+  Bpe::Scratch bpe;
+  WordCache cache;
+  std::string normalized;
+  std::vector<Piece> pieces, normalized_pieces;
+  std::vector<uint32_t> word_ends;
+};
+
+constexpr size_t kIdleScratchMax = 16;
+
+}  // namespace
+
+struct Tokenizer::State {
+  State(const TokenizerSpec& spec, Pretokenizer splitter, Vocabulary tokens, const std::array<int32_t, 256>& byte_ids,
+        std::vector<AddedToken> raw, std::vector<AddedToken> normalized)
+      : nfc(spec.nfc),
+        ignore_merges(spec.ignore_merges),
+        vocabulary(std::move(tokens)),
+        raw_matcher(std::move(raw)),
+        normalized_matcher(std::move(normalized)),
+        pretokenizer(std::move(splitter)),
+        bpe(byte_ids, spec.merges) {}
+
+  std::unique_ptr<Scratch> take_scratch() {
+    const std::lock_guard lock(mutex);
+    if (idle.empty()) return std::make_unique<Scratch>();
+    auto scratch = std::move(idle.back());
+    idle.pop_back();
+    return scratch;
+  }
+  void give_back(std::unique_ptr<Scratch> scratch) {
+    const std::lock_guard lock(mutex);
+    if (idle.size() < kIdleScratchMax) idle.push_back(std::move(scratch));
+  }
+
+  Status encode_ordinary(std::string_view text, Scratch& scratch, std::vector<int32_t>& ids) const;
+  void encode_word(std::string_view word, Scratch& scratch, std::vector<int32_t>& ids) const;
+
+  bool nfc;
+  bool ignore_merges;
+  Vocabulary vocabulary;
+  std::unordered_map<int32_t, bool> special;  // the added tokens: id -> is it special?
+  std::unordered_map<std::string, int32_t> added_ids;
+  AddedTokenMatcher raw_matcher, normalized_matcher;
+  Pretokenizer pretokenizer;
+  Bpe bpe;
+
+  std::mutex mutex;  // guards idle
+  std::vector<std::unique_ptr<Scratch>> idle;
+};
+
+void Tokenizer::State::encode_word(std::string_view word, Scratch& scratch, std::vector<int32_t>& ids) const {
+  if (WordCache::Entry* entry = scratch.cache.find(word)) {
+    if (entry->holds(word)) {
+      ids.insert(ids.end(), entry->ids.begin(), entry->ids.begin() + entry->count);
+      return;
+    }
+    const size_t before = ids.size();
+    bpe.encode(word, scratch.bpe, ids);
+    entry->store(word, std::span(ids).subspan(before));
+    return;
+  }
+  bpe.encode(word, scratch.bpe, ids);
+}
+
+Status Tokenizer::State::encode_ordinary(std::string_view text, Scratch& scratch, std::vector<int32_t>& ids) const {
+  TESSERA_RETURN_IF_ERROR(pretokenizer.split(text, scratch.pretokenizer, scratch.word_ends));
+  uint32_t begin = 0;
+  for (const uint32_t end : scratch.word_ends) {
+    const std::string_view word = text.substr(begin, end - begin);
+    const int32_t whole = ignore_merges ? vocabulary.find(word) : -1;
+    if (whole >= 0) {
+      ids.push_back(whole);
+    } else {
+      encode_word(word, scratch, ids);
+    }
+    begin = end;
+  }
+  return {};
+}
+
+Tokenizer::Tokenizer(std::unique_ptr<State> state) : state_(std::move(state)) {}
+Tokenizer::~Tokenizer() = default;
+Tokenizer::Tokenizer(Tokenizer&&) noexcept = default;
+Tokenizer& Tokenizer::operator=(Tokenizer&&) noexcept = default;
+
+Expected<Tokenizer> Tokenizer::load(const std::filesystem::path& file) {
+  std::error_code code;
+  const uint64_t size = std::filesystem::file_size(file, code);
+  if (code) return error(StatusCode::not_found, "cannot read the tokenizer {}: {}", file.string(), code.message());
+  if (size > kTokenizerFileBytesMax)
+    return error(StatusCode::unsupported, "{}: {} bytes, a tokenizer has at most {}", file.string(), size,
+                 kTokenizerFileBytesMax);
+  std::string json(size, '\0');
+  std::ifstream stream(file, std::ios::binary);
+  if (!stream.read(json.data(), static_cast<std::streamsize>(size)))
+    return error(StatusCode::not_found, "cannot read the tokenizer {}: {}", file.string(), std::strerror(errno));
+  return parse(json, file.string());
+}
+
+Expected<Tokenizer> Tokenizer::parse(std::string_view json, const std::string& name) {
+  TESSERA_ASSIGN_OR_RETURN(const TokenizerSpec spec, parse_tokenizer_json(json, name));
+  auto splitter = Pretokenizer::create(spec.patterns);
+  if (!splitter.ok()) return splitter.status().with_context(name);
+
+  std::unordered_map<int32_t, std::string_view> added;
+  for (const AddedToken& token : spec.added) added.emplace(token.id, token.content);
+  Vocabulary vocabulary;
+  std::array<int32_t, 256> byte_ids;
+  byte_ids.fill(-1);
+  for (const auto& token : spec.vocab) {
+    // An added token stands for its content as it is, also where the vocabulary spells it.
+    const auto content = added.find(token.id);
+    vocabulary.add(token.id, content != added.end() ? content->second : token.bytes, token.reachable);
+    if (token.reachable && token.bytes.size() == 1) byte_ids[static_cast<unsigned char>(token.bytes[0])] = token.id;
+  }
+  std::vector<AddedToken> raw, normalized;
+  for (const AddedToken& token : spec.added) {
+    if (!vocabulary.contains(token.id)) vocabulary.add(token.id, token.content, false);
+    const bool in_normalized = token.normalized && spec.nfc;
+    AddedToken wanted = token;
+    std::string buffer;
+    if (in_normalized) wanted.content = to_nfc(token.content, buffer);
+    (in_normalized ? normalized : raw).push_back(std::move(wanted));
+  }
+  auto state = std::make_unique<State>(spec, std::move(*splitter), std::move(vocabulary), byte_ids, std::move(raw),
+                                       std::move(normalized));
+  for (const AddedToken& token : spec.added) {
+    state->special.emplace(token.id, token.special);
+    state->added_ids.emplace(token.content, token.id);
+  }
+  return Tokenizer(std::move(state));
+}
+
+Expected<std::vector<int32_t>> Tokenizer::encode(std::string_view utf8, bool parse_special) const {
+  if (utf8.size() > kTextBytesMax)
+    return error(StatusCode::resource_exhausted, "the text has {} bytes, at most {} can be encoded at once",
+                 utf8.size(), kTextBytesMax);
+  if (const size_t at = find_invalid_utf8(utf8); at != std::string_view::npos)
+    return error(StatusCode::invalid_argument, "the text is not valid UTF-8: byte 0x{:02X} at offset {}",
+                 static_cast<unsigned char>(utf8[at]), at);
+  std::vector<int32_t> ids;
+  ids.reserve(utf8.size() / 4);
+  auto scratch = state_->take_scratch();
+  scratch->pieces.clear();
+  state_->raw_matcher.split(utf8, parse_special, scratch->pieces);
+  Status status;
+  for (const Piece& piece : scratch->pieces) {
+    if (piece.id != kOrdinaryText) {
+      ids.push_back(piece.id);
+      continue;
+    }
+    const std::string_view text = state_->nfc ? to_nfc(piece.text, scratch->normalized) : piece.text;
+    scratch->normalized_pieces.clear();
+    state_->normalized_matcher.split(text, parse_special, scratch->normalized_pieces);
+    for (const Piece& part : scratch->normalized_pieces) {
+      if (part.id != kOrdinaryText) {
+        ids.push_back(part.id);
+      } else if (status = state_->encode_ordinary(part.text, *scratch, ids); !status.ok()) {
+        break;
+      }
+    }
+    if (!status.ok()) break;
+  }
+  state_->give_back(std::move(scratch));
+  if (!status.ok()) return status;
+  return ids;
+}
+
+std::string Tokenizer::decode(std::span<const int32_t> ids, bool skip_special) const {
+  std::string bytes;
+  for (const int32_t id : ids) {
+    if (!skip_special || !is_special(id)) bytes.append(token_bytes(id));
+  }
+  if (find_invalid_utf8(bytes) == std::string::npos) return bytes;
+  std::string text;
+  append_lossy_utf8(bytes, text);
+  return text;
+}
+
+std::string_view Tokenizer::token_bytes(int32_t id) const { return state_->vocabulary.bytes(id); }
+
+bool Tokenizer::is_special(int32_t id) const {
+  const auto added = state_->special.find(id);
+  return added != state_->special.end() && added->second;
+}
+
+std::optional<int32_t> Tokenizer::id_of(std::string_view bytes) const {
+  const auto added = state_->added_ids.find(std::string(bytes));
+  if (added != state_->added_ids.end()) return added->second;
+  const int32_t id = state_->vocabulary.find(bytes);
+  return id >= 0 ? std::optional(id) : std::nullopt;
+}
+
+int32_t Tokenizer::vocab_size() const { return state_->vocabulary.size(); }
+
+}  // namespace tessera::text

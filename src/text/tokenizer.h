@@ -1,0 +1,56 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tessera/status.h"
+
+namespace tessera::text {
+
+/// Byte-level byte-pair encoding as tokenizer.json describes it, with the ids that Hugging Face `tokenizers` gives
+/// for `encode(text, add_special_tokens=False)`. What is read and what is refused: tokenizer_json.h.
+///
+/// Everything const is thread-safe. Threads share no lock but one, taken twice per text.
+class Tokenizer {
+ public:
+  static constexpr size_t kTextBytesMax = size_t{1} << 30;
+
+  /// `file` is a tokenizer.json. not_found, corrupt_data or unsupported.
+  static Expected<Tokenizer> load(const std::filesystem::path& file);
+  /// `name` stands in messages.
+  static Expected<Tokenizer> parse(std::string_view json, const std::string& name);
+
+  ~Tokenizer();
+  Tokenizer(Tokenizer&&) noexcept;
+  Tokenizer& operator=(Tokenizer&&) noexcept;
+
+  /// The ids of `utf8`. With parse_special false, special tokens in the text are text; added tokens that are not
+  /// special, such as <tool_call>, are found in any case, as in the reference. A text that is not well-formed UTF-8
+  /// is invalid_argument, one above kTextBytesMax resource_exhausted.
+  [[nodiscard]] Expected<std::vector<int32_t>> encode(std::string_view utf8, bool parse_special = true) const;
+
+  /// The text of `ids`; bytes that are not UTF-8 become U+FFFD. Ids without a token (the padding of an embedding
+  /// table, for instance) have no text. skip_special leaves out special tokens.
+  [[nodiscard]] std::string decode(std::span<const int32_t> ids, bool skip_special) const;
+
+  /// What the token stands for: any bytes, perhaps a part of a code point. Empty if there is no such token.
+  [[nodiscard]] std::string_view token_bytes(int32_t id) const;
+  [[nodiscard]] bool is_special(int32_t id) const;
+  /// The token with exactly these bytes; an added token before one of the vocabulary.
+  [[nodiscard]] std::optional<int32_t> id_of(std::string_view bytes) const;
+  /// The highest id + 1; a model's embedding table may be larger.
+  [[nodiscard]] int32_t vocab_size() const;
+
+ private:
+  struct State;
+  explicit Tokenizer(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace tessera::text
