@@ -20,7 +20,7 @@ class ShardedWriter {
   static Expected<ShardedWriter> create(const std::filesystem::path& directory,
                                         std::vector<SafetensorsWriter::Declaration> tensors, size_t shard_bytes_max);
 
-  /// Appends bytes of the tensor that is due next; a tensor may come in several pieces, a piece may span tensors.
+  /// Appends bytes of the tensor that is due next; a tensor may come in several pieces.
   Status write(std::span<const std::byte> bytes);
   /// Finishes the last shard and writes the index.
   Status finish();
