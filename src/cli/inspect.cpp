@@ -1,0 +1,259 @@
+#include "model/inspect.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <fnmatch.h>
+
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "cli/commands.h"
+#include "cli/console.h"
+#include "cli/table.h"
+#include "model/stored_tensors.h"
+
+namespace tessera::cli {
+namespace {
+
+using model::Inspection;
+using model::StoredPart;
+using Json = nlohmann::ordered_json;
+
+/// Memory in 10^9 bytes and bandwidth in 10^9 bytes a second, as their makers give them.
+struct Gpu {
+  const char* name;
+  double memory_gb;
+  double bandwidth_gb;
+};
+constexpr Gpu kGpus[] = {{"RTX PRO 6000", 96, 1792},
+                         {"RTX PRO 5000", 72, 1344},
+                         {"RTX 5090", 32, 1792},
+                         {"DGX Spark", 128, 273},
+                         {"H200", 141, 4800}};
+constexpr int kGpuCounts[] = {1, 4};
+constexpr int64_t kBatches[] = {1, 8, 16, 64};
+
+struct Options {
+  std::string model;
+  std::string glob;
+  bool tensors = false;
+  bool json = false;
+};
+
+std::string kind_name(const StoredPart& part) { return part.kind ? std::string(model::name(*part.kind)) : "vision"; }
+
+size_t text_bytes(const Inspection& found) {
+  size_t bytes = 0;
+  for (const StoredPart& part : found.parts) bytes += part.kind ? part.bytes : 0;
+  return bytes;
+}
+
+/// Tokens a second if weights alone were read, once, at full bandwidth.
+double bound(const Inspection& found, const Gpu& gpu, int count) {
+  return count * gpu.bandwidth_gb * 1e9 / found.traffic.bytes_per_step(1);
+}
+
+bool fits(const Inspection& found, const Gpu& gpu, int count) {
+  return static_cast<double>(text_bytes(found)) < count * gpu.memory_gb * 1e9;
+}
+
+/// Gated DeltaNet states are read and written in every step.
+double state_traffic(const Inspection& found, int64_t batch) {
+  return 2.0 * static_cast<double>(found.state_bytes) * static_cast<double>(batch);
+}
+
+Json tensors_json(const std::vector<model::StoredTensor>& tensors) {
+  Json list = Json::array();
+  for (const auto& tensor : tensors) {
+    list.push_back({{"name", tensor.name},
+                    {"dtype", name(tensor.view.dtype)},
+                    {"shape", tensor.view.shape},
+                    {"kind", tensor.kind ? model::name(*tensor.kind) : "vision"},
+                    {"format", tensor.format},
+                    {"bytes", tensor.view.bytes.size()}});
+  }
+  return list;
+}
+
+Json parts_json(const Inspection& found) {
+  Json parts = Json::array();
+  for (const StoredPart& part : found.parts) {
+    parts.push_back({{"kind", kind_name(part)},
+                     {"format", part.format},
+                     {"tensors", part.tensors},
+                     {"weights", part.elements},
+                     {"bytes", part.bytes},
+                     {"bits_per_weight", part.bits_per_weight()}});
+  }
+  return parts;
+}
+
+Json to_json(const Inspection& found) {
+  const auto& c = found.config;
+  Json json = {{"model_type", found.model_type},
+               {"layers", c.num_layers()},
+               {"attention_layers", c.count(model::LayerType::full_attention)},
+               {"hidden_size", c.hidden_size},
+               {"vocab_size", c.vocab_size},
+               {"experts", found.traffic.experts},
+               {"experts_per_token", found.traffic.experts_per_token},
+               {"parameters", found.parameters},
+               {"active_parameters", found.active_parameters},
+               {"mtp_parameters", found.mtp_parameters},
+               {"parts", parts_json(found)},
+               {"dialects", found.dialects},
+               {"quant_method", found.quantization.method},
+               {"activations_4bit", found.quantization.activations_4bit},
+               {"fp8_kv_cache", found.quantization.fp8_kv_cache},
+               {"mtp", found.has_mtp},
+               {"vision", found.has_vision},
+               {"tokenizer", found.has_tokenizer},
+               {"chat_template", found.chat_template_file},
+               {"shards", found.shards},
+               {"tensor_bytes", found.tensor_bytes},
+               {"disk_bytes", found.disk_bytes},
+               {"weight_bytes_per_token", found.traffic.bytes_per_step(1)},
+               {"kv_bytes_per_token_bf16", found.kv_bytes_per_token_bf16},
+               {"mtp_kv_bytes_per_token_bf16", found.mtp_kv_bytes_per_token_bf16},
+               {"state_bytes_per_sequence", found.state_bytes}};
+  for (const int64_t batch : kBatches) {
+    json["steps"].push_back({{"batch", batch},
+                             {"distinct_experts", found.traffic.distinct_experts(batch)},
+                             {"weight_bytes", found.traffic.bytes_per_step(batch)},
+                             {"state_bytes", state_traffic(found, batch)}});
+  }
+  for (const Gpu& gpu : kGpus) {
+    for (const int count : kGpuCounts) {
+      json["bounds"].push_back({{"gpu", gpu.name},
+                                {"count", count},
+                                {"bandwidth_gb_s", gpu.bandwidth_gb * count},
+                                {"tokens_per_second", bound(found, gpu, count)},
+                                {"weights_fit", fits(found, gpu, count)}});
+    }
+  }
+  return json;
+}
+
+void print_summary(const Inspection& found) {
+  const auto& c = found.config;
+  const int full = c.count(model::LayerType::full_attention);
+  print("model       {}: {} layers ({} full attention, {} Gated DeltaNet), hidden size {}, {}\n", found.model_type,
+        c.num_layers(), full, c.num_layers() - full, c.hidden_size,
+        c.is_moe ? fmt::format("{} experts, {} a token", c.num_experts, c.experts_per_token) : "dense");
+  print("parameters  {}, of which a token uses {}{}\n", format_count(static_cast<double>(found.parameters)),
+        format_count(found.active_parameters),
+        found.has_mtp ? fmt::format("; MTP head {}", format_count(static_cast<double>(found.mtp_parameters)))
+                      : "; no MTP head");
+  print("on disk     {} in {} shards and small files\n", format_bytes(found.disk_bytes), found.shards);
+  print("vision      {}\n", found.has_vision ? "there, not loaded" : "none");
+  print("quantised   {}{}{}\n",
+        found.quantization.method.empty() ? "not said in config.json" : without_controls(found.quantization.method),
+        found.dialects.empty() ? "" : fmt::format(", NVFP4 spelt as {}", fmt::join(found.dialects, " and ")),
+        found.quantization.activations_4bit ? ", asks for 4-bit activations" : "");
+  print("KV cache    {}\n", found.quantization.fp8_kv_cache ? "FP8 asked for" : "BF16 (nothing else asked for)");
+  print("tokenizer   {}, chat template {}\n\n", found.has_tokenizer ? "tokenizer.json" : "none",
+        found.chat_template_file.empty() ? "none (the bundled one serves)" : found.chat_template_file);
+}
+
+void print_parts(const Inspection& found) {
+  std::vector<std::vector<std::string>> rows = {{"kind", "format", "tensors", "weights", "bytes", "bits/weight"}};
+  for (const StoredPart& part : found.parts) {
+    rows.push_back({kind_name(part), part.format, std::to_string(part.tensors),
+                    format_count(static_cast<double>(part.elements)), format_bytes(part.bytes),
+                    fmt::format("{:.2f}", part.bits_per_weight())});
+  }
+  print("{}\n", format_table("<<>>>>", rows));
+}
+
+void print_traffic(const Inspection& found) {
+  const size_t kv = found.kv_bytes_per_token_bf16;
+  print("a token in the KV cache   {} in BF16, {} in FP8{}\n", format_bytes(kv), format_bytes(kv / 2),
+        found.has_mtp ? fmt::format("; MTP layers {} in BF16", format_bytes(found.mtp_kv_bytes_per_token_bf16)) : "");
+  print("a sequence's GDN state    {}\n\n", format_bytes(found.state_bytes));
+  const bool moe = found.traffic.experts > 0;
+  std::vector<std::vector<std::string>> rows = {{"batch", "experts/layer", "weights/step", "states/step"}};
+  for (const int64_t batch : kBatches) {
+    rows.push_back({std::to_string(batch), moe ? fmt::format("{:.0f}", found.traffic.distinct_experts(batch)) : "-",
+                    format_bytes(static_cast<uint64_t>(found.traffic.bytes_per_step(batch))),
+                    format_bytes(static_cast<uint64_t>(state_traffic(found, batch)))});
+  }
+  print("{}\n", format_table(">>>>", rows));
+  rows = {{"bandwidth bound, batch 1", "GB/s", "1 GPU", "4 GPUs"}};
+  for (const Gpu& gpu : kGpus) {
+    std::vector<std::string> row = {gpu.name, fmt::format("{:.0f}", gpu.bandwidth_gb)};
+    for (const int count : kGpuCounts) {
+      row.push_back(fits(found, gpu, count) ? fmt::format("{:.0f} tok/s", bound(found, gpu, count)) : "too big");
+    }
+    rows.push_back(std::move(row));
+  }
+  print("{}", format_table("<>>>", rows));
+  print("(weights read once a token, without speculation, KV, states and communication)\n");
+}
+
+/// The tensors whose stored or canonical name matches `glob`.
+std::vector<model::StoredTensor> matching_tensors(const format::Checkpoint& checkpoint, const std::string& glob) {
+  std::vector<model::StoredTensor> tensors = model::stored_tensors(checkpoint);
+  std::erase_if(tensors, [&](const auto& tensor) {
+    return ::fnmatch(glob.c_str(), tensor.name.c_str(), 0) != 0 &&
+           ::fnmatch(glob.c_str(), tensor.canonical.c_str(), 0) != 0;
+  });
+  return tensors;
+}
+
+void print_tensors(const std::vector<model::StoredTensor>& tensors) {
+  std::string text;
+  for (const auto& tensor : tensors) {
+    text += fmt::format("{}  {} [{}]  {}\n", without_controls(tensor.name), name(tensor.view.dtype),
+                        fmt::join(tensor.view.shape, ", "), format_bytes(tensor.view.bytes.size()));
+  }
+  write_out(text);
+}
+
+Status inspect(const Options& options) {
+  TESSERA_ASSIGN_OR_RETURN(const auto directory, format::find_model(options.model));
+  TESSERA_ASSIGN_OR_RETURN(const format::Checkpoint checkpoint, format::Checkpoint::open(directory));
+  if (options.tensors) {
+    const auto tensors = matching_tensors(checkpoint, options.glob.empty() ? "*" : options.glob);
+    if (tensors.empty()) return error(StatusCode::not_found, "no tensor matches \"{}\"", options.glob);
+    if (options.json) {
+      print("{}\n", tensors_json(tensors).dump(1, ' ', false, Json::error_handler_t::replace));
+    } else {
+      print_tensors(tensors);
+    }
+    return {};
+  }
+  TESSERA_ASSIGN_OR_RETURN(const Inspection found, model::inspect_checkpoint(checkpoint));
+  if (options.json) {
+    print("{}\n", to_json(found).dump(2, ' ', false, Json::error_handler_t::replace));
+    return {};
+  }
+  print_summary(found);
+  print_parts(found);
+  print_traffic(found);
+  return {};
+}
+
+}  // namespace
+
+void add_inspect(CLI::App& app, Action& action) {
+  auto options = std::make_shared<Options>();
+  CLI::App* command =
+      app.add_subcommand("inspect", "Show what a checkpoint holds, and what reading it costs, without loading it");
+  command->add_option("MODEL", options->model, "A directory, or a name in the Hugging Face cache")->required();
+  CLI::Option* tensors =
+      command->add_option("--tensors", options->glob, "List the tensors whose name matches GLOB (default: all)")
+          ->type_name("GLOB")
+          ->expected(0, 1);
+  command->add_flag("--json", options->json, "Print JSON");
+  command->footer(
+      "Examples:\n"
+      "  tessera inspect nvidia/Qwen3.5-397B-A17B-NVFP4\n"
+      "  tessera inspect ./model --tensors '*layers.0.*' --json");
+  command->callback([options, tensors, &action] {
+    options->tensors = tensors->count() > 0;
+    action = [options] { return inspect(*options); };
+  });
+}
+
+}  // namespace tessera::cli
