@@ -117,7 +117,7 @@ INSTANTIATE_TEST_SUITE_P(
                    safetensors(std::string("{\"a\":") + std::string(5000, '[') + std::string(5000, ']') + "}", ""),
                    "not valid JSON"},
         Corruption{"a tensor that is a number", safetensors(R"({"a":1})", ""), "not an object"},
-        Corruption{"the same name twice", tensors_ab(kEntry, "1234").replace(8 + 4 + kEntry.size() + 3, 1, "a"),
+        Corruption{"the same name twice", safetensors(R"({"a":)" + kEntry + R"(,"a":)" + kEntry + "}", "1234"),
                    "there twice"},
         Corruption{"the same name twice, once foreign",
                    safetensors(R"({"a":{"dtype":"BOOL","shape":[0],"data_offsets":[0,0]},"a":)" + kEntry + "}", "1234"),
