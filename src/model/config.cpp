@@ -244,6 +244,22 @@ void refuse_what_is_not_implemented(Fields& text) {
   }
 }
 
+/// The deepest nesting of arrays and objects; brackets inside strings do not count.
+int nesting_depth(std::string_view json) {
+  int depth = 0;
+  int deepest = 0;
+  bool in_string = false;
+  for (size_t i = 0; i < json.size(); ++i) {
+    const char c = json[i];
+    if (c == '"') in_string = !in_string;
+    if (in_string && c == '\\') ++i;  // what follows is escaped
+    if (in_string) continue;
+    if (c == '[' || c == '{') deepest = std::max(deepest, ++depth);
+    if (c == ']' || c == '}') --depth;
+  }
+  return deepest;
+}
+
 }  // namespace
 
 int ModelConfig::count(LayerType type) const {
@@ -251,12 +267,8 @@ int ModelConfig::count(LayerType type) const {
 }
 
 Expected<ModelConfig> parse_config(std::string_view json, const std::string& path) {
-  // Depth is bounded by hand: nlohmann's parser keeps its own stack, but destroying a deep value recurses.
-  int depth = 0;
-  for (const char c : json) {
-    depth += (c == '[' || c == '{') ? 1 : (c == ']' || c == '}') ? -1 : 0;
-    if (depth > 64) return error(StatusCode::corrupt_data, "{}: nested deeper than 64 levels", path);
-  }
+  // Depth is bounded by hand: nlohmann's parser keeps its own stack, but copying and printing a deep value recurse.
+  if (nesting_depth(json) > 64) return error(StatusCode::corrupt_data, "{}: nested deeper than 64 levels", path);
   const Json root = Json::parse(json, nullptr, /*allow_exceptions=*/false);
   if (!root.is_object()) return error(StatusCode::corrupt_data, "{}: not a JSON object", path);
   const Json* text_object = &root;
