@@ -29,6 +29,10 @@ namespace tessera::cli {
 
 using Action = std::function<Status()>;
 
+void add_score(CLI::App& app, Action& action);
+void add_inspect(CLI::App& app, Action& action);
+void add_quantize(CLI::App& app, Action& action);
 void add_synth(CLI::App& app, Action& action);
+void add_tokenize(CLI::App& app, Action& action);
 
 }  // namespace tessera::cli

@@ -8,6 +8,7 @@
 #include <iterator>
 #include <map>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <utility>
@@ -18,7 +19,8 @@
 #include "cli/flags.h"
 #include "cli/interrupt.h"
 #include "cli/progress.h"
-#include "text/bundled_files.h"
+#include "text/bundled.h"
+#include "text/tokenizer.h"
 
 namespace tessera::cli {
 namespace {
@@ -94,10 +96,31 @@ struct Options {
   bool fused_experts = false;
   bool fp8_kv = false;
   bool tied = false;
+  bool no_tokenizer = false;
   bool quiet = false;
   uint64_t seed = 0;
   uint64_t shard_megabytes = 5000;
 };
+
+/// Tokenizer, chat template and generation defaults (those of the released models) for a checkpoint.
+Expected<std::map<std::string, std::string>> text_files(int64_t vocab_size) {
+  TESSERA_ASSIGN_OR_RETURN(const auto tokenizer,
+                           text::Tokenizer::parse(text::bundled_tokenizer_json(), "tokenizer.json"));
+  if (tokenizer.vocab_size() > vocab_size) {
+    return error(StatusCode::invalid_argument,
+                 "--vocab-size is {}, less than the {} tokens of the bundled tokenizer; raise it or add --no-tokenizer",
+                 vocab_size, tokenizer.vocab_size());
+  }
+  nlohmann::ordered_json generation = {{"do_sample", true}, {"temperature", 0.6}, {"top_k", 20}, {"top_p", 0.95}};
+  for (const char* stop : {"<|im_end|>", "<|endoftext|>"}) {
+    if (const auto id = tokenizer.id_of(stop)) generation["eos_token_id"].push_back(*id);
+  }
+  return std::map<std::string, std::string>{
+      {"tokenizer.json", std::string(text::bundled_tokenizer_json())},
+      {"tokenizer_config.json", std::string(text::bundled_tokenizer_config_json())},
+      {"chat_template.jinja", std::string(text::bundled_chat_template())},
+      {"generation_config.json", generation.dump(2) + "\n"}};
+}
 
 Expected<model::SynthOptions> synth_options(const Options& options) {
   model::SynthOptions synth;
@@ -122,7 +145,9 @@ Expected<model::SynthOptions> synth_options(const Options& options) {
   synth.fp8_kv_cache = options.fp8_kv;
   synth.seed = options.seed;
   synth.shard_bytes_max = options.shard_megabytes * 1'000'000;
-  for (const auto& [name, content] : text::bundled_files()) synth.files.emplace(name, content);
+  if (!options.no_tokenizer) {
+    TESSERA_ASSIGN_OR_RETURN(synth.files, text_files(synth.shape.vocab_size));
+  }
   return synth;
 }
 
@@ -230,6 +255,7 @@ void add_synth(CLI::App& app, Action& action) {
   command->add_option("--seed", options->seed, "Same seed and flags, same bytes (default 0)")
       ->type_name("N")
       ->check(whole_u64());
+  command->add_flag("--no-tokenizer", options->no_tokenizer, "Weights and config alone, for use by token ids");
   command->add_option("--shard-size", options->shard_megabytes, "Megabytes of a file at most (default 5000)")
       ->type_name("MB")
       ->check(whole(1, 10'000'000));
