@@ -32,8 +32,8 @@ std::optional<TensorKind> tensor_kind_from_name(std::string_view wanted) {
 }
 
 TensorKind classify(std::string_view tensor) {
-  const bool is_norm = contains(tensor, "norm.") || contains(tensor, "layernorm");
-  if (is_norm || contains(tensor, "conv1d") || contains(tensor, "A_log") || contains(tensor, "dt_bias")) {
+  if (contains(tensor, "norm") || contains(tensor, "conv1d") || contains(tensor, "A_log") ||
+      contains(tensor, "dt_bias")) {
     return TensorKind::small;
   }
   if (tensor.starts_with("mtp.")) return TensorKind::mtp;
