@@ -64,7 +64,10 @@ RequestStream::RequestStream(std::shared_ptr<engine::EventChannel> channel) : ch
 RequestStream::RequestStream(RequestStream&&) noexcept = default;
 
 RequestStream& RequestStream::operator=(RequestStream&& other) noexcept {
-  std::swap(channel_, other.channel_);  // ours is cancelled when `other` goes
+  if (this != &other) {
+    const RequestStream old(std::move(*this));
+    channel_ = std::move(other.channel_);
+  }
   return *this;
 }
 

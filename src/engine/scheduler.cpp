@@ -46,7 +46,7 @@ Status Scheduler::check_fits(int64_t tokens) const {
   return error(
       StatusCode::resource_exhausted,
       "a sequence of {} tokens needs {} KV blocks of {} tokens, and there are {} in all; shorten the prompt or "
-      "max_tokens, or give the KV cache more memory (--kv-cache-memory-bytes, --kv-cache-dtype fp8)",
+      "max_tokens, or give the KV cache more memory (memory_bytes) or a smaller type (kv_cache_dtype fp8)",
       tokens, needed, kBlockTokens, blocks_.size());
 }
 

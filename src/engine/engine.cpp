@@ -1,0 +1,206 @@
+#include "tessera/engine.h"
+
+#include <filesystem>
+#include <optional>
+#include <thread>
+
+#include "base/status.h"
+#include "base/thread_pool.h"
+#include "engine/fit.h"
+#include "engine/generation_config.h"
+#include "engine/host_memory.h"
+#include "engine/request_check.h"
+#include "engine/step_loop.h"
+#include "format/checkpoint.h"
+#include "kernels/context.h"
+#include "model/cache.h"
+#include "model/model.h"
+#include "text/tokenizer.h"
+
+namespace tessera {
+namespace {
+
+constexpr int kMaxThreads = 1024;
+
+struct Settings {
+  kernels::Compute compute = kernels::Compute::bf16;
+  std::optional<DType> kv_dtype;  // nullopt: as the checkpoint says
+  int threads = 1;
+};
+
+Expected<Settings> parse_settings(const EngineOptions& options) {
+  Settings settings;
+  if (options.compute == "fp32") {
+    settings.compute = kernels::Compute::f32;
+  } else if (options.compute != "bf16") {
+    return error(StatusCode::invalid_argument, "compute is '{}'; it must be bf16 or fp32", options.compute);
+  }
+  if (options.kv_cache_dtype == "bfloat16") {
+    settings.kv_dtype = DType::bf16;
+  } else if (options.kv_cache_dtype == "fp8") {
+    settings.kv_dtype = DType::f8_e4m3;
+  } else if (options.kv_cache_dtype != "auto") {
+    return error(StatusCode::invalid_argument, "kv_cache_dtype is '{}'; it must be auto, bfloat16 or fp8",
+                 options.kv_cache_dtype);
+  }
+  if (settings.compute == kernels::Compute::f32) {
+    if (settings.kv_dtype) {
+      return error(StatusCode::invalid_argument,
+                   "kv_cache_dtype is '{}', but compute fp32 keeps KV in float32; use auto", options.kv_cache_dtype);
+    }
+    settings.kv_dtype = DType::f32;
+  }
+  if (options.threads < 0 || options.threads > kMaxThreads) {
+    return error(StatusCode::invalid_argument, "threads is {}; it must be between 1 and {}, or 0 for all cores",
+                 options.threads, kMaxThreads);
+  }
+  settings.threads = options.threads > 0 ? options.threads : default_thread_count();
+  return settings;
+}
+
+Expected<model::ModelConfig> read_config(const format::Checkpoint& checkpoint) {
+  const std::string path = (checkpoint.directory() / "config.json").string();
+  TESSERA_ASSIGN_OR_RETURN(const std::optional<std::string> json, checkpoint.read_text("config.json"));
+  if (!json) return error(StatusCode::not_found, "{}: no such file; a model directory has one", path);
+  return model::parse_config(*json, path);
+}
+
+/// A model directory as far as it can be judged before its weights are read.
+struct OpenedModel {
+  format::Checkpoint checkpoint;
+  model::ModelConfig config;
+  DType kv_dtype = DType::bf16;
+  FitReport fit;
+  std::optional<text::Tokenizer> tokenizer;
+  SamplingParams sampling;
+  std::vector<int32_t> eos_token_ids;
+};
+
+Status plan_memory(OpenedModel& opened, const EngineOptions& options, const Settings& settings) {
+  TESSERA_ASSIGN_OR_RETURN(const auto quantization, format::read_quantization_info(opened.checkpoint));
+  opened.kv_dtype = settings.kv_dtype.value_or(quantization.fp8_kv_cache ? DType::f8_e4m3 : DType::bf16);
+  engine::FitInput input;
+  input.available_bytes = engine::available_memory_bytes();
+  input.weight_bytes = opened.checkpoint.tensor_bytes();  // re-laid at load, not converted: the same but for padding
+  input.kv_dtype = opened.kv_dtype;
+  input.max_model_len = options.max_model_len;
+  input.max_num_seqs = options.max_num_seqs;
+  input.max_num_batched_tokens = options.max_num_batched_tokens;
+  input.memory_bytes = options.memory_bytes;
+  TESSERA_ASSIGN_OR_RETURN(opened.fit, engine::plan_fit(opened.config, input));
+  return {};
+}
+
+Status read_text_side(OpenedModel& opened) {
+  const auto& directory = opened.checkpoint.directory();
+  std::error_code ignored;
+  if (std::filesystem::exists(std::filesystem::symlink_status(directory / "tokenizer.json", ignored))) {
+    TESSERA_ASSIGN_OR_RETURN(opened.tokenizer, text::Tokenizer::load(directory / "tokenizer.json"));
+  }
+  opened.eos_token_ids = opened.config.eos_token_ids;
+  TESSERA_ASSIGN_OR_RETURN(const std::optional<std::string> json,
+                           opened.checkpoint.read_text("generation_config.json"));
+  if (!json) return {};
+  TESSERA_ASSIGN_OR_RETURN(const auto generation,
+                           engine::parse_generation_config(*json, (directory / "generation_config.json").string(),
+                                                           opened.config.vocab_size));
+  opened.sampling = generation.sampling;
+  opened.eos_token_ids.insert(opened.eos_token_ids.end(), generation.eos_token_ids.begin(),
+                              generation.eos_token_ids.end());
+  return {};
+}
+
+Expected<OpenedModel> open_model(const EngineOptions& options, const Settings& settings) {
+  TESSERA_ASSIGN_OR_RETURN(const std::filesystem::path directory, format::find_model(options.model));
+  OpenedModel opened;
+  TESSERA_ASSIGN_OR_RETURN(opened.checkpoint, format::Checkpoint::open(directory));
+  TESSERA_ASSIGN_OR_RETURN(opened.config, read_config(opened.checkpoint));
+  TESSERA_RETURN_IF_ERROR(plan_memory(opened, options, settings));
+  TESSERA_RETURN_IF_ERROR(read_text_side(opened));
+  return opened;
+}
+
+}  // namespace
+
+/// Members are in order of construction: what is below borrows from what is above.
+struct Engine::Impl {
+  explicit Impl(int threads) : pool(threads) {}
+  ~Impl() {
+    if (loop) loop->close();
+    if (thread.joinable()) thread.join();
+  }
+
+  ThreadPool pool;  // used by create() while it loads, then by the engine thread alone
+  kernels::Workspace workspace;
+  FitReport fit;
+  std::optional<text::Tokenizer> tokenizer;
+  SamplingParams sampling;
+  engine::RequestLimits limits;
+  std::unique_ptr<model::Model> model;
+  std::optional<model::Cache> cache;
+  std::optional<engine::StepLoop> loop;
+  std::thread thread;
+};
+
+Expected<Engine> Engine::create(EngineOptions options) {
+  TESSERA_ASSIGN_OR_RETURN(const Settings settings, parse_settings(options));
+  TESSERA_ASSIGN_OR_RETURN(OpenedModel opened, open_model(options, settings));
+  if (options.on_fit) options.on_fit(opened.fit);
+
+  auto impl = std::make_unique<Impl>(settings.threads);
+  impl->fit = opened.fit;
+  impl->tokenizer = std::move(opened.tokenizer);
+  impl->sampling = std::move(opened.sampling);
+  impl->limits = {.vocab_size = opened.config.vocab_size,
+                  .max_model_len = opened.fit.max_model_len,
+                  .has_tokenizer = impl->tokenizer.has_value()};
+  const kernels::Context context{.compute = settings.compute, .pool = &impl->pool, .workspace = &impl->workspace};
+  TESSERA_ASSIGN_OR_RETURN(impl->model,
+                           model::Model::load(opened.checkpoint, opened.config, context, options.on_load_progress));
+  impl->cache.emplace(opened.config, opened.kv_dtype, opened.fit.kv_blocks, opened.fit.max_num_seqs, /*with_mtp=*/false,
+                      impl->model->k_scales(), impl->model->v_scales());
+  impl->loop.emplace(engine::StepLoopParts{.model = impl->model.get(),
+                                           .cache = &*impl->cache,
+                                           .pool = &impl->pool,
+                                           .tokenizer = impl->tokenizer ? &*impl->tokenizer : nullptr,
+                                           .max_model_len = opened.fit.max_model_len,
+                                           .max_num_batched_tokens = opened.fit.max_num_batched_tokens,
+                                           .eos_token_ids = std::move(opened.eos_token_ids)});
+  impl->thread = std::thread([loop = &*impl->loop] { loop->run(); });
+  return Engine(std::move(impl));
+}
+
+Engine::Engine(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+Engine::Engine(Engine&&) noexcept = default;
+Engine& Engine::operator=(Engine&&) noexcept = default;
+Engine::~Engine() = default;
+
+Expected<RequestStream> Engine::submit(Request request) {
+  TESSERA_RETURN_IF_ERROR(engine::check_request(request, impl_->limits));
+  TESSERA_ASSIGN_OR_RETURN(auto channel, impl_->loop->submit(std::move(request)));
+  return RequestStream(std::move(channel));
+}
+
+Expected<std::vector<int32_t>> Engine::tokenize(const std::string& text) const {
+  if (!impl_->tokenizer) {
+    return Status(StatusCode::not_found, "the model directory has no tokenizer.json; give token ids instead of text");
+  }
+  return impl_->tokenizer->encode(text);
+}
+
+std::string Engine::detokenize(const std::vector<int32_t>& tokens, bool skip_special_tokens) const {
+  return impl_->tokenizer ? impl_->tokenizer->decode(tokens, skip_special_tokens) : std::string();
+}
+
+Expected<std::vector<int32_t>> Engine::chat_prompt(const std::vector<ChatMessage>& messages, bool enable_thinking) {
+  (void)messages;
+  (void)enable_thinking;
+  return Status(StatusCode::unsupported, "chat templates are not built in");
+}
+
+const SamplingParams& Engine::default_sampling() const { return impl_->sampling; }
+int64_t Engine::max_model_len() const { return impl_->fit.max_model_len; }
+const FitReport& Engine::fit() const { return impl_->fit; }
+EngineStats Engine::stats() const { return impl_->loop->stats(); }
+
+}  // namespace tessera

@@ -1,0 +1,120 @@
+#include "engine/fit.h"
+
+#include <algorithm>
+#include <limits>
+#include <string_view>
+
+#include "kernels/batch.h"
+#include "model/cache.h"
+
+namespace tessera::engine {
+namespace {
+
+using kernels::kBlockTokens;
+
+constexpr size_t kReserveBytes = size_t{256} << 20;  // for tokenizer, requests, and the rest of the system
+constexpr int kReserveShare = 20;                    // at least a 20th of what is free
+constexpr int64_t kLeastModelLen = 2048;             // a shorter context is only given to those who ask for it
+
+std::string gib(size_t bytes) { return fmt::format("{:.2f} GiB", static_cast<double>(bytes) / 0x1p30); }
+
+std::string_view kv_name(DType dtype) {
+  return dtype == DType::f32 ? "float32" : dtype == DType::f8_e4m3 ? "fp8" : "bfloat16";
+}
+
+Status check_option(std::string_view name, int64_t value, int64_t low, int64_t high, std::string_view why = "") {
+  if (value == 0 || (value >= low && value <= high)) return {};
+  return error(StatusCode::invalid_argument, "{} is {}; it must be between {} and {}{}", name, value, low, high, why);
+}
+
+Status check_options(const model::ModelConfig& config, const FitInput& input) {
+  TESSERA_RETURN_IF_ERROR(check_option("max_model_len", input.max_model_len, 1, config.max_position_embeddings,
+                                       " (max_position_embeddings of the model's config)"));
+  TESSERA_RETURN_IF_ERROR(check_option("max_num_seqs", input.max_num_seqs, 1, kMaxSeqsLimit));
+  TESSERA_RETURN_IF_ERROR(check_option("max_num_batched_tokens", input.max_num_batched_tokens,
+                                       std::max(input.max_num_seqs, 1) + kBlockTokens, kBatchedTokensLimit,
+                                       " (a row for each of max_num_seqs, and a chunk of 64 for a prompt)"));
+  return {};
+}
+
+/// An upper estimate: activations that are alive together in the widest kind of layer, and the logits, in fp32.
+size_t workspace_bytes(const model::ModelConfig& config, int rows, int seqs) {
+  const auto& attention = config.attention;
+  const auto& delta = config.delta_net;
+  const int64_t queries = int64_t{attention.heads} * attention.head_dim;
+  const int64_t keys = int64_t{attention.kv_heads} * attention.head_dim;
+  const int64_t values = int64_t{delta.value_heads} * delta.value_dim;
+  const int64_t in_attention = 3 * queries + 2 * keys;
+  const int64_t in_delta_net = 2 * delta.channels() + 3 * values;
+  const int64_t in_ffn = config.is_moe
+                             ? config.num_experts +
+                                   config.experts_per_token * (3 * config.moe_intermediate_size + config.hidden_size) +
+                                   3 * config.shared_expert_intermediate_size
+                             : 3 * config.intermediate_size;
+  const int64_t row = 3 * config.hidden_size + std::max({in_attention, in_delta_net, in_ffn});
+  return sizeof(float) * static_cast<size_t>(rows * row + logit_rows_max(seqs) * config.vocab_size);
+}
+
+int64_t blocks_for(int64_t tokens) { return (tokens + kBlockTokens - 1) / kBlockTokens; }
+
+std::string what_to_change(const FitInput& input) {
+  std::string advice = "lower max_num_seqs or max_model_len";
+  if (input.kv_dtype != DType::f8_e4m3) advice += ", use kv_cache_dtype fp8";
+  return advice + (input.memory_bytes > 0 ? ", raise memory_bytes, or free memory" : ", or free memory");
+}
+
+}  // namespace
+
+Expected<FitReport> plan_fit(const model::ModelConfig& config, const FitInput& input) {
+  TESSERA_RETURN_IF_ERROR(check_options(config, input));
+  FitReport fit;
+  fit.available_bytes = input.available_bytes;
+  fit.reserve_bytes = std::max(kReserveBytes, input.available_bytes / kReserveShare);
+  fit.weight_bytes = input.weight_bytes;
+  fit.kv_block_bytes = model::kv_block_bytes(config, input.kv_dtype, /*with_mtp=*/false);
+  fit.state_slot_bytes = model::state_slot_bytes(config);
+  fit.kv_cache_dtype = kv_name(input.kv_dtype);
+  fit.max_num_batched_tokens = input.max_num_batched_tokens > 0
+                                   ? input.max_num_batched_tokens
+                                   : std::max(kDefaultBatchedTokens, input.max_num_seqs + kBlockTokens);
+  const int seqs_max = input.max_num_seqs > 0 ? input.max_num_seqs
+                                              : std::min(kDefaultMaxSeqs, fit.max_num_batched_tokens - kBlockTokens);
+  fit.workspace_bytes = workspace_bytes(config, fit.max_num_batched_tokens, seqs_max);
+
+  const size_t fixed = fit.weight_bytes + fit.workspace_bytes;
+  const size_t usable = input.available_bytes - std::min(input.available_bytes, fit.reserve_bytes);
+  const int64_t least_tokens =
+      input.max_model_len > 0 ? input.max_model_len : std::min(kLeastModelLen, config.max_position_embeddings);
+  const auto least_blocks = static_cast<size_t>(blocks_for(least_tokens));
+  const auto least_seqs = static_cast<size_t>(std::max(input.max_num_seqs, 1));
+  const size_t least = least_seqs * fit.state_slot_bytes + least_blocks * fit.kv_block_bytes;
+  const size_t budget = input.memory_bytes > 0 ? input.memory_bytes : usable - std::min(usable, fixed);
+  if (fixed > usable || input.memory_bytes > usable - fixed || least > budget) {
+    return error(
+        StatusCode::resource_exhausted,
+        "the model does not fit: {} are free ({} of them kept in reserve{}); needed are {} for weights, {} for "
+        "the workspace of {} rows, and at least {} for states of {} sequences and KV of {} tokens; {}",
+        gib(fit.available_bytes), gib(fit.reserve_bytes),
+        input.memory_bytes > 0 ? ", " + gib(input.memory_bytes) + " given to states and KV" : "", gib(fit.weight_bytes),
+        gib(fit.workspace_bytes), fit.max_num_batched_tokens, gib(least), least_seqs, least_tokens,
+        fixed > usable ? "use a smaller model or free memory" : what_to_change(input));
+  }
+
+  size_t seqs = least_seqs;
+  if (input.max_num_seqs == 0 && fit.state_slot_bytes > 0) {
+    const size_t for_states = std::min(budget / 4, budget - least_blocks * fit.kv_block_bytes);
+    seqs = std::clamp<size_t>(for_states / fit.state_slot_bytes, 1, static_cast<size_t>(seqs_max));
+  } else if (input.max_num_seqs == 0) {
+    seqs = static_cast<size_t>(seqs_max);
+  }
+  fit.max_num_seqs = static_cast<int>(seqs);
+  const size_t for_kv = budget - fit.state_bytes();
+  const auto blocks_max = static_cast<int64_t>(std::min<size_t>(for_kv / std::max<size_t>(fit.kv_block_bytes, 1),
+                                                                std::numeric_limits<int32_t>::max() / kBlockTokens));
+  fit.max_model_len = input.max_model_len > 0 ? input.max_model_len
+                                              : std::min(config.max_position_embeddings, blocks_max * kBlockTokens);
+  fit.kv_blocks = static_cast<int>(std::min(blocks_max, fit.max_num_seqs * blocks_for(fit.max_model_len)));
+  return fit;
+}
+
+}  // namespace tessera::engine

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "base/dtype.h"
+#include "base/status.h"
+#include "model/config.h"
+#include "tessera/engine.h"
+
+// Whether a model fits, and how much of everything there will be. Decided before anything is loaded, as a pure function
+// of a few numbers.
+namespace tessera::engine {
+
+inline constexpr int kDefaultMaxSeqs = 64;
+inline constexpr int kMaxSeqsLimit = 1024;
+inline constexpr int kDefaultBatchedTokens = 512;
+inline constexpr int kBatchedTokensLimit = 65536;
+
+struct FitInput {
+  size_t available_bytes = 0;
+  size_t weight_bytes = 0;
+  DType kv_dtype = DType::bf16;
+  // As in EngineOptions; 0: to be chosen.
+  int64_t max_model_len = 0;
+  int max_num_seqs = 0;
+  int max_num_batched_tokens = 0;
+  size_t memory_bytes = 0;
+};
+
+/// Weights and the workspace of one step come first. From the rest (or memory_bytes) come state slots, one for each
+/// sequence, and KV blocks: enough for one sequence of max_model_len, at most what max_num_seqs such sequences can use.
+/// What is to be chosen: max_num_seqs as large as a quarter of the memory allows, at most 64; max_model_len the
+/// model's limit or what the blocks hold. Errors: invalid_argument names the option; resource_exhausted says what is
+/// needed, what there is, and what to change.
+Expected<FitReport> plan_fit(const model::ModelConfig& config, const FitInput& input);
+
+/// Logits of one step: one row for each sequence, and one chunk of 64 rows for prompt log-probabilities.
+constexpr int64_t logit_rows_max(int max_num_seqs) { return int64_t{max_num_seqs} + 64; }
+
+}  // namespace tessera::engine

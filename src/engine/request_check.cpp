@@ -1,0 +1,103 @@
+#include "engine/request_check.h"
+
+#include <cmath>
+#include <string_view>
+
+#include "text/stop_matcher.h"
+#include "text/utf8.h"
+
+namespace tessera::engine {
+namespace {
+
+template <typename T>
+Status check_range(std::string_view field, T value, T low, T high) {
+  if (value >= low && value <= high) return {};  // false for NaN
+  return error(StatusCode::invalid_argument, "{} is {}; it must be between {} and {}", field, value, low, high);
+}
+
+Status check_positive(std::string_view field, float value) {
+  if (value > 0 && std::isfinite(value)) return {};
+  return error(StatusCode::invalid_argument, "{} is {}; it must be a finite number above 0", field, value);
+}
+
+Status check_token(std::string_view field, int32_t token, const RequestLimits& limits) {
+  if (token >= 0 && token < limits.vocab_size) return {};
+  return error(StatusCode::invalid_argument, "{} holds token id {}; the model's ids are 0 to {}", field, token,
+               limits.vocab_size - 1);
+}
+
+Status check_stop_strings(const SamplingParams& params, const RequestLimits& limits) {
+  TESSERA_RETURN_IF_ERROR(check_range<size_t>("the number of stop strings", params.stop.size(), 0, kMaxStopStrings));
+  if (!params.stop.empty() && !limits.has_tokenizer) {
+    return {StatusCode::invalid_argument,
+            "stop strings need a tokenizer, and the model directory has no tokenizer.json; use stop_token_ids"};
+  }
+  for (const std::string& stop : params.stop) {
+    TESSERA_RETURN_IF_ERROR(
+        check_range<size_t>("the length of a stop string in bytes", stop.size(), 1, text::StopMatcher::kStopBytesMax));
+    if (text::find_invalid_utf8(stop) != std::string::npos) {
+      return {StatusCode::invalid_argument, "a stop string is not well-formed UTF-8"};
+    }
+  }
+  return {};
+}
+
+Status check_sampling(const SamplingParams& params, const RequestLimits& limits) {
+  if (!(params.temperature >= 0) || !std::isfinite(params.temperature)) {
+    return error(StatusCode::invalid_argument, "temperature is {}; it must be a finite number, 0 (greedy) or above",
+                 params.temperature);
+  }
+  if (params.top_k < 0) {
+    return error(StatusCode::invalid_argument, "top_k is {}; it must be 0 (off) or above", params.top_k);
+  }
+  if (!(params.top_p > 0 && params.top_p <= 1)) {
+    return error(StatusCode::invalid_argument, "top_p is {}; it must be above 0 and at most 1", params.top_p);
+  }
+  TESSERA_RETURN_IF_ERROR(check_range("min_p", params.min_p, 0.0F, 1.0F));
+  TESSERA_RETURN_IF_ERROR(check_positive("repetition_penalty", params.repetition_penalty));
+  TESSERA_RETURN_IF_ERROR(check_range("presence_penalty", params.presence_penalty, -2.0F, 2.0F));
+  TESSERA_RETURN_IF_ERROR(check_range("frequency_penalty", params.frequency_penalty, -2.0F, 2.0F));
+  TESSERA_RETURN_IF_ERROR(check_range("n", params.n, 1, kMaxChoices));
+  if (params.logprobs) TESSERA_RETURN_IF_ERROR(check_range("logprobs", *params.logprobs, 0, kMaxLogprobs));
+  if (params.prompt_logprobs) {
+    TESSERA_RETURN_IF_ERROR(check_range("prompt_logprobs", *params.prompt_logprobs, 0, kMaxLogprobs));
+  }
+  const auto ids = static_cast<size_t>(limits.vocab_size);
+  TESSERA_RETURN_IF_ERROR(check_range<size_t>("the number of logit_bias entries", params.logit_bias.size(), 0, ids));
+  for (const auto& [token, bias] : params.logit_bias) {
+    TESSERA_RETURN_IF_ERROR(check_token("logit_bias", token, limits));
+    TESSERA_RETURN_IF_ERROR(check_range("a value of logit_bias", bias, -100.0F, 100.0F));
+  }
+  TESSERA_RETURN_IF_ERROR(check_range<size_t>("the number of stop_token_ids", params.stop_token_ids.size(), 0, ids));
+  for (const int32_t token : params.stop_token_ids) {
+    TESSERA_RETURN_IF_ERROR(check_token("stop_token_ids", token, limits));
+  }
+  if (params.max_tokens < -1) {
+    return error(StatusCode::invalid_argument, "max_tokens is {}; it must be 0 or above, or -1 (as many as fit)",
+                 params.max_tokens);
+  }
+  if (params.min_tokens < 0 || (params.max_tokens >= 0 && params.min_tokens > params.max_tokens)) {
+    return error(StatusCode::invalid_argument, "min_tokens is {}; it must be between 0 and max_tokens ({})",
+                 params.min_tokens, params.max_tokens);
+  }
+  return check_stop_strings(params, limits);
+}
+
+}  // namespace
+
+Status check_request(const Request& request, const RequestLimits& limits) {
+  const auto size = static_cast<int64_t>(request.prompt.size());
+  if (size == 0) return {StatusCode::invalid_argument, "the prompt is empty; it must have at least one token"};
+  const int64_t room = request.sampling.max_tokens == 0 ? 0 : 1;  // for the first token
+  if (size + room > limits.max_model_len) {
+    return error(
+        StatusCode::invalid_argument,
+        "the prompt has {} tokens; the context is {} tokens, prompt and output together; shorten the prompt or "
+        "raise max_model_len",
+        size, limits.max_model_len);
+  }
+  for (const int32_t token : request.prompt) TESSERA_RETURN_IF_ERROR(check_token("the prompt", token, limits));
+  return check_sampling(request.sampling, limits);
+}
+
+}  // namespace tessera::engine

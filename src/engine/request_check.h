@@ -1,0 +1,24 @@
+#pragma once
+
+#include <cstdint>
+
+#include "base/status.h"
+#include "tessera/engine.h"
+
+namespace tessera::engine {
+
+inline constexpr int kMaxChoices = 16;
+inline constexpr int kMaxLogprobs = 20;
+inline constexpr size_t kMaxStopStrings = 16;
+
+/// What a request is checked against.
+struct RequestLimits {
+  int64_t vocab_size = 0;     // of the model: rows of its embedding table
+  int64_t max_model_len = 0;  // tokens of prompt and output
+  bool has_tokenizer = false;
+};
+
+/// invalid_argument, with the field's name, what it is and what it may be.
+Status check_request(const Request& request, const RequestLimits& limits);
+
+}  // namespace tessera::engine
