@@ -36,75 +36,66 @@ void norm_and_rotate(const float* x, const float* weight, const AttentionShape& 
   rotate(cos, sin, shape.rotary_dim / 2, to_bf16, out);
 }
 
-// Sixteen cache elements as stored.
-HWY_INLINE F16 decode16(const std::byte* p, DType dtype) {
-  F16 out;
+// E4M3 codes as the fp32 values / 2^8, count rounded up to 32. E4M3 has half precision's layout with fewer bits:
+// shifted into place a code is a half of 2^-8 times its value, subnormals included.
+inline constexpr float kE4m3Factor = 256.0F;
+HWY_INLINE void decode_e4m3(const uint8_t* codes, int64_t count, float* out) {
   const D d;
-  const DU du;
-  if (dtype == DType::f32) return load(reinterpret_cast<const float*>(p));
-  if (dtype == DType::bf16) {
-    const hn::Rebind<uint16_t, D> d16;
-    TESSERA_UNROLL
-    for (size_t i = 0; i < kParts; ++i) {
-      const auto bits = hn::LoadU(d16, reinterpret_cast<const uint16_t*>(p) + i * kPartLanes);
-      out.part[i] = hn::BitCast(d, hn::ShiftLeft<16>(hn::PromoteTo(du, bits)));
-    }
-    return out;
-  }
-  // E4M3 has half precision's layout with fewer mantissa and exponent bits: shifted into place it is the value times
-  // 2^-8, subnormals included.
-  const hn::Rebind<uint8_t, D> d8;
-  const hn::Rebind<uint16_t, D> d16;
-  const hn::Rebind<hwy::float16_t, D> half;
-  TESSERA_UNROLL
-  for (size_t i = 0; i < kParts; ++i) {
-    const auto code = hn::PromoteTo(d16, hn::LoadU(d8, reinterpret_cast<const uint8_t*>(p) + i * kPartLanes));
-    const auto magnitude = hn::And(code, hn::Set(d16, uint16_t{0x7f}));
-    const auto sign = hn::ShiftLeft<8>(hn::And(code, hn::Set(d16, uint16_t{0x80})));
-    const auto nan =
-        hn::IfThenElseZero(hn::Eq(magnitude, hn::Set(d16, uint16_t{0x7f})), hn::Set(d16, uint16_t{0x7e00}));
-    const auto bits = hn::Or(hn::Or(hn::ShiftLeft<7>(magnitude), sign), nan);
-    out.part[i] = hn::Mul(hn::PromoteTo(d, hn::BitCast(half, bits)), hn::Set(d, 256.0F));
-  }
-  return out;
-}
-
-// One block of one KV head as fp32: keys [head_dim][64 tokens], values [64 tokens][padded_dim]. Tokens at and after
-// `tokens` may hold anything, so they are not read (values) or never used (keys: a lane is a token).
-void decode_keys(const KvLayer& kv, const std::byte* block, int64_t head_dim, int64_t groups, float* keys) {
-  const auto bytes = static_cast<int64_t>(size_bytes(kv.dtype));
-  const F16 scale = set(kv.k_scale);
-  for (int64_t group = 0; group < groups; ++group) {
-    for (int64_t i = 0; i < head_dim; ++i) {
-      F16 k = decode16(block + (group * head_dim + i) * 16 * bytes, kv.dtype);
-      if (kv.dtype == DType::f8_e4m3) k = mul(k, scale);
-      store(k, keys + i * kBlockTokens + group * 16);
-    }
+  const hn::Repartition<uint16_t, D> d16;
+  const hn::Rebind<uint8_t, decltype(d16)> d8;
+  const hn::Repartition<hwy::float16_t, D> half;
+  for (int64_t i = 0; i < count; i += static_cast<int64_t>(2 * kPartLanes)) {
+    const auto shifted = hn::ShiftLeft<7>(hn::PromoteTo(d16, hn::LoadU(d8, codes + i)));
+    const auto sign = hn::And(shifted, hn::Set(d16, uint16_t{0x4000}));
+    const auto magnitude = hn::AndNot(sign, shifted);
+    const auto is_nan = hn::Eq(magnitude, hn::Set(d16, uint16_t{0x7f << 7}));
+    const auto bits = hn::Or(hn::Add(shifted, sign), hn::IfThenElseZero(is_nan, hn::Set(d16, uint16_t{0x7e00})));
+    const auto halves = hn::BitCast(half, bits);
+    hn::StoreU(hn::PromoteTo(d, hn::LowerHalf(halves)), d, out + i);
+    hn::StoreU(hn::PromoteTo(d, hn::UpperHalf(hn::Half<decltype(half)>(), halves)), d, out + i + kPartLanes);
   }
 }
 
-void decode_values(const KvLayer& kv, const std::byte* block, int64_t head_dim, int64_t tokens, float* values) {
-  const auto bytes = static_cast<int64_t>(size_bytes(kv.dtype));
+HWY_INLINE void decode_bf16(const uint16_t* values, int64_t count, float* out) {
+  for (int64_t i = 0; i < count; i += 16) store(load_b(values + i), out + i);
+}
+
+// Calls body with the elements at `from`, as stored if the products can read them, else decoded into `decoded`.
+// BF16 is worth decoding where more than two tiles of rows will read it.
+template <typename Body>
+HWY_INLINE void with_elements(DType dtype, bool as_stored, const std::byte* from, int64_t count, float* decoded,
+                              const Body& body) {
+  if (dtype == DType::f32) {
+    body(reinterpret_cast<const float*>(from));
+  } else if (dtype == DType::bf16 && as_stored) {
+    body(reinterpret_cast<const uint16_t*>(from));
+  } else if (dtype == DType::bf16) {
+    decode_bf16(reinterpret_cast<const uint16_t*>(from), count, decoded);
+    body(static_cast<const float*>(decoded));
+  } else {
+    decode_e4m3(reinterpret_cast<const uint8_t*>(from), count, decoded);
+    body(static_cast<const float*>(decoded));
+  }
+}
+
+// Where head_dim is no multiple of 16: rows of values one by one, as fp32, padded with zeros.
+void pad_values(DType dtype, const std::byte* from, int64_t tokens, int64_t head_dim, float* out) {
   const int64_t padded_dim = round_up_16(head_dim);
-  const F16 scale = set(kv.v_scale);
+  const auto row_bytes = static_cast<size_t>(head_dim) * size_bytes(dtype);
   for (int64_t token = 0; token < tokens; ++token) {
-    const std::byte* row = block + token * head_dim * bytes;
     for (int64_t i = 0; i < padded_dim; i += 16) {
-      const int64_t n = head_dim - i;
-      alignas(64) std::byte padded[64] = {};
-      const std::byte* source = row + i * bytes;
-      if (n < 16) {
-        std::memcpy(padded, source, static_cast<size_t>(n * bytes));
-        source = padded;
-      }
-      F16 v = decode16(source, kv.dtype);
-      if (kv.dtype == DType::f8_e4m3) v = mul(v, scale);
-      store(v, values + token * padded_dim + i);
+      alignas(64) std::byte sixteen[64] = {};
+      const auto n = static_cast<size_t>(std::min<int64_t>(16, head_dim - i));
+      std::memcpy(sixteen, from + static_cast<size_t>(token) * row_bytes + static_cast<size_t>(i) * size_bytes(dtype),
+                  n * size_bytes(dtype));
+      alignas(64) float decoded[32];
+      with_elements(dtype, true, sixteen, 16, decoded,
+                    [&](auto* p) HWY_ATTR { store(load_b(p), out + token * padded_dim + i); });
     }
   }
 }
 
-// Scores of one row become p = exp(score - max) in place; returns {max, sum of p}.
+// Scores of one row, times `scale`, become p = exp(score - max) in place.
 HWY_INLINE void softmax_split(float* scores, int64_t valid, float scale, float* max_out, float* sum_out) {
   const F16 factor = set(scale);
   const float lowest = -std::numeric_limits<float>::infinity();
@@ -126,63 +117,104 @@ HWY_INLINE void softmax_split(float* scores, int64_t valid, float scale, float* 
   *sum_out = sum(total);
 }
 
-void attend_split(const AttentionTile& t, int64_t split, const TileScratch& scratch, const RowStates& out) {
+// Softmax state of every row of the tile over one split.
+struct SplitPass {
+  const AttentionTile& t;
+  const int64_t split;
+  const TileScratch& scratch;
+  const RowStates& out;
   const int64_t head_dim = t.shape.head_dim, padded_dim = round_up_16(head_dim);
-  const float scale = 1.0F / std::sqrt(static_cast<float>(head_dim));
-  const auto valid = [&](int64_t row) {  // tokens of this split that the row sees; never falls as row rises
+  const bool as_stored = t.rows() <= 2 * kTileRows;
+  // Tokens worked on at once: decoded, they shall fit the L1 cache.
+  const int64_t step = as_stored || t.kv.dtype == DType::f32 ? kBlockTokens : kBlockTokens / 2;
+
+  // Tokens of this split that a row sees; never falls as the row rises.
+  [[nodiscard]] int64_t valid(int64_t row) const {
     return std::clamp<int64_t>(t.position(row) + 1 - split * kSplitTokens, 0, kSplitTokens);
-  };
-  const int64_t longest = valid(t.rows() - 1);
+  }
+  [[nodiscard]] int64_t longest() const { return valid(t.rows() - 1); }
 
-  for (int64_t begin = 0; begin < longest; begin += kBlockTokens) {
-    const int64_t groups = (std::min<int64_t>(longest - begin, kBlockTokens) + 15) / 16;
-    decode_keys(t.kv, t.key_block(split, begin), head_dim, groups, scratch.keys);
+  void scores() const {
     int64_t first = 0;
-    while (valid(first) <= begin) ++first;
-    small_gemm({.a = scratch.query + first * padded_dim,
-                .a_row = padded_dim,
-                .a_col = 1,
-                .b = scratch.keys,
-                .b_row = kBlockTokens,
-                .c = scratch.scores + first * kSplitTokens + begin,
-                .c_row = kSplitTokens,
-                .m = t.rows() - first,
-                .n = groups * 16,
-                .k = head_dim});
-  }
-  for (int64_t row = 0; row < t.rows(); ++row) {
-    softmax_split(scratch.scores + row * kSplitTokens, valid(row), scale, out.max + row, out.sum + row);
+    for (int64_t begin = 0; begin < longest(); begin += step) {
+      while (valid(first) <= begin) ++first;
+      const int64_t groups = (std::min(longest() - begin, step) + 15) / 16;
+      with_elements(t.kv.dtype, as_stored, t.keys(split, begin), groups * 16 * head_dim, scratch.decoded,
+                    [&](auto* keys) HWY_ATTR {
+                      small_gemm<std::remove_const_t<std::remove_pointer_t<decltype(keys)>>>(
+                          {.a = scratch.query + first * padded_dim,
+                           .a_row = padded_dim,
+                           .a_col = 1,
+                           .b = keys,
+                           .b_row = 16,
+                           .b_block = head_dim * 16,
+                           .c = scratch.scores + first * kSplitTokens + begin,
+                           .c_row = kSplitTokens,
+                           .m = t.rows() - first,
+                           .n = groups * 16,
+                           .k = head_dim});
+                    });
+    }
   }
 
-  std::fill_n(out.out, t.rows() * padded_dim, 0.0F);
-  for (int64_t begin = 0; begin < longest; begin += kBlockTokens) {
-    decode_values(t.kv, t.value_block(split, begin), head_dim, std::min<int64_t>(longest - begin, kBlockTokens),
-                  scratch.values);
-    const auto weigh = [&](int64_t row, int64_t rows, int64_t first, int64_t last) {
-      small_gemm({.a = scratch.scores + row * kSplitTokens + begin + first,
-                  .a_row = kSplitTokens,
-                  .a_col = 1,
-                  .b = scratch.values + first * padded_dim,
-                  .b_row = padded_dim,
-                  .c = out.out + row * padded_dim,
-                  .c_row = padded_dim,
-                  .m = rows,
-                  .n = padded_dim,
-                  .k = last - first,
-                  .accumulate = true});
+  void softmax() const {
+    float scale = 1.0F / std::sqrt(static_cast<float>(head_dim));
+    if (t.kv.dtype == DType::f8_e4m3) scale *= t.kv.k_scale * kE4m3Factor;
+    for (int64_t row = 0; row < t.rows(); ++row) {
+      softmax_split(scratch.scores + row * kSplitTokens, valid(row), scale, out.max + row, out.sum + row);
+    }
+  }
+
+  // out += p V for tokens [begin, begin + tokens). Rows of a tile end at different tokens. What all of a few rows see
+  // is done at once, the rest row by row: a weight of zero for a later token would let its NaN through.
+  template <typename B>
+  void weigh(int64_t begin, int64_t tokens, const B* values) const {
+    const auto seen = [&](int64_t row) { return std::clamp<int64_t>(valid(row) - begin, 0, tokens); };
+    const auto add = [&](int64_t row, int64_t rows, int64_t first, int64_t last) HWY_ATTR {
+      small_gemm<B>({.a = scratch.scores + row * kSplitTokens + begin + first,
+                     .a_row = kSplitTokens,
+                     .a_col = 1,
+                     .b = values + first * padded_dim,
+                     .b_row = padded_dim,
+                     .c = out.out + row * padded_dim,
+                     .c_row = padded_dim,
+                     .m = rows,
+                     .n = padded_dim,
+                     .k = last - first,
+                     .accumulate = true});
     };
-    // Rows of a tile end at different tokens. What all of eight rows see is done at once, the rest row by row: a
-    // weight of zero for a later token would let its NaN through.
-    for (int64_t row = 0; row < t.rows(); row += 8) {
-      const int64_t rows = std::min<int64_t>(8, t.rows() - row);
-      const auto seen = [&](int64_t r) { return std::clamp<int64_t>(valid(r) - begin, 0, kBlockTokens); };
+    for (int64_t row = 0; row < t.rows();) {
+      int64_t rows = 1;
       const int64_t common = seen(row);
-      weigh(row, rows, 0, common);
+      while (row + rows < t.rows() && (rows < kTileRows || seen(row + rows) == common)) ++rows;
+      add(row, rows, 0, common);
       for (int64_t r = row; r < row + rows; ++r) {
-        if (seen(r) > common) weigh(r, 1, common, seen(r));
+        if (seen(r) > common) add(r, 1, common, seen(r));
+      }
+      row += rows;
+    }
+  }
+
+  void outputs() const {
+    std::fill_n(out.out, t.rows() * padded_dim, 0.0F);
+    for (int64_t begin = 0; begin < longest(); begin += step) {
+      const int64_t tokens = std::min(longest() - begin, step);
+      if (padded_dim != head_dim) {
+        pad_values(t.kv.dtype, t.values(split, begin), tokens, head_dim, scratch.decoded);
+        weigh(begin, tokens, static_cast<const float*>(scratch.decoded));
+      } else {
+        with_elements(t.kv.dtype, as_stored, t.values(split, begin), tokens * head_dim, scratch.decoded,
+                      [&](auto* values) HWY_ATTR { weigh(begin, tokens, values); });
       }
     }
   }
+};
+
+void attend_split(const AttentionTile& t, int64_t split, const TileScratch& scratch, const RowStates& out) {
+  const SplitPass pass{t, split, scratch, out};
+  pass.scores();
+  pass.softmax();
+  pass.outputs();
 }
 
 // Adds a later split to the rows' states.
@@ -203,11 +235,12 @@ void merge_split(int64_t rows, int64_t padded_dim, const RowStates& split, const
 }
 
 // out / sum, rounded, times sigmoid(gate).
-void finish_row(const float* state, float total, const float* gate, int64_t head_dim, bool to_bf16, float* out) {
-  const F16 divisor = set(total);
+void finish_row(const KvLayer& kv, const float* state, float total, const float* gate, int64_t head_dim, bool to_bf16,
+                float* out) {
+  const F16 divisor = set(total), scale = set(kv.dtype == DType::f8_e4m3 ? kv.v_scale * kE4m3Factor : 1.0F);
   for (int64_t i = 0; i < head_dim; i += 16) {
     const int64_t n = head_dim - i;
-    const F16 attended = round_if(to_bf16, div(load(state + i), divisor));
+    const F16 attended = round_if(to_bf16, mul(div(load(state + i), divisor), scale));
     const F16 opened = round_if(to_bf16, sigmoid(load_n(gate + i, n)));
     store_n(round_if(to_bf16, mul(attended, opened)), n, out + i);
   }
@@ -321,7 +354,7 @@ struct Attention {
 
   [[nodiscard]] TileScratch take_scratch(Workspace::Frame& frame) const {
     const auto rows = static_cast<size_t>(tile_rows), dim = static_cast<size_t>(padded_dim());
-    return {frame.take<float>(kBlockTokens * dim), frame.take<float>(kBlockTokens * dim), frame.take<float>(rows * dim),
+    return {frame.take<float>(kBlockTokens * dim), frame.take<float>(rows * dim),
             frame.take<float>(rows * kSplitTokens)};
   }
 
@@ -339,8 +372,8 @@ struct Attention {
       const int64_t batch_row = t.sequence->first_row + t.first + row / t.group();
       const int64_t head = batch_row * args.shape.heads + t.kv_head * t.group() + row % t.group();
       HWY_DYNAMIC_DISPATCH(finish_row)
-      (states.out + row * padded_dim(), states.sum[row], args.query_gate + head * 2 * head_dim + head_dim, head_dim,
-       context.compute == Compute::bf16, args.out + head * head_dim);
+      (args.kv, states.out + row * padded_dim(), states.sum[row], args.query_gate + head * 2 * head_dim + head_dim,
+       head_dim, context.compute == Compute::bf16, args.out + head * head_dim);
     }
   }
 

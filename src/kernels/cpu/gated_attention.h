@@ -24,19 +24,16 @@ struct AttentionTile {
   [[nodiscard]] int64_t rows() const { return positions * group(); }
   [[nodiscard]] int64_t position(int64_t row) const { return sequence->first_position + first + row / group(); }
   [[nodiscard]] int64_t splits() const { return position(rows() - 1) / kSplitTokens + 1; }
-  /// The cached block at `offset` (a multiple of 64) of a split.
-  [[nodiscard]] const std::byte* key_block(int64_t split, int64_t offset) const {
-    return block(kv.keys, split, offset);
-  }
-  [[nodiscard]] const std::byte* value_block(int64_t split, int64_t offset) const {
-    return block(kv.values, split, offset);
-  }
+  /// What the cache holds from `offset` of a split to the end of its block: keys (a multiple of 16), values.
+  [[nodiscard]] const std::byte* keys(int64_t split, int64_t offset) const { return at(kv.keys, split, offset); }
+  [[nodiscard]] const std::byte* values(int64_t split, int64_t offset) const { return at(kv.values, split, offset); }
 
  private:
-  [[nodiscard]] const std::byte* block(const std::byte* base, int64_t split, int64_t offset) const {
-    const int64_t id = sequence->block_table[static_cast<size_t>((split * kSplitTokens + offset) / kBlockTokens)];
-    return base +
-           (id * shape.kv_heads + kv_head) * kBlockTokens * shape.head_dim * static_cast<int64_t>(size_bytes(kv.dtype));
+  [[nodiscard]] const std::byte* at(const std::byte* base, int64_t split, int64_t offset) const {
+    const int64_t position = split * kSplitTokens + offset;
+    const int64_t block = sequence->block_table[static_cast<size_t>(position / kBlockTokens)];
+    const int64_t token = (block * shape.kv_heads + kv_head) * kBlockTokens + position % kBlockTokens;
+    return base + token * shape.head_dim * static_cast<int64_t>(size_bytes(kv.dtype));
   }
 };
 
@@ -49,10 +46,9 @@ struct RowStates {
 
 /// One thread's memory while it works on a tile.
 struct TileScratch {
-  float* keys = nullptr;    // [head_dim, 64]
-  float* values = nullptr;  // [64, padded head_dim]
-  float* query = nullptr;   // [rows, padded head_dim]
-  float* scores = nullptr;  // [rows, 256]
+  float* decoded = nullptr;  // [64, padded head_dim]: keys or values of up to a block
+  float* query = nullptr;    // [rows, padded head_dim]
+  float* scores = nullptr;   // [rows, 256]
 };
 
 }  // namespace tessera::kernels::cpu

@@ -65,16 +65,16 @@ void chunk_products(const float* query, const float* key, int64_t rows, int64_t 
     for (int64_t row = rows; row < columns; ++row) transposed[i * 64 + row] = 0;
   }
   for (int64_t row = 0; row < rows; row += 16) {
-    SmallGemm g{.a = key + row * padded,
-                .a_row = padded,
-                .a_col = 1,
-                .b = transposed,
-                .b_row = 64,
-                .c = products + row * 64,
-                .c_row = 64,
-                .m = std::min<int64_t>(16, rows - row),
-                .n = row + 16,
-                .k = key_dim};
+    SmallGemm<> g{.a = key + row * padded,
+                  .a_row = padded,
+                  .a_col = 1,
+                  .b = transposed,
+                  .b_row = 64,
+                  .c = products + row * 64,
+                  .c_row = 64,
+                  .m = std::min<int64_t>(16, rows - row),
+                  .n = row + 16,
+                  .k = key_dim};
     small_gemm(g);
     g.a = query + row * padded;
     g.c += 64 * 64;
@@ -167,50 +167,50 @@ void chunk(const DeltaNetHead& h, int64_t first, int64_t rows, const float* beta
     }
   }
 
-  small_gemm({.a = key,
-              .a_row = padded,
-              .a_col = 1,
-              .b = state,
-              .b_row = n,
-              .c = scratch.u,
-              .c_row = n,
-              .m = rows,
-              .n = n,
-              .k = key_dim});
+  small_gemm<float>({.a = key,
+                     .a_row = padded,
+                     .a_col = 1,
+                     .b = state,
+                     .b_row = n,
+                     .c = scratch.u,
+                     .c_row = n,
+                     .m = rows,
+                     .n = n,
+                     .k = key_dim});
   for (int64_t i = 0; i < rows; ++i) {
     const F16 decay = set(-from_start[i]), factor = set(beta[i]);
     float* u = scratch.u + i * n;
     for (int64_t c = 0; c < n; c += 16) store(mul(factor, fma(decay, load(u + c), load(value + i * n + c))), u + c);
   }
-  triangular_gemm(scratch.mix_u, 64, scratch.u, n, scratch.u, n, rows, n, /*diagonal=*/false);
+  solve_lower(scratch.mix_u, 64, scratch.u, rows, n);
 
-  small_gemm({.a = query,
-              .a_row = padded,
-              .a_col = 1,
-              .b = state,
-              .b_row = n,
-              .c = scratch.out,
-              .c_row = n,
-              .m = rows,
-              .n = n,
-              .k = key_dim});
+  small_gemm<float>({.a = query,
+                     .a_row = padded,
+                     .a_col = 1,
+                     .b = state,
+                     .b_row = n,
+                     .c = scratch.out,
+                     .c_row = n,
+                     .m = rows,
+                     .n = n,
+                     .k = key_dim});
   scale_rows(scratch.out, from_start, rows, n, scratch.out);
-  triangular_gemm(scratch.mix_out, 64, scratch.u, n, scratch.out, n, rows, n, /*diagonal=*/true);
+  add_lower(scratch.mix_out, 64, scratch.u, scratch.out, rows, n);
 
   const F16 whole = set(from_start[rows - 1]);
   for (int64_t i = 0; i < key_dim * n; i += 16) store(mul(whole, load(state + i)), state + i);
   scale_rows(key, to_end, rows, padded, scratch.key);
-  small_gemm({.a = scratch.key,
-              .a_row = 1,
-              .a_col = padded,
-              .b = scratch.u,
-              .b_row = n,
-              .c = state,
-              .c_row = n,
-              .m = key_dim,
-              .n = n,
-              .k = rows,
-              .accumulate = true});
+  small_gemm<float>({.a = scratch.key,
+                     .a_row = 1,
+                     .a_col = padded,
+                     .b = scratch.u,
+                     .b_row = n,
+                     .c = state,
+                     .c_row = n,
+                     .m = key_dim,
+                     .n = n,
+                     .k = rows,
+                     .accumulate = true});
 }
 
 // beta = sigmoid(b) and g = -e^a_log softplus(a + dt_bias) of up to 64 rows.

@@ -7,82 +7,170 @@
 #define TESSERA_KERNELS_CPU_SMALL_GEMM_INL_H_
 #endif
 
+#include <type_traits>
+
 #include "kernels/cpu/simd_math-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace tessera::kernels::cpu {
 namespace HWY_NAMESPACE {
 
+/// Sixteen elements of B: fp32, or BF16 as bits.
+HWY_INLINE F16 load_b(const float* p) { return load(p); }
+HWY_INLINE F16 load_b(const uint16_t* p) {
+  const hn::Rebind<uint16_t, D> d16;
+  F16 out;
+  TESSERA_UNROLL
+  for (size_t i = 0; i < kParts; ++i) {
+    const auto bits = hn::PromoteTo(DU(), hn::LoadU(d16, p + i * kPartLanes));
+    out.part[i] = hn::BitCast(D(), hn::ShiftLeft<16>(bits));
+  }
+  return out;
+}
+
 /// C[m, n] = (accumulate ? C : 0) + sum over k of A[m, k] B[k, n]: one fma a term, k ascending, so that an element's
-/// bits depend on neither m, n nor the tile it falls into. A is read by strides (either may be 1: A or A^T).
+/// bits depend on neither m, n nor the tile it falls into. A is read by strides (either may be 1: A or A^T); the 16
+/// columns of block j of B's row k start at b + k * b_row + j * b_block.
+template <typename B = float>
 struct SmallGemm {
   const float* a = nullptr;
   int64_t a_row = 0, a_col = 0;  // distance of rows (m) and of columns (k)
-  const float* b = nullptr;
-  int64_t b_row = 0;
+  const B* b = nullptr;
+  int64_t b_row = 0, b_block = 16;
   float* c = nullptr;
   int64_t c_row = 0;
   int64_t m = 0, n = 0, k = 0;  // n: multiple of 16
   bool accumulate = false;
 };
 
-template <int kRows, int kColumns>  // a tile of kRows x 16 kColumns, held in registers
-HWY_INLINE void gemm_tile(const SmallGemm& g, const float* a, const float* b, float* c) {
-  F16 sum[kRows][kColumns];
+// A tile of kRows x 16 kColumns, held in registers.
+template <int kRows, int kColumns>
+HWY_INLINE void load_tile(const float* c, int64_t c_row, F16 (&tile)[kRows][kColumns]) {
   TESSERA_UNROLL
   for (int i = 0; i < kRows; ++i) {
     TESSERA_UNROLL
-    for (int j = 0; j < kColumns; ++j) sum[i][j] = g.accumulate ? load(c + i * g.c_row + 16 * j) : set(0.0F);
+    for (int j = 0; j < kColumns; ++j) tile[i][j] = load(c + i * c_row + 16 * j);
   }
-  for (int64_t k = 0; k < g.k; ++k) {
-    F16 column[kColumns];
+}
+
+template <int kRows, int kColumns>
+HWY_INLINE void store_tile(const F16 (&tile)[kRows][kColumns], float* c, int64_t c_row) {
+  TESSERA_UNROLL
+  for (int i = 0; i < kRows; ++i) {
     TESSERA_UNROLL
-    for (int j = 0; j < kColumns; ++j) column[j] = load(b + k * g.b_row + 16 * j);
+    for (int j = 0; j < kColumns; ++j) store(tile[i][j], c + i * c_row + 16 * j);
+  }
+}
+
+// tile[i] += a[i] * row, for i >= first.
+template <int kRows, int kColumns>
+HWY_INLINE void add_outer(const float* a, int64_t a_row, const F16 (&row)[kColumns], int first,
+                          F16 (&tile)[kRows][kColumns]) {
+  TESSERA_UNROLL
+  for (int i = 0; i < kRows; ++i) {
+    if (i < first) continue;
+    const F16 factor = set(a[i * a_row]);
+    TESSERA_UNROLL
+    for (int j = 0; j < kColumns; ++j) tile[i][j] = fma(factor, row[j], tile[i][j]);
+  }
+}
+
+template <int kRows, int kColumns, typename B>
+HWY_INLINE void add_products(const SmallGemm<B>& g, const float* a, const B* b, F16 (&tile)[kRows][kColumns]) {
+  for (int64_t k = 0; k < g.k; ++k) {
+    F16 row[kColumns];
+    TESSERA_UNROLL
+    for (int j = 0; j < kColumns; ++j) row[j] = load_b(b + k * g.b_row + j * g.b_block);
+    add_outer<kRows, kColumns>(a + k * g.a_col, g.a_row, row, 0, tile);
+  }
+}
+
+template <int kRows, int kColumns, typename B>
+HWY_INLINE void gemm_tile(const SmallGemm<B>& g, const float* a, const B* b, float* c) {
+  F16 tile[kRows][kColumns];
+  if (g.accumulate) {
+    load_tile(c, g.c_row, tile);
+  } else {
     TESSERA_UNROLL
     for (int i = 0; i < kRows; ++i) {
-      const F16 factor = set(a[i * g.a_row + k * g.a_col]);
       TESSERA_UNROLL
-      for (int j = 0; j < kColumns; ++j) sum[i][j] = fma(factor, column[j], sum[i][j]);
+      for (int j = 0; j < kColumns; ++j) tile[i][j] = set(0.0F);
     }
   }
-  TESSERA_UNROLL
-  for (int i = 0; i < kRows; ++i) {
-    TESSERA_UNROLL
-    for (int j = 0; j < kColumns; ++j) store(sum[i][j], c + i * g.c_row + 16 * j);
-  }
+  add_products<kRows, kColumns>(g, a, b, tile);
+  store_tile(tile, c, g.c_row);
 }
 
-template <int kColumns>
-HWY_INLINE void gemm_columns(const SmallGemm& g, int64_t n) {
-  // Accumulators fill at most half of 32 registers, or of 16 where vectors are shorter.
-  constexpr int kRows = kParts == 1 ? 8 : kParts == 2 ? 4 : 2;
+// Accumulators fill half of the 32 registers of AVX-512, or of 16 where vectors are shorter.
+inline constexpr int kTileRows = kParts == 1 ? 8 : kParts == 2 ? 4 : 2;
+inline constexpr int kTileColumns = kParts == 1 ? 2 : 1;
+
+template <int kColumns, typename B>
+HWY_INLINE void gemm_columns(const SmallGemm<B>& g, const B* b, float* c) {
   int64_t m = 0;
-  for (; m + kRows <= g.m; m += kRows) {
-    gemm_tile<kRows, kColumns>(g, g.a + m * g.a_row, g.b + n, g.c + m * g.c_row + n);
+  for (; m + kTileRows <= g.m; m += kTileRows) {
+    gemm_tile<kTileRows, kColumns>(g, g.a + m * g.a_row, b, c + m * g.c_row);
   }
-  for (; m < g.m; ++m) gemm_tile<1, kColumns>(g, g.a + m * g.a_row, g.b + n, g.c + m * g.c_row + n);
+  for (; m < g.m; ++m) gemm_tile<1, kColumns>(g, g.a + m * g.a_row, b, c + m * g.c_row);
 }
 
-inline void small_gemm(const SmallGemm& g) {
-  constexpr int kColumns = kParts == 1 ? 2 : 1;
+template <typename B>
+void small_gemm(const SmallGemm<B>& g) {
   int64_t n = 0;
-  for (; n + 16 * kColumns <= g.n; n += 16 * kColumns) gemm_columns<kColumns>(g, n);
-  for (; n < g.n; n += 16) gemm_columns<1>(g, n);
+  for (; n + 16 * kTileColumns <= g.n; n += 16 * kTileColumns) {
+    gemm_columns<kTileColumns>(g, g.b + n / 16 * g.b_block, g.c + n);
+  }
+  for (; n < g.n; n += 16) gemm_columns<1>(g, g.b + n / 16 * g.b_block, g.c + n);
 }
 
-/// C[i, :] += sum over j < limit(i) of A[i, j] B[j, :] for a lower-triangular A (limit i, or i + 1 with the diagonal).
-/// Entries of A above the limit are never read. With `in_place`, B is C: forward substitution.
-inline void triangular_gemm(const float* a, int64_t a_row, const float* b, int64_t b_row, float* c, int64_t c_row,
-                            int64_t rows, int64_t n, bool diagonal) {
-  constexpr int64_t kBlock = 8;
-  for (int64_t begin = 0; begin < rows; begin += kBlock) {
-    const int64_t end = begin + kBlock < rows ? begin + kBlock : rows;
-    small_gemm({a + begin * a_row, a_row, 1, b, b_row, c + begin * c_row, c_row, end - begin, n, begin, true});
-    for (int64_t i = begin; i < end; ++i) {
-      small_gemm({a + i * a_row + begin, a_row, 1, b + begin * b_row, b_row, c + i * c_row, c_row, 1, n,
-                  i - begin + (diagonal ? 1 : 0), true});
+// Rows [begin, begin + kRows) of the two triangular products below. The terms of earlier rows come first, then those of
+// the rows of this block.
+template <int kRows, int kColumns, bool kSolve>
+HWY_INLINE void triangular_tile(const float* a, int64_t a_row, const float* b, float* c, int64_t row, int64_t begin) {
+  F16 tile[kRows][kColumns];
+  load_tile(c + begin * row, row, tile);
+  const float* a_block = a + begin * a_row;
+  add_products<kRows, kColumns>({.a_row = a_row, .a_col = 1, .b_row = row, .k = begin}, a_block, b, tile);
+  TESSERA_UNROLL
+  for (int k = 0; k < kRows; ++k) {
+    if constexpr (kSolve) {  // row k of the tile is final
+      add_outer<kRows, kColumns>(a_block + begin + k, a_row, tile[k], k + 1, tile);
+    } else {
+      F16 next[kColumns];
+      TESSERA_UNROLL
+      for (int j = 0; j < kColumns; ++j) next[j] = load(b + (begin + k) * row + 16 * j);
+      add_outer<kRows, kColumns>(a_block + begin + k, a_row, next, k, tile);
     }
   }
+  store_tile(tile, c + begin * row, row);
+}
+
+template <bool kSolve>
+HWY_INLINE void triangular(const float* a, int64_t a_row, const float* b, float* c, int64_t rows, int64_t n) {
+  int64_t column = 0;
+  const auto columns = [&](auto width) HWY_ATTR {
+    constexpr int kColumns = decltype(width)::value;
+    for (; column + 16 * kColumns <= n; column += 16 * kColumns) {
+      int64_t begin = 0;
+      for (; begin + kTileRows <= rows; begin += kTileRows) {
+        triangular_tile<kTileRows, kColumns, kSolve>(a, a_row, b + column, c + column, n, begin);
+      }
+      for (; begin < rows; ++begin) triangular_tile<1, kColumns, kSolve>(a, a_row, b + column, c + column, n, begin);
+    }
+  };
+  columns(std::integral_constant<int, kTileColumns>());
+  columns(std::integral_constant<int, 1>());
+}
+
+/// Forward substitution in place: C[i] += sum over j < i of A[i, j] C[j], C: [rows, n]. Of A nothing on or above the
+/// diagonal is used.
+inline void solve_lower(const float* a, int64_t a_row, float* c, int64_t rows, int64_t n) {
+  triangular<true>(a, a_row, c, c, rows, n);
+}
+
+/// C[i] += sum over j <= i of A[i, j] B[j], B and C: [rows, n]. Of A nothing above the diagonal is used.
+inline void add_lower(const float* a, int64_t a_row, const float* b, float* c, int64_t rows, int64_t n) {
+  triangular<false>(a, a_row, b, c, rows, n);
 }
 
 }  // namespace HWY_NAMESPACE
