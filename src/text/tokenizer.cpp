@@ -65,7 +65,7 @@ struct Tokenizer::State {
   bool nfc;
   bool ignore_merges;
   Vocabulary vocabulary;
-  std::unordered_map<int32_t, bool> special;  // the added tokens: id -> is it special?
+  std::vector<bool> special;  // by id
   std::unordered_map<std::string, int32_t> added_ids;
   AddedTokenMatcher raw_matcher, normalized_matcher;
   Pretokenizer pretokenizer;
@@ -151,8 +151,9 @@ Expected<Tokenizer> Tokenizer::parse(std::string_view json, const std::string& n
   }
   auto state = std::make_unique<State>(spec, std::move(*splitter), std::move(vocabulary), byte_ids, std::move(raw),
                                        std::move(normalized));
+  state->special.resize(static_cast<size_t>(state->vocabulary.size()));
   for (const AddedToken& token : spec.added) {
-    state->special.emplace(token.id, token.special);
+    state->special[token.id] = token.special;
     state->added_ids.emplace(token.content, token.id);
   }
   return Tokenizer(std::move(state));
@@ -206,10 +207,7 @@ std::string Tokenizer::decode(std::span<const int32_t> ids, bool skip_special) c
 
 std::string_view Tokenizer::token_bytes(int32_t id) const { return state_->vocabulary.bytes(id); }
 
-bool Tokenizer::is_special(int32_t id) const {
-  const auto added = state_->special.find(id);
-  return added != state_->special.end() && added->second;
-}
+bool Tokenizer::is_special(int32_t id) const { return id >= 0 && id < vocab_size() && state_->special[id]; }
 
 std::optional<int32_t> Tokenizer::id_of(std::string_view bytes) const {
   const auto added = state_->added_ids.find(std::string(bytes));
