@@ -44,7 +44,7 @@ struct SamplingParams {
 };
 
 struct Request {
-  std::vector<int32_t> prompt;  // token ids; see Engine::tokenize and Engine::chat_prompt
+  std::vector<int32_t> prompt = {};  // token ids; see Engine::tokenize and Engine::chat_prompt
   SamplingParams sampling = {};
 };
 
@@ -59,15 +59,15 @@ enum class FinishReason { none, stop, length, cancelled, error };
 /// Something that happened to one choice of a request, in order.
 struct Event {
   int choice = 0;
-  std::vector<int32_t> tokens;  // new tokens (usually one), the stop token included
-  std::string text;             // new text: whole UTF-8 code points, stop strings removed
+  std::vector<int32_t> tokens = {};  // new tokens (usually one), the stop token included
+  std::string text = {};             // new text: whole UTF-8 code points, stop strings removed
   /// For each new token when logprobs were asked: the chosen token first, then the alternatives, best first.
-  std::vector<std::vector<TokenLogprob>> logprobs;
+  std::vector<std::vector<TokenLogprob>> logprobs = {};
   /// In the first event of choice 0 when prompt_logprobs were asked; entry i is prompt token i (entry 0 is empty).
-  std::vector<std::vector<TokenLogprob>> prompt_logprobs;
+  std::vector<std::vector<TokenLogprob>> prompt_logprobs = {};
   FinishReason finish_reason = FinishReason::none;  // set in the last event of a choice
-  std::string stop_reason;                          // the stop string matched, or the stop token id in decimal, if any
-  Status error;                                     // with FinishReason::error
+  std::string stop_reason = {};                     // the stop string matched, or the stop token id in decimal, if any
+  Status error = {};                                // with FinishReason::error
 };
 
 /// One running request. Events queue up (at most max_tokens + 1 of them a choice) and never hold the engine back.

@@ -1,6 +1,8 @@
 #include "tessera/engine.h"
 
 #include <filesystem>
+#include <mutex>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <thread>
 
@@ -15,6 +17,7 @@
 #include "kernels/context.h"
 #include "model/cache.h"
 #include "model/model.h"
+#include "text/chat_template.h"
 #include "text/tokenizer.h"
 
 namespace tessera {
@@ -72,6 +75,7 @@ struct OpenedModel {
   DType kv_dtype = DType::bf16;
   FitReport fit;
   std::optional<text::Tokenizer> tokenizer;
+  text::TemplateSource template_source;
   SamplingParams sampling;
   std::vector<int32_t> eos_token_ids;
 };
@@ -91,8 +95,9 @@ Status plan_memory(OpenedModel& opened, const EngineOptions& options, const Sett
   return {};
 }
 
-Status read_text_side(OpenedModel& opened) {
+Status read_text_side(OpenedModel& opened, const std::string& chat_template) {
   const auto& directory = opened.checkpoint.directory();
+  TESSERA_ASSIGN_OR_RETURN(opened.template_source, text::find_chat_template(directory, chat_template));
   std::error_code ignored;
   if (std::filesystem::exists(std::filesystem::symlink_status(directory / "tokenizer.json", ignored))) {
     TESSERA_ASSIGN_OR_RETURN(opened.tokenizer, text::Tokenizer::load(directory / "tokenizer.json"));
@@ -116,7 +121,7 @@ Expected<OpenedModel> open_model(const EngineOptions& options, const Settings& s
   TESSERA_ASSIGN_OR_RETURN(opened.checkpoint, format::Checkpoint::open(directory));
   TESSERA_ASSIGN_OR_RETURN(opened.config, read_config(opened.checkpoint));
   TESSERA_RETURN_IF_ERROR(plan_memory(opened, options, settings));
-  TESSERA_RETURN_IF_ERROR(read_text_side(opened));
+  TESSERA_RETURN_IF_ERROR(read_text_side(opened, options.chat_template));
   return opened;
 }
 
@@ -130,10 +135,22 @@ struct Engine::Impl {
     if (thread.joinable()) thread.join();
   }
 
+  /// The renderer, started when it is first needed: token ids and plain completions need none.
+  Expected<const text::ChatTemplate*> started_template() {
+    const std::lock_guard lock(template_mutex);
+    if (!chat_template) {
+      TESSERA_ASSIGN_OR_RETURN(chat_template, text::ChatTemplate::create(template_source));
+    }
+    return &*chat_template;
+  }
+
   ThreadPool pool;  // used by create() while it loads, then by the engine thread alone
   kernels::Workspace workspace;
   FitReport fit;
   std::optional<text::Tokenizer> tokenizer;
+  text::TemplateSource template_source;
+  std::mutex template_mutex;
+  std::optional<text::ChatTemplate> chat_template;
   SamplingParams sampling;
   engine::RequestLimits limits;
   std::unique_ptr<model::Model> model;
@@ -150,6 +167,7 @@ Expected<Engine> Engine::create(EngineOptions options) {
   auto impl = std::make_unique<Impl>(settings.threads);
   impl->fit = opened.fit;
   impl->tokenizer = std::move(opened.tokenizer);
+  impl->template_source = std::move(opened.template_source);
   impl->sampling = std::move(opened.sampling);
   impl->limits = {.vocab_size = opened.config.vocab_size,
                   .max_model_len = opened.fit.max_model_len,
@@ -193,9 +211,15 @@ std::string Engine::detokenize(const std::vector<int32_t>& tokens, bool skip_spe
 }
 
 Expected<std::vector<int32_t>> Engine::chat_prompt(const std::vector<ChatMessage>& messages, bool enable_thinking) {
-  (void)messages;
-  (void)enable_thinking;
-  return Status(StatusCode::unsupported, "chat templates are not built in");
+  nlohmann::ordered_json request{{"messages", nlohmann::ordered_json::array()},
+                                 {"add_generation_prompt", true},
+                                 {"enable_thinking", enable_thinking}};
+  for (const ChatMessage& message : messages) {
+    request["messages"].push_back({{"role", message.role}, {"content", message.content}});
+  }
+  TESSERA_ASSIGN_OR_RETURN(const text::ChatTemplate* chat_template, impl_->started_template());
+  TESSERA_ASSIGN_OR_RETURN(const std::string prompt, chat_template->render(request));
+  return tokenize(prompt);
 }
 
 const SamplingParams& Engine::default_sampling() const { return impl_->sampling; }

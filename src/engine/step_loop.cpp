@@ -21,8 +21,18 @@ struct StepLoop::OpenRequest {
 };
 
 struct StepLoop::Choice : Sequence {
+  Choice(const std::shared_ptr<OpenRequest>& of_request, int number)
+      : request(of_request), index(number), text(std::move(of_request->texts[static_cast<size_t>(number)])) {
+    prompt = request->prompt;
+    if (has_penalty(request->params)) counts.emplace(*prompt);
+    if (index == 0 && request->params.prompt_logprobs) {
+      wants_prompt_logits = true;
+      prompt_logprobs.resize(prompt->size());
+    }
+  }
+
   std::shared_ptr<OpenRequest> request;
-  int index = 0;
+  int index;
   ChoiceText text;
   std::optional<TokenCounts> counts;
   std::vector<std::vector<TokenLogprob>> prompt_logprobs;
@@ -140,21 +150,10 @@ void StepLoop::take_submissions() {
 }
 
 void StepLoop::open_choices(const std::shared_ptr<OpenRequest>& request) {
-  const SamplingParams& params = request->params;
   counts_.prompt_tokens += request->prompt->size();
-  for (int i = 0; i < params.n; ++i) {
-    auto choice = std::make_unique<Choice>();
-    choice->prompt = request->prompt;
-    choice->request = request;
-    choice->index = i;
-    choice->text = std::move(request->texts[static_cast<size_t>(i)]);
-    if (has_penalty(params)) choice->counts.emplace(*request->prompt);
-    if (i == 0 && params.prompt_logprobs) {
-      choice->wants_prompt_logits = true;
-      choice->prompt_logprobs.resize(request->prompt->size());
-    }
-    scheduler_.add(choice.get());
-    choices_.push_back(std::move(choice));
+  for (int i = 0; i < request->params.n; ++i) {
+    choices_.push_back(std::make_unique<Choice>(request, i));
+    scheduler_.add(choices_.back().get());
   }
 }
 

@@ -78,8 +78,8 @@ class StepLoop {
     Choice* choice = nullptr;
     int64_t position = 0;  // of the token that the logits predict
     bool in_prompt = false;
-    Status status;
-    Draw draw;
+    Status status = {};
+    Draw draw = {};
   };
 
   bool wait_for_work();
