@@ -62,7 +62,7 @@ bool ReasoningParser::step_thinking(bool at_end, Piece& piece) {
     return true;
   }
   Match call = match_at(held_, 0, kToolCall);
-  if (call == Match::yes) call = match_at(held_, skip_white_space(held_, kToolCall.size()), kFunction);
+  if (call == Match::yes) call = match_after_gap(held_, kToolCall.size(), kFunction);
   if (call == Match::undecided && !at_end) return false;
   if (call == Match::yes) {
     state_ = State::content;
@@ -74,22 +74,25 @@ bool ReasoningParser::step_thinking(bool at_end, Piece& piece) {
   return true;
 }
 
-/// Drops white space and repeated tags before the content; false when the rest must wait.
+/// Drops line breaks and repeated tags before the content; false when the rest must wait.
 bool ReasoningParser::step_before_content(bool at_end) {
-  const size_t start = skip_white_space(held_, 0);
+  size_t start = skip_white_space(held_, 0);
+  // Line breaks go at once; what is left of the white space is the indentation of the first line.
+  const size_t line = held_.substr(0, start).rfind('\n');
+  if (line != std::string::npos) {
+    held_.erase(0, line + 1);
+    start -= line + 1;
+  }
   for (const std::string_view name : {kOpen, kClose}) {
     const Match match = match_at(held_, start, name);
-    if (match == Match::undecided && !at_end) return false;
+    if (match == Match::undecided && !at_end && start <= kMaxGap) return false;
     if (match != Match::yes) continue;
     held_.erase(0, start + name.size());
     // Thinking opens once: a <think> after reasoning is a template's or model's stutter.
     if (name == kOpen && !any_reasoning_) state_ = State::thinking;
     return true;
   }
-  if (start == held_.size() && !at_end) return false;
-  // Line breaks only: an indented first line of code keeps its indentation.
-  const size_t line = held_.rfind('\n', start == 0 ? 0 : start - 1);
-  held_.erase(0, line == std::string::npos || line >= start ? 0 : line + 1);
+  if (start == held_.size() && at_end) held_.clear();
   state_ = State::content;
   return true;
 }

@@ -31,4 +31,14 @@ inline size_t skip_white_space(std::string_view text, size_t at) {
   return found == std::string_view::npos ? text.size() : found;
 }
 
+/// White space that may lie between two tags that belong together. Bounded, so that deciding needs bounded memory and
+/// time however a model stutters.
+inline constexpr size_t kMaxGap = 256;
+
+/// The tag after white space from `at` on.
+inline Match match_after_gap(std::string_view text, size_t at, std::string_view tag) {
+  const size_t start = skip_white_space(text, at);
+  return start - at > kMaxGap ? Match::no : match_at(text, start, tag);
+}
+
 }  // namespace tessera::text

@@ -1,0 +1,299 @@
+// The reasoning and tool-call parsers on a corpus of transcripts, whole and cut into every two and three pieces.
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "text/python_literal.h"
+#include "text/reasoning_parser.h"
+#include "text/tool_call_parser.h"
+
+namespace tessera::text {
+namespace {
+
+/// What both parsers, one behind the other, make of an answer.
+struct Parsed {
+  std::string reasoning;
+  std::string content;
+  std::vector<std::pair<std::string, std::string>> calls;  // name, arguments
+  bool operator==(const Parsed&) const = default;
+};
+
+void PrintTo(const Parsed& p, std::ostream* out) {
+  *out << "reasoning=" << testing::PrintToString(p.reasoning) << " content=" << testing::PrintToString(p.content);
+  for (const auto& [name, arguments] : p.calls) *out << " " << name << "(" << arguments << ")";
+}
+
+const std::vector<ToolSchema>& tools() {
+  static const std::vector<ToolSchema> kTools = {
+      {"get_weather", {{"city"}, {"days", ParameterType::integer}, {"metric", ParameterType::boolean}}},
+      {"run",
+       {{"code"},
+        {"limit", ParameterType::number},
+        {"options", ParameterType::json},
+        {"note", ParameterType::string, true}}},
+      {"ping", {}},
+  };
+  return kTools;
+}
+
+class Parser {
+ public:
+  explicit Parser(bool inside) : reasoning_(inside), calls_(tools()) {}
+
+  void feed(std::string_view text) { take(reasoning_.feed(text)); }
+  Parsed finish() {
+    take(reasoning_.finish());
+    take(calls_.finish());
+    return parsed_;
+  }
+
+ private:
+  void take(const ReasoningParser::Piece& piece) {
+    parsed_.reasoning += piece.reasoning;
+    take(calls_.feed(piece.content));
+  }
+  void take(const ToolCallParser::Piece& piece) {
+    parsed_.content += piece.content;
+    for (const auto& delta : piece.calls) {
+      const auto index = static_cast<size_t>(delta.index);
+      if (parsed_.calls.size() == index) {
+        parsed_.calls.emplace_back(delta.name, "");
+        EXPECT_FALSE(delta.name.empty());
+      } else {
+        EXPECT_EQ(parsed_.calls.size(), index + 1) << "deltas out of order";
+        EXPECT_TRUE(delta.name.empty());
+      }
+      parsed_.calls[index].second += delta.arguments;
+    }
+  }
+
+  ReasoningParser reasoning_;
+  ToolCallParser calls_;
+  Parsed parsed_;
+};
+
+Parsed parse(bool inside, std::initializer_list<std::string_view> pieces) {
+  Parser parser(inside);
+  for (const auto piece : pieces) parser.feed(piece);
+  return parser.finish();
+}
+
+struct Transcript {
+  const char* name;
+  bool inside;
+  std::string text;
+  Parsed expected;
+};
+
+std::string call(const std::string& body) { return "<tool_call>\n<function=" + body + "</function>\n</tool_call>"; }
+
+const std::vector<Transcript>& corpus() {
+  static const std::string kParis = call("get_weather>\n<parameter=city>\nParis\n</parameter>\n");
+  static const std::vector<Transcript> kCorpus = {
+      {"plain", false, "Hello <b>you</b> & a<b.", {"", "Hello <b>you</b> & a<b.", {}}},
+      {"empty", true, "", {}},
+      {"thinking", true, "\nLet me see.\n\nYes.\n</think>\n\nAnswer.\n", {"Let me see.\n\nYes.", "Answer.\n", {}}},
+      {"truncated thinking", true, "never ends </thi", {"never ends </thi", "", {}}},
+      {"thinking off", false, "Answer </think> quoted", {"", "Answer </think> quoted", {}}},
+      {"stray close", false, "\n</think>\n\nAnswer", {"", "Answer", {}}},
+      {"opens by itself", false, "<think>\nhm\n</think>\n\nSo.", {"hm", "So.", {}}},
+      {"repeated tags", true, "<think>\na<think>b</think>\n</think>\n\n<think>Out", {"ab", "Out", {}}},
+      {"indented content", true, "x</think>\n\n    code\n", {"x", "    code\n", {}}},
+      {"less-than in thinking", true, "1 < 2 <tool_call> no", {"1 < 2 <tool_call> no", "", {}}},
+      {"call", false, kParis, {"", "", {{"get_weather", R"({"city": "Paris"})"}}}},
+      {"content before and after",
+       false,
+       "Sure.\n\n" + kParis + "\nDone.",
+       {"", "Sure.\nDone.", {{"get_weather", R"({"city": "Paris"})"}}}},
+      {"call inside thinking", true, "need it\n" + kParis, {"need it", "", {{"get_weather", R"({"city": "Paris"})"}}}},
+      {"call right after thinking",
+       true,
+       "a\n</think>\n\n" + kParis,
+       {"a", "", {{"get_weather", R"({"city": "Paris"})"}}}},
+      {"parallel",
+       false,
+       kParis + "\n" + call("ping>\n"),
+       {"", "", {{"get_weather", R"({"city": "Paris"})"}, {"ping", "{}"}}}},
+      {"two in one wrapper",
+       false,
+       "<tool_call><function=ping></function><function=other>\n</function></tool_call>",
+       {"", "", {{"ping", "{}"}, {"other", "{}"}}}},
+      {"types",
+       false,
+       call("get_weather>\n<parameter=city>\n7\n</parameter>\n<parameter=days>\n 007 "
+            "\n</parameter>\n<parameter=metric>\nTrue\n"
+            "</parameter>\n"),
+       {"", "", {{"get_weather", R"({"city": "7", "days": 7, "metric": true})"}}}},
+      {"values that do not convert stay strings",
+       false,
+       call("get_weather>\n<parameter=days>\nsoon\n</parameter>\n<parameter=metric>\nperhaps\n</parameter>\n"),
+       {"", "", {{"get_weather", R"({"days": "soon", "metric": "perhaps"})"}}}},
+      {"numbers, json, null",
+       false,
+       call("run>\n<parameter=limit>\n2.0\n</parameter>\n<parameter=options>\n{\"a\": [1, 2.5, null]}\n</parameter>\n"
+            "<parameter=note>\nnull\n</parameter>\n<parameter=code>\nnull\n</parameter>\n"),
+       {"", "", {{"run", R"({"limit": 2, "options": {"a":[1,2.5,null]}, "note": null, "code": "null"})"}}}},
+      {"python literal",
+       false,
+       call("run>\n<parameter=options>\n{'a': True, 'b': (1, None)}\n</parameter>\n"),
+       {"", "", {{"run", R"({"options": {"a":true,"b":[1,null]}})"}}}},
+      {"line breaks inside a value",
+       false,
+       call("run>\n<parameter=code>\n\n a\n\n</parameter>\n"),
+       {"", "", {{"run", R"({"code": "\n a\n"})"}}}},
+      {"carriage returns",
+       false,
+       "<tool_call>\r\n<function=run>\r\n<parameter=code>\r\na\r\rb\r\n</parameter>\r\n</function>\r\n</tool_call>",
+       {"", "", {{"run", R"({"code": "a\r\rb"})"}}}},
+      {"on one line",
+       false,
+       "<tool_call><function=run><parameter=code>x = "
+       "1</parameter><parameter=limit>3</parameter></function></tool_call>",
+       {"", "", {{"run", R"({"code": "x = 1", "limit": 3})"}}}},
+      {"empty value",
+       false,
+       call("run>\n<parameter=code>\n</parameter>\n<parameter=note></parameter>\n"),
+       {"", "", {{"run", R"({"code": "", "note": ""})"}}}},
+      {"literal tags in a value",
+       false,
+       call("run>\n<parameter=code>\nprint(\"</parameter>\")\n# <parameter=limit>\n<parameter=x> </function> "
+            "</tool_call>\n"
+            "</parameter>\n"),
+       {"",
+        "",
+        {{"run",
+          R"({"code": "print(\"</parameter>\")\n# <parameter=limit>\n<parameter=x> </function> </tool_call>"})"}}}},
+      {"escapes",
+       false,
+       call("run>\n<parameter=code>\n\"\\\t\x01 \xc3\xa9\xf0\x9f\x98\x80\n</parameter>\n"),
+       {"", "", {{"run", "{\"code\": \"\\\"\\\\\\t\\u0001 \xc3\xa9\xf0\x9f\x98\x80\"}"}}}},
+      {"missing parameter closer",
+       false,
+       call("run>\n<parameter=code>\na\n<parameter=limit>\n4\n"),
+       {"", "", {{"run", R"({"code": "a", "limit": 4})"}}}},
+      {"missing function closer",
+       false,
+       "<tool_call>\n<function=run>\n<parameter=code>\na\n</parameter>\n</tool_call>\nbye",
+       {"", "\nbye", {{"run", R"({"code": "a"})"}}}},
+      {"missing all closers",
+       false,
+       "<tool_call>\n<function=run>\n<parameter=code>\na\n</tool_call>\n" + kParis,
+       {"", "", {{"run", R"({"code": "a"})"}, {"get_weather", R"({"city": "Paris"})"}}}},
+      {"truncated value",
+       false,
+       "<tool_call>\n<function=run>\n<parameter=code>\nabc\n</para",
+       {"", "", {{"run", R"({"code": "abc\n</para"})"}}}},
+      {"truncated between parameters",
+       false,
+       "<tool_call>\n<function=run>\n<parameter=code>\nabc\n</parameter>\n<param",
+       {"", "", {{"run", R"({"code": "abc"})"}}}},
+      {"parameter given twice",
+       false,
+       call("run>\n<parameter=code>\na\n</parameter>\n<parameter=code>\nb\n</parameter>\n"),
+       {"", "", {{"run", R"({"code": "a"})"}}}},
+      {"unknown tool and parameter",
+       false,
+       call("'fly'>\n<parameter=to>\n{\"x\": 1}\n</parameter>\n"),
+       {"", "", {{"fly", R"({"to": "{\"x\": 1}"})"}}}},
+      {"bare function of a known tool", false, "Now:\n<function=ping>\n</function>", {"", "Now:", {{"ping", "{}"}}}},
+      {"bare function of no tool",
+       false,
+       "Write <function=ping> or\n<function=foo>.",
+       {"", "Write <function=ping> or\n<function=foo>.", {}}},
+      {"literal tool_call",
+       false,
+       "The tag <tool_call> opens a call.\n<tool_call>\n<fun",
+       {"", "The tag <tool_call> opens a call.\n<tool_call>\n<fun", {}}},
+      {"name that never ends", false, "<tool_call>\n<function=a\nb>", {"", "<tool_call>\n<function=a\nb>", {}}},
+      {"stray text in a call",
+       false,
+       "<tool_call>\n<function=run>\nhm <x>\n<parameter=limit>\n1e400\n</parameter>\n</function>\n</tool_call>",
+       {"", "", {{"run", R"({"limit": "1e400"})"}}}},
+  };
+  return kCorpus;
+}
+
+TEST(Parsers, CorpusWhole) {
+  for (const auto& t : corpus()) EXPECT_EQ(parse(t.inside, {t.text}), t.expected) << t.name;
+}
+
+TEST(Parsers, EveryCutIntoTwoAndThreePieces) {
+  for (const auto& t : corpus()) {
+    const std::string_view text = t.text;
+    for (size_t i = 0; i <= text.size(); ++i) {
+      for (size_t j = i; j <= text.size(); ++j) {
+        const Parsed found = parse(t.inside, {text.substr(0, i), text.substr(i, j - i), text.substr(j)});
+        ASSERT_EQ(found, t.expected) << t.name << ", cut at " << i << " and " << j;
+      }
+    }
+  }
+}
+
+TEST(Parsers, ByteByByte) {
+  for (const auto& t : corpus()) {
+    Parser parser(t.inside);
+    for (const char c : t.text) parser.feed({&c, 1});
+    EXPECT_EQ(parser.finish(), t.expected) << t.name;
+  }
+}
+
+TEST(Parsers, ArgumentsAreJson) {
+  for (const auto& t : corpus()) {
+    for (const auto& [name, arguments] : parse(t.inside, {t.text}).calls) {
+      EXPECT_TRUE(nlohmann::json::accept(arguments)) << t.name << ": " << arguments;
+    }
+  }
+}
+
+TEST(Parsers, StringsStreamBeforeTheCallEnds) {
+  ToolCallParser parser(tools());
+  auto piece = parser.feed("<tool_call>\n<function=run>\n<parameter=code>\nfirst line\nsec");
+  ASSERT_EQ(piece.calls.size(), 1U);
+  EXPECT_EQ(piece.calls[0].name, "run");
+  EXPECT_EQ(piece.calls[0].arguments, R"({"code": "first line\nsec)");
+}
+
+TEST(Parsers, LongStuttersTakeLinearTime) {
+  // Each of these made a careless parser look at everything again for every piece.
+  for (const std::string& unit : {std::string(" "), std::string("\n"), std::string("<"), std::string("</parameter> "),
+                                  std::string("<tool_call> "), std::string("</think> ")}) {
+    for (const std::string& start : {std::string(), std::string("<tool_call><function=run><parameter=code>"),
+                                     std::string("<tool_call><function=run>")}) {
+      for (const bool inside : {false, true}) {
+        Parser parser(inside);
+        parser.feed(start);
+        for (int i = 0; i < 200000; ++i) parser.feed(unit);
+        parser.finish();
+      }
+    }
+  }
+}
+
+TEST(Parsers, PromptDecidesWhetherThinkingIsOpen) {
+  EXPECT_TRUE(prompt_opens_thinking("<|im_start|>assistant\n<think>\n"));
+  EXPECT_FALSE(prompt_opens_thinking("<|im_start|>assistant\n<think>\n\n</think>\n\n"));
+  EXPECT_FALSE(prompt_opens_thinking("<|im_start|>assistant\n"));
+  EXPECT_TRUE(prompt_opens_thinking("a <think> b </think> c\n<think>\n"));
+}
+
+TEST(PythonLiteral, ReadsWhatModelsWrite) {
+  const auto dump = [](std::string_view text) {
+    const auto value = parse_python_literal(text);
+    return value ? value->dump() : std::string("nothing");
+  };
+  EXPECT_EQ(dump(R"({'a': 'it\'s', "b": [1, -2.5, 1_000], 'c': (True,), 'd': (3)})"),
+            R"({"a":"it's","b":[1,-2.5,1000],"c":[true],"d":3})");
+  EXPECT_EQ(dump(R"('\u00e9\x41\n\q')"),
+            "\"\xc3\xa9"
+            R"(A\n\\q")");
+  EXPECT_EQ(dump("[1, 2,]"), "[1,2]");
+  for (const char* bad : {"", "{", "{'a'}", "{1: 2}", "[1 2]", "'open", "__import__('os')", "1 + 1", "'\\ud800'", "nan",
+                          "[1],", "{'a': 1,, 'b': 2}"}) {
+    EXPECT_EQ(dump(bad), "nothing") << bad;
+  }
+  EXPECT_EQ(dump(std::string(100000, '[')), "nothing");
+}
+
+}  // namespace
+}  // namespace tessera::text
