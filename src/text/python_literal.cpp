@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "text/tag_scan.h"
+#include "text/utf8.h"
 
 namespace tessera::text {
 namespace {
@@ -150,27 +151,8 @@ class PythonLiteral {
     if (fault != std::errc() || stop != first + digits) return false;
     if (code > 0x10ffff || (code >= 0xd800 && code <= 0xdfff)) return false;
     at_ += digits;
-    append_utf8(code, result);
+    append_code_point(code, result);
     return true;
-  }
-
-  static void append_utf8(uint32_t code, std::string& result) {
-    const auto tail = [&](int shift) { result += static_cast<char>(0x80 | ((code >> shift) & 0x3f)); };
-    if (code < 0x80) {
-      result += static_cast<char>(code);
-    } else if (code < 0x800) {
-      result += static_cast<char>(0xc0 | (code >> 6));
-      tail(0);
-    } else if (code < 0x10000) {
-      result += static_cast<char>(0xe0 | (code >> 12));
-      tail(6);
-      tail(0);
-    } else {
-      result += static_cast<char>(0xf0 | (code >> 18));
-      tail(12);
-      tail(6);
-      tail(0);
-    }
   }
 
   std::string_view text_;
