@@ -15,86 +15,116 @@ HWY_BEFORE_NAMESPACE();
 namespace tessera::kernels::cpu {
 namespace HWY_NAMESPACE {
 
-// Where the input `back` rows before row `row` of this step lies; `zeros` before the sequence's start.
-HWY_INLINE const float* input_row(const ConvolutionHead& h, int64_t row, int64_t back, const float* zeros) {
-  const int64_t index = row - back, channels = h.args->shape.channels();
-  if (index >= 0) return h.args->qkv + (h.sequence->first_row + index) * channels + h.channel;
-  if (h.sequence->first_position == 0) return zeros;
-  return h.inputs + (h.args->shape.conv_width - 1 + index) * channels + h.channel;
+inline constexpr int64_t kChunk = kBlockTokens;
+
+// A head's part of a row is too short for the hardware to guess where the next row's lies.
+inline constexpr int64_t kRowsAhead = 4;
+HWY_INLINE void prefetch_row(const float* row, int64_t n) {
+  for (int64_t i = 0; i < n; i += 16) __builtin_prefetch(row + i);
 }
 
-// Causal depthwise convolution, SiLU, L2 norm; then the last inputs are kept for the next step.
-// Per value: taps serially, the oldest first (fma).
-void convolve_head(const ConvolutionHead& h) {
-  const int64_t width = h.args->shape.conv_width, padded = round_up_16(h.dim);
-  float* zeros = h.taps + width * padded;
-  std::fill_n(h.taps, (width + 1) * padded, 0.0F);
-  for (int64_t i = 0; i < h.dim; ++i) {
+// Convolution input of channel `channel` on in row `row` of this step, which may be negative: a row of earlier steps.
+HWY_INLINE const float* input_row(const DeltaNetGroup& g, int64_t row, int64_t channel, const float* zeros) {
+  const int64_t channels = g.args->shape.channels();
+  if (row >= 0) return g.args->qkv + (g.sequence->first_row + row) * channels + channel;
+  if (g.sequence->first_position == 0) return zeros;
+  return g.inputs() + (g.args->shape.conv_width - 1 + row) * channels + channel;
+}
+
+// weight [dim, width] as taps [width, padded].
+void transpose_taps(const float* weight, int64_t dim, int64_t width, int64_t padded, float* taps) {
+  int64_t i = 0;
+  if (width == 4) {
+    const D d;
+    const auto lanes = static_cast<int64_t>(kPartLanes);
+    for (; i + lanes <= dim; i += lanes) {
+      V tap[4];
+      hn::LoadInterleaved4(d, weight + i * width, tap[0], tap[1], tap[2], tap[3]);
+      for (int64_t t = 0; t < 4; ++t) hn::StoreU(tap[t], d, taps + t * padded + i);
+    }
+  }
+  for (; i < dim; ++i) {
+    for (int64_t t = 0; t < width; ++t) taps[t * padded + i] = weight[i * width + t];
+  }
+}
+
+// One head, `channel` its first: causal depthwise convolution and SiLU of rows [first, first + rows). Per value: taps
+// serially, the oldest first (fma).
+void convolve(const DeltaNetGroup& g, int64_t channel, int64_t dim, int64_t first, int64_t rows, float* taps,
+              float* out) {
+  const int64_t width = g.args->shape.conv_width, padded = round_up_16(dim);
+  float* zeros = taps + width * padded;
+  std::fill_n(taps, (width + 1) * padded, 0.0F);
+  transpose_taps(g.args->conv_weight + channel * width, dim, width, padded, taps);
+  for (int64_t row = first; row < first + rows; ++row, out += padded) {
+    if (row + kRowsAhead < g.sequence->rows) prefetch_row(input_row(g, row + kRowsAhead, channel, zeros), dim);
     for (int64_t tap = 0; tap < width; ++tap) {
-      h.taps[tap * padded + i] = h.args->conv_weight[(h.channel + i) * width + tap];
-    }
-  }
-  for (int64_t row = 0; row < h.sequence->rows; ++row) {
-    float* out = h.out + row * padded;
-    for (int64_t i = 0; i < padded; i += 16) {
-      F16 total = set(0.0F);
-      for (int64_t tap = 0; tap < width; ++tap) {
-        const float* input = input_row(h, row, width - 1 - tap, zeros);
-        total = fma(load(h.taps + tap * padded + i), load_n(input + i, h.dim - i), total);
+      const float* input = input_row(g, row - (width - 1 - tap), channel, zeros);
+      const float* weight = taps + tap * padded;
+      for (int64_t i = 0; i < padded; i += 16) {
+        store(fma(load(weight + i), load_n(input + i, dim - i), tap == 0 ? set(0.0F) : load(out + i)), out + i);
       }
-      store(round_if(h.to_bf16, silu(total)), out + i);
     }
-    if (!h.normalise) continue;
-    const F16 factor = set(inverse_norm(out, padded, 1.0F, 1e-6F)), scale = set(h.scale);
-    for (int64_t i = 0; i < padded; i += 16) store(mul(mul(load(out + i), factor), scale), out + i);
-  }
-  for (int64_t slot = 0; slot < width - 1; ++slot) {  // ascending: an older slot never needs what was overwritten
-    const float* from = input_row(h, h.sequence->rows - 1, width - 2 - slot, zeros);
-    std::memmove(h.inputs + slot * h.args->shape.channels() + h.channel, from,
-                 static_cast<size_t>(h.dim) * sizeof(float));
+    for (int64_t i = 0; i < padded; i += 16) store(round_if(g.to_bf16, silu(load(out + i))), out + i);
   }
 }
 
-// K K^T and Q K^T of one chunk, [64, 64] each; what lies above the diagonal is unspecified.
-// transposed: scratch [key_dim, 64].
-void chunk_products(const float* query, const float* key, int64_t rows, int64_t key_dim, float* transposed,
-                    float* products) {
+// Rows to unit L2 norm, times scale.
+void normalise(int64_t rows, int64_t padded, float scale, float* x) {
+  for (int64_t row = 0; row < rows; ++row, x += padded) {
+    const F16 factor = set(inverse_norm(x, padded, 1.0F, 1e-6F));
+    for (int64_t i = 0; i < padded; i += 16) store(mul(mul(load(x + i), factor), set(scale)), x + i);
+  }
+}
+
+// The last conv_width - 1 inputs of a head, for the next step.
+void keep_inputs(const DeltaNetGroup& g, int64_t channel, int64_t dim, const float* zeros) {
+  const int64_t kept = g.args->shape.conv_width - 1;
+  for (int64_t i = 0; i < kept; ++i) {  // ascending: what is overwritten is never needed again
+    std::memmove(g.inputs() + i * g.args->shape.channels() + channel,
+                 input_row(g, g.sequence->rows - kept + i, channel, zeros), static_cast<size_t>(dim) * sizeof(float));
+  }
+}
+
+// What the value heads of a key head share in a chunk: K^T, K K^T and Q K^T.
+void multiply_keys(int64_t rows, int64_t key_dim, const DeltaNetScratch& s) {
   const int64_t padded = round_up_16(key_dim), columns = round_up_16(rows);
   for (int64_t i = 0; i < key_dim; ++i) {
-    for (int64_t row = 0; row < rows; ++row) transposed[i * 64 + row] = key[row * padded + i];
-    for (int64_t row = rows; row < columns; ++row) transposed[i * 64 + row] = 0;
+    for (int64_t row = 0; row < rows; ++row) s.transposed_keys[i * kChunk + row] = s.key[row * padded + i];
+    for (int64_t row = rows; row < columns; ++row) s.transposed_keys[i * kChunk + row] = 0;
   }
-  for (int64_t row = 0; row < rows; row += 16) {
-    SmallGemm<> g{.a = key + row * padded,
+  for (int64_t row = 0; row < rows; row += 16) {  // up to the diagonal
+    SmallGemm<> g{.a = s.key + row * padded,
                   .a_row = padded,
                   .a_col = 1,
-                  .b = transposed,
-                  .b_row = 64,
-                  .c = products + row * 64,
-                  .c_row = 64,
+                  .b = s.transposed_keys,
+                  .b_row = kChunk,
+                  .c = s.keys_keys + row * kChunk,
+                  .c_row = kChunk,
                   .m = std::min<int64_t>(16, rows - row),
                   .n = row + 16,
                   .k = key_dim};
     small_gemm(g);
-    g.a = query + row * padded;
-    g.c += 64 * 64;
+    g.a = s.query + row * padded;
+    g.c = s.queries_keys + row * kChunk;
     small_gemm(g);
   }
 }
 
-// S <- decay S; u = beta (v - S^T k); S <- S + k u^T; out = S^T q, for 16 * kColumns columns of S.
+// S <- decay S; u = beta (v - S^T k); S <- S + k u^T; out = S^T q, for 16 * kColumns columns of S. The first pass over
+// S waits for memory and the second does not, so the second fetches the state `ahead` floats on: that of the next head.
 template <int kColumns>
-HWY_INLINE void recur(float* state, int64_t stride, int64_t key_dim, const float* q, const float* k, const float* v,
-                      float decay, float beta, float* out) {
+HWY_INLINE void recur(float* state, int64_t ahead, int64_t stride, int64_t key_dim, const float* q, const float* k,
+                      const float* v, float decay, float beta, float* out) {
   const F16 d = set(decay);
   F16 recalled[kColumns], u[kColumns], o[kColumns];
   TESSERA_UNROLL
   for (int j = 0; j < kColumns; ++j) recalled[j] = o[j] = set(0.0F);
   for (int64_t i = 0; i < key_dim; ++i) {
     const F16 factor = set(k[i]);
+    const float* s = state + i * stride;
     TESSERA_UNROLL
-    for (int j = 0; j < kColumns; ++j)
-      recalled[j] = fma(factor, mul(d, load(state + i * stride + 16 * j)), recalled[j]);
+    for (int j = 0; j < kColumns; ++j) recalled[j] = fma(factor, mul(d, load(s + 16 * j)), recalled[j]);
   }
   TESSERA_UNROLL
   for (int j = 0; j < kColumns; ++j) u[j] = mul(set(beta), sub(load(v + 16 * j), recalled[j]));
@@ -103,6 +133,7 @@ HWY_INLINE void recur(float* state, int64_t stride, int64_t key_dim, const float
     TESSERA_UNROLL
     for (int j = 0; j < kColumns; ++j) {
       float* s = state + i * stride + 16 * j;
+      __builtin_prefetch(s + ahead, 1, 2);
       const F16 updated = fma(factor, u[j], mul(d, load(s)));
       store(updated, s);
       o[j] = fma(read, updated, o[j]);
@@ -112,101 +143,92 @@ HWY_INLINE void recur(float* state, int64_t stride, int64_t key_dim, const float
   for (int j = 0; j < kColumns; ++j) store(o[j], out + 16 * j);
 }
 
-// One token at a time.
-void recurrence(const DeltaNetHead& h, int64_t first, int64_t rows, const float* beta, const float* decay, float* state,
-                float* out) {
+// One token at a time. state: [key_dim, columns].
+void recurrence(int64_t rows, int64_t key_dim, int64_t columns, const float* beta, const float* decay, int64_t ahead,
+                const DeltaNetScratch& s, float* state) {
   constexpr int kColumns = kParts == 1 ? 8 : 2;
-  const int64_t key_dim = h.shape->key_dim, columns = round_up_16(h.shape->value_dim), padded = round_up_16(key_dim);
+  const int64_t padded = round_up_16(key_dim);
   for (int64_t row = 0; row < rows; ++row) {
-    const float* q = h.query + (first + row) * padded;
-    const float* k = h.key + (first + row) * padded;
-    const float* v = h.value + (first + row) * columns;
+    const float* q = s.query + row * padded;
+    const float* k = s.key + row * padded;
+    const float* v = s.value + row * columns;
+    float* out = s.out + row * columns;
     int64_t c = 0;
     for (; c + 16 * kColumns <= columns; c += 16 * kColumns) {
-      recur<kColumns>(state + c, columns, key_dim, q, k, v + c, decay[row], beta[row], out + row * columns + c);
+      recur<kColumns>(state + c, ahead, columns, key_dim, q, k, v + c, decay[row], beta[row], out + c);
     }
     for (; c < columns; c += 16) {
-      recur<1>(state + c, columns, key_dim, q, k, v + c, decay[row], beta[row], out + row * columns + c);
+      recur<1>(state + c, ahead, columns, key_dim, q, k, v + c, decay[row], beta[row], out + c);
     }
   }
 }
 
-// The rows of x [rows, n] times factor[row].
-HWY_INLINE void scale_rows(const float* x, const float* factor, int64_t rows, int64_t n, float* out) {
-  for (int64_t row = 0; row < rows; ++row) {
-    const F16 f = set(factor[row]);
-    for (int64_t i = 0; i < n; i += 16) store(mul(load(x + row * n + i), f), out + row * n + i);
-  }
-}
-
-// Up to 64 tokens at once. With G the inclusive running sum of g:
+// Up to 64 tokens at once; state: [key_dim, n + 16]. With G the inclusive running sum of g:
 //   u_i = beta_i (v_i - e^{G_i} S^T k_i) - sum over j < i of beta_i (k_i . k_j) e^{G_i - G_j} u_j
 //   o_i = e^{G_i} S^T q_i + sum over j <= i of (q_i . k_j) e^{G_i - G_j} u_j
 //   S  <- e^{G_last} S + sum over j of e^{G_last - G_j} k_j u_j^T
-void chunk(const DeltaNetHead& h, int64_t first, int64_t rows, const float* beta, const float* g, float* state,
-           const DeltaNetScratch& scratch) {
-  const int64_t key_dim = h.shape->key_dim, n = round_up_16(h.shape->value_dim), padded = round_up_16(key_dim);
-  const float* query = h.query + first * padded;
-  const float* key = h.key + first * padded;
-  const float* value = h.value + first * n;
-  const float* kk = h.products + first / 64 * h.products_stride;
-  const float* qk = kk + 64 * 64;
-
-  alignas(64) float running[64] = {}, from_start[64], to_end[64];
+void chunk(int64_t rows, int64_t key_dim, int64_t n, const float* beta, const float* g, const DeltaNetScratch& s,
+           float* state) {
+  const int64_t padded = round_up_16(key_dim), wide = n + 16;
+  alignas(64) float running[kChunk] = {}, from_start[kChunk], to_end[kChunk];
   for (int64_t i = 0; i < rows; ++i) running[i] = (i == 0 ? 0.0F : running[i - 1]) + g[i];
-  const float last = running[rows - 1];
-  for (int64_t i = 0; i < 64; i += 16) {
+  for (int64_t i = 0; i < kChunk; i += 16) {
     store(exp(load(running + i)), from_start + i);
-    store(exp(sub(set(last), load(running + i))), to_end + i);
+    store(exp(sub(set(running[rows - 1]), load(running + i))), to_end + i);
   }
   for (int64_t i = 0; i < rows; ++i) {
     for (int64_t j = 0; j <= i; j += 16) {
+      const int64_t at = i * kChunk + j;
       const F16 decay = exp(sub(set(running[i]), load(running + j)));
-      store(mul(mul(set(-beta[i]), load(kk + i * 64 + j)), decay), scratch.mix_u + i * 64 + j);
-      store(mul(load(qk + i * 64 + j), decay), scratch.mix_out + i * 64 + j);
+      store(mul(mul(set(-beta[i]), load(s.keys_keys + at)), decay), s.mix_u + at);
+      store(mul(load(s.queries_keys + at), decay), s.mix_out + at);
     }
   }
 
-  small_gemm<float>({.a = key,
-                     .a_row = padded,
-                     .a_col = 1,
-                     .b = state,
-                     .b_row = n,
-                     .c = scratch.u,
-                     .c_row = n,
-                     .m = rows,
-                     .n = n,
-                     .k = key_dim});
+  SmallGemm<> read{.a = s.key,
+                   .a_row = padded,
+                   .a_col = 1,
+                   .b = state,
+                   .b_row = wide,
+                   .c = s.u,
+                   .c_row = wide,
+                   .m = rows,
+                   .n = n,
+                   .k = key_dim};
+  small_gemm(read);
   for (int64_t i = 0; i < rows; ++i) {
     const F16 decay = set(-from_start[i]), factor = set(beta[i]);
-    float* u = scratch.u + i * n;
-    for (int64_t c = 0; c < n; c += 16) store(mul(factor, fma(decay, load(u + c), load(value + i * n + c))), u + c);
+    float* u = s.u + i * wide;
+    for (int64_t c = 0; c < n; c += 16) store(mul(factor, fma(decay, load(u + c), load(s.value + i * n + c))), u + c);
   }
-  solve_lower(scratch.mix_u, 64, scratch.u, rows, n);
+  solve_lower(s.mix_u, kChunk, s.u, wide, rows, n);
 
-  small_gemm<float>({.a = query,
-                     .a_row = padded,
-                     .a_col = 1,
-                     .b = state,
-                     .b_row = n,
-                     .c = scratch.out,
-                     .c_row = n,
-                     .m = rows,
-                     .n = n,
-                     .k = key_dim});
-  scale_rows(scratch.out, from_start, rows, n, scratch.out);
-  add_lower(scratch.mix_out, 64, scratch.u, scratch.out, rows, n);
+  read.a = s.query;
+  read.c = s.out;
+  read.c_row = n;
+  small_gemm(read);
+  for (int64_t i = 0; i < rows; ++i) {
+    const F16 decay = set(from_start[i]);
+    float* o = s.out + i * n;
+    for (int64_t c = 0; c < n; c += 16) store(mul(decay, load(o + c)), o + c);
+  }
+  add_lower(s.mix_out, kChunk, s.u, wide, s.out, n, rows, n);
 
   const F16 whole = set(from_start[rows - 1]);
-  for (int64_t i = 0; i < key_dim * n; i += 16) store(mul(whole, load(state + i)), state + i);
-  scale_rows(key, to_end, rows, padded, scratch.key);
-  small_gemm<float>({.a = scratch.key,
-                     .a_row = 1,
-                     .a_col = padded,
-                     .b = scratch.u,
-                     .b_row = n,
+  for (int64_t i = 0; i < key_dim; ++i) {
+    for (int64_t j = 0; j < rows; j += 16) {
+      const int64_t at = i * kChunk + j;
+      store(mul(load(s.transposed_keys + at), load(to_end + j)), s.decayed_keys + at);
+    }
+    for (int64_t c = i * wide; c < i * wide + n; c += 16) store(mul(whole, load(state + c)), state + c);
+  }
+  small_gemm<float>({.a = s.decayed_keys,
+                     .a_row = kChunk,
+                     .a_col = 1,
+                     .b = s.u,
+                     .b_row = wide,
                      .c = state,
-                     .c_row = n,
+                     .c_row = wide,
                      .m = key_dim,
                      .n = n,
                      .k = rows,
@@ -214,59 +236,101 @@ void chunk(const DeltaNetHead& h, int64_t first, int64_t rows, const float* beta
 }
 
 // beta = sigmoid(b) and g = -e^a_log softplus(a + dt_bias) of up to 64 rows.
-HWY_INLINE void gates(const DeltaNetHead& h, int64_t first, int64_t rows, float* beta, float* g) {
-  for (int64_t i = 0; i < 64; ++i) {
-    const int64_t source = (first + std::min(i, rows - 1)) * h.shape->value_heads;
-    beta[i] = h.b[source];
-    g[i] = h.a[source];
+HWY_INLINE void gates(const DeltaNetGroup& group, int64_t head, int64_t first, int64_t rows, float* beta, float* g) {
+  const GatedDeltaNetArgs& args = *group.args;
+  const int64_t heads = args.shape.value_heads;
+  for (int64_t i = 0; i < kChunk; ++i) {
+    const int64_t source = (group.sequence->first_row + first + std::min(i, rows - 1)) * heads + head;
+    beta[i] = args.b[source];
+    g[i] = args.a[source];
   }
-  const F16 rate = sub(set(0.0F), exp(set(h.a_log))), bias = set(h.dt_bias);
+  const F16 rate = sub(set(0.0F), exp(set(args.a_log[head]))), bias = set(args.dt_bias[head]);
   for (int64_t i = 0; i < rows; i += 16) {
-    store(round_if(h.to_bf16, sigmoid(load(beta + i))), beta + i);
+    store(round_if(group.to_bf16, sigmoid(load(beta + i))), beta + i);
     store(mul(rate, softplus(add(load(g + i), bias))), g + i);
   }
 }
 
 // RMSNorm of one head's output (plain weight) times silu(z).
-HWY_INLINE void gated_norm(const DeltaNetHead& h, float* o, const float* z, float* out) {
-  const int64_t dim = h.shape->value_dim;
-  for (int64_t i = 0; i < round_up_16(dim); i += 16) store(round_if(h.to_bf16, load(o + i)), o + i);
-  const F16 factor = set(inverse_norm(o, dim, static_cast<float>(dim), h.shape->norm_eps));
+HWY_INLINE void gated_norm(const DeltaNetGroup& g, float* o, const float* z, float* out) {
+  const int64_t dim = g.args->shape.value_dim;
+  for (int64_t i = 0; i < round_up_16(dim); i += 16) store(round_if(g.to_bf16, load(o + i)), o + i);
+  const F16 factor = set(inverse_norm(o, dim, static_cast<float>(dim), g.args->shape.norm_eps));
   for (int64_t i = 0; i < dim; i += 16) {
     const int64_t n = dim - i;
-    const F16 normed = round_if(h.to_bf16, mul(load(o + i), factor));
-    const F16 weighted = round_if(h.to_bf16, mul(load_n(h.norm_weight + i, n), normed));
-    store_n(round_if(h.to_bf16, mul(weighted, silu(load_n(z + i, n)))), n, out + i);
+    const F16 normed = round_if(g.to_bf16, mul(load(o + i), factor));
+    const F16 weighted = round_if(g.to_bf16, mul(load_n(g.args->norm_weight + i, n), normed));
+    store_n(round_if(g.to_bf16, mul(weighted, silu(load_n(z + i, n)))), n, out + i);
   }
 }
 
-void advance_head(const DeltaNetHead& h, const DeltaNetScratch& scratch) {
-  const int64_t key_dim = h.shape->key_dim, value_dim = h.shape->value_dim, padded = round_up_16(value_dim);
-  if (h.rows == 0) return;
-  if (h.from_zero) std::fill_n(h.state, key_dim * value_dim, 0.0F);
-  float* state = h.state;
-  if (padded != value_dim) {
-    state = scratch.state;
-    std::fill_n(state, key_dim * padded, 0.0F);
-    for (int64_t i = 0; i < key_dim; ++i) std::copy_n(h.state + i * value_dim, value_dim, state + i * padded);
+HWY_INLINE void write_outputs(const DeltaNetGroup& g, int64_t head, int64_t first, int64_t rows, float* o) {
+  const DeltaNetShape& shape = g.args->shape;
+  const int64_t dim = shape.value_dim, stride = shape.value_heads * dim;
+  for (int64_t row = first; row < first + rows; ++row, o += round_up_16(dim)) {
+    const int64_t at = (g.sequence->first_row + row) * stride + head * dim;
+    if (row + kRowsAhead < g.sequence->rows) prefetch_row(g.args->z + at + kRowsAhead * stride, dim);
+    gated_norm(g, o, g.args->z + at, g.args->out + at);
   }
-  for (int64_t first = 0; first < h.rows; first += 64) {
-    const int64_t rows = std::min<int64_t>(64, h.rows - first);
-    alignas(64) float beta[64], g[64];
-    gates(h, first, rows, beta, g);
-    if (h.prefill) {
-      chunk(h, first, rows, beta, g, state, scratch);
-    } else {
-      for (int64_t i = 0; i < rows; i += 16) store(exp(load(g + i)), g + i);
-      recurrence(h, first, rows, beta, g, state, scratch.out);
-    }
-    for (int64_t row = 0; row < rows; ++row) {
-      const int64_t offset = (first + row) * h.z_stride;
-      gated_norm(h, scratch.out + row * padded, h.z + offset, h.out + offset);
+}
+
+// Between the state as kept and its padded copy.
+HWY_INLINE void copy_rows(const float* from, int64_t from_row, int64_t rows, int64_t n, float* to, int64_t to_row) {
+  for (int64_t i = 0; i < rows; ++i) std::copy_n(from + i * from_row, n, to + i * to_row);
+}
+
+void advance_group(const DeltaNetGroup& g, const DeltaNetScratch& s) {
+  const DeltaNetShape& shape = g.args->shape;
+  const int64_t key_dim = shape.key_dim, value_dim = shape.value_dim, columns = round_up_16(value_dim);
+  const int64_t first_head = g.key_head * g.value_heads();
+  const int64_t q_channel = g.key_head * key_dim, k_channel = (shape.key_heads + g.key_head) * key_dim;
+  const auto v_channel = [&](int64_t head) { return 2 * shape.key_heads * key_dim + head * value_dim; };
+  const float q_scale = 1.0F / std::sqrt(static_cast<float>(key_dim));
+  // Whole vectors decode in place. Chunks work on copies, whose longer rows do not fall into the same few sets of the
+  // L1 cache.
+  const bool in_place = !g.prefill() && columns == value_dim;
+  const int64_t state_row = g.prefill() ? columns + 16 : columns;
+  const auto state_of = [&](int64_t i) {
+    return in_place ? g.state(first_head + i) : s.states + i * key_dim * (columns + 16);
+  };
+  for (int64_t i = 0; i < g.value_heads(); ++i) {
+    float* kept = g.state(first_head + i);
+    if (g.sequence->first_position == 0) std::fill_n(kept, key_dim * value_dim, 0.0F);
+    if (in_place) continue;
+    std::fill_n(state_of(i), key_dim * state_row, 0.0F);
+    copy_rows(kept, value_dim, key_dim, value_dim, state_of(i), state_row);
+  }
+
+  for (int64_t first = 0; first < g.sequence->rows; first += kChunk) {
+    const int64_t rows = std::min<int64_t>(kChunk, g.sequence->rows - first);
+    convolve(g, q_channel, key_dim, first, rows, s.taps, s.query);
+    convolve(g, k_channel, key_dim, first, rows, s.taps, s.key);
+    normalise(rows, round_up_16(key_dim), q_scale, s.query);
+    normalise(rows, round_up_16(key_dim), 1.0F, s.key);
+    if (g.prefill()) multiply_keys(rows, key_dim, s);
+    for (int64_t i = 0; i < g.value_heads(); ++i) {
+      const int64_t head = first_head + i;
+      convolve(g, v_channel(head), value_dim, first, rows, s.taps, s.value);
+      alignas(64) float beta[kChunk], decay[kChunk];
+      gates(g, head, first, rows, beta, decay);
+      if (g.prefill()) {
+        chunk(rows, key_dim, columns, beta, decay, s, state_of(i));
+      } else {
+        for (int64_t j = 0; j < rows; j += 16) store(exp(load(decay + j)), decay + j);
+        const bool next = i + 1 < g.value_heads() || g.next_follows;
+        recurrence(rows, key_dim, columns, beta, decay, next ? key_dim * value_dim : 0, s, state_of(i));
+      }
+      write_outputs(g, head, first, rows, s.out);
     }
   }
-  if (padded != value_dim) {
-    for (int64_t i = 0; i < key_dim; ++i) std::copy_n(state + i * padded, value_dim, h.state + i * value_dim);
+
+  float* zeros = s.taps;
+  std::fill_n(zeros, std::max(key_dim, value_dim), 0.0F);
+  keep_inputs(g, q_channel, key_dim, zeros);
+  keep_inputs(g, k_channel, key_dim, zeros);
+  for (int64_t i = 0; i < g.value_heads(); ++i) {
+    keep_inputs(g, v_channel(first_head + i), value_dim, zeros);
+    if (!in_place) copy_rows(state_of(i), state_row, key_dim, value_dim, g.state(first_head + i), value_dim);
   }
 }
 
@@ -277,139 +341,27 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace tessera::kernels {
 namespace cpu {
-
-HWY_EXPORT(convolve_head);
-HWY_EXPORT(chunk_products);
-HWY_EXPORT(advance_head);
-
+HWY_EXPORT(advance_group);
 namespace {
 
-struct Chunk {
-  const SequenceRows* sequence;
-  int32_t first;
-  int32_t rows;
-};
-
-/// The step's phases share these buffers.
-struct DeltaNet {
-  const Context& context;
-  const GatedDeltaNetArgs& args;
-  float* heads = nullptr;                // convolved q, k, v: [head][batch rows][padded dim]
-  std::span<const Chunk> chunks;         // of all prefill sequences, in order
-  const int64_t* first_chunk = nullptr;  // [sequences]
-  float* products = nullptr;             // [chunks, key_heads, 2, 64, 64]
-
-  static constexpr int64_t kProducts = 2LL * 64 * 64;
-
-  [[nodiscard]] int64_t key_row() const { return round_up_16(args.shape.key_dim); }
-  [[nodiscard]] int64_t value_row() const { return round_up_16(args.shape.value_dim); }
-  [[nodiscard]] int64_t all_heads() const { return 2LL * args.shape.key_heads + args.shape.value_heads; }
-  [[nodiscard]] float* slot(const SequenceRows& sequence) const {
-    return args.states + sequence.state_slot * args.shape.state_floats();
-  }
-  /// Rows of one convolved head from batch row `row` on. Heads: q, then k, then v.
-  [[nodiscard]] float* head_rows(int64_t head, int64_t row) const {
-    const int64_t rows = args.batch->rows(), key_like = 2LL * args.shape.key_heads;
-    if (head < key_like) return heads + (head * rows + row) * key_row();
-    return heads + key_like * rows * key_row() + ((head - key_like) * rows + row) * value_row();
-  }
-
-  void convolve() const;
-  void multiply_chunks() const;
-  void advance() const;
-};
-
-void DeltaNet::convolve() const {
-  Workspace::Frame frame(*context.workspace);
-  const DeltaNetShape& shape = args.shape;
-  const int64_t taps_length = (shape.conv_width + 1) * std::max(key_row(), value_row());
-  float* taps = frame.take<float>(static_cast<size_t>(taps_length * context.pool->size()));
-  const auto convolve_one = HWY_DYNAMIC_DISPATCH(convolve_head);
-  const auto sequences = static_cast<int64_t>(args.batch->sequences.size());
-  parallel_ranges(context, sequences * all_heads(), [&](int64_t begin, int64_t end, int thread) {
-    for (int64_t index = begin; index < end; ++index) {
-      const SequenceRows& sequence = args.batch->sequences[static_cast<size_t>(index / all_heads())];
-      const int64_t head = index % all_heads(), key_like = 2LL * shape.key_heads;
-      const bool is_value = head >= key_like;
-      if (sequence.rows == 0) continue;
-      convolve_one(
-          {.args = &args,
-           .sequence = &sequence,
-           .channel = is_value ? key_like * shape.key_dim + (head - key_like) * shape.value_dim : head * shape.key_dim,
-           .dim = is_value ? shape.value_dim : shape.key_dim,
-           .to_bf16 = context.compute == Compute::bf16,
-           .normalise = !is_value,
-           .scale = head < shape.key_heads ? 1.0F / std::sqrt(static_cast<float>(shape.key_dim)) : 1.0F,
-           .inputs = slot(sequence) + int64_t{shape.value_heads} * shape.key_dim * shape.value_dim,
-           .taps = taps + taps_length * thread,
-           .out = head_rows(head, sequence.first_row)});
-    }
-  });
-}
-
-void DeltaNet::multiply_chunks() const {
-  Workspace::Frame frame(*context.workspace);
-  const DeltaNetShape& shape = args.shape;
-  const int64_t scratch_length = 64LL * shape.key_dim;
-  float* scratch = frame.take<float>(static_cast<size_t>(scratch_length * context.pool->size()));
-  const auto multiply = HWY_DYNAMIC_DISPATCH(chunk_products);
-  parallel_ranges(context, static_cast<int64_t>(chunks.size()) * shape.key_heads,
-                  [&](int64_t begin, int64_t end, int thread) {
-                    for (int64_t index = begin; index < end; ++index) {
-                      const Chunk& c = chunks[static_cast<size_t>(index / shape.key_heads)];
-                      const int64_t head = index % shape.key_heads, row = c.sequence->first_row + c.first;
-                      multiply(head_rows(head, row), head_rows(shape.key_heads + head, row), c.rows, shape.key_dim,
-                               scratch + scratch_length * thread, products + index * kProducts);
-                    }
-                  });
-}
-
-void DeltaNet::advance() const {
-  Workspace::Frame frame(*context.workspace);
-  const DeltaNetShape& shape = args.shape;
-  const auto threads = static_cast<size_t>(context.pool->size());
-  const auto k = static_cast<size_t>(key_row()), v = static_cast<size_t>(value_row());
-  DeltaNetScratch* scratch = frame.take<DeltaNetScratch>(threads);
-  for (size_t i = 0; i < threads; ++i) {
-    scratch[i] = {.state = frame.take<float>(k * v),
-                  .u = frame.take<float>(64 * v),
-                  .out = frame.take<float>(64 * v),
-                  .key = frame.take<float>(64 * k),
-                  .mix_u = frame.take<float>(64 * 64),
-                  .mix_out = frame.take<float>(64 * 64)};
-  }
-  const auto advance_one = HWY_DYNAMIC_DISPATCH(advance_head);
-  const auto sequences = static_cast<int64_t>(args.batch->sequences.size());
-  const int64_t value_stride = int64_t{shape.value_heads} * shape.value_dim;
-  parallel_ranges(
-      context, sequences * shape.value_heads,
-      [&](int64_t index, int64_t, int thread) {
-        const int64_t s = index / shape.value_heads, head = index % shape.value_heads;
-        const SequenceRows& sequence = args.batch->sequences[static_cast<size_t>(s)];
-        const int64_t key_head = head / (shape.value_heads / shape.key_heads), row = sequence.first_row;
-        const int64_t gate = row * shape.value_heads + head, output = row * value_stride + head * shape.value_dim;
-        advance_one({.shape = &shape,
-                     .rows = sequence.rows,
-                     .prefill = sequence.row_class == RowClass::prefill,
-                     .from_zero = sequence.first_position == 0,
-                     .to_bf16 = context.compute == Compute::bf16,
-                     .query = head_rows(key_head, row),
-                     .key = head_rows(shape.key_heads + key_head, row),
-                     .value = head_rows(2LL * shape.key_heads + head, row),
-                     .products = products + (first_chunk[s] * shape.key_heads + key_head) * kProducts,
-                     .products_stride = shape.key_heads * kProducts,
-                     .b = args.b + gate,
-                     .a = args.a + gate,
-                     .a_log = args.a_log[head],
-                     .dt_bias = args.dt_bias[head],
-                     .z = args.z + output,
-                     .norm_weight = args.norm_weight,
-                     .z_stride = value_stride,
-                     .state = slot(sequence) + head * shape.key_dim * shape.value_dim,
-                     .out = args.out + output},
-                    scratch[thread]);
-      },
-      1);
+DeltaNetScratch take_scratch(const DeltaNetShape& shape, Workspace::Frame& frame) {
+  const int64_t k = round_up_16(shape.key_dim), v = round_up_16(shape.value_dim), chunk = kBlockTokens;
+  const auto take = [&](int64_t rows, int64_t columns) {
+    return frame.take<float>(static_cast<size_t>(rows * columns));
+  };
+  return {.query = take(chunk, k),
+          .key = take(chunk, k),
+          .value = take(chunk, v),
+          .taps = take(shape.conv_width + 1, std::max(k, v)),
+          .keys_keys = take(chunk, chunk),
+          .queries_keys = take(chunk, chunk),
+          .transposed_keys = take(k, chunk),
+          .decayed_keys = take(k, chunk),
+          .mix_u = take(chunk, chunk),
+          .mix_out = take(chunk, chunk),
+          .u = take(chunk, v + 16),
+          .out = take(chunk, v),
+          .states = take(shape.value_heads / shape.key_heads * k, v + 16)};
 }
 
 }  // namespace
@@ -418,31 +370,38 @@ void DeltaNet::advance() const {
 void gated_delta_net(const Context& context, const GatedDeltaNetArgs& args) {
   using namespace cpu;
   const DeltaNetShape& shape = args.shape;
-  const Batch& batch = *args.batch;
   TESSERA_CHECK_EQ(shape.value_heads % shape.key_heads, 0);
-  if (batch.rows() == 0) return;
-
-  Workspace::Frame frame(*context.workspace);
-  int64_t* first_chunk = frame.take<int64_t>(batch.sequences.size());
-  Chunk* chunks = frame.take<Chunk>(static_cast<size_t>(batch.rows()));
-  size_t count = 0;
-  for (size_t s = 0; s < batch.sequences.size(); ++s) {
-    const SequenceRows& sequence = batch.sequences[s];
-    first_chunk[s] = static_cast<int64_t>(count);
+  bool any_prefill = false;
+  for (const SequenceRows& sequence : args.batch->sequences) {
     if (sequence.row_class == RowClass::decode) continue;
     TESSERA_CHECK_EQ(sequence.first_position % kBlockTokens, 0);
-    for (int32_t first = 0; first < sequence.rows; first += kBlockTokens) {
-      chunks[count++] = {&sequence, first, std::min(kBlockTokens, sequence.rows - first)};
-    }
+    any_prefill = true;
   }
-  DeltaNet net{.context = context, .args = args, .chunks = {chunks, count}, .first_chunk = first_chunk};
-  const auto row_floats =
-      static_cast<size_t>(2 * shape.key_heads * net.key_row() + shape.value_heads * net.value_row());
-  net.heads = frame.take<float>(static_cast<size_t>(batch.rows()) * row_floats);
-  net.products = frame.take<float>(count * static_cast<size_t>(shape.key_heads * DeltaNet::kProducts));
-  net.convolve();
-  net.multiply_chunks();
-  net.advance();
+  Workspace::Frame frame(*context.workspace);
+  const auto threads = static_cast<size_t>(context.pool->size());
+  DeltaNetScratch* scratch = frame.take<DeltaNetScratch>(threads);
+  for (size_t i = 0; i < threads; ++i) scratch[i] = take_scratch(shape, frame);
+
+  const auto advance = HWY_DYNAMIC_DISPATCH(advance_group);
+  const auto count = static_cast<int64_t>(args.batch->sequences.size()) * shape.key_heads;
+  // Decoding, a thread takes a few heads at a time: while it works on one it fetches the next.
+  const int64_t grain = any_prefill ? 1 : std::clamp<int64_t>(count / (2 * context.pool->size()), 1, 4);
+  parallel_ranges(
+      context, count,
+      [&](int64_t begin, int64_t end, int thread) {
+        for (int64_t index = begin; index < end; ++index) {
+          const SequenceRows& sequence = args.batch->sequences[static_cast<size_t>(index / shape.key_heads)];
+          const int64_t key_head = index % shape.key_heads;
+          if (sequence.rows == 0) continue;
+          advance({.args = &args,
+                   .sequence = &sequence,
+                   .key_head = key_head,
+                   .to_bf16 = context.compute == Compute::bf16,
+                   .next_follows = index + 1 < end && key_head + 1 < shape.key_heads},
+                  scratch[thread]);
+        }
+      },
+      grain);
 }
 
 }  // namespace tessera::kernels

@@ -126,11 +126,12 @@ void small_gemm(const SmallGemm<B>& g) {
 // Rows [begin, begin + kRows) of the two triangular products below. The terms of earlier rows come first, then those of
 // the rows of this block.
 template <int kRows, int kColumns, bool kSolve>
-HWY_INLINE void triangular_tile(const float* a, int64_t a_row, const float* b, float* c, int64_t row, int64_t begin) {
+HWY_INLINE void triangular_tile(const float* a, int64_t a_row, const float* b, int64_t b_row, float* c, int64_t c_row,
+                                int64_t begin) {
   F16 tile[kRows][kColumns];
-  load_tile(c + begin * row, row, tile);
+  load_tile(c + begin * c_row, c_row, tile);
   const float* a_block = a + begin * a_row;
-  add_products<kRows, kColumns>({.a_row = a_row, .a_col = 1, .b_row = row, .k = begin}, a_block, b, tile);
+  add_products<kRows, kColumns>({.a_row = a_row, .a_col = 1, .b_row = b_row, .k = begin}, a_block, b, tile);
   TESSERA_UNROLL
   for (int k = 0; k < kRows; ++k) {
     if constexpr (kSolve) {  // row k of the tile is final
@@ -138,24 +139,26 @@ HWY_INLINE void triangular_tile(const float* a, int64_t a_row, const float* b, f
     } else {
       F16 next[kColumns];
       TESSERA_UNROLL
-      for (int j = 0; j < kColumns; ++j) next[j] = load(b + (begin + k) * row + 16 * j);
+      for (int j = 0; j < kColumns; ++j) next[j] = load(b + (begin + k) * b_row + 16 * j);
       add_outer<kRows, kColumns>(a_block + begin + k, a_row, next, k, tile);
     }
   }
-  store_tile(tile, c + begin * row, row);
+  store_tile(tile, c + begin * c_row, c_row);
 }
 
 template <bool kSolve>
-HWY_INLINE void triangular(const float* a, int64_t a_row, const float* b, float* c, int64_t rows, int64_t n) {
+HWY_INLINE void triangular(const float* a, int64_t a_row, const float* b, int64_t b_row, float* c, int64_t c_row,
+                           int64_t rows, int64_t n) {
   int64_t column = 0;
   const auto columns = [&](auto width) HWY_ATTR {
     constexpr int kColumns = decltype(width)::value;
     for (; column + 16 * kColumns <= n; column += 16 * kColumns) {
       int64_t begin = 0;
       for (; begin + kTileRows <= rows; begin += kTileRows) {
-        triangular_tile<kTileRows, kColumns, kSolve>(a, a_row, b + column, c + column, n, begin);
+        triangular_tile<kTileRows, kColumns, kSolve>(a, a_row, b + column, b_row, c + column, c_row, begin);
       }
-      for (; begin < rows; ++begin) triangular_tile<1, kColumns, kSolve>(a, a_row, b + column, c + column, n, begin);
+      for (; begin < rows; ++begin)
+        triangular_tile<1, kColumns, kSolve>(a, a_row, b + column, b_row, c + column, c_row, begin);
     }
   };
   columns(std::integral_constant<int, kTileColumns>());
@@ -164,13 +167,14 @@ HWY_INLINE void triangular(const float* a, int64_t a_row, const float* b, float*
 
 /// Forward substitution in place: C[i] += sum over j < i of A[i, j] C[j], C: [rows, n]. Of A nothing on or above the
 /// diagonal is used.
-inline void solve_lower(const float* a, int64_t a_row, float* c, int64_t rows, int64_t n) {
-  triangular<true>(a, a_row, c, c, rows, n);
+inline void solve_lower(const float* a, int64_t a_row, float* c, int64_t c_row, int64_t rows, int64_t n) {
+  triangular<true>(a, a_row, c, c_row, c, c_row, rows, n);
 }
 
 /// C[i] += sum over j <= i of A[i, j] B[j], B and C: [rows, n]. Of A nothing above the diagonal is used.
-inline void add_lower(const float* a, int64_t a_row, const float* b, float* c, int64_t rows, int64_t n) {
-  triangular<false>(a, a_row, b, c, rows, n);
+inline void add_lower(const float* a, int64_t a_row, const float* b, int64_t b_row, float* c, int64_t c_row,
+                      int64_t rows, int64_t n) {
+  triangular<false>(a, a_row, b, b_row, c, c_row, rows, n);
 }
 
 }  // namespace HWY_NAMESPACE
