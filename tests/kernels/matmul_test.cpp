@@ -86,7 +86,7 @@ TEST_P(EachFormat, GivesTheContractsBits) {
   for (const auto [n, k] : grouped ? std::span<const Shape>(kGroupedShapes) : std::span<const Shape>(kPlainShapes)) {
     const RandomMatrix w(GetParam(), n, k, static_cast<uint32_t>(n * 1000 + k));
     const Weight weight = pack(one.context, w);
-    constexpr int64_t kMaxRows = 30;
+    constexpr int64_t kMaxRows = 70;
     const std::vector<float> x = random_floats(static_cast<size_t>(kMaxRows * k), 7);
     const std::vector<float> want = expected(w, x, kMaxRows, false);
     for (const int64_t target : fma_targets()) {

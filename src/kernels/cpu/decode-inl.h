@@ -81,45 +81,41 @@ HWY_INLINE F16 decode_scales(const uint8_t* line) {
   return scales;
 }
 
-/// Decodes one word of one block: its columns go to out, 16 rows each, `stride` floats apart.
+/// Columns that one step decodes: two, or the only one of an f32 word.
 template <WeightFormat kFormat>
-HWY_INLINE void decode_word(const uint8_t* line, float* out, size_t stride) {
+inline constexpr int64_t kStepColumns = word_columns(kFormat) < 2 ? 1 : 2;
+
+/// Step kStep of the word at `line` for lanes [part * kPartLanes, ...) of a block: fp32 values of columns
+/// kStep * kStepColumns and following.
+template <WeightFormat kFormat, int kStep>
+HWY_INLINE void decode_step(const uint8_t* line, size_t part, V* columns) {
   const D d;
-  TESSERA_UNROLL
-  for (size_t part = 0; part < kParts; ++part) {
-    float* to = out + part * kPartLanes;
-    if constexpr (kFormat == WeightFormat::f32) {
-      hn::StoreU(hn::BitCast(d, load_words(line, part)), d, to);
-    } else if constexpr (kFormat == WeightFormat::bf16) {
-      const VU words = load_words(line, part);
-      hn::StoreU(hn::BitCast(d, hn::ShiftLeft<16>(words)), d, to);
-      hn::StoreU(hn::BitCast(d, hn::And(words, hn::Set(DU(), 0xffff0000U))), d, to + stride);
-    } else if constexpr (kFormat == WeightFormat::f16) {
-      const hn::Rebind<hwy::float16_t, D> d16;
-      const auto* halves = reinterpret_cast<const hwy::float16_t*>(line) + part * kPartLanes;
-      hn::StoreU(hn::PromoteTo(d, hn::LoadU(d16, halves)), d, to);
-      hn::StoreU(hn::PromoteTo(d, hn::LoadU(d16, halves + 16)), d, to + stride);
-    } else if constexpr (kFormat == WeightFormat::fp8_e4m3) {
-      // s eeee mmm in the upper byte of a 16-bit lane, moved right by one and the copy of s cleared, is a binary16.
-      const hn::Rebind<hwy::float16_t, D> d16;
-      const hn::Rebind<int16_t, D> di16;
-      const auto mask = hn::Set(di16, static_cast<int16_t>(0xbf80));
-      TESSERA_UNROLL
-      for (size_t pair = 0; pair < 2; ++pair) {
-        const auto* bytes = reinterpret_cast<const int16_t*>(line) + pair * 16 + part * kPartLanes;
-        const auto both = hn::LoadU(di16, bytes);
-        const auto even = hn::And(hn::ShiftRight<1>(hn::ShiftLeft<8>(both)), mask);
-        const auto odd = hn::And(hn::ShiftRight<1>(both), mask);
-        hn::StoreU(hn::PromoteTo(d, hn::BitCast(d16, even)), d, to + 2 * pair * stride);
-        hn::StoreU(hn::PromoteTo(d, hn::BitCast(d16, odd)), d, to + (2 * pair + 1) * stride);
-      }
-    } else {
-      for (size_t byte = 0; byte < 4; ++byte) {
-        const VU bits = load_words(line, part, byte);
-        hn::StoreU(decode_e2m1_lanes<0>(bits), d, to + 2 * byte * stride);
-        hn::StoreU(decode_e2m1_lanes<4>(bits), d, to + (2 * byte + 1) * stride);
-      }
-    }
+  if constexpr (kFormat == WeightFormat::f32) {
+    columns[0] = hn::BitCast(d, load_words(line, part));
+  } else if constexpr (kFormat == WeightFormat::bf16) {
+    const VU words = load_words(line, part);
+    columns[0] = hn::BitCast(d, hn::ShiftLeft<16>(words));
+    columns[1] = hn::BitCast(d, hn::And(words, hn::Set(DU(), 0xffff0000U)));
+  } else if constexpr (kFormat == WeightFormat::f16) {
+    const hn::Rebind<hwy::float16_t, D> d16;
+    const auto* halves = reinterpret_cast<const hwy::float16_t*>(line) + part * kPartLanes;
+    columns[0] = hn::PromoteTo(d, hn::LoadU(d16, halves));
+    columns[1] = hn::PromoteTo(d, hn::LoadU(d16, halves + 16));
+  } else if constexpr (kFormat == WeightFormat::fp8_e4m3) {
+    // s eeee mmm in the upper byte of a 16-bit lane, moved right by one and the copy of s cleared, is a binary16.
+    const hn::Rebind<hwy::float16_t, D> d16;
+    const hn::Rebind<int16_t, D> di16;
+    const auto mask = hn::Set(di16, static_cast<int16_t>(0xbf80));
+    const auto both = hn::LoadU(di16, reinterpret_cast<const int16_t*>(line) + kStep * 16 + part * kPartLanes);
+    const auto even = hn::And(hn::ShiftRight<1>(hn::ShiftLeft<8>(both)), mask);
+    const auto odd = hn::And(hn::ShiftRight<1>(both), mask);
+    columns[0] = hn::PromoteTo(d, hn::BitCast(d16, even));
+    columns[1] = hn::PromoteTo(d, hn::BitCast(d16, odd));
+  } else {
+    // A load that begins kStep bytes later brings the next two codes down for free.
+    const VU bits = load_words(line, part, kStep);
+    columns[0] = decode_e2m1_lanes<0>(bits);
+    columns[1] = decode_e2m1_lanes<4>(bits);
   }
 }
 

@@ -5,115 +5,52 @@
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/cpu/matmul_kernel.cpp"
 #include "hwy/foreach_target.h"
-#include "kernels/cpu/decode-inl.h"
+#include "kernels/cpu/matmul_direct-inl.h"
+#include "kernels/cpu/matmul_slab-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace tessera::kernels::cpu {
 namespace HWY_NAMESPACE {
 
-inline constexpr int64_t kGroup = 16;  // columns of one partial sum, by the contract (kernels/linear.h)
+/// Up to this many rows of x, decoding every kDirectRows rows is faster than writing and reading slabs.
+inline constexpr int64_t kMaxDirectRows = 6 * kDirectRows;
 
-// Accumulators of a tile: at most 24 of 32 registers, 12 of 16 where there are fewer.
-inline constexpr size_t kTileVectors = kPartLanes == 16 ? 24 : 12;
-inline constexpr size_t kTileRows = kTileVectors / 2;
-
-/// Columns [begin, end) of one panel, decoded.
-struct Slab {
-  const float* values = nullptr;  // [end - begin, width]
-  const float* scales = nullptr;  // [(end - begin) / 16, width]; null: all 1
-  int64_t columns = 0;
-  int64_t width = 0;  // rows of the weight
+/// Pointers to `count` rows of x from `row` on, the last repeated.
+struct RowPointers {
+  const float* row[kMaxTileRows];
+  RowPointers(const MatmulTask& task, int64_t first, int64_t count) {
+    for (int64_t i = 0; i < kMaxTileRows; ++i) {
+      const int64_t index = task.first_row + first + (i < count ? i : count - 1);
+      row[i] = task.product->x + index * task.product->x_stride;
+    }
+  }
 };
 
+/// Whole panels and groups of 16 columns without a slab; says how many columns are done.
 template <WeightFormat kFormat>
-void decode_slab(const uint8_t* panel, int64_t blocks, int64_t begin, int64_t end, float* values, float* scales) {
-  constexpr int64_t kColumns = word_columns(kFormat);
-  const int64_t width = blocks * kBlockRows;
-  for (int64_t col = begin; col < end; col += kColumns) {
-    const uint8_t* line = panel + word_offset(kFormat, blocks, col / kColumns, 0);
-    for (int64_t block = 0; block < blocks; ++block) {
-      decode_word<kFormat>(line + block * kLineBytes, values + (col - begin) * width + block * kBlockRows,
-                           static_cast<size_t>(width));
-    }
+int64_t run_direct(const MatmulTask& task, const uint8_t* panel, float* sums) {
+  const int64_t groups = task.product->weight->cols / kGroup;
+  for (int64_t row = 0; row < task.rows; row += kDirectRows) {
+    const int64_t count = task.rows - row < kDirectRows ? task.rows - row : kDirectRows;
+    const RowPointers x(task, row, count);
+    direct_rows<kFormat>(panel, groups, count, x.row, sums + row * kPanelRows);
   }
-  if constexpr (format::group_size(kFormat) > 0) {
-    constexpr int64_t kScaleGroup = format::group_size(kFormat);
-    for (int64_t col = begin; col < end; col += kGroup) {
-      const uint8_t* line = panel + scales_offset(kFormat, blocks, col / kScaleGroup);
-      float* to = scales + (col - begin) / kGroup * width;
-      store(decode_scales<kFormat, 0>(line), to);
-      if (blocks > 1) store(decode_scales<kFormat, 1>(line), to + 16);
-      if (blocks > 2) store(decode_scales<kFormat, 2>(line), to + 32);
-      if (blocks > 3) store(decode_scales<kFormat, 3>(line), to + 48);
-    }
-  }
+  return groups * kGroup;
 }
 
-/// sums[row][vector] += the slab's part of W x, for kVectors vectors of weight rows and kRows rows of x.
-template <size_t kVectors, size_t kRows, bool kScaled>
-void add_tile(const Slab& slab, const float* x, int64_t x_stride, float* sums) {
-  const D d;
-  const float* w = slab.values;
-  const float* scale = slab.scales;
-  const auto width = static_cast<size_t>(slab.width);
-  for (int64_t col = 0; col < slab.columns; col += kGroup) {
-    V acc[kVectors][kRows];
-    const int64_t count = slab.columns - col < kGroup ? slab.columns - col : kGroup;
-    const auto step = [&](int64_t k, bool first) HWY_ATTR {
-      V weights[kVectors];
-      TESSERA_UNROLL
-      for (size_t v = 0; v < kVectors; ++v)
-        weights[v] = hn::Load(d, w + static_cast<size_t>(k) * width + v * kPartLanes);
-      TESSERA_UNROLL
-      for (size_t r = 0; r < kRows; ++r) {
-        const V factor = hn::Set(d, x[static_cast<int64_t>(r) * x_stride + col + k]);
-        TESSERA_UNROLL
-        for (size_t v = 0; v < kVectors; ++v) {
-          acc[v][r] = first ? hn::Mul(weights[v], factor) : hn::MulAdd(weights[v], factor, acc[v][r]);
-        }
-      }
-    };
-    step(0, true);
-    for (int64_t k = 1; k < count; ++k) step(k, false);
-    TESSERA_UNROLL
-    for (size_t v = 0; v < kVectors; ++v) {
-      V factor = hn::Zero(d);
-      if constexpr (kScaled) factor = hn::Load(d, scale + v * kPartLanes);
-      TESSERA_UNROLL
-      for (size_t r = 0; r < kRows; ++r) {
-        float* sum = sums + r * kPanelRows + v * kPartLanes;
-        const V old = hn::Load(d, sum);
-        hn::Store(kScaled ? hn::MulAdd(acc[v][r], factor, old) : hn::Add(old, acc[v][r]), d, sum);
-      }
-    }
-    w += kGroup * slab.width;
-    if constexpr (kScaled) scale += slab.width;
+/// Columns [begin, end) of one panel through a slab.
+template <WeightFormat kFormat>
+void run_slab(const MatmulTask& task, const uint8_t* panel, int64_t blocks, int64_t begin, int64_t end, float* sums) {
+  float* values = task.scratch;
+  float* scales = values + kPanelRows * kSlabColumns;
+  decode_slab<kFormat>(panel, blocks, begin, end, values, scales);
+  const Slab slab{values, scales, end - begin, blocks * kBlockRows};
+  for (int64_t row = 0; row < task.rows; row += kTileRows) {
+    const int64_t count = task.rows - row < kTileRows ? task.rows - row : kTileRows;
+    RowPointers x(task, row, count);
+    for (const float*& p : x.row) p += begin;
+    slab_rows<(format::group_size(kFormat) > 0)>(slab, count, x.row, sums + row * kPanelRows);
   }
-}
-
-/// add_tile for `rows` <= kTileRows rows of x and all of the slab's width.
-template <size_t kRows, bool kScaled>
-void add_rows(const Slab& slab, const float* x, int64_t x_stride, float* sums) {
-  constexpr size_t kVectors = 4 * kRows <= kTileVectors ? 4 : 2;
-  constexpr int64_t kWide = static_cast<int64_t>(kVectors * kPartLanes);
-  Slab part = slab;
-  int64_t row = 0;
-  for (; row + kWide <= slab.width; row += kWide) {
-    part.values = slab.values + row;
-    part.scales = slab.scales + row;
-    add_tile<kVectors, kRows, kScaled>(part, x, x_stride, sums + row);
-  }
-  for (; row < slab.width; row += static_cast<int64_t>(kPartLanes)) {
-    part.values = slab.values + row;
-    part.scales = slab.scales + row;
-    add_tile<1, kRows, kScaled>(part, x, x_stride, sums + row);
-  }
-}
-
-template <bool kScaled, size_t kRows = kTileRows>
-void add_some_rows(size_t rows, const Slab& slab, const float* x, int64_t x_stride, float* sums) {
-  if (rows == kRows) return add_rows<kRows, kScaled>(slab, x, x_stride, sums);
-  if constexpr (kRows > 1) add_some_rows<kScaled, kRows - 1>(rows, slab, x, x_stride, sums);
 }
 
 /// out = alpha * sums, rounded and accumulated as the product asks, for panel `panel`.
@@ -121,9 +58,9 @@ void write_panel(const MatmulTask& task, int64_t panel, const float* sums) {
   const Matmul& product = *task.product;
   const bool round = task.to_bf16 && product.round;
   const int64_t first = panel * kPanelRows;
+  const int64_t count = product.weight->rows - first;
   for (int64_t row = 0; row < task.rows; ++row) {
     float* out = product.out + (task.first_row + row) * product.out_stride + first;
-    const int64_t count = product.weight->rows - first;
     for (int64_t i = 0; i < kPanelRows && i < count; i += kBlockRows) {
       F16 y = round_if(round, mul(load(product.weight->alpha.data() + first + i), load(sums + row * kPanelRows + i)));
       if (product.accumulate) y = round_if(round, add(load_n(out + i, count - i), y));
@@ -134,28 +71,35 @@ void write_panel(const MatmulTask& task, int64_t panel, const float* sums) {
 
 template <WeightFormat kFormat>
 void run_format(const MatmulTask& task) {
-  constexpr bool kScaled = format::group_size(kFormat) > 0;
+  // f32 and f16 have too little to decode to be worth kernels of their own.
+  constexpr bool kHasDirect = kFormat != WeightFormat::f32 && kFormat != WeightFormat::f16;
   const Weight& weight = *task.product->weight;
   const auto* data = reinterpret_cast<const uint8_t*>(weight.data.data());
   const int64_t full_panel = panel_bytes(kFormat, weight.cols, kPanelBlocks);
-  float* values = task.scratch;
-  float* scales = values + kPanelRows * kSlabColumns;
-  float* sums = scales + kPanelRows * kSlabColumns / kGroup;
-  const int64_t panel_sums = task.rows * kPanelRows;
+  const int64_t panel_sums = matmul_sum_rows(task.rows) * kPanelRows;
+  float* sums = task.scratch + kSlabFloats;
   std::memset(sums, 0, static_cast<size_t>(task.panels * panel_sums) * sizeof(float));
-  for (int64_t begin = 0; begin < weight.cols; begin += kSlabColumns) {
+  const auto slab = [&](int64_t i, int64_t begin) {
     const int64_t end = weight.cols < begin + kSlabColumns ? weight.cols : begin + kSlabColumns;
+    const int64_t panel = task.first_panel + i;
+    run_slab<kFormat>(task, data + panel * full_panel, panel_blocks(weight.rows, panel), begin, end,
+                      sums + i * panel_sums);
+  };
+  if (kHasDirect && task.rows <= kMaxDirectRows) {
     for (int64_t i = 0; i < task.panels; ++i) {
       const int64_t panel = task.first_panel + i;
-      const int64_t blocks = panel_blocks(weight.rows, panel);
-      decode_slab<kFormat>(data + panel * full_panel, blocks, begin, end, values, scales);
-      const Slab slab{values, scales, end - begin, blocks * kBlockRows};
-      for (int64_t row = 0; row < task.rows; row += static_cast<int64_t>(kTileRows)) {
-        const int64_t rows = task.rows - row < static_cast<int64_t>(kTileRows) ? task.rows - row : kTileRows;
-        const float* x = task.product->x + (task.first_row + row) * task.product->x_stride + begin;
-        add_some_rows<kScaled>(static_cast<size_t>(rows), slab, x, task.product->x_stride,
-                               sums + i * panel_sums + row * kPanelRows);
+      int64_t done = 0;
+      if constexpr (kHasDirect) {
+        if (panel_blocks(weight.rows, panel) == kPanelBlocks) {
+          done = run_direct<kFormat>(task, data + panel * full_panel, sums + i * panel_sums);
+        }
       }
+      for (int64_t begin = done; begin < weight.cols; begin += kSlabColumns) slab(i, begin);
+    }
+  } else {
+    // Slabs of the same columns follow each other, so that those columns of x stay in the second-level cache.
+    for (int64_t begin = 0; begin < weight.cols; begin += kSlabColumns) {
+      for (int64_t i = 0; i < task.panels; ++i) slab(i, begin);
     }
   }
   for (int64_t i = 0; i < task.panels; ++i) write_panel(task, task.first_panel + i, sums + i * panel_sums);
