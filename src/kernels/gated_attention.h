@@ -17,7 +17,7 @@ struct KvLayer {
   DType dtype = DType::bf16;
   std::byte* keys = nullptr;
   std::byte* values = nullptr;
-  float k_scale = 1.0F;  // f8_e4m3 only: stored = e4m3(k / k_scale), IEEE division, saturating
+  float k_scale = 1.0F;  // f8_e4m3 only: stored = e4m3(k / k_scale), IEEE division, saturating; NaN stays NaN
   float v_scale = 1.0F;
 };
 
@@ -26,7 +26,7 @@ size_t kv_block_bytes(DType dtype, int kv_heads, int head_dim);
 
 struct AttentionShape {
   int heads = 0;
-  int kv_heads = 0;    // divides heads; query head j reads kv head j / (heads / kv_heads)
+  int kv_heads = 0;  // divides heads; query head j reads kv head j / (heads / kv_heads)
   int head_dim = 0;
   int rotary_dim = 0;  // even, <= head_dim; rotary pairs are (i, i + rotary_dim / 2)
   float norm_eps = 0;
@@ -43,17 +43,22 @@ struct GatedAttentionArgs {
   const float* inv_freq = nullptr;    // [rotary_dim / 2], fp32 (YaRN and the like are folded in by the model)
   float rope_scale = 1.0F;            // factor of cos and sin (YaRN attention factor)
   KvLayer kv;
-  float* out = nullptr;               // [rows, heads * head_dim]
+  float* out = nullptr;  // [rows, heads * head_dim]
 };
 
 /// Gated attention between its projections: q and k norm per head, partial rotary, K and V written to the cache
-/// and read back as stored, causal softmax attention, times sigmoid(gate).
+/// and read back as stored, causal softmax attention, times sigmoid(gate). Cache slots that no row has written yet may
+/// hold anything, NaN included.
 ///
-/// Order, fixed by the contract: a score is a serial fma over head_dim, ascending, times head_dim^-0.5; keys are
-/// taken in splits of 256 absolute positions, each from an empty state (max, exp(s - max), sum of p in 16 lanes =
-/// position mod 16 and a fixed tree, output as a serial fma over positions ascending); splits are merged in
-/// ascending order. Rounding to BF16: normed q and k; cos and sin; rotated q and k (each product and the sum, as
-/// BF16 arithmetic does); attention output; sigmoid(gate); their product.
+/// Order, fixed by the contract: a score is a serial fma over head_dim, ascending, times one factor: head_dim^-0.5,
+/// for f8_e4m3 times k_scale. Keys are taken in splits of 256 absolute positions, each from an empty state (max,
+/// exp(s - max), sum of p in 16 lanes = position mod 16 and a fixed tree, output as a serial fma over positions
+/// ascending); splits are merged in ascending order; output / sum, for f8_e4m3 times v_scale. Angles are the fp32
+/// product position * inv_freq; their sine and cosine are our own, correct to the last fp32 bit or nearly so.
+///
+/// Rounding to BF16: normed q and k; cos and sin; rotated q and k (each product and the sum, as BF16 arithmetic
+/// does); attention output; sigmoid(gate); their product. These are transformers' points, except that its eager
+/// attention also rounds scores and probabilities.
 void gated_attention(const Context& context, const GatedAttentionArgs& args);
 
 }  // namespace tessera::kernels

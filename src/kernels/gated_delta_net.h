@@ -40,12 +40,16 @@ struct GatedDeltaNetArgs {
   float* out = nullptr;                // [rows, value_heads * value_dim]
 };
 
-/// Gated DeltaNet between its projections: causal depthwise convolution with SiLU, gates, L2 norm of q and k,
-/// the delta rule, gated RMSNorm. Formulas: section B.4 of the model card (docs/architecture.md lists them).
-/// Decode rows: S <- exp(g) S; u = beta (v - S^T k); S <- S + k u^T; o = S^T q, one token at a time.
-/// Prefill rows: the chunked form over 64 tokens aligned to absolute position, a short last chunk padded with
-/// zeros; all fp32. A sequence whose first_position is 0 starts from a zero state, whatever the slot holds.
-/// Rounding to BF16: SiLU(conv); beta; o; normalised o; times weight; gated output (as transformers does).
+/// Gated DeltaNet between its projections: causal depthwise convolution with SiLU; q and k to unit L2 norm
+/// (x / sqrt(sum(x^2) + 1e-6)), q times key_dim^-0.5; beta = sigmoid(b), g = -exp(a_log) softplus(a + dt_bias),
+/// softplus linear above 20; the delta rule; RMSNorm of each head's output with norm_weight, times silu(z). Decode
+/// rows: S <- exp(g) S; u = beta (v - S^T k); S <- S + k u^T; o = S^T q, one token at a time. Prefill rows: the chunked
+/// form over 64 tokens aligned to absolute position, the last chunk as short as it is. A sequence whose first_position
+/// is 0 starts from a zero state, whatever the slot holds. All sums are fp32, serial (fma) in ascending order; norms in
+/// 16 lanes and the tree of rms_norm.
+///
+/// Rounding to BF16: SiLU(conv); beta; o; normalised o; times weight; gated output. These are transformers' points,
+/// except that its convolution, where it has no fused kernel, also rounds before SiLU.
 void gated_delta_net(const Context& context, const GatedDeltaNetArgs& args);
 
 }  // namespace tessera::kernels

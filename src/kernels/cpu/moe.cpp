@@ -28,8 +28,8 @@ void swiglu_row(const float* gate_up, int64_t inner, bool to_bf16, float* out) {
   }
 }
 
-// logits[experts] become softmax probabilities in place: the sum in 16 lanes and the tree. Returns nothing useful but
-// NaN where a logit is NaN or +infinity.
+// logits[experts] become softmax probabilities in place, the sum in 16 lanes and the tree; all NaN if a logit is NaN or
+// +infinity.
 void softmax_row(float* logits, int64_t experts) {
   const float lowest = -std::numeric_limits<float>::infinity();
   const auto load_padded = [&](int64_t i)
@@ -100,28 +100,27 @@ void top_k(const float* logits, int64_t experts, int64_t k, uint64_t* keys, int3
   for (int64_t i = 0; i < k; ++i) ids[i] = static_cast<int32_t>(0xffffffffU - static_cast<uint32_t>(keys[i]));
 }
 
-/// Where each (row, expert) pair goes: pairs sorted by expert, then row.
+/// Where each (row, expert) pair goes: slots are sorted by expert, then row.
 struct Routing {
   int32_t* ids = nullptr;         // [rows, k], ascending
   float* weights = nullptr;       // [rows, k], of ids
-  int32_t* slots = nullptr;       // [rows, k], of ids; in [0, rows * k)
+  int32_t* slots = nullptr;       // [rows, k], of ids
   int32_t* slot_row = nullptr;    // [rows * k]
   int32_t* first_slot = nullptr;  // [experts + 1]
 };
 
-/// logits [rows, experts] become probabilities.
-void route(const Context& context, const MoeArgs& args, float* logits, const Routing& out) {
+/// Fills ids and weights; logits [rows, experts] become probabilities.
+void choose(const Context& context, const MoeArgs& args, float* logits, const Routing& out) {
   Workspace::Frame frame(*context.workspace);
   const auto experts = static_cast<int64_t>(args.experts.size());
   const int64_t k = args.experts_per_token;
   uint64_t* all_keys = frame.take<uint64_t>(static_cast<size_t>(k * context.pool->size()));
   const auto softmax = HWY_DYNAMIC_DISPATCH(softmax_row);
   parallel_ranges(context, args.rows, [&](int64_t begin, int64_t end, int thread) {
-    uint64_t* keys = all_keys + k * thread;
     for (int64_t row = begin; row < end; ++row) {
       float* p = logits + row * experts;
       int32_t* ids = out.ids + row * k;
-      top_k(p, experts, k, keys, ids);
+      top_k(p, experts, k, all_keys + k * thread, ids);
       if (args.chosen != nullptr) std::copy_n(ids, k, args.chosen + row * k);
       softmax(p, experts);
       float total = 0;
@@ -130,14 +129,21 @@ void route(const Context& context, const MoeArgs& args, float* logits, const Rou
       for (int64_t j = 0; j < k; ++j) out.weights[row * k + j] = p[ids[j]] / total;
     }
   });
-  std::fill_n(out.first_slot, experts + 1, 0);
-  for (int64_t i = 0; i < args.rows * k; ++i) ++out.first_slot[out.ids[i] + 1];
-  for (int64_t e = 0; e < experts; ++e) out.first_slot[e + 1] += out.first_slot[e];
+}
+
+/// Fills the slots, by counting.
+void assign_slots(const Context& context, const MoeArgs& args, const Routing& out) {
+  Workspace::Frame frame(*context.workspace);
+  const auto experts = static_cast<int64_t>(args.experts.size());
+  const int64_t pairs = args.rows * args.experts_per_token;
   int32_t* next = frame.take<int32_t>(static_cast<size_t>(experts));
+  std::fill_n(out.first_slot, experts + 1, 0);
+  for (int64_t i = 0; i < pairs; ++i) ++out.first_slot[out.ids[i] + 1];
+  for (int64_t e = 0; e < experts; ++e) out.first_slot[e + 1] += out.first_slot[e];
   std::copy_n(out.first_slot, experts, next);
-  for (int64_t i = 0; i < args.rows * k; ++i) {
+  for (int64_t i = 0; i < pairs; ++i) {
     out.slots[i] = next[out.ids[i]]++;
-    out.slot_row[out.slots[i]] = static_cast<int32_t>(i / k);
+    out.slot_row[out.slots[i]] = static_cast<int32_t>(i / args.experts_per_token);
   }
 }
 
@@ -155,6 +161,96 @@ void check_swiglu(const SwigluWeights& w, int64_t hidden, int64_t inner) {
   TESSERA_CHECK_EQ(w.gate_up.cols, hidden);
   TESSERA_CHECK_EQ(w.down.rows, hidden);
   TESSERA_CHECK_EQ(w.down.cols, inner);
+}
+
+/// The buffers of one call. Slots hold the rows of the routed experts; the shared expert has one row a token.
+struct MoeStep {
+  const Context& context;
+  const MoeArgs& args;
+  int64_t inner = 0, shared_inner = 0;
+  float* normed = nullptr;       // [rows, hidden]
+  float* shared_gate = nullptr;  // [rows]
+  Routing routing;
+  float* slot_rows = nullptr;       // [slots, hidden]: inputs, then (they are dead once multiplied) outputs
+  float* gate_up = nullptr;         // [slots, 2 inner]
+  float* gated = nullptr;           // [slots, inner]
+  float* shared_gate_up = nullptr;  // [rows, 2 shared_inner]
+  float* shared_gated = nullptr;    // [rows, shared_inner]
+  float* shared_out = nullptr;      // [rows, hidden]
+
+  [[nodiscard]] int64_t slots() const { return args.rows * args.experts_per_token; }
+
+  void route() const;
+  void gather() const;
+  void multiply(bool down) const;
+  void reduce() const;
+};
+
+void MoeStep::route() const {
+  Workspace::Frame frame(*context.workspace);
+  const auto experts = static_cast<int64_t>(args.experts.size());
+  float* logits = frame.take<float>(static_cast<size_t>(args.rows * experts));
+  const std::array<Matmul, 2> products{Matmul{args.router, normed, args.hidden, args.rows, logits, experts},
+                                       Matmul{args.shared_gate, normed, args.hidden, args.rows, shared_gate, 1}};
+  matmul(context, {products.data(), args.shared != nullptr ? 2U : 1U});
+  choose(context, args, logits, routing);
+  assign_slots(context, args, routing);
+}
+
+void MoeStep::gather() const {
+  if (args.rows == 1) return;  // every slot's input is the one row
+  parallel_ranges(context, slots(), [&](int64_t begin, int64_t end, int) {
+    for (int64_t s = begin; s < end; ++s) {
+      std::copy_n(normed + routing.slot_row[s] * args.hidden, args.hidden, slot_rows + s * args.hidden);
+    }
+  });
+}
+
+/// The gate and up products of all experts, or the down products.
+void MoeStep::multiply(bool down) const {
+  Workspace::Frame frame(*context.workspace);
+  Matmul* products = frame.take<Matmul>(args.experts.size() + 1);
+  size_t count = 0;
+  for (size_t e = 0; e < args.experts.size(); ++e) {
+    const int64_t first = routing.first_slot[e], rows = routing.first_slot[e + 1] - first;
+    if (rows == 0) continue;
+    const SwigluWeights& w = args.experts[e];
+    check_swiglu(w, args.hidden, inner);
+    const float* input = args.rows == 1 ? normed : slot_rows + first * args.hidden;
+    products[count++] =
+        down ? Matmul{&w.down, gated + first * inner, inner, rows, slot_rows + first * args.hidden, args.hidden}
+             : Matmul{&w.gate_up, input, args.hidden, rows, gate_up + first * 2 * inner, 2 * inner};
+  }
+  if (args.shared != nullptr) {
+    const SwigluWeights& w = *args.shared;
+    products[count++] = down ? Matmul{&w.down, shared_gated, shared_inner, args.rows, shared_out, args.hidden}
+                             : Matmul{&w.gate_up, normed, args.hidden, args.rows, shared_gate_up, 2 * shared_inner};
+  }
+  matmul(context, {products, count});
+}
+
+void MoeStep::reduce() const {
+  Workspace::Frame frame(*context.workspace);
+  const int64_t k = args.experts_per_token, terms = k + (args.shared != nullptr ? 1 : 0);
+  const auto total_terms = static_cast<size_t>(terms * context.pool->size());
+  const float** all_rows = frame.take<const float*>(total_terms);
+  float* all_weights = frame.take<float>(total_terms);
+  const auto reduce_one = HWY_DYNAMIC_DISPATCH(reduce_row);
+  parallel_ranges(context, args.rows, [&](int64_t begin, int64_t end, int thread) {
+    const float** rows = all_rows + terms * thread;
+    float* weights = all_weights + terms * thread;
+    for (int64_t row = begin; row < end; ++row) {
+      for (int64_t j = 0; j < k; ++j) {
+        rows[j] = slot_rows + routing.slots[row * k + j] * args.hidden;
+        weights[j] = routing.weights[row * k + j];
+      }
+      if (args.shared != nullptr) {
+        rows[k] = shared_out + row * args.hidden;
+        weights[k] = HWY_DYNAMIC_DISPATCH(sigmoid_of)(shared_gate[row]);
+      }
+      reduce_one(rows, weights, terms, args.hidden, context.compute == Compute::bf16, args.x + row * args.hidden);
+    }
+  });
 }
 
 }  // namespace
@@ -187,79 +283,34 @@ void moe(const Context& context, const MoeArgs& args) {
   TESSERA_CHECK_EQ(args.router->rows, experts);
   if (rows == 0) return;
   const int64_t inner = args.experts[0].down.cols;
-  for (const SwigluWeights& w : args.experts) check_swiglu(w, hidden, inner);
+  const int64_t shared_rows = args.shared != nullptr ? rows : 0;
   const int64_t shared_inner = args.shared != nullptr ? args.shared->down.cols : 0;
   if (args.shared != nullptr) check_swiglu(*args.shared, hidden, shared_inner);
 
   Workspace::Frame frame(*context.workspace);
-  const auto take_floats = [&](int64_t count) { return frame.take<float>(static_cast<size_t>(count)); };
-  const auto take_ints = [&](int64_t count) { return frame.take<int32_t>(static_cast<size_t>(count)); };
-  float* normed = take_floats(rows * hidden);
-  rms_norm(context, {args.x, hidden, rows, hidden, args.norm_weight, args.norm_eps, normed});
-
-  float* logits = take_floats(rows * experts);
-  float* shared_gate = take_floats(rows);
-  const std::array<Matmul, 2> router{Matmul{args.router, normed, hidden, rows, logits, experts},
-                                     Matmul{args.shared_gate, normed, hidden, rows, shared_gate, 1}};
-  matmul(context, {router.data(), args.shared != nullptr ? 2U : 1U});
-  const Routing routing{take_ints(rows * k), take_floats(rows * k), take_ints(rows * k), take_ints(rows * k),
-                        take_ints(experts + 1)};
-  route(context, args, logits, routing);
-
-  // Rows side by side per expert. The gathered inputs are dead once multiplied: outputs take their place.
-  float* slot_rows = take_floats(rows * k * hidden);
-  parallel_ranges(context, rows * k, [&](int64_t begin, int64_t end, int) {
-    for (int64_t s = begin; s < end; ++s)
-      std::copy_n(normed + routing.slot_row[s] * hidden, hidden, slot_rows + s * hidden);
-  });
-  float* gate_up = take_floats(rows * (k * 2 * inner + 2 * shared_inner));
-  float* gated = take_floats(rows * (k * inner + shared_inner));
-  float* shared_gate_up = gate_up + rows * k * 2 * inner;
-  float* shared_gated = gated + rows * k * inner;
-  float* shared_out = take_floats(args.shared != nullptr ? rows * hidden : 0);
-
-  Matmul* products = frame.take<Matmul>(static_cast<size_t>(experts + 1));
-  const auto multiply = [&](bool down) {
-    size_t count = 0;
-    for (int64_t e = 0; e < experts; ++e) {
-      const int64_t first = routing.first_slot[e], slots = routing.first_slot[e + 1] - first;
-      const SwigluWeights& w = args.experts[static_cast<size_t>(e)];
-      if (slots == 0) continue;
-      products[count++] =
-          down ? Matmul{&w.down, gated + first * inner, inner, slots, slot_rows + first * hidden, hidden}
-               : Matmul{&w.gate_up, slot_rows + first * hidden, hidden, slots, gate_up + first * 2 * inner, 2 * inner};
-    }
-    if (args.shared != nullptr) {
-      products[count++] = down ? Matmul{&args.shared->down, shared_gated, shared_inner, rows, shared_out, hidden}
-                               : Matmul{&args.shared->gate_up, normed, hidden, rows, shared_gate_up, 2 * shared_inner};
-    }
-    matmul(context, {products, count});
-  };
-  multiply(/*down=*/false);
-  swiglu(context, gate_up, rows * k, inner, gated);
-  if (args.shared != nullptr) swiglu(context, shared_gate_up, rows, shared_inner, shared_gated);
-  multiply(/*down=*/true);
-
-  const int64_t terms = k + (args.shared != nullptr ? 1 : 0);
-  const auto threads = static_cast<int64_t>(context.pool->size());
-  const float** term_rows = frame.take<const float*>(static_cast<size_t>(terms * threads));
-  float* term_weights = take_floats(terms * threads);
-  const auto reduce = HWY_DYNAMIC_DISPATCH(reduce_row);
-  parallel_ranges(context, rows, [&](int64_t begin, int64_t end, int thread) {
-    const float** from = term_rows + terms * thread;
-    float* weights = term_weights + terms * thread;
-    for (int64_t row = begin; row < end; ++row) {
-      for (int64_t j = 0; j < k; ++j) {
-        from[j] = slot_rows + routing.slots[row * k + j] * hidden;
-        weights[j] = routing.weights[row * k + j];
-      }
-      if (args.shared != nullptr) {
-        from[k] = shared_out + row * hidden;
-        weights[k] = HWY_DYNAMIC_DISPATCH(sigmoid_of)(shared_gate[row]);
-      }
-      reduce(from, weights, terms, hidden, context.compute == Compute::bf16, args.x + row * hidden);
-    }
-  });
+  const auto floats = [&](int64_t count) { return frame.take<float>(static_cast<size_t>(count)); };
+  const auto ints = [&](int64_t count) { return frame.take<int32_t>(static_cast<size_t>(count)); };
+  const MoeStep step{.context = context,
+                     .args = args,
+                     .inner = inner,
+                     .shared_inner = shared_inner,
+                     .normed = floats(rows * hidden),
+                     .shared_gate = floats(rows),
+                     .routing = {ints(rows * k), floats(rows * k), ints(rows * k), ints(rows * k), ints(experts + 1)},
+                     .slot_rows = floats(rows * k * hidden),
+                     .gate_up = floats(rows * k * 2 * inner),
+                     .gated = floats(rows * k * inner),
+                     .shared_gate_up = floats(shared_rows * 2 * shared_inner),
+                     .shared_gated = floats(shared_rows * shared_inner),
+                     .shared_out = floats(shared_rows * hidden)};
+  rms_norm(context, {args.x, hidden, rows, hidden, args.norm_weight, args.norm_eps, step.normed});
+  step.route();
+  step.gather();
+  step.multiply(/*down=*/false);
+  swiglu(context, step.gate_up, step.slots(), inner, step.gated);
+  swiglu(context, step.shared_gate_up, shared_rows, shared_inner, step.shared_gated);
+  step.multiply(/*down=*/true);
+  step.reduce();
 }
 
 }  // namespace tessera::kernels
