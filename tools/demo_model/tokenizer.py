@@ -1,0 +1,71 @@
+#!/usr/bin/env python3
+"""Trains the demo model's tokenizer on text of the generators: tokenizer.json and tokenizer_config.json.
+
+The form is Qwen3.5's: NFC, its expression, byte-level BPE, its added tokens with their flags (only smaller ids).
+
+    python3 tools/demo_model/tokenizer.py OUTPUT_DIRECTORY
+"""
+
+import json
+import pathlib
+import re
+import sys
+
+from tokenizers import Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers, trainers
+
+sys.path.insert(0, str(pathlib.Path(__file__).parent.parent))
+from demo_model import generate, render  # noqa: E402
+
+VOCAB_SIZE = 4096  # with the added tokens
+DIALOGUES = 40000
+
+PATTERN = (r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?[\p{L}\p{M}]+|\p{N}| ?[^\s\p{L}\p{M}\p{N}]+[\r\n]*"
+           r"|\s*[\r\n]+|\s+(?!\S)|\s+")
+# In the order of Qwen3.5's ids. The second part is not special: decoding keeps it.
+SPECIAL = ["<|endoftext|>", "<|im_start|>", "<|im_end|>", "<|object_ref_start|>", "<|object_ref_end|>", "<|box_start|>", "<|box_end|>",
+           "<|quad_start|>", "<|quad_end|>", "<|vision_start|>", "<|vision_end|>", "<|vision_pad|>", "<|image_pad|>", "<|video_pad|>"]
+NOT_SPECIAL = ["<tool_call>", "</tool_call>", "<|fim_prefix|>", "<|fim_middle|>", "<|fim_suffix|>", "<|fim_pad|>", "<|repo_name|>", "<|file_sep|>",
+               "<tool_response>", "</tool_response>", "<think>", "</think>"]
+ADDED = SPECIAL + NOT_SPECIAL
+
+
+def corpus():
+    cut = re.compile("|".join(map(re.escape, sorted(ADDED, key=len, reverse=True))))
+    for seed in range(DIALOGUES):
+        for piece in cut.split(render.render(generate.dialogue(f"tokenizer {seed}"))):
+            yield piece
+
+
+def train():
+    tokenizer = Tokenizer(models.BPE())
+    tokenizer.normalizer = normalizers.NFC()
+    tokenizer.pre_tokenizer = pre_tokenizers.Sequence(
+        [pre_tokenizers.Split(Regex(PATTERN), behavior="isolated", invert=False), pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)])
+    tokenizer.decoder = decoders.ByteLevel(add_prefix_space=False, use_regex=False)
+    base = VOCAB_SIZE - len(ADDED)
+    tokenizer.train_from_iterator(corpus(), trainers.BpeTrainer(
+        vocab_size=base, min_frequency=2, show_progress=False, initial_alphabet=pre_tokenizers.ByteLevel.alphabet()))
+    assert tokenizer.get_vocab_size() == base, tokenizer.get_vocab_size()
+    document = json.loads(tokenizer.to_str())
+    document["added_tokens"] = [{"id": base + i, "content": content, "single_word": False, "lstrip": False, "rstrip": False, "normalized": False,
+                                 "special": content in SPECIAL} for i, content in enumerate(ADDED)]
+    return json.dumps(document, ensure_ascii=False, separators=(",", ":")) + "\n"
+
+
+def main():
+    directory = pathlib.Path(sys.argv[1])
+    directory.mkdir(parents=True, exist_ok=True)
+    text = train()
+    tokenizer = Tokenizer.from_str(text)
+    assert tokenizer.get_vocab_size() == VOCAB_SIZE
+    (directory / "tokenizer.json").write_text(text, encoding="utf-8")
+    config = {"add_bos_token": False, "add_prefix_space": False, "bos_token": None, "clean_up_tokenization_spaces": False, "eos_token": "<|im_end|>",
+              "model_max_length": 4096, "pad_token": "<|endoftext|>", "tokenizer_class": "Qwen2Tokenizer", "unk_token": None}
+    (directory / "tokenizer_config.json").write_text(json.dumps(config, indent=2) + "\n", encoding="utf-8")
+    end, text_end = tokenizer.token_to_id("<|im_end|>"), tokenizer.token_to_id("<|endoftext|>")
+    generation = {"do_sample": True, "temperature": 0.3, "top_k": 20, "top_p": 0.95, "eos_token_id": [end, text_end], "pad_token_id": text_end}
+    (directory / "generation_config.json").write_text(json.dumps(generation, indent=2) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
