@@ -1,0 +1,265 @@
+#include <gtest/gtest.h>
+
+#include <bit>
+#include <cstdlib>
+#include <optional>
+#include <random>
+
+#include "base/thread_pool.h"
+#include "engine/request_check.h"
+#include "engine/step_loop.h"
+#include "format/checkpoint.h"
+#include "model/cache.h"
+#include "model/model.h"
+#include "text/tokenizer.h"
+#include "tiny_model.h"
+
+// The engine against itself: many requests at once, with small pools, cancels and preemptions, must get exactly what
+// each of them gets alone. Everything in a run follows from its seed, which a failure prints; to replay one run, set
+// TESSERA_SIMULATION_SEED.
+namespace tessera::engine {
+namespace {
+
+struct Fixture {
+  explicit Fixture(TinyKind kind)
+      : files(kind), pool(2), tokenizer(*text::Tokenizer::load(files.directory() / "tokenizer.json")) {
+    auto checkpoint = format::Checkpoint::open(files.directory());
+    auto config = model::parse_config(**checkpoint->read_text("config.json"), "config.json");
+    auto loaded = model::Model::load(*checkpoint, *config, {.pool = &pool, .workspace = &workspace});
+    EXPECT_TRUE(loaded.ok()) << loaded.status().message();
+    model = *std::move(loaded);
+  }
+
+  StepLoopParts parts(model::Cache& cache, int rows) {
+    return {.model = model.get(),
+            .cache = &cache,
+            .pool = &pool,
+            .tokenizer = &tokenizer,
+            .max_model_len = cache.blocks() * 64,
+            .max_num_batched_tokens = rows,
+            .eos_token_ids = {7}};
+  }
+
+  model::Cache make_cache(int blocks, int slots) {
+    return {model->config(), DType::bf16, blocks, slots, /*with_mtp=*/false, model->k_scales(), model->v_scales()};
+  }
+
+  TinyModel files;
+  ThreadPool pool;
+  kernels::Workspace workspace;
+  text::Tokenizer tokenizer;
+  std::unique_ptr<model::Model> model;
+};
+
+Fixture& fixture(TinyKind kind) {
+  static Fixture moe(TinyKind::moe);
+  static Fixture dense(TinyKind::dense);
+  return kind == TinyKind::moe ? moe : dense;
+}
+
+/// What a client saw of one choice.
+struct Seen {
+  std::vector<int32_t> tokens;
+  std::string text;
+  std::vector<std::vector<TokenLogprob>> logprobs, prompt_logprobs;
+  FinishReason finish_reason = FinishReason::none;
+  std::string stop_reason;
+};
+
+std::vector<Seen> drain(EventChannel& channel, int choices) {
+  std::vector<Seen> seen(static_cast<size_t>(choices));
+  while (auto event = channel.try_next()) {
+    Seen& choice = seen.at(static_cast<size_t>(event->choice));
+    EXPECT_EQ(choice.finish_reason, FinishReason::none) << "an event after the last";
+    choice.tokens.insert(choice.tokens.end(), event->tokens.begin(), event->tokens.end());
+    choice.text += event->text;
+    for (auto& entry : event->logprobs) choice.logprobs.push_back(std::move(entry));
+    if (!event->prompt_logprobs.empty()) choice.prompt_logprobs = std::move(event->prompt_logprobs);
+    choice.finish_reason = event->finish_reason;
+    choice.stop_reason = event->stop_reason;
+  }
+  EXPECT_TRUE(channel.finished());
+  return seen;
+}
+
+void expect_same_bits(const std::vector<std::vector<TokenLogprob>>& a,
+                      const std::vector<std::vector<TokenLogprob>>& b) {
+  ASSERT_EQ(a.size(), b.size());
+  for (size_t i = 0; i < a.size(); ++i) {
+    ASSERT_EQ(a[i].size(), b[i].size());
+    for (size_t j = 0; j < a[i].size(); ++j) {
+      ASSERT_EQ(a[i][j].token, b[i][j].token);
+      ASSERT_EQ(a[i][j].rank, b[i][j].rank);
+      ASSERT_EQ(std::bit_cast<uint32_t>(a[i][j].logprob), std::bit_cast<uint32_t>(b[i][j].logprob));
+    }
+  }
+}
+
+struct Job {
+  Request request;
+  int64_t arrival_step = 0;
+  int64_t cancel_step = -1;  // -1: never
+  std::shared_ptr<EventChannel> channel;
+};
+
+class Dice {
+ public:
+  explicit Dice(uint64_t seed) : random_(seed) {}
+  int64_t between(int64_t low, int64_t high) {
+    return low + static_cast<int64_t>(random_() % static_cast<uint64_t>(high - low + 1));
+  }
+  bool one_in(int64_t n) { return between(1, n) == 1; }
+  template <typename T>
+  T one_of(std::initializer_list<T> values) {
+    return *(values.begin() + between(0, static_cast<int64_t>(values.size()) - 1));
+  }
+
+ private:
+  std::mt19937_64 random_;
+};
+
+SamplingParams random_sampling(Dice& dice, int64_t max_tokens) {
+  SamplingParams params;
+  params.seed = static_cast<uint64_t>(dice.between(0, 3));
+  params.temperature = dice.one_of({0.0F, 0.3F, 1.0F, 3.0F});
+  params.top_k = dice.one_of({0, 0, 1, 5, 50});
+  params.top_p = dice.one_of({1.0F, 1.0F, 0.9F, 0.3F});
+  params.min_p = dice.one_of({0.0F, 0.0F, 0.05F});
+  if (dice.one_in(3)) params.repetition_penalty = 1.3F;
+  if (dice.one_in(3)) params.presence_penalty = 0.7F;
+  if (dice.one_in(3)) params.frequency_penalty = -0.4F;
+  if (dice.one_in(4)) params.logit_bias = {{static_cast<int32_t>(dice.between(0, 3071)), 4.0F}};
+  params.n = static_cast<int>(dice.one_of({1, 1, 1, 2, 3}));
+  params.max_tokens = dice.one_in(6) ? -1 : dice.between(0, max_tokens);
+  if (params.max_tokens > 0 && dice.one_in(3)) params.min_tokens = dice.between(0, params.max_tokens);
+  params.ignore_eos = dice.one_in(2);
+  if (dice.one_in(2)) {
+    const int64_t count = dice.between(1, 60);
+    for (int64_t i = 0; i < count; ++i) params.stop_token_ids.push_back(static_cast<int32_t>(dice.between(0, 3071)));
+  }
+  if (dice.one_in(3)) params.stop = {dice.one_of<std::string>({"e", "th", "ing", " a"}), "zzz"};
+  params.include_stop_str_in_output = dice.one_in(2);
+  if (dice.one_in(2)) params.logprobs = static_cast<int>(dice.between(0, 4));
+  if (dice.one_in(3)) params.prompt_logprobs = static_cast<int>(dice.between(0, 3));
+  return params;
+}
+
+std::vector<Job> random_jobs(Dice& dice, int64_t context) {
+  std::vector<Job> jobs(static_cast<size_t>(dice.between(3, 9)));
+  std::vector<int32_t> common(static_cast<size_t>(context));
+  for (int32_t& token : common) token = static_cast<int32_t>(dice.between(0, 3199));
+  for (Job& job : jobs) {
+    const auto size = static_cast<size_t>(dice.one_in(2) ? dice.between(1, context - 1)
+                                                         : dice.between(1, std::min<int64_t>(70, context - 1)));
+    job.request.prompt.assign(common.begin(), common.begin() + static_cast<std::ptrdiff_t>(size));
+    if (dice.one_in(2)) job.request.prompt.back() = static_cast<int32_t>(dice.between(0, 3199));
+    job.request.sampling = random_sampling(dice, std::min<int64_t>(150, context - static_cast<int64_t>(size)));
+    job.arrival_step = dice.between(0, 40);
+    if (dice.one_in(4)) job.cancel_step = job.arrival_step + dice.between(0, 60);
+  }
+  std::stable_sort(jobs.begin(), jobs.end(),
+                   [](const Job& a, const Job& b) { return a.arrival_step < b.arrival_step; });
+  return jobs;
+}
+
+void expect_empty(const StepLoop& loop) {
+  const EngineStats stats = loop.stats();
+  EXPECT_EQ(stats.kv_blocks_used, 0);
+  EXPECT_EQ(stats.state_slots_used, 0);
+  EXPECT_EQ(stats.running, 0);
+  EXPECT_EQ(stats.waiting, 0);
+}
+
+/// Runs all jobs together; returns the number of preemptions.
+uint64_t run_together(StepLoop& loop, std::vector<Job>& jobs) {
+  size_t arrived = 0;
+  for (int64_t step = 0;; ++step) {
+    for (; arrived < jobs.size() && jobs[arrived].arrival_step <= step; ++arrived) {
+      auto channel = loop.submit(jobs[arrived].request);
+      EXPECT_TRUE(channel.ok()) << channel.status().message();
+      jobs[arrived].channel = *channel;
+    }
+    for (size_t i = 0; i < arrived; ++i) {
+      if (jobs[i].cancel_step == step) jobs[i].channel->cancel();
+    }
+    if (!loop.step() && arrived == jobs.size()) break;
+    if (step > 50'000) {
+      ADD_FAILURE() << "no end in sight";
+      break;
+    }
+  }
+  return loop.stats().preemptions;
+}
+
+std::vector<Seen> run_alone(Fixture& f, const Request& request) {
+  model::Cache cache = f.make_cache(16, 1);
+  StepLoopParts parts = f.parts(cache, 512);
+  StepLoop loop(std::move(parts));
+  auto channel = loop.submit(request);
+  while (loop.step()) {
+  }
+  return drain(**channel, request.sampling.n);
+}
+
+void compare(const Job& job, const std::vector<Seen>& together, const std::vector<Seen>& alone) {
+  for (size_t choice = 0; choice < together.size(); ++choice) {
+    const Seen& a = together[choice];
+    const Seen& b = alone[choice];
+    if (a.finish_reason == FinishReason::cancelled) {
+      ASSERT_GE(job.cancel_step, 0);
+      ASSERT_LE(a.tokens.size(), b.tokens.size());
+      ASSERT_TRUE(std::equal(a.tokens.begin(), a.tokens.end(), b.tokens.begin()));
+      continue;
+    }
+    ASSERT_EQ(a.tokens, b.tokens);
+    ASSERT_EQ(a.text, b.text);
+    ASSERT_EQ(a.finish_reason, b.finish_reason);
+    ASSERT_EQ(a.stop_reason, b.stop_reason);
+    expect_same_bits(a.logprobs, b.logprobs);
+    expect_same_bits(a.prompt_logprobs, b.prompt_logprobs);
+  }
+}
+
+/// One run; returns the number of preemptions.
+uint64_t simulate(TinyKind kind, uint64_t seed) {
+  SCOPED_TRACE("seed " + std::to_string(seed));
+  Fixture& f = fixture(kind);
+  Dice dice(seed);
+  const auto slots = static_cast<int>(dice.between(1, 5));
+  const auto blocks = static_cast<int>(dice.between(2, 8));
+  model::Cache cache = f.make_cache(blocks, slots);
+  StepLoop loop(f.parts(cache, slots + 64 + static_cast<int>(dice.between(0, 200))));
+
+  std::vector<Job> jobs = random_jobs(dice, blocks * 64);
+  const RequestLimits limits{.vocab_size = 3200, .max_model_len = blocks * 64, .has_tokenizer = true};
+  for (Job& job : jobs) {
+    // Alone there is more room; the context must end where it ends here.
+    if (job.request.sampling.max_tokens < 0) {
+      job.request.sampling.max_tokens = blocks * 64 - static_cast<int64_t>(job.request.prompt.size());
+    }
+    const Status status = check_request(job.request, limits);
+    EXPECT_TRUE(status.ok()) << status.message();
+  }
+  const uint64_t preemptions = run_together(loop, jobs);
+  expect_empty(loop);
+  for (const Job& job : jobs) compare(job, drain(*job.channel, job.request.sampling.n), run_alone(f, job.request));
+  return preemptions;
+}
+
+class Simulation : public testing::TestWithParam<TinyKind> {};
+
+TEST_P(Simulation, EveryRequestGetsWhatItGetsAlone) {
+  if (const char* seed = std::getenv("TESSERA_SIMULATION_SEED")) {
+    simulate(GetParam(), std::strtoull(seed, nullptr, 10));
+    return;
+  }
+  uint64_t preemptions = 0;
+  for (uint64_t seed = 1; seed <= 12 && !HasFailure(); ++seed) preemptions += simulate(GetParam(), seed);
+  EXPECT_GT(preemptions, 5U) << "the pools are too large to test anything";
+}
+
+INSTANTIATE_TEST_SUITE_P(Models, Simulation, testing::Values(TinyKind::moe, TinyKind::dense),
+                         [](const auto& info) { return info.param == TinyKind::moe ? "Moe" : "Dense"; });
+
+}  // namespace
+}  // namespace tessera::engine
