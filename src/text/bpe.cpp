@@ -77,8 +77,12 @@ void Bpe::encode_short(std::string_view word, std::vector<int32_t>& ids) const {
   ids.insert(ids.end(), tokens.begin(), tokens.begin() + count);
 }
 
+// Pairs wait, lowest rank first and leftmost first within a rank, in a sorted list and in a heap of those that came
+// since the list was sorted. Merging left to right makes new pairs mostly in their later order, which costs the heap
+// little, and when the list is used up the heap becomes the list: on words of megabytes, where each step of a heap
+// misses the cache, this takes a third of the time of a heap alone.
 void Bpe::encode_long(std::string_view word, Scratch& scratch, std::vector<int32_t>& ids) const {
-  auto& [tokens, values, next, previous, heap] = scratch;
+  auto& [tokens, values, next, previous, list, heap] = scratch;
   tokens.clear();
   for (const char byte : word) {
     const int32_t id = byte_ids_[static_cast<unsigned char>(byte)];
@@ -88,27 +92,40 @@ void Bpe::encode_long(std::string_view word, Scratch& scratch, std::vector<int32
   values.assign(count, kNoMerge);
   next.resize(count);
   previous.resize(count);
+  list.clear();
   heap.clear();
-  const auto heap_key = [&](uint32_t at) { return (values[at] >> 32) << 32 | at; };
+  size_t list_at = 0;
+  const auto key_of = [&](uint32_t at) { return (values[at] >> 32) << 32 | at; };
+  const auto refresh = [&](uint32_t at) {
+    values[at] = next[at] == kNone ? kNoMerge : find(tokens[at], tokens[next[at]]);
+    if (values[at] == kNoMerge) return;
+    heap.push_back(key_of(at));
+    std::ranges::push_heap(heap, std::greater{});
+  };
+  const auto pop = [&] {
+    if (list_at == list.size()) {
+      std::swap(list, heap);
+      heap.clear();
+      list_at = 0;
+      std::ranges::sort(list);
+    }
+    if (heap.empty() || list[list_at] < heap.front()) return list[list_at++];
+    std::ranges::pop_heap(heap, std::greater{});
+    const uint64_t key = heap.back();
+    heap.pop_back();
+    return key;
+  };
+
   for (uint32_t i = 0; i < count; ++i) {
     next[i] = i + 1 < count ? i + 1 : kNone;
     previous[i] = i - 1;  // of the first: kNone
     if (i + 1 < count) values[i] = find(tokens[i], tokens[i + 1]);
-    if (values[i] != kNoMerge) heap.push_back(heap_key(i));
+    if (values[i] != kNoMerge) heap.push_back(key_of(i));  // in no order yet: the first pop sorts
   }
-  std::ranges::make_heap(heap, std::greater{});
-  const auto refresh = [&](uint32_t at) {
-    values[at] = next[at] == kNone ? kNoMerge : find(tokens[at], tokens[next[at]]);
-    if (values[at] == kNoMerge) return;
-    heap.push_back(heap_key(at));
-    std::ranges::push_heap(heap, std::greater{});
-  };
-  while (!heap.empty()) {
-    const uint64_t key = heap.front();
+  while (list_at < list.size() || !heap.empty()) {
+    const uint64_t key = pop();
     const auto at = static_cast<uint32_t>(key);
-    std::ranges::pop_heap(heap, std::greater{});
-    heap.pop_back();
-    if (values[at] == kNoMerge || heap_key(at) != key) continue;  // the pair it was pushed for is gone
+    if (key_of(at) != key) continue;  // the pair that waited is gone
     const uint32_t gone = next[at];
     tokens[at] = static_cast<int32_t>(static_cast<uint32_t>(values[at]));
     tokens[gone] = -1;

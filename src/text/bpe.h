@@ -46,7 +46,7 @@ struct Bpe::Scratch {
   std::vector<int32_t> ids;      // by position; -1: merged into an earlier one
   std::vector<uint64_t> values;  // of the pair that starts at the position
   std::vector<uint32_t> next, previous;
-  std::vector<uint64_t> heap;  // rank << 32 | position
+  std::vector<uint64_t> list, heap;  // rank << 32 | position
 };
 
 }  // namespace tessera::text

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <span>
 #include <vector>
 
@@ -33,38 +34,47 @@ const NfcRange* find_range(uint32_t c) {
   return range != kNfcRanges.end() && range->first <= c ? range : nullptr;
 }
 
-// 0 for marks newer than Unicode 10, whatever utf8proc says.
-int combining_class(utf8proc_int32_t c) {
-  return find_range(static_cast<uint32_t>(c)) == nullptr ? 0 : utf8proc_get_property(c)->combining_class;
+struct Point {
+  utf8proc_int32_t code_point;
+  int combining_class;
+};
+
+// Class 0 for marks newer than Unicode 10, whatever utf8proc says.
+Point classify(utf8proc_int32_t c) {
+  const bool known = find_range(static_cast<uint32_t>(c)) != nullptr;
+  return {c, known ? utf8proc_get_property(c)->combining_class : 0};
 }
 
 // Canonical ordering: within each run of marks, stable by combining class. utf8proc's own ordering is an insertion
 // sort, quadratic in the number of marks.
-void order_marks(std::span<utf8proc_int32_t> points) {
+void order_marks(std::span<Point> points) {
+  const auto is_mark = [](const Point& point) { return point.combining_class != 0; };
   for (auto at = points.begin(); at != points.end();) {
-    at = std::find_if(at, points.end(), [](auto c) { return combining_class(c) != 0; });
-    const auto end = std::find_if(at, points.end(), [](auto c) { return combining_class(c) == 0; });
-    std::stable_sort(at, end, [](auto a, auto b) { return combining_class(a) < combining_class(b); });
+    at = std::find_if(at, points.end(), is_mark);
+    const auto end = std::find_if_not(at, points.end(), is_mark);
+    std::ranges::stable_sort(at, end, {}, &Point::combining_class);
     at = end;
   }
 }
 
-void append_normalized(std::string_view run, std::vector<utf8proc_int32_t>& points, std::string& out) {
-  constexpr auto kOptions = static_cast<utf8proc_option_t>(UTF8PROC_COMPOSE | UTF8PROC_STABLE);
-  points.clear();
+void append_normalized(std::string_view run, std::string& out) {
+  constexpr auto kDecompose = static_cast<utf8proc_option_t>(UTF8PROC_DECOMPOSE | UTF8PROC_STABLE);
+  constexpr auto kCompose = static_cast<utf8proc_option_t>(UTF8PROC_COMPOSE | UTF8PROC_STABLE);
+  std::vector<Point> points;
   for (size_t at = 0; at < run.size();) {
     std::array<utf8proc_int32_t, 16> parts;  // the longest canonical decomposition is 4
     int boundary_class = 0;
-    const auto count =
-        utf8proc_decompose_char(static_cast<utf8proc_int32_t>(next_code_point(run, at)), parts.data(), parts.size(),
-                                static_cast<utf8proc_option_t>(UTF8PROC_DECOMPOSE | UTF8PROC_STABLE), &boundary_class);
+    const auto count = utf8proc_decompose_char(static_cast<utf8proc_int32_t>(next_code_point(run, at)), parts.data(),
+                                               parts.size(), kDecompose, &boundary_class);
     TESSERA_CHECK(count >= 0 && static_cast<size_t>(count) <= parts.size());
-    points.insert(points.end(), parts.begin(), parts.begin() + count);
+    std::transform(parts.begin(), parts.begin() + count, std::back_inserter(points), classify);
   }
   order_marks(points);
-  const auto length = utf8proc_normalize_utf32(points.data(), static_cast<utf8proc_ssize_t>(points.size()), kOptions);
+  std::vector<utf8proc_int32_t> ordered(points.size());
+  std::ranges::transform(points, ordered.begin(), &Point::code_point);
+  const auto length = utf8proc_normalize_utf32(ordered.data(), static_cast<utf8proc_ssize_t>(ordered.size()), kCompose);
   TESSERA_CHECK(length >= 0);
-  for (utf8proc_ssize_t i = 0; i < length; ++i) append_code_point(static_cast<uint32_t>(points[i]), out);
+  for (utf8proc_ssize_t i = 0; i < length; ++i) append_code_point(static_cast<uint32_t>(ordered[i]), out);
 }
 
 }  // namespace
@@ -73,7 +83,6 @@ void append_normalized(std::string_view run, std::vector<utf8proc_int32_t>& poin
 // that follow. Runs do not affect each other, so only those that fail the quick check are rewritten.
 std::string_view to_nfc(std::string_view text, std::string& buffer) {
   buffer.clear();
-  std::vector<utf8proc_int32_t> points;
   size_t copied = 0;     // text[0, copied) is in buffer
   size_t run_start = 0;  // the run that `at` is in
   int last_class = 0;
@@ -107,7 +116,7 @@ std::string_view to_nfc(std::string_view text, std::string& buffer) {
       at = next;
     }
     buffer.append(text, copied, run_start - copied);
-    append_normalized(text.substr(run_start, at - run_start), points, buffer);
+    append_normalized(text.substr(run_start, at - run_start), buffer);
     copied = run_start = at;
     last_class = 0;
   }

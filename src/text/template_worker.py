@@ -118,7 +118,7 @@ def describe(problem):
     if isinstance(problem, jinja2.TemplateSyntaxError):
         return f"line {problem.lineno}: {problem.message}"
     if isinstance(problem, jinja2.TemplateError):
-        return problem.message or type(problem).__name__
+        return str(problem.message or type(problem).__name__)
     return f"{type(problem).__name__}: {problem}"
 
 

@@ -1,0 +1,313 @@
+#include "text/chat_template.h"
+
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <atomic>
+#include <csignal>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "tokenizer_files.h"
+
+namespace tessera::text {
+namespace {
+
+using nlohmann::ordered_json;
+using ::testing::AllOf;
+using ::testing::AnyOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+ChatTemplate make(const std::string& text, ChatTemplate::Options options = {}, const std::string& tool_use = {}) {
+  auto created = ChatTemplate::create({text, tool_use, "test.jinja"}, std::move(options));
+  if (!created.ok()) ADD_FAILURE() << created.status().message();
+  return std::move(*created);
+}
+
+std::string render(const std::string& text, const ordered_json& request = ordered_json::object()) {
+  const auto rendered = make(text).render(request);
+  return rendered.ok() ? *rendered : "error: " + rendered.status().message();
+}
+
+/// One template, and so one worker, for many: `request["n"]` chooses.
+ChatTemplate make_choice(const std::vector<std::string>& bodies) {
+  std::string text = "{% if false %}";
+  for (size_t i = 0; i < bodies.size(); ++i) text += "{% elif n == " + std::to_string(i) + " %}" + bodies[i];
+  return make(text + "{% endif %}");
+}
+
+/// Short limits, so that tests of what exceeds them are short as well.
+ChatTemplate::Options tight() {
+  ChatTemplate::Options options;
+  options.render_seconds_max = 1;
+  options.memory_bytes_max = size_t{256} << 20;
+  options.output_bytes_max = 100'000;
+  options.request_bytes_max = 10'000'000;
+  return options;
+}
+
+TEST(ChatTemplate, RendersAsTransformersDoes) {
+  EXPECT_EQ(render("a\n  {% if true %}\n  b\n  {% endif %}\nHello {{ name }}!\n", {{"name", "w\u00f6rld"}}),
+            "a\n  b\nHello w\u00f6rld!")
+      << "trim_blocks and lstrip_blocks";
+  const std::vector<std::pair<std::string, std::string>> cases{
+      {"{{ v | tojson }}", R"({"b": [1, 2.0, null, true], "a": "<)"
+                           "\u00e9'\\\"&>\"}"},
+      {"{{ v.b | tojson(indent=2) }}", "[\n  1,\n  2.0,\n  null,\n  true\n]"},
+      {"{% for i in range(9) %}{% if i == 1 %}{% continue %}{% endif %}{% if i > 3 %}{% break %}{% endif %}{{ i }}"
+       "{% endfor %}",
+       "023"},
+      {"x{% generation %}{{ 1 + 1 }}{% endgeneration %}y", "x2y"},
+      {"{{ missing }}{{ none }}", "None"},
+      {"{{ strftime_now('%Y')|length }}", "4"},
+      {"{{ '\\u00e9' }}{{ 'a b'|wordwrap(1) }}{{ {1: 2}|pprint }}",
+       "\u00e9"
+       "a\nb{1: 2}"},
+      {"{{ s }}", std::string("\0\n", 2)},
+      {"{% for k in v %}{{ k }}{% endfor %}", "ba"},  // keys keep their order
+  };
+  std::vector<std::string> bodies;
+  for (const auto& entry : cases) bodies.push_back(entry.first);
+  const auto chat = make_choice(bodies);
+  for (size_t i = 0; i < cases.size(); ++i) {
+    const auto rendered = chat.render(
+        {{"n", i}, {"s", std::string("\0\n", 2)}, {"v", {{"b", {1, 2.0, nullptr, true}}, {"a", "<\u00e9'\"&>"}}}});
+    ASSERT_TRUE(rendered.ok()) << rendered.status().message();
+    EXPECT_EQ(*rendered, cases[i].second) << cases[i].first;
+  }
+}
+
+TEST(ChatTemplate, ToolUseTemplateIsForRequestsWithTools) {
+  const auto chat = make("plain", {}, "tools");
+  EXPECT_EQ(*chat.render({{"messages", {1}}}), "plain");
+  EXPECT_EQ(*chat.render({{"tools", ordered_json::array()}}), "plain");
+  EXPECT_EQ(*chat.render({{"tools", {1}}}), "tools");
+}
+
+void expect_invalid(const Status& status, const std::string& text) {
+  EXPECT_EQ(status.code(), StatusCode::invalid_argument) << status.message();
+  EXPECT_THAT(status.message(), AllOf(HasSubstr(text), HasSubstr("test.jinja")));
+}
+
+TEST(ChatTemplate, SyntaxErrorsCarryTheMessageOfJinja) {
+  const auto status_of = [](const std::string& text) {
+    return ChatTemplate::create({text, {}, "test.jinja"}).status();
+  };
+  expect_invalid(status_of("a\n{% if %}"), "line 2: Expected an expression");
+  expect_invalid(status_of("{% nonsense %}"), "unknown tag 'nonsense'");
+  expect_invalid(status_of("\xFF"), "UTF-8");
+}
+
+TEST(ChatTemplate, ErrorsWhileRenderingCarryTheMessageOfJinja) {
+  const std::vector<std::pair<std::string, std::string>> cases{
+      {"{{ raise_exception('roles must alternate') }}", "roles must alternate"},
+      {"{{ raise_exception(5) }}", "5"},
+      {"{{ missing.attribute }}", "'missing' is undefined"},
+      {"{{ n.nothing() }}", "has no attribute 'nothing'"},
+      {"{{ 'a' + n }}", "TypeError"},
+      {"{{ 1 / (n - n) }}", "ZeroDivisionError"},
+      {"{% include 'other' %}", "no loader"},
+      {"{% macro m() %}{{ m() }}{% endmacro %}{{ m() }}", "RecursionError"},
+      {"{{ '\\ud800' }}", "surrogates"},
+  };
+  std::vector<std::string> bodies;
+  for (const auto& entry : cases) bodies.push_back(entry.first);
+  const auto chat = make_choice(bodies);
+  for (size_t i = 0; i < cases.size(); ++i) expect_invalid(chat.render({{"n", i}}).status(), cases[i].second);
+}
+
+TEST(ChatTemplate, TheSandboxHolds) {
+  const std::vector<std::string> attempts{"{{ ''.__class__.__mro__ }}",
+                                          "{{ ''.__class__ }}",
+                                          "{{ ''['__class__'] }}",
+                                          "{{ ''|attr('__class__') }}",
+                                          "{{ cycler.__init__.__globals__ }}",
+                                          "{{ lipsum.__globals__['os'].popen('id').read() }}",
+                                          "{{ self.__init__.__globals__ }}",
+                                          "{{ ().__class__.__bases__[0].__subclasses__() }}",
+                                          "{{ '{0.__class__.__mro__}'.format('') }}",
+                                          "{{ ('{0.__class__}'|attr('format'))('') }}",
+                                          "{{ raise_exception.__globals__ }}",
+                                          "{{ strftime_now.__code__ }}",
+                                          "{{ range.__self__ }}",
+                                          "{{ namespace.__init__.__globals__ }}",
+                                          "{{ joiner.__init__.__globals__.sys }}"};
+  const auto chat = make_choice(attempts);
+  for (size_t i = 0; i < attempts.size(); ++i) {
+    const auto rendered = chat.render({{"n", i}});
+    if (rendered.ok()) {  // an undefined attribute renders as nothing
+      EXPECT_EQ(*rendered, "") << attempts[i];
+    } else {
+      EXPECT_THAT(rendered.status().message(), AnyOf(HasSubstr("unsafe"), HasSubstr("undefined"))) << attempts[i];
+    }
+  }
+}
+
+TEST(ChatTemplate, DataCannotBeChanged) {
+  const std::vector<std::string> attempts{"{{ list.append(3) }}",         "{{ list.extend([3]) }}",
+                                          "{{ map.update({'b': 2}) }}",   "{{ map.pop('a') }}",
+                                          "{{ map.setdefault('c', 1) }}", "{{ list.sort() }}"};
+  const auto chat = make_choice(attempts);
+  for (size_t i = 0; i < attempts.size(); ++i) {
+    const Status status = chat.render({{"n", i}, {"list", {1, 2}}, {"map", {{"a", 1}}}}).status();
+    EXPECT_EQ(status.code(), StatusCode::invalid_argument) << attempts[i];
+    EXPECT_THAT(status.message(), HasSubstr("is unsafe")) << attempts[i];
+  }
+}
+
+/// Limits end a render with resource_exhausted, and the next one works.
+void expect_limit(const std::string& bomb, const std::string& message) {
+  const auto chat = make("{% if bomb %}" + bomb + "{% else %}fine{% endif %}", tight());
+  const auto rendered = chat.render({{"bomb", true}, {"n", 9}});
+  EXPECT_EQ(rendered.status().code(), StatusCode::resource_exhausted) << bomb;
+  EXPECT_THAT(rendered.status().message(), HasSubstr(message)) << bomb;
+  const auto next = chat.render(ordered_json::object());
+  ASSERT_TRUE(next.ok()) << next.status().message();
+  EXPECT_EQ(*next, "fine");
+}
+
+TEST(ChatTemplate, EndlessTemplatesAreStopped) {
+  expect_limit("{% for i in range(99999) %}{% for j in range(99999) %}{% endfor %}{% endfor %}", "the time is up");
+  expect_limit("{{ n ** (n ** n) }}", "the time is up");
+}
+
+TEST(ChatTemplate, MemoryIsLimited) {
+  expect_limit("{{ ('x' * n * 100000000) | length }}", "bytes of memory");
+  expect_limit("{{ '%999999999d' | format(n) | length }}", "bytes of memory");
+  expect_limit("{% set ns = namespace(s='x') %}{% for i in range(40) %}{% set ns.s = ns.s ~ ns.s %}{% endfor %}",
+               "bytes of memory");
+}
+
+TEST(ChatTemplate, OutputIsLimited) {
+  expect_limit("{% for i in range(99999) %}xxxxxxxxxxxx{% endfor %}", "longer than 100000 bytes");
+  expect_limit("{{ 'x' * 100001 }}", "longer than 100000 bytes");
+  expect_limit("{{ '\u4f60' * 50000 }}", "longer than 100000 bytes");
+}
+
+TEST(ChatTemplate, CompilingIsLimitedToo) {
+  const auto created = ChatTemplate::create({"{{ 9 ** (9 ** 9) }}", {}, "bomb.jinja"}, tight());
+  EXPECT_EQ(created.status().code(), StatusCode::resource_exhausted);
+  EXPECT_EQ(ChatTemplate::create({std::string(ChatTemplate::kSourceBytesMax + 1, 'x'), {}, "x"}).status().code(),
+            StatusCode::invalid_argument);
+}
+
+TEST(ChatTemplate, InputIsLimited) {
+  const auto chat = make("{{ s|length }}", tight());
+  EXPECT_EQ(*chat.render({{"s", std::string(1'000'000, 'x')}}), "1000000");
+  EXPECT_EQ(chat.render({{"s", std::string(10'000'001, 'x')}}).status().code(), StatusCode::resource_exhausted);
+  EXPECT_EQ(chat.render({{"s", "\xFF"}}).status().code(), StatusCode::invalid_argument);
+  EXPECT_EQ(chat.render(ordered_json::array()).status().code(), StatusCode::invalid_argument);
+  ordered_json deep = 1;
+  for (int i = 0; i < 1000; ++i) deep = ordered_json::array({std::move(deep)});
+  EXPECT_THAT(chat.render({{"s", std::move(deep)}}).status().message(), HasSubstr("nested at most 128 deep"));
+}
+
+TEST(ChatTemplate, AKilledWorkerIsReplaced) {
+  const auto chat = make("fine");
+  for (int i = 0; i < 3; ++i) {
+    const pid_t worker = chat.worker_pid();
+    ASSERT_GT(worker, 0);
+    ASSERT_EQ(kill(worker, SIGKILL), 0);
+    siginfo_t info;
+    ASSERT_EQ(waitid(P_PID, static_cast<id_t>(worker), &info, WEXITED | WNOWAIT), 0);
+    const auto rendered = chat.render(ordered_json::object());
+    ASSERT_TRUE(rendered.ok()) << rendered.status().message();
+    EXPECT_EQ(*rendered, "fine");
+    EXPECT_NE(chat.worker_pid(), worker);
+    EXPECT_EQ(kill(worker, 0), -1) << "the dead worker was not reaped";
+  }
+}
+
+TEST(ChatTemplate, NoProcessIsLeftBehind) {
+  pid_t worker = -1;
+  { worker = make("x").worker_pid(); }
+  ASSERT_GT(worker, 0);
+  EXPECT_EQ(kill(worker, 0), -1);
+  EXPECT_EQ(errno, ESRCH);
+}
+
+TEST(ChatTemplate, TheWorkerInheritsNothing) {
+  std::array<int, 2> ends{};  // without O_CLOEXEC
+  ASSERT_EQ(pipe(ends.data()), 0);
+  setenv("TESSERA_TEST_SECRET", "1", 1);
+  const auto chat = make("x");
+  ASSERT_TRUE(chat.render(ordered_json::object()).ok());
+  const auto proc = std::filesystem::path("/proc") / std::to_string(chat.worker_pid());
+  int descriptors = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(proc / "fd")) {
+    EXPECT_LE(std::stoi(entry.path().filename()), 2);
+    ++descriptors;
+  }
+  EXPECT_EQ(descriptors, 3);
+  std::ifstream environment(proc / "environ");
+  const std::string variables((std::istreambuf_iterator<char>(environment)), {});
+  EXPECT_THAT(variables, Not(HasSubstr("TESSERA_TEST_SECRET")));
+  unsetenv("TESSERA_TEST_SECRET");
+  close(ends[0]);
+  close(ends[1]);
+}
+
+TEST(ChatTemplate, ThreadsMayShareIt) {
+  const auto chat = make("{% for i in range(n) %}{{ i }},{% endfor %}");
+  std::vector<std::thread> threads;
+  std::atomic<int> wrong = 0;
+  for (int t = 1; t <= 4; ++t) {
+    threads.emplace_back([&, t] {
+      std::string expected;
+      for (int i = 0; i < t * 50; ++i) expected += std::to_string(i) + ",";
+      for (int i = 0; i < 50; ++i) {
+        if (t == 4 && i % 20 == 10) kill(chat.worker_pid(), SIGKILL);
+        const auto rendered = chat.render({{"n", t * 50}});
+        // A worker that is killed while it renders costs that one answer.
+        if (rendered.ok() ? *rendered != expected : rendered.status().code() != StatusCode::unavailable) ++wrong;
+      }
+    });
+  }
+  for (auto& thread : threads) thread.join();
+  EXPECT_EQ(wrong, 0);
+  EXPECT_TRUE(chat.render({{"n", 1}}).ok());
+}
+
+TEST(ChatTemplate, WithoutPythonItSaysWhatToInstall) {
+  const test::TempDirectory folder;
+  const auto broken = folder.write("python3", "#!/bin/sh\nexit 3\n");
+  std::filesystem::permissions(broken, std::filesystem::perms::owner_all);
+  ChatTemplate::Options options;
+  options.interpreters = {"/nonexistent/python3", broken.string()};
+  const Status status = ChatTemplate::create({"x", {}, "t"}, options).status();
+  EXPECT_EQ(status.code(), StatusCode::unavailable);
+  EXPECT_THAT(status.message(), AllOf(HasSubstr("python3-jinja2"), HasSubstr("/nonexistent/python3"),
+                                      HasSubstr("No such file"), HasSubstr(broken.string())));
+  options.interpreters.emplace_back("/usr/bin/python3");
+  EXPECT_EQ(*make("x", options).render(ordered_json::object()), "x") << "the next candidate is tried";
+}
+
+TEST(ChatTemplate, APythonThatHangsIsGivenUp) {
+  const test::TempDirectory folder;
+  const auto slow = folder.write("python3", "#!/bin/sh\nexec sleep 1000\n");
+  std::filesystem::permissions(slow, std::filesystem::perms::owner_all);
+  ChatTemplate::Options options;
+  options.interpreters = {slow.string()};
+  options.start_seconds_max = 0.2;
+  EXPECT_THAT(ChatTemplate::create({"x", {}, "t"}, options).status().message(), HasSubstr("the time is up"));
+}
+
+TEST(ChatTemplate, AnAnswerThatLiesAboutItsLengthIsRefused) {
+  const test::TempDirectory folder;
+  const auto liar = folder.write("python3", "#!/bin/sh\nprintf 'T\\377\\377\\377\\377'\nexec sleep 1000\n");
+  std::filesystem::permissions(liar, std::filesystem::perms::owner_all);
+  ChatTemplate::Options options;
+  options.interpreters = {liar.string()};
+  EXPECT_THAT(ChatTemplate::create({"x", {}, "t"}, options).status().message(), HasSubstr("4294967295 bytes"));
+}
+
+}  // namespace
+}  // namespace tessera::text

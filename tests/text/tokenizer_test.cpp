@@ -1,0 +1,181 @@
+#include "text/tokenizer.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include <atomic>
+#include <fstream>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "generators.h"
+#include "text/nfc.h"
+#include "tokenizer_files.h"
+
+namespace tessera::text {
+namespace {
+
+using nlohmann::ordered_json;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using Ids = std::vector<int32_t>;
+
+// Written by tools/make_tokenizer_golden.py with the reference library.
+ordered_json golden() {
+  std::ifstream file(TESSERA_SOURCE_DIR "/tests/golden/tokenizer/ids.json");
+  return ordered_json::parse(file);
+}
+
+TEST(Tokenizer, GivesTheIdsOfTheReference) {
+  const ordered_json cases = golden();
+  ASSERT_GT(cases.size(), 100U);
+  for (const auto& entry : cases) {
+    const std::string text = entry["text"];
+    EXPECT_EQ(test::encode(test::bundled_tokenizer(), text), entry["ids"].get<Ids>()) << text;
+    EXPECT_EQ(test::encode(test::bundled_tokenizer(), text, false), entry["ids_special_as_text"].get<Ids>()) << text;
+    EXPECT_EQ(test::bundled_tokenizer().decode(entry["ids"].get<Ids>(), false), entry["decoded"]) << text;
+    EXPECT_EQ(test::bundled_tokenizer().decode(entry["ids"].get<Ids>(), true), entry["decoded_skip_special"]) << text;
+  }
+}
+
+TEST(Tokenizer, BundledTokenizerHasTheFormOfQwen) {
+  const Tokenizer& tokenizer = test::bundled_tokenizer();
+  EXPECT_EQ(tokenizer.vocab_size(), 3072);
+  for (const char* special : {"<|endoftext|>", "<|im_start|>", "<|im_end|>", "<|image_pad|>"}) {
+    ASSERT_TRUE(tokenizer.id_of(special)) << special;
+    EXPECT_TRUE(tokenizer.is_special(*tokenizer.id_of(special))) << special;
+  }
+  for (const char* kept : {"<tool_call>", "</tool_call>", "<tool_response>", "<think>", "</think>"}) {
+    ASSERT_TRUE(tokenizer.id_of(kept)) << kept;
+    EXPECT_FALSE(tokenizer.is_special(*tokenizer.id_of(kept))) << kept;
+  }
+  EXPECT_EQ(*tokenizer.id_of("</think>") - *tokenizer.id_of("<|endoftext|>"), 248069 - 248044);
+}
+
+TEST(Tokenizer, KnowsItsTokens) {
+  const Tokenizer tokenizer = test::parse(test::small_tokenizer({{"a", "b"}}, {"<s>"}));
+  EXPECT_EQ(tokenizer.vocab_size(), 258);
+  EXPECT_EQ(tokenizer.token_bytes(256), "ab");
+  EXPECT_EQ(tokenizer.token_bytes(257), "<s>");
+  EXPECT_EQ(tokenizer.token_bytes(0), std::string_view("\0", 1));
+  EXPECT_EQ(tokenizer.token_bytes(200), "\xC8");
+  EXPECT_EQ(tokenizer.token_bytes(258), "");
+  EXPECT_EQ(tokenizer.token_bytes(-1), "");
+  EXPECT_EQ(tokenizer.id_of("ab"), 256);
+  EXPECT_EQ(tokenizer.id_of("ba"), std::nullopt);
+  EXPECT_TRUE(tokenizer.is_special(257));
+  EXPECT_FALSE(tokenizer.is_special(256));
+  EXPECT_FALSE(tokenizer.is_special(-5));
+  EXPECT_FALSE(tokenizer.is_special(1 << 30));
+}
+
+TEST(Tokenizer, AddedTokensAreTheLongestOfTheLeftmost) {
+  const Tokenizer tokenizer = test::parse(test::small_tokenizer({}, {"<a>", "<a>b", "b<"}));
+  EXPECT_THAT(test::encode(tokenizer, "<a>bc"), ElementsAre(257, 'c'));
+  EXPECT_THAT(test::encode(tokenizer, "xb<a>"), ElementsAre('x', 258, 'a', '>'));
+  EXPECT_THAT(test::encode(tokenizer, "<a><a>b<"), ElementsAre(256, 257, '<'));
+  EXPECT_THAT(test::encode(tokenizer, "<a>", false), ElementsAre('<', 'a', '>'));
+}
+
+TEST(Tokenizer, AddedTokensThatAreNotSpecialAreAlwaysFound) {
+  ordered_json document = test::small_tokenizer({}, {"<a>", "<b>"});
+  document["added_tokens"][1]["special"] = false;
+  const Tokenizer tokenizer = test::parse(document);
+  EXPECT_THAT(test::encode(tokenizer, "<a><b>", false), ElementsAre('<', 'a', '>', 257));
+  EXPECT_EQ(tokenizer.decode(Ids{256, 257, 'x'}, true), "<b>x");
+  EXPECT_EQ(tokenizer.decode(Ids{256, 257, 'x'}, false), "<a><b>x");
+}
+
+TEST(Tokenizer, AddedTokensMayTakeWhiteSpace) {
+  ordered_json document = test::small_tokenizer({}, {"<a>", " <b>"});
+  document["added_tokens"][0]["lstrip"] = document["added_tokens"][0]["rstrip"] = true;
+  const Tokenizer tokenizer = test::parse(document);
+  EXPECT_THAT(test::encode(tokenizer, "x <a>\u00a0\n y"), ElementsAre('x', 256, 'y'));
+  EXPECT_THAT(test::encode(tokenizer, "<a> <b>y"), ElementsAre(256, 257, 'y')) << "as in the reference";
+  EXPECT_THAT(test::encode(tokenizer, "<a>\u180e"), ElementsAre(256, 0xE1, 0xA0, 0x8E)) << "no white space";
+}
+
+TEST(Tokenizer, NormalizedAddedTokensAreFoundInNormalizedText) {
+  ordered_json document = test::small_tokenizer({}, {"e\u0301", "<s>x"});
+  document["normalizer"] = {{"type", "NFC"}};
+  document["added_tokens"][0]["normalized"] = true;
+  const Tokenizer tokenizer = test::parse(document);
+  EXPECT_THAT(test::encode(tokenizer, "e\u0301"), ElementsAre(256));
+  EXPECT_THAT(test::encode(tokenizer, "\u00e9<s>x"), ElementsAre(256, 257));
+}
+
+TEST(Tokenizer, IgnoreMergesTakesWholeWords) {
+  ordered_json document = test::small_tokenizer({{"a", "b"}, {"b", "c"}, {"ab", "c"}});
+  document["model"]["merges"].erase(2);  // "abc" is a token that no merge makes
+  EXPECT_THAT(test::encode(test::parse(document), "abc"), ElementsAre(256, 'c'));
+  document["model"]["ignore_merges"] = true;
+  EXPECT_THAT(test::encode(test::parse(document), "abc"), ElementsAre(258));
+}
+
+TEST(Tokenizer, EntriesOutsideOfTheByteAlphabetAreOnlyDecoded) {
+  ordered_json document = test::small_tokenizer();
+  document["model"]["vocab"]["\u4f60 \u597d"] = 256;
+  document["model"]["ignore_merges"] = true;
+  const Tokenizer tokenizer = test::parse(document);
+  EXPECT_EQ(tokenizer.decode(Ids{256}, false), "\u4f60 \u597d");
+  EXPECT_EQ(test::encode(tokenizer, "\u4f60 \u597d").size(), 7U);
+}
+
+TEST(Tokenizer, IllFormedTextIsRefused) {
+  const auto ids = test::bundled_tokenizer().encode("abc\xE2\x82");
+  EXPECT_EQ(ids.status().code(), StatusCode::invalid_argument);
+  EXPECT_THAT(ids.status().message(), HasSubstr("0xE2 at offset 3"));
+}
+
+TEST(Tokenizer, DecodingReplacesBrokenBytesAndSkipsUnknownIds) {
+  const Tokenizer tokenizer = test::parse(test::small_tokenizer());
+  EXPECT_EQ(tokenizer.decode(Ids{'a', 0xE2, 0x82, 'b', 0xAC}, false), "a\uFFFDb\uFFFD");
+  EXPECT_EQ(tokenizer.decode(Ids{'a', -1, 100'000, 'b'}, false), "ab");
+  EXPECT_EQ(tokenizer.decode(Ids{}, false), "");
+}
+
+RC_GTEST_PROP(Tokenizer, DecodingTakesBackEncoding, ()) {
+  const std::string text = *test::any_text();
+  std::string buffer;
+  const std::string expected(to_nfc(text, buffer));
+  RC_ASSERT(test::bundled_tokenizer().decode(test::encode(test::bundled_tokenizer(), text), false) == expected);
+}
+
+// Words that were seen before come from a cache; it must not change anything.
+RC_GTEST_PROP(Tokenizer, HistoryDoesNotMatter, ()) {
+  const std::string text = *test::any_text();
+  const auto first = test::encode(test::bundled_tokenizer(), text);
+  for (int i = 0; i < 20; ++i) (void)test::encode(test::bundled_tokenizer(), *test::any_text());
+  RC_ASSERT(test::encode(test::bundled_tokenizer(), text) == first);
+}
+
+TEST(Tokenizer, ThreadsMayShareIt) {
+  const ordered_json cases = golden();
+  std::vector<std::thread> threads;
+  std::atomic<int> wrong = 0;
+  for (int t = 0; t < 4; ++t) {
+    threads.emplace_back([&, t] {
+      for (size_t i = 0; i < cases.size(); ++i) {
+        const auto& entry = cases[(i * 7 + static_cast<size_t>(t) * 13) % cases.size()];
+        const auto ids = test::bundled_tokenizer().encode(entry["text"].get<std::string>());
+        if (!ids.ok() || *ids != entry["ids"].get<Ids>()) ++wrong;
+      }
+    });
+  }
+  for (auto& thread : threads) thread.join();
+  EXPECT_EQ(wrong, 0);
+}
+
+TEST(Tokenizer, OneWordOfFourMebibytes) {
+  for (const char* unit : {"a", " ", "\u4f60", "\u0301", "!"}) {
+    std::string text;
+    while (text.size() < size_t{4} << 20) text += unit;
+    const auto ids = test::encode(test::bundled_tokenizer(), text);
+    EXPECT_TRUE(test::bundled_tokenizer().decode(ids, false) == text) << unit;
+  }
+}
+
+}  // namespace
+}  // namespace tessera::text
