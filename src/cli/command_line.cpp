@@ -17,7 +17,7 @@
 namespace tessera::cli {
 namespace {
 
-constexpr std::array kCommands = {add_score, add_tokenize, add_inspect, add_synth, add_quantize};
+constexpr std::array kCommands = {add_run, add_score, add_tokenize, add_inspect, add_synth, add_quantize};
 
 constexpr const char* kFooter =
     "\"tessera COMMAND --help\" explains a command. A MODEL is a directory with config.json and safetensors files, or\n"

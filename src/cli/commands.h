@@ -29,6 +29,7 @@ namespace tessera::cli {
 
 using Action = std::function<Status()>;
 
+void add_run(CLI::App& app, Action& action);
 void add_score(CLI::App& app, Action& action);
 void add_inspect(CLI::App& app, Action& action);
 void add_quantize(CLI::App& app, Action& action);

@@ -73,6 +73,20 @@ CLI::Validator one_of(std::vector<std::string> names) {
   return {check, ""};
 }
 
+CLI::Validator with_suffix() {
+  const auto expand = [](std::string& text) {
+    constexpr std::string_view kSuffixes = "kKmMgG";
+    constexpr double kFactors[] = {1e3, 0x1p10, 1e6, 0x1p20, 1e9, 0x1p30};
+    const size_t suffix = text.empty() ? std::string_view::npos : kSuffixes.find(text.back());
+    double value = 0;
+    if (suffix == std::string_view::npos || !parse(text.substr(0, text.size() - 1), value)) return std::string();
+    value *= kFactors[suffix];
+    if (value >= 0 && value < 0x1p53) text = fmt::format("{:.0f}", std::floor(value));
+    return std::string();
+  };
+  return CLI::Validator(expand, "", "with_suffix");
+}
+
 CLI::Validator readable_file() {
   const auto check = [](std::string& text) {
     std::error_code failure;

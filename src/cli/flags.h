@@ -16,6 +16,9 @@ CLI::Validator whole(int64_t low, int64_t high);
 CLI::Validator whole_u64();
 /// One of `names`; a near miss gets a suggestion.
 CLI::Validator one_of(std::vector<std::string> names);
+/// Turns "16k", "1.5M", "4G" into a plain whole number, as `vllm serve` does: k, m, g are powers of 1000, K, M, G of
+/// 1024. Put before whole(), which reports what this leaves alone.
+CLI::Validator with_suffix();
 /// A file that can be read, or "-".
 CLI::Validator readable_file();
 

@@ -242,7 +242,7 @@ void print_summary(const Options& options, const Plan& plan, const Input& input,
     print("perplexity      {:.5f}\n", std::exp(-totals.logprob / scored));
     if (input.text_bytes > 0) print("bits per byte   {:.5f}\n", bits_per_byte);
   }
-  if (options.generate > 0) print("generated       [{}]\n", fmt::join(totals.generated, ", "));
+  if (options.generate > 0) write_out(fmt::format("generated       [{}]\n", fmt::join(totals.generated, ", ")));
 }
 
 Status score(const Options& options) {

@@ -73,7 +73,7 @@ Status tokenize(const Options& options) {
   } else if (options.decode) {
     write_out(shown(tokenizer.decode(ids, options.skip_special)));
   } else {
-    print("[{}]\n", fmt::join(ids, ", "));
+    write_out(fmt::format("[{}]\n", fmt::join(ids, ", ")));
   }
   return {};
 }

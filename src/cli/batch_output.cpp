@@ -1,0 +1,81 @@
+#include "cli/batch_output.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "cli/console.h"
+#include "cli/read_input.h"
+
+namespace tessera::cli {
+
+BatchOutput::BatchOutput(BatchOutput&& other) noexcept
+    : file_(std::move(other.file_)), descriptor_(std::exchange(other.descriptor_, -1)), done_(std::move(other.done_)) {}
+
+BatchOutput::~BatchOutput() {
+  if (descriptor_ >= 0) ::close(descriptor_);
+}
+
+Expected<BatchOutput> BatchOutput::open(const std::string& file, int64_t lines) {
+  if (file.empty()) return BatchOutput({}, -1);
+  const int descriptor = ::open(file.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+  if (descriptor < 0) {
+    return error(StatusCode::invalid_argument, "cannot write {}: {}", file, std::strerror(errno));
+  }
+  BatchOutput output(file, descriptor);
+  if (::flock(descriptor, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
+    return error(StatusCode::unavailable, "{} is being written by another process", file);
+  }
+  TESSERA_RETURN_IF_ERROR(output.read_done(lines));
+  return output;
+}
+
+Status BatchOutput::read_done(int64_t lines) {
+  // A pipe or device (/dev/stdout) holds nothing to go on with.
+  if (::lseek(descriptor_, 0, SEEK_END) <= 0) return {};
+  TESSERA_ASSIGN_OR_RETURN(const std::string text, read_input(file_));
+  size_t at = 0;
+  for (size_t number = 1; at < text.size(); ++number) {
+    const size_t newline = text.find('\n', at);
+    if (newline == std::string::npos) break;
+    const auto answer = nlohmann::json::parse(text.begin() + static_cast<ptrdiff_t>(at),
+                                              text.begin() + static_cast<ptrdiff_t>(newline), nullptr, false);
+    const bool has_index = answer.is_object() && answer.contains("index") && answer["index"].is_number_unsigned();
+    if (!has_index || answer["index"].get<uint64_t>() >= static_cast<uint64_t>(lines)) {
+      return error(StatusCode::corrupt_data,
+                   "{} line {} is no answer to a prompt of this input (0 to {}); name another --output or remove it",
+                   file_, number, lines - 1);
+    }
+    done_.insert(answer["index"].get<int64_t>());
+    at = newline + 1;
+  }
+  if (at < text.size() && ::ftruncate(descriptor_, static_cast<off_t>(at)) != 0) {
+    return error(StatusCode::invalid_argument, "cannot cut the torn last line off {}: {}", file_, std::strerror(errno));
+  }
+  return {};
+}
+
+Status BatchOutput::write(const std::string& line) {
+  const std::string text = line + "\n";
+  if (descriptor_ < 0) {
+    write_out(text);
+    return {};
+  }
+  for (size_t written = 0; written < text.size();) {
+    const ssize_t count = ::write(descriptor_, text.data() + written, text.size() - written);
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) {
+      return error(StatusCode::resource_exhausted, "cannot write {}: {}; run the same command again to go on from here",
+                   file_, std::strerror(errno));
+    }
+    written += static_cast<size_t>(count);
+  }
+  return {};
+}
+
+}  // namespace tessera::cli

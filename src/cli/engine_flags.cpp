@@ -1,0 +1,133 @@
+#include "cli/engine_flags.h"
+
+#include <filesystem>
+
+#include "cli/console.h"
+#include "cli/flags.h"
+#include "cli/progress.h"
+
+namespace tessera::cli {
+namespace {
+
+constexpr const char* kGroup = "Engine";
+constexpr const char* kIgnoredGroup = "Accepted and ignored, for command lines shared with vllm";
+
+struct IgnoredFlag {
+  const char* flag;
+  bool takes_value;
+  const char* why;
+};
+
+constexpr IgnoredFlag kIgnoredFlags[] = {
+    {"--trust-remote-code", false, "Code from a model's repository is never run"},
+    {"--gpu-memory-utilization", true, "There is no GPU in use; see --kv-cache-memory-bytes"},
+    {"--enforce-eager", false, "There are no CUDA graphs on the CPU"},
+    {"--disable-custom-all-reduce", false, "There is one process and nothing to reduce"},
+    {"--enable-chunked-prefill", false, "Prefill is always chunked"},
+    {"--enable-prefix-caching", false, "There is no prefix cache yet"},
+    {"--no-enable-prefix-caching", false, "There is no prefix cache yet"},
+    {"--quantization", true, "Each tensor's format is what the checkpoint stores"},
+};
+
+void add_ignored_flags(CLI::App& command, EngineFlags& flags) {
+  for (const IgnoredFlag& ignored : kIgnoredFlags) {
+    std::string message = fmt::format("{} is ignored: {}", ignored.flag, ignored.why);
+    const auto gather = [&flags, message] { flags.ignored.push_back(message); };
+    if (ignored.takes_value) {
+      command
+          .add_option_function<std::string>(
+              ignored.flag, [gather](const std::string&) { gather(); }, ignored.why)
+          ->type_name("X")
+          ->group(kIgnoredGroup);
+    } else {
+      command
+          .add_flag_function(
+              ignored.flag, [gather](int64_t) { gather(); }, ignored.why)
+          ->group(kIgnoredGroup);
+    }
+  }
+}
+
+/// Accepts `only`; anything else asks for what this build cannot do.
+CLI::Validator nothing_but(std::string only, std::string why) {
+  const auto check = [only = std::move(only), why = std::move(why)](std::string& text) {
+    return text == only ? std::string() : fmt::format("found \"{}\", expected {}: {}", text, only, why);
+  };
+  return {check, ""};
+}
+
+}  // namespace
+
+void add_engine_flags(CLI::App& command, EngineFlags& flags) {
+  EngineOptions& options = flags.options;
+  command
+      .add_option("--max-model-len", options.max_model_len, "Tokens of a sequence, prompt and answer (16k is 16000)")
+      ->type_name("N")
+      ->transform(with_suffix())
+      ->check(whole(1, int64_t{1} << 30))
+      ->group(kGroup);
+  command.add_option("--max-num-seqs", options.max_num_seqs, "Sequences that run at once")
+      ->type_name("N")
+      ->check(whole(1, 1024))
+      ->group(kGroup);
+  command.add_option("--max-num-batched-tokens", options.max_num_batched_tokens, "Rows of a step (default 512)")
+      ->type_name("N")
+      ->transform(with_suffix())
+      ->check(whole(1, 65536))
+      ->group(kGroup);
+  command
+      .add_option("--kv-cache-dtype", options.kv_cache_dtype, "auto (default: as the checkpoint says), bfloat16, fp8")
+      ->type_name("D")
+      ->check(one_of({"auto", "bfloat16", "fp8"}))
+      ->group(kGroup);
+  command.add_option("--kv-cache-memory-bytes", options.memory_bytes, "Memory for KV cache and states (4G is 4 GiB)")
+      ->type_name("N")
+      ->transform(with_suffix())
+      ->check(whole(1, int64_t{1} << 50))
+      ->group(kGroup);
+  command.add_option("--compute", options.compute, "bf16 (default), or fp32: no rounding between operations")
+      ->type_name("C")
+      ->check(one_of({"bf16", "fp32"}))
+      ->group(kGroup);
+  command.add_option("--threads", options.threads, "CPU threads (default: all cores)")
+      ->type_name("N")
+      ->check(whole(1, 1024))
+      ->group(kGroup);
+  command
+      .add_option_function<std::string>(
+          "--tensor-parallel-size", [](const std::string&) {}, "1")
+      ->type_name("N")
+      ->check(nothing_but("1", "the CPU backend is one process with many threads"))
+      ->group(kIgnoredGroup);
+  add_ignored_flags(command, flags);
+  command.add_flag("-q,--quiet", flags.quiet, "Nothing on standard error but failures");
+}
+
+std::string fit_text(const std::string& model, const FitReport& fit) {
+  const int64_t cached_tokens = int64_t{fit.kv_blocks} * 64;
+  return fmt::format(
+      "{}: {} of weights, {} of KV cache ({} tokens, {}), {} of states, {} to work in; {} of memory are free\n"
+      "up to {} sequence{} at once, of {} tokens each at most",
+      model, format_bytes(fit.weight_bytes), format_bytes(fit.kv_bytes()), cached_tokens, fit.kv_cache_dtype,
+      format_bytes(fit.state_bytes()), format_bytes(fit.workspace_bytes), format_bytes(fit.available_bytes),
+      fit.max_num_seqs, fit.max_num_seqs == 1 ? "" : "s", fit.max_model_len);
+}
+
+Expected<Engine> open_engine(const EngineFlags& flags) {
+  if (!flags.quiet) {
+    for (const std::string& message : flags.ignored) note("{}", message);
+  }
+  EngineOptions options = flags.options;
+  ProgressBar bar("loading", flags.quiet);
+  options.on_load_progress = [&bar](size_t done, size_t total) { bar.update(done, total); };
+  options.on_fit = [&](const FitReport& fit) {
+    const std::string name = std::filesystem::path(options.model).filename().string();
+    if (!flags.quiet) note("{}", fit_text(name.empty() ? options.model : name, fit));
+  };
+  auto engine = Engine::create(options);
+  bar.clear();
+  if (engine && !flags.quiet && bar.seconds() > 1) note("loaded in {}", format_seconds(bar.seconds()));
+  return engine;
+}
+
+}  // namespace tessera::cli

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
+#include <vector>
+
+#include "tessera/engine.h"
+
+namespace tessera::cli {
+
+/// The flags of `vllm serve` that shape an engine on the CPU.
+struct EngineFlags {
+  EngineOptions options;
+  std::vector<std::string> ignored;  // what to say about flags that were accepted and mean nothing here
+  bool quiet = false;
+};
+
+/// Adds them to `command`. Flags that mean something only on a GPU are accepted, so that command lines can be shared,
+/// and what is ignored is gathered; a value that asks for more than there is is an error. `flags` must outlive the
+/// parsing.
+void add_engine_flags(CLI::App& command, EngineFlags& flags);
+
+/// Engine::create with the fit report and the progress of loading on standard error.
+Expected<Engine> open_engine(const EngineFlags& flags);
+
+/// The fit report in two lines: what the memory is for, and what that leaves.
+std::string fit_text(const std::string& model, const FitReport& fit);
+
+}  // namespace tessera::cli

@@ -1,0 +1,84 @@
+#include "cli/generate.h"
+
+#include <algorithm>
+#include <chrono>
+
+#include "base/status.h"
+#include "cli/console.h"
+#include "cli/interrupt.h"
+#include "text/reasoning_parser.h"
+
+namespace tessera::cli {
+namespace {
+
+// The tag that opens thinking is a few tokens at the prompt's end; the rest need not be turned back into text.
+constexpr size_t kTailTokens = 64;
+
+}  // namespace
+
+Expected<Prompt> make_prompt(Engine& engine, std::vector<ChatMessage> messages, const PromptOptions& options) {
+  Prompt prompt;
+  if (options.raw) {
+    TESSERA_ASSIGN_OR_RETURN(prompt.tokens, engine.tokenize(messages.back().content));
+    return prompt;
+  }
+  const bool has_system = messages.front().role == "system" || messages.front().role == "developer";
+  if (!options.system.empty() && !has_system) {
+    messages.insert(messages.begin(), {.role = "system", .content = options.system});
+  }
+  TESSERA_ASSIGN_OR_RETURN(prompt.tokens, engine.chat_prompt(messages, options.enable_thinking));
+  const size_t tail = std::min(prompt.tokens.size(), kTailTokens);
+  prompt.opens_thinking = text::prompt_opens_thinking(
+      engine.detokenize({prompt.tokens.end() - static_cast<ptrdiff_t>(tail), prompt.tokens.end()}, false));
+  return prompt;
+}
+
+Expected<Outcome> stream_answer(Engine& engine, const Prompt& prompt, const SamplingParams& sampling,
+                                AnswerView& view) {
+  const auto start = std::chrono::steady_clock::now();
+  const auto seconds = [start] {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  };
+  TESSERA_ASSIGN_OR_RETURN(RequestStream stream, engine.submit({.prompt = prompt.tokens, .sampling = sampling}));
+  const OnInterrupt stop([&stream] { stream.cancel(); });
+  Outcome outcome;
+  outcome.prompt_tokens = static_cast<int64_t>(prompt.tokens.size());
+  Status failure;
+  while (const auto event = stream.next()) {
+    if (outcome.tokens == 0 && !event->tokens.empty()) outcome.first_token_seconds = seconds();
+    outcome.tokens += static_cast<int64_t>(event->tokens.size());
+    view.feed(event->text);
+    if (event->finish_reason == FinishReason::none) continue;
+    outcome.reason = event->finish_reason;
+    failure = event->error;
+  }
+  view.finish();
+  outcome.seconds = seconds();
+  outcome.interrupted = stop.happened();
+  if (outcome.reason == FinishReason::error) return failure;
+  return outcome;
+}
+
+std::string speed_text(const Outcome& outcome) {
+  const double decoding = outcome.seconds - outcome.first_token_seconds;
+  std::string text = fmt::format("{} tokens of prompt, {} of answer in {}", outcome.prompt_tokens, outcome.tokens,
+                                 format_seconds(outcome.seconds));
+  if (outcome.tokens > 1) {
+    text += fmt::format(" (first after {}, then {:.1f} tokens/s)", format_seconds(outcome.first_token_seconds),
+                        static_cast<double>(outcome.tokens - 1) / decoding);
+  }
+  return text;
+}
+
+const char* name(FinishReason reason) {
+  switch (reason) {
+    case FinishReason::none: return "none";
+    case FinishReason::stop: return "stop";
+    case FinishReason::length: return "length";
+    case FinishReason::cancelled: return "cancelled";
+    case FinishReason::error: return "error";
+  }
+  return "?";
+}
+
+}  // namespace tessera::cli

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "cli/answer.h"
+#include "tessera/engine.h"
+
+namespace tessera::cli {
+
+/// A prompt as token ids, and whether it leaves the model inside a thinking block.
+struct Prompt {
+  std::vector<int32_t> tokens;
+  bool opens_thinking = false;
+};
+
+/// What turns words into a prompt.
+struct PromptOptions {
+  std::string system;           // put before conversations that have no system message of their own
+  bool enable_thinking = true;  // for templates that know it
+  bool raw = false;             // no chat template: the last message as it is
+};
+
+Expected<Prompt> make_prompt(Engine& engine, std::vector<ChatMessage> messages, const PromptOptions& options);
+
+struct Outcome {
+  FinishReason reason = FinishReason::none;
+  bool interrupted = false;
+  int64_t prompt_tokens = 0;
+  int64_t tokens = 0;
+  double first_token_seconds = 0;
+  double seconds = 0;
+};
+
+/// Submits one prompt with one choice and shows the answer as it comes. An interrupt stops the answer.
+Expected<Outcome> stream_answer(Engine& engine, const Prompt& prompt, const SamplingParams& sampling, AnswerView& view);
+
+/// "24 tokens in 1.20 s (first after 0.15 s, 22.9 tokens/s)".
+std::string speed_text(const Outcome& outcome);
+
+/// "stop", "length", "cancelled", "error".
+const char* name(FinishReason reason);
+
+}  // namespace tessera::cli

@@ -1,0 +1,226 @@
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "cli/answer.h"
+#include "cli/batch_run.h"
+#include "cli/chat.h"
+#include "cli/commands.h"
+#include "cli/console.h"
+#include "cli/engine_flags.h"
+#include "cli/flags.h"
+#include "cli/generate.h"
+#include "cli/read_input.h"
+#include "cli/sampling.h"
+
+namespace tessera::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct Options {
+  std::string model_word;  // the first argument: MODEL, or with --model the prompt
+  std::string prompt;      // the second, if any
+  bool has_prompt = false;
+  std::string input_file, output_file;
+  PromptOptions prompts;
+  Json sampling = Json::object();  // what flags say; wins over generation_config.json
+  EngineFlags engine;
+  bool json = false;
+  bool token_ids = false;
+  bool hide_thinking = false;
+  bool verbose = false;
+};
+
+Expected<SamplingParams> sampling(const Options& options, const Engine& engine) {
+  SamplingParams params = engine.default_sampling();
+  TESSERA_RETURN_IF_ERROR(apply_sampling(options.sampling, params));
+  return params;
+}
+
+BatchOptions batch_options(const Options& options, SamplingParams params) {
+  BatchOptions batch;
+  batch.defaults.prompt = options.prompts;
+  batch.defaults.sampling = std::move(params);
+  batch.token_ids = options.token_ids;
+  batch.quiet = options.engine.quiet;
+  return batch;
+}
+
+Status run_file(const Options& options) {
+  TESSERA_ASSIGN_OR_RETURN(std::string text, read_input(options.input_file));
+  const BatchInput input = split_batch_input(std::move(text));
+  TESSERA_ASSIGN_OR_RETURN(BatchOutput output, BatchOutput::open(options.output_file, input.lines));
+  if (output.done().size() == input.items.size()) {
+    if (!options.engine.quiet) note("all {} prompts are answered in {}", input.items.size(), options.output_file);
+    return {};
+  }
+  TESSERA_ASSIGN_OR_RETURN(Engine engine, open_engine(options.engine));
+  TESSERA_ASSIGN_OR_RETURN(SamplingParams params, sampling(options, engine));
+  return run_batch(engine, input, batch_options(options, std::move(params)), output);
+}
+
+/// One prompt with one answer as text.
+Status run_prompt(const Options& options, Engine& engine, const SamplingParams& params) {
+  TESSERA_ASSIGN_OR_RETURN(const Prompt prompt,
+                           make_prompt(engine, {{.role = "user", .content = options.prompt}}, options.prompts));
+  AnswerView view(answer_style(options.hide_thinking, options.prompts.raw), prompt.opens_thinking);
+  TESSERA_ASSIGN_OR_RETURN(const Outcome outcome, stream_answer(engine, prompt, params, view));
+  if (options.verbose) note("{}", speed_text(outcome));
+  return outcome.interrupted ? Status(StatusCode::cancelled, "") : Status();
+}
+
+/// One prompt with its answers as a JSON line, as a batch of one.
+Status run_json(const Options& options, Engine& engine, SamplingParams params) {
+  BatchInput input;
+  input.lines = 1;
+  input.items = {{.index = 0, .line = options.prompt}};
+  TESSERA_ASSIGN_OR_RETURN(BatchOutput output, BatchOutput::open("", 1));
+  BatchOptions batch = batch_options(options, std::move(params));
+  batch.quiet = true;
+  return run_batch(engine, input, batch, output);
+}
+
+Status run(Options options) {
+  if (!options.input_file.empty()) return run_file(options);
+  const bool chatting = !options.has_prompt && is_terminal(Stream::in);
+  if (!options.has_prompt && !chatting) {
+    TESSERA_ASSIGN_OR_RETURN(options.prompt, read_input("-"));
+  }
+  // A single user needs the memory of one sequence, or of n.
+  if (options.engine.options.max_num_seqs == 0) options.engine.options.max_num_seqs = options.sampling.value("n", 1);
+  TESSERA_ASSIGN_OR_RETURN(Engine engine, open_engine(options.engine));
+  TESSERA_ASSIGN_OR_RETURN(SamplingParams params, sampling(options, engine));
+  if (chatting) {
+    return chat(engine, {.prompt = options.prompts,
+                         .sampling = std::move(params),
+                         .style = answer_style(options.hide_thinking, options.prompts.raw),
+                         .verbose = options.verbose});
+  }
+  return options.json ? run_json(options, engine, std::move(params)) : run_prompt(options, engine, params);
+}
+
+/// Tells MODEL from PROMPT, and refuses what contradicts itself.
+void check(Options& options) {
+  std::string& model = options.engine.options.model;
+  if (!model.empty() && options.has_prompt) throw CLI::ValidationError("MODEL is given twice; leave --model out");
+  if (model.empty()) {
+    if (options.model_word.empty()) throw CLI::ValidationError("MODEL is required: a directory, or owner/name");
+    model = options.model_word;
+  } else if (!options.model_word.empty()) {
+    options.prompt = options.model_word;
+    options.has_prompt = true;
+  }
+  const bool file = !options.input_file.empty();
+  if (file && options.has_prompt) throw CLI::ValidationError("give either a PROMPT or --input, not both");
+  options.has_prompt = options.has_prompt && options.prompt != "-";
+  if (!file && !options.output_file.empty()) throw CLI::ValidationError("--output needs --input");
+  if (!file && !options.json) {
+    for (const char* key : {"n", "logprobs"}) {
+      if (options.sampling.contains(key)) throw CLI::ValidationError(fmt::format("--{} needs --json or --input", key));
+    }
+    if (options.token_ids) throw CLI::ValidationError("--token-ids needs --json or --input");
+  }
+}
+
+/// A JSON object given as a flag's value.
+Json parse_object(const char* flag, const std::string& text) {
+  Json object = Json::parse(text, nullptr, /*allow_exceptions=*/false);
+  if (!object.is_object()) throw CLI::ValidationError(flag, fmt::format("found '{}', expected a JSON object", text));
+  return object;
+}
+
+void add_prompt_flags(CLI::App& command, Options& options) {
+  const char* group = "Prompts";
+  command
+      .add_option("--input", options.input_file,
+                  "File of prompts: one a line, or JSON lines with \"prompt\", \"messages\" or \"token_ids\" and "
+                  "sampling parameters; - for standard input")
+      ->type_name("FILE")
+      ->check(readable_file())
+      ->group(group);
+  command
+      .add_option("--output", options.output_file,
+                  "File of answers, JSON lines (default: standard output); a run that was interrupted goes on")
+      ->type_name("FILE")
+      ->group(group);
+  command.add_option("--system", options.prompts.system, "System message")->type_name("TEXT")->group(group);
+  command.add_flag("--raw", options.prompts.raw, "Complete the prompt as it is, without the chat template")
+      ->group(group);
+  command
+      .add_flag("--enable-thinking,!--no-thinking", options.prompts.enable_thinking,
+                "Whether the model may think first (default: yes)")
+      ->group(group);
+  command
+      .add_option("--chat-template", options.engine.options.chat_template,
+                  "Jinja template to use in place of the model's own")
+      ->type_name("FILE")
+      ->check(readable_file())
+      ->group(group);
+  const auto kwargs = [&options](const std::string& text) {
+    const Json object = parse_object("--default-chat-template-kwargs", text);
+    const bool known =
+        object.size() == object.count("enable_thinking") && (object.empty() || object["enable_thinking"].is_boolean());
+    if (!known) {
+      throw CLI::ValidationError("--default-chat-template-kwargs",
+                                 fmt::format("found '{}', expected {{\"enable_thinking\": true or false}}", text));
+    }
+    options.prompts.enable_thinking = object.value("enable_thinking", options.prompts.enable_thinking);
+  };
+  command
+      .add_option_function<std::string>("--default-chat-template-kwargs", kwargs,
+                                        "The same as JSON: '{\"enable_thinking\": false}'")
+      ->type_name("JSON")
+      ->group(group);
+}
+
+void add_output_flags(CLI::App& command, Options& options) {
+  const char* group = "Output";
+  command.add_flag("--hide-thinking", options.hide_thinking, "Show the answer, not the thinking")->group(group);
+  command.add_flag("--json", options.json, "The answer as a JSON line")->group(group);
+  command.add_flag("--token-ids", options.token_ids, "Token ids of answers, in JSON")->group(group);
+  command.add_flag("--verbose", options.verbose, "Tokens and speed after each answer")->group(group);
+}
+
+}  // namespace
+
+void add_run(CLI::App& app, Action& action) {
+  auto options = std::make_shared<Options>();
+  CLI::App* command = app.add_subcommand("run", "Chat in the terminal, answer one prompt, or answer a file of prompts");
+  command->add_option("MODEL", options->model_word, "A directory, or owner/name in the Hugging Face cache");
+  CLI::Option* prompt =
+      command->add_option("PROMPT", options->prompt, "What to answer; none: chat, or read it from standard input");
+  command->add_option("--model", options->engine.options.model, "The same as MODEL")->type_name("M");
+  add_prompt_flags(*command, *options);
+  command->option_defaults()->group("Sampling (default: what the model's generation_config.json says)");
+  add_sampling_flags(*command, options->sampling);
+  const auto generation = [options](const std::string& text) {
+    const Json object = parse_object("--override-generation-config", text);
+    SamplingParams scratch;
+    const Status status = apply_sampling(object, scratch);
+    if (!status.ok()) throw CLI::ValidationError("--override-generation-config", status.message());
+    for (const auto& [key, value] : object.items()) {
+      if (!options->sampling.contains(key)) options->sampling[key] = value;
+    }
+  };
+  command
+      ->add_option_function<std::string>("--override-generation-config", generation,
+                                         "Several of these as JSON: '{\"top_k\": 5}'")
+      ->type_name("JSON");
+  command->option_defaults()->group("Other");
+  add_output_flags(*command, *options);
+  add_engine_flags(*command, options->engine);
+  command->footer(
+      "Examples:\n"
+      "  tessera run MODEL                                   chat; /help lists what can be typed\n"
+      "  tessera run MODEL \"Why is the sky blue?\"            one answer\n"
+      "  tessera run MODEL < question.txt                    the same\n"
+      "  tessera run MODEL --input prompts.txt --output answers.jsonl");
+  command->callback([options, prompt, &action] {
+    options->has_prompt = !prompt->empty();
+    check(*options);
+    action = [options] { return run(*options); };
+  });
+}
+
+}  // namespace tessera::cli
