@@ -30,15 +30,15 @@ struct QuantizeOptions {
   /// Target of each kind: nvfp4, mxfp4, fp8_e4m3 or bf16 (which narrows F32 and F16). Kinds not listed, and weights
   /// that are quantised already, are copied as they are. The router inside the MTP head goes by `router`, what else is
   /// in there by `mtp`; a stored head of a model with tied embeddings is copied. `small` cannot be listed.
-  KindFormats formats;
-  std::optional<format::Dialect> dialect;  // none: the source's own if it has one, else ModelOpt
+  KindFormats formats = {};
+  std::optional<format::Dialect> dialect = {};  // none: the source's own if it has one, else ModelOpt
   format::ScaleChoice scales = format::ScaleChoice::amax;
   /// One tensor scale for what other engines fuse: gate and up; q, k and v; in_proj_qkv and in_proj_z; a and b. They
   /// read one scale for the whole and get the rest wrong by the ratio.
   bool shared_scales = true;
   size_t shard_bytes_max = size_t{5} << 30;
   /// Bytes of the source dealt with, of all; called from the calling thread. False stops with `cancelled`.
-  std::function<bool(size_t done, size_t total)> progress;
+  std::function<bool(size_t done, size_t total)> progress = {};
 };
 
 /// What became of the weights of one kind that were stored in one way.

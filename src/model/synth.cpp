@@ -192,8 +192,8 @@ class Drawer {
                                       [](uint64_t r) { return (r & 0x0f0f0f0f0f0f0f0fULL) | 0x3030303030303030ULL; }));
         return scalar(spec.format, sigma / 2.93F);
       case WeightFormat::mxfp4: {
-        // The block scale holds the size: 2^e with e two neighbours around sigma / 2.93.
-        const auto exponent = static_cast<uint64_t>(127 + std::lround(std::log2(sigma / 2.93F)));
+        // The block scale holds the size: 2^e or half of it, whose root mean square is 0.79 of 2^e.
+        const auto exponent = static_cast<uint64_t>(127 + std::lround(std::log2(sigma / (2.93F * 0.79F))));
         TESSERA_RETURN_IF_ERROR(bytes(random, rows * static_cast<size_t>(spec.cols) / 2, [](uint64_t r) { return r; }));
         return bytes(random, rows * static_cast<size_t>(spec.cols) / 32, [exponent](uint64_t r) {
           return (r & 0x0101010101010101ULL) + (exponent - 1) * 0x0101010101010101ULL;

@@ -47,7 +47,7 @@ using KindFormats = std::map<TensorKind, format::WeightFormat>;
 
 struct SynthOptions {
   SynthShape shape;
-  KindFormats formats;                                      // empty: everything plain
+  KindFormats formats = {};                                 // empty: everything plain
   format::WeightFormat plain = format::WeightFormat::bf16;  // bf16, f16 or f32
   format::Dialect dialect = format::Dialect::modelopt;
   bool fused_experts = false;  // plain routed experts as 3-D tensors, as the BF16 originals have them
@@ -56,10 +56,10 @@ struct SynthOptions {
   std::string prefix = "model.language_model.";
   bool fp8_kv_cache = false;
   /// Small files written beside the weights, name to content: tokenizer.json, chat_template.jinja, ...
-  std::map<std::string, std::string> files;
+  std::map<std::string, std::string> files = {};
   uint64_t seed = 0;
   size_t shard_bytes_max = size_t{5} << 30;
-  std::function<void(size_t done, size_t total)> progress;
+  std::function<void(size_t done, size_t total)> progress = {};
 };
 
 /// Bytes of the tensors that write_random_checkpoint would write.
