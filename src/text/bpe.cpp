@@ -82,7 +82,12 @@ void Bpe::encode_short(std::string_view word, std::vector<int32_t>& ids) const {
 // little, and when the list is used up the heap becomes the list: on words of megabytes, where each step of a heap
 // misses the cache, this takes a third of the time of a heap alone.
 void Bpe::encode_long(std::string_view word, Scratch& scratch, std::vector<int32_t>& ids) const {
-  auto& [tokens, values, next, previous, list, heap] = scratch;
+  auto& tokens = scratch.ids;
+  auto& values = scratch.values;
+  auto& next = scratch.next;
+  auto& previous = scratch.previous;
+  auto& list = scratch.list;
+  auto& heap = scratch.heap;
   tokens.clear();
   for (const char byte : word) {
     const int32_t id = byte_ids_[static_cast<unsigned char>(byte)];
