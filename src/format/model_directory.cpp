@@ -33,7 +33,7 @@ struct CacheName {
 };
 
 bool is_plain(std::string_view text) {
-  return !text.empty() && !text.starts_with('.') && !text.starts_with('-') && text.find("..") == text.npos &&
+  return !text.empty() && !text.starts_with('.') && !text.starts_with('-') &&
          std::all_of(text.begin(), text.end(), [](unsigned char c) {
            return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '-' || c == '_' ||
                   c == '.';

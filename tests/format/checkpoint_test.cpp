@@ -103,6 +103,10 @@ TEST(Checkpoint, ComparesIndexAndShards) {
   EXPECT_THAT(message_of(model), HasSubstr("tensor 'a' is there twice"));
   model.write("two.safetensors", safetensors({byte("b"), {"a", "BOOL", {1}, "x"}}));
   EXPECT_THAT(message_of(model), HasSubstr("tensor 'a' is there twice"));
+  model.write("one.safetensors", safetensors({{"a", "BOOL", {1}, "x"}}));
+  model.write("two.safetensors", safetensors({byte("b"), byte("a")}));
+  EXPECT_THAT(message_of(model), HasSubstr("tensor 'a' is there twice"));
+  model.write("one.safetensors", safetensors({byte("a")}));
   model.write("two.safetensors", safetensors({byte("b"), byte("model.x"), byte("model.language_model.x")}));
   EXPECT_THAT(message_of(model), HasSubstr("x' is there twice"));
   model.write("two.safetensors", "version https://git-lfs.github.com/spec/v1\noid sha256:ab\nsize 4999\n");

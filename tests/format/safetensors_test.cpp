@@ -105,6 +105,7 @@ INSTANTIATE_TEST_SUITE_P(
     ::testing::Values(
         Corruption{"seven bytes", "1234567", "too few"},
         Corruption{"header longer than the file", with_length(100, "{}"), "cut short"},
+        Corruption{"header padding cut off", with_length(5, "{}  "), "cut short"},
         Corruption{"header above the limit", with_length(100'000'001, "{}"), "above the limit"},
         Corruption{"header length 2^64 - 1", with_length(UINT64_MAX, "{}"), "above the limit"},
         Corruption{"empty header", safetensors("", ""), "start with '{'"},
