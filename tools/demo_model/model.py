@@ -297,10 +297,11 @@ def forward(c, weights, tokens, age, document, blocks):
     return norm(h, weights["model.norm.weight"], c["rms_norm_eps"]), mask, balances
 
 
-def mtp_drafts(c, weights, tokens, hidden, mask, depth):
+def mtp_drafts(c, weights, tokens, hidden, mask, depth, blocks=None):
     """The MTP head, `depth` times over itself: a list of [B, L, H] whose j-th entry at t, times the embedding, scores
     token t + 2 + j. Row t of step j sees the true entries up to t and the drafts of its own earlier steps, as in decoding;
     the embedded tokens are the true ones. mask: that of forward()."""
+    blocks = blocks or Blocks(c)
     b, length = tokens.shape
     eps = c["rms_norm_eps"]
     w = part(weights, "mtp.layers.0.")
@@ -319,8 +320,8 @@ def mtp_drafts(c, weights, tokens, hidden, mask, depth):
         keys.append(k)
         values.append(v)
         h = h + attend(c, q, torch.cat(keys, 2), torch.cat(values, 2), gate, torch.cat([mask] + [own] * j, -1), attention)
-        y, balance = moe(c, norm(h, w["post_attention_layernorm.weight"], eps), part(w, "mlp."))
+        h, balance = blocks.feed(h, part(w, "mlp."), w["post_attention_layernorm.weight"])
         balances = balances + balance
-        hidden = norm(h + y, weights["mtp.norm.weight"], eps)
+        hidden = norm(h, weights["mtp.norm.weight"], eps)
         outputs.append(hidden)
     return outputs, balances / depth

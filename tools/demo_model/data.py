@@ -1,0 +1,134 @@
+"""Rows of packed dialogues, written by worker processes while the GPU computes."""
+
+import multiprocessing
+import os
+import queue
+import threading
+
+import numpy
+import torch
+
+LENGTH = 1024
+BLOCK_ROWS = 16
+POOL = 48  # dialogues waiting to be packed
+PAD = 0
+LEARNT_SHARE = 0.36  # of all positions, at most: the size of the gathered batch
+DRAFT_DEPTH = 3
+
+
+def dialogues(tokenizer_file, label, evaluation=False):
+    """Endless (ids, flags) for the seeds "label 0", "label 1", ..."""
+    from tokenizers import Tokenizer
+
+    from . import generate, render
+    tokenizer = Tokenizer.from_file(str(tokenizer_file))
+    i = 0
+    while True:
+        ids, flags = render.encode(tokenizer, generate.dialogue(f"{label} {i}", evaluation))
+        i += 1
+        if len(ids) <= LENGTH:
+            yield ids, flags
+
+
+def rows(source):
+    """Endless rows (tokens, learnt, age, document), each a full LENGTH: the largest waiting dialogue that fits first."""
+    waiting = []
+    while True:
+        tokens, learnt = numpy.full(LENGTH, PAD, numpy.int16), numpy.zeros(LENGTH, bool)
+        age, document = numpy.arange(LENGTH, dtype=numpy.int16), numpy.zeros(LENGTH, numpy.int16)
+        at = number = 0
+        while True:
+            while len(waiting) < POOL:
+                waiting.append(next(source))
+            room = LENGTH - at
+            if at == 0:
+                best = waiting[0]  # the oldest, so that none waits for ever
+            else:
+                best = max((d for d in waiting if len(d[0]) <= room), key=lambda d: len(d[0]), default=None)
+            if best is None:
+                break
+            waiting.remove(best)
+            ids, flags = best
+            end = at + len(ids)
+            tokens[at:end], learnt[at:end] = ids, flags
+            age[at:end], document[at:end] = numpy.arange(len(ids)), number
+            at, number = end, number + 1
+        age[at:], document[at:] = numpy.arange(LENGTH - at), number
+        yield tokens, learnt, age, document
+
+
+def block(source):
+    return tuple(numpy.stack(x) for x in zip(*(next(source) for _ in range(BLOCK_ROWS))))
+
+
+def work(tokenizer_file, label, out):
+    os.nice(5)
+    torch.set_num_threads(1)
+    source = rows(dialogues(tokenizer_file, label))
+    while True:
+        out.put(block(source))
+
+
+def labels(tokens, learnt, document, ahead):
+    """What position t predicts `ahead` tokens later, or -100."""
+    out = numpy.full(tokens.shape, -100, numpy.int64)
+    good = learnt[:, ahead:] & (document[:, ahead:] == document[:, :-ahead])
+    out[:, :-ahead] = numpy.where(good, tokens[:, ahead:], -100)
+    return out
+
+
+def gathered(where, values, capacity):
+    """Flat positions and their labels, padded with position 0 and label -100."""
+    index = numpy.flatnonzero(where)[:capacity]
+    positions = numpy.zeros(capacity, numpy.int64)
+    positions[:len(index)] = index
+    out = numpy.full((len(values), capacity), -100, numpy.int64)
+    for row, value in zip(out, values):
+        row[:len(index)] = value.reshape(-1)[index]
+    return positions, out
+
+
+def batch(blocks, draft_rows):
+    """Tensors of one step. index, label: the learnt positions; draft_index, draft_label [depth, n]: those of the first
+    `draft_rows` rows from which the MTP head is trained."""
+    tokens, learnt, age, document = (numpy.concatenate(x) for x in zip(*blocks))
+    first = labels(tokens, learnt, document, 1)
+    index, label = gathered(first >= 0, [first], int(LEARNT_SHARE * tokens.size))
+    head = slice(0, draft_rows)
+    later = [labels(tokens[head], learnt[head], document[head], 2 + j) for j in range(DRAFT_DEPTH)]
+    draft_index, draft_label = gathered(later[0] >= 0, later, int(LEARNT_SHARE * draft_rows * LENGTH))
+    out = {"tokens": tokens, "age": age, "document": document, "index": index, "label": label[0], "draft_index": draft_index, "draft_label": draft_label}
+    return {k: torch.from_numpy(v.astype(numpy.int64)) for k, v in out.items()}, int((first >= 0).sum())
+
+
+class Stream:
+    """Batches on the device, made ahead. Start it before anything touches the GPU: the workers are forked."""
+
+    def __init__(self, tokenizer_file, label, rows_per_step, workers):
+        context = multiprocessing.get_context("fork")
+        self.blocks = context.Queue(maxsize=4 * workers + 8)
+        self.workers = [context.Process(target=work, args=(tokenizer_file, f"{label}/{i}", self.blocks), daemon=True) for i in range(workers)]
+        for w in self.workers:
+            w.start()
+        self.rows = rows_per_step
+        self.ready = queue.Queue(maxsize=4)
+        self.stopping = False
+
+    def start(self, device):
+        self.device = device
+        threading.Thread(target=self._fill, daemon=True).start()
+
+    def _fill(self):
+        while not self.stopping:
+            made, learnt = batch([self.blocks.get() for _ in range(self.rows // BLOCK_ROWS)], self.rows // 4)
+            if self.device.type == "cuda":
+                made = {k: v.pin_memory().to(self.device, non_blocking=True) for k, v in made.items()}
+            self.ready.put((made, learnt))
+
+    def next(self):
+        return self.ready.get()
+
+    def close(self):
+        self.stopping = True
+        for w in self.workers:
+            w.terminate()

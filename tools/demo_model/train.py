@@ -1,0 +1,349 @@
+#!/usr/bin/env python3
+"""Trains the demo model in pieces that fit one command on a lent GPU.
+
+  train.py probe --out DIR                       throughput, loss curve and a profile in about two minutes
+  train.py run --out DIR [--resume DIR] --minutes M --total-minutes T
+                                                 M minutes of a run of T; the schedule follows the minutes done so far
+
+The rate warms up, stays, and falls linearly to zero over the last part; QAT_FROM of the run on, the weights that will be
+NVFP4 and FP8 are rounded in the forward. What a piece leaves in DIR (weights.*.bin, state.json) the next resumes from.
+"""
+
+import argparse
+import json
+import math
+import os
+import pathlib
+import sys
+import tempfile
+import time
+
+import torch
+
+sys.path.insert(0, str(pathlib.Path(__file__).parent.parent))
+from demo_model import checkpoint, data, decode, model, optimiser, quantise, render, scoring  # noqa: E402
+
+HERE = pathlib.Path(__file__).parent
+TOKENIZER = HERE / "files" / "tokenizer.json"
+LOCAL = pathlib.Path("/tmp/demo_model_state.pt")  # fp32 and the optimiser, for a machine that is still the same
+WARM_UP_STEPS = 100
+FALL_FROM, QAT_FROM = 0.55, 0.78
+DRAFT_WEIGHT, BALANCE_WEIGHT = 0.2, 0.01
+EVALUATED = ("call", "parallel", "follow_up", "chain", "no_call", "arithmetic", "measures", "formats", "system", "talk", "references")
+
+
+def schedule(progress, step):
+    """The factor on the learning rates. progress: minutes done of all, 0 to 1."""
+    fall = min(1.0, max(0.0, (1 - progress) / (1 - FALL_FROM)))
+    return min(1.0, (step + 1) / WARM_UP_STEPS) * fall
+
+
+class Trainer:
+    def __init__(self, c, params, device, rows, compiled):
+        self.c, self.params, self.device, self.rows = c, params, device, rows
+        self.dtype = torch.bfloat16 if device.type == "cuda" else torch.float32
+        self.blocks, self.plain_blocks = model.Blocks(c, compiled), model.Blocks(c)
+        self.optimiser = optimiser.Optimiser(params)
+        self.formats = quantise.plan(params)
+
+    def losses(self, batch, qat):
+        c = self.c
+        weights = quantise.effective(self.params, self.dtype, self.formats if qat else None)
+        h, mask, balance = model.forward(c, weights, batch["tokens"], batch["age"], batch["document"], self.blocks)
+        embedding = weights["model.embed_tokens.weight"]
+        loss, count, good = self.blocks.score(h.reshape(-1, c["hidden_size"])[batch["index"]], embedding, batch["label"])
+        head = self.rows // 4
+        drafts, draft_balance = model.mtp_drafts(c, weights, batch["tokens"][:head], h[:head], mask[:head], len(batch["draft_label"]), self.blocks)
+        draft_losses, draft_good = [], []
+        for y, label in zip(drafts, batch["draft_label"]):
+            l, n, g = self.blocks.score(y.reshape(-1, c["hidden_size"])[batch["draft_index"]], embedding, label)
+            draft_losses.append(l)
+            draft_good.append(g / n.clamp(min=1))
+        total = loss + DRAFT_WEIGHT * sum(draft_losses) / len(draft_losses) + BALANCE_WEIGHT * (balance + draft_balance) / (c["num_hidden_layers"] + 1)
+        return total, torch.stack([loss.detach(), good / count, *[g.detach() for g in draft_good], balance.detach() / c["num_hidden_layers"]])
+
+    def step(self, batch, scale, qat):
+        total, report = self.losses(batch, qat)
+        total.backward()
+        self.optimiser.step(scale)
+        return report
+
+    def weights(self, quantised):
+        """For decoding; the BF16 master's or the rounded ones."""
+        with torch.no_grad():
+            return {n: w.detach() for n, w in quantise.effective(self.params, self.dtype, self.formats if quantised else None).items()}
+
+
+def evaluation_set(kinds, count, thinking=None):
+    from demo_model import generate
+    return [generate.dialogue(f"held out {i}", True, kind, thinking) for kind in kinds for i in range(count)]
+
+
+@torch.no_grad()
+def evaluate(trainer, weights, tokenizer, dialogues, most=320):
+    """{(kind, thinking, what): [right, all]} by greedy generation, and some outputs that were wrong."""
+    asked = [(d, turn, prompt) for d in dialogues for turn, (prompt, _) in enumerate(render.questions(d))]
+    ends = [tokenizer.token_to_id("<|im_end|>"), tokenizer.token_to_id("<|endoftext|>")]
+    prompts = [tokenizer.encode(p, add_special_tokens=False).ids for _, _, p in asked]
+    outputs = decode.generate_all(trainer.c, weights, prompts, most, ends)
+    table, wrong = {}, []
+    for (d, turn, prompt), ids in zip(asked, outputs):
+        text = tokenizer.decode(ids, skip_special_tokens=False)
+        what, good = scoring.right(d, turn, scoring.parse(text, d.get("tools"), d["thinking"]))
+        row = table.setdefault((d["kind"], "on" if d["thinking"] else "off", what), [0, 0])
+        row[0] += good
+        row[1] += 1
+        if not good:
+            wrong.append({"kind": d["kind"], "what": what, "check": d["check"], "prompt": prompt[-700:], "output": text})
+    return table, wrong
+
+
+@torch.no_grad()
+def held_out_losses(trainer, tokenizer_file, batches=4):
+    """(mean loss with BF16 weights, with rounded ones, cumulative acceptance of 5 drafts along the held-out text)."""
+    source = data.rows(data.dialogues(tokenizer_file, "perplexity", True))
+    made = [data.batch([data.block(source) for _ in range(trainer.rows // data.BLOCK_ROWS)], trainer.rows // 4)[0] for _ in range(batches)]
+    made = [{k: v.to(trainer.device) for k, v in b.items()} for b in made]
+    losses = []
+    for quantised in (False, True):
+        weights = trainer.weights(quantised)
+        total = n = 0.0
+        for b in made:
+            h, mask, _ = model.forward(trainer.c, weights, b["tokens"], b["age"], b["document"], trainer.plain_blocks)
+            l, count, _ = trainer.plain_blocks.score(h.reshape(-1, h.shape[-1])[b["index"]], weights["model.embed_tokens.weight"], b["label"])
+            total, n = total + float(l * count), n + float(count)
+        losses.append(total / n)
+    return losses
+
+
+def acceptance(trainer, weights, batch, depth=5):
+    """Share of positions where the first 1, 2, ... drafts all equal the text, which is the model's own greedy choice
+    nearly everywhere."""
+    with torch.no_grad():
+        head = trainer.rows // 4
+        tokens = batch["tokens"][:head]
+        h, mask, _ = model.forward(trainer.c, weights, batch["tokens"], batch["age"], batch["document"], trainer.plain_blocks)
+        embedding = weights["model.embed_tokens.weight"]
+        greedy = (h[:head] @ embedding.T).float().argmax(-1)
+        drafts, _ = model.mtp_drafts(trainer.c, weights, tokens, h[:head], mask[:head], depth)
+        index = batch["draft_index"][batch["draft_label"][0] >= 0]
+        agree = torch.ones(len(index), dtype=torch.bool, device=tokens.device)
+        counted = torch.ones_like(agree)
+        shares = []
+        row, column = index // tokens.shape[1], index % tokens.shape[1]
+        for j, y in enumerate(drafts):
+            at = column + 1 + j  # the target's choice here is for the token after `at`
+            inside = at < tokens.shape[1]
+            at = at.clamp(max=tokens.shape[1] - 1)
+            inside &= batch["document"][:head][row, at] == batch["document"][:head][row, column]
+            chosen = greedy[row, at]
+            # Followed only while the text is what the model itself would say.
+            draft = (y[row, column] @ embedding.T).float().argmax(-1)
+            counted &= inside
+            agree &= (draft == chosen) | ~inside
+            shares.append(float(agree[counted].float().mean()) if counted.any() else 0.0)
+            following = at + 1
+            counted &= (following < tokens.shape[1]) & (tokens[row, following.clamp(max=tokens.shape[1] - 1)] == chosen)
+        return shares
+
+
+def print_table(table):
+    for (kind, thinking, what), (good, count) in sorted(table.items()):
+        print(f"  {kind:11s} thinking {thinking:3s} {what:8s} {good:5d} of {count:5d}  {100 * good / count:6.2f} %")
+
+
+def report_scores(trainer, out, dialogues, final_quantised, label):
+    from tokenizers import Tokenizer
+    tokenizer = Tokenizer.from_file(str(TOKENIZER))
+    start = time.time()
+    bf16, rounded = held_out_losses(trainer, TOKENIZER, 2)
+    print(f"held-out loss: BF16 {bf16:.4f} (perplexity {math.exp(bf16):.4f}), rounded {rounded:.4f} (perplexity {math.exp(rounded):.4f}, "
+          f"{100 * (math.exp(rounded - bf16) - 1):+.2f} %)", flush=True)
+    weights = trainer.weights(final_quantised)
+    source = data.rows(data.dialogues(TOKENIZER, "acceptance", True))
+    batch = {k: v.to(trainer.device) for k, v in data.batch([data.block(source) for _ in range(trainer.rows // data.BLOCK_ROWS)], trainer.rows // 4)[0].items()}
+    shares = acceptance(trainer, weights, batch)
+    print("drafts accepted up to position 1..5: " + " ".join(f"{s:.3f}" for s in shares), flush=True)
+    table, wrong = evaluate(trainer, weights, tokenizer, dialogues)
+    print(f"scores with {'rounded' if final_quantised else 'BF16'} weights ({time.time() - start:.0f} s):")
+    print_table(table)
+    (out / f"scores-{label}.json").write_text(json.dumps(
+        {"loss_bf16": bf16, "loss_rounded": rounded, "acceptance": shares, "table": {" / ".join(k): v for k, v in table.items()}, "wrong": wrong[:400]}, indent=1))
+
+
+def cache_file(out):
+    return pathlib.Path(out) / "compile_cache.bin"
+
+
+def load_compile_cache(directory):
+    try:
+        if directory and cache_file(directory).exists():
+            torch.compiler.load_cache_artifacts(cache_file(directory).read_bytes())
+            print("compile cache loaded")
+    except Exception as problem:  # a stale cache costs a minute, nothing more
+        print(f"compile cache not used: {problem}")
+
+
+def save_compile_cache(out):
+    try:
+        saved = torch.compiler.save_cache_artifacts()
+        if saved and len(saved[0]) < 12 << 20:
+            cache_file(out).write_bytes(saved[0])
+        print(f"compile cache: {len(saved[0]) / 1e6 if saved else 0:.1f} MB")
+    except Exception as problem:
+        print(f"compile cache not saved: {problem}")
+
+
+def train(trainer, stream, state, minutes, total_minutes, deadline, log, schedule_at=None):
+    """Steps until `minutes` of training time are used or the wall clock passes `deadline`. state: step, minutes."""
+    begin, first_minutes = time.time(), state["minutes"]
+    waited = 0.0
+    window = begin
+    window_step = state["step"]
+    reports = []
+    tokens_per_step = trainer.rows * data.LENGTH
+    steady = None
+    while True:
+        progress = schedule_at if schedule_at is not None else state["minutes"] / total_minutes
+        before = time.time()
+        batch, _ = stream.next()
+        waited += time.time() - before
+        reports.append(trainer.step(batch, schedule(progress, state["step"]), progress >= QAT_FROM and schedule_at is None))
+        state["step"] += 1
+        now = time.time()
+        state["minutes"] = first_minutes + (now - begin) / 60
+        done = now - begin > 60 * minutes or now > deadline or (schedule_at is None and state["minutes"] >= total_minutes)
+        if state["step"] in (1, 10) or now - window > log or done:
+            mean = torch.stack(reports).mean(0).tolist()  # waits for the device
+            now = time.time()
+            rate = tokens_per_step * (state["step"] - window_step) / (now - window)
+            line = {"step": state["step"], "minutes": round(state["minutes"], 2), "loss": round(mean[0], 4), "right": round(mean[1], 4),
+                    "drafts": [round(x, 3) for x in mean[2:-1]], "balance": round(mean[-1], 3), "tokens_per_s": int(rate), "waited_s": round(waited, 1)}
+            print(json.dumps(line), flush=True)
+            state["log"].append(line)
+            reports, window, window_step, steady = [], now, state["step"], rate
+        if done:
+            return steady
+
+
+def new_state():
+    return {"step": 0, "minutes": 0.0, "pieces": 0, "log": []}
+
+
+def load(arguments, device):
+    """(config, parameters, state, optimiser state or None): from this machine's own memory if it is the newer."""
+    if not arguments.resume:
+        c = dict(model.CONFIG, **json.loads(arguments.config))
+        return c, model.initial(c, arguments.seed, device), new_state(), None
+    c, params, state = checkpoint.load_pieces(arguments.resume, device)
+    if LOCAL.exists():
+        local = torch.load(LOCAL, map_location=device)
+        if local["state"]["step"] == state["step"] and local["state"]["id"] == state.get("id"):
+            print("resumed in fp32 with the optimiser's state, from this machine")
+            return c, {n: p.requires_grad_(True) for n, p in local["params"].items()}, state, local["optimiser"]
+    print("resumed from BF16 weights; the optimiser starts anew")
+    return c, params, state, None
+
+
+def run(arguments):
+    out = pathlib.Path(arguments.out)
+    out.mkdir(parents=True, exist_ok=True)
+    os.environ["TOKENIZERS_PARALLELISM"] = "false"
+    deadline = time.time() + 60 * arguments.wall_minutes
+    device = torch.device("cuda" if torch.cuda.device_count() else "cpu")
+    peek = json.loads((pathlib.Path(arguments.resume) / "state.json").read_text()) if arguments.resume else new_state()
+    stream = data.Stream(TOKENIZER, f"seed {arguments.seed} piece {peek['pieces']}", arguments.rows, arguments.workers)
+    try:
+        torch.set_float32_matmul_precision("high")
+        if device.type == "cuda":
+            load_compile_cache(arguments.cache or arguments.resume)
+        c, params, state, optimiser_state = load(arguments, device)
+        trainer = Trainer(c, params, device, arguments.rows, compiled=device.type == "cuda")
+        print(f"{sum(p.numel() for p in params.values()) / 1e6:.2f} M parameters on {device}, {arguments.rows} rows of {data.LENGTH}", flush=True)
+        if optimiser_state:
+            trainer.optimiser.load(optimiser_state)
+        elif arguments.resume:
+            trainer.optimiser.count = 0
+        stream.start(device)
+        state["pieces"] += 1
+        dialogues = evaluation_set(EVALUATED, arguments.evaluate)
+        if device.type == "cuda":  # compilation is not training time
+            start = time.time()
+            batch, _ = stream.next()
+            for qat in (False, True):
+                trainer.losses(batch, qat)[0].backward()
+            for p in params.values():
+                p.grad = None
+            torch.cuda.synchronize()
+            print(f"compiled in {time.time() - start:.0f} s, {torch.cuda.max_memory_allocated() / 2**30:.1f} GiB", flush=True)
+        state["id"] = f"{time.time():.3f}"
+        if arguments.mode == "probe":
+            probe(arguments, trainer, stream, state, out)
+        else:
+            train(trainer, stream, state, arguments.minutes, arguments.total_minutes, deadline, arguments.log)
+            torch.save({"params": params, "optimiser": trainer.optimiser.state(), "state": state}, LOCAL)
+            checkpoint.save_pieces(out, c, params, state)
+        if device.type == "cuda":
+            save_compile_cache(out)
+        if arguments.evaluate:
+            report_scores(trainer, out, dialogues, state["minutes"] / arguments.total_minutes > QAT_FROM, f"piece{state['pieces']}")
+    finally:
+        stream.close()
+
+
+def probe(arguments, trainer, stream, state, out):
+    rate = train(trainer, stream, state, arguments.minutes, arguments.total_minutes, time.time() + 600, arguments.log, schedule_at=0.0)
+    print(f"steady {rate / 1e3:.0f} k tokens/s; {arguments.total_minutes:.0f} minutes are {rate * 60 * arguments.total_minutes / 1e6:.0f} M tokens")
+    with tempfile.TemporaryDirectory() as directory:
+        checkpoint.save_pieces(directory, trainer.c, trainer.params, state)
+        _, again, _ = checkpoint.load_pieces(directory)
+        assert all(torch.equal(again[n], p.detach().cpu().bfloat16().float()) for n, p in trainer.params.items())
+        print("saved and read back: " + ", ".join(f"{f.name} {f.stat().st_size / 2**20:.1f} MiB" for f in sorted(pathlib.Path(directory).iterdir())))
+    if trainer.device.type != "cuda":
+        return
+    batch, _ = stream.next()
+
+    def timed(name, f, repeats=5):
+        f()
+        torch.cuda.synchronize()
+        start = time.time()
+        for _ in range(repeats):
+            f()
+        torch.cuda.synchronize()
+        print(f"  {name}: {(time.time() - start) / repeats * 1e3:.1f} ms")
+
+    timed("forward and backward", lambda: trainer.losses(batch, False)[0].backward())
+    timed("the same with rounding", lambda: trainer.losses(batch, True)[0].backward())
+    trainer.losses(batch, False)[0].backward()
+    timed("optimiser, with backward", lambda: (trainer.losses(batch, False)[0].backward(), trainer.optimiser.step(0.0)))
+    from torch.profiler import ProfilerActivity, profile
+    with profile(activities=[ProfilerActivity.CUDA, ProfilerActivity.CPU]) as found:
+        trainer.step(batch, 0.0, False)
+        torch.cuda.synchronize()
+    text = found.key_averages().table(sort_by="self_cuda_time_total", row_limit=60, max_name_column_width=110)
+    (out / "profile.txt").write_text(text)
+    for line in text.splitlines()[:34]:
+        cells = line.split("  ")
+        print(cells[0][:0] + line[:110].rstrip() + " | " + " ".join(x for x in line[110:].split())[-60:])
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("mode", choices=("probe", "run"))
+    parser.add_argument("--out", required=True)
+    parser.add_argument("--resume", help="directory with weights.*.bin and state.json")
+    parser.add_argument("--cache", help="directory with compile_cache.bin, else that of --resume")
+    parser.add_argument("--minutes", type=float, default=1.0, help="training minutes of this piece")
+    parser.add_argument("--total-minutes", type=float, default=18.0)
+    parser.add_argument("--wall-minutes", type=float, default=8.6, help="training stops here whatever is left, for the evaluation and saving that follow")
+    parser.add_argument("--rows", type=int, default=64)
+    parser.add_argument("--workers", type=int, default=max(1, (os.cpu_count() or 2) - 2))
+    parser.add_argument("--evaluate", type=int, default=64, help="held-out dialogues of each kind")
+    parser.add_argument("--log", type=float, default=10.0, help="seconds between lines")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--config", default="{}", help="JSON that overrides model.CONFIG in a fresh run")
+    run(parser.parse_args())
+
+
+if __name__ == "__main__":
+    main()
