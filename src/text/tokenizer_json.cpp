@@ -5,12 +5,12 @@
 #include <algorithm>
 #include <array>
 #include <optional>
-#include <unordered_map>
 #include <unordered_set>
 
 #include "base/status.h"
 #include "text/byte_alphabet.h"
 #include "text/quoted.h"
+#include "text/vocabulary.h"
 
 namespace tessera::text {
 
@@ -160,36 +160,29 @@ Status check_model_options(const object& model) {
   return {};
 }
 
-/// Tokens by their spelling and by id; views into the parsed document.
-struct Keys {
-  std::unordered_map<std::string_view, int32_t> ids;
-  std::vector<std::string_view> by_id;  // empty: the id is free
+/// Enters a token as the file spells it, or says why it cannot be.
+Status add_key(Vocabulary& keys, std::string_view key, int64_t id) {
+  if (id < 0 || id >= kVocabSizeMax)
+    return corrupt("the token {} has the id {}, expected 0 to {}", quoted(key), id, kVocabSizeMax - 1);
+  if (const int32_t known = keys.find(key); known >= 0)
+    return corrupt("the token {} has the ids {} and {}", quoted(key), known, id);
+  const auto narrow = static_cast<int32_t>(id);
+  if (keys.contains(narrow))
+    return corrupt("the tokens {} and {} have the same id {}", quoted(keys.bytes(narrow)), quoted(key), id);
+  keys.add(narrow, key, true);
+  return {};
+}
 
-  /// Enters a token, or says why it cannot be.
-  Status add(std::string_view key, int64_t id) {
-    if (id < 0 || id >= kVocabSizeMax)
-      return corrupt("the token {} has the id {}, expected 0 to {}", quoted(key), id, kVocabSizeMax - 1);
-    const auto [known, is_new] = ids.emplace(key, static_cast<int32_t>(id));
-    if (!is_new) return corrupt("the token {} has the ids {} and {}", quoted(key), known->second, id);
-    if (by_id.size() <= static_cast<size_t>(id)) by_id.resize(static_cast<size_t>(id) + 1);
-    if (!by_id[id].empty())
-      return corrupt("the tokens {} and {} have the same id {}", quoted(by_id[id]), quoted(key), id);
-    by_id[id] = key;
-    return {};
-  }
-};
-
-Status parse_vocab(const object& model, TokenizerSpec& spec, Keys& keys) {
+Status parse_vocab(const object& model, Vocabulary& keys, TokenizerSpec& spec) {
   object vocab;
   if (model.at_key("vocab").get(vocab) != simdjson::SUCCESS)
     return corrupt("model.vocab is missing or not an object of token: id");
-  keys.ids.reserve(vocab.size());
   spec.vocab.reserve(vocab.size());
   for (const auto [key, value] : vocab) {
     int64_t id = 0;
     if (value.get(id) != simdjson::SUCCESS) return corrupt("the id of the token {} is not an integer", quoted(key));
     if (key.empty()) return corrupt("model.vocab has an empty token");
-    TESSERA_RETURN_IF_ERROR(keys.add(key, id));
+    TESSERA_RETURN_IF_ERROR(add_key(keys, key, id));
     auto bytes = spelled_bytes(key);
     const bool reachable = bytes.has_value();
     spec.vocab.push_back({reachable ? std::move(*bytes) : std::string(key), static_cast<int32_t>(id), reachable});
@@ -216,7 +209,7 @@ Status split_merge(element merge, size_t rank, std::string_view& left, std::stri
   return corrupt("model.merges[{}] is neither \"a b\" nor [\"a\", \"b\"]", rank);
 }
 
-Status parse_merges(const object& model, const Keys& keys, TokenizerSpec& spec) {
+Status parse_merges(const object& model, const Vocabulary& keys, TokenizerSpec& spec) {
   array merges;
   if (model.at_key("merges").get(merges) != simdjson::SUCCESS) return corrupt("model.merges is missing or not a list");
   spec.merges.reserve(merges.size());
@@ -232,10 +225,8 @@ Status parse_merges(const object& model, const Keys& keys, TokenizerSpec& spec) 
     std::array<int32_t, 3> found{};
     const std::array<std::string_view, 3> parts{left, right, joined};
     for (size_t i = 0; i < parts.size(); ++i) {
-      const auto id = keys.ids.find(parts[i]);
-      if (id == keys.ids.end())
-        return corrupt("model.merges[{}] names {}, which model.vocab lacks", index, quoted(parts[i]));
-      found[i] = id->second;
+      found[i] = keys.find(parts[i]);
+      if (found[i] < 0) return corrupt("model.merges[{}] names {}, which model.vocab lacks", index, quoted(parts[i]));
     }
     spec.merges.push_back({found[0], found[1], found[2]});
   }
@@ -252,7 +243,7 @@ Status parse_added_token(const object& fields, std::string_view content, AddedTo
   return require_flag(fields, where, "single_word", false);
 }
 
-Status parse_added_tokens(const object& root, Keys& keys, TokenizerSpec& spec) {
+Status parse_added_tokens(const object& root, Vocabulary& keys, TokenizerSpec& spec) {
   const auto list = get(root, "added_tokens");
   if (!list) return {};
   array entries;
@@ -269,8 +260,8 @@ Status parse_added_tokens(const object& root, Keys& keys, TokenizerSpec& spec) {
       return corrupt("the added token with id {} has {} bytes, expected 1 to {}", id, content.size(),
                      AddedTokenMatcher::kContentBytesMax);
     if (!seen.insert(content).second) return corrupt("added_tokens has {} twice", quoted(content));
-    const auto known = keys.ids.find(content);  // a token of the vocabulary may be declared an added one
-    if (known == keys.ids.end() || known->second != id) TESSERA_RETURN_IF_ERROR(keys.add(content, id));
+    // A token of the vocabulary may be declared an added one.
+    if (keys.find(content) != id) TESSERA_RETURN_IF_ERROR(add_key(keys, content, id));
     AddedToken token;
     token.id = static_cast<int32_t>(id);
     TESSERA_RETURN_IF_ERROR(parse_added_token(fields, content, token));
@@ -304,8 +295,8 @@ Expected<TokenizerSpec> parse_root(const object& root) {
   TESSERA_RETURN_IF_ERROR(parse_pre_tokenizer(root, spec));
   TESSERA_RETURN_IF_ERROR(check_trivial(root, "post_processor", "processors"));
   TESSERA_RETURN_IF_ERROR(check_trivial(root, "decoder", "decoders"));
-  Keys keys;
-  TESSERA_RETURN_IF_ERROR(parse_vocab(model, spec, keys));
+  Vocabulary keys;
+  TESSERA_RETURN_IF_ERROR(parse_vocab(model, keys, spec));
   TESSERA_RETURN_IF_ERROR(parse_merges(model, keys, spec));
   TESSERA_RETURN_IF_ERROR(parse_added_tokens(root, keys, spec));
   TESSERA_RETURN_IF_ERROR(check_unknown_token(model, spec));

@@ -13,9 +13,20 @@ void Vocabulary::add(int32_t id, std::string_view bytes, bool findable) {
   spans_[id] = {arena_.size(), static_cast<uint32_t>(bytes.size())};
   arena_.append(bytes);
   if (!findable) return;
-  if (2 * (indexed_ + 1) > index_.size()) grow_index();
+  if (2 * ++indexed_ <= index_.size()) return insert(id);
+  const std::vector<Slot> old = std::exchange(index_, std::vector<Slot>(index_.empty() ? 1024 : 2 * index_.size()));
+  for (const Slot& slot : old) {
+    if (slot.id >= 0) insert(slot.id);
+  }
   insert(id);
-  ++indexed_;
+}
+
+void Vocabulary::insert(int32_t id) {
+  const uint64_t hash = hash_bytes(bytes(id));
+  const size_t mask = index_.size() - 1;
+  size_t at = hash & mask;
+  while (index_[at].id >= 0) at = (at + 1) & mask;
+  index_[at] = {static_cast<uint32_t>(hash >> 32), id};
 }
 
 std::string_view Vocabulary::bytes(int32_t id) const {
@@ -25,26 +36,13 @@ std::string_view Vocabulary::bytes(int32_t id) const {
 
 int32_t Vocabulary::find(std::string_view bytes) const {
   if (index_.empty()) return -1;
+  const uint64_t hash = hash_bytes(bytes);
   const size_t mask = index_.size() - 1;
-  for (size_t slot = hash_bytes(bytes) & mask; index_[slot] >= 0; slot = (slot + 1) & mask) {
-    if (this->bytes(index_[slot]) == bytes) return index_[slot];
+  for (size_t at = hash & mask; index_[at].id >= 0; at = (at + 1) & mask) {
+    if (index_[at].tag == static_cast<uint32_t>(hash >> 32) && this->bytes(index_[at].id) == bytes)
+      return index_[at].id;
   }
   return -1;
-}
-
-void Vocabulary::grow_index() {
-  const std::vector<int32_t> old =
-      std::exchange(index_, std::vector<int32_t>(index_.empty() ? 1024 : 2 * index_.size(), -1));
-  for (const int32_t id : old) {
-    if (id >= 0) insert(id);
-  }
-}
-
-void Vocabulary::insert(int32_t id) {
-  const size_t mask = index_.size() - 1;
-  size_t slot = hash_bytes(bytes(id)) & mask;
-  while (index_[slot] >= 0) slot = (slot + 1) & mask;
-  index_[slot] = id;
 }
 
 }  // namespace tessera::text

@@ -27,12 +27,15 @@ class Vocabulary {
     uint64_t offset = 0;
     uint32_t length = 0;
   };
-  void grow_index();
+  struct Slot {
+    uint32_t tag = 0;  // the hash's high half, so that a search reads other tokens' bytes next to never
+    int32_t id = -1;   // free
+  };
   void insert(int32_t id);
 
   std::string arena_;
-  std::vector<Span> spans_;     // by id
-  std::vector<int32_t> index_;  // ids by hash of their bytes, open addressing, at most half full; -1: free
+  std::vector<Span> spans_;  // by id
+  std::vector<Slot> index_;  // by hash of the token's bytes, open addressing, at most half full
   size_t indexed_ = 0;
 };
 
