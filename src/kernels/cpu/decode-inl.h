@@ -81,9 +81,12 @@ HWY_INLINE F16 decode_scales(const uint8_t* line) {
   return scales;
 }
 
-/// Columns that one step decodes: two, or the only one of an f32 word.
+/// Columns that one step decodes: two, the only one of an f32 word, or all four of an FP8 word where one vector holds
+/// them.
 template <WeightFormat kFormat>
-inline constexpr int64_t kStepColumns = word_columns(kFormat) < 2 ? 1 : 2;
+inline constexpr int kStepColumns = kFormat == WeightFormat::f32                      ? 1
+                                    : kFormat == WeightFormat::fp8_e4m3&& kParts == 1 ? 4
+                                                                                      : 2;
 
 /// Step kStep of the word at `line` for lanes [part * kPartLanes, ...) of a block: fp32 values of columns
 /// kStep * kStepColumns and following.
@@ -103,14 +106,27 @@ HWY_INLINE void decode_step(const uint8_t* line, size_t part, V* columns) {
     columns[1] = hn::PromoteTo(d, hn::LoadU(d16, halves + 16));
   } else if constexpr (kFormat == WeightFormat::fp8_e4m3) {
     // s eeee mmm in the upper byte of a 16-bit lane, moved right by one and the copy of s cleared, is a binary16.
-    const hn::Rebind<hwy::float16_t, D> d16;
+#if HWY_TARGET <= HWY_AVX3 && HWY_ARCH_X86
+    const hn::ScalableTag<int16_t> di16;  // the whole line
+    const hn::Half<hn::ScalableTag<hwy::float16_t>> d16;
+#else
     const hn::Rebind<int16_t, D> di16;
+    const hn::Rebind<hwy::float16_t, D> d16;
+#endif
     const auto mask = hn::Set(di16, static_cast<int16_t>(0xbf80));
     const auto both = hn::LoadU(di16, reinterpret_cast<const int16_t*>(line) + kStep * 16 + part * kPartLanes);
     const auto even = hn::And(hn::ShiftRight<1>(hn::ShiftLeft<8>(both)), mask);
     const auto odd = hn::And(hn::ShiftRight<1>(both), mask);
+#if HWY_TARGET <= HWY_AVX3 && HWY_ARCH_X86
+    const hn::Half<decltype(di16)> half;
+    columns[0] = hn::PromoteTo(d, hn::BitCast(d16, hn::LowerHalf(half, even)));
+    columns[1] = hn::PromoteTo(d, hn::BitCast(d16, hn::LowerHalf(half, odd)));
+    columns[2] = hn::PromoteTo(d, hn::BitCast(d16, hn::UpperHalf(half, even)));
+    columns[3] = hn::PromoteTo(d, hn::BitCast(d16, hn::UpperHalf(half, odd)));
+#else
     columns[0] = hn::PromoteTo(d, hn::BitCast(d16, even));
     columns[1] = hn::PromoteTo(d, hn::BitCast(d16, odd));
+#endif
   } else {
     // A load that begins kStep bytes later brings the next two codes down for free.
     const VU bits = load_words(line, part, kStep);

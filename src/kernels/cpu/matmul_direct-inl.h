@@ -11,6 +11,8 @@
 
 #include <utility>
 
+#include "hwy/cache_control.h"
+
 #include "kernels/cpu/decode-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -30,6 +32,11 @@ constexpr int direct_blocks(size_t rows) {
   return 4 * vectors <= room ? 4 : 2 * vectors <= room ? 2 : 1;
 }
 
+/// How far ahead of the arithmetic lines of the weight are fetched. Without it the hardware prefetchers stay too close:
+/// reading and arithmetic took turns, and a cold NVFP4 matrix went at 7.6 GB/s a core where plain reads went at 12.
+/// 4 to 8 KB is best; more reaches into the next panel, which another thread may have.
+inline constexpr int64_t kPrefetchBytes = 4096;
+
 /// Calls f.operator()<i>() for i = 0 .. kCount - 1.
 template <int kCount, typename Function>
 HWY_INLINE void for_each_constant(const Function& f) {
@@ -41,6 +48,8 @@ HWY_INLINE void for_each_constant(const Function& f) {
 template <WeightFormat kFormat, size_t kRows, int kBlocks>
 HWY_INLINE void add_word(const uint8_t* line, const float* const* x, int64_t column, V (&acc)[kBlocks][kParts][kRows]) {
   constexpr int kStep = kStepColumns<kFormat>;
+  TESSERA_UNROLL
+  for (int block = 0; block < kBlocks; ++block) hwy::Prefetch(line + block * kLineBytes + kPrefetchBytes);
   for_each_constant<word_columns(kFormat) / kStep>([&]<int step>() HWY_ATTR {
     V columns[kBlocks][kParts][kStep];
     TESSERA_UNROLL
@@ -89,6 +98,7 @@ HWY_INLINE void add_group(const uint8_t* words, const uint8_t* scale_line, const
     add_word<kFormat, kRows, kBlocks>(words + kFirst * kLineBytes, x, column + i, acc);
     words += kPanelBlocks * kLineBytes;
   }
+  if constexpr (kScaled && kFirst == 0) hwy::Prefetch(scale_line + kPrefetchBytes);
   for_each_constant<kBlocks>([&]<int block>() HWY_ATTR {
     F16 scale;
     if constexpr (kScaled) scale = decode_scales<kFormat, kFirst + block>(scale_line);
