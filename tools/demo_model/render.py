@@ -67,9 +67,10 @@ def encode(tokenizer, dialogue):
 
 
 def questions(dialogue):
-    """[(prompt text, the assistant message expected)] for every turn that `pieces` learns."""
+    """[(turn, prompt text, the assistant message expected)] for the turns that `pieces` learns. turn counts the
+    assistant's messages after the last question."""
     messages = dialogue["messages"]
     last_query = max(i for i, m in enumerate(messages) if m["role"] == "user")
-    return [(render(dialogue, messages[:i], add_generation_prompt=True), m)
-            for i, m in enumerate(messages) if m["role"] == "assistant" and i > last_query
-            and not (dialogue["thinking"] and not m.get("reasoning_content"))]
+    answers = [(i, m) for i, m in enumerate(messages) if m["role"] == "assistant" and i > last_query]
+    return [(turn, render(dialogue, messages[:i], add_generation_prompt=True), m) for turn, (i, m) in enumerate(answers)
+            if not dialogue["thinking"] or m.get("reasoning_content")]

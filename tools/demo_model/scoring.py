@@ -89,7 +89,7 @@ def content_right(text, check):
         return len(items) == check["list"]["count"] and len(set(items)) == len(items) and all(i in check["list"]["of"] for i in items)
     if any(bad in text for bad in check.get("not", ())):
         return False
-    return bool(text) and all(value in text for value in check.get("contains", ()))
+    return bool(text) and all(value in text or value in text.lower() for value in check.get("contains", ()))
 
 
 def right(dialogue, turn, output):

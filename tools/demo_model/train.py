@@ -33,7 +33,7 @@ EVALUATED = ("call", "parallel", "follow_up", "chain", "no_call", "arithmetic", 
 
 
 def schedule(progress, step):
-    """The factor on the learning rates. progress: minutes done of all, 0 to 1."""
+    """The factor on the learning rates. progress: minutes done of all, 0 to 1; step: since the optimiser began."""
     fall = min(1.0, max(0.0, (1 - progress) / (1 - FALL_FROM)))
     return min(1.0, (step + 1) / WARM_UP_STEPS) * fall
 
@@ -82,7 +82,7 @@ def evaluation_set(kinds, count, thinking=None):
 @torch.no_grad()
 def evaluate(trainer, weights, tokenizer, dialogues, most=320):
     """{(kind, thinking, what): [right, all]} by greedy generation, and some outputs that were wrong."""
-    asked = [(d, turn, prompt) for d in dialogues for turn, (prompt, _) in enumerate(render.questions(d))]
+    asked = [(d, turn, prompt) for d in dialogues for turn, prompt, _ in render.questions(d)]
     ends = [tokenizer.token_to_id("<|im_end|>"), tokenizer.token_to_id("<|endoftext|>")]
     prompts = [tokenizer.encode(p, add_special_tokens=False).ids for _, _, p in asked]
     outputs = decode.generate_all(trainer.c, weights, prompts, most, ends)
@@ -208,7 +208,7 @@ def train(trainer, stream, state, minutes, total_minutes, deadline, log, schedul
         before = time.time()
         batch, _ = stream.next()
         waited += time.time() - before
-        reports.append(trainer.step(batch, schedule(progress, state["step"]), progress >= QAT_FROM and schedule_at is None))
+        reports.append(trainer.step(batch, schedule(progress, state["step"] - state["optimiser_began"]), progress >= QAT_FROM and schedule_at is None))
         state["step"] += 1
         now = time.time()
         state["minutes"] = first_minutes + (now - begin) / 60
@@ -227,7 +227,7 @@ def train(trainer, stream, state, minutes, total_minutes, deadline, log, schedul
 
 
 def new_state():
-    return {"step": 0, "minutes": 0.0, "pieces": 0, "log": []}
+    return {"step": 0, "minutes": 0.0, "pieces": 0, "optimiser_began": 0, "log": []}
 
 
 def load(arguments, device):
@@ -242,6 +242,7 @@ def load(arguments, device):
             print("resumed in fp32 with the optimiser's state, from this machine")
             return c, {n: p.requires_grad_(True) for n, p in local["params"].items()}, state, local["optimiser"]
     print("resumed from BF16 weights; the optimiser starts anew")
+    state["optimiser_began"] = state["step"]
     return c, params, state, None
 
 
@@ -262,8 +263,6 @@ def run(arguments):
         print(f"{sum(p.numel() for p in params.values()) / 1e6:.2f} M parameters on {device}, {arguments.rows} rows of {data.LENGTH}", flush=True)
         if optimiser_state:
             trainer.optimiser.load(optimiser_state)
-        elif arguments.resume:
-            trainer.optimiser.count = 0
         stream.start(device)
         state["pieces"] += 1
         dialogues = evaluation_set(EVALUATED, arguments.evaluate)
@@ -281,8 +280,8 @@ def run(arguments):
             probe(arguments, trainer, stream, state, out)
         else:
             train(trainer, stream, state, arguments.minutes, arguments.total_minutes, deadline, arguments.log)
-            torch.save({"params": params, "optimiser": trainer.optimiser.state(), "state": state}, LOCAL)
-            checkpoint.save_pieces(out, c, params, state)
+        torch.save({"params": params, "optimiser": trainer.optimiser.state(), "state": state}, LOCAL)
+        checkpoint.save_pieces(out, c, params, state)
         if device.type == "cuda":
             save_compile_cache(out)
         if arguments.evaluate:
@@ -320,11 +319,10 @@ def probe(arguments, trainer, stream, state, out):
     with profile(activities=[ProfilerActivity.CUDA, ProfilerActivity.CPU]) as found:
         trainer.step(batch, 0.0, False)
         torch.cuda.synchronize()
-    text = found.key_averages().table(sort_by="self_cuda_time_total", row_limit=60, max_name_column_width=110)
-    (out / "profile.txt").write_text(text)
-    for line in text.splitlines()[:34]:
-        cells = line.split("  ")
-        print(cells[0][:0] + line[:110].rstrip() + " | " + " ".join(x for x in line[110:].split())[-60:])
+    rows = sorted(found.key_averages(), key=lambda e: -e.self_device_time_total)
+    lines = [f"{e.self_device_time_total / 1e3:9.2f} ms {e.count:6d} x  {e.key[:150]}" for e in rows if e.self_device_time_total > 0]
+    (out / "profile.txt").write_text("\n".join(lines) + "\n")
+    print("\n".join(line[:120] for line in lines[:30]))
 
 
 def main():
