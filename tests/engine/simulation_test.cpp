@@ -2,6 +2,7 @@
 
 #include <bit>
 #include <cstdlib>
+#include <map>
 #include <optional>
 #include <random>
 
@@ -21,8 +22,8 @@ namespace tessera::engine {
 namespace {
 
 struct Fixture {
-  explicit Fixture(TinyKind kind)
-      : files(kind), pool(2), tokenizer(*text::Tokenizer::load(files.directory() / "tokenizer.json")) {
+  Fixture(TinyKind kind, int threads)
+      : files(kind), pool(threads), tokenizer(*text::Tokenizer::load(files.directory() / "tokenizer.json")) {
     auto checkpoint = format::Checkpoint::open(files.directory());
     auto config = model::parse_config(**checkpoint->read_text("config.json"), "config.json");
     auto loaded = model::Model::load(*checkpoint, *config, {.pool = &pool, .workspace = &workspace});
@@ -51,10 +52,11 @@ struct Fixture {
   std::unique_ptr<model::Model> model;
 };
 
-Fixture& fixture(TinyKind kind) {
-  static Fixture moe(TinyKind::moe);
-  static Fixture dense(TinyKind::dense);
-  return kind == TinyKind::moe ? moe : dense;
+Fixture& fixture(TinyKind kind, int threads = 1) {
+  static std::map<std::pair<TinyKind, int>, std::unique_ptr<Fixture>> fixtures;
+  auto& found = fixtures[{kind, threads}];
+  if (!found) found = std::make_unique<Fixture>(kind, threads);
+  return *found;
 }
 
 /// What a client saw of one choice.
@@ -130,10 +132,10 @@ SamplingParams random_sampling(Dice& dice, int64_t max_tokens) {
   if (dice.one_in(3)) params.frequency_penalty = -0.4F;
   if (dice.one_in(4)) params.logit_bias = {{static_cast<int32_t>(dice.between(0, 3071)), 4.0F}};
   params.n = static_cast<int>(dice.one_of({1, 1, 1, 2, 3}));
-  params.max_tokens = dice.one_in(6) ? -1 : dice.between(0, max_tokens);
+  params.max_tokens = dice.one_in(4) ? -1 : dice.between(0, max_tokens);
   if (params.max_tokens > 0 && dice.one_in(3)) params.min_tokens = dice.between(0, params.max_tokens);
   params.ignore_eos = dice.one_in(2);
-  if (dice.one_in(2)) {
+  if (dice.one_in(3)) {
     const int64_t count = dice.between(1, 60);
     for (int64_t i = 0; i < count; ++i) params.stop_token_ids.push_back(static_cast<int32_t>(dice.between(0, 3071)));
   }
@@ -153,7 +155,7 @@ std::vector<Job> random_jobs(Dice& dice, int64_t context) {
                                                          : dice.between(1, std::min<int64_t>(70, context - 1)));
     job.request.prompt.assign(common.begin(), common.begin() + static_cast<std::ptrdiff_t>(size));
     if (dice.one_in(2)) job.request.prompt.back() = static_cast<int32_t>(dice.between(0, 3199));
-    job.request.sampling = random_sampling(dice, std::min<int64_t>(150, context - static_cast<int64_t>(size)));
+    job.request.sampling = random_sampling(dice, context - static_cast<int64_t>(size));
     job.arrival_step = dice.between(0, 40);
     if (dice.one_in(4)) job.cancel_step = job.arrival_step + dice.between(0, 60);
   }
@@ -220,13 +222,13 @@ void compare(const Job& job, const std::vector<Seen>& together, const std::vecto
   }
 }
 
-/// One run; returns the number of preemptions.
-uint64_t simulate(TinyKind kind, uint64_t seed) {
+/// One run, its requests together on `threads` threads and alone on one; returns the number of preemptions.
+uint64_t simulate(TinyKind kind, uint64_t seed, int threads = 1) {
   SCOPED_TRACE("seed " + std::to_string(seed));
-  Fixture& f = fixture(kind);
+  Fixture& f = fixture(kind, threads);
   Dice dice(seed);
-  const auto slots = static_cast<int>(dice.between(1, 5));
-  const auto blocks = static_cast<int>(dice.between(2, 8));
+  const auto slots = static_cast<int>(dice.between(2, 5));
+  const auto blocks = static_cast<int>(dice.between(2, 6));
   model::Cache cache = f.make_cache(blocks, slots);
   StepLoop loop(f.parts(cache, slots + 64 + static_cast<int>(dice.between(0, 200))));
 
@@ -242,7 +244,8 @@ uint64_t simulate(TinyKind kind, uint64_t seed) {
   }
   const uint64_t preemptions = run_together(loop, jobs);
   expect_empty(loop);
-  for (const Job& job : jobs) compare(job, drain(*job.channel, job.request.sampling.n), run_alone(f, job.request));
+  for (const Job& job : jobs)
+    compare(job, drain(*job.channel, job.request.sampling.n), run_alone(fixture(kind), job.request));
   return preemptions;
 }
 
@@ -254,12 +257,16 @@ TEST_P(Simulation, EveryRequestGetsWhatItGetsAlone) {
     return;
   }
   uint64_t preemptions = 0;
-  for (uint64_t seed = 1; seed <= 12 && !HasFailure(); ++seed) preemptions += simulate(GetParam(), seed);
-  EXPECT_GT(preemptions, 5U) << "the pools are too large to test anything";
+  for (uint64_t seed = 1; seed <= 20 && !HasFailure(); ++seed) preemptions += simulate(GetParam(), seed);
+  EXPECT_GT(preemptions, 10U) << "the pools are too large to test anything";
+}
+
+TEST_P(Simulation, ThreadsChangeNothing) {
+  for (uint64_t seed = 101; seed <= 102; ++seed) simulate(GetParam(), seed, 2);
 }
 
 INSTANTIATE_TEST_SUITE_P(Models, Simulation, testing::Values(TinyKind::moe, TinyKind::dense),
-                         [](const auto& info) { return info.param == TinyKind::moe ? "Moe" : "Dense"; });
+                         [](const auto& test) { return test.param == TinyKind::moe ? "Moe" : "Dense"; });
 
 }  // namespace
 }  // namespace tessera::engine

@@ -1,0 +1,397 @@
+#include "tessera/engine.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <fstream>
+#include <mutex>
+#include <nlohmann/json.hpp>
+#include <thread>
+#include <vector>
+
+#include "format/checkpoint.h"
+#include "tiny_model.h"
+
+// The public API, with a real engine thread.
+namespace tessera {
+namespace {
+
+using engine::TinyKind;
+using engine::TinyModel;
+
+EngineOptions small_options(const TinyModel& model) {
+  EngineOptions options;
+  options.model = model.directory().string();
+  options.max_model_len = 512;
+  options.max_num_seqs = 3;
+  options.threads = 1;
+  return options;
+}
+
+Engine make_engine(const EngineOptions& options) {
+  auto engine = Engine::create(options);
+  EXPECT_TRUE(engine.ok()) << engine.status().message();
+  return std::move(*engine);
+}
+
+Request greedy(std::vector<int32_t> prompt, int64_t max_tokens) {
+  return {.prompt = std::move(prompt), .sampling = {.temperature = 0, .max_tokens = max_tokens, .ignore_eos = true}};
+}
+
+struct Answer {
+  std::vector<int32_t> tokens;
+  std::string text;
+  FinishReason finish_reason = FinishReason::none;
+  std::string stop_reason;
+  Status error;
+};
+
+Answer read_all(RequestStream& stream) {
+  Answer answer;
+  while (const auto event = stream.next()) {
+    answer.tokens.insert(answer.tokens.end(), event->tokens.begin(), event->tokens.end());
+    answer.text += event->text;
+    answer.finish_reason = event->finish_reason;
+    answer.stop_reason = event->stop_reason;
+    answer.error = event->error;
+  }
+  return answer;
+}
+
+Answer run(Engine& engine, const Request& request) {
+  auto stream = engine.submit(request);
+  EXPECT_TRUE(stream.ok()) << stream.status().message();
+  return read_all(*stream);
+}
+
+class EngineTest : public testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    model_ =
+        std::make_unique<TinyModel>(TinyKind::moe, 1, R"({"temperature": 0.5, "top_k": 11, "eos_token_id": [7, 8]})");
+    engine_ = std::make_unique<Engine>(make_engine(small_options(*model_)));
+  }
+  static void TearDownTestSuite() {
+    engine_.reset();
+    model_.reset();
+  }
+  static std::unique_ptr<TinyModel> model_;
+  static std::unique_ptr<Engine> engine_;
+};
+std::unique_ptr<TinyModel> EngineTest::model_;
+std::unique_ptr<Engine> EngineTest::engine_;
+
+TEST_F(EngineTest, AnswersAndFreesEverything) {
+  const Answer answer = run(*engine_, greedy({1, 2, 3}, 20));
+  EXPECT_EQ(answer.tokens.size(), 20U);
+  EXPECT_EQ(answer.finish_reason, FinishReason::length);
+  EXPECT_EQ(answer.text, engine_->detokenize(answer.tokens));
+  const EngineStats stats = engine_->stats();
+  EXPECT_EQ(stats.kv_blocks_used, 0);
+  EXPECT_EQ(stats.state_slots_used, 0);
+  EXPECT_EQ(stats.state_slots_total, 3);
+  EXPECT_GE(stats.generated_tokens, 20U);
+}
+
+TEST_F(EngineTest, TheContextEndsAnAnswer) {
+  const Answer answer = run(*engine_, greedy(std::vector<int32_t>(500, 5), -1));
+  EXPECT_EQ(answer.tokens.size(), 12U);
+  EXPECT_EQ(answer.finish_reason, FinishReason::length);
+  EXPECT_EQ(run(*engine_, greedy(std::vector<int32_t>(500, 5), 100)).tokens, answer.tokens);
+}
+
+TEST_F(EngineTest, DefaultsAreTheModels) {
+  EXPECT_EQ(engine_->default_sampling().temperature, 0.5F);
+  EXPECT_EQ(engine_->default_sampling().top_k, 11);
+  EXPECT_EQ(engine_->max_model_len(), 512);
+  EXPECT_EQ(engine_->fit().max_num_seqs, 3);
+}
+
+TEST_F(EngineTest, TextThereAndBack) {
+  const auto tokens = engine_->tokenize("Hello, w\xC3\xB6rld");
+  ASSERT_TRUE(tokens.ok()) << tokens.status().message();
+  EXPECT_EQ(engine_->detokenize(*tokens), "Hello, w\xC3\xB6rld");
+}
+
+TEST_F(EngineTest, StopTokensEndTheAnswer) {
+  const Answer free = run(*engine_, greedy({9, 9, 9}, 10));
+  Request request = greedy({9, 9, 9}, 10);
+  request.sampling.stop_token_ids = {free.tokens[4]};
+  const size_t first =
+      static_cast<size_t>(std::find(free.tokens.begin(), free.tokens.end(), free.tokens[4]) - free.tokens.begin());
+  const Answer stopped = run(*engine_, request);
+  EXPECT_EQ(stopped.tokens,
+            std::vector<int32_t>(free.tokens.begin(), free.tokens.begin() + static_cast<std::ptrdiff_t>(first) + 1));
+  EXPECT_EQ(stopped.finish_reason, FinishReason::stop);
+  EXPECT_EQ(stopped.stop_reason, std::to_string(free.tokens[4]));
+  EXPECT_EQ(stopped.text,
+            engine_->detokenize({free.tokens.begin(), free.tokens.begin() + static_cast<std::ptrdiff_t>(first)}));
+
+  request.sampling.min_tokens = static_cast<int64_t>(first) + 1;
+  const Answer longer = run(*engine_, request);
+  EXPECT_GT(longer.tokens.size(), stopped.tokens.size());
+  EXPECT_NE(longer.tokens[first], free.tokens[4]);
+}
+
+TEST_F(EngineTest, TheModelsEosStopsUnlessIgnored) {
+  // A bias makes eos id 8, of generation_config.json, the best token at once.
+  Request request{.prompt = {4}, .sampling = {.temperature = 0, .logit_bias = {{8, 100}}, .max_tokens = 5}};
+  EXPECT_EQ(run(*engine_, request).tokens, std::vector<int32_t>{8});
+  EXPECT_EQ(run(*engine_, request).stop_reason, "8");
+  request.sampling.ignore_eos = true;
+  EXPECT_EQ(run(*engine_, request).tokens.size(), 5U);
+}
+
+TEST_F(EngineTest, StopStringsAcrossTokensAreCutOut) {
+  const Answer free = run(*engine_, greedy({20, 30, 40}, 30));
+  // Four bytes from the middle: they rarely fall on token boundaries.
+  size_t middle = free.text.size() / 2;
+  while (middle > 0 && (static_cast<unsigned char>(free.text[middle]) & 0xC0) == 0x80) --middle;
+  size_t end = std::min(middle + 4, free.text.size());
+  while (end < free.text.size() && (static_cast<unsigned char>(free.text[end]) & 0xC0) == 0x80) ++end;
+  const std::string stop = free.text.substr(middle, end - middle);
+  ASSERT_FALSE(stop.empty());
+  Request request = greedy({20, 30, 40}, 30);
+  request.sampling.stop = {stop};
+  const Answer stopped = run(*engine_, request);
+  EXPECT_EQ(stopped.finish_reason, FinishReason::stop);
+  EXPECT_EQ(stopped.stop_reason, stop);
+  EXPECT_EQ(stopped.text, free.text.substr(0, free.text.find(stop)));
+  request.sampling.include_stop_str_in_output = true;
+  EXPECT_EQ(run(*engine_, request).text, free.text.substr(0, free.text.find(stop) + stop.size()));
+}
+
+TEST_F(EngineTest, PromptLogprobsWithoutAnyOutput) {
+  Request request = greedy({1, 2, 3, 4, 5}, 0);
+  request.sampling.prompt_logprobs = 1;
+  auto stream = engine_->submit(request);
+  const auto event = stream->next();
+  ASSERT_TRUE(event.has_value());
+  EXPECT_EQ(event->finish_reason, FinishReason::length);
+  EXPECT_TRUE(event->tokens.empty());
+  ASSERT_EQ(event->prompt_logprobs.size(), 5U);
+  EXPECT_TRUE(event->prompt_logprobs[0].empty());
+  for (size_t i = 1; i < 5; ++i) {
+    ASSERT_EQ(event->prompt_logprobs[i].size(), 2U);
+    EXPECT_EQ(event->prompt_logprobs[i][0].token, request.prompt[i]);
+    EXPECT_LE(event->prompt_logprobs[i][0].logprob, event->prompt_logprobs[i][1].logprob);
+    EXPECT_EQ(event->prompt_logprobs[i][1].rank, 1);
+  }
+  EXPECT_FALSE(stream->next());
+}
+
+TEST_F(EngineTest, BadRequestsAreRefused) {
+  EXPECT_EQ(engine_->submit({}).status().code(), StatusCode::invalid_argument);
+  EXPECT_EQ(engine_->submit(greedy({3200}, 1)).status().code(), StatusCode::invalid_argument);
+  EXPECT_EQ(engine_->submit(greedy(std::vector<int32_t>(512, 1), 1)).status().code(), StatusCode::invalid_argument);
+}
+
+TEST_F(EngineTest, NoSeedMeansAnotherAnswerEachTime) {
+  Request request{.prompt = {1, 2}, .sampling = {.temperature = 2, .max_tokens = 10}};
+  EXPECT_NE(run(*engine_, request).tokens, run(*engine_, request).tokens);
+  request.sampling.seed = 5;
+  EXPECT_EQ(run(*engine_, request).tokens, run(*engine_, request).tokens);
+}
+
+TEST_F(EngineTest, CancelAndDestroyAtAnyMoment) {
+  for (int i = 0; i < 30; ++i) {
+    auto stream = engine_->submit(greedy(std::vector<int32_t>(static_cast<size_t>(10 + 12 * i), 3), -1));
+    ASSERT_TRUE(stream.ok());
+    if (i % 3 == 0) continue;  // destroyed at once
+    if (i % 3 == 1) (void)stream->next();
+    stream->cancel();
+    const Answer answer = read_all(*stream);
+    EXPECT_TRUE(answer.finish_reason == FinishReason::cancelled || answer.finish_reason == FinishReason::length);
+  }
+  // The engine still answers, and a last request sees everything freed.
+  EXPECT_EQ(run(*engine_, greedy({1}, 3)).tokens.size(), 3U);
+  for (int i = 0; i < 1000 && engine_->stats().running + engine_->stats().waiting > 0; ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+  EXPECT_EQ(engine_->stats().kv_blocks_used, 0);
+}
+
+TEST_F(EngineTest, ManyThreadsGetWhatTheyGetAlone) {
+  constexpr int kThreads = 6;
+  std::vector<Answer> alone;
+  std::vector<Request> requests;
+  for (int i = 0; i < kThreads; ++i) {
+    Request request{.prompt = std::vector<int32_t>(static_cast<size_t>(1 + 37 * i), i)};
+    request.sampling = {.temperature = 1, .seed = static_cast<uint64_t>(i), .max_tokens = 25, .ignore_eos = true};
+    requests.push_back(request);
+    alone.push_back(run(*engine_, request));
+  }
+  std::vector<std::thread> clients;
+  for (int i = 0; i < kThreads; ++i) {
+    clients.emplace_back([&, i] {
+      const auto index = static_cast<size_t>(i);
+      for (int repeat = 0; repeat < 4; ++repeat) EXPECT_EQ(run(*engine_, requests[index]).tokens, alone[index].tokens);
+    });
+  }
+  for (std::thread& client : clients) client.join();
+}
+
+TEST_F(EngineTest, OnReadyDrivesAClientWithoutWaiting) {
+  auto stream = engine_->submit(greedy({1, 2, 3}, 15));
+  std::mutex mutex;
+  std::condition_variable wake;
+  bool ready = false;
+  stream->on_ready([&] {
+    const std::lock_guard lock(mutex);
+    ready = true;
+    wake.notify_one();
+  });
+  int tokens = 0;
+  while (!stream->finished()) {
+    {
+      std::unique_lock lock(mutex);
+      wake.wait(lock, [&] { return ready; });
+      ready = false;
+    }
+    while (const auto event = stream->try_next()) tokens += static_cast<int>(event->tokens.size());
+  }
+  EXPECT_EQ(tokens, 15);
+  stream->on_ready({});
+}
+
+TEST_F(EngineTest, ChatPromptsAreRendered) {
+  const auto prompt = engine_->chat_prompt({{.role = "user", .content = "Hi"}});
+  ASSERT_TRUE(prompt.ok()) << prompt.status().message();
+  EXPECT_THAT(engine_->detokenize(*prompt, false), testing::HasSubstr("Hi"));
+  EXPECT_FALSE(engine_->chat_prompt({{.role = "user", .content = "\xFF"}}).ok());
+}
+
+TEST(EngineEnd, RunningRequestsAreCancelled) {
+  const TinyModel model(TinyKind::dense);
+  std::vector<RequestStream> streams;
+  {
+    Engine engine = make_engine(small_options(model));
+    for (int i = 0; i < 8; ++i) {
+      Request request = greedy(std::vector<int32_t>(100, i), -1);
+      request.sampling.n = 2;
+      auto stream = engine.submit(std::move(request));
+      ASSERT_TRUE(stream.ok());
+      streams.push_back(*std::move(stream));
+    }
+    (void)streams[0].next();
+  }
+  for (RequestStream& stream : streams) {
+    int ends = 0;
+    while (const auto event = stream.next()) ends += event->finish_reason != FinishReason::none ? 1 : 0;
+    EXPECT_EQ(ends, 2);
+  }
+}
+
+TEST(EngineEnd, TooManyOpenRequestsAreRefused) {
+  const TinyModel model(TinyKind::dense);
+  Engine engine = make_engine(small_options(model));
+  std::vector<RequestStream> streams;
+  Status status;
+  while (status.ok() && streams.size() < 5000) {
+    auto stream = engine.submit(greedy(std::vector<int32_t>(300, 1), -1));
+    status = stream.status();
+    if (status.ok()) streams.push_back(*std::move(stream));
+  }
+  EXPECT_EQ(status.code(), StatusCode::resource_exhausted);
+  EXPECT_THAT(status.message(), testing::HasSubstr("1024 requests are open"));
+}
+
+TEST(EngineCreate, SaysWhatIsWrong) {
+  const TinyModel model(TinyKind::dense);
+  const auto message = [&](auto change) {
+    EngineOptions options = small_options(model);
+    change(options);
+    const auto engine = Engine::create(options);
+    EXPECT_FALSE(engine.ok());
+    return engine.ok() ? std::string() : engine.status().message();
+  };
+  using testing::HasSubstr;
+  EXPECT_THAT(message([](EngineOptions& o) { o.model = "/nowhere/at/all"; }), HasSubstr("/nowhere/at/all"));
+  EXPECT_THAT(message([](EngineOptions& o) { o.compute = "fp64"; }), HasSubstr("compute is 'fp64'"));
+  EXPECT_THAT(message([](EngineOptions& o) { o.kv_cache_dtype = "int3"; }), HasSubstr("kv_cache_dtype is 'int3'"));
+  EXPECT_THAT(message([](EngineOptions& o) { o.threads = -1; }), HasSubstr("threads is -1"));
+  EXPECT_THAT(message([](EngineOptions& o) { o.max_model_len = 5000; }), HasSubstr("max_model_len is 5000"));
+  EXPECT_THAT(message([](EngineOptions& o) { o.memory_bytes = 1000; }), HasSubstr("does not fit"));
+  EXPECT_THAT(message([](EngineOptions& o) { o.chat_template = "/nowhere.jinja"; }), HasSubstr("/nowhere.jinja"));
+}
+
+TEST(EngineCreate, BrokenSideFilesAreErrors) {
+  for (const char* file : {"generation_config.json", "tokenizer.json", "config.json"}) {
+    const TinyModel model(TinyKind::dense);
+    std::ofstream(model.directory() / file) << "{ broken";
+    const auto engine = Engine::create(small_options(model));
+    ASSERT_FALSE(engine.ok()) << file;
+    EXPECT_THAT(engine.status().message(), testing::HasSubstr(file));
+  }
+}
+
+TEST(EngineCreate, LogitsThatAreNotNumbersEndTheRequestWithAnError) {
+  const TinyModel model(TinyKind::dense);
+  {
+    // The largest BF16 number, so often that every logit overflows.
+    const auto checkpoint = format::Checkpoint::open(model.directory());
+    const size_t bytes = checkpoint->tensor("lm_head.weight")->bytes.size();
+    const auto shard = model.directory() / "model.safetensors";
+    const auto opened = format::SafetensorsFile::open(shard);
+    ASSERT_TRUE(opened.ok()) << opened.status().message();
+    std::fstream file(shard, std::ios::in | std::ios::out | std::ios::binary);
+    uint64_t header_bytes = 0;
+    file.read(reinterpret_cast<char*>(&header_bytes), sizeof header_bytes);
+    std::string header(header_bytes, ' ');
+    file.read(header.data(), static_cast<std::streamsize>(header_bytes));
+    const auto offset = nlohmann::json::parse(header)["lm_head.weight"]["data_offsets"][0].get<uint64_t>();
+    file.seekp(static_cast<std::streamoff>(8 + header_bytes + offset));
+    for (size_t i = 0; i < bytes / 2; ++i) file.write("\x7F\x7F", 2);
+  }
+  Engine engine = make_engine(small_options(model));
+  Request request = greedy({1, 2, 3}, 5);
+  request.sampling.prompt_logprobs = 1;
+  for (int i = 0; i < 2; ++i) {
+    const Answer answer = run(engine, request);
+    EXPECT_EQ(answer.finish_reason, FinishReason::error);
+    EXPECT_THAT(answer.error.message(), testing::HasSubstr("NaN or infinite"));
+    EXPECT_TRUE(answer.tokens.empty());
+    request.sampling.prompt_logprobs.reset();
+  }
+  EXPECT_EQ(engine.stats().kv_blocks_used, 0);
+}
+
+TEST(EngineCreate, WithoutATokenizerIdsStillWork) {
+  const TinyModel model(TinyKind::moe);
+  std::filesystem::remove(model.directory() / "tokenizer.json");
+  Engine engine = make_engine(small_options(model));
+  const Answer answer = run(engine, greedy({1, 2, 3}, 5));
+  EXPECT_EQ(answer.tokens.size(), 5U);
+  EXPECT_EQ(answer.text, "");
+  EXPECT_THAT(engine.tokenize("x").status().message(), testing::HasSubstr("tokenizer.json"));
+  Request request = greedy({1}, 5);
+  request.sampling.stop = {"x"};
+  EXPECT_FALSE(engine.submit(request).ok());
+}
+
+TEST(EngineCreate, ReportsFitAndProgressAndRunsInEveryPrecision) {
+  const TinyModel model(TinyKind::moe);
+  for (const auto& [compute, kv] : {std::pair{"bf16", "fp8"}, {"bf16", "bfloat16"}, {"fp32", "auto"}}) {
+    EngineOptions options = small_options(model);
+    options.compute = compute;
+    options.kv_cache_dtype = kv;
+    int fits = 0;
+    size_t last_done = 0, last_total = 1;
+    options.on_fit = [&](const FitReport& fit) {
+      ++fits;
+      EXPECT_EQ(last_done, 0U) << "the report comes before the weights";
+      EXPECT_EQ(fit.max_model_len, 512);
+    };
+    options.on_load_progress = [&](size_t done, size_t total) { last_done = done, last_total = total; };
+    Engine engine = make_engine(options);
+    EXPECT_EQ(fits, 1);
+    EXPECT_EQ(last_done, last_total);
+    EXPECT_EQ(run(engine, greedy({1, 2, 3}, 5)).tokens.size(), 5U);
+  }
+}
+
+}  // namespace
+}  // namespace tessera

@@ -1,0 +1,126 @@
+#include "engine/fit.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "model/cache.h"
+
+namespace tessera::engine {
+namespace {
+
+constexpr size_t kGiB = size_t{1} << 30;
+
+model::ModelConfig config_35b() {
+  model::ModelConfig config;
+  for (int i = 0; i < 40; ++i) {
+    config.layer_types.push_back(i % 4 == 3 ? model::LayerType::full_attention : model::LayerType::linear_attention);
+  }
+  config.attention = {.heads = 16, .kv_heads = 2, .head_dim = 256, .rotary_dim = 64};
+  config.delta_net = {.key_heads = 16, .value_heads = 32, .key_dim = 128, .value_dim = 128};
+  return config;
+}
+
+FitInput input_35b() { return {.available_bytes = 40 * kGiB, .weight_bytes = 23 * kGiB}; }
+
+void expect_consistent(const FitReport& fit) {
+  EXPECT_LE(fit.total_bytes() + fit.reserve_bytes, fit.available_bytes);
+  EXPECT_GE(fit.max_num_seqs, 1);
+  EXPECT_LE(fit.max_model_len, int64_t{64} * fit.kv_blocks);
+  EXPECT_LE(fit.kv_blocks, fit.max_num_seqs * ((fit.max_model_len + 63) / 64));
+  EXPECT_GE(fit.max_num_batched_tokens, fit.max_num_seqs + 64);
+}
+
+TEST(Fit, NumbersOfTheSpecification) {
+  const auto fit = plan_fit(config_35b(), input_35b());
+  ASSERT_TRUE(fit.ok()) << fit.status().message();
+  EXPECT_EQ(fit->kv_block_bytes, 64U * 20480);  // 20,480 bytes a token in BF16
+  EXPECT_EQ(fit->state_slot_bytes, 30U * (2 * 1024 * 1024 + 3 * 8192 * 4));
+  EXPECT_EQ(fit->kv_cache_dtype, "bfloat16");
+  EXPECT_EQ(fit->max_num_batched_tokens, 512);
+  EXPECT_EQ(fit->max_model_len, 262144);
+  expect_consistent(*fit);
+}
+
+TEST(Fit, EveryAmountOfMemoryFitsOrIsRefused) {
+  int refused = 0;
+  for (size_t gib = 20; gib < 80; ++gib) {
+    for (const DType dtype : {DType::bf16, DType::f8_e4m3, DType::f32}) {
+      FitInput input = input_35b();
+      input.available_bytes = gib * kGiB;
+      input.kv_dtype = dtype;
+      const auto fit = plan_fit(config_35b(), input);
+      if (fit.ok()) {
+        expect_consistent(*fit);
+        EXPECT_GE(fit->max_model_len, 2048);
+      } else {
+        EXPECT_EQ(fit.status().code(), StatusCode::resource_exhausted);
+        ++refused;
+      }
+    }
+  }
+  EXPECT_GT(refused, 9);
+  EXPECT_LT(refused, 30);
+}
+
+TEST(Fit, WhatIsAskedForIsGivenOrRefused) {
+  FitInput input = input_35b();
+  input.max_model_len = 10000;
+  input.max_num_seqs = 4;
+  input.max_num_batched_tokens = 256;
+  const auto fit = plan_fit(config_35b(), input);
+  ASSERT_TRUE(fit.ok()) << fit.status().message();
+  EXPECT_EQ(fit->max_model_len, 10000);
+  EXPECT_EQ(fit->max_num_seqs, 4);
+  EXPECT_EQ(fit->max_num_batched_tokens, 256);
+  EXPECT_EQ(fit->kv_blocks, 4 * 157);  // more than four such sequences cannot use
+  expect_consistent(*fit);
+
+  input.max_num_seqs = 1000;  // 63 GB of states
+  input.max_num_batched_tokens = 0;
+  const Status status = plan_fit(config_35b(), input).status();
+  EXPECT_EQ(status.code(), StatusCode::resource_exhausted);
+  EXPECT_THAT(status.message(),
+              testing::AllOf(testing::HasSubstr("40.00 GiB are free"), testing::HasSubstr("23.00 GiB"),
+                             testing::HasSubstr("max_num_seqs"), testing::HasSubstr("fp8")));
+}
+
+TEST(Fit, MemoryGivenIsUsedAsGiven) {
+  FitInput input = input_35b();
+  input.memory_bytes = 2 * kGiB;
+  const auto fit = plan_fit(config_35b(), input);
+  ASSERT_TRUE(fit.ok()) << fit.status().message();
+  EXPECT_LE(fit->kv_bytes() + fit->state_bytes(), 2 * kGiB);
+  EXPECT_GT(fit->kv_bytes() + fit->state_bytes(), 2 * kGiB - (2 << 20));
+  expect_consistent(*fit);
+  for (const size_t memory : {size_t{1}, 64 * kGiB, ~size_t{0}}) {
+    input.memory_bytes = memory;
+    EXPECT_EQ(plan_fit(config_35b(), input).status().code(), StatusCode::resource_exhausted) << memory;
+  }
+}
+
+TEST(Fit, OptionsAreRangeChecked) {
+  const auto message = [](auto set) {
+    FitInput input = input_35b();
+    set(input);
+    return plan_fit(config_35b(), input).status().message();
+  };
+  EXPECT_THAT(message([](FitInput& i) { i.max_model_len = 300000; }), testing::HasSubstr("max_model_len is 300000"));
+  EXPECT_THAT(message([](FitInput& i) { i.max_model_len = -1; }), testing::HasSubstr("max_model_len is -1"));
+  EXPECT_THAT(message([](FitInput& i) { i.max_num_seqs = 1025; }), testing::HasSubstr("max_num_seqs"));
+  EXPECT_THAT(message([](FitInput& i) { i.max_num_seqs = -3; }), testing::HasSubstr("max_num_seqs"));
+  EXPECT_THAT(message([](FitInput& i) { i.max_num_batched_tokens = 64; }),
+              testing::HasSubstr("max_num_batched_tokens"));
+  EXPECT_THAT(message([](FitInput& i) { i.max_num_seqs = 100, i.max_num_batched_tokens = 128; }),
+              testing::HasSubstr("between 164"));
+}
+
+TEST(Fit, SmallStepsLimitTheSequencesThatAreChosen) {
+  FitInput input = input_35b();
+  input.max_num_batched_tokens = 70;
+  const auto fit = plan_fit(config_35b(), input);
+  ASSERT_TRUE(fit.ok());
+  EXPECT_EQ(fit->max_num_seqs, 6);
+}
+
+}  // namespace
+}  // namespace tessera::engine

@@ -1,0 +1,59 @@
+#include "engine/host_memory.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+namespace tessera::engine {
+namespace {
+
+class HostMemory : public testing::Test {
+ protected:
+  void SetUp() override {
+    root_ = std::filesystem::path(testing::TempDir()) / ("tessera_host_memory_" + std::to_string(::getpid()));
+    std::filesystem::remove_all(root_);
+    write("proc/meminfo", "MemTotal:       2000 kB\nMemFree:  100 kB\nMemAvailable:   1000 kB\n");
+  }
+  void TearDown() override { std::filesystem::remove_all(root_); }
+
+  void write(const std::string& file, const std::string& text) {
+    std::filesystem::create_directories((root_ / file).parent_path());
+    std::ofstream(root_ / file) << text;
+  }
+  std::filesystem::path root_;
+};
+
+TEST_F(HostMemory, WithoutCgroups) { EXPECT_EQ(available_memory_bytes(root_), 1000U * 1024); }
+
+TEST_F(HostMemory, Version2CountsCacheAsFreeAndTakesTheTightestLevel) {
+  write("proc/self/cgroup", "0::/a/b\n");
+  write("sys/fs/cgroup/a/b/memory.max", "max\n");
+  write("sys/fs/cgroup/a/b/memory.current", "400000\n");
+  write("sys/fs/cgroup/a/memory.max", "900000\n");
+  write("sys/fs/cgroup/a/memory.current", "600000\n");
+  write("sys/fs/cgroup/a/memory.stat", "anon 1\nactive_file 50000\ninactive_file 100000\n");
+  EXPECT_EQ(available_memory_bytes(root_), 900000U - 450000U);
+}
+
+TEST_F(HostMemory, Version2InAContainerSeesTheMountsRoot) {
+  write("proc/self/cgroup", "0::/not/mounted/here\n");
+  write("sys/fs/cgroup/memory.max", "500000\n");
+  write("sys/fs/cgroup/memory.current", "600000\n");
+  EXPECT_EQ(available_memory_bytes(root_), 0U);
+}
+
+TEST_F(HostMemory, Version1) {
+  write("proc/self/cgroup", "5:cpu:/\n4:memory:/x\n0::/\n");
+  write("sys/fs/cgroup/memory/x/memory.limit_in_bytes", "800000\n");
+  write("sys/fs/cgroup/memory/x/memory.usage_in_bytes", "300000\n");
+  write("sys/fs/cgroup/memory/x/memory.stat", "active_file 7\ntotal_active_file 10000\ntotal_inactive_file 20000\n");
+  EXPECT_EQ(available_memory_bytes(root_), 800000U - 270000U);
+}
+
+TEST(HostMemoryHere, IsSomething) { EXPECT_GT(available_memory_bytes(), size_t{1} << 20); }
+
+}  // namespace
+}  // namespace tessera::engine

@@ -1,0 +1,105 @@
+#include "engine/request_check.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <limits>
+#include <string>
+
+namespace tessera::engine {
+namespace {
+
+constexpr RequestLimits kLimits{.vocab_size = 100, .max_model_len = 50, .has_tokenizer = true};
+
+Request good() { return {.prompt = {1, 2, 3}}; }
+
+std::string message_of(const std::function<void(Request&)>& change, const RequestLimits& limits = kLimits) {
+  Request request = good();
+  change(request);
+  const Status status = check_request(request, limits);
+  if (status.ok()) return "";
+  EXPECT_EQ(status.code(), StatusCode::invalid_argument);
+  return status.message();
+}
+
+TEST(RequestCheck, TakesDefaultsAndBounds) {
+  EXPECT_EQ(message_of([](Request&) {}), "");
+  EXPECT_EQ(message_of([](Request& r) {
+              r.prompt.assign(49, 99);
+              r.sampling = {.temperature = 0,
+                            .top_k = 1 << 30,
+                            .top_p = 1e-30F,
+                            .min_p = 1,
+                            .presence_penalty = -2,
+                            .frequency_penalty = 2,
+                            .logit_bias = {{99, -100}, {0, 100}},
+                            .n = 16,
+                            .max_tokens = 7,
+                            .min_tokens = 7,
+                            .stop_token_ids = {0, 99},
+                            .stop = {std::string(4096, 'x'), "\xC3\xA9"},
+                            .logprobs = 20,
+                            .prompt_logprobs = 0};
+            }),
+            "");
+  EXPECT_EQ(message_of([](Request& r) {
+              r.prompt.assign(50, 1);
+              r.sampling.max_tokens = 0;
+            }),
+            "");
+}
+
+TEST(RequestCheck, NamesTheFieldAndTheRange) {
+  using testing::HasSubstr;
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  const float infinity = std::numeric_limits<float>::infinity();
+  const auto message = [](auto set) { return message_of([&](Request& r) { set(r.sampling); }); };
+  EXPECT_THAT(message([](SamplingParams& p) { p.temperature = -0.1F; }), HasSubstr("temperature is -0.1"));
+  EXPECT_THAT(message([&](SamplingParams& p) { p.temperature = nan; }), HasSubstr("temperature"));
+  EXPECT_THAT(message([&](SamplingParams& p) { p.temperature = infinity; }), HasSubstr("temperature"));
+  EXPECT_THAT(message([](SamplingParams& p) { p.top_k = -1; }), HasSubstr("top_k is -1"));
+  EXPECT_THAT(message([](SamplingParams& p) { p.top_p = 0; }), HasSubstr("top_p"));
+  EXPECT_THAT(message([&](SamplingParams& p) { p.top_p = nan; }), HasSubstr("top_p"));
+  EXPECT_THAT(message([](SamplingParams& p) { p.top_p = 1.01F; }), HasSubstr("top_p"));
+  EXPECT_THAT(message([&](SamplingParams& p) { p.min_p = nan; }), HasSubstr("min_p"));
+  EXPECT_THAT(message([](SamplingParams& p) { p.repetition_penalty = 0; }), HasSubstr("repetition_penalty"));
+  EXPECT_THAT(message([&](SamplingParams& p) { p.repetition_penalty = infinity; }), HasSubstr("repetition_penalty"));
+  EXPECT_THAT(message([](SamplingParams& p) { p.presence_penalty = 2.5F; }), HasSubstr("presence_penalty is 2.5"));
+  EXPECT_THAT(message([&](SamplingParams& p) { p.frequency_penalty = nan; }), HasSubstr("frequency_penalty"));
+  EXPECT_THAT(message([](SamplingParams& p) { p.n = 0; }), HasSubstr("n is 0; it must be between 1 and 16"));
+  EXPECT_THAT(message([](SamplingParams& p) { p.n = 17; }), HasSubstr("n is 17"));
+  EXPECT_THAT(message([](SamplingParams& p) { p.max_tokens = -2; }), HasSubstr("max_tokens is -2"));
+  EXPECT_THAT(message([](SamplingParams& p) { p.min_tokens = -1; }), HasSubstr("min_tokens is -1"));
+  EXPECT_THAT(message([](SamplingParams& p) { p.max_tokens = 3, p.min_tokens = 4; }), HasSubstr("min_tokens is 4"));
+  EXPECT_THAT(message([](SamplingParams& p) { p.logprobs = 21; }), HasSubstr("logprobs is 21"));
+  EXPECT_THAT(message([](SamplingParams& p) { p.prompt_logprobs = -1; }), HasSubstr("prompt_logprobs is -1"));
+  EXPECT_THAT(message([](SamplingParams& p) {
+                p.logit_bias = {{100, 1}};
+              }),
+              HasSubstr("logit_bias holds token id 100"));
+  EXPECT_THAT(message([](SamplingParams& p) { p.logit_bias = {{-1, 1}}; }), HasSubstr("logit_bias"));
+  EXPECT_THAT(message([&](SamplingParams& p) { p.logit_bias = {{1, nan}}; }), HasSubstr("logit_bias"));
+  EXPECT_THAT(message([](SamplingParams& p) { p.stop_token_ids = {1, 100}; }), HasSubstr("stop_token_ids"));
+  EXPECT_THAT(message([](SamplingParams& p) { p.stop = {""}; }), HasSubstr("stop string"));
+  EXPECT_THAT(message([](SamplingParams& p) { p.stop = {"\xFF"}; }), HasSubstr("UTF-8"));
+  EXPECT_THAT(message([](SamplingParams& p) { p.stop = {std::string(5000, 'x')}; }), HasSubstr("stop string"));
+  EXPECT_THAT(message([](SamplingParams& p) { p.stop.assign(17, "x"); }), HasSubstr("number of stop strings is 17"));
+}
+
+TEST(RequestCheck, ThePromptMustFit) {
+  using testing::HasSubstr;
+  EXPECT_THAT(message_of([](Request& r) { r.prompt.clear(); }), HasSubstr("empty"));
+  EXPECT_THAT(message_of([](Request& r) { r.prompt.assign(50, 1); }), HasSubstr("50 tokens"));
+  EXPECT_THAT(message_of([](Request& r) { r.prompt[1] = 100; }),
+              HasSubstr("token id 100; the model's ids are 0 to 99"));
+  EXPECT_THAT(message_of([](Request& r) { r.prompt[1] = -1; }), HasSubstr("token id -1"));
+}
+
+TEST(RequestCheck, StopStringsNeedATokenizer) {
+  EXPECT_THAT(message_of([](Request& r) { r.sampling.stop = {"x"}; }, {.vocab_size = 100, .max_model_len = 50}),
+              testing::HasSubstr("tokenizer.json"));
+}
+
+}  // namespace
+}  // namespace tessera::engine
