@@ -37,18 +37,24 @@ def e2m1(x):
     return torch.copysign((torch.round(a / step) * step).clamp(max=6.0), x)
 
 
+def over(a, b):
+    """a / b rounded once, as IEEE division does; with a Python number torch multiplies by a rounded inverse."""
+    like = a if torch.is_tensor(a) else b
+    return torch.div(*(x if torch.is_tensor(x) else torch.full_like(like, x) for x in (a, b)))
+
+
 def nvfp4(w, amax):
     """w [..., rows, cols]; amax broadcastable to w without its last dimension."""
-    divisor = torch.where(amax > 0, (448.0 * 6.0) / amax, 1.0)[..., None]
-    scale = 1.0 / divisor
+    divisor = torch.where(amax > 0, over(448.0 * 6.0, amax), 1.0)[..., None]
+    scale = over(1.0, divisor)
     blocks = w.float().unflatten(-1, (-1, 16))
-    block_scale = e4m3(blocks.abs().amax(-1) / 6.0 / scale).clamp(min=2.0 ** -9)[..., None]
+    block_scale = e4m3(over(blocks.abs().amax(-1), 6.0) / scale).clamp(min=2.0 ** -9)[..., None]
     step = block_scale * scale[..., None]
     return (e2m1(blocks / step) * block_scale * scale[..., None]).flatten(-2)
 
 
 def fp8(w, amax):
-    scale = torch.where(amax > 0, amax / 448.0, 1.0)[..., None]
+    scale = torch.where(amax > 0, over(amax, 448.0), 1.0)[..., None]
     return e4m3(w.float() / scale) * scale
 
 
