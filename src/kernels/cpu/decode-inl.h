@@ -38,10 +38,13 @@ HWY_INLINE V decode_e2m1_lanes(VU bits) {
   const V table = hn::Load(d, kE2m1Times512);
   return hn::TableLookupLanes(table, hn::Indices512<float>{hn::ShiftRight<kShift>(bits).raw});
 #elif HWY_TARGET == HWY_AVX2
-  const V table = hn::Load(d, kE2m1Times512);  // reads three bits of an index: magnitudes
-  const V magnitude = hn::TableLookupLanes(table, hn::Indices256<float>{hn::ShiftRight<kShift>(bits).raw});
-  const VU sign = hn::And(hn::ShiftLeft<28 - kShift>(bits), hn::Set(du, 0x80000000U));
-  return hn::Or(magnitude, hn::BitCast(d, sign));
+  // The instruction reads three bits of an index, the magnitude. Shifted to the top the code brings its sign into place
+  // and its magnitude into bits 28 to 30, where the table has been flipped by just that.
+  alignas(32) static constexpr uint32_t kFlipped[8] = {0x00000000U, 0x53800000U, 0x64000000U, 0x74400000U,
+                                                       0x04800000U, 0x14c00000U, 0x25000000U, 0x35400000U};
+  const VU code = hn::ShiftRight<kShift>(bits);
+  const VU magnitude = hn::TableLookupLanes(hn::Load(du, kFlipped), hn::Indices256<uint32_t>{code.raw});
+  return hn::BitCast(d, hn::Xor(magnitude, hn::ShiftLeft<28>(code)));
 #else
   // Upper two bytes of the value; index 0 gives 0 in the lower bytes.
   alignas(16) static constexpr uint8_t kByte3[16] = {0,    0x43, 0x44, 0x44, 0x44, 0x44, 0x45, 0x45,

@@ -21,15 +21,14 @@ namespace HWY_NAMESPACE {
 
 inline constexpr int64_t kGroup = 16;  // columns of one partial sum, by the contract (kernels/linear.h)
 
-/// Rows of x in one pass over a panel. 2 x 8 accumulators, or 16 on short vectors with one block at a time.
+/// Rows of x in one pass over a panel.
 inline constexpr int64_t kDirectRows = kPartLanes == 16 ? 8 : 4;
 
 /// Blocks whose partial sums are held in registers at once: enough chains to hide the latency of fma, few enough to
-/// leave registers for the decoder.
+/// leave registers for the decoded words.
 constexpr int direct_blocks(size_t rows) {
-  const size_t vectors = kParts * rows;
-  const size_t room = kPartLanes == 16 ? 16 : 8;
-  return 4 * vectors <= room ? 4 : 2 * vectors <= room ? 2 : 1;
+  if (kPartLanes == 16) return rows <= 4 ? 4 : 2;
+  return rows <= 2 ? 2 : 1;
 }
 
 /// How far ahead of the arithmetic lines of the weight are fetched. Without it the hardware prefetchers stay too close:

@@ -12,8 +12,9 @@ HWY_BEFORE_NAMESPACE();
 namespace tessera::kernels::cpu {
 namespace HWY_NAMESPACE {
 
-/// Up to this many rows of x, decoding every kDirectRows rows is faster than writing and reading slabs.
-inline constexpr int64_t kMaxDirectRows = 6 * kDirectRows;
+/// Up to this many rows of x, decoding for every kDirectRows of them beats writing and reading slabs. Decoding is
+/// dearer on short vectors.
+inline constexpr int64_t kMaxDirectRows = kPartLanes == 16 ? 32 : kDirectRows;
 
 /// Pointers to `count` rows of x from `row` on, the last repeated.
 struct RowPointers {

@@ -1,5 +1,9 @@
 #include "kernels/cpu/weight.h"
 
+#if defined(__linux__)
+#include <sys/mman.h>
+#endif
+
 #include <array>
 #include <atomic>
 #include <bit>
@@ -50,35 +54,51 @@ constexpr NonFinite non_finite(WeightFormat format) {
   return {};
 }
 
-/// E5M3 code (see cpu/weight.h) of each nonnegative E4M3 code but 0.
-constexpr std::array<uint8_t, 128> make_e5m3_codes() {
-  std::array<uint8_t, 128> codes{};
-  for (uint32_t e4m3 = 1; e4m3 < 127; ++e4m3) {
-    const uint32_t bits = std::bit_cast<uint32_t>(format::decode_e4m3(static_cast<uint8_t>(e4m3)));
-    codes[e4m3] = static_cast<uint8_t>((bits >> 20) - (127 - 22) * 8);
+/// What becomes of an NVFP4 scale: its E5M3 code (cpu/weight.h), and what must happen to the codes of its group.
+struct E5m3 {
+  uint8_t code = 0;
+  bool nan = false, zero = false, negative = false;
+};
+
+constexpr std::array<E5m3, 256> make_e5m3() {
+  std::array<E5m3, 256> table{};
+  for (uint32_t e4m3 = 0; e4m3 < 256; ++e4m3) {
+    const uint32_t magnitude = e4m3 & 0x7fU;
+    E5m3& entry = table[e4m3];
+    entry.nan = magnitude == 0x7f;
+    entry.zero = magnitude == 0;
+    entry.negative = !entry.nan && !entry.zero && e4m3 != magnitude;
+    const float value = entry.nan || entry.zero ? 1.0F : format::decode_e4m3(static_cast<uint8_t>(magnitude));
+    entry.code = static_cast<uint8_t>((std::bit_cast<uint32_t>(value) >> 20) - (127 - 22) * 8);
   }
-  return codes;
+  return table;
 }
-constexpr std::array<uint8_t, 128> kE5m3Codes = make_e5m3_codes();
-constexpr uint8_t kE5m3One = kE5m3Codes[0x38];
+constexpr std::array<E5m3, 256> kE5m3 = make_e5m3();
 
 float decode_e5m3(uint8_t code) { return std::bit_cast<float>((static_cast<uint32_t>(code) + (127 - 22) * 8) << 20); }
 
-/// Moves words [first, first + count) of one block's rows to `out`, lines `stride` bytes apart. Returns `non_finite`
-/// bits seen.
-uint32_t pack_tile(WeightFormat format, const std::byte* const* rows, int64_t first, int64_t count, size_t row_bytes,
-                   std::byte* out, int64_t stride) {
-  std::array<std::array<uint32_t, kTileWords>, kBlockRows> tile{};
+/// Moves words [first, first + kTileWords) of one block's rows into the panel at `out`. Returns `carry` bits of
+/// elements that are not finite.
+uint32_t pack_tile(const Weight& weight, const std::byte* const* rows, int64_t first, int64_t blocks, int64_t block,
+                   std::byte* out) {
+  const WeightFormat format = weight.format;
   const size_t begin = static_cast<size_t>(first) * 4;
-  const size_t bytes = std::min(static_cast<size_t>(count) * 4, row_bytes - begin);
+  const size_t bytes = format::row_bytes(format, weight.cols) - begin;
+  std::array<std::array<uint32_t, kTileWords>, kBlockRows> tile;
   for (size_t r = 0; r < kBlockRows; ++r) {
-    if (rows[r] != nullptr) std::memcpy(tile[r].data(), rows[r] + begin, bytes);
+    if (rows[r] != nullptr && bytes >= sizeof tile[r]) {
+      std::memcpy(tile[r].data(), rows[r] + begin, sizeof tile[r]);
+    } else {
+      tile[r].fill(0);
+      if (rows[r] != nullptr) std::memcpy(tile[r].data(), rows[r] + begin, bytes);
+    }
   }
   const NonFinite test = non_finite(format);
+  const int64_t count = std::min(kTileWords, cpu::row_words(format, weight.cols) - first);
   uint32_t found = 0;
-  for (size_t word = 0; word < static_cast<size_t>(count); ++word) {
+  for (int64_t word = 0; word < count; ++word) {
     std::array<uint32_t, kBlockRows> line;
-    for (size_t r = 0; r < kBlockRows; ++r) line[r] = tile[r][word];
+    for (size_t r = 0; r < kBlockRows; ++r) line[r] = tile[r][static_cast<size_t>(word)];
     for (const uint32_t w : line) found |= (w & test.exponent) + test.one;
     if (format == WeightFormat::f16 || format == WeightFormat::fp8_e4m3) {
       std::array<uint32_t, kBlockRows> halves;
@@ -88,66 +108,62 @@ uint32_t pack_tile(WeightFormat format, const std::byte* const* rows, int64_t fi
       }
       line = halves;
     }
-    std::memcpy(out + static_cast<int64_t>(word) * stride, line.data(), sizeof line);
+    std::memcpy(out + cpu::word_offset(format, blocks, first + word, block), line.data(), sizeof line);
   }
   return found & test.carry;
 }
 
-/// Recodes the NVFP4 scale of one row and group, and its codes where E5M3 needs help. False for NaN.
-bool pack_e4m3_scale(uint8_t e4m3, std::byte* scale, std::byte* codes, int64_t word_stride) {
-  const uint8_t magnitude = e4m3 & 0x7fU;
-  if (magnitude == 0x7f) return false;
-  *scale = static_cast<std::byte>(magnitude == 0 ? kE5m3One : kE5m3Codes[magnitude]);
-  if (magnitude != 0 && e4m3 == magnitude) return true;
-  for (int word = 0; word < 2; ++word) {
+/// Zeroes the codes of one row and NVFP4 group, or flips their signs.
+void change_codes(const E5m3& scale, std::byte* codes, int64_t word_stride) {
+  for (int64_t word = 0; word < 2; ++word) {
     std::byte* p = codes + word * word_stride;
     uint32_t w;
     std::memcpy(&w, p, sizeof w);
-    w = magnitude == 0 ? 0 : w ^ 0x88888888U;
+    w = scale.zero ? 0 : w ^ 0x88888888U;
     std::memcpy(p, &w, sizeof w);
   }
-  return true;
 }
 
-/// Packs panel `panel` into `out`; false if an element or scale is not finite.
-bool pack_panel(const Weight& weight, int64_t panel, const PanelSource& source, std::byte* out) {
-  const WeightFormat format = weight.format;
-  const int64_t blocks = cpu::panel_blocks(weight.rows, panel);
-  const int64_t words = cpu::row_words(format, weight.cols);
-  const int64_t group = format::group_size(format);
-  const int64_t group_words = group > 0 ? group / cpu::word_columns(format) : words;
-  const size_t row_bytes = format::row_bytes(format, weight.cols);
-  uint32_t found = 0;
-  for (int64_t first = 0; first < words;) {
-    // A tile stays inside a group, so that its lines are evenly spaced.
-    const int64_t group_end = std::min(words, (first / group_words + 1) * group_words);
-    const int64_t count = std::min(group_end - first, kTileWords);
-    for (int64_t block = 0; block < blocks; ++block) {
-      found |= pack_tile(format, &source.data[static_cast<size_t>(block * kBlockRows)], first, count, row_bytes,
-                         out + cpu::word_offset(format, blocks, first, block), blocks * kLineBytes);
-    }
-    first += count;
-  }
-  if (group == 0) return found == 0;
-  bool ok = true;
-  for (int64_t g = 0; g < weight.cols / group; ++g) {
-    std::byte* scales = out + cpu::scales_offset(format, blocks, g);
-    std::memset(scales, 0, kLineBytes);
+/// Writes the block scales of a panel whose codes are in place; false if one is NaN.
+bool pack_scales(const Weight& weight, const PanelSource& source, int64_t blocks, std::byte* out) {
+  const int64_t groups = weight.cols / format::group_size(weight.format);
+  bool nan = false;
+  for (int64_t g = 0; g < groups; ++g) {
+    alignas(64) std::array<uint8_t, kLineBytes> line{};
     for (int64_t row = 0; row < blocks * kBlockRows; ++row) {
       const std::byte* from = source.scales[static_cast<size_t>(row)];
       if (from == nullptr) continue;
       const int64_t block = row / kBlockRows, lane = row % kBlockRows;
-      std::byte* scale = scales + lane * 4 + block;
-      if (format == WeightFormat::mxfp4) {
-        *scale = from[g];
-        ok &= from[g] != std::byte{255};
-      } else {
-        std::byte* codes = out + cpu::word_offset(format, blocks, g * group_words, block) + lane * 4;
-        ok &= pack_e4m3_scale(static_cast<uint8_t>(from[g]), scale, codes, blocks * kLineBytes);
+      const auto code = static_cast<uint8_t>(from[g]);
+      uint8_t& to = line[static_cast<size_t>(lane * 4 + block)];
+      if (weight.format == WeightFormat::mxfp4) {
+        to = code;
+        nan |= code == 255;
+        continue;
+      }
+      const E5m3& scale = kE5m3[code];
+      to = scale.code;
+      nan |= scale.nan;
+      if (scale.zero || scale.negative) [[unlikely]] {
+        change_codes(scale, out + cpu::word_offset(weight.format, blocks, g * 2, block) + lane * 4,
+                     blocks * kLineBytes);
       }
     }
+    std::memcpy(out + cpu::scales_offset(weight.format, blocks, g), line.data(), kLineBytes);
   }
-  return ok;
+  return !nan;
+}
+
+/// Packs panel `panel` into `out`; false if an element or scale is not finite.
+bool pack_panel(const Weight& weight, int64_t panel, const PanelSource& source, std::byte* out) {
+  const int64_t blocks = cpu::panel_blocks(weight.rows, panel);
+  uint32_t found = 0;
+  for (int64_t first = 0; first < cpu::row_words(weight.format, weight.cols); first += kTileWords) {
+    for (int64_t block = 0; block < blocks; ++block) {
+      found |= pack_tile(weight, &source.data[static_cast<size_t>(block * kBlockRows)], first, blocks, block, out);
+    }
+  }
+  return (format::group_size(weight.format) == 0 || pack_scales(weight, source, blocks, out)) && found == 0;
 }
 
 /// Names the first NaN or infinity of `view`; ok if there is none.
@@ -221,6 +237,17 @@ Status fill_alpha(const MatrixView& view, size_t part, float* alpha) {
   return {};
 }
 
+/// Asks for 2 MB pages: packing measured 10 to 30 % faster, and products from cold memory 5 %.
+void advise_huge_pages([[maybe_unused]] AlignedBuffer<std::byte>& buffer) {
+#if defined(__linux__)
+  constexpr uintptr_t kPage = 4096;
+  const uintptr_t begin = (reinterpret_cast<uintptr_t>(buffer.data()) + kPage - 1) / kPage * kPage;
+  const uintptr_t end = (reinterpret_cast<uintptr_t>(buffer.data()) + buffer.size()) / kPage * kPage;
+  // Only a hint: where the kernel has no such pages nothing is lost.
+  if (end > begin) (void)madvise(reinterpret_cast<void*>(begin), end - begin, MADV_HUGEPAGE);
+#endif
+}
+
 /// Sources of the rows of panel `panel` of the stacked parts.
 PanelSource panel_source(std::span<const MatrixView> parts, int64_t panel) {
   PanelSource source;
@@ -267,6 +294,7 @@ Expected<Weight> pack_weight(const Context& context, std::span<const MatrixView>
   }
   const size_t bytes = packed_bytes(weight.format, weight.rows, weight.cols) - padded * sizeof(float);
   weight.data = AlignedBuffer<std::byte>(bytes);
+  advise_huge_pages(weight.data);
   std::memset(weight.data.data() + bytes - cpu::kTailBytes, 0, cpu::kTailBytes);
 
   std::atomic<bool> finite{true};
