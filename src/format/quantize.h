@@ -28,7 +28,7 @@ float fp8_tensor_scale(float amax);
 enum class ScaleChoice {
   amax,  // NVFP4: nearest E4M3 to amax / 6, at least 2^-9. MXFP4: 2^(floor(log2(amax)) - 2), the OCP rule
   mse,   // the candidate of least squared error, from just below amax / 6 to amax / 4 (both rules in between);
-         // MXFP4: the OCP scale or its double. About 5 times slower
+         // MXFP4: the OCP scale or its double. 4 times slower (MXFP4: 2)
 };
 
 /// What rounding did, summed over what was encoded.
