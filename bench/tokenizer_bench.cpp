@@ -2,6 +2,8 @@
 // (a tokenizer.json) and TESSERA_BENCH_TEXT (any UTF-8 text) a real vocabulary and a real text take part.
 #include <benchmark/benchmark.h>
 
+#include <array>
+#include <cctype>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
@@ -128,8 +130,11 @@ BENCHMARK_CAPTURE(encode, decomposed, repeat("e\u0301le\u0300ve a\u0323\u0302n "
 BENCHMARK_CAPTURE(encode, one_word_letters, random_letters())->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(encode, one_word_same_letter, repeat("a"))->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(encode, one_word_spaces, repeat(" "))->Unit(benchmark::kMillisecond);
-BENCHMARK_CAPTURE(encode, one_word_marks, "a" + repeat("\u0301\u0316"))->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(encode, one_word_marks, std::string("a").append(repeat("\u0301\u0316")))
+    ->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(stream, english, english())->Unit(benchmark::kMillisecond);
 BENCHMARK(load)->Unit(benchmark::kMillisecond);
 
 }  // namespace
+
+BENCHMARK_MAIN();
