@@ -1,7 +1,5 @@
 #include "model/cache.h"
 
-#include <cstring>
-
 #include "base/check.h"
 #include "kernels/batch.h"
 
@@ -29,10 +27,7 @@ Cache::Cache(const ModelConfig& config, DType kv_dtype, int blocks, int state_sl
       k_scales_(std::move(k_scales)),
       v_scales_(std::move(v_scales)),
       kv_(static_cast<size_t>(blocks) * model::kv_block_bytes(config, kv_dtype, with_mtp)),
-      states_(static_cast<size_t>(config.count(LayerType::linear_attention)) * layer_state_floats_) {
-  std::memset(kv_.data(), 0, kv_.size_in_bytes());
-  std::memset(states_.data(), 0, states_.size_in_bytes());
-}
+      states_(static_cast<size_t>(config.count(LayerType::linear_attention)) * layer_state_floats_ * sizeof(float)) {}
 
 kernels::KvLayer Cache::kv_layer(int attention_layer) {
   const auto i = static_cast<size_t>(attention_layer);
@@ -47,8 +42,8 @@ kernels::KvLayer Cache::kv_layer(int attention_layer) {
 
 float* Cache::states(int linear_layer) {
   const auto i = static_cast<size_t>(linear_layer);
-  TESSERA_CHECK_LE((i + 1) * layer_state_floats_, states_.size());
-  return states_.data() + i * layer_state_floats_;
+  TESSERA_CHECK_LE((i + 1) * layer_state_floats_ * sizeof(float), states_.size());
+  return reinterpret_cast<float*>(states_.data()) + i * layer_state_floats_;
 }
 
 }  // namespace tessera::model

@@ -3,8 +3,8 @@
 #include <cstddef>
 #include <vector>
 
-#include "base/aligned_buffer.h"
 #include "base/dtype.h"
+#include "base/zeroed_pages.h"
 #include "kernels/gated_attention.h"
 #include "model/config.h"
 
@@ -38,8 +38,8 @@ class Cache {
   size_t layer_kv_bytes_ = 0;  // keys, or values, of all blocks of one layer
   size_t layer_state_floats_ = 0;
   std::vector<float> k_scales_, v_scales_;
-  AlignedBuffer<std::byte> kv_;
-  AlignedBuffer<float> states_;
+  ZeroedPages kv_;
+  ZeroedPages states_;
 };
 
 }  // namespace tessera::model
