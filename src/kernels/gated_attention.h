@@ -10,9 +10,11 @@
 namespace tessera::kernels {
 
 /// The KV pool of one layer. Layout on the CPU, per block of 64 tokens and KV head:
-///   keys   [block][kv_head][4 groups of 16 tokens][head_dim][16 tokens]  (lanes of a vector are tokens)
-///   values [block][kv_head][64 tokens][head_dim]                        (lanes are dimensions)
-/// so that neither scores nor outputs need a horizontal sum. Element type f32 (compute f32), bf16 or f8_e4m3.
+///   keys   [block][kv_head][4 groups of 16 tokens][head_dim][16 tokens]    (lanes of a vector are tokens)
+///   values [block][kv_head][groups of 16 dimensions][64 tokens][16 dims]   (lanes are dimensions; the last group is
+///                                                                           narrower if head_dim % 16 is not 0)
+/// so that neither scores nor outputs need a horizontal sum and both are read in the order they lie in memory. Element
+/// type f32 (compute f32), bf16 or f8_e4m3.
 struct KvLayer {
   DType dtype = DType::bf16;
   std::byte* keys = nullptr;
@@ -26,8 +28,8 @@ size_t kv_block_bytes(DType dtype, int kv_heads, int head_dim);
 
 struct AttentionShape {
   int heads = 0;
-  int kv_heads = 0;  // divides heads; query head j reads kv head j / (heads / kv_heads)
-  int head_dim = 0;
+  int kv_heads = 0;    // divides heads; query head j reads kv head j / (heads / kv_heads)
+  int head_dim = 0;    // even
   int rotary_dim = 0;  // even, <= head_dim; rotary pairs are (i, i + rotary_dim / 2)
   float norm_eps = 0;
 };

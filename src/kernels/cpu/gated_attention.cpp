@@ -1,7 +1,6 @@
 #include "kernels/gated_attention.h"
 
 #include <algorithm>
-#include <limits>
 
 #include "base/check.h"
 #include "format/e4m3.h"
@@ -12,243 +11,7 @@
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/cpu/gated_attention.cpp"
 #include "hwy/foreach_target.h"
-#include "kernels/cpu/small_gemm-inl.h"
-
-HWY_BEFORE_NAMESPACE();
-namespace tessera::kernels::cpu {
-namespace HWY_NAMESPACE {
-
-// Rotates the first 2 * half values of a head: pairs (i, i + half).
-HWY_INLINE void rotate(const float* cos, const float* sin, int64_t half, bool to_bf16, float* x) {
-  for (int64_t i = 0; i < half; i += 16) {
-    const int64_t n = half - i;
-    const F16 c = load_n(cos + i, n), s = load_n(sin + i, n);
-    const F16 a = load_n(x + i, n), b = load_n(x + half + i, n);
-    const auto round = [&](const F16& v) HWY_ATTR { return round_if(to_bf16, v); };
-    store_n(round(sub(round(mul(a, c)), round(mul(b, s)))), n, x + i);
-    store_n(round(add(round(mul(b, c)), round(mul(a, s)))), n, x + half + i);
-  }
-}
-
-void norm_and_rotate(const float* x, const float* weight, const AttentionShape& shape, const float* cos,
-                     const float* sin, bool to_bf16, float* out) {
-  rms_norm_row(x, weight, shape.head_dim, shape.norm_eps, to_bf16, out);
-  rotate(cos, sin, shape.rotary_dim / 2, to_bf16, out);
-}
-
-// E4M3 codes as the fp32 values / 2^8, count rounded up to 32. E4M3 has half precision's layout with fewer bits:
-// shifted into place a code is a half of 2^-8 times its value, subnormals included.
-inline constexpr float kE4m3Factor = 256.0F;
-HWY_INLINE void decode_e4m3(const uint8_t* codes, int64_t count, float* out) {
-  const D d;
-  const hn::Repartition<uint16_t, D> d16;
-  const hn::Rebind<uint8_t, decltype(d16)> d8;
-  const hn::Repartition<hwy::float16_t, D> half;
-  for (int64_t i = 0; i < count; i += static_cast<int64_t>(2 * kPartLanes)) {
-    const auto shifted = hn::ShiftLeft<7>(hn::PromoteTo(d16, hn::LoadU(d8, codes + i)));
-    const auto sign = hn::And(shifted, hn::Set(d16, uint16_t{0x4000}));
-    const auto magnitude = hn::AndNot(sign, shifted);
-    const auto is_nan = hn::Eq(magnitude, hn::Set(d16, uint16_t{0x7f << 7}));
-    const auto bits = hn::Or(hn::Add(shifted, sign), hn::IfThenElseZero(is_nan, hn::Set(d16, uint16_t{0x7e00})));
-    const auto halves = hn::BitCast(half, bits);
-    hn::StoreU(hn::PromoteTo(d, hn::LowerHalf(halves)), d, out + i);
-    hn::StoreU(hn::PromoteTo(d, hn::UpperHalf(hn::Half<decltype(half)>(), halves)), d, out + i + kPartLanes);
-  }
-}
-
-HWY_INLINE void decode_bf16(const uint16_t* values, int64_t count, float* out) {
-  for (int64_t i = 0; i < count; i += 16) store(load_b(values + i), out + i);
-}
-
-// Calls body with the elements at `from`, as stored if the products can read them, else decoded into `decoded`.
-// BF16 is worth decoding where more than two tiles of rows will read it.
-template <typename Body>
-HWY_INLINE void with_elements(DType dtype, bool as_stored, const std::byte* from, int64_t count, float* decoded,
-                              const Body& body) {
-  if (dtype == DType::f32) {
-    body(reinterpret_cast<const float*>(from));
-  } else if (dtype == DType::bf16 && as_stored) {
-    body(reinterpret_cast<const uint16_t*>(from));
-  } else if (dtype == DType::bf16) {
-    decode_bf16(reinterpret_cast<const uint16_t*>(from), count, decoded);
-    body(static_cast<const float*>(decoded));
-  } else {
-    decode_e4m3(reinterpret_cast<const uint8_t*>(from), count, decoded);
-    body(static_cast<const float*>(decoded));
-  }
-}
-
-// Where head_dim is no multiple of 16: rows of values one by one, as fp32, padded with zeros.
-void pad_values(DType dtype, const std::byte* from, int64_t tokens, int64_t head_dim, float* out) {
-  const int64_t padded_dim = round_up_16(head_dim);
-  const auto row_bytes = static_cast<size_t>(head_dim) * size_bytes(dtype);
-  for (int64_t token = 0; token < tokens; ++token) {
-    for (int64_t i = 0; i < padded_dim; i += 16) {
-      alignas(64) std::byte sixteen[64] = {};
-      const auto n = static_cast<size_t>(std::min<int64_t>(16, head_dim - i));
-      std::memcpy(sixteen, from + static_cast<size_t>(token) * row_bytes + static_cast<size_t>(i) * size_bytes(dtype),
-                  n * size_bytes(dtype));
-      alignas(64) float decoded[32];
-      with_elements(dtype, true, sixteen, 16, decoded,
-                    [&](auto* p) HWY_ATTR { store(load_b(p), out + token * padded_dim + i); });
-    }
-  }
-}
-
-// Scores of one row, times `scale`, become p = exp(score - max) in place.
-HWY_INLINE void softmax_split(float* scores, int64_t valid, float scale, float* max_out, float* sum_out) {
-  const F16 factor = set(scale);
-  const float lowest = -std::numeric_limits<float>::infinity();
-  F16 largest = set(lowest);
-  for (int64_t j = 0; j < valid; j += 16) {
-    const F16 s = first_n_or(mul(load(scores + j), factor), valid - j, lowest);
-    store(s, scores + j);
-    largest = max(largest, s);
-  }
-  const float m = max_lane(largest);
-  const F16 shift = set(m);
-  F16 total = set(0.0F);
-  for (int64_t j = 0; j < valid; j += 16) {
-    const F16 p = exp(sub(load(scores + j), shift));
-    store(p, scores + j);
-    total = add(total, p);
-  }
-  *max_out = m;
-  *sum_out = sum(total);
-}
-
-// Softmax state of every row of the tile over one split.
-struct SplitPass {
-  const AttentionTile& t;
-  const int64_t split;
-  const TileScratch& scratch;
-  const RowStates& out;
-  const int64_t head_dim = t.shape.head_dim, padded_dim = round_up_16(head_dim);
-  const bool as_stored = t.rows() <= 2 * kTileRows;
-  // Tokens worked on at once: decoded, they shall fit the L1 cache.
-  const int64_t step = as_stored || t.kv.dtype == DType::f32 ? kBlockTokens : kBlockTokens / 2;
-
-  // Tokens of this split that a row sees; never falls as the row rises.
-  [[nodiscard]] int64_t valid(int64_t row) const {
-    return std::clamp<int64_t>(t.position(row) + 1 - split * kSplitTokens, 0, kSplitTokens);
-  }
-  [[nodiscard]] int64_t longest() const { return valid(t.rows() - 1); }
-
-  void scores() const {
-    int64_t first = 0;
-    for (int64_t begin = 0; begin < longest(); begin += step) {
-      while (valid(first) <= begin) ++first;
-      const int64_t groups = (std::min(longest() - begin, step) + 15) / 16;
-      with_elements(t.kv.dtype, as_stored, t.keys(split, begin), groups * 16 * head_dim, scratch.decoded,
-                    [&](auto* keys) HWY_ATTR {
-                      small_gemm<std::remove_const_t<std::remove_pointer_t<decltype(keys)>>>(
-                          {.a = scratch.query + first * padded_dim,
-                           .a_row = padded_dim,
-                           .a_col = 1,
-                           .b = keys,
-                           .b_row = 16,
-                           .b_block = head_dim * 16,
-                           .c = scratch.scores + first * kSplitTokens + begin,
-                           .c_row = kSplitTokens,
-                           .m = t.rows() - first,
-                           .n = groups * 16,
-                           .k = head_dim});
-                    });
-    }
-  }
-
-  void softmax() const {
-    float scale = 1.0F / std::sqrt(static_cast<float>(head_dim));
-    if (t.kv.dtype == DType::f8_e4m3) scale *= t.kv.k_scale * kE4m3Factor;
-    for (int64_t row = 0; row < t.rows(); ++row) {
-      softmax_split(scratch.scores + row * kSplitTokens, valid(row), scale, out.max + row, out.sum + row);
-    }
-  }
-
-  // out += p V for tokens [begin, begin + tokens). Rows of a tile end at different tokens. What all of a few rows see
-  // is done at once, the rest row by row: a weight of zero for a later token would let its NaN through.
-  template <typename B>
-  void weigh(int64_t begin, int64_t tokens, const B* values) const {
-    const auto seen = [&](int64_t row) { return std::clamp<int64_t>(valid(row) - begin, 0, tokens); };
-    const auto add = [&](int64_t row, int64_t rows, int64_t first, int64_t last) HWY_ATTR {
-      small_gemm<B>({.a = scratch.scores + row * kSplitTokens + begin + first,
-                     .a_row = kSplitTokens,
-                     .a_col = 1,
-                     .b = values + first * padded_dim,
-                     .b_row = padded_dim,
-                     .c = out.out + row * padded_dim,
-                     .c_row = padded_dim,
-                     .m = rows,
-                     .n = padded_dim,
-                     .k = last - first,
-                     .accumulate = true});
-    };
-    for (int64_t row = 0; row < t.rows();) {
-      int64_t rows = 1;
-      const int64_t common = seen(row);
-      while (row + rows < t.rows() && (rows < kTileRows || seen(row + rows) == common)) ++rows;
-      add(row, rows, 0, common);
-      for (int64_t r = row; r < row + rows; ++r) {
-        if (seen(r) > common) add(r, 1, common, seen(r));
-      }
-      row += rows;
-    }
-  }
-
-  void outputs() const {
-    std::fill_n(out.out, t.rows() * padded_dim, 0.0F);
-    for (int64_t begin = 0; begin < longest(); begin += step) {
-      const int64_t tokens = std::min(longest() - begin, step);
-      if (padded_dim != head_dim) {
-        pad_values(t.kv.dtype, t.values(split, begin), tokens, head_dim, scratch.decoded);
-        weigh(begin, tokens, static_cast<const float*>(scratch.decoded));
-      } else {
-        with_elements(t.kv.dtype, as_stored, t.values(split, begin), tokens * head_dim, scratch.decoded,
-                      [&](auto* values) HWY_ATTR { weigh(begin, tokens, values); });
-      }
-    }
-  }
-};
-
-void attend_split(const AttentionTile& t, int64_t split, const TileScratch& scratch, const RowStates& out) {
-  const SplitPass pass{t, split, scratch, out};
-  pass.scores();
-  pass.softmax();
-  pass.outputs();
-}
-
-// Adds a later split to the rows' states.
-void merge_split(int64_t rows, int64_t padded_dim, const RowStates& split, const RowStates& total) {
-  for (int64_t row = 0; row < rows; ++row) {
-    if (split.sum[row] == 0) continue;  // the row ends before this split
-    const float m = std::max(total.max[row], split.max[row]);
-    const F16 old_factor = exp(set(total.max[row] - m)), new_factor = exp(set(split.max[row] - m));
-    const F16 l = fma(set(split.sum[row]), new_factor, mul(set(total.sum[row]), old_factor));
-    store_n(l, 1, total.sum + row);
-    total.max[row] = m;
-    const float* from = split.out + row * padded_dim;
-    float* to = total.out + row * padded_dim;
-    for (int64_t i = 0; i < padded_dim; i += 16) {
-      store(fma(load(from + i), new_factor, mul(load(to + i), old_factor)), to + i);
-    }
-  }
-}
-
-// out / sum, rounded, times sigmoid(gate).
-void finish_row(const KvLayer& kv, const float* state, float total, const float* gate, int64_t head_dim, bool to_bf16,
-                float* out) {
-  const F16 divisor = set(total), scale = set(kv.dtype == DType::f8_e4m3 ? kv.v_scale * kE4m3Factor : 1.0F);
-  for (int64_t i = 0; i < head_dim; i += 16) {
-    const int64_t n = head_dim - i;
-    const F16 attended = round_if(to_bf16, mul(div(load(state + i), divisor), scale));
-    const F16 opened = round_if(to_bf16, sigmoid(load_n(gate + i, n)));
-    store_n(round_if(to_bf16, mul(attended, opened)), n, out + i);
-  }
-}
-
-}  // namespace HWY_NAMESPACE
-}  // namespace tessera::kernels::cpu
-HWY_AFTER_NAMESPACE();
+#include "kernels/cpu/gated_attention-inl.h"
 
 #if HWY_ONCE
 namespace tessera::kernels {
@@ -323,7 +86,9 @@ void prepare_row(const Context& context, const GatedAttentionArgs& args, const S
     for (int64_t d = 0; d < head_dim; ++d) {
       encode(args.kv.dtype, args.kv.k_scale, key[d], args.kv.keys,
              target + (token / 16 * head_dim + d) * 16 + token % 16);
-      encode(args.kv.dtype, args.kv.v_scale, args.value[source + d], args.kv.values, target + token * head_dim + d);
+      const int64_t group = d / 16 * 16, width = std::min<int64_t>(16, head_dim - group);
+      encode(args.kv.dtype, args.kv.v_scale, args.value[source + d], args.kv.values,
+             target + group * kBlockTokens + token * width + d % 16);
     }
   }
 }
@@ -468,6 +233,7 @@ void gated_attention(const Context& context, const GatedAttentionArgs& args) {
   TESSERA_CHECK_EQ(shape.heads % shape.kv_heads, 0);
   TESSERA_CHECK_LE(shape.rotary_dim, shape.head_dim);
   TESSERA_CHECK_EQ(shape.rotary_dim % 2, 0);
+  TESSERA_CHECK_EQ(shape.head_dim % 2, 0);
   for (const SequenceRows& sequence : batch.sequences) {
     const int64_t positions = int64_t{sequence.first_position} + sequence.rows;
     TESSERA_CHECK_LE(positions, static_cast<int64_t>(sequence.block_table.size()) * kBlockTokens);
@@ -492,9 +258,9 @@ void gated_attention(const Context& context, const GatedAttentionArgs& args) {
       },
       1);
 
-  // Tiles of about 64 rows: enough to repay the decoding of a block, few enough to stay in the L2 cache.
+  // Tiles of about 128 rows: enough to repay the decoding of a block, few enough to stay in the L2 cache.
   const int32_t group = shape.heads / shape.kv_heads;
-  const int32_t positions = std::max(1, 64 / group);
+  const int32_t positions = std::max(1, 128 / group);
   int32_t longest = 0;
   for (const SequenceRows& sequence : batch.sequences) longest = std::max(longest, sequence.rows);
   const Attention attention{context, args, query, cut(batch, positions, frame),

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 
@@ -24,16 +25,21 @@ struct AttentionTile {
   [[nodiscard]] int64_t rows() const { return positions * group(); }
   [[nodiscard]] int64_t position(int64_t row) const { return sequence->first_position + first + row / group(); }
   [[nodiscard]] int64_t splits() const { return position(rows() - 1) / kSplitTokens + 1; }
-  /// What the cache holds from `offset` of a split to the end of its block: keys (a multiple of 16), values.
-  [[nodiscard]] const std::byte* keys(int64_t split, int64_t offset) const { return at(kv.keys, split, offset); }
-  [[nodiscard]] const std::byte* values(int64_t split, int64_t offset) const { return at(kv.values, split, offset); }
+  /// Keys from token `offset` (a multiple of 16) of a split to the end of its block.
+  [[nodiscard]] const std::byte* keys(int64_t split, int64_t offset) const {
+    return block(kv.keys, split, offset) + offset % kBlockTokens * shape.head_dim * element_bytes();
+  }
+  /// Values of dimensions `dim` (a multiple of 16) to dim + 16 or the last, from token `offset` of a split on.
+  [[nodiscard]] const std::byte* values(int64_t split, int64_t offset, int64_t dim) const {
+    const int64_t width = std::min<int64_t>(16, shape.head_dim - dim);
+    return block(kv.values, split, offset) + (dim * kBlockTokens + offset % kBlockTokens * width) * element_bytes();
+  }
+  [[nodiscard]] int64_t element_bytes() const { return static_cast<int64_t>(size_bytes(kv.dtype)); }
 
  private:
-  [[nodiscard]] const std::byte* at(const std::byte* base, int64_t split, int64_t offset) const {
-    const int64_t position = split * kSplitTokens + offset;
-    const int64_t block = sequence->block_table[static_cast<size_t>(position / kBlockTokens)];
-    const int64_t token = (block * shape.kv_heads + kv_head) * kBlockTokens + position % kBlockTokens;
-    return base + token * shape.head_dim * static_cast<int64_t>(size_bytes(kv.dtype));
+  [[nodiscard]] const std::byte* block(const std::byte* base, int64_t split, int64_t offset) const {
+    const int64_t id = sequence->block_table[static_cast<size_t>((split * kSplitTokens + offset) / kBlockTokens)];
+    return base + (id * shape.kv_heads + kv_head) * kBlockTokens * shape.head_dim * element_bytes();
   }
 };
 
@@ -46,7 +52,7 @@ struct RowStates {
 
 /// One thread's memory while it works on a tile.
 struct TileScratch {
-  float* decoded = nullptr;  // [64, padded head_dim]: keys or values of up to a block
+  float* decoded = nullptr;  // [padded head_dim, 64]: keys or values of up to a block
   float* query = nullptr;    // [rows, padded head_dim]
   float* scores = nullptr;   // [rows, 256]
 };

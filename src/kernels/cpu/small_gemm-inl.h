@@ -41,6 +41,8 @@ struct SmallGemm {
   int64_t c_row = 0;
   int64_t m = 0, n = 0, k = 0;  // n: multiple of 16
   bool accumulate = false;
+  const std::byte* fetch = nullptr;  // memory to prefetch meanwhile, fetch_bytes a step of k of a tile
+  int64_t fetch_bytes = 0;
 };
 
 // A tile of kRows x 16 kColumns, held in registers.
@@ -77,7 +79,9 @@ HWY_INLINE void add_outer(const float* a, int64_t a_row, const F16 (&row)[kColum
 
 template <int kRows, int kColumns, typename B>
 HWY_INLINE void add_products(const SmallGemm<B>& g, const float* a, const B* b, F16 (&tile)[kRows][kColumns]) {
-  for (int64_t k = 0; k < g.k; ++k) {
+  const std::byte* fetch = g.fetch;
+  for (int64_t k = 0; k < g.k; ++k, fetch += g.fetch_bytes) {
+    __builtin_prefetch(fetch, 0, 2);
     F16 row[kColumns];
     TESSERA_UNROLL
     for (int j = 0; j < kColumns; ++j) row[j] = load_b(b + k * g.b_row + j * g.b_block);
@@ -106,16 +110,18 @@ inline constexpr int kTileRows = kParts == 1 ? 8 : kParts == 2 ? 4 : 2;
 inline constexpr int kTileColumns = kParts == 1 ? 2 : 1;
 
 template <int kColumns, typename B>
-HWY_INLINE void gemm_columns(const SmallGemm<B>& g, const B* b, float* c) {
+HWY_INLINE void gemm_columns(SmallGemm<B>& g, const B* b, float* c) {
   int64_t m = 0;
   for (; m + kTileRows <= g.m; m += kTileRows) {
     gemm_tile<kTileRows, kColumns>(g, g.a + m * g.a_row, b, c + m * g.c_row);
+    g.fetch += g.k * g.fetch_bytes;
   }
   for (; m < g.m; ++m) gemm_tile<1, kColumns>(g, g.a + m * g.a_row, b, c + m * g.c_row);
 }
 
 template <typename B>
-void small_gemm(const SmallGemm<B>& g) {
+void small_gemm(SmallGemm<B> g) {
+  if (g.fetch == nullptr) g.fetch = reinterpret_cast<const std::byte*>(g.b);
   int64_t n = 0;
   for (; n + 16 * kTileColumns <= g.n; n += 16 * kTileColumns) {
     gemm_columns<kTileColumns>(g, g.b + n / 16 * g.b_block, g.c + n);
