@@ -63,6 +63,7 @@ Expected<WorkerProcess> WorkerProcess::start(const std::vector<std::string>& arg
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0)
     return error(StatusCode::unavailable, "cannot make a socket: {}", std::strerror(errno));
   std::vector<char*> argv;
+  argv.reserve(arguments.size() + 1);
   for (const std::string& argument : arguments) argv.push_back(const_cast<char*>(argument.c_str()));
   argv.push_back(nullptr);
   const char* zone = std::getenv("TZ");
