@@ -1,8 +1,10 @@
 #include "format/quantize.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
+#include <numeric>
 
 #include "base/check.h"
 #include "format/e2m1.h"
@@ -17,10 +19,35 @@ namespace {
 constexpr float kE2m1Reach = 7.0F;
 constexpr float kE4m3Reach = 464.0F;
 
-float max_abs(std::span<const float> values) {
-  float largest = 0;
-  for (const float v : values) largest = std::max(largest, std::fabs(v));
-  return largest;
+// Loops over a block, or over kLanes running sums, have no branches and no chain from one element to the next: that is
+// what lets the compiler use vector instructions. Every sum has one fixed order all the same.
+constexpr size_t kBlockMax = 32;
+constexpr size_t kLanes = 8;
+static_assert(group_size(WeightFormat::nvfp4) % kLanes == 0 && group_size(WeightFormat::nvfp4) <= kBlockMax);
+static_assert(group_size(WeightFormat::mxfp4) % kLanes == 0 && group_size(WeightFormat::mxfp4) <= kBlockMax);
+
+float max_abs(std::span<const float> block) {
+  std::array<float, kLanes> largest{};
+  for (size_t i = 0; i < block.size(); i += kLanes) {
+    for (size_t j = 0; j < kLanes; ++j) largest[j] = std::max(largest[j], std::fabs(block[i + j]));
+  }
+  return *std::max_element(largest.begin(), largest.end());
+}
+
+/// The value of encode_e2m1(ratio) without its sign, as a sum of steps, and how many of these: the code.
+struct Rounded {
+  float value;
+  int32_t code;
+};
+
+Rounded round_magnitude(float ratio) {
+  const float x = std::fabs(ratio);
+  const auto value = [](bool reached, float step) { return reached ? step : 0.0F; };
+  return {value(x > 0.25F, 0.5F) + value(x >= 0.75F, 0.5F) + value(x > 1.25F, 0.5F) + value(x >= 1.75F, 0.5F) +
+              value(x > 2.5F, 1.0F) + value(x >= 3.5F, 1.0F) + value(x > 5.0F, 2.0F),
+          static_cast<int32_t>(x > 0.25F) + static_cast<int32_t>(x >= 0.75F) + static_cast<int32_t>(x > 1.25F) +
+              static_cast<int32_t>(x >= 1.75F) + static_cast<int32_t>(x > 2.5F) + static_cast<int32_t>(x >= 3.5F) +
+              static_cast<int32_t>(x > 5.0F)};
 }
 
 /// The scale code in [first, last] of least squared error; the lowest of equals. `scale` multiplies decoded scales.
@@ -32,11 +59,15 @@ uint8_t best_code(std::span<const float> block, int first, int last, float scale
     const float step = decode_scale(static_cast<uint8_t>(code)) * scale;
     // Errors are compared in units of the first candidate's step: the square of a weight could overflow.
     const float relative = decode_scale(static_cast<uint8_t>(code)) / decode_scale(static_cast<uint8_t>(first));
-    float sum = 0;
-    for (const float v : block) {
-      const float e = (v / step - decode_e2m1(encode_e2m1(v / step))) * relative;
-      sum += e * e;
+    std::array<float, kLanes> sums{};
+    for (size_t i = 0; i < block.size(); i += kLanes) {
+      for (size_t j = 0; j < kLanes; ++j) {
+        const float ratio = std::fabs(block[i + j]) / step;
+        const float e = (ratio - round_magnitude(ratio).value) * relative;
+        sums[j] += e * e;
+      }
     }
+    const float sum = std::accumulate(sums.begin(), sums.end(), 0.0F);
     if (sum < least) {
       least = sum;
       best = static_cast<uint8_t>(code);
@@ -61,35 +92,58 @@ uint8_t mxfp4_block_scale(ScaleChoice choice, std::span<const float> block) {
   return best_code<decode_ue8m0>(block, floor, std::min(floor + 1, 254), 1.0F);
 }
 
-void record(float value, float decoded, bool saturated, QuantizationError& error) {
-  const double e = static_cast<double>(value) - decoded;
-  error.sum_of_squared_error += e * e;
-  error.sum_of_squares += static_cast<double>(value) * value;
-  error.max_abs_error = std::max(error.max_abs_error, std::fabs(e));
-  error.saturated += saturated ? 1 : 0;
-  ++error.count;
+/// Adds what rounding `values` to `decoded` did.
+void record(std::span<const float> values, const float* decoded, QuantizationError& error) {
+  std::array<double, kLanes> squared_errors{};
+  std::array<double, kLanes> squares{};
+  std::array<double, kLanes> largest{};
+  for (size_t i = 0; i < values.size(); i += kLanes) {
+    for (size_t j = 0; j < std::min(kLanes, values.size() - i); ++j) {
+      const double value = values[i + j];
+      const double e = std::fabs(value - decoded[i + j]);
+      squared_errors[j] += e * e;
+      squares[j] += value * value;
+      largest[j] = std::max(largest[j], e);
+    }
+  }
+  error.count += static_cast<int64_t>(values.size());
+  error.sum_of_squared_error += std::accumulate(squared_errors.begin(), squared_errors.end(), 0.0);
+  error.sum_of_squares += std::accumulate(squares.begin(), squares.end(), 0.0);
+  error.max_abs_error = std::max(error.max_abs_error, *std::max_element(largest.begin(), largest.end()));
 }
 
 void encode_fp4_block(std::span<const float> block, float block_scale, float scale, std::byte* codes,
                       QuantizationError& error) {
   const float step = block_scale * scale;
-  for (size_t i = 0; i < block.size(); i += 2) {
-    uint8_t pair[2];
-    for (size_t j = 0; j < 2; ++j) {
-      const float ratio = block[i + j] / step;
-      pair[j] = encode_e2m1(ratio);
-      record(block[i + j], decode_e2m1(pair[j]) * block_scale * scale, std::fabs(ratio) >= kE2m1Reach, error);
-    }
-    codes[i / 2] = pack_e2m1(pair[0], pair[1]);
+  std::array<int32_t, kBlockMax> code;
+  std::array<float, kBlockMax> decoded;
+  int32_t saturated = 0;
+  for (size_t i = 0; i < block.size(); ++i) {
+    const float ratio = block[i] / step;
+    const Rounded rounded = round_magnitude(ratio);
+    code[i] = rounded.code | (std::signbit(ratio) ? 8 : 0);
+    decoded[i] = std::copysign(rounded.value, ratio) * block_scale * scale;
+    saturated += std::fabs(ratio) >= kE2m1Reach ? 1 : 0;
   }
+  for (size_t i = 0; i < block.size(); i += 2) {
+    codes[i / 2] = static_cast<std::byte>(code[i] | code[i + 1] << 4);
+  }
+  error.saturated += saturated;
+  record(block, decoded.data(), error);
 }
 
 void encode_fp8(std::span<const float> row, float scale, std::byte* codes, QuantizationError& error) {
-  for (size_t i = 0; i < row.size(); ++i) {
-    const float ratio = row[i] / scale;
-    const uint8_t code = encode_e4m3(ratio);
-    codes[i] = static_cast<std::byte>(code);
-    record(row[i], decode_e4m3(code) * scale, std::fabs(ratio) >= kE4m3Reach, error);
+  std::array<float, kBlockMax> decoded;
+  for (size_t first = 0; first < row.size(); first += kBlockMax) {
+    const auto part = row.subspan(first, std::min(kBlockMax, row.size() - first));
+    for (size_t i = 0; i < part.size(); ++i) {
+      const float ratio = part[i] / scale;
+      const uint8_t code = encode_e4m3(ratio);
+      codes[first + i] = static_cast<std::byte>(code);
+      decoded[i] = decode_e4m3(code) * scale;
+      error.saturated += std::fabs(ratio) >= kE4m3Reach ? 1 : 0;
+    }
+    record(part, decoded.data(), error);
   }
 }
 

@@ -118,6 +118,30 @@ RC_GTEST_PROP(Quantize, Nvfp4ErrorIsWithinHalfAStep, (uint32_t seed)) {
   RC_ASSERT(q.error.saturated == 0);
 }
 
+TEST(Quantize, CodesAreThoseOfEncodeE2m1) {
+  // A column of 6 fixes the block scale at 1; the rest walks over every code, every midpoint and their neighbours.
+  std::vector<float> ratios;
+  for (float midpoint :
+       {0.0F, 0.25F, 0.5F, 0.75F, 1.0F, 1.25F, 1.5F, 1.75F, 2.0F, 2.5F, 3.0F, 3.5F, 4.0F, 5.0F, 6.0F}) {
+    for (const float v : {midpoint, std::nextafter(midpoint, 0.0F), std::nextafter(midpoint, 6.0F)}) {
+      ratios.push_back(v);
+      ratios.push_back(-v);
+    }
+  }
+  for (const WeightFormat format : {WeightFormat::nvfp4, WeightFormat::mxfp4}) {
+    std::vector<float> row;
+    for (const float ratio : ratios) {
+      if (row.size() % static_cast<size_t>(group_size(format)) == 0) row.push_back(6);
+      row.push_back(ratio);
+    }
+    while (row.size() % 32 != 0) row.push_back(0);
+    const Quantized q = quantize(format, ScaleChoice::amax, 1.0F, row);
+    for (size_t i = 0; i < row.size(); ++i) {
+      EXPECT_EQ(e2m1_at(q.codes.data(), static_cast<int64_t>(i)), encode_e2m1(row[i])) << name(format) << " " << row[i];
+    }
+  }
+}
+
 RC_GTEST_PROP(Quantize, MseIsNeverWorseThanAmax, (uint32_t seed)) {
   const std::vector<float> row = gaussian_row(256, 0.02F, seed);
   const float scale = nvfp4_tensor_scale(max_abs(row)).multiplier;
