@@ -204,7 +204,7 @@ TEST(Inspect, SaysWhatItMisses) {
   EXPECT_THAT(message(), ::testing::HasSubstr("config.json: is not there"));
 }
 
-/// Headers are enough: the weights of this one do not even exist on disk. 5.8 GB, 92,160 tensors.
+/// Headers are enough: the weights of this one do not even exist on disk. 9 GB, 92,160 tensors.
 TEST(Inspect, ReadsHeadersOnly) {
   const TempDirectory directory;
   SynthShape shape = small_shape();

@@ -166,7 +166,7 @@ void check_result(const Checkpoint& source, const Checkpoint& result, const Quan
     const auto sum = sums.extract({*part.kind, part.to});
     ASSERT_FALSE(sum.empty());
     EXPECT_EQ(part.elements, sum.mapped().elements);
-    EXPECT_NEAR(part.error.relative_l2(), std::sqrt(sum.mapped().squared_error / sum.mapped().squares), 1e-12);
+    EXPECT_NEAR(part.error.relative_l2(), std::sqrt(sum.mapped().squared_error / sum.mapped().squares), 1e-10);
     EXPECT_GE(part.worst_error, part.error.relative_l2());
     EXPECT_FALSE(part.worst.empty());
   }
@@ -362,7 +362,7 @@ TEST_F(Quantize, PreservesConfigAndSmallFiles) {
   std::string config = read_file(source / "config.json");
   config.replace(config.rfind('}'), 1,
                  R"(, "odd": {"z": 1e-06, "a": 123456789012345678, "list": [true, null, "\u00e9"]},
-                    "quantization_config": {"quant_method": "old"}})");
+                    "quantization_config": {"quant_method": "old"}, "compression_config": {}})");
   directory_.write("source/config.json", config);
   directory_.write("source/original/params.json", "{}");
   directory_.write("source/hf_quant_config.json", R"({"quantization": {"quant_algo": "FP8"}})");
@@ -377,6 +377,7 @@ TEST_F(Quantize, PreservesConfigAndSmallFiles) {
   Json after = Json::parse(files.at("config.json"));
   EXPECT_EQ(after["quantization_config"]["quant_method"], "compressed-tensors");
   before.erase("quantization_config");
+  before.erase("compression_config");
   after.erase("quantization_config");
   EXPECT_EQ(before.dump(), after.dump());
 }
@@ -478,6 +479,24 @@ TEST_F(Quantize, NamesTheTensorAndElementThatIsNotFinite) {
   EXPECT_EQ(status.code(), StatusCode::corrupt_data);
   EXPECT_THAT(status.message(), HasSubstr(up + ": row 5, column 7 is inf"));
   EXPECT_TRUE(run({.formats = {{TensorKind::lm_head, WeightFormat::nvfp4}}}).ok()) << "not among what is rounded";
+}
+
+TEST_F(Quantize, TakesLargeMatricesPieceByPiece) {
+  SynthOptions synth{.shape = small_shape()};
+  synth.shape.vocab_size = 150'000;  // 19 MB
+  make_source(synth);
+  const auto set = [&](size_t row, const char* bits) {
+    rewrite(directory_ / "source",
+            [&](auto& tensors) { tensors.at("lm_head.weight").data.replace((row * 64 + 3) * 2, 2, bits, 2); });
+  };
+  set(149'990, "\x48\x42");  // 50: the largest by far
+  const QuantizeOptions options{.formats = {{TensorKind::lm_head, WeightFormat::nvfp4}}};
+  const auto report = run(options);
+  ASSERT_TRUE(report.ok()) << report.status().message();
+  check_result(test::open(directory_ / "source"), test::open(directory_ / "out"), options, *report);
+  std::filesystem::remove_all(directory_ / "out");
+  set(149'999, "\x80\xff");
+  EXPECT_THAT(failure(options).message(), HasSubstr("lm_head.weight: row 149999, column 3 is -inf"));
 }
 
 TEST_F(Quantize, NamesTheExpertOfAFusedTensor) {
