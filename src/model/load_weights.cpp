@@ -64,6 +64,7 @@ Expected<Weight> Loader::pack(const std::string& what, std::span<const MatrixVie
   auto packed = kernels::pack_weight(context_, parts);
   if (!packed.ok()) return packed.status().with_context(what);
   for (const MatrixView& part : parts) {
+    checkpoint_.drop_pages(part);  // the mapped bytes are not needed again: one copy in memory, not two
     done_bytes_ += static_cast<size_t>(part.rows) * format::row_bytes(part.format, part.cols);
     if (part.block_scales != nullptr)
       done_bytes_ += static_cast<size_t>(part.rows * part.cols / format::group_size(part.format));
