@@ -238,14 +238,23 @@ TEST(GatedAttention, BitsDependOnTheSequenceAlone) {
       for (int threads = 1; threads <= 4; ++threads) same(model.run_alone(all[0], threads), "threads");
       for (const int32_t rows : {1, 64, 136}) {
         same(model.run({all[0]}, steps_of(333, rows), 2)[0], "steps of " + std::to_string(rows));
-        same(model.run({all[0]}, steps_of(333, rows), 4)[0], "steps of " + std::to_string(rows) + ", 4 threads");
       }
+      // Fewer tiles than threads: parallel over splits.
+      auto decode = steps_of(333, 320);
+      decode.pop_back();
+      decode.insert(decode.end(), 13, {{0, 1}});
+      same(model.run({all[0]}, decode, 4)[0], "decode by split");
+      const auto together = model.run(all, {{{2, 64}, {1, 199}, {0, 331}}, {{1, 1}, {2, 1}, {0, 2}}}, 4);
+      same(together[0], "decode of three by split");
       const auto mixed = model.run(
           all, {{{1, 128}, {0, 64}}, {{2, 64}, {0, 200}, {1, 3}}, {{0, 5}, {1, 5}, {2, 1}}, {{1, 64}, {0, 64}}}, 3,
           /*block_seed=*/5);
       same(mixed[0], "among others, blocks shuffled");
-      expect_same_bits(mixed[1], model.run_alone(all[1]), "the second of three");
-      expect_same_bits(mixed[2], model.run_alone(all[2]), "the third of three");
+      for (const size_t i : {1UL, 2UL}) {
+        const auto alone = model.run_alone(all[i]);
+        expect_same_bits(mixed[i], alone, "another of the three");
+        expect_same_bits(together[i], alone, "another of the three, by split");
+      }
       for (const int64_t target : fma_targets()) {
         const ForcedTarget forced(target);
         same(model.run_alone(all[0]), hwy::TargetName(target));
