@@ -33,6 +33,7 @@ class Chat {
         write_out("\n");
         return;
       }
+      if (end == LineEditor::End::interrupted && line.empty()) print("{}\n", dim("(Ctrl-D leaves)"));
       if (end == LineEditor::End::interrupted || line.find_first_not_of(" \t\n") == std::string::npos) continue;
       if (line.front() == '/' && !line.starts_with("//")) {
         if (!command(line)) return;
@@ -66,8 +67,8 @@ class Chat {
       write_out(kHelp);
     } else {
       const std::string nearest = nearest_name(line.substr(0, line.find(' ')), kCommands);
-      print("{}\n", dim(fmt::format("There is no {}{}. /help lists commands.", line,
-                                    nearest.empty() ? "" : fmt::format("; did you mean {}?", nearest))));
+      print("{}\n", dim(fmt::format("There is no {}{} /help lists the commands.", line,
+                                    nearest.empty() ? "." : fmt::format("; did you mean {}?", nearest))));
     }
     return true;
   }

@@ -80,8 +80,13 @@ int explain(const CLI::App& app, const std::vector<std::string>& args, const CLI
     }
     return usage_error("tessera", unknown.empty() ? parse_error.what() : unknown);
   }
-  const std::string unknown = unknown_flag(*command, {args.begin() + 1, args.end()});
-  return usage_error("tessera " + first, unknown.empty() ? parse_error.what() : unknown);
+  std::string message = unknown_flag(*command, {args.begin() + 1, args.end()});
+  const bool surplus = parse_error.get_exit_code() == static_cast<int>(CLI::ExitCodes::ExtrasError);
+  if (message.empty() && surplus && command->remaining_size() > 0) {
+    message = fmt::format("one argument too many: \"{}\"; words that belong together need quotes",
+                          command->remaining().front());
+  }
+  return usage_error("tessera " + first, message.empty() ? parse_error.what() : message);
 }
 
 /// vLLM's short spelling has two letters, which CLI11 would read as -t with the value "p".
@@ -116,6 +121,7 @@ int run_command_line(int argc, char** argv) {
   app.set_version_flag("--version", "tessera " TESSERA_VERSION, "Print the version and exit");
   app.footer(kFooter);
   for (const auto add : kCommands) add(app, action);
+  for (CLI::App* command : app.get_subcommands({})) command->get_help_ptr()->group(kLastGroup);
 
   const std::vector<std::string> args = read_args(argc, argv);
   if (args.empty()) {

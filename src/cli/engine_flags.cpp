@@ -31,7 +31,7 @@ constexpr IgnoredFlag kIgnoredFlags[] = {
 
 void add_ignored_flags(CLI::App& command, EngineFlags& flags) {
   for (const IgnoredFlag& ignored : kIgnoredFlags) {
-    std::string message = fmt::format("{} is ignored: {}", ignored.flag, ignored.why);
+    const std::string message = fmt::format("{} is ignored. {}.", ignored.flag, ignored.why);
     const auto gather = [&flags, message] { flags.ignored.push_back(message); };
     if (ignored.takes_value) {
       command

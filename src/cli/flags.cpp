@@ -53,6 +53,15 @@ CLI::Validator whole(int64_t low, int64_t high) {
   return {check, ""};
 }
 
+CLI::Validator multiple_of(int64_t factor, int64_t high) {
+  const auto check = [factor, high](std::string& text) {
+    int64_t value = 0;
+    if (parse(text, value) && value > 0 && value <= high && value % factor == 0) return std::string();
+    return fmt::format("found \"{}\", expected a multiple of {}, at most {}", text, factor, high);
+  };
+  return {check, ""};
+}
+
 CLI::Validator whole_u64() {
   const auto check = [](std::string& text) {
     uint64_t value = 0;

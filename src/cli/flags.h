@@ -12,6 +12,8 @@ namespace tessera::cli {
 CLI::Validator number(double low, double high);
 /// A decimal whole number in [low, high].
 CLI::Validator whole(int64_t low, int64_t high);
+/// A positive multiple of `factor`, at most `high`.
+CLI::Validator multiple_of(int64_t factor, int64_t high);
 /// Decimal, 0 .. 2^64 - 1.
 CLI::Validator whole_u64();
 /// One of `names`; a near miss gets a suggestion.

@@ -5,23 +5,31 @@
 
 namespace tessera::cli {
 
-Expected<LoneModel> load_model(const std::string& name, kernels::Compute compute, int threads, bool quiet) {
+Expected<OpenedModel> open_model(const std::string& name) {
+  TESSERA_ASSIGN_OR_RETURN(const auto directory, format::find_model(name));
+  OpenedModel opened;
+  TESSERA_ASSIGN_OR_RETURN(opened.checkpoint, format::Checkpoint::open(directory));
+  const std::string path = (directory / "config.json").string();
+  TESSERA_ASSIGN_OR_RETURN(const auto json, opened.checkpoint.read_text("config.json"));
+  if (!json) return error(StatusCode::not_found, "{}: no such file; a model directory has one", path);
+  TESSERA_ASSIGN_OR_RETURN(opened.config, model::parse_config(*json, path));
+  TESSERA_ASSIGN_OR_RETURN(const auto quantization, format::read_quantization_info(opened.checkpoint));
+  opened.wants_fp8_kv = quantization.fp8_kv_cache;
+  return opened;
+}
+
+Expected<LoneModel> load_model(const OpenedModel& opened, kernels::Compute compute, int threads, bool quiet) {
   LoneModel loaded;
-  TESSERA_ASSIGN_OR_RETURN(loaded.directory, format::find_model(name));
-  TESSERA_ASSIGN_OR_RETURN(const auto checkpoint, format::Checkpoint::open(loaded.directory));
-  TESSERA_ASSIGN_OR_RETURN(const auto json, checkpoint.read_text("config.json"));
-  if (!json) return error(StatusCode::not_found, "{} has no config.json", loaded.directory.string());
-  TESSERA_ASSIGN_OR_RETURN(const auto config, model::parse_config(*json, (loaded.directory / "config.json").string()));
   loaded.pool = std::make_unique<ThreadPool>(threads > 0 ? threads : default_thread_count());
   loaded.workspace = std::make_unique<kernels::Workspace>();
   const kernels::Context context{.compute = compute, .pool = loaded.pool.get(), .workspace = loaded.workspace.get()};
   ProgressBar bar("loading", quiet);
-  TESSERA_ASSIGN_OR_RETURN(
-      loaded.model,
-      model::Model::load(checkpoint, config, context, [&](size_t done, size_t total) { bar.update(done, total); }));
+  const auto show = [&bar](size_t done, size_t total) { bar.update(done, total); };
+  TESSERA_ASSIGN_OR_RETURN(loaded.model, model::Model::load(opened.checkpoint, opened.config, context, show));
   bar.clear();
-  if (!quiet)
+  if (!quiet) {
     note("loaded {} of weights in {}", format_bytes(loaded.model->weight_bytes()), format_seconds(bar.seconds()));
+  }
   return loaded;
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <filesystem>
 #include <memory>
 #include <string>
 
@@ -11,15 +12,24 @@
 
 namespace tessera::cli {
 
+/// A model directory before its weights are read.
+struct OpenedModel {
+  format::Checkpoint checkpoint;
+  model::ModelConfig config;
+  bool wants_fp8_kv = false;
+};
+
+/// Finds and opens `name`.
+Expected<OpenedModel> open_model(const std::string& name);
+
 /// A model without an engine, with what it borrows.
 struct LoneModel {
   std::unique_ptr<ThreadPool> pool;
   std::unique_ptr<kernels::Workspace> workspace;
   std::unique_ptr<model::Model> model;
-  std::filesystem::path directory;
 };
 
-/// Finds, opens and loads `name`, with progress on standard error unless `quiet`. `threads` 0: all cores.
-Expected<LoneModel> load_model(const std::string& name, kernels::Compute compute, int threads, bool quiet);
+/// Loads the weights, with progress on standard error unless `quiet`. `threads` 0: all cores.
+Expected<LoneModel> load_model(const OpenedModel& opened, kernels::Compute compute, int threads, bool quiet);
 
 }  // namespace tessera::cli

@@ -19,6 +19,7 @@
 #include "cli/read_input.h"
 #include "cli/token_ids.h"
 #include "cli/token_score.h"
+#include "engine/host_memory.h"
 #include "format/safetensors.h"
 #include "text/tokenizer.h"
 
@@ -47,8 +48,8 @@ struct Options {
 
 struct Input {
   std::vector<int32_t> tokens;
-  std::optional<text::Tokenizer> tokenizer;  // of a text
-  size_t text_bytes = 0;
+  std::optional<text::Tokenizer> tokenizer;  // none if ids are scored on a checkpoint without one
+  size_t text_bytes = 0;                     // 0: ids were given
 };
 
 /// What is known once the model is there.
@@ -56,6 +57,7 @@ struct Plan {
   int64_t window = 0;  // tokens that share a context
   int64_t chunk = 0;   // rows of a prefill step, a multiple of 64
   DType kv_dtype = DType::bf16;
+  kernels::Compute compute = kernels::Compute::bf16;
 };
 
 struct Totals {
@@ -64,16 +66,21 @@ struct Totals {
   std::vector<int32_t> generated;
 };
 
-Expected<Input> read_tokens(const Options& options, const std::filesystem::path& directory, int64_t vocab) {
+Expected<Input> read_tokens(const Options& options, const OpenedModel& opened) {
+  const int64_t vocab = opened.config.vocab_size;
+  const auto file = opened.checkpoint.directory() / "tokenizer.json";
   Input input;
-  if (!options.ids_file.empty()) {
-    TESSERA_ASSIGN_OR_RETURN(const std::string text, read_input(options.ids_file));
+  std::error_code ignored;
+  const bool by_ids = !options.ids_file.empty();
+  if (!by_ids || std::filesystem::exists(file, ignored)) {
+    TESSERA_ASSIGN_OR_RETURN(input.tokenizer, text::Tokenizer::load(file));
+  }
+  TESSERA_ASSIGN_OR_RETURN(const std::string text, read_input(by_ids ? options.ids_file : options.text_file));
+  if (by_ids) {
     auto ids = parse_token_ids(text);
     if (!ids.ok()) return ids.status().with_context(options.ids_file);
     input.tokens = std::move(*ids);
   } else {
-    TESSERA_ASSIGN_OR_RETURN(input.tokenizer, text::Tokenizer::load(directory / "tokenizer.json"));
-    TESSERA_ASSIGN_OR_RETURN(const std::string text, read_input(options.text_file));
     TESSERA_ASSIGN_OR_RETURN(input.tokens, input.tokenizer->encode(text));
     input.text_bytes = text.size();
   }
@@ -87,16 +94,41 @@ Expected<Input> read_tokens(const Options& options, const std::filesystem::path&
   return input;
 }
 
-Plan make_plan(const Options& options, const model::Model& model, int64_t tokens) {
-  const model::ModelConfig& config = model.config();
+Expected<Plan> make_plan(const Options& options, const OpenedModel& opened, int64_t tokens) {
+  const model::ModelConfig& config = opened.config;
   Plan plan;
   plan.window = options.max_model_len > 0 ? options.max_model_len : config.max_position_embeddings;
   plan.window = std::min(plan.window, tokens + options.generate);
+  if (options.generate > 0 && plan.window < tokens + options.generate) {
+    return error(StatusCode::invalid_argument, "{} tokens and {} generated ones do not fit in a window of {}", tokens,
+                 options.generate, plan.window);
+  }
   const int64_t rows = kLogitBytesMax / (config.vocab_size * static_cast<int64_t>(sizeof(float))) / 64 * 64;
   plan.chunk = options.prefill_chunk > 0 ? options.prefill_chunk : std::clamp<int64_t>(rows, 64, 512);
-  const bool fp8 = options.kv_cache_dtype == "fp8" || (options.kv_cache_dtype == "auto" && model.wants_fp8_kv());
-  plan.kv_dtype = fp8 ? DType::f8_e4m3 : options.compute == "fp32" ? DType::f32 : DType::bf16;
+  const bool fp8 = options.kv_cache_dtype == "fp8" || (options.kv_cache_dtype == "auto" && opened.wants_fp8_kv);
+  if (options.compute == "fp32") {
+    plan.compute = kernels::Compute::f32;
+    plan.kv_dtype = DType::f32;
+  } else {
+    plan.kv_dtype = fp8 ? DType::f8_e4m3 : DType::bf16;
+  }
   return plan;
+}
+
+/// Weights, one sequence and the logits of a step must fit in what is free.
+Status check_memory(const Plan& plan, const OpenedModel& opened) {
+  const auto blocks = static_cast<size_t>((plan.window + kernels::kBlockTokens - 1) / kernels::kBlockTokens);
+  const size_t weights = opened.checkpoint.tensor_bytes();
+  const size_t sequence = blocks * model::kv_block_bytes(opened.config, plan.kv_dtype, /*with_mtp=*/false) +
+                          model::state_slot_bytes(opened.config);
+  const size_t logits = static_cast<size_t>(plan.chunk * opened.config.vocab_size) * sizeof(float);
+  const size_t available = engine::available_memory_bytes();
+  if (available == 0 || weights + sequence + logits <= available) return {};
+  return error(StatusCode::resource_exhausted,
+               "the model does not fit: {} are free; needed are {} for weights, {} for a context of {} tokens and {} "
+               "for logits; lower --max-model-len or --prefill-chunk, or free memory",
+               format_bytes(available), format_bytes(weights), format_bytes(sequence), plan.window,
+               format_bytes(logits));
 }
 
 /// Where per-token scores and logits go, besides the totals.
@@ -183,11 +215,13 @@ Status score_rows(const Input& input, int64_t first, std::span<const float> logi
   return sink.add_logits(logits);
 }
 
-/// A greedy continuation of what `sequence` has seen; `row` [vocab] holds the logits of its last token.
-std::vector<int32_t> generate(LoneSequence& sequence, std::span<float> row, int64_t count) {
+/// A greedy continuation of what `sequence` has seen; `row` [vocab] holds the logits of its last token. As in the
+/// engine, ids beyond the tokenizer's, the padding of the embedding, are never chosen.
+std::vector<int32_t> generate(LoneSequence& sequence, std::span<float> row, const Input& input, int64_t count) {
+  const size_t known = input.tokenizer ? static_cast<size_t>(input.tokenizer->vocab_size()) : row.size();
   std::vector<int32_t> generated;
   for (int64_t i = 0; i < count; ++i) {
-    generated.push_back(greedy_token(row));
+    generated.push_back(greedy_token(row.first(std::min(known, row.size()))));
     if (i + 1 < count) sequence.run({&generated.back(), 1}, RowClass::decode, row.data());
   }
   return generated;
@@ -211,7 +245,7 @@ Expected<Totals> run_model(const Options& options, const Plan& plan, const Input
       const std::span<float> filled(logits.data(), static_cast<size_t>(rows * vocab));
       TESSERA_RETURN_IF_ERROR(score_rows(input, first, filled, vocab, *loaded.pool, sink, totals));
       if (first + rows == count && options.generate > 0) {
-        totals.generated = generate(sequence, filled.last(static_cast<size_t>(vocab)), options.generate);
+        totals.generated = generate(sequence, filled.last(static_cast<size_t>(vocab)), input, options.generate);
       }
     }
   }
@@ -246,18 +280,13 @@ void print_summary(const Options& options, const Plan& plan, const Input& input,
 }
 
 Status score(const Options& options) {
-  const auto compute = options.compute == "fp32" ? kernels::Compute::f32 : kernels::Compute::bf16;
-  TESSERA_ASSIGN_OR_RETURN(LoneModel loaded, load_model(options.model, compute, options.threads, options.quiet));
-  const int64_t vocab = loaded.model->config().vocab_size;
-  TESSERA_ASSIGN_OR_RETURN(const Input input, read_tokens(options, loaded.directory, vocab));
-  const auto count = static_cast<int64_t>(input.tokens.size());
-  const Plan plan = make_plan(options, *loaded.model, count);
-  if (options.generate > 0 && count + options.generate > plan.window) {
-    return error(StatusCode::invalid_argument, "{} tokens and {} generated ones do not fit in a window of {}", count,
-                 options.generate, plan.window);
-  }
+  TESSERA_ASSIGN_OR_RETURN(const OpenedModel opened, open_model(options.model));
+  TESSERA_ASSIGN_OR_RETURN(const Input input, read_tokens(options, opened));
+  TESSERA_ASSIGN_OR_RETURN(const Plan plan, make_plan(options, opened, static_cast<int64_t>(input.tokens.size())));
+  TESSERA_RETURN_IF_ERROR(check_memory(plan, opened));
+  TESSERA_ASSIGN_OR_RETURN(LoneModel loaded, load_model(opened, plan.compute, options.threads, options.quiet));
   set_last_rites([&] { std::filesystem::remove(options.logits_file + ".partial"); });
-  TESSERA_ASSIGN_OR_RETURN(const auto sink, Sink::open(options, input, vocab));
+  TESSERA_ASSIGN_OR_RETURN(const auto sink, Sink::open(options, input, opened.config.vocab_size));
   auto totals = run_model(options, plan, input, loaded, *sink);
   set_last_rites({});
   if (!totals.ok()) return totals.status();
@@ -266,66 +295,82 @@ Status score(const Options& options) {
   return {};
 }
 
+void add_input_flags(CLI::App& command, Options& options) {
+  CLI::Option* ids =
+      command.add_option("--ids", options.ids_file, "Token ids instead (a JSON array, or numbers): needs no tokenizer");
+  ids->type_name("FILE")->check(readable_file())->group("Input");
+  command.add_option("--text", options.text_file, "Text to score; - for standard input")
+      ->type_name("FILE")
+      ->check(readable_file())
+      ->excludes(ids)
+      ->group("Input");
+}
+
+void add_output_flags(CLI::App& command, Options& options) {
+  const char* group = "Output";
+  command.add_option("--output", options.output_file, "Write one line for each token: JSON, or CSV if it ends in .csv")
+      ->type_name("FILE")
+      ->group(group);
+  command.add_option("--logits", options.logits_file, "Write fp32 logits [tokens, vocabulary] as safetensors")
+      ->type_name("FILE")
+      ->group(group);
+  command.add_option("--generate", options.generate, "Continue greedily by N tokens and print their ids")
+      ->type_name("N")
+      ->check(whole(0, 1 << 20))
+      ->group(group);
+  command.add_flag("--json", options.json, "Print the summary as JSON")->group(group);
+}
+
+void add_computation_flags(CLI::App& command, Options& options) {
+  const char* group = "Computation";
+  command
+      .add_option("--max-model-len", options.max_model_len,
+                  "Tokens that share a context; longer input is cut into windows (default: the model's limit)")
+      ->type_name("N")
+      ->transform(with_suffix())
+      ->check(whole(1, 1 << 30))
+      ->group(group);
+  command.add_option("--compute", options.compute, "bf16 (default), or fp32: no rounding between operations")
+      ->type_name("C")
+      ->check(one_of({"bf16", "fp32"}))
+      ->group(group);
+  command
+      .add_option("--kv-cache-dtype", options.kv_cache_dtype, "auto (default), bfloat16 or fp8; fp32 computes in fp32")
+      ->type_name("D")
+      ->check(one_of({"auto", "bfloat16", "fp8"}))
+      ->group(group);
+  command.add_option("--prefill-chunk", options.prefill_chunk, "Rows of a prefill step, a multiple of 64")
+      ->type_name("N")
+      ->check(multiple_of(64, 1 << 20))
+      ->group(group);
+  command.add_option("--decode-from", options.decode_from, "Run tokens from position N on one at a time, as decode")
+      ->type_name("N")
+      ->check(whole(0, 1 << 30))
+      ->group(group);
+  command.add_option("--threads", options.threads, "CPU threads (default: all cores)")
+      ->type_name("N")
+      ->check(whole(1, 1024))
+      ->group(group);
+}
+
 }  // namespace
 
 void add_score(CLI::App& app, Action& action) {
   auto options = std::make_shared<Options>();
   CLI::App* command = app.add_subcommand("score", "Log-probabilities and perplexity of a text, or of token ids");
   command->add_option("MODEL", options->model, "A model")->required();
-  CLI::Option* text = command->add_option("--text", options->text_file, "Text to score; - for standard input");
-  CLI::Option* ids = command->add_option("--ids", options->ids_file,
-                                         "Token ids instead (a JSON array, or numbers): needs no tokenizer");
-  text->type_name("FILE")->check(readable_file())->excludes(ids)->group("Input");
-  ids->type_name("FILE")->check(readable_file())->group("Input");
-  command
-      ->add_option("--output", options->output_file, "Write one line for each token: JSON, or CSV if it ends in .csv")
-      ->type_name("FILE")
-      ->group("Output");
-  command->add_option("--logits", options->logits_file, "Write fp32 logits [tokens, vocabulary] as safetensors")
-      ->type_name("FILE")
-      ->group("Output");
-  command->add_option("--generate", options->generate, "Continue greedily by N tokens and print their ids")
-      ->type_name("N")
-      ->check(whole(0, 1 << 20))
-      ->group("Output");
-  command->add_flag("--json", options->json, "Print the summary as JSON")->group("Output");
-  command
-      ->add_option("--max-model-len", options->max_model_len,
-                   "Tokens that share a context; longer input is cut into windows (default: the model's limit)")
-      ->type_name("N")
-      ->check(whole(1, 1 << 30))
-      ->group("Computation");
-  command->add_option("--compute", options->compute, "bf16 (default), or fp32: no rounding between operations")
-      ->type_name("C")
-      ->check(one_of({"bf16", "fp32"}))
-      ->group("Computation");
-  command->add_option("--kv-cache-dtype", options->kv_cache_dtype, "auto (default), bfloat16 or fp8")
-      ->type_name("D")
-      ->check(one_of({"auto", "bfloat16", "fp8"}))
-      ->group("Computation");
-  const auto multiple_of_64 = [](std::string& value) {
-    return std::stoll(value) % 64 == 0 ? std::string() : "found \"" + value + "\", expected a multiple of 64";
-  };
-  command->add_option("--prefill-chunk", options->prefill_chunk, "Rows of a prefill step, a multiple of 64")
-      ->type_name("N")
-      ->check(whole(64, 1 << 20))
-      ->check(CLI::Validator(multiple_of_64, ""))
-      ->group("Computation");
-  command->add_option("--decode-from", options->decode_from, "Run tokens from position N on one at a time, as decode")
-      ->type_name("N")
-      ->check(whole(0, 1 << 30))
-      ->group("Computation");
-  command->add_option("--threads", options->threads, "CPU threads (default: all cores)")
-      ->type_name("N")
-      ->check(whole(1, 1024))
-      ->group("Computation");
+  add_input_flags(*command, *options);
+  add_output_flags(*command, *options);
+  add_computation_flags(*command, *options);
   command->add_flag("-q,--quiet", options->quiet, "Nothing on standard error but failures");
   command->footer(
       "Examples:\n"
       "  tessera score MODEL --text book.txt\n"
       "  tessera score MODEL --ids ids.json --compute fp32 --logits logits.safetensors");
-  command->callback([options, text, ids, &action] {
-    if (text->empty() && ids->empty()) throw CLI::ValidationError("--text or --ids is required");
+  command->callback([options, &action] {
+    if (options->text_file.empty() && options->ids_file.empty()) {
+      throw CLI::ValidationError("--text or --ids is required");
+    }
     action = [options] { return score(*options); };
   });
 }

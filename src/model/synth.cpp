@@ -465,8 +465,10 @@ Expected<SynthShape> synth_preset(std::string_view name) {
 
 Expected<size_t> random_checkpoint_bytes(const SynthOptions& options) {
   TESSERA_RETURN_IF_ERROR(check_shape(options.shape));
+  const Plan plan = Planner(options).plan();
+  TESSERA_RETURN_IF_ERROR(check_formats(plan));
   size_t total = 0;
-  for (const auto& tensor : declare(Planner(options).plan(), options)) {
+  for (const auto& tensor : declare(plan, options)) {
     size_t bytes = size_bytes(tensor.dtype);
     for (const int64_t dim : tensor.shape) bytes *= static_cast<size_t>(dim);  // check_shape bounds one tensor
     if (__builtin_add_overflow(total, bytes, &total)) {

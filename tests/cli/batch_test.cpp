@@ -1,0 +1,174 @@
+// Files of prompts: answers by index, interruption at any point, repair.
+
+#include <gmock/gmock.h>
+
+#include <csignal>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "cli/model_directory.h"
+
+namespace tessera::cli {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+class BatchTest : public ModelDirectoryTest {
+ protected:
+  /// Answers by index; every line must be whole, every index there once.
+  std::map<int64_t, nlohmann::json> answers() const {
+    std::map<int64_t, nlohmann::json> by_index;
+    std::istringstream lines(read_file(path("answers.jsonl")));
+    for (std::string line; std::getline(lines, line);) {
+      const auto answer = nlohmann::json::parse(line);
+      EXPECT_TRUE(by_index.emplace(answer["index"].get<int64_t>(), answer).second) << line;
+    }
+    return by_index;
+  }
+  Arguments batch(const std::string& max_tokens = "16") const {
+    return {"run",
+            model(),
+            "--input",
+            path("prompts"),
+            "--output",
+            path("answers.jsonl"),
+            "--quiet",
+            "--max-tokens",
+            max_tokens,
+            "--seed",
+            "5",
+            "--ignore-eos",
+            "--max-num-seqs",
+            "4",
+            "--max-model-len",
+            "4096"};
+  }
+  void write_prompts(int count) const {
+    std::string prompts;
+    for (int i = 0; i < count; ++i) prompts += "Tell me about the number " + std::to_string(i) + ".\n";
+    write_file(path("prompts"), prompts);
+  }
+};
+
+TEST_F(BatchTest, AnswersAreThoseOfEachPromptAlone) {
+  write_prompts(9);
+  ASSERT_EQ(run_tessera(batch()).exit_code, 0);
+  const auto all = answers();
+  ASSERT_EQ(all.size(), 9U);
+  const Finished alone = run_tessera({"run", model(), "Tell me about the number 7.", "--json", "--quiet",
+                                      "--max-tokens", "16", "--seed", "5", "--ignore-eos"});
+  auto expected = nlohmann::json::parse(alone.out);
+  expected["index"] = 7;
+  EXPECT_EQ(all.at(7), expected);
+}
+
+TEST_F(BatchTest, JsonLinesHaveTheirOwnParameters) {
+  write_file(path("prompts"), R"({"prompt": "one", "max_tokens": 3, "id": "first"})"
+                              "\n"
+                              R"({"messages": [{"role": "user", "content": "two"}], "enable_thinking": false})"
+                              "\n"
+                              "\n"
+                              R"({"token_ids": [5, 6, 7], "max_tokens": 4})"
+                              "\n"
+                              R"({"prompt": "four", "temprature": 1})"
+                              "\n"
+                              R"({"token_ids": [99999999]})"
+                              "\n");
+  const Finished result = run_tessera(batch());
+  EXPECT_EQ(result.exit_code, 1);
+  EXPECT_THAT(result.err, HasSubstr("2 of 5 prompts could not be run"));
+  const auto all = answers();
+  ASSERT_EQ(all.size(), 5U);
+  EXPECT_EQ(all.at(0)["id"], "first");
+  EXPECT_EQ(all.at(0)["usage"]["completion_tokens"], 3);
+  EXPECT_TRUE(all.at(0).contains("reasoning"));
+  EXPECT_FALSE(all.at(1).contains("reasoning"));
+  EXPECT_EQ(all.at(3)["usage"]["prompt_tokens"], 3);
+  EXPECT_EQ(all.at(3)["usage"]["completion_tokens"], 4);
+  EXPECT_THAT(all.at(4)["error"].get<std::string>(), HasSubstr("did you mean \"temperature\"?"));
+  EXPECT_THAT(all.at(5)["error"].get<std::string>(), HasSubstr("99999999"));
+}
+
+TEST_F(BatchTest, AKilledRunGoesOn) {
+  write_prompts(24);
+  {
+    Process killed(batch("40"));
+    while (read_file(path("answers.jsonl")).find("\n") == std::string::npos) ::usleep(2000);
+    killed.signal(SIGKILL);
+    EXPECT_EQ(killed.wait().exit_code, 128 + SIGKILL);
+  }
+  const size_t before = answers().size();
+  EXPECT_GE(before, 1U);
+  EXPECT_LT(before, 24U);
+  // As if the last write had been cut.
+  std::string text = read_file(path("answers.jsonl"));
+  write_file(path("answers.jsonl"), text + text.substr(0, 50));
+  const Finished resumed = run_tessera(batch("40"));
+  EXPECT_EQ(resumed.exit_code, 0) << resumed.err;
+  const auto all = answers();
+  EXPECT_EQ(all.size(), 24U);
+  // What an uninterrupted run gives.
+  std::filesystem::rename(path("answers.jsonl"), path("resumed.jsonl"));
+  ASSERT_EQ(run_tessera(batch("40")).exit_code, 0);
+  EXPECT_EQ(answers(), all);
+  // A third run has nothing to do.
+  const std::string complete = read_file(path("answers.jsonl"));
+  EXPECT_EQ(run_tessera(batch("40")).exit_code, 0);
+  EXPECT_EQ(read_file(path("answers.jsonl")), complete);
+}
+
+TEST_F(BatchTest, AnInterruptedRunSaysSoAndGoesOn) {
+  write_prompts(24);
+  Process process(batch("40"));
+  while (read_file(path("answers.jsonl")).empty()) ::usleep(2000);
+  process.signal(SIGTERM);
+  const Finished result = process.wait();
+  EXPECT_EQ(result.exit_code, 130);
+  EXPECT_THAT(result.err, HasSubstr("the same command goes on from here"));
+  EXPECT_LT(answers().size(), 24U);
+  ASSERT_EQ(run_tessera(batch("40")).exit_code, 0);
+  EXPECT_EQ(answers().size(), 24U);
+}
+
+TEST_F(BatchTest, AnotherFileIsNotTouched) {
+  write_prompts(3);
+  for (const char* foreign : {"my notes\n", "{\"index\": 3}\n", "{\"index\": -1}\n", "{\"a\": 1}\n{\"index\": 0}\n"}) {
+    write_file(path("answers.jsonl"), foreign);
+    const Finished result = run_tessera(batch());
+    EXPECT_EQ(result.exit_code, 1) << foreign;
+    EXPECT_THAT(result.err, HasSubstr("line 1 is no answer to a prompt of this input")) << foreign;
+    EXPECT_EQ(read_file(path("answers.jsonl")), foreign);
+  }
+}
+
+TEST_F(BatchTest, TwoRunsDoNotWriteOneFile) {
+  write_prompts(24);
+  const Process first(batch("400"));
+  while (read_file(path("answers.jsonl")).empty()) ::usleep(2000);
+  const Finished second = run_tessera(batch("40"));
+  EXPECT_EQ(second.exit_code, 1);
+  EXPECT_THAT(second.err, HasSubstr("is being written by another process"));
+}
+
+TEST_F(BatchTest, AnEmptyFileIsDoneAtOnce) {
+  write_file(path("prompts"), "\n\n");
+  const Finished result = run_tessera(batch());
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(answers(), IsEmpty());
+}
+
+TEST_F(BatchTest, WithoutOutputAnswersGoToStandardOutput) {
+  const Finished result =
+      run_tessera({"run", model(), "--input", "-", "--quiet", "--max-tokens", "2", "--token-ids"}, "one\ntwo\n");
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  std::istringstream lines(result.out);
+  int count = 0;
+  for (std::string line; std::getline(lines, line); ++count) {
+    EXPECT_EQ(nlohmann::json::parse(line)["token_ids"].size(), 2U);
+  }
+  EXPECT_EQ(count, 2);
+}
+
+}  // namespace
+}  // namespace tessera::cli

@@ -1,0 +1,91 @@
+// The program's outside: help, versions, mistakes in the command line, exit codes.
+
+#include <gmock/gmock.h>
+
+#include "cli/process.h"
+
+namespace tessera::cli {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::StartsWith;
+
+TEST(CommandLine, PrintsItsVersion) {
+  const Finished result = run_tessera({"--version"});
+  EXPECT_EQ(result.exit_code, 0);
+  EXPECT_THAT(result.out, StartsWith("tessera 0."));
+  EXPECT_THAT(result.err, IsEmpty());
+}
+
+TEST(CommandLine, HelpListsTheCommandsAndTheirFlags) {
+  const Finished help = run_tessera({"--help"});
+  EXPECT_EQ(help.exit_code, 0);
+  for (const char* command : {"run", "score", "tokenize", "inspect", "synth", "quantize"}) {
+    EXPECT_THAT(help.out, HasSubstr(std::string("\n  ") + command + " ")) << command;
+    const Finished command_help = run_tessera({command, "--help"});
+    EXPECT_EQ(command_help.exit_code, 0) << command;
+    EXPECT_THAT(command_help.out, StartsWith(std::string("usage: tessera ") + command));
+    EXPECT_THAT(command_help.out, HasSubstr("--help"));
+  }
+}
+
+TEST(CommandLine, NoCommandShowsTheHelpAsAnError) {
+  const Finished result = run_tessera({});
+  EXPECT_EQ(result.exit_code, 2);
+  EXPECT_THAT(result.out, IsEmpty());
+  EXPECT_THAT(result.err, StartsWith("usage: tessera"));
+}
+
+struct Mistake {
+  Arguments arguments;
+  const char* message;
+};
+
+TEST(CommandLine, MistakesAreExplainedWithExitCode2) {
+  const Mistake mistakes[] = {
+      {{"rnu"}, "unknown command \"rnu\"; did you mean run?"},
+      {{"frobnicate"}, "unknown command \"frobnicate\"\n"},
+      {{"--hlep"}, "unknown flag --hlep; did you mean --help?"},
+      {{"run", "m", "hi", "--temprature", "1"}, "unknown flag --temprature; did you mean --temperature?"},
+      {{"run", "m", "hi", "--temprature=1"}, "unknown flag --temprature; did you mean --temperature?"},
+      {{"run", "--max_tokens", "1"}, "unknown flag --max_tokens; did you mean --max-tokens?"},
+      {{"run", "m", "--frobnicate"}, "unknown flag --frobnicate\n"},
+      {{"run", "m", "-x"}, "unknown flag -x\n"},
+      {{"run"}, "MODEL is required"},
+      {{"run", "m", "two", "words"}, "one argument too many: \"words\""},
+      {{"run", "m", "hi", "--model", "m"}, "MODEL is given twice"},
+      {{"run", "m", "--temperature"}, "--temperature"},
+      {{"run", "m", "--temperature", "hot"}, "--temperature: found \"hot\", expected a number of at least 0"},
+      {{"run", "m", "--top-p", "1.5"}, "--top-p: found \"1.5\", expected a number from 0 to 1"},
+      {{"run", "m", "--max-num-seqs", "0"}, "--max-num-seqs: found \"0\", expected a whole number from 1 to 1024"},
+      {{"run", "m", "--kv-cache-dtype", "fp9"}, "expected one of auto, bfloat16, fp8; did you mean fp8?"},
+      {{"run", "m", "-tp", "2"}, "--tensor-parallel-size: found \"2\", expected 1"},
+      {{"run", "m", "--input", "/nonexistent"}, "cannot read /nonexistent: No such file or directory"},
+      {{"run", "m", "--input", "/"}, "/ is a directory, expected a file"},
+      {{"run", "m", "hi", "--input", "-"}, "either a PROMPT or --input"},
+      {{"run", "m", "hi", "--output", "x"}, "--output needs --input"},
+      {{"run", "m", "hi", "--n", "2"}, "--n needs --json or --input"},
+      {{"run", "m", "hi", "--default-chat-template-kwargs", "{"}, "expected a JSON object"},
+      {{"run", "m", "hi", "--default-chat-template-kwargs", "{\"tools\": []}"}, "expected {\"enable_thinking\""},
+      {{"run", "m", "hi", "--override-generation-config", "{\"top_k\": -1}"}, "\"top_k\" is -1"},
+      {{"score", "m"}, "--text or --ids is required"},
+      {{"score", "m", "--text", "-", "--ids", "-"}, "excludes"},
+      {{"score", "m", "--ids", "-", "--prefill-chunk", "100"}, "found \"100\", expected a multiple of 64"},
+      {{"synth"}, "DIR is required"},
+      {{"synth", "d", "--preset", "36b"}, "did you mean 35b?"},
+      {{"tokenize"}, "MODEL is required"},
+  };
+  for (const Mistake& mistake : mistakes) {
+    const Finished result = run_tessera(mistake.arguments);
+    const std::string line = ::testing::PrintToString(mistake.arguments);
+    EXPECT_EQ(result.exit_code, 2) << line << result.err;
+    EXPECT_THAT(result.err, StartsWith("tessera: ")) << line;
+    EXPECT_THAT(result.err, HasSubstr(mistake.message)) << line;
+    EXPECT_THAT(result.err, HasSubstr("--help)")) << line;
+    EXPECT_THAT(result.out, IsEmpty()) << line;
+  }
+}
+
+}  // namespace
+}  // namespace tessera::cli

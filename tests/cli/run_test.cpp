@@ -1,0 +1,137 @@
+// One prompt, one answer.
+
+#include <gmock/gmock.h>
+#include <sys/types.h>
+
+#include <chrono>
+#include <csignal>
+#include <nlohmann/json.hpp>
+
+#include "cli/model_directory.h"
+
+namespace tessera::cli {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+using ::testing::StartsWith;
+
+class RunTest : public ModelDirectoryTest {
+ protected:
+  /// `run MODEL ...` that must succeed; its standard output.
+  std::string run(Arguments arguments, const std::string& input = "") {
+    arguments.insert(arguments.begin(), {"run", model(), "--quiet", "--max-tokens", "12", "--seed", "3"});
+    const Finished result = run_tessera(arguments, input);
+    EXPECT_EQ(result.exit_code, 0) << result.err;
+    EXPECT_THAT(result.err, IsEmpty());
+    return result.out;
+  }
+};
+
+TEST_F(RunTest, ThinkingStandsBetweenMarkers) {
+  const std::string answer = run({"Hello"});
+  EXPECT_THAT(answer, StartsWith("<think>\n"));
+  EXPECT_THAT(answer, HasSubstr("\n</think>\n"));
+  EXPECT_THAT(run({"Hello", "--no-thinking"}), Not(HasSubstr("think>")));
+  EXPECT_EQ(run({"Hello", "--no-thinking"}),
+            run({"Hello", "--default-chat-template-kwargs", R"({"enable_thinking": false})"}));
+  // This model never ends its thinking within 12 tokens.
+  EXPECT_THAT(run({"Hello", "--hide-thinking"}), IsEmpty());
+}
+
+TEST_F(RunTest, TheSameSeedGivesTheSameAnswer) {
+  const std::string answer = run({"Hello"});
+  EXPECT_EQ(run({"Hello"}), answer);
+  EXPECT_EQ(run({"Hello", "--threads", "1", "--max-num-seqs", "3"}), answer);
+  EXPECT_NE(run({"Hello", "--temperature", "2"}), answer);
+  EXPECT_NE(run({"Hello", "--system", "Be brief."}), answer);
+}
+
+TEST_F(RunTest, ThePromptMayComeFromStandardInput) {
+  EXPECT_EQ(run({}, "Hello"), run({"Hello"}));
+  EXPECT_EQ(run({"-"}, "Hello"), run({"Hello"}));
+  const Finished by_flag = run_tessera({"run", "--model", model(), "Hello", "-q", "--max-tokens", "12", "--seed", "3"});
+  EXPECT_EQ(by_flag.out, run({"Hello"}));
+}
+
+TEST_F(RunTest, JsonHoldsEverything) {
+  const auto answer =
+      nlohmann::json::parse(run({"Hello", "--json", "--no-thinking", "--n", "2", "--logprobs", "3", "--token-ids"}));
+  EXPECT_EQ(answer["index"], 0);
+  ASSERT_EQ(answer["choices"].size(), 2U);
+  EXPECT_NE(answer["choices"][0]["text"], answer["choices"][1]["text"]);
+  for (const auto& choice : answer["choices"]) {
+    EXPECT_EQ(choice["finish_reason"], "length");
+    EXPECT_EQ(choice["token_ids"].size(), 12U);
+    ASSERT_EQ(choice["logprobs"].size(), 12U);
+    EXPECT_EQ(choice["logprobs"][0]["id"], choice["token_ids"][0]);
+    EXPECT_EQ(choice["logprobs"][0]["top"].size(), 3U);
+    EXPECT_LT(choice["logprobs"][0]["logprob"], 0);
+  }
+  EXPECT_EQ(answer["usage"]["completion_tokens"], 24);
+  EXPECT_GT(answer["usage"]["prompt_tokens"], 5);
+}
+
+TEST_F(RunTest, RawCompletesTheTextItself) {
+  const auto raw = nlohmann::json::parse(run({"Hello", "--raw", "--json", "--token-ids"}));
+  const Finished ids = run_tessera({"tokenize", model(), "Hello"});
+  EXPECT_EQ(raw["usage"]["prompt_tokens"], nlohmann::json::parse(ids.out).size());
+  EXPECT_FALSE(raw.contains("reasoning"));
+}
+
+TEST_F(RunTest, StopStringsEndTheAnswer) {
+  const std::string all = run({"Hello", "--raw"});
+  const std::string stop = all.substr(all.find(' ') + 1, 3);
+  const std::string cut = run({"Hello", "--raw", "--stop", stop});
+  EXPECT_EQ(cut, all.substr(0, all.find(stop)) + "\n");
+}
+
+TEST_F(RunTest, TheFitReportComesBeforeTheAnswer) {
+  const Finished result = run_tessera({"run", model(), "Hello", "--max-tokens", "2", "--max-model-len", "4k",
+                                       "--trust-remote-code", "--gpu-memory-utilization", "0.9"});
+  EXPECT_EQ(result.exit_code, 0);
+  EXPECT_THAT(result.err, HasSubstr("--trust-remote-code is ignored"));
+  EXPECT_THAT(result.err, HasSubstr("--gpu-memory-utilization is ignored"));
+  EXPECT_THAT(result.err, HasSubstr("of weights"));
+  EXPECT_THAT(result.err, HasSubstr("up to 1 sequence at once, of 4000 tokens each at most"));
+}
+
+TEST_F(RunTest, AModelThatDoesNotFitIsRefused) {
+  const Finished result = run_tessera({"run", model(), "Hello", "--kv-cache-memory-bytes", "10k"});
+  EXPECT_EQ(result.exit_code, 1);
+  EXPECT_THAT(result.err, StartsWith("tessera: "));
+  EXPECT_THAT(result.err, HasSubstr("does not fit"));
+  EXPECT_THAT(result.out, IsEmpty());
+}
+
+TEST_F(RunTest, AnInterruptStopsTheAnswerAndTheProgram) {
+  Process process({"run", model(), "Hello", "--quiet", "--ignore-eos", "--max-tokens", "100000"});
+  ASSERT_TRUE(process.wait_for_output("<think>\n"));
+  process.signal(SIGINT);
+  const Finished result = process.wait();
+  EXPECT_EQ(result.exit_code, 130);
+  EXPECT_THAT(result.out, HasSubstr("</think>"));
+}
+
+TEST_F(RunTest, AReaderThatLeavesEndsTheProgramQuietly) {
+  Process process({"run", model(), "Hello", "--quiet", "--ignore-eos", "--max-tokens", "100000"});
+  ASSERT_TRUE(process.wait_for_output("<think>\n"));
+  process.close_output();
+  const Finished result = process.wait();
+  EXPECT_EQ(result.exit_code, 0);
+  EXPECT_THAT(result.err, IsEmpty());
+}
+
+TEST_F(RunTest, AFullDiskIsAFailure) {
+  const Finished result =
+      run_tessera({"run", model(), "Hello", "--max-tokens", "2", "--input", "-", "--output", "/dev/full"});
+  EXPECT_EQ(result.exit_code, 2);  // PROMPT and --input
+  const Finished batch =
+      run_tessera({"run", model(), "--max-tokens", "2", "--quiet", "--input", "-", "--output", "/dev/full"}, "Hello\n");
+  EXPECT_EQ(batch.exit_code, 1);
+  EXPECT_THAT(batch.err, HasSubstr("No space left on device"));
+}
+
+}  // namespace
+}  // namespace tessera::cli

@@ -1,0 +1,154 @@
+// Scores against each other and against the engine.
+
+#include <gmock/gmock.h>
+
+#include <cmath>
+#include <cstring>
+#include <nlohmann/json.hpp>
+#include <numeric>
+
+#include "cli/model_directory.h"
+#include "format/safetensors.h"
+
+namespace tessera::cli {
+namespace {
+
+using ::testing::HasSubstr;
+using Json = nlohmann::json;
+
+class ScoreTest : public ModelDirectoryTest {
+ protected:
+  Json score(Arguments arguments, const std::string& input) const {
+    arguments.insert(arguments.begin(), {"score", model(), "--quiet", "--json"});
+    const Finished result = run_tessera(arguments, input);
+    EXPECT_EQ(result.exit_code, 0) << result.err;
+    return Json::parse(result.out, nullptr, false);
+  }
+  static std::string ids(int count) {
+    std::string text = "[";
+    for (int i = 0; i < count; ++i) text += std::to_string((i * 7919 + 13) % 3000) + (i + 1 < count ? ", " : "]");
+    return text;
+  }
+  std::vector<Json> lines(const std::string& file) const {
+    std::vector<Json> parsed;
+    std::istringstream text(read_file(path(file)));
+    for (std::string line; std::getline(text, line);) parsed.push_back(Json::parse(line));
+    return parsed;
+  }
+  std::vector<float> logits(const std::string& file, int64_t rows) const {
+    const auto opened = format::SafetensorsFile::open(path(file));
+    EXPECT_TRUE(opened.ok()) << opened.status().message();
+    const format::TensorView& tensor = (*opened)->tensors().at("logits");
+    EXPECT_EQ(tensor.shape, (std::vector<int64_t>{rows, 4096}));
+    std::vector<float> values(tensor.bytes.size() / sizeof(float));
+    std::memcpy(values.data(), tensor.bytes.data(), tensor.bytes.size());
+    return values;
+  }
+};
+
+TEST_F(ScoreTest, PerplexityIsTheSumDoneByHand) {
+  const Json summary =
+      score({"--ids", "-", "--output", path("scores.jsonl"), "--logits", path("l.safetensors")}, ids(150));
+  const auto values = logits("l.safetensors", 150);
+  const auto scores = lines("scores.jsonl");
+  const auto tokens = Json::parse(ids(150));
+  ASSERT_EQ(scores.size(), 149U);
+  double total = 0;
+  for (size_t i = 0; i < scores.size(); ++i) {
+    EXPECT_EQ(scores[i]["index"], i + 1);
+    EXPECT_EQ(scores[i]["id"], tokens[i + 1]);
+    const float* row = values.data() + i * 4096;
+    double sum = 0;
+    for (int v = 0; v < 4096; ++v) sum += std::exp(static_cast<double>(row[v]));
+    const double logprob = row[tokens[i + 1].get<size_t>()] - std::log(sum);
+    EXPECT_NEAR(scores[i]["logprob"], logprob, 1e-9);
+    total += logprob;
+  }
+  EXPECT_EQ(summary["tokens"], 150);
+  EXPECT_EQ(summary["scored"], 149);
+  EXPECT_NEAR(summary["log_likelihood"], total, 1e-7);
+  EXPECT_NEAR(summary["perplexity"], std::exp(-total / 149), 1e-6 * std::exp(-total / 149));
+}
+
+TEST_F(ScoreTest, StepsOfPrefillDoNotMatter) {
+  score({"--ids", "-", "--logits", path("a.safetensors"), "--prefill-chunk", "64"}, ids(200));
+  score({"--ids", "-", "--logits", path("b.safetensors"), "--prefill-chunk", "512", "--threads", "1"}, ids(200));
+  EXPECT_EQ(read_file(path("a.safetensors")), read_file(path("b.safetensors")));
+}
+
+TEST_F(ScoreTest, DecodeAgreesWithPrefill) {
+  for (const char* from : {"0", "5", "64", "100"}) {
+    score({"--ids", "-", "--compute", "fp32", "--logits", path("a.safetensors")}, ids(130));
+    score({"--ids", "-", "--compute", "fp32", "--logits", path("b.safetensors"), "--decode-from", from}, ids(130));
+    const auto prefill = logits("a.safetensors", 130);
+    const auto decode = logits("b.safetensors", 130);
+    float worst = 0;
+    for (size_t i = 0; i < prefill.size(); ++i) worst = std::max(worst, std::abs(prefill[i] - decode[i]));
+    // fp32 with another order of summation in Gated DeltaNet; logits are of size 5.
+    EXPECT_LT(worst, 2e-4F) << "decode from " << from;
+  }
+}
+
+TEST_F(ScoreTest, WindowsStartFromNothing) {
+  const auto tokens = Json::parse(ids(100));
+  const Json summary = score({"--ids", "-", "--max-model-len", "64", "--output", path("all.jsonl")}, ids(100));
+  EXPECT_EQ(summary["windows"], 2);
+  EXPECT_EQ(summary["scored"], 99);
+  const Json rest(std::vector<Json>(tokens.begin() + 64, tokens.end()));
+  score({"--ids", "-", "--output", path("rest.jsonl")}, rest.dump());
+  const auto all = lines("all.jsonl");
+  const auto alone = lines("rest.jsonl");
+  ASSERT_EQ(alone.size(), 35U);
+  for (size_t i = 0; i < alone.size(); ++i) EXPECT_EQ(all[64 + i]["logprob"], alone[i]["logprob"]);
+}
+
+TEST_F(ScoreTest, GreedyContinuationIsTheEngines) {
+  const Json summary = score({"--ids", "-", "--generate", "40"}, ids(70));
+  const Finished answer = run_tessera({"run", model(), "--input", "-", "--quiet", "--temperature", "0", "--max-tokens",
+                                       "40", "--ignore-eos", "--token-ids"},
+                                      "{\"token_ids\": " + ids(70) + "}\n");
+  EXPECT_EQ(answer.exit_code, 0) << answer.err;
+  EXPECT_EQ(summary["generated"], Json::parse(answer.out)["token_ids"]);
+}
+
+TEST_F(ScoreTest, ATextIsScoredByItsTokens) {
+  const std::string text = "The quick brown fox jumps over the lazy dog.\n";
+  const Finished tokens = run_tessera({"tokenize", model()}, text);
+  Json by_text = score({"--text", "-"}, text);
+  const Json by_ids = score({"--ids", "-"}, tokens.out);
+  EXPECT_NEAR(by_text["bits_per_byte"],
+              -by_ids["log_likelihood"].get<double>() / std::log(2.0) / static_cast<double>(text.size()), 1e-9);
+  by_text.erase("bits_per_byte");
+  EXPECT_EQ(by_text, by_ids);
+}
+
+TEST_F(ScoreTest, IdsNeedNoTokenizer) {
+  std::filesystem::remove(model_file("tokenizer.json"));
+  EXPECT_EQ(score({"--ids", "-"}, "1 2 3")["scored"], 2);
+  const Finished text = run_tessera({"score", model(), "--text", "-"}, "hello");
+  EXPECT_EQ(text.exit_code, 1);
+  EXPECT_THAT(text.err, HasSubstr("tokenizer.json"));
+}
+
+TEST_F(ScoreTest, CsvHasAHeader) {
+  score({"--ids", "-", "--output", path("scores.csv")}, "1 2 3");
+  EXPECT_THAT(read_file(path("scores.csv")), ::testing::StartsWith("index,id,logprob,rank\n1,2,-"));
+}
+
+TEST_F(ScoreTest, OneTokenHasNothingToScore) {
+  const Json summary = score({"--ids", "-", "--logits", path("l.safetensors")}, "42");
+  EXPECT_EQ(summary["scored"], 0);
+  EXPECT_FALSE(summary.contains("perplexity"));
+  logits("l.safetensors", 1);
+}
+
+TEST_F(ScoreTest, BadIdsAreRefused) {
+  for (const char* bad : {"", "[]", "4096", "-1", "1 x"}) {
+    const Finished result = run_tessera({"score", model(), "--ids", "-", "--quiet"}, bad);
+    EXPECT_EQ(result.exit_code, 1) << bad;
+    EXPECT_THAT(result.err, ::testing::StartsWith("tessera: ")) << bad;
+  }
+}
+
+}  // namespace
+}  // namespace tessera::cli

@@ -1,0 +1,65 @@
+#include <gmock/gmock.h>
+
+#include <nlohmann/json.hpp>
+
+#include "cli/model_directory.h"
+
+namespace tessera::cli {
+namespace {
+
+using ::testing::HasSubstr;
+
+class SynthTest : public ModelDirectoryTest {};
+
+TEST_F(SynthTest, EveryFormatRuns) {
+  const Arguments variants[] = {
+      {"--format", "mxfp4"},
+      {"--format", "bf16"},
+      {"--format", "f32", "--flat"},
+      {"--format", "bf16", "--fused-experts"},
+      {"--dense", "--format", "fp8", "--tie-word-embeddings"},
+      {"--dialect", "compressed-tensors", "--attention", "fp8", "--delta-net", "fp8", "--shared-expert", "nvfp4"},
+      {"--lm-head", "nvfp4", "--embed", "nvfp4", "--mtp", "nvfp4", "--fp8-kv", "--plain", "f16"},
+      {"--layers", "3", "--num-experts", "5", "--num-experts-per-tok", "2", "--mtp-layers", "0", "--prefix",
+       "language_model.model."},
+      {"--shard-size", "1"}};
+  int number = 0;
+  for (Arguments arguments : variants) {
+    const std::string directory = path("variant" + std::to_string(number++));
+    arguments.insert(arguments.begin(), {"synth", directory});
+    const Finished made = run_tessera(arguments);
+    ASSERT_EQ(made.exit_code, 0) << ::testing::PrintToString(arguments) << made.err;
+    EXPECT_THAT(made.out, HasSubstr("noise"));
+    const Finished answer = run_tessera({"run", directory, "Hi", "--max-tokens", "3", "-q", "--max-model-len", "2048"});
+    EXPECT_EQ(answer.exit_code, 0) << ::testing::PrintToString(arguments) << answer.err;
+  }
+}
+
+TEST_F(SynthTest, TheSameSeedGivesTheSameBytes) {
+  ASSERT_EQ(run_tessera({"synth", path("same"), "--seed", "7"}).exit_code, 0);
+  ASSERT_EQ(run_tessera({"synth", path("other"), "--seed", "8"}).exit_code, 0);
+  const std::string weights = read_file(model_file("model.safetensors"));
+  EXPECT_EQ(read_file(path("same/model.safetensors")), weights);
+  EXPECT_NE(read_file(path("other/model.safetensors")), weights);
+}
+
+TEST_F(SynthTest, RefusesWhatCannotBe) {
+  const Finished again = run_tessera({"synth", model()});
+  EXPECT_EQ(again.exit_code, 1);
+  EXPECT_THAT(again.err, HasSubstr("already holds a checkpoint"));
+  const Finished huge = run_tessera({"synth", path("huge"), "--preset", "397b", "--vocab-size", "10000000", "--layers",
+                                     "4000", "--num-experts", "1"});
+  EXPECT_EQ(huge.exit_code, 1);
+  EXPECT_FALSE(std::filesystem::exists(path("huge")));
+  const Finished vocabulary = run_tessera({"synth", path("small"), "--vocab-size", "100"});
+  EXPECT_EQ(vocabulary.exit_code, 1);
+  EXPECT_THAT(vocabulary.err, HasSubstr("--no-tokenizer"));
+  EXPECT_EQ(run_tessera({"synth", path("small"), "--vocab-size", "100", "--no-tokenizer"}).exit_code, 0);
+  EXPECT_FALSE(std::filesystem::exists(path("small/tokenizer.json")));
+  const Finished columns = run_tessera({"synth", path("odd"), "--moe-intermediate-size", "40"});
+  EXPECT_EQ(columns.exit_code, 1);
+  EXPECT_THAT(columns.err, HasSubstr("groups of 16"));
+}
+
+}  // namespace
+}  // namespace tessera::cli
