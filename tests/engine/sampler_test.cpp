@@ -126,12 +126,22 @@ TEST(SamplerDistribution, EverythingAtOnce) {
   for (const double weight : {8.0, 4.0, 2.0, 1.0, 1.0}) logits.push_back(static_cast<float>(std::log(weight)));
   expect_softmax(logits, {.top_k = 4, .top_p = 0.9F, .min_p = 0.3F}, {0, 1});
   EXPECT_THAT(support(logits, {.top_k = 4, .top_p = 0.9F}), testing::ElementsAre(0, 1, 2));
+  EXPECT_THAT(support(logits, {.top_k = 3, .min_p = 0.01F}), testing::ElementsAre(0, 1, 2));  // no filter loosens
 }
 
 TEST(Sampler, TopKKeepsTheLowerIdsOfATie) {
   EXPECT_THAT(support({1, 2, 2, 2, 0}, {.top_k = 2}), testing::ElementsAre(1, 2));
   EXPECT_THAT(support({1, 2, 2, 2, 0}, {.top_k = 4}), testing::ElementsAre(0, 1, 2, 3));
   EXPECT_THAT(support({1, 2, 2}, {.top_k = 100}), testing::ElementsAre(0, 1, 2));
+}
+
+TEST(Sampler, TopKWhereTheBlocksLeaveExactlyThatMany) {
+  // Four blocks; only three ids reach the third largest block maximum, and the last of them is not the worst.
+  std::vector<float> logits(1024, -9.0F);
+  logits[0] = 1;
+  logits[256] = 3;
+  logits[512] = 2;
+  EXPECT_THAT(support(logits, {.top_k = 3}), testing::ElementsAre(0, 256, 512));
 }
 
 TEST(Sampler, TopPKeepsTheTokenThatCrosses) {
@@ -203,6 +213,7 @@ TEST(Sampler, BadLogitsAreAnError) {
 
 TEST(Sampler, ExtremeTemperaturesStayFinite) {
   EXPECT_EQ(draw({1, 2, 1.9F}, {.temperature = 1e-45F})->token, 1);
+  EXPECT_EQ(draw({1, 2, 2, 2}, {.temperature = 1e-30F})->token, 1);  // noise vanishes beside 2e30: a tie
   EXPECT_EQ(draw({-3e38F, 3e38F, 0}, {.temperature = 1e-30F, .top_p = 0.9F, .min_p = 0.1F})->token, 1);
   EXPECT_EQ(support({1, 2, 3}, {.temperature = 1e30F}).size(), 3U);
 }

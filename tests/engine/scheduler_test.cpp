@@ -180,6 +180,17 @@ struct Job {
   bool gone = false;
 };
 
+/// Running, then waiting: everything in order of arrival, which is the order of `jobs`.
+void check_order(const Scheduler& scheduler, const std::vector<Job>& jobs) {
+  std::vector<const Sequence*> seen(scheduler.running().begin(), scheduler.running().end());
+  seen.insert(seen.end(), scheduler.waiting().begin(), scheduler.waiting().end());
+  size_t next = 0;
+  for (const Job& job : jobs) {
+    if (next < seen.size() && seen[next] == job.sequence.get()) ++next;
+  }
+  RC_ASSERT(next == seen.size());
+}
+
 void check_plan(const Scheduler& scheduler, const std::vector<ScheduledRows>& plan, const SchedulerLimits& limits) {
   std::set<int32_t> blocks, slots;
   for (const Sequence* sequence : scheduler.running()) {
@@ -258,6 +269,7 @@ RC_GTEST_PROP(SchedulerProperty, EverySequenceGetsTheTokensItGetsAlone, ()) {
     }
     const std::vector<ScheduledRows> plan = scheduler.plan();
     check_plan(scheduler, plan, limits);
+    check_order(scheduler, jobs);
     if (plan.empty()) {
       RC_ASSERT(scheduler.running().empty() && scheduler.waiting().empty());
       if (arrived == jobs.size()) break;
