@@ -101,6 +101,9 @@ class Chat {
 }  // namespace
 
 Status chat(Engine& engine, ChatOptions options) {
+  // Whatever is wrong with the template or the tokenizer shows now; and the template's process is up when needed.
+  const auto trial = make_prompt(engine, {{.role = "user", .content = "Hello"}}, options.prompt);
+  if (!trial.ok()) return trial.status();
   Chat(engine, std::move(options)).run();
   return {};
 }

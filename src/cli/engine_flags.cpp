@@ -27,6 +27,19 @@ constexpr IgnoredFlag kIgnoredFlags[] = {
     {"--enable-prefix-caching", false, "There is no prefix cache yet"},
     {"--no-enable-prefix-caching", false, "There is no prefix cache yet"},
     {"--quantization", true, "Each tensor's format is what the checkpoint stores"},
+    {"--dtype", true, "Activations are BF16; see --compute"},
+};
+
+struct RefusedFlag {
+  const char* flag;
+  const char* only;  // the one value that is accepted
+  const char* why;
+};
+
+constexpr RefusedFlag kRefusedFlags[] = {
+    {"--tensor-parallel-size", "1", "the CPU backend is one process with many threads"},
+    {"--pipeline-parallel-size", "1", "the CPU backend is one process with many threads"},
+    {"--speculative-config", "{}", "there is no speculative decoding yet"},
 };
 
 void add_ignored_flags(CLI::App& command, EngineFlags& flags) {
@@ -93,12 +106,14 @@ void add_engine_flags(CLI::App& command, EngineFlags& flags) {
       ->type_name("N")
       ->check(whole(1, 1024))
       ->group(kGroup);
-  command
-      .add_option_function<std::string>(
-          "--tensor-parallel-size", [](const std::string&) {}, "1")
-      ->type_name("N")
-      ->check(nothing_but("1", "the CPU backend is one process with many threads"))
-      ->group(kIgnoredGroup);
+  for (const RefusedFlag& refused : kRefusedFlags) {
+    command
+        .add_option_function<std::string>(
+            refused.flag, [](const std::string&) {}, fmt::format("Only {}: {}", refused.only, refused.why))
+        ->type_name("X")
+        ->check(nothing_but(refused.only, refused.why))
+        ->group(kIgnoredGroup);
+  }
   add_ignored_flags(command, flags);
   command.add_flag("-q,--quiet", flags.quiet, "Nothing on standard error but failures");
 }

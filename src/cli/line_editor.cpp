@@ -128,8 +128,8 @@ LineEditor::Key LineEditor::next_key(std::string& typed) {
   char byte = 0;
   if (!next_byte(byte, -1)) return Key::lost;
   switch (byte) {
-    case '\r': return Key::enter;
-    case '\n': return Key::newline;  // Ctrl-J
+    case '\r':
+    case '\n': return Key::enter;  // "\n" comes from lines typed ahead, before raw mode
     case 1: return Key::home;
     case 2: return Key::left;
     case 3: return Key::interrupt;

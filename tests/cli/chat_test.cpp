@@ -10,7 +10,6 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-constexpr const char* kPrompt = ">\x1b[0m ";
 constexpr const char* kReady = "\x1b[?2004h";  // the editor listens
 
 class ChatTest : public ModelDirectoryTest {
@@ -101,6 +100,22 @@ TEST_F(ChatTest, PastedLinesAreOneMessage) {
   EXPECT_EQ(session.wait(), 0);
   const std::string& shown = session.shown();
   EXPECT_EQ(shown.find("tokens of prompt"), shown.rfind("tokens of prompt")) << "one answer for three lines";
+}
+
+TEST_F(ChatTest, LinesTypedAheadAreRead) {
+  TerminalSession session(chat());
+  session.type("/think off\n/xyz\n");  // before the editor listens
+  ASSERT_TRUE(session.wait_for("Thinking is off.")) << session.shown();
+  ASSERT_TRUE(session.wait_for("There is no /xyz."));
+  ask(session, "\x04");
+  EXPECT_EQ(session.wait(), 0);
+}
+
+TEST_F(ChatTest, ABrokenTemplateShowsBeforeTheFirstMessage) {
+  write_file(model_file("chat_template.jinja"), "{% if %}");
+  TerminalSession session(chat());
+  EXPECT_TRUE(session.wait_for("chat_template.jinja"));
+  EXPECT_EQ(session.wait(), 1);
 }
 
 TEST_F(ChatTest, AMessageThatDoesNotFitDoesNotEndTheChat) {

@@ -61,6 +61,7 @@ TEST(CommandLine, MistakesAreExplainedWithExitCode2) {
       {{"run", "m", "--max-num-seqs", "0"}, "--max-num-seqs: found \"0\", expected a whole number from 1 to 1024"},
       {{"run", "m", "--kv-cache-dtype", "fp9"}, "expected one of auto, bfloat16, fp8; did you mean fp8?"},
       {{"run", "m", "-tp", "2"}, "--tensor-parallel-size: found \"2\", expected 1"},
+      {{"run", "m", "--speculative-config", R"({"method": "mtp"})"}, "there is no speculative decoding yet"},
       {{"run", "m", "--input", "/nonexistent"}, "cannot read /nonexistent: No such file or directory"},
       {{"run", "m", "--input", "/"}, "/ is a directory, expected a file"},
       {{"run", "m", "hi", "--input", "-"}, "either a PROMPT or --input"},

@@ -85,6 +85,7 @@ TEST_F(RunTest, StopStringsEndTheAnswer) {
   const std::string stop = all.substr(all.find(' ') + 1, 3);
   const std::string cut = run({"Hello", "--raw", "--stop", stop});
   EXPECT_EQ(cut, all.substr(0, all.find(stop)) + "\n");
+  EXPECT_EQ(run({"--stop", "@@", "--stop", stop, "--raw", "Hello"}), cut);
 }
 
 TEST_F(RunTest, TheFitReportComesBeforeTheAnswer) {
