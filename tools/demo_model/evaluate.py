@@ -21,7 +21,7 @@ import urllib.request
 sys.path.insert(0, str(pathlib.Path(__file__).parent.parent))
 from demo_model import generate, render, scoring  # noqa: E402
 
-KINDS = ("call", "parallel", "follow_up", "chain", "no_call", "arithmetic", "measures", "formats", "system", "talk", "references")
+KINDS = ("call", "parallel", "follow_up", "chain", "no_call", "arithmetic", "measures", "formats", "system", "talk", "references", "copying")
 TOKENIZER = pathlib.Path(__file__).parent / "files" / "tokenizer.json"
 MAX_TOKENS = 400
 

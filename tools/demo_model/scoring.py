@@ -1,5 +1,6 @@
 """What a right answer is: parsing a model's output and comparing it with a dialogue's `check`."""
 
+import difflib
 import json
 import re
 
@@ -94,7 +95,7 @@ def content_right(text, check):
 
 def right(dialogue, turn, output):
     """Whether the output of the turn-th question of a dialogue (render.questions) is right.
-    Returns (what was asked: "call", "no call", "result" or "answer", bool)."""
+    Returns (what was asked: "call", "everyday call" (of domains.py, seen in training), "no call", "result" or "answer", bool)."""
     check = dialogue["check"]
     if not output["clean"]:
         return ("call" if check.get("calls") or "steps" in check else "answer"), False
@@ -103,10 +104,59 @@ def right(dialogue, turn, output):
             return "call", calls_right(output["calls"], check["steps"][turn])
         return "result", not output["calls"] and bool(output["content"])
     if check.get("calls") and turn == 0:
-        return "call", calls_right(output["calls"], check["calls"])
+        return "everyday call" if check.get("everyday") else "call", calls_right(output["calls"], check["calls"])
     if check.get("calls"):
         return "result", not output["calls"] and content_right(output["content"], check)
     if "calls" in check:
         # No call where none fits; what is said beside it is another matter.
         return "no call", not output["calls"] and bool(output["content"])
     return "answer", not output["calls"] and content_right(output["content"], check)
+
+
+def near(text, wanted):
+    """Whether `text` looks like a miscopied `wanted`."""
+    return difflib.SequenceMatcher(None, text.lower(), wanted.lower()).ratio() >= 0.5
+
+
+def leaves(value):
+    if isinstance(value, dict):
+        return [x for v in value.values() for x in leaves(v)]
+    return [x for v in value for x in leaves(v)] if isinstance(value, list) else [value]
+
+
+def call_blame(found, expected, tools):
+    """Why one call is wrong, or None."""
+    schemas = {t["function"]["name"]: t["function"]["parameters"].get("properties", {}) for t in tools}
+    if found["name"] != expected["name"]:
+        return "other tool" if found["name"] in schemas else "name miscopied"
+    a, b = found["arguments"], expected["arguments"]
+    if a.keys() != b.keys():
+        return "parameter miscopied" if any(k not in schemas[found["name"]] for k in a) else "other parameters"
+    for key, wanted in b.items():
+        if same(a[key], wanted):
+            continue
+        texts, wishes = list(map(str, leaves(a[key]))), list(map(str, leaves(wanted)))
+        if type(a[key]) is not type(wanted) or len(texts) != len(wishes):
+            return "type or shape"
+        return "value miscopied" if all(near(t, x) for t, x in zip(texts, wishes)) else "other value"
+    return None
+
+
+def blame(dialogue, turn, output):
+    """What is wrong in a wrong output: "... miscopied" where the form is right and a copied text is not, else the form."""
+    check = dialogue["check"]
+    expected = check["steps"][turn] if turn < len(check.get("steps", [])) else check.get("calls", []) if turn == 0 else []
+    if not output["clean"]:
+        return "broken call"
+    if expected or output["calls"]:
+        if len(output["calls"]) != len(expected):
+            return "no call made" if not output["calls"] else "call not wanted" if not expected else "number of calls"
+        return next(filter(None, (call_blame(f, e, dialogue["tools"]) for f, e in zip(output["calls"], expected))), "unknown")
+    text = output["content"]
+    if "json" in check:
+        return "value miscopied" if isinstance(json_of(text), dict) else "not JSON"
+    if "equals" in check or check.get("contains"):
+        wanted = [check["equals"]] if "equals" in check else [x for x in check["contains"] if x not in text]
+        words = text.split()
+        return "value miscopied" if all(near(text, x) or any(near(t, x) for t in words) for x in wanted) else "other answer"
+    return "other answer"

@@ -10,6 +10,7 @@ NVFP4 and FP8 are rounded in the forward. What a piece leaves in DIR (weights.*.
 """
 
 import argparse
+import collections
 import json
 import math
 import os
@@ -30,7 +31,7 @@ LOCAL = pathlib.Path("/tmp/demo_model_state.pt")  # fp32 and the optimiser, for 
 WARM_UP_STEPS = 100
 FALL_FROM, QAT_FROM = 0.55, 0.78
 DRAFT_WEIGHT, BALANCE_WEIGHT = 0.2, 0.01
-EVALUATED = ("call", "parallel", "follow_up", "chain", "no_call", "arithmetic", "measures", "formats", "system", "talk", "references")
+EVALUATED = ("call", "parallel", "follow_up", "chain", "no_call", "arithmetic", "measures", "formats", "system", "talk", "references", "copying")
 
 
 def schedule(progress, step):
@@ -82,21 +83,24 @@ def evaluation_set(kinds, count, thinking=None):
 
 @torch.no_grad()
 def evaluate(trainer, weights, tokenizer, dialogues, most=320):
-    """{(kind, thinking, what): [right, all]} by greedy generation, and some outputs that were wrong."""
+    """({(kind, thinking, what): [right, all]} by greedy generation, the wrong outputs, {(kind, cause): how many of them})"""
     asked = [(d, turn, prompt) for d in dialogues for turn, prompt, _ in render.questions(d)]
     ends = [tokenizer.token_to_id("<|im_end|>"), tokenizer.token_to_id("<|endoftext|>")]
     prompts = [tokenizer.encode(p, add_special_tokens=False).ids for _, _, p in asked]
     outputs = decode.generate_all(trainer.c, weights, prompts, most, ends)
-    table, wrong = {}, []
+    table, wrong, causes = {}, [], collections.Counter()
     for (d, turn, prompt), ids in zip(asked, outputs):
         text = tokenizer.decode(ids, skip_special_tokens=False)
-        what, good = scoring.right(d, turn, scoring.parse(text, d.get("tools"), d["thinking"]))
+        output = scoring.parse(text, d.get("tools"), d["thinking"])
+        what, good = scoring.right(d, turn, output)
         row = table.setdefault((d["kind"], "on" if d["thinking"] else "off", what), [0, 0])
         row[0] += good
         row[1] += 1
         if not good:
-            wrong.append({"kind": d["kind"], "what": what, "check": d["check"], "prompt": prompt[-700:], "output": text})
-    return table, wrong
+            cause = scoring.blame(d, turn, output)
+            causes[d["kind"], cause] += 1
+            wrong.append({"kind": d["kind"], "what": what, "cause": cause, "check": d["check"], "prompt": prompt[-700:], "output": text})
+    return table, wrong, causes
 
 
 @torch.no_grad()
@@ -165,9 +169,12 @@ def report_scores(trainer, out, dialogues, final_quantised, label):
     batch = {k: v.to(trainer.device) for k, v in data.batch([data.block(source) for _ in range(trainer.rows // data.BLOCK_ROWS)], trainer.rows // 4)[0].items()}
     shares = acceptance(trainer, weights, batch)
     print("drafts accepted up to position 1..5: " + " ".join(f"{s:.3f}" for s in shares), flush=True)
-    table, wrong = evaluate(trainer, weights, tokenizer, dialogues)
+    table, wrong, causes = evaluate(trainer, weights, tokenizer, dialogues)
     print(f"scores with {'rounded' if final_quantised else 'BF16'} weights ({time.time() - start:.0f} s):")
     print_table(table)
+    print("causes: " + "; ".join(f"{kind}: {cause} {count}" for (kind, cause), count in sorted(causes.items())))
+    miscopied = sum(count for (_, cause), count in causes.items() if cause.endswith("miscopied"))
+    print(f"of {sum(causes.values())} misses {miscopied} are miscopied text, the rest is of the form or the choice")
     (out / f"scores-{label}.json").write_text(json.dumps(
         {"loss_bf16": bf16, "loss_rounded": rounded, "acceptance": shares, "table": {" / ".join(k): v for k, v in table.items()}, "wrong": wrong[:400]}, indent=1))
 

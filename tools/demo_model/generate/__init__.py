@@ -2,13 +2,13 @@
 
 import random
 
-from . import arithmetic, calls, formats, measures, references, talk
+from . import arithmetic, calls, copying, formats, measures, references, talk
 from .words import Words
 
-SHARES = {"arithmetic": 0.22, "measures": 0.07, "formats": 0.14, "system": 0.04, "talk": 0.09, "references": 0.1, "tools": 0.34}
-THINKING = {"arithmetic": 0.8, "measures": 0.8}
+SHARES = {"arithmetic": 0.16, "measures": 0.06, "formats": 0.15, "system": 0.04, "talk": 0.08, "references": 0.1, "tools": 0.33, "copying": 0.08}
+THINKING = {"arithmetic": 0.8, "measures": 0.85, "copying": 0.4}
 GENERAL = ["You are a helpful assistant.", "Be helpful.", "You are a small and friendly assistant.", "Answer briefly."]
-PLAIN = {"arithmetic": arithmetic.question, "measures": measures.question, "formats": formats.question, "talk": talk.question}
+PLAIN = {"arithmetic": arithmetic.question, "measures": measures.question, "formats": formats.question, "talk": talk.question, "copying": copying.question}
 
 
 def dialogue(seed, evaluation=False, kind=None, thinking=None):
@@ -19,6 +19,7 @@ def dialogue(seed, evaluation=False, kind=None, thinking=None):
     draw = w.rng.random()
     if thinking is None:
         thinking = draw < THINKING.get(kind, 0.62)
+    w.thinking = thinking
     if kind == "tools" or kind in calls.KINDS:
         out = calls.dialogue(w, None if kind == "tools" else kind)
     elif kind == "references":

@@ -98,8 +98,8 @@ ANSWERS = ["{r}", "{r}", "{a} {op} {b} = {r}", "{a} {op} {b} = {r}.", "The answe
 
 
 def size(w):
-    """How many digits: mostly two and three."""
-    return w.rng.choices((1, 2, 3, 4), (0.1, 0.38, 0.46, 0.06))[0]
+    """How many digits: mostly two and three, without thinking one and two."""
+    return w.rng.choices((1, 2, 3, 4), (0.1, 0.38, 0.46, 0.06) if w.thinking else (0.3, 0.6, 0.1, 0))[0]
 
 
 def operand(w, digits=None):

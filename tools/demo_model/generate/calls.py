@@ -82,7 +82,7 @@ def single(w: Words):
     field = w.any(*tool.fields) if isinstance(tool, Tool) and tool.lookup and w.chance(0.6) else None
     arguments = tool.arguments()
     messages = [{"role": "user", "content": tool.request(w, field)}, assistant(plan(w, tool, arguments), "", [call(tool, arguments)])]
-    check = {"calls": [{"name": tool.name, "arguments": arguments}]}
+    check = {"calls": [{"name": tool.name, "arguments": arguments}], "everyday": isinstance(tool, Domain)}
     if w.chance(0.6):
         result, text, values = after_result(w, tool, field)
         messages += [tool_message(w, result), assistant(w.any(*READ), text)]
@@ -145,7 +145,8 @@ def parallel(w: Words):
             joined = w.any(" ", " Also: ", "\n").join(p if p.endswith((".", "?", "!")) else p + "." for p in parts)
             reasoning = f"{count} calls of {tool.name}."
     messages = [{"role": "user", "content": joined}, assistant(reasoning, "", calls)]
-    check = {"calls": [c["function"] for c in calls]}
+    everyday = any(isinstance(t, Domain) and t.name == c["function"]["name"] for t in tools for c in calls)
+    check = {"calls": [c["function"] for c in calls], "everyday": everyday}
     if w.chance(0.5):
         messages += [tool_message(w, result) for result, _, _ in facts]
         messages.append(assistant(w.any("The results are there. I answer from them.", "I have all results."), " ".join(text for _, text, _ in facts)))
@@ -264,7 +265,7 @@ def follow_up(w: Words):
             question = w.any(f"And with {words} {said}?", f"Now with {words} {said}.", f"The same with {words} {said}.")
     arguments = tool.arguments()
     messages += [{"role": "user", "content": question}, assistant(plan(w, tool, arguments), "", [call(tool, arguments)])]
-    return messages, definitions, {"calls": [{"name": tool.name, "arguments": arguments}]}
+    return messages, definitions, {"calls": [{"name": tool.name, "arguments": arguments}], "everyday": isinstance(tool, Domain)}
 
 
 def chain(w: Words):

@@ -5,7 +5,7 @@ descriptions, required); a request mentions parameters as {letter}; those it doe
 """
 
 from . import slots
-from .words import Words, held_out
+from .words import Words
 
 MESSAGES = ["I am on my way", "The meeting is moved", "Please call me back", "See you tomorrow", "Happy birthday", "I will be late", "Lunch is ready", "The report is done",
             "Thanks for the help", "Where are you", "The train is late", "Good luck today", "We need more paper", "Dinner at eight"]
@@ -315,7 +315,7 @@ class Domain:
             entry = w.any(*DOMAINS)
             self.name = w.any(*entry[0])
             self.domain = entry[0][0]
-            if self.name not in taken and held_out(self.domain) == w.evaluation:
+            if self.name not in taken:
                 break
         _, self.descriptions, parameters, requests, self.result_kinds, self.answers = entry
         self.parameters = []

@@ -120,7 +120,7 @@ def json_answer(w):
 
 
 def phrase(w, count):
-    return " ".join(w.any(w.noun, w.adjective, w.noun, w.invented, w.adjective)() for _ in range(count))
+    return " ".join(w.any(w.noun, w.adjective, w.fresh, w.invented, w.adjective)() for _ in range(count))
 
 
 def letter_case(w):
@@ -133,7 +133,7 @@ def letter_case(w):
     else:
         shown, result, name = text, text.title(), "title case"
     ask = w.any("Write this in {n}: {t}", "Write {t} in {n}.", 'Convert "{t}" to {n}.', "Put this in {n}: {t}", "{t} - in {n}, please.", "Please write in {n}: {t}")
-    return ask.format(n=name, t=shown), f"Write it in {name}.", result, {"equals": result}
+    return ask.format(n=name, t=shown), f"Write it in {name}. " + "; ".join(" ".join(word) for word in result.split()) + ".", result, {"equals": result}
 
 
 def upper_answer(w):
@@ -149,10 +149,10 @@ def repeat(w):
     text = phrase(w, w.any(1, 1, 2, 3))
     kind = w.number(0, 3)
     if kind == 0:
-        n = w.number(2, 6)
+        n = w.number(2, 6 if w.thinking else 4)
         said = w.any(str(n), NUMBER_WORDS[n])
         result = " ".join([text] * n)
-        return w.any(f'Write "{text}" {said} times.', f"Repeat {text} {said} times.", f"Say {text} {said} times."), f"{n} times.", result, {"equals": result}
+        return w.any(f'Write "{text}" {said} times.', f"Repeat {text} {said} times.", f"Say {text} {said} times."), "; ".join(f"{i} {text}" for i in range(1, n + 1)) + ".", result, {"equals": result}
     if kind == 1:
         return w.any(f'Say "{text}".', f"Repeat after me: {text}", f'Write "{text}" and nothing else.', f"Say only this: {text}", f"Just reply {text}"), \
             "Only this text.", text, {"equals": text}
@@ -169,7 +169,7 @@ def repeat(w):
 def listing(w):
     name = w.any(*LISTS)
     n = w.number(2, min(6, len(LISTS[name])))
-    items = LISTS[name][:n] if name in ("days of the week", "months", "numbers", "seasons") else w.rng.sample(LISTS[name], n)
+    items = LISTS[name][:n]  # always in this order: a greedy choice among equals soon repeats itself
     said = w.any(str(n), NUMBER_WORDS[n])
     kind = w.number(0, 3)
     ask = w.any(f"List {said} {name}", f"Name {said} {name}", f"Give me {said} {name}", f"Tell me {said} {name}")
@@ -203,12 +203,22 @@ def word_count(w):
                  f"Write exactly {said} {unit}.", f"Give me a sentence of {said} {unit}."), f"Exactly {n} {unit}.", result, {"words": n}
 
 
+def by_choice(numbers, down):
+    """The thought of sorting: again and again the first of those that are left."""
+    left, steps = list(numbers), []
+    while left:
+        best = max(left) if down else min(left)
+        steps.append(f"{' '.join(map(str, left))}: {best}")
+        left.remove(best)
+    return ("Largest" if down else "Smallest") + " first. " + "; ".join(steps) + "."
+
+
 def on_list(w):
     """Jobs on a list that is given: pick, sort, join, count, reverse."""
     n = w.number(3, 6)
     items = []
     while len(items) < n:
-        item = w.any(w.noun, w.noun, w.city, w.invented, w.first_name)()
+        item = w.any(w.noun, w.fresh, w.city, w.invented, w.first_name, w.string)()
         if item not in items:
             items.append(item)
     said = ", ".join(items)
@@ -227,12 +237,12 @@ def on_list(w):
         result = ", ".join(items[::-1])
         return w.any(f"Reverse the order of this list: {said}", f"Write these in reverse order: {said}"), "From the last to the first.", result, {"equals": result}
     if kind == 3:
-        numbers = [w.number(1, 99) for _ in range(w.number(3, 5))]
+        numbers = [w.number(1, 99) for _ in range(w.number(3, 5 if w.thinking else 3))]
         down = w.chance(0.3)
         result = ", ".join(map(str, sorted(numbers, reverse=down)))
         order = w.any("descending order", "order from large to small") if down else w.any("ascending order", "order from small to large", "order")
         return w.any(f"Sort these numbers in {order}: {', '.join(map(str, numbers))}", f"Put {', '.join(map(str, numbers))} in {order}."), \
-            f"{'Largest' if down else 'Smallest'} first.", result, {"equals": result}
+            by_choice(numbers, down), result, {"equals": result}
     if kind == 4:
         result = w.any(("\n".join(f"{i}. {x}" for i, x in enumerate(items, 1)), "a numbered list"), ("\n".join(f"- {x}" for x in items), "a bulleted list"),
                        (json.dumps(items, ensure_ascii=False), "a JSON array"))
@@ -269,7 +279,7 @@ def extract(w):
 
 
 def letters(w):
-    word = w.any(w.noun, w.noun, w.adjective, w.invented)()
+    word = w.any(w.noun, w.fresh, w.adjective, w.invented)()
     kind = w.number(0, 2)
     if kind == 0:
         return w.any(f'What is the first letter of "{word}"?', f"Which letter does {word} begin with?"), f"{word} begins with {word[0]}.", word[0], {"one_of": [word[0], word[0].upper()]}

@@ -39,7 +39,7 @@ def named(w, unit, count):
 
 
 def convert(w):
-    one, many, symbol, factor, small = w.any(*UNITS)
+    one, many, symbol, factor, small = w.any(*(UNITS if w.thinking else [u for u in UNITS if u[3] in (10, 100, 1000)]))
     large = (one, many, symbol)
     n = w.number(1, 20) if w.chance(0.6) else w.number(2, 99)
     up = w.chance(0.35)
@@ -100,7 +100,7 @@ def weekday(w):
     elif kind == 1:
         n = -w.number(1, 6)
     elif kind == 2:
-        n = w.number(7, 60)
+        n = w.number(7, 60) if w.thinking else 7
     elif kind == 3:
         n = w.any(1, -1, 2, -2)
     else:
@@ -209,4 +209,6 @@ def written(w):
 
 
 def question(w):
-    return w.rng.choices((convert, temperature, weekday, month, date, clock, written), (0.42, 0.05, 0.2, 0.1, 0.1, 0.07, 0.06))[0](w)
+    """Without thinking only what takes one step."""
+    shares = (0.42, 0.05, 0.2, 0.1, 0.1, 0.07, 0.06) if w.thinking else (0.5, 0, 0.2, 0.2, 0, 0, 0.1)
+    return w.rng.choices((convert, temperature, weekday, month, date, clock, written), shares)[0](w)

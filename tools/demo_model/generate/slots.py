@@ -77,14 +77,14 @@ def value_of(w: Words, kind):
     if kind == "code":
         letters = "".join(w.any(*"ABCDEFGHJKLMNPQRSTUVWXYZ") for _ in range(w.number(1, 3)))
         n = str(w.number(10, 99999))
-        return w.any(f"{letters}-{n}", f"{letters}{n}", n, f"{w.invented()}{w.number(1, 99)}", f"{letters.lower()}_{n}")
+        return w.any(w.string(), w.string(), f"{letters}-{n}", f"{letters}{n}", n, f"{w.invented()}{w.number(1, 99)}", f"{letters.lower()}_{n}")
     if kind == "email":
         return f"{w.any(w.invented(), w.first_name().lower())}@{w.any(w.invented(), w.noun())}.{w.any('com', 'org', 'net', 'io', 'de')}"
     if kind == "path":
         name = f"{w.any(w.noun(), w.invented())}.{w.any('txt', 'csv', 'pdf', 'png', 'md', 'json', 'log')}"
         return w.any(name, f"{w.noun()}/{name}", f"/{w.invented()}/{name}", f"/home/{w.first_name().lower()}/{name}")
     if kind == "text":
-        return w.any(phrase, phrase, sentence)(w)
+        return w.any(phrase, phrase, sentence, long_phrase)(w)
     if kind == "integer":
         return w.any(w.number(1, 10), w.number(1, 100), w.number(10, 999), w.number(1, 5000))
     if kind == "number":
@@ -98,6 +98,10 @@ def value_of(w: Words, kind):
 
 def phrase(w):
     return " ".join(w.any(w.noun, w.adjective, w.noun, w.invented)() for _ in range(w.number(1, 4)))
+
+
+def long_phrase(w):
+    return " ".join(w.any(w.noun, w.adjective, w.verb, w.fresh, w.string)() for _ in range(w.number(3, 9)))
 
 
 def sentence(w):
@@ -134,13 +138,13 @@ class Slot:
         self.kind = kind = w.any(*kinds) if kinds else w.rng.choices(KINDS, WEIGHTS)[0]
         while True:
             r = w.rng.random()
-            if kind == "enum" and r < 0.7:
+            if kind == "enum" and r < 0.45:
                 name = w.any(*ENUMS)
-            elif kind in NAMES and r < 0.62:
+            elif kind in NAMES and r < 0.45:
                 name = w.any(*NAMES[kind])
             elif r < 0.75:
                 name = w.noun()
-            elif r < 0.87:
+            elif r < 0.9:
                 name = f"{w.any(w.adjective, w.noun)()}_{w.noun()}"
             elif r < 0.96:
                 name = w.invented()
@@ -152,7 +156,7 @@ class Slot:
         self.name = styled(name, style)
         self.choices = None
         if kind == "enum":
-            pool = ENUMS.get(name) or [w.any(w.adjective, w.noun, w.invented)() for _ in range(5)]
+            pool = ENUMS.get(name) or [w.any(w.adjective, w.noun, w.fresh)() for _ in range(5)]
             pool = list(dict.fromkeys(pool))
             self.choices = w.rng.sample(pool, min(len(pool), w.number(2, 4)))
         self.fields = None

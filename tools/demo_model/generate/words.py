@@ -79,6 +79,20 @@ Mei Mia Mike Mila Milo Mina Mira Mona Nadia Nina Noah Nora Olga Oliver Omar Osca
 Rita Robert Rosa Ruth Sam Sara Selma Simon Sofia Sonia Stella Sven Tara Theo Thomas Tim Tina Tom Uma Vera Victor Viola
 Walter Wanda Yara Yuki Zara Zoe""".split()
 
+FRESH = 0.45  # of the training draws from the lists above: a made-up word instead, so that no list can be learnt by heart
+KNOWN = sorted({x.lower() for x in NOUNS + ADJECTIVES + VERBS + CITIES + FIRST_NAMES if not held_out(x)})
+ENDINGS = {}  # two letters: the letters that follow them in KNOWN; "" is a word's end
+
+
+def _learn_endings():
+    for word in KNOWN:
+        padded = "^^" + word
+        for i in range(len(word)):
+            ENDINGS.setdefault(padded[i:i + 2], []).append(padded[i + 2])
+        ENDINGS.setdefault(padded[-2:], []).append("")
+
+
+_learn_endings()
 ONSETS = "b c d f g h j k l m n p r s t v w z br cr dr fl gl gr kr pl pr sk sl st str tr th sh ch qu".split()
 VOWELS = "a e i o u a e i o u ai ea ee io oo ou ia".split()
 CODAS = ["", "", "", "n", "r", "l", "s", "m", "x", "t", "k", "nd", "rk", "lt", "ss", "ph", "p", "d", "v"]
@@ -87,12 +101,16 @@ CODAS = ["", "", "", "n", "r", "l", "s", "m", "x", "t", "k", "nd", "rk", "lt", "
 class Words:
     """Draws for one dialogue. `evaluation` chooses the side of the split."""
 
-    def __init__(self, rng: random.Random, evaluation=False):
+    def __init__(self, rng: random.Random, evaluation=False, thinking=True):
         self.rng = rng
         self.evaluation = evaluation
+        self.thinking = thinking
 
     def pick(self, words):
-        """A word of the wanted side of the split."""
+        """A word of the wanted side of the split, in training often a fresh one instead."""
+        if not self.evaluation and self.chance(FRESH):
+            word = self.fresh()
+            return word.capitalize() if words[0][0].isupper() else word
         while True:
             word = self.rng.choice(words)
             if held_out(word) == self.evaluation:
@@ -121,6 +139,48 @@ class Words:
             if len(word) > 2 and held_out(word) == self.evaluation:
                 return word
 
+    def glued(self):
+        """The beginning of one word and the end of another."""
+        first, second = (self.rng.choice(KNOWN) for _ in range(2))
+        return first[:self.number(1, len(first))] + second[self.number(1, len(second) - 1):]
+
+    def likely(self):
+        """A word by the two letters before each letter."""
+        word = "^^"
+        while len(word) < 14 and (letter := self.rng.choice(ENDINGS[word[-2:]])):
+            word += letter
+        return word[2:]
+
+    def scattered(self):
+        """Letters without order."""
+        return "".join(self.rng.choices("abcdefghijklmnopqrstuvwxyz", k=self.number(2, 8)))
+
+    def fresh(self):
+        """A lower-case word that is in no list, of the wanted side of the split."""
+        while True:
+            word = self.rng.choices((self.likely, self.glued, self.invented, self.scattered), (0.5, 0.25, 0.15, 0.1))[0]()
+            if len(word) > 1 and held_out(word) == self.evaluation:
+                return word
+
+    def string(self):
+        """An identifier, a number or another string without spaces."""
+        kind = self.number(0, 7)
+        if kind == 0:
+            return "".join(self.rng.choices("0123456789", k=self.number(1, 10)))
+        if kind == 1:
+            return "".join(self.rng.choices("0123456789abcdef", k=self.any(4, 6, 8, 12)))
+        if kind == 2:
+            return "".join(self.rng.choices("abcdefghijkmnpqrstuvwxyzABCDEFGHJKLMNPQRSTUVWXYZ23456789", k=self.number(3, 10)))
+        if kind == 3:
+            return self.any("-", "_", ".", "/").join(self.fresh() for _ in range(self.number(2, 3)))
+        if kind == 4:
+            return self.fresh() + self.any("", "-", "_") + str(self.number(0, 9999))
+        if kind == 5:
+            return "".join(self.rng.choices("ABCDEFGHIJKLMNOPQRSTUVWXYZ", k=self.number(2, 6))) + self.any("", "-", "_") + str(self.number(0, 99999))
+        if kind == 6:
+            return self.fresh() + self.fresh().capitalize()
+        return f"{self.fresh()}@{self.fresh()}.{self.any('com', 'org', 'net', 'io', 'de')}"
+
     def noun(self):
         return self.pick(NOUNS)
 
@@ -131,10 +191,10 @@ class Words:
         return self.pick(VERBS)
 
     def city(self):
-        return self.pick(CITIES) if self.chance(0.6) else self.invented().capitalize()
+        return self.pick(CITIES) if self.chance(0.6) else self.fresh().capitalize()
 
     def first_name(self):
-        return self.pick(FIRST_NAMES) if self.chance(0.65) else self.invented().capitalize()
+        return self.pick(FIRST_NAMES) if self.chance(0.65) else self.fresh().capitalize()
 
     def person(self):
         return self.first_name() if self.chance(0.6) else f"{self.first_name()} {self.invented().capitalize()}"
@@ -148,7 +208,7 @@ class Words:
             return f"{self.adjective()} {self.noun()}"
         if r < 0.85:
             return f"{self.noun()} {self.noun()}"
-        return self.invented()
+        return self.any(self.invented, self.fresh)()
 
     def number(self, low, high):
         return self.rng.randint(low, high)
