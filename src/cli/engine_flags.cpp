@@ -138,6 +138,7 @@ Expected<Engine> open_engine(const EngineFlags& flags) {
   options.on_fit = [&](const FitReport& fit) {
     const std::string name = std::filesystem::path(options.model).filename().string();
     if (!flags.quiet) note("{}", fit_text(name.empty() ? options.model : name, fit));
+    bar.update(0, fit.weight_bytes);
   };
   auto engine = Engine::create(options);
   bar.clear();

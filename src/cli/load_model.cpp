@@ -24,6 +24,7 @@ Expected<LoneModel> load_model(const OpenedModel& opened, kernels::Compute compu
   loaded.workspace = std::make_unique<kernels::Workspace>();
   const kernels::Context context{.compute = compute, .pool = loaded.pool.get(), .workspace = loaded.workspace.get()};
   ProgressBar bar("loading", quiet);
+  bar.update(0, opened.checkpoint.tensor_bytes());
   const auto show = [&bar](size_t done, size_t total) { bar.update(done, total); };
   TESSERA_ASSIGN_OR_RETURN(loaded.model, model::Model::load(opened.checkpoint, opened.config, context, show));
   bar.clear();

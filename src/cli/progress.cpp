@@ -8,6 +8,7 @@ namespace tessera::cli {
 namespace {
 
 constexpr double kFirstDrawSeconds = 0.5;
+constexpr uint64_t kLargeBytes = 500'000'000;
 constexpr double kRedrawSeconds = 0.1;
 
 }  // namespace
@@ -23,9 +24,9 @@ double ProgressBar::seconds() const {
 
 void ProgressBar::update(uint64_t done, uint64_t total) {
   const double now = seconds();
-  if (quiet_ || total == 0 || now < kFirstDrawSeconds) return;
+  if (quiet_ || total == 0 || (now < kFirstDrawSeconds && total < kLargeBytes)) return;
   if (terminal_) {
-    if (now - last_draw_ >= kRedrawSeconds) draw(done, total, now);
+    if (!drawn_ || now - last_draw_ >= kRedrawSeconds) draw(done, total, now);
     return;
   }
   const uint64_t tenth = done / std::max<uint64_t>(total / 10, 1);
@@ -38,7 +39,7 @@ void ProgressBar::draw(uint64_t done, uint64_t total, double now) {
   last_draw_ = now;
   drawn_ = true;
   const double part = std::min(1.0, static_cast<double>(done) / static_cast<double>(total));
-  const auto rate = static_cast<uint64_t>(static_cast<double>(done) / now);
+  const auto rate = static_cast<uint64_t>(static_cast<double>(done) / std::max(now, 0.001));
   const std::string tail = fmt::format(" {:3.0f} %  {} of {}, {}/s", 100 * part, format_bytes(done),
                                        format_bytes(total), format_bytes(rate));
   const int room = terminal_columns(Stream::err) - static_cast<int>(verb_.size() + tail.size()) - 4;

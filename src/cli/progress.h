@@ -7,7 +7,7 @@
 namespace tessera::cli {
 
 /// Progress of a long read or write on standard error: a bar that redraws itself on a terminal, a line every tenth
-/// part otherwise, nothing when quiet. Jobs shorter than half a second show nothing but their last line.
+/// part otherwise, nothing when quiet. Short jobs show nothing: the first half second, unless they are large.
 class ProgressBar {
  public:
   /// `verb`: "loading", "writing".
