@@ -33,6 +33,8 @@ struct Scratch {
 };
 
 constexpr size_t kIdleScratchMax = 16;
+// What is kept must stay small: a text that is one word takes 36 bytes of Scratch for each of its own.
+constexpr size_t kKeptTextBytesMax = size_t{256} << 10;
 
 }  // namespace
 
@@ -54,7 +56,8 @@ struct Tokenizer::State {
     idle.pop_back();
     return scratch;
   }
-  void give_back(std::unique_ptr<Scratch> scratch) {
+  void give_back(std::unique_ptr<Scratch> scratch, size_t text_bytes) {
+    if (text_bytes > kKeptTextBytesMax) return;
     const std::lock_guard lock(mutex);
     if (idle.size() < kIdleScratchMax) idle.push_back(std::move(scratch));
   }
@@ -189,7 +192,7 @@ Expected<std::vector<int32_t>> Tokenizer::encode(std::string_view utf8, bool par
     }
     if (!status.ok()) break;
   }
-  state_->give_back(std::move(scratch));
+  state_->give_back(std::move(scratch), utf8.size());
   if (!status.ok()) return status;
   return ids;
 }

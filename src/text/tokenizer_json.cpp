@@ -309,6 +309,9 @@ Expected<TokenizerSpec> parse_tokenizer_json(std::string_view json, const std::s
   if (json.size() > kTokenizerFileBytesMax)
     return error(StatusCode::unsupported, "{}: {} bytes, a tokenizer has at most {}", name, json.size(),
                  kTokenizerFileBytesMax);
+  if (json.starts_with("version https://git-lfs"))
+    return error(StatusCode::corrupt_data, "{} is a pointer of Git LFS, not the file: fetch it with \"git lfs pull\"",
+                 name);
   simdjson::dom::parser parser;
   simdjson::padded_string padded(json);
   element document;
