@@ -5,7 +5,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 scripts/build.sh release
 if command -v nvcc >/dev/null; then
-  scripts/build.sh cuda tessera_device
+  scripts/build.sh cuda tessera_device device_test
 else
   echo "tessera: no nvcc on the PATH; the CUDA code was not compiled"
 fi
