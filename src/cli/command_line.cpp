@@ -89,9 +89,14 @@ int explain(const CLI::App& app, const std::vector<std::string>& args, const CLI
   return usage_error("tessera " + first, message.empty() ? parse_error.what() : message);
 }
 
-/// vLLM's short spelling has two letters, which CLI11 would read as -t with the value "p".
+/// "help COMMAND" becomes "COMMAND --help"; vLLM's "-tp" its long form, as CLI11 would read it as -t with the value
+/// "p".
 std::vector<std::string> read_args(int argc, char** argv) {
   std::vector<std::string> args(argv + 1, argv + argc);
+  if (!args.empty() && args.front() == "help") {
+    args.erase(args.begin());
+    args.emplace_back("--help");
+  }
   for (std::string& arg : args) {
     if (arg == "--") break;
     if (arg == "-tp") arg = "--tensor-parallel-size";

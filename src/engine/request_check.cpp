@@ -3,7 +3,6 @@
 #include <cmath>
 #include <string_view>
 
-#include "text/stop_matcher.h"
 #include "text/utf8.h"
 
 namespace tessera::engine {
@@ -32,14 +31,15 @@ Status check_stop_strings(const SamplingParams& params, const RequestLimits& lim
     return {StatusCode::invalid_argument,
             "stop strings need a tokenizer, and the model directory has no tokenizer.json; use stop_token_ids"};
   }
+  size_t bytes = 0;
   for (const std::string& stop : params.stop) {
-    TESSERA_RETURN_IF_ERROR(
-        check_range<size_t>("the length of a stop string in bytes", stop.size(), 1, text::StopMatcher::kStopBytesMax));
+    bytes += stop.size();
+    if (stop.empty()) return {StatusCode::invalid_argument, "a stop string is empty"};
     if (text::find_invalid_utf8(stop) != std::string::npos) {
       return {StatusCode::invalid_argument, "a stop string is not well-formed UTF-8"};
     }
   }
-  return {};
+  return check_range<size_t>("the length of all stop strings in bytes", bytes, 0, kMaxStopBytes);
 }
 
 Status check_sampling(const SamplingParams& params, const RequestLimits& limits) {
@@ -62,13 +62,14 @@ Status check_sampling(const SamplingParams& params, const RequestLimits& limits)
   if (params.prompt_logprobs) {
     TESSERA_RETURN_IF_ERROR(check_range("prompt_logprobs", *params.prompt_logprobs, 0, kMaxLogprobs));
   }
-  const auto ids = static_cast<size_t>(limits.vocab_size);
-  TESSERA_RETURN_IF_ERROR(check_range<size_t>("the number of logit_bias entries", params.logit_bias.size(), 0, ids));
+  TESSERA_RETURN_IF_ERROR(
+      check_range<size_t>("the number of logit_bias entries", params.logit_bias.size(), 0, kMaxLogitBias));
   for (const auto& [token, bias] : params.logit_bias) {
     TESSERA_RETURN_IF_ERROR(check_token("logit_bias", token, limits));
     TESSERA_RETURN_IF_ERROR(check_range("a value of logit_bias", bias, -100.0F, 100.0F));
   }
-  TESSERA_RETURN_IF_ERROR(check_range<size_t>("the number of stop_token_ids", params.stop_token_ids.size(), 0, ids));
+  TESSERA_RETURN_IF_ERROR(
+      check_range<size_t>("the number of stop_token_ids", params.stop_token_ids.size(), 0, kMaxStopTokenIds));
   for (const int32_t token : params.stop_token_ids) {
     TESSERA_RETURN_IF_ERROR(check_token("stop_token_ids", token, limits));
   }

@@ -9,7 +9,11 @@ namespace tessera::engine {
 
 inline constexpr int kMaxChoices = 16;
 inline constexpr int kMaxLogprobs = 20;
+// A waiting request holds these; a thousand of them must not fill the memory.
 inline constexpr size_t kMaxStopStrings = 16;
+inline constexpr size_t kMaxStopBytes = 4096;  // of all stop strings together
+inline constexpr size_t kMaxStopTokenIds = 4096;
+inline constexpr size_t kMaxLogitBias = 4096;
 
 /// What a request is checked against.
 struct RequestLimits {

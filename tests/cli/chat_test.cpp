@@ -14,8 +14,9 @@ constexpr const char* kReady = "\x1b[?2004h";  // the editor listens
 
 class ChatTest : public ModelDirectoryTest {
  protected:
-  Arguments chat() const {
-    return {"run", model(), "--max-model-len", "4096", "--max-tokens", "6", "--ignore-eos", "--seed", "1", "--verbose"};
+  Arguments chat(const std::string& max_tokens = "6") const {
+    return {"run",      model(),        "--max-model-len", "4096", "--max-tokens",
+            max_tokens, "--ignore-eos", "--seed",          "1",    "--verbose"};
   }
   /// Tokens of prompt that the last answer reported.
   static int prompt_tokens(const TerminalSession& session) {
@@ -31,23 +32,27 @@ class ChatTest : public ModelDirectoryTest {
 };
 
 TEST_F(ChatTest, KeepsTheConversationUntilItIsCleared) {
-  TerminalSession session(chat());
-  ask(session, "/think off\r");
-  ASSERT_TRUE(session.wait_for("Thinking is off."));
-  ask(session, "Hello\r");
-  ASSERT_TRUE(session.wait_for("tokens of prompt"));
-  const int first = prompt_tokens(session);
-  ask(session, "Hello\r");
-  ASSERT_TRUE(session.wait_for("tokens of prompt"));
-  const int second = prompt_tokens(session);
-  EXPECT_GT(second, first + 6);  // the first message, its answer and the second message
-  ask(session, "/clear\r");
-  ASSERT_TRUE(session.wait_for("forgotten"));
-  ask(session, "Hello\r");
-  ASSERT_TRUE(session.wait_for("tokens of prompt"));
-  EXPECT_EQ(prompt_tokens(session), first);
-  ask(session, "\x04");
-  EXPECT_EQ(session.wait(), 0);
+  int growth[2] = {0, 0};  // of the prompt from the first message to the second, after short and long answers
+  for (const bool long_answers : {false, true}) {
+    TerminalSession session(chat(long_answers ? "60" : "6"));
+    ask(session, "/think off\r");
+    ASSERT_TRUE(session.wait_for("Thinking is off."));
+    ask(session, "Hello\r");
+    ASSERT_TRUE(session.wait_for("tokens of prompt"));
+    const int first = prompt_tokens(session);
+    ask(session, "Hello\r");
+    ASSERT_TRUE(session.wait_for("tokens of prompt"));
+    growth[long_answers] = prompt_tokens(session) - first;
+    ask(session, "/clear\r");
+    ASSERT_TRUE(session.wait_for("forgotten"));
+    ask(session, "Hello\r");
+    ASSERT_TRUE(session.wait_for("tokens of prompt"));
+    EXPECT_EQ(prompt_tokens(session), first);
+    ask(session, "\x04");
+    EXPECT_EQ(session.wait(), 0);
+  }
+  EXPECT_GT(growth[0], 6);
+  EXPECT_GT(growth[1], growth[0] + 30);  // noise, when tokenized again, has not the same number of tokens
 }
 
 TEST_F(ChatTest, ShowsThinkingDimUnderAMarker) {
@@ -61,9 +66,7 @@ TEST_F(ChatTest, ShowsThinkingDimUnderAMarker) {
 }
 
 TEST_F(ChatTest, AnInterruptStopsTheAnswerAndNotTheProgram) {
-  Arguments arguments = chat();
-  *std::find(arguments.begin(), arguments.end(), "6") = "3000";
-  TerminalSession session(arguments);
+  TerminalSession session(chat("3000"));
   ask(session, "Hello\r");
   ASSERT_TRUE(session.wait_for("thinking"));
   session.type("\x03");

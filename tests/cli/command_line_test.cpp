@@ -27,7 +27,9 @@ TEST(CommandLine, HelpListsTheCommandsAndTheirFlags) {
     EXPECT_EQ(command_help.exit_code, 0) << command;
     EXPECT_THAT(command_help.out, StartsWith(std::string("usage: tessera ") + command));
     EXPECT_THAT(command_help.out, HasSubstr("--help"));
+    EXPECT_EQ(run_tessera({"help", command}).out, command_help.out);
   }
+  EXPECT_EQ(run_tessera({"help"}).out, help.out);
 }
 
 TEST(CommandLine, NoCommandShowsTheHelpAsAnError) {

@@ -38,7 +38,7 @@ TEST(RequestCheck, TakesDefaultsAndBounds) {
                             .max_tokens = 7,
                             .min_tokens = 7,
                             .stop_token_ids = {0, 99},
-                            .stop = {std::string(4096, 'x'), "\xC3\xA9"},
+                            .stop = {std::string(4094, 'x'), "\xC3\xA9"},
                             .logprobs = 20,
                             .prompt_logprobs = 0};
             }),
@@ -85,6 +85,9 @@ TEST(RequestCheck, NamesTheFieldAndTheRange) {
   EXPECT_THAT(message([](SamplingParams& p) { p.stop = {"\xFF"}; }), HasSubstr("UTF-8"));
   EXPECT_THAT(message([](SamplingParams& p) { p.stop = {std::string(5000, 'x')}; }), HasSubstr("stop string"));
   EXPECT_THAT(message([](SamplingParams& p) { p.stop.assign(17, "x"); }), HasSubstr("number of stop strings is 17"));
+  EXPECT_THAT(message([](SamplingParams& p) { p.stop.assign(5, std::string(900, 'x')); }), HasSubstr("is 4500"));
+  EXPECT_THAT(message([](SamplingParams& p) { p.logit_bias.assign(4097, {1, 1}); }), HasSubstr("logit_bias entries"));
+  EXPECT_THAT(message([](SamplingParams& p) { p.stop_token_ids.assign(4097, 1); }), HasSubstr("stop_token_ids is"));
 }
 
 TEST(RequestCheck, ThePromptMustFit) {

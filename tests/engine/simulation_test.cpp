@@ -257,13 +257,11 @@ TEST_P(Simulation, EveryRequestGetsWhatItGetsAlone) {
     return;
   }
   uint64_t preemptions = 0;
-  for (uint64_t seed = 1; seed <= 20 && !HasFailure(); ++seed) preemptions += simulate(GetParam(), seed);
-  EXPECT_GT(preemptions, 10U) << "the pools are too large to test anything";
+  for (uint64_t seed = 1; seed <= 12 && !HasFailure(); ++seed) preemptions += simulate(GetParam(), seed);
+  EXPECT_GT(preemptions, 6U) << "the pools are too large to test anything";
 }
 
-TEST_P(Simulation, ThreadsChangeNothing) {
-  for (uint64_t seed = 101; seed <= 102; ++seed) simulate(GetParam(), seed, 2);
-}
+TEST_P(Simulation, ThreadsChangeNothing) { simulate(GetParam(), 101, 2); }
 
 INSTANTIATE_TEST_SUITE_P(Models, Simulation, testing::Values(TinyKind::moe, TinyKind::dense),
                          [](const auto& test) { return test.param == TinyKind::moe ? "Moe" : "Dense"; });

@@ -216,7 +216,10 @@ TEST(GatedAttention, LongContextsMatchTheFormula) {
   const Shape shape{2, 1, 16, 8};
   const Model model(shape, DType::f32, Compute::f32);
   const Sequence s(shape, 1100, 9);
-  expect_near(model.run_alone(s), model.reference(s), 2e-5, 1e-5, "1100 positions");
+  const auto got = model.run_alone(s, 1);
+  expect_near(got, model.reference(s), 2e-5, 1e-5, "1100 positions");
+  // Five splits, each a thread's work, merged in order.
+  expect_same_bits(model.run({s}, {{{0, 1090}}, {{0, 1}}, {{0, 9}}}, 4)[0], got, "by split");
 }
 
 /// Steps of equal parts.

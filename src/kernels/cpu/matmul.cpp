@@ -11,9 +11,11 @@ namespace tessera::kernels::cpu {
 namespace {
 
 // Rows of x that share one decoding of a weight panel. 256 rows of 128 columns (128 KB) and the sums of four panels
-// (256 KB) fit a second-level cache; decoding is then below 1 % of the work.
+// (256 KB) fit a second-level cache; decoding is then below 1 % of the work. With few rows a task may have more panels,
+// for small ones are soon done.
 constexpr int64_t kMaxTaskRows = 256;
-constexpr int64_t kMaxTaskPanels = 4;
+constexpr int64_t kMaxTaskSums = 4 * kMaxTaskRows;  // panels x rows
+constexpr int64_t kMaxTaskPanels = 16;
 
 /// How one product is cut: tasks [first_task, first_task + row_tasks * panel_tasks), those of the same rows together.
 struct Cut {
@@ -31,7 +33,8 @@ Cut cut_product(const Matmul& product, int64_t first_task, int64_t task_work) {
   cut.first_task = first_task;
   cut.row_tasks = (product.rows + kMaxTaskRows - 1) / kMaxTaskRows;
   cut.task_rows = (product.rows + cut.row_tasks - 1) / cut.row_tasks;
-  cut.task_panels = std::clamp<int64_t>(task_work / panel_work(*product.weight, cut.task_rows), 1, kMaxTaskPanels);
+  const int64_t most = std::min(kMaxTaskPanels, kMaxTaskSums / cut.task_rows);
+  cut.task_panels = std::clamp<int64_t>(task_work / panel_work(*product.weight, cut.task_rows), 1, most);
   cut.panel_tasks = (panels + cut.task_panels - 1) / cut.task_panels;
   return cut;
 }

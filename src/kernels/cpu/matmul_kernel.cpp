@@ -72,8 +72,8 @@ void write_panel(const MatmulTask& task, int64_t panel, const float* sums) {
 
 template <WeightFormat kFormat>
 void run_format(const MatmulTask& task) {
-  // f32 and f16 have too little to decode to be worth kernels of their own.
-  constexpr bool kHasDirect = kFormat != WeightFormat::f32 && kFormat != WeightFormat::f16;
+  // f32 and f16 have too little to decode to be worth kernels of their own, 128-bit vectors too little speed.
+  constexpr bool kHasDirect = kPartLanes >= 8 && kFormat != WeightFormat::f32 && kFormat != WeightFormat::f16;
   const Weight& weight = *task.product->weight;
   const auto* data = reinterpret_cast<const uint8_t*>(weight.data.data());
   const int64_t full_panel = panel_bytes(kFormat, weight.cols, kPanelBlocks);
