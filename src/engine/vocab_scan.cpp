@@ -62,8 +62,8 @@ void ExpWeights(const float* logits, int64_t count, double max, double inv_tempe
   std::copy(out, out + (count - i), weights + i);
 }
 
-/// High and low halves of a * b, lane by lane.
-template <class D, class V>
+/// High and low halves of a * b, lane by lane; the lanes of b are all equal.
+template <class D, class V = hn::Vec<D>>
 HWY_INLINE void MultiplyWide(D d, V a, V b, V& high, V& low) {
   const hn::RepartitionToWide<D> dw;
   const auto even = hn::BitCast(d, hn::MulEven(a, b));  // (low, high) pairs of lanes 0, 2, ...
@@ -72,34 +72,48 @@ HWY_INLINE void MultiplyWide(D d, V a, V b, V& high, V& low) {
   high = hn::OddEven(odd, hn::BitCast(d, hn::ShiftRight<32>(hn::BitCast(dw, even))));
 }
 
+/// Philox on counters (first, first + 1, ...), one in each lane.
+template <class D, class V = hn::Vec<D>>
+struct PhiloxLanes {
+  PhiloxLanes(D d, const NoiseStream& stream, uint32_t first)
+      : c0(hn::Iota(d, first)),
+        c1(hn::Set(d, static_cast<uint32_t>(stream.position))),
+        c2(hn::Set(d, static_cast<uint32_t>(stream.position >> 32))),
+        c3(hn::Set(d, stream.choice)) {}
+
+  HWY_INLINE void Round(D d, uint32_t k0, uint32_t k1) {
+    V high0, low0, high1, low1;
+    MultiplyWide(d, c0, hn::Set(d, kPhiloxM0), high0, low0);
+    MultiplyWide(d, c2, hn::Set(d, kPhiloxM1), high1, low1);
+    c0 = hn::Xor(hn::Xor(high1, c1), hn::Set(d, k0));
+    c2 = hn::Xor(hn::Xor(high0, c3), hn::Set(d, k1));
+    c1 = low1;
+    c3 = low0;
+  }
+  HWY_INLINE V Largest() const { return hn::Max(hn::Max(c0, c1), hn::Max(c2, c3)); }
+
+  V c0, c1, c2, c3;
+};
+
 uint32_t NoiseBlock(const NoiseStream& stream, int32_t first, uint32_t* bits) {
-  // At most 16 lanes: 256 ids are 64 counters.
+  // 256 ids are 64 counters; two vectors of them at a time, because a round waits for the one before it.
   const hn::CappedTag<uint32_t, 16> d;
-  using V = hn::Vec<decltype(d)>;
   const auto lanes = static_cast<uint32_t>(hn::Lanes(d));
-  const V m0 = hn::Set(d, kPhiloxM0);
-  const V m1 = hn::Set(d, kPhiloxM1);
-  V largest = hn::Zero(d);
-  for (uint32_t i = 0; i < kScanBlock / 4; i += lanes) {
-    V c0 = hn::Iota(d, static_cast<uint32_t>(first) / 4 + i);
-    V c1 = hn::Set(d, static_cast<uint32_t>(stream.position));
-    V c2 = hn::Set(d, static_cast<uint32_t>(stream.position >> 32));
-    V c3 = hn::Set(d, stream.choice);
+  auto largest = hn::Zero(d);
+  for (uint32_t i = 0; i < kScanBlock / 4; i += 2 * lanes) {
+    const uint32_t counter = static_cast<uint32_t>(first) / 4 + i;
+    PhiloxLanes<decltype(d)> a(d, stream, counter), b(d, stream, counter + lanes);
     auto k0 = static_cast<uint32_t>(stream.key);
     auto k1 = static_cast<uint32_t>(stream.key >> 32);
     for (int round = 0; round < kPhiloxRounds; ++round) {
-      V high0, low0, high1, low1;
-      MultiplyWide(d, c0, m0, high0, low0);
-      MultiplyWide(d, c2, m1, high1, low1);
-      c0 = hn::Xor(hn::Xor(high1, c1), hn::Set(d, k0));
-      c2 = hn::Xor(hn::Xor(high0, c3), hn::Set(d, k1));
-      c1 = low1;
-      c3 = low0;
+      a.Round(d, k0, k1);
+      b.Round(d, k0, k1);
       k0 += kPhiloxW0;
       k1 += kPhiloxW1;
     }
-    largest = hn::Max(largest, hn::Max(hn::Max(c0, c1), hn::Max(c2, c3)));
-    hn::StoreInterleaved4(c0, c1, c2, c3, d, bits + size_t{4} * i);
+    largest = hn::Max(largest, hn::Max(a.Largest(), b.Largest()));
+    hn::StoreInterleaved4(a.c0, a.c1, a.c2, a.c3, d, bits + size_t{4} * i);
+    hn::StoreInterleaved4(b.c0, b.c1, b.c2, b.c3, d, bits + size_t{4} * (i + lanes));
   }
   return hn::GetLane(hn::MaxOfLanes(d, largest));
 }
