@@ -69,10 +69,10 @@ struct QuantizeReport {
 /// stored names, fused experts split into gate, up and down projections of each expert, config.json with a
 /// quantization_config (and hf_quant_config.json for ModelOpt), and every other file of up to 256 MB as it is.
 ///
-/// Memory stays at a few pieces of 16 MB and the block scales of one matrix, whatever the size: weights are read
-/// through the mapping, pass by pass (the largest magnitude, then the rows), and their pages are given back. The
-/// bytes do not depend on the number of threads. All is written into "<destination>.partial", which is renamed at the
-/// end and removed on failure.
+/// Memory stays at a few pieces of 16 MB, the block scales of one matrix and a list of what is to be written (1.5 KB a
+/// matrix: 130 MB for the 92,160 experts of the 397B), whatever the size: weights are read through the mapping, pass by
+/// pass (the largest magnitude, then the rows), and their pages are given back. The bytes do not depend on the number
+/// of threads. All is written into "<destination>.partial", which is renamed at the end and removed on failure.
 ///
 /// Errors: destination exists; the disk is too small; columns that a format's groups do not divide; nothing to
 /// quantise; NaN or infinite weights (naming tensor, row and column); a dialect that differs from the one in which the

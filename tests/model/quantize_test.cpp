@@ -460,6 +460,23 @@ TEST_F(Quantize, RefusesAnExistingDestination) {
   EXPECT_TRUE(std::filesystem::exists(directory_ / "new/parents/config.json"));
 }
 
+TEST_F(Quantize, RefusesWhatTheDiskCannotHold) {
+  make_source();
+  // 4 TB that are one hole; FP8 would take two of them.
+  const auto file = directory_.write(
+      "source/model.safetensors",
+      format::test::safetensors(
+          R"({"lm_head.weight":{"dtype":"BF16","shape":[1048576,2097152],"data_offsets":[0,4398046511104]}})", ""));
+  std::error_code failed;
+  std::filesystem::resize_file(file, std::filesystem::file_size(file) + 4398046511104, failed);
+  if (failed || std::filesystem::space(directory_.path()).available > 2'000'000'000'000) {
+    GTEST_SKIP() << "no sparse files here, or room for 2 TB";
+  }
+  const Status status = failure({.formats = {{TensorKind::lm_head, WeightFormat::fp8_e4m3}}});
+  EXPECT_EQ(status.code(), StatusCode::resource_exhausted);
+  EXPECT_THAT(status.message(), HasSubstr("2199.1 GB are needed"));
+}
+
 TEST_F(Quantize, RefusesColumnsThatTheGroupDoesNotDivide) {
   SynthShape shape = small_shape();
   shape.moe_intermediate_size = 24;
