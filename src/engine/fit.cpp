@@ -16,7 +16,10 @@ constexpr size_t kReserveBytes = size_t{256} << 20;  // for tokenizer, requests,
 constexpr int kReserveShare = 20;                    // at least a 20th of what is free
 constexpr int64_t kLeastModelLen = 2048;             // a shorter context is only given to those who ask for it
 
-std::string gib(size_t bytes) { return fmt::format("{:.2f} GiB", static_cast<double>(bytes) / 0x1p30); }
+std::string size_text(size_t bytes) {
+  const auto number = static_cast<double>(bytes);
+  return number < 0x1p30 ? fmt::format("{:.2f} MiB", number / 0x1p20) : fmt::format("{:.2f} GiB", number / 0x1p30);
+}
 
 std::string_view kv_name(DType dtype) {
   return dtype == DType::f32 ? "float32" : dtype == DType::f8_e4m3 ? "fp8" : "bfloat16";
@@ -59,7 +62,7 @@ int64_t blocks_for(int64_t tokens) { return (tokens + kBlockTokens - 1) / kBlock
 
 std::string what_to_change(const FitInput& input) {
   std::string advice = "lower max_num_seqs or max_model_len";
-  if (input.kv_dtype != DType::f8_e4m3) advice += ", use kv_cache_dtype fp8";
+  if (input.kv_dtype == DType::bf16) advice += ", use kv_cache_dtype fp8";
   return advice + (input.memory_bytes > 0 ? ", raise memory_bytes, or free memory" : ", or free memory");
 }
 
@@ -94,10 +97,10 @@ Expected<FitReport> plan_fit(const model::ModelConfig& config, const FitInput& i
         StatusCode::resource_exhausted,
         "the model does not fit: {} are free ({} of them kept in reserve{}); needed are {} for weights, {} for "
         "the workspace of {} rows, and at least {} for states of {} sequences and KV of {} tokens; {}",
-        gib(fit.available_bytes), gib(fit.reserve_bytes),
-        input.memory_bytes > 0 ? ", " + gib(input.memory_bytes) + " given to states and KV" : "", gib(fit.weight_bytes),
-        gib(fit.workspace_bytes), fit.max_num_batched_tokens, gib(least), least_seqs, least_tokens,
-        fixed > usable ? "use a smaller model or free memory" : what_to_change(input));
+        size_text(fit.available_bytes), size_text(fit.reserve_bytes),
+        input.memory_bytes > 0 ? ", " + size_text(input.memory_bytes) + " given to states and KV" : "",
+        size_text(fit.weight_bytes), size_text(fit.workspace_bytes), fit.max_num_batched_tokens, size_text(least),
+        least_seqs, least_tokens, fixed > usable ? "use a smaller model or free memory" : what_to_change(input));
   }
 
   size_t seqs = least_seqs;
