@@ -40,6 +40,16 @@ struct TestWeight {
   }
 };
 
+Weight pack(const std::vector<float>& values, int64_t rows, int64_t cols) {
+  TestContext test(1);
+  const format::MatrixView view{.format = format::WeightFormat::f32,
+                                .rows = rows,
+                                .cols = cols,
+                                .data = reinterpret_cast<const std::byte*>(values.data()),
+                                .row_scales = {}};
+  return std::move(*pack_weight(test.context, {&view, 1}));
+}
+
 struct TestExpert {
   TestWeight gate_up, down;
 
@@ -208,6 +218,40 @@ TEST(Moe, TiesGoToTheLowerIdAndEveryTokenMayTakeOneExpert) {
     for (int32_t j = 0; j < 3; ++j) EXPECT_EQ(got.chosen[row * 3 + static_cast<size_t>(j)], j);
   }
   expect_near(got.x, model.reference(x, got.chosen), 0.02, 0x1p-7, "ties");
+}
+
+TEST(Moe, SumsByExpertIdNotByProbability) {
+  // The same experts under other ids: the same choice and weights, another order of the sum.
+  const Model model({64, 32, 0, 6, 5}, Compute::f32);
+  Model renamed({64, 32, 0, 6, 5}, Compute::f32);
+  const std::vector<size_t> names = {3, 0, 5, 1, 4, 2};
+  std::vector<float> router;
+  for (size_t id = 0; id < 6; ++id) {
+    const auto row = model.router[0].plain.begin() + static_cast<long>(names[id] * 64);
+    router.insert(router.end(), row, row + 64);
+  }
+  std::vector<SwigluWeights> experts(6);
+  for (size_t id = 0; id < 6; ++id) experts[id] = std::move(renamed.experts[names[id]]);
+  renamed.experts = std::move(experts);
+  renamed.router[0].packed = pack(router, 6, 64);
+
+  const auto x = random_floats(20 * 64, 14);
+  const auto a = model.run(x), b = renamed.run(x);
+  for (size_t i = 0; i < a.chosen.size(); ++i)
+    ASSERT_EQ(static_cast<size_t>(a.chosen[i]), names[static_cast<size_t>(b.chosen[i])]);
+  expect_near(a.x, std::vector<double>(b.x.begin(), b.x.end()), 1e-5, 1e-5, "renamed experts");
+  EXPECT_NE(a.x, b.x);
+}
+
+TEST(Moe, NanLogitsComeLast) {
+  Model model({64, 16, 0, 8, 4}, Compute::f32);
+  std::vector<float> router(model.router[0].plain.begin(), model.router[0].plain.end());
+  // Expert 5: infinity minus infinity.
+  for (size_t i = 0; i < 64; ++i) router[5 * 64 + i] = i % 2 == 0 ? 3e38F : -3e38F;
+  model.router[0].packed = pack(router, 8, 64);
+  const auto got = model.run(std::vector<float>(64, 1.0F));
+  EXPECT_EQ(std::count(got.chosen.begin(), got.chosen.end(), 5), 0);
+  EXPECT_TRUE(std::isnan(got.x[0]));
 }
 
 TEST(Moe, ChosenFallInProbability) {

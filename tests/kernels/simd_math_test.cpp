@@ -75,6 +75,13 @@ std::vector<double> each(const std::vector<float>& x, double (*function)(double)
   return y;
 }
 
+/// With all 24 bits in use, so that every rounding shows.
+std::vector<float> full_floats(int64_t count, uint32_t seed) {
+  auto x = random_floats(static_cast<size_t>(count), seed);
+  for (auto& v : x) v *= 1.0F / 3;
+  return x;
+}
+
 constexpr double kUlp = 0x1p-23;
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
@@ -121,7 +128,7 @@ TEST(SimdMath, RoundsToBf16AsTheScalarDoes) {
 }
 
 TEST(SimdMath, SumIsAFixedTree) {
-  const auto x = random_floats(16, 1);
+  const auto x = full_floats(16, 1);
   for (int64_t n = 0; n <= 16; ++n) {
     std::vector<float> lane(x);
     std::fill(lane.begin() + n, lane.end(), 0.0F);
@@ -155,7 +162,7 @@ TEST(SmallGemm, SerialFmaOverK) {
   for (const int64_t m : {1, 2, 4, 7, 8, 9, 19}) {
     for (const int64_t n : {16, 32, 48, 80}) {
       for (const int64_t k : {0, 1, 5, 64}) {
-        const auto a = random_floats(static_cast<size_t>(m * k), 2), b = random_floats(static_cast<size_t>(k * n), 3);
+        const auto a = full_floats(m * k, 2), b = full_floats(k * n, 3);
         std::vector<float> want(static_cast<size_t>(m * n), 0.0F);
         for (int64_t i = 0; i < m * n; ++i) {
           for (int64_t t = 0; t < k; ++t) {
@@ -178,9 +185,9 @@ TEST(SmallGemm, TrianglesStopAtTheDiagonal) {
   for (const int64_t rows : {1, 3, 8, 13, 64}) {
     for (const int64_t n : {16, 48}) {
       const auto size = static_cast<size_t>(rows);
-      auto a = random_floats(size * size, 4);
+      auto a = full_floats(rows * rows, 4);
       for (auto& v : a) v *= 0.1F;
-      const auto b = random_floats(static_cast<size_t>(rows * n), 5), start = random_floats(b.size(), 6);
+      const auto b = full_floats(rows * n, 5), start = full_floats(rows * n, 6);
       for (const bool solving : {false, true}) {
         auto lower = a;
         for (size_t i = 0; i < size; ++i) {
