@@ -131,8 +131,13 @@ def compare_decoding(what, programs, directory, state, args, weight):
         bf16 = NVFP4PackedCompressor.decompress(
             {k[2:]: v for k, v in state.items()}, QuantizationScheme(targets=["Linear"], weights=args)
         )["weight"]
-        share = (bf16 == ours.to(bf16.dtype)).float().mean().item()
-        check(f"{what}: package's decompress() in {str(bf16.dtype)[6:]}", share > 0.999, f"{100 * share:.3f} % equal")
+        # Two units of fp32 decide where the value lies half-way between two of bf16, which some global scales make common.
+        agrees = bf16 == ours.to(bf16.dtype)
+        share = agrees.float().mean().item()
+        for nudge in (1 - 2**-22, 1 + 2**-22):
+            agrees |= bf16 == (ours * nudge).to(bf16.dtype)
+        check(f"{what}: package's decompress() in {str(bf16.dtype)[6:]}", agrees.all().item(),
+              f"{100 * share:.3f} % equal, the rest half-way")
     error = ((ours - weight.float()).norm() / weight.float().norm()).item()
     check(f"{what}: error", error < 0.16, f"{error:.4f}")
 

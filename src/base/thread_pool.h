@@ -19,7 +19,7 @@ namespace tessera {
 /// decode step runs hundreds of short loops back to back; waking a sleeping thread costs 20-50 us), then sleep.
 class ThreadPool {
  public:
-  /// `threads` >= 1, the caller included.
+  /// `threads` >= 1, the caller included. Throws std::system_error where the system starts no more.
   explicit ThreadPool(int threads);
   ~ThreadPool();
   ThreadPool(const ThreadPool&) = delete;
@@ -32,6 +32,7 @@ class ThreadPool {
   void run_chunks(int64_t chunks, const std::function<void(int64_t chunk, int thread)>& body);
 
  private:
+  void stop_workers();
   void work(int thread);
   void take_chunks(int thread);
 

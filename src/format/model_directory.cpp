@@ -110,11 +110,15 @@ std::vector<std::string> names_in(const fs::path& directory) {
 
 Expected<fs::path> check_model_directory(const fs::path& directory) {
   const fs::path config = directory / "config.json";
-  std::error_code ignored;
-  if (fs::exists(config, ignored)) return directory;
-  if (fs::is_symlink(config, ignored)) return MappedFile::open(config).status();
-  return error(StatusCode::not_found, "{}: has no config.json, so it is not a model directory; it holds: {}",
-               printable(directory.string()), fmt::join(names_in(directory), ", "));
+  std::error_code failed;
+  if (fs::exists(config, failed)) return directory;
+  if (failed) {
+    return error(StatusCode::not_found, "{}: cannot be read: {}", printable(directory.string()), failed.message());
+  }
+  if (fs::is_symlink(config, failed)) return MappedFile::open(config).status();
+  const std::vector<std::string> names = names_in(directory);
+  return error(StatusCode::not_found, "{}: has no config.json, so it is not a model directory; it holds {}",
+               printable(directory.string()), names.empty() ? "nothing" : fmt::format("{}", fmt::join(names, ", ")));
 }
 
 Expected<fs::path> find_snapshot(const fs::path& repository, const CacheName& name) {

@@ -22,12 +22,14 @@ const std::map<std::string, Folders> kArrows = {
     {"device", {"base"}},
     {"format", {"base"}},
     {"text", {"base"}},
-    {"kernels", {"format", "device"}},
+    {"plan", {"format"}},
+    {"kernels", {"plan", "device"}},
     {"model", {"kernels"}},
     {"engine", {"model", "text"}},
-    {"cli", {"engine"}},
+    {"server", {"engine", "text"}},
+    {"cli", {"server", "plan"}},
 };
-const Folders kFreeOfCuda = {"base", "format", "text", "cli"};
+const Folders kFreeOfCuda = {"base", "format", "plan", "text", "server", "cli"};
 
 Folders reachable(const std::string& folder) {
   Folders all = {folder};

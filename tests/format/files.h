@@ -1,46 +1,19 @@
 #pragma once
 
-#include <gtest/gtest.h>
-
 #include <cstddef>
 #include <cstring>
-#include <filesystem>
-#include <fstream>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/temp_directory.h"
 #include "format/safetensors.h"
 
 // Files for tests, built byte by byte, independent of SafetensorsWriter.
 namespace tessera::format::test {
 
-/// A fresh directory, removed at the end.
-class TempDirectory {
- public:
-  TempDirectory() {
-    std::string name = ::testing::TempDir() + "tessera-format-XXXXXX";
-    if (::mkdtemp(name.data()) == nullptr) std::abort();
-    path_ = name;
-  }
-  ~TempDirectory() { std::filesystem::remove_all(path_); }
-  TempDirectory(const TempDirectory&) = delete;
-  TempDirectory& operator=(const TempDirectory&) = delete;
-
-  [[nodiscard]] const std::filesystem::path& path() const { return path_; }
-  [[nodiscard]] std::filesystem::path operator/(const std::string& file) const { return path_ / file; }
-
-  std::filesystem::path write(const std::string& file, std::string_view content) const {
-    const auto path = path_ / file;
-    std::filesystem::create_directories(path.parent_path());
-    std::ofstream(path, std::ios::binary) << content;
-    return path;
-  }
-
- private:
-  std::filesystem::path path_;
-};
+using tessera::test::TempDirectory;
 
 inline std::span<const std::byte> as_bytes(std::string_view text) {
   return {reinterpret_cast<const std::byte*>(text.data()), text.size()};
