@@ -1,0 +1,280 @@
+#include <algorithm>
+#include <array>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "cli/commands.h"
+#include "cli/console.h"
+#include "cli/flags.h"
+#include "cli/table.h"
+#include "cli/tiles_compare.h"
+#include "device/device.h"
+#include "plan/budget.h"
+#include "plan/candidates.h"
+#include "plan/model_shapes.h"
+#include "plan/plan.h"
+#include "plan/registers.h"
+
+namespace tessera::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using plan::Candidate;
+using plan::DeviceFacts;
+using plan::Op;
+using plan::Plan;
+
+constexpr std::array kOps = {Op::gate_up, Op::down};
+constexpr int64_t kTokenCounts[] = {1, 2, 4, 8, 16, 32, 64, 128, 512, 2048, 8192};
+constexpr const char* kLive = "live";
+
+struct Options {
+  std::string gpu = "rtx-pro-6000", model = "397b", format = "nvfp4", path = "w4a16", compare;
+  int64_t tokens = 8;
+  bool explain = false, json = false;
+};
+
+/// The plans of a layer's two matrix products.
+using LayerPlans = std::array<Plan, kOps.size()>;
+
+Expected<DeviceFacts> find_gpu(const std::string& key) {
+  if (key != kLive) return plan::find_device(key);
+  TESSERA_ASSIGN_OR_RETURN(const auto gpus, device::list_gpus());
+  if (gpus.empty())
+    return error(StatusCode::not_found, "this machine has no GPU; --gpu takes the name of an absent one");
+  const device::GpuFacts& gpu = gpus.front();
+  return plan::live_facts({.name = gpu.name,
+                           .compute_major = gpu.compute_major,
+                           .compute_minor = gpu.compute_minor,
+                           .sm_count = gpu.sm_count,
+                           .smem_per_block_bytes = static_cast<int64_t>(gpu.smem_per_block_bytes_max),
+                           .smem_per_sm_bytes = static_cast<int64_t>(gpu.smem_per_sm_bytes),
+                           .l2_bytes = static_cast<int64_t>(gpu.l2_bytes),
+                           .memory_bytes = static_cast<int64_t>(gpu.memory_bytes)});
+}
+
+Expected<LayerPlans> plan_layer(const Options& options, const DeviceFacts& gpu, int64_t tokens) {
+  const plan::ModelShape& shape = *plan::find_model_shape(options.model);
+  const auto format = options.format == "mxfp4" ? plan::WeightFormat::mxfp4 : plan::WeightFormat::nvfp4;
+  const auto path = options.path == "w4a4" ? plan::Path::w4a4 : plan::Path::w4a16;
+  LayerPlans plans;
+  for (size_t i = 0; i < kOps.size(); ++i) {
+    TESSERA_ASSIGN_OR_RETURN(plans[i], plan::make_plan(layer_desc(shape, kOps[i], format, path, tokens), gpu));
+  }
+  return plans;
+}
+
+/// Indices of the kept candidates, the layer's fastest first.
+std::vector<size_t> kept_in_order(const LayerPlans& plans) {
+  std::vector<size_t> kept;
+  for (size_t i = 0; i < plans[0].candidates.size(); ++i) {
+    if (plans[0].candidates[i].kept()) kept.push_back(i);
+  }
+  const auto layer_us = [&](size_t i) {
+    return plans[0].candidates[i].cost.estimate_us + plans[1].candidates[i].cost.estimate_us;
+  };
+  std::stable_sort(kept.begin(), kept.end(), [&](size_t a, size_t b) { return layer_us(a) < layer_us(b); });
+  return kept;
+}
+
+std::string format_us(double us) { return fmt::format("{:.{}f}", us, us < 10 ? 2 : us < 100 ? 1 : 0); }
+
+std::string family(const plan::Tile& tile) {
+  for (const plan::TileFamily& f : plan::tile_families()) {
+    if (f.blocks_per_sm == tile.blocks_per_sm) return f.name;
+  }
+  return "?";
+}
+
+std::string chosen_for(const LayerPlans& plans, size_t candidate) {
+  std::string ops;
+  for (const Plan& p : plans) {
+    if (p.choice == candidate) ops += fmt::format("{}{}", ops.empty() ? "" : ", ", plan::name(p.desc.op));
+  }
+  return ops;
+}
+
+void print_header(const Options& options, const DeviceFacts& gpu, const LayerPlans& plans) {
+  print("{}: compute capability {}.{}, {} SMs, {} B of shared memory a block, {} B an SM, L2 {}, {} GB/s\n", gpu.name,
+        gpu.compute_major, gpu.compute_minor, gpu.sm_count, gpu.smem_per_block_bytes, gpu.smem_per_sm_bytes,
+        format_bytes(static_cast<uint64_t>(gpu.l2_bytes)), gpu.read_gb_s);
+  print("{}: {}\n", plan::find_model_shape(options.model)->name, plan::describe_layer(plans[0].desc));
+  print("K segments: gate_up {}, down {}\n", plans[0].k_segments, plans[1].k_segments);
+  if (plans[0].desc.path == plan::Path::w4a4 && !gpu.has_fp4_mma()) {
+    print("This GPU has no FP4 MMA: W4A4 is emulated there, to be checked, not to be fast.\n");
+  }
+}
+
+void print_kept(const LayerPlans& plans) {
+  std::vector<std::vector<std::string>> rows = {{"tile", "for", "stages", "stage B", "block B", "blocks/SM", "threads",
+                                                 "regs", "gate_up us", "bound", "down us", "bound", "chosen for"}};
+  for (const size_t i : kept_in_order(plans)) {
+    const Candidate& c = plans[0].candidates[i];
+    const plan::Cost& down = plans[1].candidates[i].cost;
+    rows.push_back({shape_name(c.tile), family(c.tile), std::to_string(c.tile.stages),
+                    std::to_string(plan::stage_bytes(c.tile)), std::to_string(c.smem_bytes),
+                    std::to_string(c.resident_blocks), std::to_string(threads(c.tile)),
+                    std::to_string(plan::register_estimate(c.tile)), format_us(c.cost.estimate_us), c.cost.bound,
+                    format_us(down.estimate_us), down.bound, chosen_for(plans, i)});
+  }
+  print("\n{}", format_table("<<>>>>>>><><<", rows));
+}
+
+void print_rejected(const LayerPlans& plans, bool explain) {
+  std::vector<std::vector<std::string>> rows = {{"rejected", "for", "because"}};
+  for (const Candidate& c : plans[0].candidates) {
+    if (c.kept()) continue;
+    rows.push_back({shape_name(c.tile), family(c.tile), c.rejected_because});
+  }
+  if (rows.size() == 1) return;
+  if (explain) {
+    print("\n{}", format_table("<<<", rows));
+  } else {
+    print("\n{} tiles rejected; --explain says why\n", rows.size() - 1);
+  }
+}
+
+Status print_choices(const Options& options, const DeviceFacts& gpu) {
+  std::vector<std::vector<std::string>> rows = {{"tokens", "experts", "gate_up", "us", "down", "us"}};
+  for (const int64_t tokens : kTokenCounts) {
+    TESSERA_ASSIGN_OR_RETURN(const LayerPlans plans, plan_layer(options, gpu, tokens));
+    std::vector<std::string> row = {std::to_string(tokens),
+                                    fmt::format("{:.0f}", plan::Routing(plans[0].desc).distinct_experts())};
+    for (const Plan& p : plans) {
+      row.push_back(shape_name(p.chosen().tile));
+      row.push_back(format_us(p.chosen().cost.estimate_us));
+    }
+    rows.push_back(std::move(row));
+  }
+  print("\n{}", format_table(">><><>", rows));
+  return {};
+}
+
+Json candidate_json(const LayerPlans& plans, size_t index) {
+  const Candidate& c = plans[0].candidates[index];
+  Json json = {{"m", c.tile.m},
+               {"n", c.tile.n},
+               {"k", c.tile.k},
+               {"blocks_per_sm_wanted", c.tile.blocks_per_sm},
+               {"kept", c.kept()},
+               {"stages", c.tile.stages},
+               {"stage_bytes", plan::stage_bytes(c.tile)},
+               {"smem_bytes", c.smem_bytes},
+               {"threads", plan::threads(c.tile)},
+               {"registers_estimate", plan::register_estimate(c.tile)}};
+  if (!c.kept()) {
+    json["rejected_because"] = c.rejected_because;
+    return json;
+  }
+  json["blocks_per_sm"] = c.resident_blocks;
+  for (const Plan& p : plans) {
+    const plan::Cost& cost = p.candidates[index].cost;
+    json[plan::name(p.desc.op)] = {{"estimate_us", cost.estimate_us},
+                                   {"floor_us", cost.floor_us},
+                                   {"bound", cost.bound},
+                                   {"memory_us", cost.memory_us},
+                                   {"l2_us", cost.l2_us},
+                                   {"smem_us", cost.smem_us},
+                                   {"mma_us", cost.mma_us},
+                                   {"issue_us", cost.issue_us},
+                                   {"blocks", cost.blocks},
+                                   {"weight_bytes", cost.weight_bytes},
+                                   {"chosen", p.choice == index}};
+  }
+  return json;
+}
+
+Json to_json(const Options& options, const DeviceFacts& gpu, const LayerPlans& plans) {
+  Json json = {{"gpu", gpu.name},
+               {"compute_capability", fmt::format("{}.{}", gpu.compute_major, gpu.compute_minor)},
+               {"sm_count", gpu.sm_count},
+               {"smem_per_block_bytes", gpu.smem_per_block_bytes},
+               {"read_gb_s", gpu.read_gb_s},
+               {"fp4_mma", gpu.has_fp4_mma()},
+               {"model", options.model},
+               {"format", options.format},
+               {"path", options.path},
+               {"tokens", options.tokens},
+               {"k_segments", {{"gate_up", plans[0].k_segments}, {"down", plans[1].k_segments}}},
+               {"tiles", Json::array()}};
+  for (size_t i = 0; i < plans[0].candidates.size(); ++i) json["tiles"].push_back(candidate_json(plans, i));
+  return json;
+}
+
+Status tiles(const Options& options) {
+  if (!options.compare.empty()) {
+    print_k128_comparison();
+    return {};
+  }
+  TESSERA_ASSIGN_OR_RETURN(const DeviceFacts gpu, find_gpu(options.gpu));
+  TESSERA_ASSIGN_OR_RETURN(const LayerPlans plans, plan_layer(options, gpu, options.tokens));
+  if (options.json) {
+    // The driver names a live GPU.
+    print("{}\n", to_json(options, gpu, plans).dump(2, ' ', false, Json::error_handler_t::replace));
+    return {};
+  }
+  print_header(options, gpu, plans);
+  print_kept(plans);
+  print_rejected(plans, options.explain);
+  TESSERA_RETURN_IF_ERROR(print_choices(options, gpu));
+  print("\nTimes are estimates from floors (bytes, MMA rate, instructions), not measurements.\n");
+  return {};
+}
+
+std::vector<std::string> gpu_names() {
+  std::vector<std::string> names = {kLive};
+  for (const DeviceFacts& gpu : plan::known_devices()) names.push_back(gpu.key);
+  return names;
+}
+
+std::vector<std::string> model_names() {
+  std::vector<std::string> names;
+  for (const plan::ModelShape& shape : plan::kModelShapes) names.emplace_back(shape.key);
+  return names;
+}
+
+std::string joined(const std::vector<std::string>& names) {
+  std::string text;
+  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
+  return text;
+}
+
+}  // namespace
+
+void add_tiles(CLI::App& app, Action& action) {
+  auto options = std::make_shared<Options>();
+  CLI::App* command = app.add_subcommand(
+      "tiles", "Show the tiles that fit a GPU, present or absent, which one is chosen, and why others are not");
+  command->add_option("--gpu", options->gpu, fmt::format("{} (default rtx-pro-6000)", joined(gpu_names())))
+      ->type_name("NAME")
+      ->check(one_of(gpu_names()));
+  command->add_option("--model", options->model, fmt::format("Whose layer: {} (default 397b)", joined(model_names())))
+      ->type_name("NAME")
+      ->check(one_of(model_names()));
+  command->add_option("--format", options->format, "Of the weights: nvfp4 (default) or mxfp4")
+      ->type_name("F")
+      ->check(one_of({"nvfp4", "mxfp4"}));
+  command->add_option("--path", options->path, "What is multiplied: w4a16 (default) or w4a4")
+      ->type_name("P")
+      ->check(one_of({"w4a16", "w4a4"}));
+  command->add_option("--tokens", options->tokens, "Tokens in the step (default 8)")
+      ->type_name("T")
+      ->transform(with_suffix())
+      ->check(whole(0, plan::kTokensMax));
+  command->add_flag("--explain", options->explain, "Show the rejected tiles and why");
+  CLI::Option* compare =
+      command
+          ->add_option("--compare", options->compare,
+                       "k128: the stock list of K = 128 tiles beside ours, on GPUs with 99 KB and with 227 KB")
+          ->type_name("LIST")
+          ->check(one_of({"k128"}));
+  command->add_flag("--json", options->json, "Print JSON, the rejected tiles included")->excludes(compare);
+  command->footer(
+      "Examples:\n"
+      "  tessera tiles --gpu rtx-pro-6000 --explain\n"
+      "  tessera tiles --gpu dgx-spark --format mxfp4 --path w4a4 --model 35b --tokens 4096\n"
+      "  tessera tiles --compare k128");
+  command->callback([options, &action] { action = [options] { return tiles(*options); }; });
+}
+
+}  // namespace tessera::cli

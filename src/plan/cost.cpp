@@ -1,0 +1,121 @@
+#include "plan/cost.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "plan/budget.h"
+
+namespace tessera::plan {
+namespace {
+
+/// A warp scheduler issues one instruction a clock; an SM has four (since compute capability 7.0).
+constexpr double kIssuePerClock = 4;
+/// Shared memory answers 32 banks of 4 bytes a clock.
+constexpr double kSmemBytesPerClock = 128;
+/// What an SM gets from L2 while all of them read: half of its port of 64 (compute capability 8.0 and later). An
+/// assumption: the port is never full, and no figure of ours says how full.
+constexpr double kL2BytesPerClock = 32;
+/// Of a load under load. With it, what an SM has in flight bounds its read rate (Little's law).
+constexpr double kMemoryLatencyUs = 1.0;
+
+/// Warp instructions to decode 16x16 weights to BF16 fragments: 8 weights a lane at 2.5 each. An assumption, in
+/// agreement with W4A16 decode on H200 being issue-bound at 66 to 79 %; the compiled kernel's count replaces it.
+constexpr double kDecodeInstructions = 20;
+/// Warp instructions of the emulated 16x8x64 MMA: 256 products a lane at about 4. An order of magnitude.
+constexpr double kEmulatedMmaInstructions = 1024;
+/// Per stage and warp: barrier wait, arrival, loop, addresses.
+constexpr double kStageInstructions = 12;
+
+/// Share of the lesser floors that does not hide behind the largest. It stands for all that floors leave out (barriers,
+/// start and end of a block) and decides between tiles of one bound; an assumption.
+constexpr double kNotHidden = 0.2;
+
+/// Instructions of one consumer warp for one step of K = 64.
+double step_instructions(const Tile& t, bool fp4_mma) {
+  const double row_fragments = static_cast<double>(t.m) / t.warps_m / kMmaRows;
+  const double col_fragments = static_cast<double>(t.n) / t.warps_n / kMmaCols;
+  constexpr double kRowLoads = 2;  // 128 bits of codes, 32 of scales
+  constexpr double kColLoads = 2;  // BF16: two of 128 bits; 4-bit: codes and scales
+  const double loads = kRowLoads * row_fragments + kColLoads * col_fragments;
+  if (t.path == Path::w4a16) return loads + (4 * kDecodeInstructions + 4 * col_fragments) * row_fragments;
+  return loads + (fp4_mma ? 1 : kEmulatedMmaInstructions) * row_fragments * col_fragments;
+}
+
+double ceil_div(int64_t a, int64_t b) {
+  const int64_t quotient = (a + b - 1) / b;
+  return static_cast<double>(quotient);
+}
+
+double activation_bytes(const Desc& d) {
+  const auto depth = static_cast<double>(weight_depth(d));
+  const double group = scale_group(d.format);
+  const double element = d.path == Path::w4a16 ? 2 : 0.5 + 1 / group;
+  // gate_up gathers the same token for each of its experts, from L2 after the first time.
+  const double columns = static_cast<double>(d.op == Op::gate_up ? d.tokens : slots(d));
+  return columns * depth * element;
+}
+
+double result_bytes(const Desc& d) {
+  const double width = static_cast<double>(d.op == Op::gate_up ? d.intermediate : d.hidden);
+  return static_cast<double>(slots(d)) * width * 2;
+}
+
+}  // namespace
+
+Cost estimate(const Desc& d, const Routing& routing, const Tile& t, const DeviceFacts& device, int resident) {
+  Cost cost;
+  if (d.tokens == 0) {
+    cost.bound = "nothing";
+    return cost;
+  }
+  const double row_tiles = ceil_div(weight_rows(d), t.m);
+  const double steps = ceil_div(weight_depth(d), kMmaDepth);  // of one column tile, over all of its K segments
+  const double tiles = row_tiles * routing.column_tiles(t.n);
+  cost.blocks = tiles * k_segments(d);
+  cost.weight_bytes =
+      routing.distinct_experts() * ceil_div(weight_rows(d), kMmaRows) * steps * weight_slice_bytes(d.format);
+
+  const double in_flight = std::min<double>(resident * t.stages, cost.blocks * t.stages / device.sm_count) *
+                           stage_bytes(t) * device.sm_count;
+  const double bytes_per_us = std::min(device.read_gb_s * 1e3, in_flight / kMemoryLatencyUs);
+  cost.memory_us = (cost.weight_bytes + activation_bytes(d) + result_bytes(d)) / bytes_per_us;
+
+  const double clocks_per_us = device.clock_ghz * 1e3 * device.sm_count;  // of all SMs
+  const double stages = tiles * steps * kMmaDepth / t.k;
+  cost.l2_us = stages * stage_bytes(t) / (kL2BytesPerClock * clocks_per_us);
+  const double reads = static_cast<double>(stage_weight_bytes(t)) * t.warps_n +
+                       static_cast<double>(stage_activation_bytes(t)) * t.warps_m;
+  cost.smem_us = stages * reads / (kSmemBytesPerClock * clocks_per_us);
+
+  const bool fp4_mma = device.has_fp4_mma();
+  const double flops = tiles * steps * 2.0 * t.m * t.n * kMmaDepth;
+  const double tflops = t.path == Path::w4a16 ? device.bf16_tflops : device.fp4_tflops;
+  cost.mma_us = tflops > 0 ? flops / (tflops * 1e6) : 0;
+  const double instructions =
+      consumer_warps(t) * (tiles * steps * step_instructions(t, fp4_mma) + stages * kStageInstructions);
+  cost.issue_us = instructions / (kIssuePerClock * clocks_per_us);
+
+  // Blocks are dealt out whole: the SM with the most of them ends last.
+  const double busy = cost.blocks / (std::ceil(cost.blocks / device.sm_count) * device.sm_count);
+  struct Floor {
+    double us;
+    const char* bound;
+  };
+  const Floor floors[] = {{cost.memory_us, "memory"},
+                          {cost.l2_us / busy, "L2"},
+                          {cost.smem_us / busy, "smem"},
+                          {cost.mma_us / busy, "mma"},
+                          {cost.issue_us / busy, "issue"}};
+  double sum = 0;
+  for (const Floor& floor : floors) {
+    sum += floor.us;
+    if (floor.us > cost.floor_us) {
+      cost.floor_us = floor.us;
+      cost.bound = floor.bound;
+    }
+  }
+  cost.estimate_us = cost.floor_us + kNotHidden * (sum - cost.floor_us);
+  return cost;
+}
+
+}  // namespace tessera::plan

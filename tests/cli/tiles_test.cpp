@@ -1,0 +1,86 @@
+#include <gmock/gmock.h>
+
+#include <nlohmann/json.hpp>
+
+#include "cli/process.h"
+
+namespace tessera::cli {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+
+TEST(Tiles, PrintsTheTableOfAnAbsentGpu) {
+  const Finished result = run_tessera({"tiles", "--gpu", "rtx-pro-6000"});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(result.err, IsEmpty());
+  EXPECT_THAT(result.out, HasSubstr("RTX PRO 6000: compute capability 12.0, 188 SMs, 101376 B"));
+  EXPECT_THAT(result.out, HasSubstr("\n64x8x256     decode        3    13312    40016          2"));
+  EXPECT_THAT(result.out, HasSubstr("gate_up, down"));
+  EXPECT_THAT(result.out, HasSubstr("--explain says why"));
+  EXPECT_THAT(result.out, HasSubstr("not measurements"));
+  EXPECT_THAT(result.out, Not(HasSubstr("over 50176")));
+}
+
+TEST(Tiles, ExplainsRejectionsWithBytes) {
+  const Finished result = run_tessera({"tiles", "--gpu", "dgx-spark", "--explain", "--path", "w4a4"});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(result.out, HasSubstr("55584 B, 5408 B over 50176 (2 blocks an SM)"));
+  EXPECT_THAT(result.out, Not(HasSubstr("emulated")));
+  EXPECT_THAT(run_tessera({"tiles", "--gpu", "h200", "--path", "w4a4"}).out, HasSubstr("emulated"));
+}
+
+TEST(Tiles, JsonHoldsEveryCandidate) {
+  for (const char* gpu : {"rtx-pro-6000", "rtx-pro-5000", "rtx-5090", "dgx-spark", "h200", "b200"}) {
+    for (const char* format : {"nvfp4", "mxfp4"}) {
+      const Finished result = run_tessera(
+          {"tiles", "--gpu", gpu, "--format", format, "--path", "w4a4", "--model", "35b", "--tokens", "1k", "--json"});
+      ASSERT_EQ(result.exit_code, 0) << result.err;
+      const auto json = nlohmann::json::parse(result.out);
+      EXPECT_EQ(json["tokens"], 1000);
+      EXPECT_EQ(json["format"], format);
+      int chosen = 0;
+      for (const auto& tile : json["tiles"]) {
+        if (!tile["kept"].get<bool>()) {
+          EXPECT_FALSE(tile["rejected_because"].get<std::string>().empty());
+          continue;
+        }
+        EXPECT_LE(tile["smem_bytes"].get<int>(), 101'376);
+        EXPECT_GE(tile["stages"].get<int>(), 2);
+        EXPECT_GE(tile["blocks_per_sm"].get<int>(), tile["blocks_per_sm_wanted"].get<int>());
+        for (const char* op : {"gate_up", "down"}) chosen += tile[op]["chosen"].get<bool>() ? 1 : 0;
+      }
+      EXPECT_EQ(chosen, 2) << gpu;
+    }
+  }
+}
+
+TEST(Tiles, ComparesWithTheStockList) {
+  const Finished result = run_tessera({"tiles", "--compare", "k128"});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(result.out, HasSubstr("128x128x128    18432  18432"));
+  EXPECT_THAT(result.out, HasSubstr("5 x 1"));
+  EXPECT_THAT(result.out, HasSubstr("128x8x128"));
+  EXPECT_THAT(result.out, Not(HasSubstr("none")));
+  EXPECT_THAT(result.out, HasSubstr("H200 MXFP4 w4a4"));
+}
+
+TEST(Tiles, MistakesAreExplained) {
+  const std::pair<Arguments, const char*> mistakes[] = {
+      {{"tiles", "--gpu", "rtx-pro-600"}, "did you mean rtx-pro-6000?"},
+      {{"tiles", "--model", "400b"}, "expected one of 397b, 397b-tp4"},
+      {{"tiles", "--format", "fp8"}, "expected one of nvfp4, mxfp4"},
+      {{"tiles", "--tokens", "65537"}, "expected a whole number from 0 to 65536"},
+      {{"tiles", "--compare", "k64"}, "expected one of k128"},
+      {{"tiles", "--compare", "k128", "--json"}, "excludes"},
+  };
+  for (const auto& [arguments, message] : mistakes) {
+    const Finished result = run_tessera(arguments);
+    EXPECT_EQ(result.exit_code, 2) << result.err;
+    EXPECT_THAT(result.err, HasSubstr(message));
+  }
+}
+
+}  // namespace
+}  // namespace tessera::cli

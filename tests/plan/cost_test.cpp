@@ -1,0 +1,116 @@
+#include "plan/cost.h"
+
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include <cmath>
+
+#include "plan/candidates.h"
+#include "plan/model_shapes.h"
+#include "plan/plan.h"
+
+namespace tessera::plan {
+namespace {
+
+Desc layer(const char* model, Op op, int64_t tokens, Path path = Path::w4a16) {
+  return layer_desc(*find_model_shape(model), op, WeightFormat::nvfp4, path, tokens);
+}
+
+TEST(Routing, DistinctExperts) {
+  // E (1 - (1 - k/E)^B), and the shared one.
+  const std::pair<int64_t, double> known[] = {{0, 0},      {1, 10 + 1},   {6, 57 + 1},
+                                              {8, 75 + 1}, {16, 139 + 1}, {64, 367 + 1}};
+  for (const auto& [tokens, experts] : known) {
+    EXPECT_NEAR(Routing(layer("397b", Op::gate_up, tokens)).distinct_experts(), experts, 0.9) << tokens;
+  }
+}
+
+TEST(Routing, ColumnTilesOfOneColumnAreTheSlots) {
+  for (const int64_t tokens : {1, 9, 100, 65'536}) {
+    const Desc desc = layer("397b", Op::gate_up, tokens);
+    const double tiles = Routing(desc).column_tiles(1);
+    EXPECT_NEAR(tiles, static_cast<double>(slots(desc)), 1e-6 * static_cast<double>(slots(desc))) << tokens;
+  }
+}
+
+RC_GTEST_PROP(Routing, Bounds, ()) {
+  const int experts = *rc::gen::inRange(1, 1025);
+  const Desc desc{.hidden = 64,
+                  .intermediate = 16,
+                  .experts = experts,
+                  .experts_per_token = *rc::gen::inRange(1, std::min(experts, 32) + 1),
+                  .shared_experts = *rc::gen::inRange(0, 2),
+                  .tokens = *rc::gen::inRange<int64_t>(0, 65'537)};
+  const Routing routing(desc);
+  const double total = static_cast<double>(slots(desc));
+  double before = total * (1 + 1e-6);
+  for (int n = 1; n <= 256; n *= 2) {
+    const double tiles = routing.column_tiles(n);
+    RC_ASSERT(tiles <= before * (1 + 1e-9));                      // wider tiles are fewer
+    RC_ASSERT(tiles >= total / n * (1 - 1e-6));                   // all slots are covered
+    RC_ASSERT(tiles >= routing.distinct_experts() * (1 - 1e-6));  // an expert that is read has a tile
+    RC_ASSERT(tiles <= (total / n + routing.distinct_experts()) * (1 + 1e-6));
+    before = tiles;
+  }
+}
+
+TEST(Cost, WeightBytesAreThoseOfTheExpertsRead) {
+  const Desc desc = layer("397b", Op::gate_up, 1);
+  const Tile tile = make_tile(Path::w4a16, WeightFormat::nvfp4, 64, 8, 256, 2);
+  const Cost cost = estimate(desc, Routing(desc), tile, *find_device("h200"), 2);
+  EXPECT_NEAR(cost.weight_bytes, 11.0 * 2048 * 4096 * 9 / 16, 1);
+  EXPECT_NEAR(cost.blocks, 352, 1e-9);
+  EXPECT_STREQ(cost.bound, "memory");
+  EXPECT_GE(cost.floor_us, cost.memory_us);
+  EXPECT_GE(cost.estimate_us, cost.floor_us);
+}
+
+TEST(Cost, DecodeFloorsOfTheWholeLayer) {
+  // One MoE layer of 397B on an H200 at 4.5 TB/s: 17 us for 1 token, 120 for 8, 579 for 64, gate_up and down together.
+  const DeviceFacts h200 = *find_device("h200");
+  const std::pair<int64_t, double> floors[] = {{1, 17}, {8, 120}, {64, 579}};
+  for (const auto& [tokens, us] : floors) {
+    double total = 0;
+    for (const Op op : {Op::gate_up, Op::down})
+      total += make_plan(layer("397b", op, tokens), h200)->chosen().cost.memory_us;
+    EXPECT_NEAR(total, us, 0.06 * us) << tokens;
+  }
+}
+
+TEST(Cost, NoTokensCostNothing) {
+  const Plan plan = *make_plan(layer("397b", Op::down, 0), *find_device("rtx-pro-6000"));
+  EXPECT_EQ(plan.chosen().cost.estimate_us, 0);
+}
+
+TEST(Cost, GrowsWithTokensAndShrinksWithTheGpu) {
+  for (const Path path : {Path::w4a16, Path::w4a4}) {
+    for (const Op op : {Op::gate_up, Op::down}) {
+      double before = 0;
+      for (const int64_t tokens : {1, 8, 64, 512, 4096, 65'536}) {
+        const double big =
+            make_plan(layer("397b", op, tokens, path), *find_device("rtx-pro-6000"))->chosen().cost.estimate_us;
+        const double small =
+            make_plan(layer("397b", op, tokens, path), *find_device("dgx-spark"))->chosen().cost.estimate_us;
+        EXPECT_GT(big, before) << tokens;
+        EXPECT_GT(small, big) << tokens;
+        before = big;
+      }
+    }
+  }
+}
+
+TEST(Cost, FewTokensChooseNarrowTilesAndManyWideOnes) {
+  const DeviceFacts gpu = *find_device("rtx-pro-6000");
+  EXPECT_EQ(make_plan(layer("397b", Op::gate_up, 1), gpu)->chosen().tile.n, 8);
+  EXPECT_GE(make_plan(layer("397b", Op::gate_up, 65'536), gpu)->chosen().tile.n, 64);
+  EXPECT_GE(make_plan(layer("397b", Op::gate_up, 65'536, Path::w4a4), gpu)->chosen().tile.n, 96);
+}
+
+TEST(Cost, EmulatedW4A4IsIssueBound) {
+  const Plan plan = *make_plan(layer("397b", Op::gate_up, 4096, Path::w4a4), *find_device("h200"));
+  EXPECT_STREQ(plan.chosen().cost.bound, "issue");
+  EXPECT_EQ(plan.chosen().cost.mma_us, 0);
+}
+
+}  // namespace
+}  // namespace tessera::plan

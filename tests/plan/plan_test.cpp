@@ -1,0 +1,180 @@
+#include "plan/plan.h"
+
+#include <gmock/gmock.h>
+#include <rapidcheck/gtest.h>
+
+#include "plan/budget.h"
+#include "plan/candidates.h"
+#include "plan/model_shapes.h"
+#include "plan/registers.h"
+#include "plan/reject.h"
+
+namespace tessera::plan {
+namespace {
+
+using ::testing::HasSubstr;
+
+constexpr WeightFormat kFormats[] = {WeightFormat::nvfp4, WeightFormat::mxfp4};
+constexpr Path kPaths[] = {Path::w4a16, Path::w4a4};
+constexpr Op kOps[] = {Op::gate_up, Op::down};
+
+void expect_sound(const Plan& plan) {
+  ASSERT_LT(plan.choice, plan.candidates.size());
+  EXPECT_TRUE(plan.chosen().kept());
+  for (const Candidate& candidate : plan.candidates) {
+    const std::string where = plan.device.name + " " + describe(plan.desc) + " " + shape_name(candidate.tile);
+    if (!candidate.kept()) {
+      EXPECT_EQ(candidate.rejected_because.find('\n'), std::string::npos) << where;
+      EXPECT_EQ(candidate.resident_blocks, 0) << where;
+      // The reason is a fact, and has its numbers.
+      const bool too_many_registers = register_estimate(candidate.tile) > register_limit(candidate.tile);
+      EXPECT_TRUE(!fits(candidate.tile) || too_many_registers) << where << ": " << candidate.rejected_because;
+      EXPECT_NE(candidate.rejected_because.find_first_of("0123456789"), std::string::npos) << where;
+      continue;
+    }
+    EXPECT_TRUE(fits(candidate.tile)) << where;
+    EXPECT_LE(candidate.smem_bytes, kSmemPerBlockMax) << where;
+    EXPECT_LE(candidate.smem_bytes, plan.device.smem_per_block_bytes) << where;
+    EXPECT_LE(candidate.resident_blocks * (candidate.smem_bytes + 1024), plan.device.smem_per_sm_bytes) << where;
+    EXPECT_LE(candidate.resident_blocks * threads(candidate.tile), plan.device.threads_per_sm) << where;
+    EXPECT_GE(candidate.resident_blocks, candidate.tile.blocks_per_sm) << where;
+    EXPECT_LE(register_estimate(candidate.tile), register_limit(candidate.tile)) << where;
+    EXPECT_GE(candidate.cost.estimate_us * (1 + kEstimateTolerance), plan.chosen().cost.estimate_us) << where;
+    EXPECT_GE(candidate.cost.estimate_us, candidate.cost.floor_us) << where;
+  }
+}
+
+TEST(Plan, EveryModelFormatPathAndBatchHasATileOnEveryDevice) {
+  for (const DeviceFacts& device : known_devices()) {
+    for (const ModelShape& model : kModelShapes) {
+      for (const Path path : kPaths) {
+        for (const WeightFormat format : kFormats) {
+          for (const Op op : kOps) {
+            for (const int64_t tokens : {0, 1, 7, 64, 513, 65'536}) {
+              const auto plan = make_plan(layer_desc(model, op, format, path, tokens), device);
+              ASSERT_TRUE(plan.ok()) << plan.status().message();
+              expect_sound(*plan);
+            }
+          }
+        }
+      }
+    }
+  }
+}
+
+RC_GTEST_PROP(Plan, AnyShapeHasATile, ()) {
+  Desc desc{.op = *rc::gen::element(Op::gate_up, Op::down),
+            .format = *rc::gen::element(WeightFormat::nvfp4, WeightFormat::mxfp4),
+            .path = *rc::gen::element(Path::w4a16, Path::w4a4),
+            .hidden = *rc::gen::inRange<int64_t>(1, 1025) * 64,
+            .intermediate = *rc::gen::inRange<int64_t>(1, 4097) * 16,
+            .experts = *rc::gen::inRange(1, kExpertsMax + 1),
+            .experts_per_token = 1,
+            .shared_experts = *rc::gen::inRange(0, 2),
+            .tokens = *rc::gen::inRange<int64_t>(0, kTokensMax + 1)};
+  desc.experts_per_token = *rc::gen::inRange(1, std::min(desc.experts, kExpertsPerTokenMax) + 1);
+  const auto devices = known_devices();
+  const auto plan = make_plan(desc, devices[*rc::gen::inRange<size_t>(0, devices.size())]);
+  RC_ASSERT(plan.ok());
+  expect_sound(*plan);
+  RC_ASSERT(!::testing::Test::HasFailure());
+}
+
+TEST(Plan, RejectionsSayTheBytes) {
+  const DeviceFacts gpu = *find_device("rtx-pro-6000");
+  const auto reason = [&](Path path, int m, int n, int k, int blocks) {
+    return reject_reason(make_tile(path, WeightFormat::nvfp4, m, n, k, blocks), gpu);
+  };
+  EXPECT_EQ(reason(Path::w4a16, 128, 256, 128, 1),
+            "2 stages of 74752 B, columns and barriers 1056 B: 150560 B, 49184 B over 101376");
+  EXPECT_EQ(reason(Path::w4a4, 128, 64, 256, 2),
+            "2 stages of 27648 B, columns and barriers 288 B: 55584 B, 5408 B over 50176 (2 blocks an SM)");
+  EXPECT_EQ(reason(Path::w4a4, 256, 256, 64, 1),
+            "epilogue 135168 B, columns and barriers 1056 B: 136224 B, 34848 B over 101376");
+  EXPECT_EQ(reason(Path::w4a16, 256, 48, 64, 2),
+            "122 registers a thread (48 accumulators), 288 threads x 2 blocks leave 96");
+  EXPECT_THAT(reason(Path::w4a16, 100, 8, 64, 1), HasSubstr("is not made of 16x8x64 MMAs"));
+  EXPECT_EQ(reason(Path::w4a16, 64, 8, 256, 2), "");
+
+  DeviceFacts small = gpu;
+  small.name = "a GPU with 64 KB";
+  small.smem_per_block_bytes = 64 * 1024;
+  small.smem_per_sm_bytes = 64 * 1024;
+  const Tile wide = make_tile(Path::w4a16, WeightFormat::nvfp4, 128, 128, 64, 1);
+  EXPECT_EQ(reject_reason(wide, small), "84544 B, 19008 B over the 65536 B a block may have on a GPU with 64 KB");
+  const Tile decode = make_tile(Path::w4a16, WeightFormat::nvfp4, 64, 8, 256, 2);
+  EXPECT_EQ(reject_reason(decode, small),
+            "1 of the 2 blocks an SM that it is made for are resident on a GPU with 64 KB (40016 B, 160 threads)");
+}
+
+TEST(Plan, AGpuWithoutRoomGetsAnErrorThatNamesEverything) {
+  DeviceFacts tiny = *find_device("h200");
+  tiny.smem_per_block_bytes = 16 * 1024;
+  tiny.name = "Tiny";
+  const auto plan = make_plan(layer_desc(kModelShapes[0], Op::down, WeightFormat::nvfp4, Path::w4a16, 8), tiny);
+  EXPECT_EQ(plan.status().code(), StatusCode::unsupported);
+  EXPECT_THAT(plan.status().message(), HasSubstr("no tile for down NVFP4 w4a16, H 4096, I 1024, 512 experts"));
+  EXPECT_THAT(plan.status().message(), HasSubstr("16384 B of shared memory a block"));
+}
+
+TEST(Plan, RefusesWhatNoKernelAccepts) {
+  const Desc good = layer_desc(kModelShapes[0], Op::gate_up, WeightFormat::nvfp4, Path::w4a16, 8);
+  const auto refusal = [&](auto change) {
+    Desc desc = good;
+    change(desc);
+    const Status status = validate(desc);
+    EXPECT_EQ(status.code(), StatusCode::invalid_argument);
+    return status.message();
+  };
+  EXPECT_TRUE(validate(good).ok());
+  EXPECT_THAT(refusal([](Desc& d) { d.format = WeightFormat::bf16; }), HasSubstr("found BF16"));
+  EXPECT_EQ(refusal([](Desc& d) { d.hidden = 100; }),
+            "the hidden size is 100, expected a positive multiple of 64, at most 65536");
+  EXPECT_THAT(refusal([](Desc& d) { d.hidden = 0; }), HasSubstr("is 0"));
+  EXPECT_THAT(refusal([](Desc& d) { d.intermediate = 8; }), HasSubstr("multiple of 16"));
+  EXPECT_THAT(refusal([](Desc& d) { d.intermediate = kWidthMax + 16; }), HasSubstr("at most"));
+  EXPECT_THAT(refusal([](Desc& d) { d.experts = 1025; }), HasSubstr("1 to 1024"));
+  EXPECT_THAT(refusal([](Desc& d) { d.experts_per_token = 33; }), HasSubstr("1 to 32"));
+  EXPECT_THAT(refusal([](Desc& d) { d.experts = 4; }), HasSubstr("1 to 4"));
+  EXPECT_THAT(refusal([](Desc& d) { d.shared_experts = 2; }), HasSubstr("0 or 1"));
+  EXPECT_THAT(refusal([](Desc& d) { d.tokens = -1; }), HasSubstr("0 to 65536"));
+}
+
+TEST(Plan, SegmentsBelongToTheWeight) {
+  const auto segments = [](const char* model, Op op) {
+    return k_segments(layer_desc(*find_model_shape(model), op, WeightFormat::nvfp4, Path::w4a16, 1));
+  };
+  EXPECT_EQ(segments("397b", Op::gate_up), 1);  // 352 blocks for one token
+  EXPECT_EQ(segments("397b-tp4", Op::gate_up), 4);
+  EXPECT_EQ(segments("397b-tp4", Op::down), 1);
+  EXPECT_EQ(segments("35b", Op::gate_up), 2);
+  for (const ModelShape& model : kModelShapes) {
+    for (const Op op : kOps) {
+      const int one = k_segments(layer_desc(model, op, WeightFormat::nvfp4, Path::w4a16, 1));
+      for (const WeightFormat format : kFormats) {
+        for (const Path path : kPaths) {
+          const int want = path == Path::w4a4 ? 1 : one;  // prefill rows alone
+          EXPECT_EQ(k_segments(layer_desc(model, op, format, path, 4096)), want) << model.key;
+        }
+      }
+    }
+  }
+}
+
+RC_GTEST_PROP(Plan, SegmentsCoverTheDepth, ()) {
+  const Desc desc{.op = *rc::gen::element(Op::gate_up, Op::down),
+                  .hidden = *rc::gen::inRange<int64_t>(1, 1025) * 64,
+                  .intermediate = *rc::gen::inRange<int64_t>(1, 4097) * 16,
+                  .experts = 64,
+                  .experts_per_token = *rc::gen::inRange(1, 33)};
+  const int segments = k_segments(desc);
+  RC_ASSERT(segment_begin(desc, 0) == 0);
+  RC_ASSERT(segment_begin(desc, segments) == weight_depth(desc));
+  for (int s = 0; s < segments; ++s) {
+    RC_ASSERT(segment_begin(desc, s) < segment_begin(desc, s + 1));
+    RC_ASSERT(segment_begin(desc, s) % 256 == 0);
+  }
+}
+
+}  // namespace
+}  // namespace tessera::plan
