@@ -1,0 +1,70 @@
+#pragma once
+
+#include <cstdint>
+
+#include "kernels/atom.h"
+#include "kernels/ptx/mma_bf16.cuh"
+
+// A slice of an atom (kernels/atom.h) to the A fragments of four BF16 MMAs.
+namespace tessera::kernels::cuda {
+
+/// pairs[i]: elements 2i and 2i + 1 of a word of codes as BF16, each 2^-126 times its value. A code's exponent and
+/// mantissa go to bits 8..6 of a half and its sign to bit 15; as BF16 has the same subnormals, no code is special.
+///
+/// Nine bits lie between them there and three in a nibble: six more, which is no multiple of four, so no shift serves
+/// two nibbles by itself. Taking signs from the word and the other bits from the word rotated by six makes a word in
+/// which two nibbles of each half have the right distance: ten instructions for eight codes.
+__device__ inline void decode_e2m1(uint32_t word, uint32_t (&pairs)[4]) {
+  constexpr uint32_t kBits = 0x81c081c0U;
+  constexpr uint32_t kHigh = 0x01dc01dcU;  // where nibbles 2 and 3 of a half are after the rotation, without sign
+  constexpr uint32_t kLow = 0xdc01dc01U;   // nibbles 0 and 1
+  const uint32_t rotated = __funnelshift_r(word, word, 6);
+  const uint32_t high = (rotated & kHigh) | (word & ~kHigh);
+  const uint32_t low = (rotated & kLow) | (word & ~kLow);
+  pairs[0] = __funnelshift_l(low, low, 12) & kBits;
+  pairs[1] = __funnelshift_l(low, low, 8) & kBits;
+  pairs[2] = (high << 4) & kBits;
+  pairs[3] = high & kBits;
+}
+
+/// A row's two scales for a lane, those of k 8q.. (low half) and of k 32 + 8q.. (high half): as BF16, times
+/// 2^(126 - weight_shift), so that a product with a decoded code is the weight times 2^-weight_shift.
+///
+/// NVFP4: an E4M3 byte moved to bits 10..4 of a half is BF16 2^-120 times its value, subnormals included. One BF16
+/// factor cannot make up for 2^238, so there are two.
+__device__ inline uint32_t scales_e4m3(uint32_t four_bytes, int q) {
+  const uint32_t moved = __funnelshift_r(four_bytes, four_bytes, q < 2 ? 28 : 4) & 0x07f007f0U;
+  constexpr uint32_t kTwoTo127 = 0x7f007f00U, kTwoTo111 = 0x77007700U;
+  return ptx::mul_bf16x2(ptx::mul_bf16x2(moved, kTwoTo127), kTwoTo111);
+}
+/// MXFP4: byte b is 2^(b - 127); BF16's exponent field becomes b + 62.
+__device__ inline uint32_t scales_ue8m0(uint32_t two_bytes_apart) { return two_bytes_apart * 128U + 0x1f001f00U; }
+
+/// a[j]: the A fragment of MMA j. `slice` is in shared memory.
+template <WeightFormat format>
+__device__ inline void decode_slice(const std::byte* slice, int lane, uint32_t (&a)[4][4]) {
+  const int g = lane / 4, q = lane % 4;
+  const uint4 words = *reinterpret_cast<const uint4*>(slice + lane * 16);
+  uint32_t scale[2];  // of rows g and g + 8
+  if constexpr (format == WeightFormat::nvfp4) {
+    const uint2 bytes = *reinterpret_cast<const uint2*>(slice + kSliceCodeBytes + g * 8);
+    scale[0] = scales_e4m3(bytes.x, q);
+    scale[1] = scales_e4m3(bytes.y, q);
+  } else {
+    const uint32_t bytes = *reinterpret_cast<const uint32_t*>(slice + kSliceCodeBytes + g * 4);
+    scale[0] = scales_ue8m0(__byte_perm(bytes, 0, 0x4140));
+    scale[1] = scales_ue8m0(__byte_perm(bytes, 0, 0x4342));
+  }
+  const uint32_t word[4] = {words.x, words.y, words.z, words.w};
+#pragma unroll
+  for (int w = 0; w < 4; ++w) {
+    const int row = w % 2, half = w / 2;
+    const uint32_t both = __byte_perm(scale[row], 0, half == 0 ? 0x1010 : 0x3232);
+    uint32_t pairs[4];
+    decode_e2m1(word[w], pairs);
+#pragma unroll
+    for (int i = 0; i < 4; ++i) a[2 * half + i / 2][row + 2 * (i % 2)] = ptx::mul_bf16x2(pairs[i], both);
+  }
+}
+
+}  // namespace tessera::kernels::cuda

@@ -1,0 +1,167 @@
+#include "kernels/cuda/moe.h"
+
+#include "device/cuda.h"
+#include "kernels/atom.h"
+#include "kernels/cuda/route.h"
+#include "kernels/ptx/griddepcontrol.cuh"
+#include "kernels/ptx/mma_bf16.cuh"
+
+namespace tessera::kernels::cuda {
+namespace {
+
+struct ReduceArgs {
+  const uint16_t* rows = nullptr;      // [slots, hidden] BF16
+  const int32_t* slots = nullptr;      // [tokens, experts_per_token]
+  const float* weights = nullptr;      // [tokens, experts_per_token]
+  const float* shared_gate = nullptr;  // [tokens]
+  uint16_t* residual = nullptr;        // [tokens, hidden] BF16
+  int32_t tokens = 0;
+  int32_t hidden = 0;  // a multiple of 64
+  int32_t experts_per_token = 0;
+  bool shared = false;
+};
+
+constexpr int kReduceThreads = 128;  // of 8 columns each
+
+__device__ float low_bf16(uint32_t pair) { return __uint_as_float(pair << 16); }
+__device__ float high_bf16(uint32_t pair) { return __uint_as_float(pair & 0xffff0000U); }
+
+/// sums += weight * eight BF16 values.
+__device__ void add_row(const uint16_t* row, float weight, float (&sums)[8]) {
+  const uint4 values = *reinterpret_cast<const uint4*>(row);
+  const uint32_t pairs[4] = {values.x, values.y, values.z, values.w};
+#pragma unroll
+  for (int i = 0; i < 4; ++i) {
+    sums[2 * i] = __fmaf_rn(weight, low_bf16(pairs[i]), sums[2 * i]);
+    sums[2 * i + 1] = __fmaf_rn(weight, high_bf16(pairs[i]), sums[2 * i + 1]);
+  }
+}
+
+/// residual += bf16(sum over experts, ascending, the shared one last).
+__global__ void __launch_bounds__(kReduceThreads) sum_experts(const __grid_constant__ ReduceArgs args) {
+  ptx::griddepcontrol_wait();
+  ptx::griddepcontrol_launch_dependents();
+  const int64_t token = blockIdx.x;
+  const int column = static_cast<int>(blockIdx.y * kReduceThreads + threadIdx.x) * 8;
+  if (column >= args.hidden) return;
+  const int k = args.experts_per_token;
+  float sums[8] = {};
+  for (int j = 0; j < k; ++j) {
+    const int64_t slot = args.slots[token * k + j];
+    add_row(args.rows + slot * args.hidden + column, args.weights[token * k + j], sums);
+  }
+  if (args.shared) {
+    const int64_t slot = int64_t{args.tokens} * k + token;
+    float weight = 1.0F;
+    if (args.shared_gate != nullptr) {
+      const float e = ptx::ex2_approx(__fmul_rn(args.shared_gate[token], -1.4426950408889634F));
+      weight = __fdiv_rn(1.0F, __fadd_rn(1.0F, e));
+    }
+    add_row(args.rows + slot * args.hidden + column, weight, sums);
+  }
+  auto* at = reinterpret_cast<uint4*>(args.residual + token * args.hidden + column);
+  const uint4 before = *at;
+  const uint32_t old[4] = {before.x, before.y, before.z, before.w};
+  uint32_t now[4];
+#pragma unroll
+  for (int i = 0; i < 4; ++i) {
+    const uint32_t rounded = ptx::cvt_bf16x2(sums[2 * i + 1], sums[2 * i]);
+    now[i] = ptx::cvt_bf16x2(__fadd_rn(high_bf16(old[i]), high_bf16(rounded)),
+                             __fadd_rn(low_bf16(old[i]), low_bf16(rounded)));
+  }
+  *at = {now[0], now[1], now[2], now[3]};
+}
+
+template <typename T>
+T* at(const MoeArgs& args, size_t offset) {
+  return reinterpret_cast<T*>(args.workspace + offset);
+}
+
+RouteArgs route_args(const MoePlan& plan, const MoeArgs& args, const MoeWorkspace& w) {
+  RouteArgs route;
+  route.logits = args.logits;
+  route.tokens = static_cast<int32_t>(plan.desc.tokens);
+  route.experts = plan.desc.experts;
+  route.experts_per_token = plan.desc.experts_per_token;
+  route.shared = plan.desc.shared_experts > 0;
+  route.ids = at<int32_t>(args, w.ids);
+  route.weights = at<float>(args, w.weights);
+  route.chosen = args.chosen;
+  route.slots = at<int32_t>(args, w.slots);
+  route.slot_token = at<int32_t>(args, w.slot_token);
+  route.first_slot = at<int32_t>(args, w.first_slot);
+  route.chunk_counts = at<int32_t>(args, w.chunk_counts);
+  for (int op = 0; op < 2; ++op) {
+    route.tiles[op] = at<SlotTile>(args, w.tiles[op]);
+    route.tile_count[op] = at<int32_t>(args, w.tile_count[op]);
+  }
+  route.tile_columns[0] = plan.gate_up.tile.n;
+  route.tile_columns[1] = plan.down.tile.n;
+  return route;
+}
+
+W4a16Args gemm_args(const MoePlan& plan, const MoeArgs& args, const MoeWorkspace& w, plan::Op op) {
+  const bool gate_up = op == plan::Op::gate_up;
+  plan::Desc desc = plan.desc;
+  desc.op = op;
+  const AtomShape shape{desc.format, plan::weight_rows(desc), plan::weight_depth(desc), gate_up ? 2 : 1};
+  const W4a16Kernel& kernel = gate_up ? plan.gate_up : plan.down;
+  W4a16Args gemm;
+  gemm.weights = gate_up ? args.gate_up : args.down;
+  gemm.group_bytes = static_cast<int64_t>(atom_matrix_bytes(shape));
+  gemm.strips = static_cast<int32_t>(strips(shape));
+  gemm.atoms = static_cast<int32_t>(atoms_per_strip(shape));
+  gemm.alpha = gate_up ? args.gate_up_alpha : args.down_alpha;
+  gemm.x = gate_up ? args.x : at<uint16_t>(args, w.gated);
+  gemm.depth = static_cast<int32_t>(shape.cols);
+  gemm.x_rows = gate_up ? at<int32_t>(args, w.slot_token) : nullptr;
+  gemm.out = at<uint16_t>(args, gate_up ? w.gated : w.rows);
+  gemm.width = static_cast<int32_t>(gate_up ? desc.intermediate : desc.hidden);
+  gemm.swiglu = gate_up;
+  gemm.weights_early = !gate_up;
+  gemm.tiles = at<SlotTile>(args, w.tiles[gate_up ? 0 : 1]);
+  gemm.tile_count = at<int32_t>(args, w.tile_count[gate_up ? 0 : 1]);
+  gemm.row_tiles = (gemm.strips * kAtomRows + kernel.tile.m - 1) / kernel.tile.m;
+  gemm.segments = plan::k_segments(desc);
+  if (splits(plan, op)) {
+    gemm.partials = at<float>(args, w.partials);
+    gemm.tickets = at<int32_t>(args, w.tickets);
+  }
+  return gemm;
+}
+
+Status multiply(const MoePlan& plan, const MoeArgs& args, const MoeWorkspace& w, plan::Op op, cudaStream_t stream) {
+  const W4a16Kernel& kernel = op == plan::Op::gate_up ? plan.gate_up : plan.down;
+  return w4a16_multiply(kernel, gemm_args(plan, args, w, op), column_tiles(plan, op), stream);
+}
+
+}  // namespace
+
+Status moe(const MoePlan& plan, const MoeArgs& args, cudaStream_t stream) {
+  const plan::Desc& d = plan.desc;
+  if (d.tokens == 0) return {};
+  const MoeWorkspace w = moe_workspace(plan);
+  TESSERA_RETURN_IF_ERROR(route(route_args(plan, args, w), stream));
+  TESSERA_RETURN_IF_ERROR(multiply(plan, args, w, plan::Op::gate_up, stream));
+  TESSERA_RETURN_IF_ERROR(multiply(plan, args, w, plan::Op::down, stream));
+  ReduceArgs reduce;
+  reduce.rows = at<uint16_t>(args, w.rows);
+  reduce.slots = at<int32_t>(args, w.slots);
+  reduce.weights = at<float>(args, w.weights);
+  reduce.shared_gate = args.shared_gate;
+  reduce.residual = args.residual;
+  reduce.tokens = static_cast<int32_t>(d.tokens);
+  reduce.hidden = static_cast<int32_t>(d.hidden);
+  reduce.experts_per_token = d.experts_per_token;
+  reduce.shared = d.shared_experts > 0;
+  constexpr unsigned kBlockColumns = kReduceThreads * 8;
+  return device::launch(sum_experts,
+                        {.grid = dim3(static_cast<unsigned>(d.tokens),
+                                      (static_cast<unsigned>(d.hidden) + kBlockColumns - 1) / kBlockColumns),
+                         .block = kReduceThreads,
+                         .programmatic_dependent_launch = true,
+                         .stream = stream},
+                        reduce);
+}
+
+}  // namespace tessera::kernels::cuda

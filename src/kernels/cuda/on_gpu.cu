@@ -1,0 +1,196 @@
+#include "kernels/cuda/on_gpu.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "device/cuda.h"
+#include "kernels/cuda/route.h"
+#include "kernels/cuda/w4a4.h"
+#include "kernels/fp4_activation.h"
+#include "kernels/ptx/mma_fp4.cuh"
+
+namespace tessera::kernels::cuda {
+namespace {
+
+constexpr int kWarp = 32;
+
+__global__ void say_native(int* native) { *native = TESSERA_NATIVE_FP4_MMA; }
+
+/// One warp a block.
+template <ptx::ScaleVec vec, int byte_a, int thread_a, int byte_b, int thread_b>
+__global__ void multiply_fragments(const cpu::Fp4Lane* lanes, float4* results, bool emulated) {
+  const size_t i = static_cast<size_t>(blockIdx.x) * kWarp + threadIdx.x;
+  const auto* words = reinterpret_cast<const uint32_t*>(lanes + i);
+  static_assert(sizeof(cpu::Fp4Lane) == 12 * sizeof(uint32_t));
+  const uint4 a{words[0], words[1], words[2], words[3]};
+  const uint2 b{words[4], words[5]};
+  float4 d{__uint_as_float(words[6]), __uint_as_float(words[7]), __uint_as_float(words[8]), __uint_as_float(words[9])};
+  if (emulated) {
+    ptx::mma_fp4_emulated<vec, byte_a, thread_a, byte_b, thread_b>(d, a, b, words[10], words[11]);
+  } else {
+    ptx::mma_fp4<vec, byte_a, thread_a, byte_b, thread_b>(d, a, b, words[10], words[11]);
+  }
+  results[i] = d;
+}
+
+using FragmentKernel = void (*)(const cpu::Fp4Lane*, float4*, bool);
+
+template <ptx::ScaleVec vec, int byte_a, int thread_a, int byte_b>
+FragmentKernel pick_thread_b(int thread_b) {
+  switch (thread_b) {
+    case 0: return multiply_fragments<vec, byte_a, thread_a, byte_b, 0>;
+    case 1: return multiply_fragments<vec, byte_a, thread_a, byte_b, 1>;
+    case 2: return multiply_fragments<vec, byte_a, thread_a, byte_b, 2>;
+    case 3: return multiply_fragments<vec, byte_a, thread_a, byte_b, 3>;
+    default: return nullptr;
+  }
+}
+
+template <ptx::ScaleVec vec, int byte_a, int byte_b>
+FragmentKernel pick_threads(const cpu::Fp4Selectors& s) {
+  if (s.thread_a == 0) return pick_thread_b<vec, byte_a, 0, byte_b>(s.thread_b);
+  return s.thread_a == 1 ? pick_thread_b<vec, byte_a, 1, byte_b>(s.thread_b) : nullptr;
+}
+
+FragmentKernel pick_kernel(WeightFormat format, const cpu::Fp4Selectors& s) {
+  if (format == WeightFormat::nvfp4) {
+    return s.byte_a == 0 && s.byte_b == 0 ? pick_threads<ptx::ScaleVec::x4_ue4m3, 0, 0>(s) : nullptr;
+  }
+  constexpr auto kVec = ptx::ScaleVec::x2_ue8m0;
+  if (s.byte_a == 0 && s.byte_b == 0) return pick_threads<kVec, 0, 0>(s);
+  if (s.byte_a == 0 && s.byte_b == 2) return pick_threads<kVec, 0, 2>(s);
+  if (s.byte_a == 2 && s.byte_b == 0) return pick_threads<kVec, 2, 0>(s);
+  return s.byte_a == 2 && s.byte_b == 2 ? pick_threads<kVec, 2, 2>(s) : nullptr;
+}
+
+/// Device memory filled with 0xff, so that what is read without having been written is NaN.
+template <typename T>
+Status allocate(device::DeviceMemory& memory, size_t count, T*& pointer) {
+  const size_t bytes = std::max<size_t>(count * sizeof(T), 16);
+  TESSERA_CUDA_RETURN_IF_ERROR(cudaMalloc(memory.fill(), bytes));
+  TESSERA_CUDA_RETURN_IF_ERROR(cudaMemset(memory.get(), 0xff, bytes));
+  pointer = static_cast<T*>(memory.get());
+  return {};
+}
+
+template <typename T>
+Status upload(device::DeviceMemory& memory, std::span<const T> from, const T*& pointer) {
+  T* to = nullptr;
+  TESSERA_RETURN_IF_ERROR(allocate(memory, from.size(), to));
+  if (!from.empty()) {
+    TESSERA_CUDA_RETURN_IF_ERROR(cudaMemcpy(to, from.data(), from.size_bytes(), cudaMemcpyHostToDevice));
+  }
+  pointer = to;
+  return {};
+}
+
+std::vector<SlotTile> slot_tiles(std::span<const int32_t> first_slot, int n) {
+  std::vector<SlotTile> tiles;
+  for (size_t group = 0; group + 1 < first_slot.size(); ++group) {
+    for (int slot = first_slot[group]; slot < first_slot[group + 1]; slot += n) {
+      tiles.push_back({static_cast<int32_t>(group), slot, std::min(n, first_slot[group + 1] - slot), 0});
+    }
+  }
+  return tiles;
+}
+
+std::string version(int cuda) { return std::to_string(cuda / 1000) + "." + std::to_string(cuda % 1000 / 10); }
+
+}  // namespace
+
+Expected<std::string> describe_cuda(int gpu) {
+  int driver = 0, runtime = 0, native = 0;
+  TESSERA_CUDA_RETURN_IF_ERROR(cudaSetDevice(gpu));
+  TESSERA_CUDA_RETURN_IF_ERROR(cudaDriverGetVersion(&driver));
+  TESSERA_CUDA_RETURN_IF_ERROR(cudaRuntimeGetVersion(&runtime));
+  device::Stream stream;
+  device::DeviceMemory memory;
+  int* word = nullptr;
+  TESSERA_CUDA_RETURN_IF_ERROR(cudaStreamCreate(stream.fill()));
+  TESSERA_RETURN_IF_ERROR(allocate(memory, 1, word));
+  TESSERA_RETURN_IF_ERROR(device::launch(say_native, {.stream = stream.get()}, word));
+  TESSERA_CUDA_RETURN_IF_ERROR(cudaStreamSynchronize(stream.get()));
+  TESSERA_CUDA_RETURN_IF_ERROR(cudaMemcpy(&native, word, sizeof(native), cudaMemcpyDeviceToHost));
+  return "driver " + version(driver) + ", runtime " + version(runtime) + ", FP4 MMA " +
+         (native == 1 ? "native" : "emulated");
+}
+
+Expected<std::vector<Fp4Result>> run_mma_fp4(int gpu, WeightFormat format, const cpu::Fp4Selectors& selectors,
+                                             bool emulated, std::span<const Fp4Warp> warps) {
+  const FragmentKernel kernel = pick_kernel(format, selectors);
+  if (kernel == nullptr) return Status(StatusCode::invalid_argument, "the FP4 MMA has no such scale selectors");
+  TESSERA_CUDA_RETURN_IF_ERROR(cudaSetDevice(gpu));
+  std::vector<Fp4Result> results(warps.size());
+  if (warps.empty()) return results;
+  device::Stream stream;
+  device::DeviceMemory lane_memory, result_memory;
+  const Fp4Warp* lanes = nullptr;
+  Fp4Result* out = nullptr;
+  TESSERA_CUDA_RETURN_IF_ERROR(cudaStreamCreate(stream.fill()));
+  TESSERA_RETURN_IF_ERROR(upload(lane_memory, warps, lanes));
+  TESSERA_RETURN_IF_ERROR(allocate(result_memory, warps.size(), out));
+  TESSERA_RETURN_IF_ERROR(
+      device::launch(kernel, {.grid = static_cast<unsigned>(warps.size()), .block = kWarp, .stream = stream.get()},
+                     reinterpret_cast<const cpu::Fp4Lane*>(lanes), reinterpret_cast<float4*>(out), emulated));
+  TESSERA_CUDA_RETURN_IF_ERROR(cudaStreamSynchronize(stream.get()));
+  TESSERA_CUDA_RETURN_IF_ERROR(
+      cudaMemcpy(results.data(), out, results.size() * sizeof(Fp4Result), cudaMemcpyDeviceToHost));
+  return results;
+}
+
+Expected<W4a4Outcome> run_w4a4(int gpu, const W4a4Problem& p) {
+  TESSERA_CUDA_RETURN_IF_ERROR(cudaSetDevice(gpu));
+  const auto groups = static_cast<int64_t>(p.first_slot.size()) - 1;
+  const int64_t slots = p.first_slot.back();
+  const std::vector<SlotTile> tiles = slot_tiles(p.first_slot, p.tile.n);
+  const auto tile_count = static_cast<int32_t>(tiles.size());
+  // As an engine would, which knows the number of slots and not where they go.
+  const int64_t tiles_max = slot_tiles_max(slots, groups, p.tile.n);
+  const int64_t slices = fp4_slices(p.shape.cols);
+  W4a4Outcome outcome;
+  outcome.slices.resize(
+      static_cast<size_t>(column_blocks_max(slots, groups) * slices * fp4_slice_bytes(p.tile.format)));
+  outcome.out.resize(static_cast<size_t>(slots * p.shape.rows / p.shape.parts));
+
+  device::Stream stream;
+  device::DeviceMemory memory[9];
+  QuantizeArgs quantize{
+      .format = p.tile.format, .depth = static_cast<int32_t>(p.shape.cols), .input_scale = p.input_scale};
+  W4a4Args gemm{.group_bytes = static_cast<int64_t>(atom_matrix_bytes(p.shape)),
+                .strips = static_cast<int32_t>(strips(p.shape)),
+                .atoms = static_cast<int32_t>(atoms_per_strip(p.shape)),
+                .slices = static_cast<int32_t>(slices),
+                .width = static_cast<int32_t>(p.shape.rows / p.shape.parts),
+                .swiglu = p.shape.parts == 2};
+  TESSERA_CUDA_RETURN_IF_ERROR(cudaStreamCreate(stream.fill()));
+  TESSERA_RETURN_IF_ERROR(upload(memory[0], p.atoms, gemm.weights));
+  TESSERA_RETURN_IF_ERROR(upload(memory[1], p.alpha, gemm.alpha));
+  TESSERA_RETURN_IF_ERROR(upload(memory[2], p.x, quantize.x));
+  TESSERA_RETURN_IF_ERROR(upload(memory[3], p.x_rows, quantize.x_rows));
+  TESSERA_RETURN_IF_ERROR(upload(memory[4], std::span<const SlotTile>(tiles), gemm.tiles));
+  TESSERA_RETURN_IF_ERROR(upload(memory[5], std::span(&tile_count, 1), gemm.tile_count));
+  TESSERA_RETURN_IF_ERROR(allocate(memory[6], outcome.slices.size(), quantize.out));
+  TESSERA_RETURN_IF_ERROR(allocate(memory[7], outcome.out.size(), gemm.out));
+  quantize.tiles = gemm.tiles;
+  quantize.tile_count = gemm.tile_count;
+  gemm.activations = quantize.out;
+  TESSERA_CUDA_RETURN_IF_ERROR(cudaMemset(quantize.out, 0, outcome.slices.size()));
+  TESSERA_RETURN_IF_ERROR(quantize_activations(quantize, tiles_max, stream.get()));
+  for (int repeat = 0; repeat < p.repeats; ++repeat) {
+    TESSERA_RETURN_IF_ERROR(w4a4_gemm(p.tile, gemm, tiles_max, stream.get()));
+    TESSERA_CUDA_RETURN_IF_ERROR(cudaStreamSynchronize(stream.get()));
+    std::vector<uint16_t> out(outcome.out.size());
+    TESSERA_CUDA_RETURN_IF_ERROR(
+        cudaMemcpy(out.data(), gemm.out, out.size() * sizeof(uint16_t), cudaMemcpyDeviceToHost));
+    if (repeat > 0 && out != outcome.out) {
+      return Status(StatusCode::internal, "run " + std::to_string(repeat) + " of one product differs from the first");
+    }
+    outcome.out = std::move(out);
+    TESSERA_CUDA_RETURN_IF_ERROR(cudaMemset(gemm.out, 0xff, outcome.out.size() * sizeof(uint16_t)));
+  }
+  TESSERA_CUDA_RETURN_IF_ERROR(
+      cudaMemcpy(outcome.slices.data(), quantize.out, outcome.slices.size(), cudaMemcpyDeviceToHost));
+  return outcome;
+}
+
+}  // namespace tessera::kernels::cuda

@@ -1,0 +1,377 @@
+#pragma once
+
+#include <cstdint>
+
+#include "kernels/cuda/decode.cuh"
+#include "kernels/cuda/w4a16.h"
+#include "kernels/ptx/barrier_sync.cuh"
+#include "kernels/ptx/cp_async.cuh"
+#include "kernels/ptx/cp_async_bulk.cuh"
+#include "kernels/ptx/griddepcontrol.cuh"
+#include "kernels/ptx/mbarrier.cuh"
+#include "kernels/ptx/mma_bf16.cuh"
+#include "kernels/ptx/stmatrix.cuh"
+#include "plan/candidates.h"
+
+// The W4A16 grouped product: 4-bit weights (M) times BF16 tokens (N).
+//
+// One block computes tile.m weight rows of up to tile.n slots of one group. A producer warp fills stages: weights by
+// one bulk copy a strip, activations by 16-byte copies, in each slice and 8 columns as [k half][column][16 bytes],
+// which is the order of lanes, so that consumers read without bank conflicts. Columns without a slot, and K beyond the
+// depth, are zeros. Consumer warps own whole strips and all columns: each weight is decoded once.
+//
+// Same bits for every tile: an accumulator is summed serially over slices of K = 64, in each by MMAs 0..3 (atom.h),
+// from zero in each K segment; segments are added in ascending order by fp32 additions. Slices beyond the depth are not
+// multiplied, so that the number of steps depends on the depth alone.
+namespace tessera::kernels::cuda {
+
+/// Whether a block has registers for the sum of segments beside the running one.
+constexpr bool folds_segments(const plan::Tile& t) {
+  return plan::register_estimate(t) + plan::accumulator_registers(t) <= plan::register_limit(t);
+}
+
+/// Whether blocks may compute a segment each: narrow tiles alone, wide ones have work enough.
+constexpr bool splits_segments(const plan::Tile& t) { return t.blocks_per_sm > 1; }
+
+/// Shared memory of a block (plan/budget.h) and the loop constants of its tile.
+template <typename Budget>
+struct W4a16Shape {
+  static constexpr plan::Tile kTile = Budget::kTile;
+  static constexpr int kStages = kTile.stages;
+  static constexpr int kStageBytes = Budget::kSmem.stage_bytes;
+  static constexpr int kActivations = Budget::kSmem.activations_offset;
+  static constexpr int kColumns = Budget::kSmem.columns_offset;
+  static constexpr int kBarriers = Budget::kSmem.barriers_offset;
+  static constexpr int kSlices = kTile.k / kSliceDepth;
+  static constexpr int kSliceBytes = plan::weight_slice_bytes(kTile.format);
+  static constexpr int kStrips = kTile.m / kAtomRows;
+  static constexpr int kWarpStrips = kStrips / kTile.warps_m;
+  static constexpr int kCols = kTile.n / plan::kMmaCols;
+  static constexpr int kColBytes = plan::kMmaCols * kSliceDepth * 2;  // of one slice
+  static constexpr int kConsumers = kTile.warps_m;
+  static constexpr bool kFolds = folds_segments(kTile);
+  static constexpr bool kSplits = splits_segments(kTile);
+  static_assert(kTile.warps_n == 1 && kStrips <= 32);
+
+  static __device__ uint32_t full(uint32_t smem, int stage) { return smem + kBarriers + stage * 16; }
+  static __device__ uint32_t empty(uint32_t smem, int stage) { return smem + kBarriers + stage * 16 + 8; }
+};
+
+/// What a block works on.
+struct BlockWork {
+  SlotTile tile;
+  int strip;        // first
+  int strips;       // that exist, at most tile.m / 16
+  int first_slice;  // of K
+  int slices;
+};
+
+/// First slice of segment s: plan::segment_begin.
+__device__ inline int segment_slice(const W4a16Args& args, int s) {
+  const int units = (args.depth + kAtomDepth - 1) / kAtomDepth;
+  const int slices = (args.depth + kSliceDepth - 1) / kSliceDepth;
+  return min(s * units / args.segments * (kAtomDepth / kSliceDepth), slices);
+}
+
+// ---- producer ----
+
+template <typename Budget>
+__device__ void load_weights(const W4a16Args& args, const BlockWork& work, uint32_t smem, int step, int stage,
+                             int lane) {
+  using S = W4a16Shape<Budget>;
+  const int slices = min(S::kSlices, work.slices - step * S::kSlices);
+  const uint32_t bytes = slices * S::kSliceBytes;
+  if (lane == 0) ptx::mbarrier_arrive_expect_tx(S::full(smem, stage), bytes * work.strips);
+  __syncwarp();
+  if (lane < work.strips) {
+    const int64_t strip_bytes = int64_t{args.atoms} * (kAtomDepth / kSliceDepth) * S::kSliceBytes;
+    const std::byte* from = args.weights + work.tile.group * args.group_bytes + (work.strip + lane) * strip_bytes +
+                            int64_t{work.first_slice + step * S::kSlices} * S::kSliceBytes;
+    ptx::cp_async_bulk(smem + stage * S::kStageBytes + lane * (S::kSlices * S::kSliceBytes), from, bytes,
+                       S::full(smem, stage));
+  }
+}
+
+template <typename Budget>
+__device__ void load_activations(const W4a16Args& args, const BlockWork& work, uint32_t smem, const int32_t* columns,
+                                 int step, int stage, int lane) {
+  using S = W4a16Shape<Budget>;
+  const int slices = min(S::kSlices, work.slices - step * S::kSlices);
+  const int k0 = (work.first_slice + step * S::kSlices) * kSliceDepth + lane % 4 * 8;
+  const uint32_t to = smem + stage * S::kStageBytes + S::kActivations + lane * 16;
+#pragma unroll 2
+  for (int c = 0; c < S::kCols; ++c) {
+    const int column = c * plan::kMmaCols + lane / 4;
+    const uint16_t* row = args.x + int64_t{columns[column]} * args.depth;
+    const bool exists = column < work.tile.columns;
+#pragma unroll 1
+    for (int s = 0; s < slices; ++s) {
+#pragma unroll
+      for (int half = 0; half < 2; ++half) {
+        const int k = k0 + s * kSliceDepth + half * 32;
+        const bool inside = exists && k < args.depth;
+        ptx::cp_async_cg_16(to + (s * S::kCols + c) * S::kColBytes + half * 512, inside ? row + k : args.x,
+                            inside ? 16 : 0);
+      }
+    }
+  }
+  ptx::cp_async_mbarrier_arrive_noinc(S::full(smem, stage));
+}
+
+template <typename Budget>
+__device__ void produce(const W4a16Args& args, const BlockWork& work, uint32_t smem, int32_t* columns, int lane) {
+  using S = W4a16Shape<Budget>;
+  const int steps = (work.slices + S::kSlices - 1) / S::kSlices;
+  for (int step = 0; step < min(steps, S::kStages); ++step) load_weights<Budget>(args, work, smem, step, step, lane);
+  if (args.weights_early) ptx::griddepcontrol_wait();
+  ptx::griddepcontrol_launch_dependents();
+  for (int i = lane; i < S::kTile.n; i += 32) {
+    const int slot = work.tile.first_slot + i;
+    columns[i] = i >= work.tile.columns ? 0 : args.x_rows != nullptr ? __ldcg(args.x_rows + slot) : slot;
+  }
+  __syncwarp();
+  int stage = 0;
+  uint32_t parity = 1;  // the first pass over the stages waits for nobody
+  for (int step = 0; step < steps; ++step) {
+    ptx::mbarrier_wait_parity(S::empty(smem, stage), parity);
+    if (step >= S::kStages) load_weights<Budget>(args, work, smem, step, stage, lane);
+    load_activations<Budget>(args, work, smem, columns, step, stage, lane);
+    if (++stage == S::kStages) {
+      stage = 0;
+      parity ^= 1;
+    }
+  }
+}
+
+// ---- consumer ----
+
+template <typename Budget>
+using Accumulators = float[W4a16Shape<Budget>::kWarpStrips][W4a16Shape<Budget>::kCols][4];
+
+/// One slice of K = 64.
+template <typename Budget>
+__device__ inline void multiply_slice(const std::byte* stage, int slice, int warp, int lane,
+                                      Accumulators<Budget>& acc) {
+  using S = W4a16Shape<Budget>;
+  uint32_t a[S::kWarpStrips][4][4];
+#pragma unroll
+  for (int i = 0; i < S::kWarpStrips; ++i) {
+    const int strip = warp * S::kWarpStrips + i;
+    decode_slice<S::kTile.format>(stage + (strip * S::kSlices + slice) * S::kSliceBytes, lane, a[i]);
+  }
+  const std::byte* x = stage + S::kActivations + slice * S::kCols * S::kColBytes + lane * 16;
+#pragma unroll
+  for (int c = 0; c < S::kCols; ++c) {
+    const uint4 low = *reinterpret_cast<const uint4*>(x + c * S::kColBytes);
+    const uint4 high = *reinterpret_cast<const uint4*>(x + c * S::kColBytes + 512);
+#pragma unroll
+    for (int i = 0; i < S::kWarpStrips; ++i) {
+      ptx::mma_m16n8k16_bf16(acc[i][c], a[i][0], low.x, low.y);
+      ptx::mma_m16n8k16_bf16(acc[i][c], a[i][1], low.z, low.w);
+      ptx::mma_m16n8k16_bf16(acc[i][c], a[i][2], high.x, high.y);
+      ptx::mma_m16n8k16_bf16(acc[i][c], a[i][3], high.z, high.w);
+    }
+  }
+}
+
+/// Stages [step, end) of this block's K range; stage and parity run on from call to call.
+template <typename Budget>
+__device__ inline void multiply_steps(const BlockWork& work, const std::byte* smem, uint32_t smem_address, int step,
+                                      int end, int& stage, uint32_t& parity, int warp, int lane,
+                                      Accumulators<Budget>& acc) {
+  using S = W4a16Shape<Budget>;
+  for (; step < end; ++step) {
+    ptx::mbarrier_wait_parity(S::full(smem_address, stage), parity);
+    const std::byte* from = smem + stage * S::kStageBytes;
+    const int slices = min(S::kSlices, work.slices - step * S::kSlices);
+    if (S::kCols <= 2 && slices == S::kSlices) {  // few MMAs between loads: let them overlap across slices
+#pragma unroll
+      for (int s = 0; s < S::kSlices; ++s) multiply_slice<Budget>(from, s, warp, lane, acc);
+    } else {
+#pragma unroll 1
+      for (int s = 0; s < slices; ++s) multiply_slice<Budget>(from, s, warp, lane, acc);
+    }
+    __syncwarp();
+    if (lane == 0) ptx::mbarrier_arrive(S::empty(smem_address, stage));
+    if (++stage == S::kStages) {
+      stage = 0;
+      parity ^= 1;
+    }
+  }
+}
+
+template <typename Budget, typename Each>
+__device__ inline void for_each_accumulator(Each&& each) {
+  using S = W4a16Shape<Budget>;
+#pragma unroll
+  for (int i = 0; i < S::kWarpStrips; ++i) {
+#pragma unroll
+    for (int c = 0; c < S::kCols; ++c) {
+#pragma unroll
+      for (int e = 0; e < 4; ++e) each(i, c, e);
+    }
+  }
+}
+
+/// Writes this segment's sums, and in the last block to come, adds all segments in order. Returns whether this is that
+/// block. The order of arrival decides who adds, not what. Sums lie as threads hold them, four to a load.
+template <typename Budget>
+__device__ inline bool combine_segments(const W4a16Args& args, int32_t* shared_word, int warp, int lane,
+                                        Accumulators<Budget>& acc) {
+  using S = W4a16Shape<Budget>;
+  constexpr int kThreads = S::kConsumers * 32;
+  constexpr int kQuads = S::kWarpStrips * S::kCols;
+  const int64_t segment_quads = int64_t{gridDim.x} * kQuads * kThreads;
+  float4* quads = reinterpret_cast<float4*>(args.partials) + int64_t{blockIdx.x} * kQuads * kThreads + warp * 32 + lane;
+  float4* mine = quads + blockIdx.y * segment_quads;
+#pragma unroll
+  for (int i = 0; i < kQuads; ++i) {
+    const float(&v)[4] = acc[i / S::kCols][i % S::kCols];
+    __stcg(mine + i * kThreads, float4{v[0], v[1], v[2], v[3]});
+  }
+  __threadfence();
+  ptx::barrier_sync(1, kThreads);
+  if (warp == 0 && lane == 0) {
+    const int32_t before = atomicAdd(args.tickets + blockIdx.x, 1);
+    if (before == args.segments - 1) args.tickets[blockIdx.x] = 0;
+    *shared_word = before;
+  }
+  ptx::barrier_sync(1, kThreads);
+  if (*shared_word != args.segments - 1) return false;
+  __threadfence();
+#pragma unroll
+  for (int i = 0; i < kQuads; ++i) {
+    float(&v)[4] = acc[i / S::kCols][i % S::kCols];
+    const float4 first = __ldcg(quads + i * kThreads);
+    v[0] = first.x, v[1] = first.y, v[2] = first.z, v[3] = first.w;
+  }
+#pragma unroll 1
+  for (int segment = 1; segment < args.segments; ++segment) {
+    quads += segment_quads;
+#pragma unroll
+    for (int i = 0; i < kQuads; ++i) {
+      float(&v)[4] = acc[i / S::kCols][i % S::kCols];
+      const float4 part = __ldcg(quads + i * kThreads);
+      v[0] = __fadd_rn(v[0], part.x), v[1] = __fadd_rn(v[1], part.y);
+      v[2] = __fadd_rn(v[2], part.z), v[3] = __fadd_rn(v[3], part.w);
+    }
+  }
+  return true;
+}
+
+__device__ inline float round_bf16(float x) { return __uint_as_float(ptx::cvt_bf16x2(x, 0.0F)); }
+
+__device__ inline float silu(float x) {
+  const float e = ptx::ex2_approx(__fmul_rn(x, -1.4426950408889634F));
+  return __fmul_rn(x, ptx::rcp_approx(__fadd_rn(1.0F, e)));
+}
+/// Of fp32 sums, rounded where kernels/moe.h says; the product is rounded by the caller.
+__device__ inline float swiglu(float gate, float up) {
+  return __fmul_rn(round_bf16(silu(round_bf16(gate))), round_bf16(up));
+}
+
+/// Sums to BF16 rows of `out`, by way of shared memory, where the stages were.
+template <typename Budget>
+__device__ inline void write_rows(const W4a16Args& args, const BlockWork& work, std::byte* smem, uint32_t smem_address,
+                                  int warp, int lane, const Accumulators<Budget>& acc) {
+  using S = W4a16Shape<Budget>;
+  constexpr int kThreads = S::kConsumers * 32;
+  const float alpha0 = args.alpha[work.tile.group * 2], alpha1 = args.alpha[work.tile.group * 2 + 1];
+  const int strip_width = args.swiglu ? kAtomRows / 2 : kAtomRows;
+  const int pitch = S::kStrips * strip_width * 2 + 16;  // bytes of a column's row
+  ptx::barrier_sync(1, kThreads);                       // every warp has read its last stage
+#pragma unroll
+  for (int i = 0; i < S::kWarpStrips; ++i) {
+    const uint32_t at = smem_address + (lane & 7) * pitch + (warp * S::kWarpStrips + i) * strip_width * 2;
+#pragma unroll
+    for (int c = 0; c < S::kCols; ++c) {
+      float v[4];
+#pragma unroll
+      for (int e = 0; e < 4; ++e) v[e] = __fmul_rn(acc[i][c][e], e < 2 ? alpha0 : alpha1);
+      const uint32_t to = at + c * plan::kMmaCols * pitch;
+      if (args.swiglu) {
+        ptx::stmatrix_x1_trans(to, ptx::cvt_bf16x2(swiglu(v[1], v[3]), swiglu(v[0], v[2])));
+      } else {
+        ptx::stmatrix_x2_trans(to + (lane & 8) * 2, ptx::cvt_bf16x2(v[1], v[0]), ptx::cvt_bf16x2(v[3], v[2]));
+      }
+    }
+  }
+  ptx::barrier_sync(1, kThreads);
+  const int chunks = work.strips * strip_width / 8;  // of 16 bytes
+  uint16_t* out = args.out + int64_t{work.tile.first_slot} * args.width + int64_t{work.strip} * strip_width;
+  for (int i = warp * 32 + lane; i < work.tile.columns * chunks; i += kThreads) {
+    const int column = i / chunks, chunk = i % chunks;
+    const uint4 value = *reinterpret_cast<const uint4*>(smem + column * pitch + chunk * 16);
+    *reinterpret_cast<uint4*>(out + int64_t{column} * args.width + chunk * 8) = value;
+  }
+}
+
+template <typename Budget>
+__device__ void consume(const W4a16Args& args, const BlockWork& work, std::byte* smem, uint32_t smem_address,
+                        int32_t* shared_word, int warp, int lane) {
+  using S = W4a16Shape<Budget>;
+  Accumulators<Budget> acc = {};
+  int stage = 0;
+  uint32_t parity = 0;
+  const int steps = (work.slices + S::kSlices - 1) / S::kSlices;
+  if constexpr (S::kFolds) {
+    const int segments = args.partials != nullptr ? 1 : args.segments;
+    Accumulators<Budget> total;
+    int step = 0;
+#pragma unroll 1
+    for (int segment = 0; segment < segments; ++segment) {
+      const int end = segment + 1 == segments ? steps : segment_slice(args, segment + 1) / S::kSlices;
+      for_each_accumulator<Budget>([&](int i, int c, int e) { acc[i][c][e] = 0.0F; });
+      multiply_steps<Budget>(work, smem, smem_address, step, end, stage, parity, warp, lane, acc);
+      for_each_accumulator<Budget>([&](int i, int c, int e) {
+        total[i][c][e] = segment == 0 ? acc[i][c][e] : __fadd_rn(total[i][c][e], acc[i][c][e]);
+      });
+      step = end;
+    }
+    for_each_accumulator<Budget>([&](int i, int c, int e) { acc[i][c][e] = total[i][c][e]; });
+  } else {
+    multiply_steps<Budget>(work, smem, smem_address, 0, steps, stage, parity, warp, lane, acc);
+  }
+  if constexpr (S::kSplits) {
+    if (args.partials != nullptr && !combine_segments<Budget>(args, shared_word, warp, lane, acc)) return;
+  }
+  write_rows<Budget>(args, work, smem, smem_address, warp, lane, acc);
+}
+
+template <typename Budget>
+__global__ void __launch_bounds__(Budget::kThreads, Budget::kTile.blocks_per_sm)
+    w4a16_gemm(const __grid_constant__ W4a16Args args) {
+  using S = W4a16Shape<Budget>;
+  extern __shared__ __align__(128) std::byte smem[];
+  const uint32_t smem_address = ptx::shared_address(smem);
+  auto* columns = reinterpret_cast<int32_t*>(smem + S::kColumns);
+  const int warp = static_cast<int>(threadIdx.x) / 32, lane = static_cast<int>(threadIdx.x) % 32;
+
+  if (!args.weights_early) ptx::griddepcontrol_wait();
+  const int column_tile = static_cast<int>(blockIdx.x) / args.row_tiles;
+  if (column_tile >= __ldcg(args.tile_count)) return;  // past L1: another kernel wrote it a moment ago
+  BlockWork work;
+  const int4 entry = __ldcg(reinterpret_cast<const int4*>(args.tiles) + column_tile);
+  work.tile = {entry.x, entry.y, entry.z, 0};
+  work.strip = static_cast<int>(blockIdx.x) % args.row_tiles * S::kStrips;
+  work.strips = min(S::kStrips, args.strips - work.strip);
+  const bool one_segment = args.partials != nullptr;
+  work.first_slice = one_segment ? segment_slice(args, static_cast<int>(blockIdx.y)) : 0;
+  work.slices = segment_slice(args, one_segment ? static_cast<int>(blockIdx.y) + 1 : args.segments) - work.first_slice;
+
+  if (threadIdx.x == 0) {
+    for (int s = 0; s < S::kStages; ++s) {
+      ptx::mbarrier_init(S::full(smem_address, s), 1 + 32);  // bytes announced, and each producer lane's copies
+      ptx::mbarrier_init(S::empty(smem_address, s), S::kConsumers);
+    }
+    ptx::fence_mbarrier_init();
+  }
+  __syncthreads();
+  if (warp == S::kConsumers) {
+    produce<Budget>(args, work, smem_address, columns, lane);
+  } else {
+    consume<Budget>(args, work, smem, smem_address, columns, warp, lane);
+  }
+}
+
+}  // namespace tessera::kernels::cuda

@@ -1,0 +1,56 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "kernels/cuda/on_gpu.h"
+#include "plan/desc.h"
+
+// A grouped product with random weights, its W4A4 reference, and the comparison: what the self test and the GPU tests
+// run every tile on.
+namespace tessera::kernels::cuda {
+
+struct CaseShape {
+  plan::Op op = plan::Op::gate_up;
+  WeightFormat format = WeightFormat::nvfp4;
+  int64_t depth = 0;  // K
+  int64_t width = 0;  // of the output: I or H
+  std::vector<int32_t> group_slots;
+  uint32_t seed = 0;
+  bool finite = true;  // false: some rows of x hold NaN or infinity
+};
+
+/// Bytes as a checkpoint and a router would bring them, and what they give.
+class W4a4Case {
+ public:
+  explicit W4a4Case(const CaseShape& shape);
+
+  /// For run_w4a4; the tile is the caller's to set.
+  [[nodiscard]] W4a4Problem problem(const plan::Tile& tile) const;
+
+  /// Empty if `outcome` is the reference's bytes and bits (NaN equals NaN); else the first difference.
+  [[nodiscard]] std::string difference(const W4a4Outcome& outcome) const;
+
+ private:
+  void make_weights(int64_t group);
+  void make_reference(int64_t group);
+
+  struct Matrix {
+    std::vector<std::byte> codes, scales;
+    float scale = 1.0F;
+  };
+  [[nodiscard]] format::MatrixView view(const Matrix& matrix) const;
+
+  CaseShape shape_;
+  AtomShape atom_shape_;
+  float input_scale_ = 1.0F;
+  std::vector<int32_t> first_slot_, x_rows_;
+  std::vector<uint16_t> x_;
+  std::vector<Matrix> matrices_;  // [groups, parts]
+  std::vector<std::byte> atoms_;
+  std::vector<float> alpha_;
+  W4a4Outcome want_;
+};
+
+}  // namespace tessera::kernels::cuda

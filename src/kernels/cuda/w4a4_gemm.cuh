@@ -1,0 +1,236 @@
+#pragma once
+
+#include <cstdint>
+
+#include "kernels/atom.h"
+#include "kernels/cuda/w4a4.h"
+#include "kernels/ptx/barrier_sync.cuh"
+#include "kernels/ptx/cp_async_bulk.cuh"
+#include "kernels/ptx/griddepcontrol.cuh"
+#include "kernels/ptx/mbarrier.cuh"
+#include "kernels/ptx/mma_fp4.cuh"
+#include "kernels/swiglu.h"
+#include "plan/budget.h"
+
+// The grouped product of W4A4 for one tile. A block computes m weight rows by n columns of one group over all of K. One
+// producer warp fills a ring of stages with bulk copies alone, weights and activations; the other warps multiply; the
+// epilogue overlays the stages.
+namespace tessera::kernels::cuda {
+
+/// Shared memory of a block (plan/budget.h) and the loop constants of its tile.
+template <typename Budget>
+struct W4a4Shape {
+  static constexpr plan::Tile kTile = Budget::kTile;
+  static constexpr bool kMxfp4 = kTile.format == WeightFormat::mxfp4;
+  static constexpr int kStages = kTile.stages;
+  static constexpr int kStageBytes = Budget::kSmem.stage_bytes;
+  static constexpr int kActivations = Budget::kSmem.activations_offset;
+  static constexpr int kBarriers = Budget::kSmem.barriers_offset;
+  static constexpr int kSlices = kTile.k / kSliceDepth;
+  static constexpr int kWeightBytes = plan::weight_slice_bytes(kTile.format);  // of a slice
+  static constexpr int kActivationBytes = plan::activation_slice_bytes(plan::Path::w4a4, kTile.format);
+  static constexpr int kActivationCodes = plan::kMmaCols * kSliceDepth / 2;
+  static constexpr int kScaleBytes = kSliceDepth / plan::scale_group(kTile.format);  // of a row or column in a slice
+  static constexpr int kStrips = kTile.m / kAtomRows;
+  static constexpr int kCols = kTile.n / plan::kMmaCols;
+  static constexpr int kWarpsM = kTile.warps_m;
+  static constexpr int kWarpStrips = kStrips / kWarpsM;
+  static constexpr int kWarpCols = kCols / kTile.warps_n;
+  static constexpr int kConsumers = plan::consumer_warps(kTile);
+  static_assert(kTile.path == plan::Path::w4a4);
+
+  static __device__ uint32_t full(uint32_t smem, int stage) { return smem + kBarriers + stage * 16; }
+  static __device__ uint32_t empty(uint32_t smem, int stage) { return smem + kBarriers + stage * 16 + 8; }
+};
+
+/// What a block works on.
+struct W4a4Work {
+  SlotTile tile;
+  int strip;   // first
+  int strips;  // that exist, at most tile.m / 16
+  int cols;    // column blocks with a column, at most tile.n / 8
+};
+
+/// A slice's scales of one row or column: 4 bytes, or 2 in the low half.
+template <bool mxfp4>
+__device__ inline uint32_t load_scales(const std::byte* p) {
+  if constexpr (mxfp4) return *reinterpret_cast<const uint16_t*>(p);
+  return *reinterpret_cast<const uint32_t*>(p);
+}
+
+template <typename Budget>
+__device__ inline void produce(const W4a4Args& args, const W4a4Work& work, uint32_t smem, int lane) {
+  using S = W4a4Shape<Budget>;
+  const int64_t strip_bytes = int64_t{args.atoms} * (kAtomDepth / kSliceDepth) * S::kWeightBytes;
+  const std::byte* weights = args.weights + work.tile.group * args.group_bytes + work.strip * strip_bytes;
+  const int64_t col_bytes = int64_t{args.slices} * S::kActivationBytes;
+  const std::byte* activations =
+      args.activations + (int64_t{work.tile.first_slot / plan::kMmaCols} + work.tile.group) * col_bytes;
+  int stage = 0;
+  uint32_t parity = 1;  // the first pass over the stages waits for nobody
+  for (int slice = 0; slice < args.slices; slice += S::kSlices) {
+    ptx::mbarrier_wait_parity(S::empty(smem, stage), parity);
+    const int slices = min(S::kSlices, args.slices - slice);
+    const uint32_t weight_bytes = slices * S::kWeightBytes, activation_bytes = slices * S::kActivationBytes;
+    const uint32_t full = S::full(smem, stage);
+    if (lane == 0) {
+      ptx::mbarrier_arrive_expect_tx(full, work.strips * weight_bytes + work.cols * activation_bytes);
+    }
+    __syncwarp();
+    const uint32_t to = smem + stage * S::kStageBytes;
+    for (int i = lane; i < work.strips; i += 32) {
+      ptx::cp_async_bulk(to + i * (S::kSlices * S::kWeightBytes),
+                         weights + i * strip_bytes + int64_t{slice} * S::kWeightBytes, weight_bytes, full);
+    }
+    for (int i = lane; i < work.cols; i += 32) {
+      ptx::cp_async_bulk(to + S::kActivations + i * (S::kSlices * S::kActivationBytes),
+                         activations + i * col_bytes + int64_t{slice} * S::kActivationBytes, activation_bytes, full);
+    }
+    if (++stage == S::kStages) {
+      stage = 0;
+      parity ^= 1;
+    }
+  }
+}
+
+template <typename Budget>
+using W4a4Accumulators = float4[W4a4Shape<Budget>::kWarpStrips][W4a4Shape<Budget>::kWarpCols];
+
+/// One slice of a stage: every MMA of a warp's tile. `cols` of its column blocks hold columns.
+template <typename Budget>
+__device__ inline void multiply_slice(const std::byte* weights, const std::byte* activations, int cols, int lane,
+                                      W4a4Accumulators<Budget>& d) {
+  using S = W4a4Shape<Budget>;
+  constexpr auto kVec = S::kMxfp4 ? ptx::ScaleVec::x2_ue8m0 : ptx::ScaleVec::x4_ue4m3;
+  // Two strips at a time: four of them with 128 accumulators spill from the 168 registers that 9 warps leave each.
+  constexpr int kAtOnce = S::kWarpStrips < 2 ? S::kWarpStrips : 2;
+#pragma unroll
+  for (int first = 0; first < S::kWarpStrips; first += kAtOnce) {
+    uint4 a[kAtOnce];
+    uint32_t scale_a[kAtOnce];
+#pragma unroll
+    for (int i = 0; i < kAtOnce; ++i) {
+      const std::byte* slice = weights + (first + i) * (S::kSlices * S::kWeightBytes);
+      a[i] = *reinterpret_cast<const uint4*>(slice + lane * 16);
+      // Lanes q = 0 and 1 bring rows g and g + 8; lanes 2 and 3 read the same words and are not asked.
+      scale_a[i] = load_scales<S::kMxfp4>(slice + kSliceCodeBytes + (lane / 4 * 2 + lane % 2) * S::kScaleBytes);
+    }
+#pragma unroll
+    for (int j = 0; j < S::kWarpCols; ++j) {
+      if (j >= cols) continue;
+      const std::byte* slice = activations + j * (S::kSlices * S::kActivationBytes);
+      const uint2 b = *reinterpret_cast<const uint2*>(slice + lane * 8);
+      const uint32_t scale_b = load_scales<S::kMxfp4>(slice + S::kActivationCodes + lane / 4 * S::kScaleBytes);
+#pragma unroll
+      for (int i = 0; i < kAtOnce; ++i) ptx::mma_fp4<kVec>(d[first + i][j], a[i], b, scale_a[i], scale_b);
+    }
+  }
+}
+
+/// Sums to BF16 rows of `out`, by way of shared memory, where the stages were.
+template <typename Budget>
+__device__ inline void write_rows(const W4a4Args& args, const W4a4Work& work, std::byte* smem, int warp, int lane,
+                                  const W4a4Accumulators<Budget>& d) {
+  using S = W4a4Shape<Budget>;
+  constexpr int kThreads = S::kConsumers * 32;
+  const float alpha0 = args.alpha[work.tile.group * 2], alpha1 = args.alpha[work.tile.group * 2 + 1];
+  const int strip_width = args.swiglu ? kAtomRows / 2 : kAtomRows;
+  const int pitch = S::kStrips * strip_width * 2 + 16;  // bytes of a column's row
+  ptx::barrier_sync(1, kThreads);                       // every warp has read its last stage
+#pragma unroll
+  for (int i = 0; i < S::kWarpStrips; ++i) {
+    const int row = (warp % S::kWarpsM * S::kWarpStrips + i) * strip_width + lane / 4;
+#pragma unroll
+    for (int j = 0; j < S::kWarpCols; ++j) {
+      const int column = (warp / S::kWarpsM * S::kWarpCols + j) * plan::kMmaCols + lane % 4 * 2;
+      const float low[2] = {__fmul_rn(d[i][j].x, alpha0), __fmul_rn(d[i][j].y, alpha0)};
+      const float high[2] = {__fmul_rn(d[i][j].z, alpha1), __fmul_rn(d[i][j].w, alpha1)};
+#pragma unroll
+      for (int c = 0; c < 2; ++c) {
+        auto* to = reinterpret_cast<uint16_t*>(smem + (column + c) * pitch + row * 2);
+        if (args.swiglu) {
+          to[0] = kernels::swiglu(low[c], high[c]);
+        } else {
+          to[0] = spelt::to_bf16(low[c]);
+          to[8] = spelt::to_bf16(high[c]);
+        }
+      }
+    }
+  }
+  ptx::barrier_sync(1, kThreads);
+  const int chunks = work.strips * strip_width / 8;  // of 16 bytes
+  uint16_t* out = args.out + int64_t{work.tile.first_slot} * args.width + work.strip * strip_width;
+  for (int i = warp * 32 + lane; i < work.tile.columns * chunks; i += kThreads) {
+    const int column = i / chunks, chunk = i % chunks;
+    // A padded last strip has rows that `out` lacks.
+    if (work.strip * strip_width + chunk * 8 >= args.width) continue;
+    *reinterpret_cast<uint4*>(out + int64_t{column} * args.width + chunk * 8) =
+        *reinterpret_cast<const uint4*>(smem + column * pitch + chunk * 16);
+  }
+}
+
+template <typename Budget>
+__device__ inline void consume(const W4a4Args& args, const W4a4Work& work, std::byte* smem, uint32_t smem_address,
+                               int warp, int lane) {
+  using S = W4a4Shape<Budget>;
+  const int first_col = warp / S::kWarpsM * S::kWarpCols;
+  const int weights = warp % S::kWarpsM * S::kWarpStrips * S::kSlices * S::kWeightBytes;
+  const int activations = S::kActivations + first_col * S::kSlices * S::kActivationBytes;
+  W4a4Accumulators<Budget> d = {};
+  int stage = 0;
+  uint32_t parity = 0;
+  for (int slice = 0; slice < args.slices; slice += S::kSlices) {
+    ptx::mbarrier_wait_parity(S::full(smem_address, stage), parity);
+    const std::byte* from = smem + stage * S::kStageBytes;
+#pragma unroll
+    for (int s = 0; s < S::kSlices; ++s) {
+      if (slice + s >= args.slices) continue;
+      multiply_slice<Budget>(from + weights + s * S::kWeightBytes, from + activations + s * S::kActivationBytes,
+                             work.cols - first_col, lane, d);
+    }
+    __syncwarp();
+    if (lane == 0) ptx::mbarrier_arrive(S::empty(smem_address, stage));
+    if (++stage == S::kStages) {
+      stage = 0;
+      parity ^= 1;
+    }
+  }
+  write_rows<Budget>(args, work, smem, warp, lane, d);
+}
+
+/// Grid: row_tiles * (bound of column tiles) blocks; those beyond *tile_count return at once.
+template <typename Budget>
+__global__ void __launch_bounds__(Budget::kThreads, Budget::kTile.blocks_per_sm)
+    w4a4_kernel(const __grid_constant__ W4a4Args args) {
+  using S = W4a4Shape<Budget>;
+  extern __shared__ __align__(128) std::byte smem[];
+  const uint32_t smem_address = ptx::shared_address(smem);
+  const int warp = static_cast<int>(threadIdx.x) / 32, lane = static_cast<int>(threadIdx.x) % 32;
+
+  ptx::griddepcontrol_wait();
+  ptx::griddepcontrol_launch_dependents();
+  const int column_tile = static_cast<int>(blockIdx.x) / args.row_tiles;
+  if (column_tile >= *args.tile_count) return;
+  W4a4Work work;
+  const int4 entry = *(reinterpret_cast<const int4*>(args.tiles) + column_tile);
+  work.tile = {entry.x, entry.y, entry.z, 0};
+  work.strip = static_cast<int>(blockIdx.x) % args.row_tiles * S::kStrips;
+  work.strips = min(S::kStrips, args.strips - work.strip);
+  work.cols = (work.tile.columns + plan::kMmaCols - 1) / plan::kMmaCols;
+
+  if (threadIdx.x == 0) {
+    for (int s = 0; s < S::kStages; ++s) {
+      ptx::mbarrier_init(S::full(smem_address, s), 1);
+      ptx::mbarrier_init(S::empty(smem_address, s), S::kConsumers);
+    }
+    ptx::fence_mbarrier_init();
+  }
+  __syncthreads();
+  if (warp == S::kConsumers) {
+    produce<Budget>(args, work, smem_address, lane);
+  } else {
+    consume<Budget>(args, work, smem, smem_address, warp, lane);
+  }
+}
+
+}  // namespace tessera::kernels::cuda

@@ -1,0 +1,89 @@
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+
+// SwiGLU of one element, the same bits on the host and on a GPU: exp is that of cpu/simd_math-inl.h, operation by
+// operation, and every rounding is spelt.
+#if defined(__CUDACC__)
+#define TESSERA_HOST_DEVICE __host__ __device__
+#else
+#define TESSERA_HOST_DEVICE
+#endif
+
+namespace tessera::kernels {
+namespace spelt {
+
+TESSERA_HOST_DEVICE inline float fma(float a, float b, float c) {
+#if defined(__CUDA_ARCH__)
+  return __fmaf_rn(a, b, c);
+#else
+  return std::fma(a, b, c);
+#endif
+}
+TESSERA_HOST_DEVICE inline float divide(float a, float b) {
+#if defined(__CUDA_ARCH__)
+  return __fdiv_rn(a, b);
+#else
+  return a / b;
+#endif
+}
+TESSERA_HOST_DEVICE inline uint32_t bits_of(float x) {
+#if defined(__CUDA_ARCH__)
+  return __float_as_uint(x);
+#else
+  uint32_t bits;
+  std::memcpy(&bits, &x, 4);
+  return bits;
+#endif
+}
+TESSERA_HOST_DEVICE inline float float_of(uint32_t bits) {
+#if defined(__CUDA_ARCH__)
+  return __uint_as_float(bits);
+#else
+  float x;
+  std::memcpy(&x, &bits, 4);
+  return x;
+#endif
+}
+
+/// To BF16, nearest even; NaN stays a quiet NaN. The bits of float_to_bf16 (base/dtype.h).
+TESSERA_HOST_DEVICE inline uint16_t to_bf16(float x) {
+  const uint32_t bits = bits_of(x);
+  if ((bits & 0x7fffffffU) > 0x7f800000U) return static_cast<uint16_t>((bits >> 16) | 0x40U);
+  return static_cast<uint16_t>((bits + 0x7fffU + ((bits >> 16) & 1U)) >> 16);
+}
+TESSERA_HOST_DEVICE inline float round_bf16(float x) { return float_of(static_cast<uint32_t>(to_bf16(x)) << 16); }
+
+/// e^x as cpu/simd_math-inl.h has it: 0 below -50, infinity above 88.
+TESSERA_HOST_DEVICE inline float exp(float x) {
+  if (x != x) return x;
+  if (x > 88.0F) return float_of(0x7f800000U);
+  if (!(x >= -50.0F)) return 0.0F;
+  const float shifter = 12582912.0F;
+  const float shifted = fma(x, 1.44269504F, shifter);
+  const float n = shifted - shifter;
+  float r = fma(-n, 0.693145752F, x);
+  r = fma(-n, 1.42860682e-6F, r);
+  float p = fma(0.00138145596F, r, 0.008368745094F);
+  p = fma(p, r, 0.04166839044F);
+  p = fma(p, r, 0.166665204F);
+  p = fma(p, r, 0.4999999343F);
+  const float square = r * r;
+  p = fma(p, square, r);
+  p = p + 1.0F;
+  return float_of(bits_of(p) + (bits_of(shifted) << 23));
+}
+
+}  // namespace spelt
+
+/// silu(gate) * up in BF16 bits. Rounded to BF16: gate, up, silu(gate), the product. Compiled without contraction
+/// (-ffp-contract=off, --fmad=false).
+TESSERA_HOST_DEVICE inline uint16_t swiglu(float gate, float up) {
+  const float g = spelt::round_bf16(gate);
+  const float silu = spelt::divide(g, 1.0F + spelt::exp(0.0F - g));
+  return spelt::to_bf16(spelt::round_bf16(silu) * spelt::round_bf16(up));
+}
+
+}  // namespace tessera::kernels

@@ -1,0 +1,353 @@
+#include <optional>
+#include <string>
+
+#include "kernels/cuda/atom.h"
+#include "kernels/cuda/moe_fixture.h"
+#include "kernels/cuda/route.h"
+#include "plan/candidates.h"
+
+// The W4A16 layer on a GPU (label gpu). Ours against ours: bits. Against the reference: relative L2 of 1e-3.
+// Tests named Small* are for compute-sanitizer.
+namespace tessera::kernels::cuda {
+namespace {
+
+constexpr WeightFormat kFormats[] = {WeightFormat::nvfp4, WeightFormat::mxfp4};
+
+plan::Desc make_desc(WeightFormat format, int64_t hidden, int64_t inner, int experts, int k, int shared,
+                     int64_t tokens) {
+  return {.op = plan::Op::gate_up,
+          .format = format,
+          .path = plan::Path::w4a16,
+          .hidden = hidden,
+          .intermediate = inner,
+          .experts = experts,
+          .experts_per_token = k,
+          .shared_experts = shared,
+          .tokens = tokens};
+}
+
+plan::Desc with_tokens(plan::Desc d, int64_t tokens) {
+  d.tokens = tokens;
+  return d;
+}
+
+/// The same tile for both products; nothing where the tile cannot sum this weight's segments.
+std::optional<MoePlan> plan_of(const plan::Desc& d, const plan::Tile& tile) {
+  const auto plan = plan_moe(d, tile, tile);
+  if (plan.ok()) return *plan;
+  EXPECT_EQ(plan.status().code(), StatusCode::unsupported) << plan.status().message();
+  return std::nullopt;
+}
+
+void expect_close(const Layer& layer, const MoeInput& input, const std::vector<uint16_t>& got, int64_t tokens,
+                  int64_t stride, const std::string& what) {
+  const auto hidden = static_cast<size_t>(layer.desc.hidden);
+  double difference = 0, size = 0;
+  for (int64_t t = 0; t < tokens; t += stride) {
+    const auto row = static_cast<size_t>(t);
+    const auto want = reference_token(layer, input, row);
+    for (size_t i = 0; i < hidden; ++i) {
+      const double d = double{bf16_to_float(got[row * hidden + i])} - want[i];
+      difference += d * d;
+      size += double{want[i]} * want[i];
+    }
+  }
+  ASSERT_GT(size, 0) << what;
+  EXPECT_LE(std::sqrt(difference / size), 1e-3) << what;
+}
+
+void expect_equal(const std::vector<uint16_t>& got, const std::vector<uint16_t>& want, const std::string& what) {
+  const auto at = std::mismatch(got.begin(), got.end(), want.begin());
+  ASSERT_EQ(got.size(), want.size()) << what;
+  ASSERT_TRUE(at.first == got.end()) << what << ": element " << at.first - got.begin() << " is " << *at.first
+                                     << ", want " << *at.second;
+}
+
+std::vector<int64_t> token_counts() {
+  std::vector<int64_t> counts;
+  for (int64_t t = 1; t <= 40; ++t) counts.push_back(t);
+  for (const int64_t t : {63, 64, 65, 127, 128, 129, 512, 4096}) counts.push_back(t);
+  return counts;
+}
+
+// H is no multiple of 256, and I none of 64 nor of any tile.
+plan::Desc odd_desc(WeightFormat format) {
+  return make_desc(format, 448, format == WeightFormat::nvfp4 ? 176 : 160, 24, 5, 1, 0);
+}
+
+TEST(MoeGpu, DecodedWeightsAreExact) {
+  for (const WeightFormat format : kFormats) {
+    const int64_t rows = 208, cols = 320;
+    RandomMatrix m(format, rows, cols, 3);  // every code; subnormal, zero and negative scales
+    m.scale = 1;
+    const format::MatrixView view = m.view();
+    const AtomShape shape = *atom_shape({&view, 1});
+    std::vector<std::byte> atoms(atom_matrix_bytes(shape));
+    ASSERT_TRUE(kernels::pack_atoms({&view, 1}, atoms.data()).ok());
+    std::vector<uint16_t> identity(static_cast<size_t>(cols * cols));
+    for (int64_t i = 0; i < cols; ++i) identity[static_cast<size_t>(i * cols + i)] = float_to_bf16(1);
+    const OnDevice<std::byte> weights{std::span<const std::byte>(atoms)};
+    const OnDevice<uint16_t> x{std::span<const uint16_t>(identity)};
+    const std::vector<float> one(2, atom_alpha(format, 1));
+    const OnDevice<float> alpha{std::span<const float>(one)};
+    for (const W4a16Kernel& kernel : w4a16_kernels(format)) {
+      std::vector<SlotTile> tiles;
+      for (int32_t at = 0; at < cols; at += kernel.tile.n) {
+        tiles.push_back({0, at, static_cast<int32_t>(std::min<int64_t>(kernel.tile.n, cols - at)), 0});
+      }
+      const std::vector<int32_t> count = {static_cast<int32_t>(tiles.size())};
+      const OnDevice<SlotTile> device_tiles{std::span<const SlotTile>(tiles)};
+      const OnDevice<int32_t> device_count{std::span<const int32_t>(count)};
+      const OnDevice<uint16_t> out(static_cast<size_t>(rows * cols));
+      W4a16Args args;
+      args.weights = weights.get();
+      args.strips = static_cast<int32_t>(strips(shape));
+      args.atoms = static_cast<int32_t>(atoms_per_strip(shape));
+      args.alpha = alpha.get();
+      args.x = x.get();
+      args.depth = static_cast<int32_t>(cols);
+      args.out = out.get();
+      args.width = static_cast<int32_t>(rows);
+      args.tiles = device_tiles.get();
+      args.tile_count = device_count.get();
+      args.row_tiles = static_cast<int32_t>((strips(shape) * kAtomRows + kernel.tile.m - 1) / kernel.tile.m);
+      device::Stream stream;
+      ASSERT_EQ(cudaStreamCreateWithFlags(stream.fill(), cudaStreamNonBlocking), cudaSuccess);
+      ASSERT_TRUE(w4a16_multiply(kernel, args, count[0], stream.get()).ok());
+      ASSERT_EQ(cudaStreamSynchronize(stream.get()), cudaSuccess);
+      const auto got = out.read();
+      for (int64_t k = 0; k < cols; ++k) {
+        for (int64_t r = 0; r < rows; ++r) {
+          const float want = m.code(r, k) * m.block_scale(r, k);
+          ASSERT_EQ(bf16_to_float(got[static_cast<size_t>(k * rows + r)]), want)
+              << plan::shape_name(kernel.tile) << " row " << r << " k " << k;
+        }
+      }
+    }
+  }
+}
+
+TEST(MoeGpu, EveryTileGivesTheSameBitsAndTheyAreRight) {
+  for (const WeightFormat format : kFormats) {
+    const Layer layer(odd_desc(format));
+    for (const Pattern pattern : {Pattern::random, Pattern::one_expert, Pattern::few_experts}) {
+      for (const int64_t tokens : token_counts()) {
+        if (pattern != Pattern::random && tokens % 16 != 1 && tokens < 129) continue;
+        const plan::Desc d = with_tokens(layer.desc, tokens);
+        MoeInput input(d, pattern, static_cast<uint32_t>(tokens));
+        std::fill(input.residual.begin(), input.residual.end(), uint16_t{0});
+        std::vector<uint16_t> first;
+        for (const W4a16Kernel& kernel : w4a16_kernels(format)) {
+          const auto plan = plan_of(d, kernel.tile);
+          if (!plan) continue;
+          const std::string what = plan::shape_name(kernel.tile) + ", " + std::to_string(tokens) + " tokens";
+          const auto got = run_moe(*plan, layer, input);
+          if (first.empty()) {
+            first = got;
+            expect_close(layer, input, got, tokens, std::max<int64_t>(1, tokens / 8), what);
+          }
+          expect_equal(got, first, what);
+          if (HasFatalFailure()) return;
+        }
+      }
+    }
+  }
+}
+
+TEST(MoeGpu, SegmentsGiveTheSameBitsSplitAndFolded) {
+  const Layer layer(make_desc(WeightFormat::nvfp4, 4096, 64, 8, 2, 1, 0));
+  ASSERT_EQ(plan::k_segments(layer.desc), 4);
+  const plan::Desc many = with_tokens(layer.desc, 300);  // more than kPartialSlotsMax slots: folded
+  const MoeInput all(many, Pattern::random, 7);
+  std::vector<uint16_t> want;
+  int folded = 0, split = 0;
+  for (const W4a16Kernel& kernel : w4a16_kernels(WeightFormat::nvfp4)) {
+    if (const auto plan = plan_of(many, kernel.tile)) {
+      const auto got = run_moe(*plan, layer, all);
+      if (want.empty()) want = got;
+      expect_equal(got, want, plan::shape_name(kernel.tile));
+      ++folded;
+    }
+    const plan::Desc few = with_tokens(layer.desc, 7);
+    MoeInput some = all;
+    some.x.resize(7 * 4096);
+    some.residual.resize(7 * 4096);
+    some.logits.resize(7 * 8);
+    some.shared_gate.resize(7);
+    if (const auto plan = plan_of(few, kernel.tile)) {
+      expect_equal(run_moe(*plan, layer, some), {want.begin(), want.begin() + 7 * 4096}, "7 of 300 tokens");
+      split += kernel.splits_segments ? 1 : 0;
+    }
+    if (HasFatalFailure()) return;
+  }
+  EXPECT_GT(folded, 10);
+  EXPECT_GT(split, 10);
+}
+
+TEST(MoeGpu, ATokenAloneHasTheBitsThatItHasAmongOthers) {
+  const Layer layer(odd_desc(WeightFormat::nvfp4));
+  const plan::Desc d = with_tokens(layer.desc, 200);
+  const MoeInput all(d, Pattern::random, 11);
+  const plan::Tile tile = w4a16_kernels(WeightFormat::nvfp4)[0].tile;
+  const auto want = run_moe(*plan_of(d, tile), layer, all);
+  const size_t hidden = 448;
+  for (const size_t t : {size_t{0}, size_t{1}, size_t{127}, size_t{128}, size_t{199}}) {
+    MoeInput one = all;
+    one.x.assign(all.x.begin() + static_cast<long>(t * hidden), all.x.begin() + static_cast<long>((t + 1) * hidden));
+    one.residual.assign(all.residual.begin() + static_cast<long>(t * hidden),
+                        all.residual.begin() + static_cast<long>((t + 1) * hidden));
+    one.logits.assign(all.logits.begin() + static_cast<long>(t * 24),
+                      all.logits.begin() + static_cast<long>((t + 1) * 24));
+    one.shared_gate = {all.shared_gate[t]};
+    expect_equal(run_moe(*plan_of(with_tokens(d, 1), tile), layer, one),
+                 {want.begin() + static_cast<long>(t * hidden), want.begin() + static_cast<long>((t + 1) * hidden)},
+                 "token " + std::to_string(t));
+  }
+}
+
+TEST(MoeGpu, RouterChoosesTheLargestAndTheLowerIdOfEquals) {
+  for (const auto& [experts, k] : {std::pair{8, 1}, {40, 32}, {512, 10}, {1024, 32}, {5, 5}}) {
+    for (const int64_t tokens : {int64_t{1}, int64_t{33}, int64_t{300}}) {
+      const Layer layer(make_desc(WeightFormat::nvfp4, 64, 16, experts, k, 1, 0));
+      const plan::Desc d = with_tokens(layer.desc, tokens);
+      const MoeInput input(d, Pattern::random, 5);
+      const plan::Tile tile = w4a16_kernels(WeightFormat::nvfp4)[0].tile;
+      const MoePlan plan = *plan_of(d, tile);
+      const MoeCall call(plan, layer, input);
+      device::Stream stream;
+      ASSERT_EQ(cudaStreamCreateWithFlags(stream.fill(), cudaStreamNonBlocking), cudaSuccess);
+      ASSERT_TRUE(call.run(stream.get()).ok());
+      ASSERT_EQ(cudaStreamSynchronize(stream.get()), cudaSuccess);
+      const auto chosen = call.chosen.read();
+      const auto memory = call.workspace.read();
+      const MoeWorkspace w = moe_workspace(plan);
+      const auto* ids = reinterpret_cast<const int32_t*>(memory.data() + w.ids);
+      const auto* weights = reinterpret_cast<const float*>(memory.data() + w.weights);
+      const auto* slots = reinterpret_cast<const int32_t*>(memory.data() + w.slots);
+      const auto* first_slot = reinterpret_cast<const int32_t*>(memory.data() + w.first_slot);
+      std::vector<int32_t> next(first_slot, first_slot + experts);
+      for (int64_t t = 0; t < tokens; ++t) {
+        const auto want = reference_route(d, input.logits.data() + t * experts);
+        for (int j = 0; j < k; ++j) {
+          const auto i = static_cast<size_t>(t * k + j);
+          ASSERT_EQ(ids[i], want[static_cast<size_t>(j)].first);
+          ASSERT_NEAR(weights[i], want[static_cast<size_t>(j)].second, 1e-5);
+          ASSERT_EQ(slots[i], next[static_cast<size_t>(ids[i])]++) << "slots go by expert, then token";
+          if (j == 0) continue;
+          const float before = input.logits[static_cast<size_t>(t * experts + chosen[i - 1])];
+          ASSERT_GE(before, input.logits[static_cast<size_t>(t * experts + chosen[i])]);
+        }
+      }
+      EXPECT_EQ(first_slot[experts], tokens * k);
+      EXPECT_EQ(first_slot[experts + 1], tokens * (k + 1));
+    }
+  }
+}
+
+TEST(MoeGpu, NanLogitsSpoilTheirTokenAlone) {
+  const Layer layer(odd_desc(WeightFormat::nvfp4));
+  const plan::Desc d = with_tokens(layer.desc, 9);
+  const MoeInput clean(d, Pattern::random, 3);
+  MoeInput bad = clean;
+  bad.logits[4 * 24 + 7] = std::nanf("");
+  const MoePlan plan = *plan_of(d, w4a16_kernels(WeightFormat::nvfp4)[0].tile);
+  const auto want = run_moe(plan, layer, clean), got = run_moe(plan, layer, bad);
+  for (size_t i = 0; i < got.size(); ++i) {
+    if (i / 448 == 4) {
+      ASSERT_TRUE(std::isnan(bf16_to_float(got[i])));
+    } else {
+      ASSERT_EQ(got[i], want[i]);
+    }
+  }
+}
+
+TEST(MoeGpu, RepeatsAndGraphsGiveTheSameBits) {
+  for (const int64_t hidden : {448, 4096}) {  // one segment, and several by tickets
+    const Layer layer(make_desc(WeightFormat::nvfp4, hidden, 64, 8, 2, 1, 0));
+    const plan::Desc d = with_tokens(layer.desc, 6);
+    const MoeInput input(d, Pattern::random, 13);
+    const MoePlan plan = *plan_of(d, w4a16_kernels(WeightFormat::nvfp4)[0].tile);
+    const auto want = run_moe(plan, layer, input);
+    const MoeCall call(plan, layer, input);
+    device::Stream stream;
+    ASSERT_EQ(cudaStreamCreateWithFlags(stream.fill(), cudaStreamNonBlocking), cudaSuccess);
+    cudaGraph_t graph = nullptr;
+    cudaGraphExec_t exec = nullptr;
+    ASSERT_EQ(cudaStreamBeginCapture(stream.get(), cudaStreamCaptureModeThreadLocal), cudaSuccess);
+    ASSERT_TRUE(call.run(stream.get()).ok());
+    ASSERT_EQ(cudaStreamEndCapture(stream.get(), &graph), cudaSuccess);
+    ASSERT_EQ(cudaGraphInstantiate(&exec, graph, 0), cudaSuccess);
+    for (int repeat = 0; repeat < 1000; ++repeat) {
+      ASSERT_EQ(cudaMemcpyAsync(call.residual.get(), input.residual.data(), input.residual.size() * 2,
+                                cudaMemcpyHostToDevice, stream.get()),
+                cudaSuccess);
+      if (repeat % 2 == 0) {
+        ASSERT_EQ(cudaGraphLaunch(exec, stream.get()), cudaSuccess);
+      } else {
+        ASSERT_TRUE(call.run(stream.get()).ok());
+      }
+      ASSERT_EQ(cudaStreamSynchronize(stream.get()), cudaSuccess);
+      expect_equal(call.residual.read(), want, "repeat " + std::to_string(repeat));
+      if (HasFatalFailure()) break;
+    }
+    EXPECT_EQ(cudaGraphExecDestroy(exec), cudaSuccess);
+    EXPECT_EQ(cudaGraphDestroy(graph), cudaSuccess);
+  }
+}
+
+TEST(MoeGpu, NoTokens) {
+  const plan::Desc d = odd_desc(WeightFormat::nvfp4);
+  EXPECT_TRUE(moe(*plan_of(d, w4a16_kernels(WeightFormat::nvfp4)[0].tile), {}, nullptr).ok());
+}
+
+TEST(MoeGpu, SmallAtomsAreThoseOfTheCpu) {
+  for (const WeightFormat format : kFormats) {
+    const RandomMatrix gate(format, 48, 320, 21), up(format, 48, 320, 22);
+    const format::MatrixView parts[] = {gate.view(), up.view()};
+    for (const size_t count : {size_t{1}, size_t{2}}) {
+      const std::span<const format::MatrixView> some(parts, count);
+      PackArgs args;
+      args.shape = *atom_shape(some);
+      std::vector<std::byte> want(atom_matrix_bytes(args.shape));
+      ASSERT_TRUE(kernels::pack_atoms(some, want.data()).ok());
+      const auto bytes = [](const std::vector<std::byte>& v, size_t n) {
+        return std::span<const std::byte>(v).first(n);
+      };
+      const OnDevice<std::byte> codes0(bytes(gate.data, 48 * 160)), codes1(bytes(up.data, 48 * 160));
+      const OnDevice<std::byte> scales0{std::span<const std::byte>(gate.block_scales)};
+      const OnDevice<std::byte> scales1{std::span<const std::byte>(up.block_scales)};
+      const OnDevice<std::byte> out(want.size());
+      const OnDevice<int32_t> bad(size_t{1});
+      args.parts[0] = {codes0.get(), scales0.get()};
+      args.parts[1] = {codes1.get(), scales1.get()};
+      args.out = out.get();
+      args.bad_scale = bad.get();
+      device::Stream stream;
+      ASSERT_EQ(cudaStreamCreateWithFlags(stream.fill(), cudaStreamNonBlocking), cudaSuccess);
+      ASSERT_TRUE(pack_atoms(args, stream.get()).ok());
+      ASSERT_EQ(cudaStreamSynchronize(stream.get()), cudaSuccess);
+      EXPECT_EQ(out.read(), want);
+      EXPECT_EQ(bad.read()[0], 0);
+    }
+  }
+}
+
+TEST(MoeGpu, SmallCases) {
+  for (const WeightFormat format : kFormats) {
+    const Layer layer(make_desc(format, 128, 32, 6, 2, 1, 0));
+    for (const int64_t tokens : {1, 9, 130}) {
+      const plan::Desc d = with_tokens(layer.desc, tokens);
+      const MoeInput input(d, Pattern::random, 17);
+      std::vector<uint16_t> want;
+      for (const W4a16Kernel& kernel : w4a16_kernels(format)) {
+        if (kernel.tile.n != 8 && kernel.tile.n != 64 && kernel.tile.n != 128) continue;
+        const auto got = run_moe(*plan_of(d, kernel.tile), layer, input);
+        if (want.empty()) want = got;
+        expect_equal(got, want, plan::shape_name(kernel.tile));
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace tessera::kernels::cuda

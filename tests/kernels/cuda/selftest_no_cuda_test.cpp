@@ -1,0 +1,16 @@
+#include <gtest/gtest.h>
+
+#include "kernels/selftest.h"
+
+namespace tessera::kernels {
+namespace {
+
+TEST(Selftest, ABuildWithoutCudaSaysSo) {
+  const Status status = selftest(0, [](const SelftestCheck&) { ADD_FAILURE() << "nothing can be checked"; });
+  EXPECT_EQ(status.code(), StatusCode::unsupported);
+  EXPECT_NE(status.message().find("built without CUDA"), std::string::npos);
+  EXPECT_EQ(selftest_environment(0).status().code(), StatusCode::unsupported);
+}
+
+}  // namespace
+}  // namespace tessera::kernels

@@ -1,0 +1,182 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <limits>
+#include <random>
+
+#include "kernels/cuda/on_gpu.h"
+#include "kernels/cuda/w4a4.h"
+#include "kernels/cuda/w4a4_case.h"
+#include "kernels/fp4_fragments.h"
+#include "kernels/selftest.h"
+#include "plan/candidates.h"
+
+// These run on a GPU (label gpu). Everything is compared bit for bit; NaN equals NaN.
+namespace tessera::kernels::cuda {
+namespace {
+
+using cpu::Fp4Selectors;
+
+constexpr WeightFormat kFormats[] = {WeightFormat::nvfp4, WeightFormat::mxfp4};
+
+/// Fragments that reach every branch of the model: sparse and dense codes, all scales with NaN among them, accumulators
+/// of every size, zeros, infinities, NaN, any bits.
+Fp4Warp adversarial_warp(WeightFormat format, const Fp4Selectors& selectors, std::mt19937& random) {
+  const bool mxfp4 = format == WeightFormat::mxfp4;
+  const uint8_t low = mxfp4 ? (random() % 2 == 0 ? 0 : 110) : (random() % 2 == 0 ? 0 : 0x30);
+  const uint8_t high = mxfp4 ? (random() % 3 == 0 ? 255 : 140) : (random() % 4 == 0 ? 0xff : 0x7e);
+  cpu::Fp4Operands m =
+      cpu::random_operands(random, random() % 4 == 0 ? 0x9 : 0xf, low, high, static_cast<int>(random() % 260) - 150);
+  if (random() % 3 == 0) {
+    for (auto& row : m.a) {
+      for (auto& code : row) code &= random() % 8 != 0 ? 8 : 15;
+    }
+    for (auto& column : m.b) {
+      for (auto& code : column) code &= random() % 4 != 0 ? 8 : 15;
+    }
+  }
+  for (auto& row : m.c) {
+    for (float& c : row) {
+      switch (random() % 16) {
+        case 0: c = 0; break;
+        case 1: c = -0.0F; break;
+        case 2: c = random() % 8 == 0 ? std::numeric_limits<float>::infinity() : c; break;
+        case 3: c = random() % 8 == 0 ? std::numeric_limits<float>::quiet_NaN() : c; break;
+        case 4: c = std::bit_cast<float>(static_cast<uint32_t>(random())); break;
+        default: break;
+      }
+    }
+  }
+  return cpu::fragments(format, m, selectors);
+}
+
+std::vector<Fp4Selectors> selectors_of(WeightFormat format) {
+  std::vector<Fp4Selectors> all;
+  for (uint16_t byte_a = 0; byte_a <= (format == WeightFormat::mxfp4 ? 2 : 0); byte_a += 2) {
+    for (uint16_t byte_b = 0; byte_b <= (format == WeightFormat::mxfp4 ? 2 : 0); byte_b += 2) {
+      for (uint16_t thread_a = 0; thread_a < 2; ++thread_a) {
+        for (uint16_t thread_b = 0; thread_b < 4; ++thread_b) all.push_back({byte_a, thread_a, byte_b, thread_b});
+      }
+    }
+  }
+  return all;
+}
+
+TEST(Fp4MmaOnGpu, EmulationIsTheModel) {
+  std::mt19937 random(1);
+  for (const WeightFormat format : kFormats) {
+    for (const Fp4Selectors& s : selectors_of(format)) {
+      std::vector<Fp4Warp> warps(512);
+      for (Fp4Warp& warp : warps) warp = adversarial_warp(format, s, random);
+      const auto got = run_mma_fp4(0, format, s, true, warps);
+      ASSERT_TRUE(got.ok()) << got.status().message();
+      for (size_t w = 0; w < warps.size(); ++w) {
+        const Fp4Result want = cpu::mma_fp4(format, warps[w], s);
+        for (size_t lane = 0; lane < 32; ++lane) {
+          for (size_t i = 0; i < 4; ++i) {
+            ASSERT_EQ(std::bit_cast<uint32_t>((*got)[w][lane][i]), std::bit_cast<uint32_t>(want[lane][i]))
+                << format::name(format) << ", warp " << w << ", lane " << lane << ", d" << i;
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST(Fp4MmaOnGpu, SelectorsThatPtxForbidsAreRefused) {
+  const auto got = run_mma_fp4(0, WeightFormat::nvfp4, {2, 0, 0, 0}, true, {});
+  EXPECT_EQ(got.status().code(), StatusCode::invalid_argument);
+}
+
+TEST(W4a4OnGpu, EveryKernelIsATileThatAPlannerKnows) {
+  for (const WeightFormat format : kFormats) {
+    const auto known = plan::candidates(plan::Path::w4a4, format);
+    const auto tiles = w4a4_tiles(format);
+    for (const plan::Tile& tile : tiles) EXPECT_TRUE(std::find(known.begin(), known.end(), tile) != known.end());
+    for (const int k : {64, 128}) {
+      for (const auto& [m, n] : {std::pair(128, 128), std::pair(128, 256), std::pair(256, 128)}) {
+        const plan::Tile tile = plan::make_tile(plan::Path::w4a4, format, m, n, k, 1);
+        EXPECT_TRUE(std::find(tiles.begin(), tiles.end(), tile) != tiles.end()) << plan::shape_name(tile);
+      }
+    }
+  }
+}
+
+void expect_reference_from_every_tile(const CaseShape& shape, int repeats = 1) {
+  const W4a4Case c(shape);
+  for (const plan::Tile& tile : w4a4_tiles(shape.format)) {
+    W4a4Problem problem = c.problem(tile);
+    problem.repeats = repeats;
+    const auto outcome = run_w4a4(0, problem);
+    ASSERT_TRUE(outcome.ok()) << plan::shape_name(tile) << ": " << outcome.status().message();
+    EXPECT_EQ(c.difference(*outcome), "") << plan::shape_name(tile);
+  }
+}
+
+TEST(W4a4OnGpu, OneExpertWithEveryCountOfTokens) {
+  std::vector<int32_t> counts;
+  for (int32_t t = 1; t <= 40; ++t) counts.push_back(t);
+  for (const int32_t t : {63, 64, 65, 127, 128, 129, 0}) counts.push_back(t);
+  for (const WeightFormat format : kFormats) {
+    expect_reference_from_every_tile({plan::Op::gate_up, format, 192, 32, counts, 1});
+    expect_reference_from_every_tile({plan::Op::down, format, 32, 64, counts, 2});
+  }
+}
+
+TEST(W4a4OnGpu, DepthsAndWidthsThatNoTileDivides) {
+  for (const WeightFormat format : kFormats) {
+    for (const int64_t depth : {64, 320, 832}) {
+      for (const int64_t width : {16, 48, 208}) {
+        expect_reference_from_every_tile({plan::Op::gate_up, format, depth, width, {3, 0, 17}, 3, false});
+      }
+    }
+    const int64_t group = format::group_size(format);
+    for (const int64_t depth : {group, 3 * group, 5 * group}) {
+      expect_reference_from_every_tile({plan::Op::down, format, depth, 192, {0, 20, 1}, 4, false});
+    }
+  }
+}
+
+TEST(W4a4OnGpu, NothingToDo) {
+  for (const WeightFormat format : kFormats)
+    expect_reference_from_every_tile({plan::Op::down, format, 64, 64, {0, 0}, 5});
+}
+
+TEST(W4a4OnGpu, OneExpertTakesAll) {
+  for (const WeightFormat format : kFormats) {
+    expect_reference_from_every_tile({plan::Op::gate_up, format, 256, 128, {0, 700, 0}, 6});
+  }
+}
+
+TEST(W4a4OnGpu, AThousandRunsGiveOneAnswer) {
+  for (const WeightFormat format : kFormats) {
+    const W4a4Case c({plan::Op::gate_up, format, 512, 128, {130, 1, 60}, 7});
+    W4a4Problem problem = c.problem(plan::make_tile(plan::Path::w4a4, format, 128, 128, 128, 1));
+    problem.repeats = 1000;
+    const auto outcome = run_w4a4(0, problem);
+    ASSERT_TRUE(outcome.ok()) << outcome.status().message();
+    EXPECT_EQ(c.difference(*outcome), "");
+  }
+}
+
+TEST(W4a4OnGpu, ATileWithoutAKernelIsNamed) {
+  const W4a4Case c({plan::Op::down, WeightFormat::nvfp4, 64, 64, {1}, 8});
+  const auto outcome = run_w4a4(0, c.problem(plan::make_tile(plan::Path::w4a4, WeightFormat::nvfp4, 64, 8, 64, 2)));
+  EXPECT_EQ(outcome.status().code(), StatusCode::unsupported);
+  EXPECT_NE(outcome.status().message().find("64x8x64"), std::string::npos) << outcome.status().message();
+}
+
+TEST(Selftest, IsEqualThroughout) {
+  int checks = 0;
+  const Status status = selftest(0, [&](const SelftestCheck& check) {
+    EXPECT_TRUE(check.equal) << check.name << ": " << check.detail;
+    ++checks;
+  });
+  EXPECT_TRUE(status.ok()) << status.message();
+  EXPECT_GT(checks, 2 * 20);
+}
+
+}  // namespace
+}  // namespace tessera::kernels::cuda
