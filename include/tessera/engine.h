@@ -43,9 +43,22 @@ struct SamplingParams {
   std::optional<int> prompt_logprobs = {};  // the same for prompt tokens
 };
 
+/// Tokens that are settled before the model draws: a bound on thinking, and how the answer after it begins.
+struct Guide {
+  /// The prompt leaves the model inside thinking, which ends at this token (that of "</think>"); -1: it does not.
+  int32_t thinking_end = -1;
+  int64_t thinking_tokens_max = -1;  // -1: no bound
+  /// Takes the place of drawn tokens once the bound is reached; ends with thinking_end.
+  std::vector<int32_t> thinking_closer = {};
+  /// What follows the thinking, or the prompt where there is none, begins with one of these, which the model chooses
+  /// token by token; empty: with anything. None may be the beginning of another.
+  std::vector<std::vector<int32_t>> beginnings = {};
+};
+
 struct Request {
-  std::vector<int32_t> prompt = {};  // token ids; see Engine::tokenize and Engine::chat_prompt
+  std::vector<int32_t> prompt = {};  // token ids; see Engine::tokenize and Engine::render_chat
   SamplingParams sampling = {};
+  Guide guide = {};
 };
 
 struct TokenLogprob {
@@ -156,7 +169,15 @@ class Engine {
 
   [[nodiscard]] Expected<std::vector<int32_t>> tokenize(const std::string& text) const;
   [[nodiscard]] std::string detokenize(const std::vector<int32_t>& tokens, bool skip_special_tokens = true) const;
-  /// Renders the chat template with a generation prompt and tokenizes it.
+  /// The bytes that a token stands for, perhaps a part of a code point; empty if there is no such token.
+  [[nodiscard]] std::string token_bytes(int32_t token) const;
+  /// The token that is exactly `text`, such as "</think>".
+  [[nodiscard]] std::optional<int32_t> token_id(const std::string& text) const;
+
+  /// The chat template's text for a JSON object: messages, and what else the template reads (tools,
+  /// add_generation_prompt, enable_thinking...). The first call starts the renderer.
+  [[nodiscard]] Expected<std::string> render_chat(const std::string& request_json) const;
+  /// Renders plain messages with a generation prompt and tokenizes the result.
   Expected<std::vector<int32_t>> chat_prompt(const std::vector<ChatMessage>& messages, bool enable_thinking = true);
   [[nodiscard]] const SamplingParams& default_sampling() const;
   [[nodiscard]] int64_t max_model_len() const;

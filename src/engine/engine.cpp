@@ -19,6 +19,7 @@
 #include "model/model.h"
 #include "text/chat_template.h"
 #include "text/tokenizer.h"
+#include "text/utf8.h"
 
 namespace tessera {
 namespace {
@@ -135,13 +136,15 @@ struct Engine::Impl {
     if (thread.joinable()) thread.join();
   }
 
-  /// The renderer, started when it is first needed: token ids and plain completions need none.
-  Expected<const text::ChatTemplate*> started_template() {
-    const std::lock_guard lock(template_mutex);
-    if (!chat_template) {
-      TESSERA_ASSIGN_OR_RETURN(chat_template, text::ChatTemplate::create(template_source));
+  /// The renderer is started when it is first needed: token ids and plain completions need none.
+  Expected<std::string> render(const nlohmann::ordered_json& request) {
+    {
+      const std::lock_guard lock(template_mutex);
+      if (!chat_template) {
+        TESSERA_ASSIGN_OR_RETURN(chat_template, text::ChatTemplate::create(template_source));
+      }
     }
-    return &*chat_template;
+    return chat_template->render(request);
   }
 
   ThreadPool pool;  // used by create() while it loads, then by the engine thread alone
@@ -210,15 +213,36 @@ std::string Engine::detokenize(const std::vector<int32_t>& tokens, bool skip_spe
   return impl_->tokenizer ? impl_->tokenizer->decode(tokens, skip_special_tokens) : std::string();
 }
 
+std::string Engine::token_bytes(int32_t token) const {
+  return impl_->tokenizer ? std::string(impl_->tokenizer->token_bytes(token)) : std::string();
+}
+
+std::optional<int32_t> Engine::token_id(const std::string& text) const {
+  return impl_->tokenizer ? impl_->tokenizer->id_of(text) : std::nullopt;
+}
+
+Expected<std::string> Engine::render_chat(const std::string& request_json) const {
+  const auto request = nlohmann::ordered_json::parse(request_json, nullptr, /*allow_exceptions=*/false);
+  if (!request.is_object()) {
+    return Status(StatusCode::invalid_argument, "a chat request is a JSON object with \"messages\"");
+  }
+  return impl_->render(request);
+}
+
 Expected<std::vector<int32_t>> Engine::chat_prompt(const std::vector<ChatMessage>& messages, bool enable_thinking) {
   nlohmann::ordered_json request{{"messages", nlohmann::ordered_json::array()},
                                  {"add_generation_prompt", true},
                                  {"enable_thinking", enable_thinking}};
   for (const ChatMessage& message : messages) {
+    for (const std::string* text : {&message.role, &message.content}) {
+      const size_t at = text::find_invalid_utf8(*text);
+      if (at == std::string::npos) continue;
+      return error(StatusCode::invalid_argument, "a message is not valid UTF-8: byte 0x{:02X} at offset {}",
+                   static_cast<unsigned char>((*text)[at]), at);
+    }
     request["messages"].push_back({{"role", message.role}, {"content", message.content}});
   }
-  TESSERA_ASSIGN_OR_RETURN(const text::ChatTemplate* chat_template, impl_->started_template());
-  TESSERA_ASSIGN_OR_RETURN(const std::string prompt, chat_template->render(request));
+  TESSERA_ASSIGN_OR_RETURN(const std::string prompt, impl_->render(request));
   return tokenize(prompt);
 }
 

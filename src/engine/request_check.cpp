@@ -1,5 +1,6 @@
 #include "engine/request_check.h"
 
+#include <algorithm>
 #include <cmath>
 #include <string_view>
 
@@ -23,6 +24,11 @@ Status check_token(std::string_view field, int32_t token, const RequestLimits& l
   if (token >= 0 && token < limits.vocab_size) return {};
   return error(StatusCode::invalid_argument, "{} holds token id {}; the model's ids are 0 to {}", field, token,
                limits.vocab_size - 1);
+}
+
+Status check_tokens(std::string_view field, const std::vector<int32_t>& tokens, const RequestLimits& limits) {
+  for (const int32_t token : tokens) TESSERA_RETURN_IF_ERROR(check_token(field, token, limits));
+  return {};
 }
 
 Status check_stop_strings(const SamplingParams& params, const RequestLimits& limits) {
@@ -70,9 +76,7 @@ Status check_sampling(const SamplingParams& params, const RequestLimits& limits)
   }
   TESSERA_RETURN_IF_ERROR(
       check_range<size_t>("the number of stop_token_ids", params.stop_token_ids.size(), 0, kMaxStopTokenIds));
-  for (const int32_t token : params.stop_token_ids) {
-    TESSERA_RETURN_IF_ERROR(check_token("stop_token_ids", token, limits));
-  }
+  TESSERA_RETURN_IF_ERROR(check_tokens("stop_token_ids", params.stop_token_ids, limits));
   if (params.max_tokens < -1) {
     return error(StatusCode::invalid_argument, "max_tokens is {}; it must be 0 or above, or -1 (as many as fit)",
                  params.max_tokens);
@@ -82,6 +86,43 @@ Status check_sampling(const SamplingParams& params, const RequestLimits& limits)
                  params.min_tokens, params.max_tokens);
   }
   return check_stop_strings(params, limits);
+}
+
+/// In order of their tokens, what begins with a list stands right behind it.
+bool one_begins_another(std::vector<std::vector<int32_t>> beginnings) {
+  std::sort(beginnings.begin(), beginnings.end());
+  return std::adjacent_find(beginnings.begin(), beginnings.end(), [](const auto& a, const auto& b) {
+           return a.size() <= b.size() && std::equal(a.begin(), a.end(), b.begin());
+         }) != beginnings.end();
+}
+
+Status check_guide(const Guide& guide, const RequestLimits& limits) {
+  if (guide.thinking_end != -1) TESSERA_RETURN_IF_ERROR(check_token("guide.thinking_end", guide.thinking_end, limits));
+  if (guide.thinking_tokens_max < -1) {
+    return error(StatusCode::invalid_argument, "guide.thinking_tokens_max is {}; it must be 0 or above, or -1 (off)",
+                 guide.thinking_tokens_max);
+  }
+  if (guide.thinking_tokens_max >= 0 && guide.thinking_end >= 0) {
+    // The closer's last token is the first that ends thinking, so that the closer is said whole and once.
+    const auto& closer = guide.thinking_closer;
+    const auto end = std::find(closer.begin(), closer.end(), guide.thinking_end);
+    if (end == closer.end() || end + 1 != closer.end()) {
+      return error(StatusCode::invalid_argument,
+                   "guide.thinking_closer must end with thinking_end ({}) and hold it once", guide.thinking_end);
+    }
+  }
+  TESSERA_RETURN_IF_ERROR(check_tokens("guide.thinking_closer", guide.thinking_closer, limits));
+  size_t tokens = guide.thinking_closer.size();
+  for (const auto& beginning : guide.beginnings) {
+    if (beginning.empty()) return {StatusCode::invalid_argument, "a beginning in guide.beginnings is empty"};
+    TESSERA_RETURN_IF_ERROR(check_tokens("guide.beginnings", beginning, limits));
+    tokens += beginning.size();
+  }
+  TESSERA_RETURN_IF_ERROR(check_range<size_t>("the number of tokens in guide", tokens, 0, kMaxGuideTokens));
+  if (one_begins_another(guide.beginnings)) {
+    return {StatusCode::invalid_argument, "in guide.beginnings, one is the beginning of another, or twice there"};
+  }
+  return {};
 }
 
 }  // namespace
@@ -97,7 +138,8 @@ Status check_request(const Request& request, const RequestLimits& limits) {
         "raise max_model_len",
         size, limits.max_model_len);
   }
-  for (const int32_t token : request.prompt) TESSERA_RETURN_IF_ERROR(check_token("the prompt", token, limits));
+  TESSERA_RETURN_IF_ERROR(check_tokens("the prompt", request.prompt, limits));
+  TESSERA_RETURN_IF_ERROR(check_guide(request.guide, limits));
   return check_sampling(request.sampling, limits);
 }
 

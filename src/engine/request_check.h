@@ -14,6 +14,7 @@ inline constexpr size_t kMaxStopStrings = 16;
 inline constexpr size_t kMaxStopBytes = 4096;  // of all stop strings together
 inline constexpr size_t kMaxStopTokenIds = 4096;
 inline constexpr size_t kMaxLogitBias = 4096;
+inline constexpr size_t kMaxGuideTokens = 65536;
 
 /// What a request is checked against.
 struct RequestLimits {

@@ -20,9 +20,22 @@ int bucket_of(double below_max) {
   return static_cast<int>(std::min(below_max * kBucketsPerUnit, static_cast<double>(kBuckets - 1)));
 }
 
+/// `ids` ascend. Logits that are no numbers stay, to be found out.
+void keep_only(std::span<const int32_t> ids, std::span<float> logits) {
+  auto next = ids.begin();
+  for (size_t id = 0; id < logits.size(); ++id) {
+    if (next != ids.end() && static_cast<size_t>(*next) == id) {
+      ++next;
+    } else if (std::isfinite(logits[id])) {
+      logits[id] = -kInfinity;
+    }
+  }
+}
+
 void apply_bias_and_penalties(const DrawArgs& args) {
   for (const auto& [token, bias] : args.params->logit_bias) args.logits[static_cast<size_t>(token)] += bias;
   if (args.counts != nullptr) args.counts->apply(*args.params, args.logits);
+  if (!args.allowed.empty()) return keep_only(args.allowed, args.logits);
   for (const int32_t token : args.banned) args.logits[static_cast<size_t>(token)] = -kInfinity;
 }
 

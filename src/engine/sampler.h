@@ -12,8 +12,8 @@
 
 // From logits to a token.
 //
-// Order: logit_bias; repetition, frequency, presence penalty; stop tokens banned until min_tokens; ids that the
-// tokenizer does not know cut off; temperature; top_k; top_p (mass of what top_k left); min_p; Gumbel-max. It is the
+// Order: logit_bias; repetition, frequency, presence penalty; stop tokens banned until min_tokens; where a guide allows
+// only some tokens, all others banned; ids that the tokenizer does not know cut off; temperature; top_k; top_p (mass of what top_k left); min_p; Gumbel-max. It is the
 // order of transformers; vLLM's V1 sampler differs in one point, it takes min_p before top_k and top_p, so its
 // top_p measures the mass of what min_p left.
 // Temperature 0 takes the largest logit after bias, penalties and bans. Ties everywhere go to the lower id.
@@ -38,6 +38,7 @@ struct DrawArgs {
   const SamplingParams* params = nullptr;
   const TokenCounts* counts = nullptr;  // null without penalties
   std::span<const int32_t> banned;      // stop tokens while min_tokens is not reached
+  std::span<const int32_t> allowed;     // ascending; empty: all. Wins over banned
   NoiseStream noise;
 };
 

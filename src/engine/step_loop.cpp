@@ -5,6 +5,7 @@
 
 #include "base/check.h"
 #include "engine/fit.h"
+#include "engine/guide_state.h"
 #include "engine/noise.h"
 
 namespace tessera::engine {
@@ -12,6 +13,7 @@ namespace tessera::engine {
 struct StepLoop::OpenRequest {
   std::shared_ptr<const std::vector<int32_t>> prompt;
   SamplingParams params;
+  Guide guide;
   int64_t max_tokens = 0;  // resolved: what was asked for, or what the context leaves
   uint64_t noise_key = 0;
   std::vector<int32_t> stop_ids;  // sorted
@@ -22,7 +24,10 @@ struct StepLoop::OpenRequest {
 
 struct StepLoop::Choice : Sequence {
   Choice(const std::shared_ptr<OpenRequest>& of_request, int number)
-      : request(of_request), index(number), text(std::move(of_request->texts[static_cast<size_t>(number)])) {
+      : request(of_request),
+        index(number),
+        text(std::move(of_request->texts[static_cast<size_t>(number)])),
+        guide(request->guide) {
     prompt = request->prompt;
     if (has_penalty(request->params)) counts.emplace(*prompt);
     if (index == 0 && request->params.prompt_logprobs) {
@@ -34,6 +39,7 @@ struct StepLoop::Choice : Sequence {
   std::shared_ptr<OpenRequest> request;
   int index;
   ChoiceText text;
+  GuideState guide;
   std::optional<TokenCounts> counts;
   std::vector<std::vector<TokenLogprob>> prompt_logprobs;
   bool finished = false;
@@ -89,6 +95,7 @@ Expected<std::shared_ptr<EventChannel>> StepLoop::submit(Request request) {
   open->open_choices = params.n;
   open->prompt = std::make_shared<const std::vector<int32_t>>(std::move(request.prompt));
   open->params = std::move(params);
+  open->guide = std::move(request.guide);
 
   const std::lock_guard lock(mutex_);
   if (closing_) return Status(StatusCode::cancelled, "the engine is shutting down");
@@ -219,6 +226,7 @@ void StepLoop::sample_row(LogitRow& row, std::span<float> logits, Sampler& sampl
   args.params = &request.params;
   args.counts = choice.counts ? &*choice.counts : nullptr;
   if (!may_stop) args.banned = request.stop_ids;
+  args.allowed = choice.guide.allowed();
   args.noise = {.key = request.noise_key,
                 .choice = static_cast<uint32_t>(choice.index),
                 .position = static_cast<uint64_t>(row.position)};
@@ -251,6 +259,7 @@ void StepLoop::deliver_token(LogitRow& row) {
   const int32_t token = row.draw.token;
   choice.output.push_back(token);
   if (choice.counts) choice.counts->add_output(token);
+  choice.guide.advance(token);
   ++counts_.generated_tokens;
 
   Event event;

@@ -173,6 +173,10 @@ void read_mixers(Fields& text, ModelConfig& config) {
   attention.kv_heads = static_cast<int>(text.integer("num_key_value_heads", config.is_moe ? 2 : 4, 1, 4096));
   attention.head_dim = static_cast<int>(text.integer("head_dim", 256, 2, 4096));
   attention.norm_eps = config.rms_norm_eps;
+  if (attention.head_dim % 2 != 0) {
+    text.fail(
+        error(StatusCode::unsupported, "{}: head_dim is {}, expected an even number", text.path(), attention.head_dim));
+  }
   if (attention.heads % attention.kv_heads != 0) {
     text.fail(error(StatusCode::corrupt_data, "{}: num_attention_heads {} is not a multiple of num_key_value_heads {}",
                     text.path(), attention.heads, attention.kv_heads));
@@ -211,7 +215,8 @@ void read_feed_forward(Fields& text, ModelConfig& config) {
   }
 }
 
-void read_token_ids(Fields& text, const char* key, std::vector<int32_t>& ids) {
+/// Ids outside the vocabulary are left out: small test models carry them over from large ones, and they never come up.
+void read_token_ids(Fields& text, const char* key, int64_t vocab_size, std::vector<int32_t>& ids) {
   const Json* value = text.find(key);
   if (value == nullptr) return;
   const Json list = value->is_array() ? *value : Json::array({*value});
@@ -220,7 +225,7 @@ void read_token_ids(Fields& text, const char* key, std::vector<int32_t>& ids) {
       text.fail(key, id, "token ids", 0);
       return;
     }
-    ids.push_back(id.get<int32_t>());
+    if (id.get<int64_t>() < vocab_size) ids.push_back(id.get<int32_t>());
   }
 }
 
@@ -299,7 +304,7 @@ Expected<ModelConfig> parse_config(std::string_view json, const std::string& pat
   read_mixers(text, config);
   read_feed_forward(text, config);
   read_rope(text, config);
-  read_token_ids(text, "eos_token_id", config.eos_token_ids);
+  read_token_ids(text, "eos_token_id", config.vocab_size, config.eos_token_ids);
   refuse_what_is_not_implemented(text);
   TESSERA_RETURN_IF_ERROR(top.status());
   TESSERA_RETURN_IF_ERROR(text.status());

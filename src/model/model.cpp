@@ -26,12 +26,31 @@ struct Model::Impl {
   KvScales kv_scales;
   bool fp8_kv = false;
 
+  void project(const LayerWeights& layer, int64_t rows, const float* h, std::span<const LinearOutput> outputs) const;
+  void add_product(const kernels::Weight& weight, const float* x, int64_t rows, float* h) const;
   void attention(const LayerWeights& layer, const Batch& batch, kernels::KvLayer kv, float* h) const;
   void delta_net(const LayerWeights& layer, const Batch& batch, float* states, float* h) const;
   void feed_forward(const LayerWeights& layer, int64_t rows, float* h) const;
   void head(const std::vector<float>& norm, int64_t rows, const float* h, std::span<const int32_t> logit_rows,
             float* logits, float* hidden) const;
 };
+
+/// What a mixer works on: products of norm(h).
+void Model::Impl::project(const LayerWeights& layer, int64_t rows, const float* h,
+                          std::span<const LinearOutput> outputs) const {
+  kernels::linear(context, {.x = h,
+                            .x_stride = config.hidden_size,
+                            .rows = rows,
+                            .norm_weight = layer.input_norm.data(),
+                            .norm_eps = config.rms_norm_eps,
+                            .outputs = outputs});
+}
+
+/// h = h + weight x; x: [rows, weight.cols].
+void Model::Impl::add_product(const kernels::Weight& weight, const float* x, int64_t rows, float* h) const {
+  const LinearOutput residual{.weight = &weight, .out = h, .stride = config.hidden_size, .accumulate = true};
+  kernels::linear(context, {.x = x, .x_stride = weight.cols, .rows = rows, .outputs = {&residual, 1}});
+}
 
 /// h = h + o_proj(gated_attention(projections(norm(h)))); h: [rows, hidden].
 void Model::Impl::attention(const LayerWeights& layer, const Batch& batch, kernels::KvLayer kv, float* h) const {
@@ -48,12 +67,7 @@ void Model::Impl::attention(const LayerWeights& layer, const Batch& batch, kerne
   const std::array projections = {LinearOutput{.weight = &w.q_gate, .out = query_gate, .stride = 2 * queries},
                                   LinearOutput{.weight = &w.k, .out = key, .stride = keys},
                                   LinearOutput{.weight = &w.v, .out = value, .stride = keys}};
-  kernels::linear(context, {.x = h,
-                            .x_stride = config.hidden_size,
-                            .rows = rows,
-                            .norm_weight = layer.input_norm.data(),
-                            .norm_eps = config.rms_norm_eps,
-                            .outputs = projections});
+  project(layer, rows, h, projections);
   kernels::gated_attention(context, {.shape = shape,
                                      .batch = &batch,
                                      .query_gate = query_gate,
@@ -65,8 +79,7 @@ void Model::Impl::attention(const LayerWeights& layer, const Batch& batch, kerne
                                      .rope_scale = config.rope_scale,
                                      .kv = kv,
                                      .out = mixed});
-  const LinearOutput residual{.weight = &w.o, .out = h, .stride = config.hidden_size, .accumulate = true};
-  kernels::linear(context, {.x = mixed, .x_stride = queries, .rows = rows, .outputs = {&residual, 1}});
+  add_product(w.o, mixed, rows, h);
 }
 
 /// h = h + out_proj(gated_delta_net(projections(norm(h)))); h: [rows, hidden].
@@ -86,12 +99,7 @@ void Model::Impl::delta_net(const LayerWeights& layer, const Batch& batch, float
                                   LinearOutput{.weight = &w.z, .out = z, .stride = values},
                                   LinearOutput{.weight = &w.b, .out = b, .stride = heads},
                                   LinearOutput{.weight = &w.a, .out = a, .stride = heads}};
-  kernels::linear(context, {.x = h,
-                            .x_stride = config.hidden_size,
-                            .rows = rows,
-                            .norm_weight = layer.input_norm.data(),
-                            .norm_eps = config.rms_norm_eps,
-                            .outputs = projections});
+  project(layer, rows, h, projections);
   kernels::gated_delta_net(context, {.shape = shape,
                                      .batch = &batch,
                                      .qkv = qkv,
@@ -104,8 +112,7 @@ void Model::Impl::delta_net(const LayerWeights& layer, const Batch& batch, float
                                      .norm_weight = w.norm.data(),
                                      .states = states,
                                      .out = mixed});
-  const LinearOutput residual{.weight = &w.out, .out = h, .stride = config.hidden_size, .accumulate = true};
-  kernels::linear(context, {.x = mixed, .x_stride = values, .rows = rows, .outputs = {&residual, 1}});
+  add_product(w.out, mixed, rows, h);
 }
 
 void Model::Impl::feed_forward(const LayerWeights& layer, int64_t rows, float* h) const {

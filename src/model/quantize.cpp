@@ -425,7 +425,8 @@ Expected<QuantizeReport> quantize_checkpoint(const format::Checkpoint& source, c
   fs::path target = destination.lexically_normal();
   if (!target.has_filename()) target = target.parent_path();  // "out/"
   std::error_code failed;
-  if (target.empty() || fs::exists(fs::symlink_status(target, failed))) {
+  if (target.empty()) return Status(StatusCode::invalid_argument, "the destination's name is empty");
+  if (fs::exists(fs::symlink_status(target, failed))) {
     return error(StatusCode::invalid_argument, "{}: is there already; name a directory that is not",
                  printable(destination.string()));
   }

@@ -242,9 +242,12 @@ Expected<QuantizePlan> Planner::plan() {
   for (const StoredTensor& tensor : tensors) TESSERA_RETURN_IF_ERROR(add(tensor));
   plan_.already_quantized.assign(already_.begin(), already_.end());
   if (plan_.scale_groups.empty()) {
-    return error(StatusCode::invalid_argument, "nothing to quantise: {}",
-                 already_.empty() ? std::string("the source has no weights of the chosen kinds in another format")
-                                  : fmt::format("of what was asked for, {}", fmt::join(already_, ", ")));
+    return error(
+        StatusCode::invalid_argument, "nothing to quantise: {}",
+        already_.empty()
+            ? std::string("the source has no weights of the chosen kinds in another format; choose other kinds")
+            : fmt::format("of what was asked for, {} already; start from a checkpoint that is not quantised",
+                          fmt::join(already_, ", ")));
   }
   TESSERA_ASSIGN_OR_RETURN(const format::QuantizationInfo info, format::read_quantization_info(source_));
   plan_.modules.fp8_kv_cache = info.fp8_kv_cache;

@@ -11,7 +11,10 @@
 
 #include "base/check.h"
 #include "format/f16.h"
+#include "format/printable.h"
+#include "format/shard_index.h"
 #include "format/sharded_writer.h"
+#include "model/config.h"
 #include "model/quantization_config.h"
 
 namespace tessera::model {
@@ -378,28 +381,22 @@ Status write_texts(const std::filesystem::path& directory, const Plan& plan, con
   return {};
 }
 
-Status check_shape(const SynthShape& s) {
+/// As the reader will judge what is about to be written.
+Status check_shape(const SynthOptions& options) {
   const auto check = [](const char* field, int64_t value, int64_t low, int64_t high) {
     if (value >= low && value <= high) return Status();
     return error(StatusCode::invalid_argument, "{} is {}, expected {}..{}", field, value, low, high);
   };
-  TESSERA_RETURN_IF_ERROR(check("hidden_size", s.hidden_size, 1, 1 << 20));
+  const SynthShape& s = options.shape;
+  // The config has an entry for each layer.
   TESSERA_RETURN_IF_ERROR(check("num_hidden_layers", s.num_hidden_layers, 1, 4096));
   TESSERA_RETURN_IF_ERROR(check("full_attention_interval", s.full_attention_interval, 1, 4096));
-  TESSERA_RETURN_IF_ERROR(check("num_attention_heads", s.num_attention_heads, 1, 4096));
-  TESSERA_RETURN_IF_ERROR(check("num_key_value_heads", s.num_key_value_heads, 1, s.num_attention_heads));
-  TESSERA_RETURN_IF_ERROR(check("head_dim", s.head_dim, 2, 4096));
-  TESSERA_RETURN_IF_ERROR(check("linear_num_key_heads", s.linear_num_key_heads, 1, 4096));
-  TESSERA_RETURN_IF_ERROR(check("linear_num_value_heads", s.linear_num_value_heads, 1, 4096));
-  TESSERA_RETURN_IF_ERROR(check("linear_key_head_dim", s.linear_key_head_dim, 1, 1024));
-  TESSERA_RETURN_IF_ERROR(check("linear_value_head_dim", s.linear_value_head_dim, 1, 1024));
-  TESSERA_RETURN_IF_ERROR(check("vocab_size", s.vocab_size, 1, 1 << 24));
-  TESSERA_RETURN_IF_ERROR(check("mtp_num_hidden_layers", s.mtp_num_hidden_layers, 0, 16));
-  if (!s.is_moe) return check("intermediate_size", s.intermediate_size, 1, 1 << 20);
-  TESSERA_RETURN_IF_ERROR(check("num_experts", s.num_experts, 1, 65536));
-  TESSERA_RETURN_IF_ERROR(check("num_experts_per_tok", s.num_experts_per_tok, 1, s.num_experts));
-  TESSERA_RETURN_IF_ERROR(check("moe_intermediate_size", s.moe_intermediate_size, 1, 1 << 20));
-  return check("shared_expert_intermediate_size", s.shared_expert_intermediate_size, 0, 1 << 20);
+  if (format::canonical_name(options.prefix + "norm.weight") != "model.norm.weight") {
+    return error(StatusCode::invalid_argument,
+                 "no model has tensor names that start with \"{}\"; expected model.language_model. or model.",
+                 format::printable(options.prefix));
+  }
+  return parse_config(text_config(options).dump(), "this shape").status();
 }
 
 Status check_formats(const Plan& plan) {
@@ -464,7 +461,7 @@ Expected<SynthShape> synth_preset(std::string_view name) {
 }
 
 Expected<size_t> random_checkpoint_bytes(const SynthOptions& options) {
-  TESSERA_RETURN_IF_ERROR(check_shape(options.shape));
+  TESSERA_RETURN_IF_ERROR(check_shape(options));
   const Plan plan = Planner(options).plan();
   TESSERA_RETURN_IF_ERROR(check_formats(plan));
   size_t total = 0;
@@ -479,10 +476,11 @@ Expected<size_t> random_checkpoint_bytes(const SynthOptions& options) {
 }
 
 Status write_random_checkpoint(const std::filesystem::path& directory, const SynthOptions& options) {
-  TESSERA_RETURN_IF_ERROR(check_shape(options.shape));
+  TESSERA_RETURN_IF_ERROR(check_shape(options));
   const Plan plan = Planner(options).plan();
   TESSERA_RETURN_IF_ERROR(check_formats(plan));
   std::error_code failure;
+  if (directory.empty()) return {StatusCode::invalid_argument, "the directory's name is empty"};
   std::filesystem::create_directories(directory, failure);
   if (failure) {
     return error(StatusCode::invalid_argument, "cannot create {}: {}", directory.string(), failure.message());

@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <cmath>
 #include <condition_variable>
 #include <fstream>
 #include <mutex>
@@ -114,6 +115,52 @@ TEST_F(EngineTest, TextThereAndBack) {
   const auto tokens = engine_->tokenize("Hello, w\xC3\xB6rld");
   ASSERT_TRUE(tokens.ok()) << tokens.status().message();
   EXPECT_EQ(engine_->detokenize(*tokens), "Hello, w\xC3\xB6rld");
+}
+
+TEST_F(EngineTest, AGuideBoundsThinkingAndBeginsTheAnswer) {
+  Request request = greedy({1, 2, 3}, 12);
+  const Answer free = run(*engine_, request);
+  request.sampling.temperature = 1;
+  request.sampling.seed = 3;
+  request.sampling.logprobs = 0;
+  request.sampling.n = 2;
+  request.guide = {.thinking_end = 40,
+                   .thinking_tokens_max = 3,
+                   .thinking_closer = {30, 40},
+                   .beginnings = {{50, 51, 52}, {50, 60, 52}}};
+  auto stream = engine_->submit(request);
+  ASSERT_TRUE(stream.ok()) << stream.status().message();
+  std::vector<std::vector<int32_t>> tokens(2);
+  while (const auto event = stream->next()) {
+    auto& of_choice = tokens[static_cast<size_t>(event->choice)];
+    of_choice.insert(of_choice.end(), event->tokens.begin(), event->tokens.end());
+    for (const auto& logprob : event->logprobs) EXPECT_TRUE(std::isfinite(logprob.at(0).logprob));
+  }
+  for (const auto& choice : tokens) {
+    ASSERT_EQ(choice.size(), 12U);
+    EXPECT_EQ(choice[3], 30);
+    EXPECT_EQ(choice[4], 40);
+    EXPECT_EQ(choice[5], 50);
+    EXPECT_THAT(choice[6], testing::AnyOf(51, 60));
+    EXPECT_EQ(choice[7], 52);
+  }
+  // A guide that allows what the model says anyway changes nothing.
+  request = greedy({1, 2, 3}, 12);
+  request.guide.beginnings = {{free.tokens[0], free.tokens[1]}};
+  EXPECT_EQ(run(*engine_, request).tokens, free.tokens);
+}
+
+TEST_F(EngineTest, ChatTemplatesGetTheWholeRequest) {
+  const auto prompt = engine_->render_chat(
+      R"({"messages": [{"role": "user", "content": "Hi"}], "add_generation_prompt": true, "enable_thinking": false})");
+  ASSERT_TRUE(prompt.ok()) << prompt.status().message();
+  EXPECT_THAT(*prompt, testing::AllOf(testing::HasSubstr("Hi"), testing::HasSubstr("</think>")));
+  EXPECT_EQ(engine_->render_chat("[1]").status().code(), StatusCode::invalid_argument);
+  EXPECT_EQ(engine_->render_chat("{").status().code(), StatusCode::invalid_argument);
+  const auto think = engine_->token_id("<think>");
+  ASSERT_TRUE(think.has_value());
+  EXPECT_EQ(engine_->token_bytes(*think), "<think>");
+  EXPECT_FALSE(engine_->token_id("no such token").has_value());
 }
 
 TEST_F(EngineTest, StopTokensEndTheAnswer) {

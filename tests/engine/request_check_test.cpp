@@ -104,5 +104,26 @@ TEST(RequestCheck, StopStringsNeedATokenizer) {
               testing::HasSubstr("tokenizer.json"));
 }
 
+TEST(RequestCheck, Guides) {
+  using testing::HasSubstr;
+  const auto message = [](const Guide& guide) { return message_of([&](Request& r) { r.guide = guide; }); };
+  EXPECT_EQ(
+      message({.thinking_end = 9, .thinking_tokens_max = 5, .thinking_closer = {1, 9}, .beginnings = {{1}, {2, 1}}}),
+      "");
+  EXPECT_EQ(message({.thinking_end = 9}), "");
+  EXPECT_THAT(message({.thinking_end = 100}), HasSubstr("guide.thinking_end holds token id 100"));
+  EXPECT_THAT(message({.thinking_end = 9, .thinking_tokens_max = -2}), HasSubstr("thinking_tokens_max is -2"));
+  for (const std::vector<int32_t>& closer : {std::vector<int32_t>{}, {9, 1}, {9, 1, 9}}) {
+    EXPECT_THAT(message({.thinking_end = 9, .thinking_tokens_max = 5, .thinking_closer = closer}),
+                HasSubstr("must end with thinking_end (9)"));
+  }
+  EXPECT_THAT(message({.thinking_closer = {-1}}), HasSubstr("guide.thinking_closer holds token id -1"));
+  EXPECT_THAT(message({.beginnings = {{}}}), HasSubstr("is empty"));
+  EXPECT_THAT(message({.beginnings = {{1, 100}}}), HasSubstr("guide.beginnings holds token id 100"));
+  EXPECT_THAT(message({.beginnings = {{1, 2, 3}, {2}, {1, 2}}}), HasSubstr("beginning of another"));
+  EXPECT_THAT(message({.beginnings = {{1, 2}, {1, 2}}}), HasSubstr("twice"));
+  EXPECT_THAT(message({.beginnings = {std::vector<int32_t>(kMaxGuideTokens + 1, 1)}}), HasSubstr("number of tokens"));
+}
+
 }  // namespace
 }  // namespace tessera::engine

@@ -37,6 +37,16 @@ TEST(Config, MissingKeysTakeTransformersDefaults) {
   EXPECT_FLOAT_EQ(config.inv_freq[1], 0.604296390F);  // 1e7^(-2/64)
 }
 
+TEST(Config, StopTokensOutsideTheVocabularyNeverComeUp) {
+  const ModelConfig config = parse(R"({"model_type": "qwen3_5_text", "vocab_size": 100,
+    "eos_token_id": [99, 100, 2000000000, 0]})");
+  EXPECT_THAT(config.eos_token_ids, testing::ElementsAre(99, 0));
+}
+
+TEST(Config, AttentionHeadsAreEven) {
+  EXPECT_THAT(fault(R"({"model_type": "qwen3_5_text", "head_dim": 17})"), HasSubstr("head_dim is 17"));
+}
+
 TEST(Config, TextConfigMayBeNested) {
   const ModelConfig config = parse(R"({"model_type": "qwen3_5", "tie_word_embeddings": true,
     "text_config": {"model_type": "qwen3_5_text", "hidden_size": 96, "num_hidden_layers": 4, "intermediate_size": 7}})");

@@ -205,8 +205,16 @@ TEST(Synth, RefusesNonsense) {
     EXPECT_FALSE(std::filesystem::exists(directory / "model" / "config.json"));
     return status.message();
   };
-  EXPECT_THAT(message([](auto& o) { o.shape.hidden_size = 0; }), HasSubstr("hidden_size is 0"));
-  EXPECT_THAT(message([](auto& o) { o.shape.num_experts_per_tok = 6; }), HasSubstr("expected 1..5"));
+  EXPECT_THAT(message([](auto& o) { o.shape.hidden_size = 0; }), HasSubstr("\"hidden_size\" is 0"));
+  EXPECT_THAT(message([](auto& o) { o.shape.num_experts_per_tok = 6; }),
+              HasSubstr("num_experts_per_tok 6 exceeds num_experts 5"));
+  EXPECT_THAT(message([](auto& o) { o.shape.full_attention_interval = 0; }), HasSubstr("expected 1..4096"));
+  EXPECT_THAT(message([](auto& o) { o.shape.num_hidden_layers = int64_t{1} << 40; }), HasSubstr("expected 1..4096"));
+  // What the reader would refuse is not written.
+  EXPECT_THAT(message([](auto& o) { o.shape.num_key_value_heads = 3; }), HasSubstr("is not a multiple of"));
+  EXPECT_THAT(message([](auto& o) { o.shape.head_dim = 7; }), HasSubstr("head_dim is 7, expected an even number"));
+  EXPECT_THAT(message([](auto& o) { o.shape.max_position_embeddings = 0; }), HasSubstr("max_position_embeddings"));
+  EXPECT_THAT(message([](auto& o) { o.prefix = "../x"; }), HasSubstr("start with \"../x\""));
   EXPECT_THAT(message([](auto& o) {
                 o.shape.moe_intermediate_size = 24;
                 o.formats = {{TensorKind::routed_expert, WeightFormat::nvfp4}};
