@@ -3,14 +3,12 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include <cstdlib>
-#include <filesystem>
-#include <fstream>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "base/temp_directory.h"
 #include "text/bundled.h"
 #include "text/byte_alphabet.h"
 #include "text/tokenizer.h"
@@ -18,29 +16,7 @@
 
 namespace tessera::text::test {
 
-/// A fresh directory, removed at the end.
-class TempDirectory {
- public:
-  TempDirectory() {
-    std::string name = ::testing::TempDir() + "tessera-text-XXXXXX";
-    if (::mkdtemp(name.data()) == nullptr) std::abort();
-    path_ = name;
-  }
-  ~TempDirectory() { std::filesystem::remove_all(path_); }
-  TempDirectory(const TempDirectory&) = delete;
-  TempDirectory& operator=(const TempDirectory&) = delete;
-
-  [[nodiscard]] const std::filesystem::path& path() const { return path_; }
-
-  std::filesystem::path write(const std::string& file, std::string_view content) const {
-    const auto path = path_ / file;
-    std::ofstream(path, std::ios::binary) << content;
-    return path;
-  }
-
- private:
-  std::filesystem::path path_;
-};
+using tessera::test::TempDirectory;
 
 /// How a vocabulary spells these bytes.
 inline std::string spelling(std::string_view bytes) {

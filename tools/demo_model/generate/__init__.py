@@ -5,7 +5,7 @@ import random
 from . import arithmetic, calls, copying, formats, measures, references, talk
 from .words import Words
 
-SHARES = {"arithmetic": 0.16, "measures": 0.06, "formats": 0.15, "system": 0.04, "talk": 0.08, "references": 0.1, "tools": 0.33, "copying": 0.08}
+SHARES = {"arithmetic": 0.14, "measures": 0.06, "formats": 0.15, "system": 0.04, "talk": 0.08, "references": 0.1, "tools": 0.33, "copying": 0.1}
 THINKING = {"arithmetic": 0.8, "measures": 0.85, "copying": 0.4}
 GENERAL = ["You are a helpful assistant.", "Be helpful.", "You are a small and friendly assistant.", "Answer briefly."]
 PLAIN = {"arithmetic": arithmetic.question, "measures": measures.question, "formats": formats.question, "talk": talk.question, "copying": copying.question}

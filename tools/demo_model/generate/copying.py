@@ -4,7 +4,7 @@ import json
 
 
 def word(w):
-    return w.any(w.fresh, w.fresh, w.noun, w.adjective, w.city, w.person, w.string)()
+    return w.any(w.fresh, w.fresh, w.noun, w.adjective, w.verb, w.city, w.person, w.string, w.string, w.common)()
 
 
 def words(w, low, high):

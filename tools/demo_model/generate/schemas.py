@@ -6,6 +6,9 @@ from .words import Words
 LOOKUPS = ["get", "find", "fetch", "check", "read", "show", "search", "view", "lookup", "query"]
 OPENINGS = ["", "", "", "", "Please ", "Could you ", "Can you ", "I want to ", "I need to ", "I would like to ", "Now ", "Would you ", "Help me ", "You should "]
 
+# Kinds of values that cannot be told apart by their looks.
+ALIKE = [{"thing", "person", "city", "code", "text", "path", "email"}, {"integer", "number"}]
+
 
 def article(noun):
     return ("an " if noun[0] in "aeiou" else "a ") + noun
@@ -81,9 +84,13 @@ class Tool:
     def arguments(self):
         return {s.name: s.value for s in self.given}
 
+    def alone(self, slot):
+        """Whether a bare value can mean no other parameter."""
+        alike = next((group for group in ALIKE if slot.kind in group), {slot.kind})
+        return sum(s.kind in alike for s in self.slots) == 1
+
     def mentions(self, w, slots):
-        kinds = [s.kind for s in self.slots]
-        return [s.mention(w, alone=kinds.count(s.kind) == 1) for s in slots]
+        return [s.mention(w, alone=self.alone(s)) for s in slots]
 
     def request(self, w, field=None):
         """A request whose values are exactly `given`. field: ask for this field of the result."""
@@ -109,7 +116,7 @@ class Tool:
             opening = w.any(*OPENINGS) + f"{verb} {target}"
         parts = self.mentions(w, slots)
         if slots and isinstance(slots[0].value, str) and slots[0].kind in ("thing", "code", "path", "person") and len(slots) <= 2 and w.chance(0.3) \
-                and [s.kind for s in slots].count(slots[0].kind) == 1:
+                and self.alone(slots[0]):
             parts[0] = slots[0].value  # "delete the file notes.txt"
         if not parts:
             text = opening

@@ -101,7 +101,7 @@ def phrase(w):
 
 
 def long_phrase(w):
-    return " ".join(w.any(w.noun, w.adjective, w.verb, w.fresh, w.string)() for _ in range(w.number(3, 9)))
+    return " ".join(w.any(w.noun, w.adjective, w.verb, w.fresh, w.string, w.common)() for _ in range(w.number(3, 9)))
 
 
 def sentence(w):
