@@ -1,0 +1,87 @@
+#include "server/access_log.h"
+
+#include <fmt/format.h>
+#include <spdlog/async.h>
+#include <spdlog/async_logger.h>
+#include <spdlog/sinks/stdout_sinks.h>
+
+#include <chrono>
+
+namespace tessera::server {
+namespace {
+
+constexpr size_t kLinesMax = 8192;  // not yet written
+constexpr size_t kPathBytesMax = 200;
+
+/// A path that a client made up, on one line and without what a terminal would act on.
+std::string quoted(std::string_view path) {
+  std::string out = "\"";
+  for (const char c : path.substr(0, kPathBytesMax)) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte < 0x20 || byte >= 0x7f || c == '"' || c == '\\') {
+      out += fmt::format("\\x{:02x}", byte);
+    } else {
+      out += c;
+    }
+  }
+  return out + (path.size() > kPathBytesMax ? "...\"" : "\"");
+}
+
+bool is_probe(const Exchange& exchange) {
+  const std::string& path = exchange.request.path;
+  return exchange.facts.status == 200 && (path == "/health" || path == "/live" || path == "/metrics");
+}
+
+}  // namespace
+
+struct AccessLog::State {
+  explicit State(bool given)
+      : requests(given),
+        pool(std::make_shared<spdlog::details::thread_pool>(kLinesMax, 1)),
+        logger(std::make_shared<spdlog::async_logger>("access", std::make_shared<spdlog::sinks::stderr_sink_mt>(), pool,
+                                                      spdlog::async_overflow_policy::overrun_oldest)) {}
+  ~State() { pool.reset(); }  // its thread writes the last lines, by way of the logger
+
+  bool requests;
+  std::shared_ptr<spdlog::details::thread_pool> pool;
+  std::shared_ptr<spdlog::async_logger> logger;  // which spdlog wants shared
+  EngineStats last;
+};
+
+AccessLog::AccessLog(bool requests) : state_(std::make_unique<State>(requests)) {
+  state_->logger->set_pattern("%Y-%m-%dT%H:%M:%S.%e%z %v");
+}
+AccessLog::~AccessLog() = default;
+
+void AccessLog::request(const Exchange& exchange) {
+  if (!state_->requests || is_probe(exchange)) return;
+  const HttpRequest& request = exchange.request;
+  const RequestFacts& facts = exchange.facts;
+  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - request.arrived).count();
+  std::string line =
+      fmt::format("request id={} method={} path={} status={} duration={:.3f}", facts.id.empty() ? "-" : facts.id,
+                  request.method.empty() ? "-" : request.method, quoted(request.path), facts.status, seconds);
+  if (facts.prompt_tokens >= 0) line += fmt::format(" prompt_tokens={}", facts.prompt_tokens);
+  if (facts.completion_tokens >= 0) line += fmt::format(" completion_tokens={}", facts.completion_tokens);
+  if (facts.first_token_seconds >= 0) line += fmt::format(" ttft={:.3f}", facts.first_token_seconds);
+  if (!facts.finish_reason.empty()) line += " finish=" + facts.finish_reason;
+  if (facts.client_left) line += " client_left=true";
+  state_->logger->info(line + " client=" + request.client);
+}
+
+void AccessLog::engine_state(const EngineStats& stats) {
+  EngineStats& last = state_->last;
+  const bool quiet = stats.running == last.running && stats.waiting == last.waiting &&
+                     stats.generated_tokens == last.generated_tokens && stats.prompt_tokens == last.prompt_tokens;
+  if (!quiet) {
+    const double kv = stats.kv_blocks_total > 0 ? 100.0 * stats.kv_blocks_used / stats.kv_blocks_total : 0;
+    say(fmt::format("engine running={} waiting={} generated_per_second={} prompt_per_second={} kv={:.1f}%",
+                    stats.running, stats.waiting, stats.generated_tokens - last.generated_tokens,
+                    stats.prompt_tokens - last.prompt_tokens, kv));
+  }
+  last = stats;
+}
+
+void AccessLog::say(const std::string& line) { state_->logger->info(line); }
+
+}  // namespace tessera::server

@@ -1,0 +1,63 @@
+#include "server/api_keys.h"
+
+#include <fmt/format.h>
+#include <openssl/crypto.h>
+#include <openssl/sha.h>
+
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+
+#include "server/http_text.h"
+
+namespace tessera::server {
+namespace {
+
+std::string_view trimmed(std::string_view text) {
+  constexpr std::string_view kSpace = " \t\r\n";
+  const size_t first = text.find_first_not_of(kSpace);
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(kSpace) - first + 1);
+}
+
+}  // namespace
+
+ApiKeys::ApiKeys(const std::vector<std::string>& keys) {
+  for (const std::string& key : keys) hashes_.push_back(hash(key));
+}
+
+ApiKeys::Hash ApiKeys::hash(std::string_view key) {
+  Hash hash;
+  SHA256(reinterpret_cast<const unsigned char*>(key.data()), key.size(), hash.data());
+  return hash;
+}
+
+bool ApiKeys::has(std::string_view key) const {
+  const Hash shown = hash(key);
+  int found = 0;
+  for (const Hash& known : hashes_)
+    found |= static_cast<int>(CRYPTO_memcmp(known.data(), shown.data(), shown.size()) == 0);
+  return found != 0;
+}
+
+std::string_view shown_key(std::string_view authorization, std::string_view x_api_key) {
+  constexpr std::string_view kScheme = "bearer ";
+  if (same_text(authorization.substr(0, kScheme.size()), kScheme)) return trimmed(authorization.substr(kScheme.size()));
+  return trimmed(x_api_key);
+}
+
+Expected<std::vector<std::string>> read_api_keys(const std::string& file) {
+  std::ifstream stream(file);
+  if (!stream) return error(StatusCode::not_found, "cannot read the API keys in {}: {}", file, std::strerror(errno));
+  std::vector<std::string> keys;
+  for (std::string line; std::getline(stream, line);) {
+    const std::string_view key = trimmed(line);
+    if (!key.empty() && key.front() != '#') keys.emplace_back(key);
+  }
+  if (stream.bad()) return error(StatusCode::corrupt_data, "cannot read the API keys in {}", file);
+  // Who names a file of keys expects that one is asked for.
+  if (keys.empty()) return error(StatusCode::invalid_argument, "{} holds no API key; expected one a line", file);
+  return keys;
+}
+
+}  // namespace tessera::server

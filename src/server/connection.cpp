@@ -1,0 +1,407 @@
+#include "server/connection.h"
+
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+
+#include <boost/asio/as_tuple.hpp>
+#include <boost/asio/buffer.hpp>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <exception>
+#include <utility>
+
+#include "server/http_text.h"
+
+namespace tessera::server {
+namespace {
+
+using boost::system::error_code;
+constexpr auto kResult = asio::as_tuple(asio::use_awaitable);
+
+constexpr size_t kReadBytes = 4 << 10;
+constexpr size_t kBodyReadBytes = 64 << 10;
+// Bytes of later requests that are read while one is being answered. Who sends more is dropped: were reading to pause,
+// nobody would see the client leave.
+constexpr size_t kPipelinedBytesMax = 64 << 10;
+// Buffers that grew larger are given back when they are empty.
+constexpr size_t kKeptBytes = 16 << 10;
+// For a client to take an answer that came before it had sent all: closing at once would destroy the answer.
+constexpr std::chrono::seconds kLinger(5);
+
+// The status that logs of this field have where nobody was there for an answer.
+constexpr int kClientLeft = 499;
+
+Clock::time_point in_seconds(int64_t seconds) { return Clock::now() + std::chrono::seconds(seconds); }
+
+void clear(std::string& buffer) {
+  buffer.clear();
+  if (buffer.capacity() > kKeptBytes) buffer.shrink_to_fit();
+}
+
+}  // namespace
+
+Connection::Connection(Socket socket, std::string client, Network& network)
+    : socket_(std::move(socket)), client_(std::move(client)), network_(network), changed_(socket_.get_executor()) {
+  changed_.expires_at(Clock::time_point::max());
+  if (network.tls) tls_.emplace(socket_, *network.tls);
+}
+
+void Connection::start() {
+  network_.connections.insert(shared_from_this());
+  asio::co_spawn(
+      socket_.get_executor(), [self = shared_from_this()] { return self->run(); },
+      [self = shared_from_this()](const std::exception_ptr& failure) {
+        if (failure) self->fail(failure);
+        self->lose();
+        self->count_body(0);
+        self->network_.connections.erase(self);
+      });
+}
+
+/// Such as out of memory: this connection ends, the others go on.
+void Connection::fail(const std::exception_ptr& failure) {
+  try {
+    std::rethrow_exception(failure);
+  } catch (const std::exception& what) {
+    spdlog::error("a connection ended with {}", what.what());
+  }
+}
+
+asio::awaitable<void> Connection::run() {
+  if (!tls_ || co_await handshake()) {
+    while (!lost_) {
+      std::optional<HttpRequest> request = co_await read_request();
+      if (request) co_await answer(std::move(*request));
+      if (!keep_alive_) break;
+    }
+    co_await finish();
+  }
+}
+
+asio::awaitable<bool> Connection::handshake() {
+  deadline_ = in_seconds(network_.limits.handshake_seconds_max);
+  bool done = false, failed = false;
+  tls_->async_handshake(asio::ssl::stream_base::server, [&, self = shared_from_this()](error_code ec) {
+    done = true;
+    failed = static_cast<bool>(ec);
+    notify();
+  });
+  while (!done) {
+    if (timed_out_) lose();
+    co_await change();
+  }
+  co_return !failed && !lost_;
+}
+
+/// The next request, with its body; none if it was refused, or will not come.
+asio::awaitable<std::optional<HttpRequest>> Connection::read_request() {
+  const Limits& limits = network_.limits;
+  RequestReader reader({.header_bytes = static_cast<size_t>(limits.header_bytes_max),
+                        .headers = static_cast<size_t>(limits.headers_max),
+                        .body_bytes = static_cast<uint64_t>(limits.body_bytes_max)});
+  facts_ = {};
+  timed_out_ = keep_alive_ = false;
+  deadline_ = in_seconds(limits.idle_seconds_max);
+  bool begun = false, checked = false;
+  for (;;) {
+    if (!in_.empty()) in_.erase(0, reader.feed(in_));
+    if (reader.begun() && !std::exchange(begun, true)) deadline_ = in_seconds(limits.header_seconds_max);
+    if (reader.fault()) {
+      refuse(reader, network_.callbacks.fault(reader.fault()->status, reader.fault()->message));
+      co_return std::nullopt;
+    }
+    if (reader.head_done() && !std::exchange(checked, true)) {
+      if (!check_head(reader)) co_return std::nullopt;
+      deadline_ = in_seconds(limits.body_seconds_max);
+      if (!in_.empty() && !reader.done()) continue;  // the body's beginning
+    }
+    count_body(reader.body_bytes());
+    if (network_.body_bytes > static_cast<size_t>(limits.all_body_bytes_max)) {
+      refuse(reader, network_.callbacks.fault(503, fmt::format("the requests in flight hold more than {} bytes; try "
+                                                               "again later",
+                                                               limits.all_body_bytes_max)));
+      co_return std::nullopt;
+    }
+    if (reader.done()) break;
+    if (timed_out_ && begun) {
+      refuse(reader, network_.callbacks.fault(408, "the request did not arrive in time"));
+      co_return std::nullopt;
+    }
+    if (timed_out_ || ended_ || lost_) co_return std::nullopt;
+    read_more();
+    co_await change();
+  }
+  deadline_ = Clock::time_point::max();
+  if (in_.empty()) clear(in_);
+  co_return std::move(reader.request());
+}
+
+/// Says no where headers alone are a reason to.
+bool Connection::check_head(RequestReader& reader) {
+  HttpRequest& request = reader.request();
+  request.client = client_;
+  request.arrived = Clock::now();
+  if (auto reply = network_.callbacks.check(request, facts_)) {
+    refuse(reader, std::move(*reply));
+    return false;
+  }
+  if (reader.done()) return true;
+  if (reader.expects_continue() && in_.empty()) send("HTTP/1.1 100 Continue\r\n\r\n");
+  if (chunk_.size() < kBodyReadBytes && !reading_) chunk_.resize(kBodyReadBytes);
+  return true;
+}
+
+/// Answers a request that was not read to its end, if the client is there to hear it; the connection ends then.
+void Connection::refuse(RequestReader& reader, HttpReply reply) {
+  unread_ = !reader.done();
+  keep_alive_ = !unread_ && reader.request().keep_alive && !network_.draining;
+  HttpRequest request = std::move(reader.request());
+  request.client = client_;
+  if (request.arrived == Clock::time_point()) request.arrived = Clock::now();
+  request.keep_alive = keep_alive_;
+  open_exchange(std::move(request))->reply(std::move(reply));
+}
+
+std::shared_ptr<Exchange> Connection::open_exchange(HttpRequest request) {
+  exchange_ = std::make_shared<Exchange>(std::move(request), this);
+  exchange_->facts = std::move(facts_);
+  ++network_.exchanges;
+  return exchange_;
+}
+
+void Connection::close_exchange(bool left) {
+  if (!exchange_) return;
+  const std::shared_ptr<Exchange> exchange = std::exchange(exchange_, nullptr);
+  --network_.exchanges;
+  count_body(0);
+  exchange->connection_ = nullptr;
+  exchange->facts.client_left = left;
+  if (exchange->facts.status == 0) exchange->facts.status = kClientLeft;
+  exchange->on_drained_ = nullptr;
+  const auto on_gone = std::exchange(exchange->on_gone_, nullptr);
+  if (left && on_gone) on_gone();
+  network_.callbacks.finished(*exchange);
+}
+
+asio::awaitable<void> Connection::answer(HttpRequest request) {
+  keep_alive_ = request.keep_alive && !network_.draining;
+  request.client = client_;
+  if (!reading_ && chunk_.size() > kReadBytes) {
+    chunk_.resize(kReadBytes);
+    chunk_.shrink_to_fit();
+  }
+  const std::shared_ptr<Exchange> exchange = open_exchange(std::move(request));
+  network_.callbacks.handle(exchange);
+  while (exchange_ && !lost_) {
+    if (ended_) lose();
+    read_more();
+    if (exchange_) co_await change();
+  }
+}
+
+/// Sends what is left and closes in an orderly way.
+asio::awaitable<void> Connection::finish() {
+  while (writing_ && !lost_) co_await change();
+  if (lost_) co_return;
+  discarding_ = true;
+  timed_out_ = false;
+  deadline_ = Clock::now() + kLinger;
+  if (!tls_) {
+    error_code ignored;
+    socket_.shutdown(Socket::shutdown_send, ignored);
+  }
+  clear(in_);
+  while (!ended_ && !lost_ && !timed_out_ && (unread_ || !tls_)) {
+    read_more();
+    co_await change();
+  }
+  if (tls_ && !lost_ && !ended_) {
+    timed_out_ = false;
+    deadline_ = Clock::now() + kLinger;
+    bool done = false;
+    tls_->async_shutdown([&, self = shared_from_this()](error_code /*ec*/) {
+      done = true;
+      notify();
+    });
+    while (!done) {
+      if (timed_out_) lose();
+      co_await change();
+    }
+  }
+}
+
+asio::awaitable<void> Connection::change() { co_await changed_.async_wait(kResult); }
+
+void Connection::notify() { changed_.cancel(); }
+
+void Connection::tick(Clock::time_point now) {
+  if (writing_ && now > write_deadline_) {
+    error_code ignored;
+    socket_.set_option(asio::socket_base::linger(true, 0), ignored);  // the kernel need not hold its bytes either
+    lose();
+  }
+  if (now > deadline_) {
+    deadline_ = Clock::time_point::max();
+    timed_out_ = true;
+    notify();
+  }
+}
+
+void Connection::lose() {
+  if (std::exchange(lost_, true)) return;
+  error_code ignored;
+  socket_.close(ignored);
+  close_exchange(/*left=*/true);
+  notify();
+}
+
+void Connection::read_more() {
+  if (reading_ || lost_ || ended_) return;
+  reading_ = true;
+  if (chunk_.empty()) chunk_.resize(kReadBytes);
+  const auto taken = [self = shared_from_this()](error_code ec, size_t bytes) {
+    self->take_read(bytes, static_cast<bool>(ec));
+  };
+  if (tls_) {
+    tls_->async_read_some(asio::buffer(chunk_), taken);
+  } else {
+    socket_.async_read_some(asio::buffer(chunk_), taken);
+  }
+}
+
+void Connection::take_read(size_t bytes, bool failed) {
+  reading_ = false;
+  if (failed) {
+    ended_ = true;
+    if (exchange_) lose();
+  } else if (discarding_ || exchange_) {
+    if (!discarding_) in_.append(chunk_, 0, bytes);
+    if (exchange_ && in_.size() > kPipelinedBytesMax) lose();
+    read_more();
+    return;  // nobody waits for these bytes
+  } else {
+    in_.append(chunk_, 0, bytes);
+  }
+  notify();
+}
+
+void Connection::send(std::string_view bytes) {
+  if (lost_) return;
+  out_ += bytes;
+  flush();
+}
+
+void Connection::flush() {
+  if (writing_ || out_.empty() || lost_) return;
+  writing_ = true;
+  sending_.swap(out_);
+  sent_ = 0;
+  write_some();
+}
+
+void Connection::write_some() {
+  write_deadline_ = in_seconds(network_.limits.write_stall_seconds_max);
+  const auto rest = asio::buffer(sending_) + sent_;
+  const auto taken = [self = shared_from_this()](error_code ec, size_t bytes) {
+    self->take_written(bytes, static_cast<bool>(ec));
+  };
+  if (tls_) {
+    tls_->async_write_some(rest, taken);
+  } else {
+    socket_.async_write_some(rest, taken);
+  }
+}
+
+void Connection::take_written(size_t bytes, bool failed) {
+  sent_ += bytes;
+  if (failed) lose();
+  if (lost_) {
+    writing_ = false;
+    notify();
+    return;
+  }
+  if (sent_ < sending_.size()) return write_some();
+  clear(sending_);
+  sent_ = 0;
+  writing_ = false;
+  if (!out_.empty()) return flush();
+  clear(out_);
+  if (exchange_) {
+    const std::shared_ptr<Exchange> exchange = exchange_;
+    if (const auto on_drained = exchange->on_drained_) on_drained();
+  } else {
+    notify();
+  }
+}
+
+void Connection::answer_ended() {
+  close_exchange(/*left=*/false);
+  notify();
+}
+
+bool Connection::keeps_alive() const { return keep_alive_ && !network_.draining; }
+
+void Connection::count_body(size_t bytes) {
+  network_.body_bytes += bytes - counted_body_;
+  counted_body_ = bytes;
+}
+
+Exchange::Exchange(HttpRequest taken, Connection* connection) : request(std::move(taken)), connection_(connection) {}
+
+void Exchange::reply(HttpReply reply) {
+  if (connection_ == nullptr) return;
+  facts.status = reply.status;
+  reply.headers.insert(reply.headers.end(), reply_headers.begin(), reply_headers.end());
+  const bool bodiless = reply.status == 204 || reply.status == 304;
+  std::string text;
+  append_reply_head(reply, bodiless ? BodyFraming::none : BodyFraming::length, reply.body.size(),
+                    connection_->keeps_alive(), text);
+  if (!bodiless && request.method != "HEAD") text += reply.body;
+  begun_ = true;
+  connection_->keep_alive_ = connection_->keeps_alive();
+  connection_->send(text);
+  if (connection_ != nullptr) connection_->answer_ended();
+}
+
+void Exchange::begin(HttpReply reply) {
+  if (connection_ == nullptr) return;
+  facts.status = reply.status;
+  reply.headers.insert(reply.headers.end(), reply_headers.begin(), reply_headers.end());
+  chunked_ = request.version == 11;
+  connection_->keep_alive_ = connection_->keeps_alive() && chunked_;
+  std::string text;
+  append_reply_head(reply, chunked_ ? BodyFraming::chunked : BodyFraming::until_close, 0, connection_->keep_alive_,
+                    text);
+  begun_ = true;
+  connection_->send(text);
+  write(reply.body);
+}
+
+void Exchange::write(std::string_view bytes) {
+  if (connection_ == nullptr || bytes.empty()) return;
+  if (chunked_) {
+    connection_->out_ += fmt::format("{:x}\r\n", bytes.size());
+    connection_->out_ += bytes;
+    connection_->send("\r\n");
+  } else {
+    connection_->send(bytes);
+  }
+}
+
+void Exchange::end() {
+  if (connection_ == nullptr) return;
+  if (chunked_) connection_->send("0\r\n\r\n");
+  if (connection_ != nullptr) connection_->answer_ended();
+}
+
+void Exchange::abort() {
+  if (connection_ != nullptr) connection_->lose();
+}
+
+void Exchange::body_prepared() {
+  if (connection_ != nullptr) connection_->count_body(0);
+}
+
+size_t Exchange::unsent() const { return connection_ == nullptr ? 0 : connection_->unsent(); }
+
+}  // namespace tessera::server

@@ -1,0 +1,288 @@
+#include "server/generation.h"
+
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+
+#include <exception>
+#include <utility>
+
+#include "server/error_reply.h"
+
+namespace tessera::server {
+namespace {
+
+using std::chrono::steady_clock;
+
+double seconds_between(steady_clock::time_point from, steady_clock::time_point to) {
+  return std::chrono::duration<double>(to - from).count();
+}
+
+openai::ApiError shutting_down() {
+  return {.http_status = 503,
+          .message = "the server is shutting down",
+          .type = "server_error",
+          .code = "service_unavailable"};
+}
+
+}  // namespace
+
+void ReadyList::add(std::weak_ptr<Generation> generation) {
+  bool first = false;
+  {
+    const std::lock_guard lock(mutex_);
+    first = waiting_.empty();
+    waiting_.push_back(std::move(generation));
+  }
+  if (first) http_.post([this] { advance_all(); });
+}
+
+void ReadyList::advance_all() {
+  std::vector<std::weak_ptr<Generation>> ready;
+  {
+    const std::lock_guard lock(mutex_);
+    ready.swap(waiting_);
+  }
+  for (const auto& weak : ready) {
+    const auto generation = weak.lock();
+    if (!generation) continue;
+    generation->queued_ = false;  // before its events are taken: what comes later queues it again
+    generation->advance();
+  }
+}
+
+Generation::Generation(Work& work, std::shared_ptr<Exchange> exchange)
+    : work_(work), exchange_(std::move(exchange)), last_write_(steady_clock::now()) {}
+
+std::shared_ptr<Generation> Generation::admit(Work& work, const std::shared_ptr<Exchange>& exchange) {
+  const int64_t most = work.model.engine->fit().max_num_seqs + work.limits.queue_max;
+  if (static_cast<int64_t>(work.open.size()) >= most) {
+    exchange->reply(error_reply({.http_status = 429,
+                                 .message = fmt::format("the server has {} requests, as many as it takes; try again "
+                                                        "later",
+                                                        work.open.size()),
+                                 .type = "rate_limit_error",
+                                 .code = "rate_limit_exceeded"}));
+    return nullptr;
+  }
+  auto generation = std::make_shared<Generation>(work, exchange);
+  work.open.insert(generation);
+  ++work.preparing;
+  exchange->on_gone([generation] {
+    generation->settle("abort");
+    generation->end();
+  });
+  return generation;
+}
+
+void Generation::start(Work& work, const std::shared_ptr<Exchange>& exchange, Prepare prepare) {
+  const auto self = admit(work, exchange);
+  if (!self) return;
+  // The answer's id must be unique; the client's x-request-id need not be.
+  self->run_job(
+      [self, prepare, id = exchange->facts.unique_id, body = std::move(exchange->request.body)]() mutable {
+        return prepare(self->work_.model, id, std::move(body), self->prepared_);
+      },
+      [self] { self->begin(); });
+}
+
+void Generation::start(Work& work, const std::shared_ptr<Exchange>& exchange, Transform transform) {
+  const auto self = admit(work, exchange);
+  if (!self) return;
+  self->run_job(
+      [self, transform, body = std::move(exchange->request.body)]() mutable {
+        return transform(self->work_.model, std::move(body), self->out_);
+      },
+      [self] {
+        self->exchange_->reply({.body = std::move(self->out_)});
+        self->end();
+      });
+}
+
+/// Runs `job` on a text thread and `then` back here, unless the job fails or the client has left.
+void Generation::run_job(std::function<MaybeError()> job, std::function<void()> then) {
+  feeding_ = true;
+  work_.text.post([self = shared_from_this(), job = std::move(job), then = std::move(then)]() mutable {
+    MaybeError error;
+    if (!self->left_) {
+      try {
+        error = job();
+      } catch (const std::exception& failure) {
+        spdlog::error("a request ended with {}", failure.what());
+        error = openai::ApiError{
+            .http_status = 500, .message = "the server failed", .type = "server_error", .code = "internal_error"};
+      }
+    }
+    job = nullptr;
+    HttpServer& http = self->work_.http;
+    http.post([self = std::move(self), error = std::move(error), then = std::move(then)] {
+      self->feeding_ = false;
+      if (std::exchange(self->preparing_, false)) {
+        --self->work_.preparing;
+        self->exchange_->body_prepared();
+      }
+      if (self->over_) {
+        self->prepared_.streams.clear();
+      } else if (error) {
+        self->fail(*error);
+      } else {
+        then();
+      }
+    });
+  });
+}
+
+/// The engine has the request.
+void Generation::begin() {
+  begun_ = true;
+  exchange_->facts.prompt_tokens = prepared_.prompt_tokens;
+  exchange_->facts.completion_tokens = 0;
+  last_.resize(prepared_.streams.size());
+  if (prepared_.stream) {
+    exchange_->on_drained([self = shared_from_this()] { self->advance(); });
+    exchange_->begin({.content_type = "text/event-stream; charset=utf-8",
+                      .headers = {{"cache-control", "no-cache"}, {"x-accel-buffering", "no"}}});
+  }
+  for (RequestStream& stream : prepared_.streams) {
+    stream.on_ready([this, weak = weak_from_this()] {
+      if (!queued_.exchange(true)) work_.ready.add(weak);
+    });
+  }
+}
+
+void Generation::advance() {
+  if (over_ || preparing_ || feeding_) return;
+  bool finished = true;
+  for (size_t prompt = 0; prompt < prepared_.streams.size(); ++prompt) {
+    RequestStream& stream = prepared_.streams[prompt];
+    while (exchange_->unsent() + out_.size() <= static_cast<size_t>(work_.limits.unsent_bytes_max)) {
+      std::optional<Event> event = stream.try_next();
+      if (!event) break;
+      take(prompt, *event);
+      if (over_) return;
+      feed(prompt, std::move(*event));
+      if (feeding_) return;
+    }
+    finished = finished && stream.finished();
+  }
+  send();
+  if (finished && !over_) complete();
+}
+
+/// Counts an event, and ends the request where the event is its failure.
+void Generation::take(size_t prompt, const Event& event) {
+  RequestFacts& facts = exchange_->facts;
+  if (!event.tokens.empty()) {
+    const Time now = steady_clock::now();
+    if (!std::exchange(any_token_, true)) {
+      facts.first_token_seconds = seconds_between(exchange_->request.arrived, now);
+      work_.metrics.first_token(facts.first_token_seconds);
+    }
+    auto& last = last_[prompt];
+    const auto choice = static_cast<size_t>(event.choice);
+    if (last.size() <= choice) last.resize(choice + 1);
+    if (last[choice] != Time()) work_.metrics.next_token(seconds_between(last[choice], now));
+    last[choice] = now;
+    facts.completion_tokens += static_cast<int64_t>(event.tokens.size());
+    many_logprobs_ = many_logprobs_ || !event.logprobs.empty();
+  }
+  if (event.finish_reason == FinishReason::length) length_ = true;
+  if (event.finish_reason == FinishReason::error) fail(openai::api_error(event.error));
+  if (event.finish_reason == FinishReason::cancelled) fail(shutting_down());
+}
+
+void Generation::feed(size_t prompt, Event event) {
+  if (event.prompt_logprobs.empty()) {
+    prepared_.answer->feed(prompt, event, out_);
+    return;
+  }
+  many_logprobs_ = true;
+  run_job(
+      [self = shared_from_this(), prompt, event = std::move(event)] {
+        self->prepared_.answer->feed(prompt, event, self->out_);
+        return MaybeError();
+      },
+      [self = shared_from_this()] { self->advance(); });
+}
+
+void Generation::complete() {
+  const char* reason = length_ ? "length" : "stop";
+  if (prepared_.stream) {
+    prepared_.answer->finish(out_);
+    send();
+    settle(reason);
+    exchange_->end();
+    end();
+    return;
+  }
+  const auto reply = [self = shared_from_this(), reason] {
+    self->settle(reason);
+    self->exchange_->reply({.body = std::move(self->out_)});
+    self->end();
+  };
+  const auto write = [self = shared_from_this()] {
+    self->out_ = self->prepared_.answer->whole();
+    return MaybeError();
+  };
+  if (many_logprobs_) {
+    run_job(write, reply);
+  } else {
+    write();
+    reply();
+  }
+}
+
+void Generation::send() {
+  if (out_.empty()) return;
+  exchange_->write(out_);
+  out_.clear();
+  last_write_ = steady_clock::now();
+}
+
+void Generation::fail(const openai::ApiError& error) {
+  if (over_) return;
+  settle("error");
+  if (exchange_->begun()) {
+    std::string text;
+    if (!feeding_) text = std::move(out_);
+    append_stream_error(error, text);
+    exchange_->write(text);
+    exchange_->end();
+  } else {
+    exchange_->reply(error_reply(error));
+  }
+  end();
+}
+
+/// Says how it ended, before the answer's last bytes do.
+void Generation::settle(const char* reason) {
+  if (!begun_) return;
+  const RequestFacts& facts = exchange_->facts;
+  exchange_->facts.finish_reason = reason;
+  work_.metrics.request_ended(reason, seconds_between(exchange_->request.arrived, steady_clock::now()),
+                              facts.prompt_tokens, facts.completion_tokens);
+}
+
+void Generation::end() {
+  if (std::exchange(over_, true)) return;
+  left_ = true;
+  work_.open.erase(shared_from_this());
+  if (!feeding_) {
+    prepared_.streams.clear();
+  } else if (!preparing_) {
+    for (RequestStream& stream : prepared_.streams) {  // destroyed when the text thread is done
+      stream.on_ready({});
+      stream.cancel();
+    }
+  }
+}
+
+void Generation::tick(steady_clock::time_point now) {
+  if (over_ || feeding_ || !prepared_.stream || !exchange_->begun()) return;
+  if (seconds_between(last_write_, now) < static_cast<double>(work_.limits.comment_seconds)) return;
+  exchange_->write(": waiting\n\n");
+  last_write_ = now;
+}
+
+void Generation::cancel() { fail(shutting_down()); }
+
+}  // namespace tessera::server

@@ -1,0 +1,102 @@
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <unordered_set>
+#include <vector>
+
+#include "server/exchange.h"
+#include "server/http_server.h"
+#include "server/metrics.h"
+#include "server/prepare.h"
+#include "server/text_pool.h"
+
+namespace tessera::server {
+
+class Generation;
+
+/// Requests with news from the engine. The engine thread adds them; the network thread is woken once for all that have
+/// gathered meanwhile.
+class ReadyList {
+ public:
+  explicit ReadyList(HttpServer& http) : http_(http) {}
+  void add(std::weak_ptr<Generation> generation);
+
+ private:
+  void advance_all();  // on the network thread
+
+  HttpServer& http_;
+  std::mutex mutex_;
+  std::vector<std::weak_ptr<Generation>> waiting_;
+};
+
+/// What requests to the engine share. Network thread, but for what is said to be of any.
+struct Work {
+  HttpServer& http;           // post(): any thread
+  TextPool& text;             // any thread
+  ReadyList& ready;           // any thread
+  const ModelService& model;  // unchanging; any thread
+  Metrics& metrics;
+  const Limits& limits;
+  int preparing = 0;                                          // requests on their way to the engine
+  std::unordered_set<std::shared_ptr<Generation>> open = {};  // requests that were let in and have not ended
+};
+
+/// Lets a request in and answers it: prepares it on a text thread, then turns the engine's events into the answer. A
+/// client that leaves cancels it at any point.
+class Generation : public std::enable_shared_from_this<Generation> {
+ public:
+  using Prepare = MaybeError (*)(const ModelService&, const std::string& id, std::string body, Prepared& out);
+  using Transform = MaybeError (*)(const ModelService&, std::string body, std::string& out);
+
+  /// Answers with what `prepare` gives to the engine; 429 if too many requests are open.
+  static void start(Work& work, const std::shared_ptr<Exchange>& exchange, Prepare prepare);
+  /// Answers with what `transform` makes of the body.
+  static void start(Work& work, const std::shared_ptr<Exchange>& exchange, Transform transform);
+
+  Generation(Work& work, std::shared_ptr<Exchange> exchange);
+
+  /// Takes what the engine has for it.
+  void advance();
+  /// Once a second.
+  void tick(std::chrono::steady_clock::time_point now);
+  /// Ends it with an error, as the server is going down.
+  void cancel();
+
+ private:
+  using Time = std::chrono::steady_clock::time_point;
+  friend class ReadyList;
+
+  static std::shared_ptr<Generation> admit(Work& work, const std::shared_ptr<Exchange>& exchange);
+  void run_job(std::function<MaybeError()> job, std::function<void()> then);
+  void begin();
+  void take(size_t prompt, const Event& event);
+  void feed(size_t prompt, Event event);
+  void complete();
+  void send();
+  void fail(const openai::ApiError& error);
+  void settle(const char* reason);
+  void end();
+
+  Work& work_;
+  std::shared_ptr<Exchange> exchange_;
+  std::atomic<bool> left_ = false;    // read by text threads, to save work
+  std::atomic<bool> queued_ = false;  // is in the ReadyList
+  bool preparing_ = true;             // not yet back from the text threads
+  bool begun_ = false;                // the engine has it
+  bool feeding_ = false;              // a text thread works on it
+  bool over_ = false;
+  Prepared prepared_;
+  std::string out_;                      // events not yet written
+  std::vector<std::vector<Time>> last_;  // of each prompt and choice: the last token's time
+  Time last_write_;
+  bool any_token_ = false;
+  bool length_ = false;         // a choice ended for its length
+  bool many_logprobs_ = false;  // the whole answer is long
+};
+
+}  // namespace tessera::server

@@ -1,0 +1,159 @@
+#include "server/metrics.h"
+
+#include <dirent.h>
+#include <prometheus/counter.h>
+#include <prometheus/histogram.h>
+#include <prometheus/registry.h>
+#include <prometheus/text_serializer.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <fstream>
+#include <map>
+#include <tuple>
+
+namespace tessera::server {
+namespace {
+
+using prometheus::MetricFamily;
+using prometheus::MetricType;
+using Buckets = prometheus::Histogram::BucketBoundaries;
+
+// The bounds that vLLM's dashboards are drawn for (vllm/v1/metrics/loggers.py).
+const Buckets kFirstToken = {0.001, 0.005, 0.01, 0.02, 0.04, 0.06, 0.08, 0.1,  0.25,  0.5,   0.75,
+                             1.0,   2.5,   5.0,  7.5,  10.0, 20.0, 40.0, 80.0, 160.0, 640.0, 2560.0};
+const Buckets kNextToken = {0.01, 0.025, 0.05, 0.075, 0.1, 0.15, 0.2,  0.3,  0.4, 0.5,
+                            0.75, 1.0,   2.5,  5.0,   7.5, 10.0, 20.0, 40.0, 80.0};
+const Buckets kRequest = {0.3,  0.5,  0.8,  1.0,  1.5,   2.0,   2.5,   5.0,   10.0,   15.0,  20.0,
+                          30.0, 40.0, 50.0, 60.0, 120.0, 240.0, 480.0, 960.0, 1920.0, 7680.0};
+const Buckets kTokens = {1,    2,    5,    10,    20,    50,    100,    200,    500,
+                         1000, 2000, 5000, 10000, 20000, 50000, 100000, 200000, 500000};
+
+MetricFamily family(const std::string& name, const std::string& help, MetricType type, double value,
+                    const std::string& model_name) {
+  MetricFamily made;
+  made.name = name;
+  made.help = help;
+  made.type = type;
+  prometheus::ClientMetric metric;
+  if (!model_name.empty()) metric.label = {{"model_name", model_name}};
+  if (type == MetricType::Counter) metric.counter.value = value;
+  if (type == MetricType::Gauge) metric.gauge.value = value;
+  made.metric.push_back(std::move(metric));
+  return made;
+}
+
+double resident_bytes() {
+  std::ifstream file("/proc/self/statm");
+  double all = 0, resident = 0;
+  file >> all >> resident;
+  return resident * static_cast<double>(::sysconf(_SC_PAGESIZE));
+}
+
+double open_descriptors() {
+  DIR* directory = ::opendir("/proc/self/fd");
+  if (directory == nullptr) return 0;
+  int entries = 0;
+  while (::readdir(directory) != nullptr) ++entries;
+  ::closedir(directory);
+  return entries - 3;  // ".", ".." and the one that lists
+}
+
+double cpu_seconds() {
+  rusage usage{};
+  ::getrusage(RUSAGE_SELF, &usage);
+  const auto seconds = [](const timeval& time) {
+    return static_cast<double>(time.tv_sec) + 1e-6 * static_cast<double>(time.tv_usec);
+  };
+  return seconds(usage.ru_utime) + seconds(usage.ru_stime);
+}
+
+}  // namespace
+
+struct Metrics::State {
+  prometheus::Histogram& histogram(const char* name, const char* help, const Buckets& buckets) {
+    return prometheus::BuildHistogram().Name(name).Help(help).Register(registry).Add({{"model_name", model}}, buckets);
+  }
+
+  explicit State(const std::string& model_name)
+      : model(model_name),
+        first_token(
+            histogram("vllm:time_to_first_token_seconds", "From a request's arrival to its first token", kFirstToken)),
+        next_token(histogram("vllm:inter_token_latency_seconds", "Between two tokens of a choice", kNextToken)),
+        request(histogram("vllm:e2e_request_latency_seconds", "From a request's arrival to its end", kRequest)),
+        prompt(histogram("vllm:request_prompt_tokens", "Tokens of a prompt", kTokens)),
+        generation(histogram("vllm:request_generation_tokens", "Tokens of an answer, all choices", kTokens)),
+        success(prometheus::BuildCounter()
+                    .Name("vllm:request_success_total")
+                    .Help("Requests that ended, by reason")
+                    .Register(registry)),
+        http(prometheus::BuildCounter().Name("http_requests_total").Help("Answers, by route").Register(registry)),
+        start(std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count()) {
+    for (const char* reason : {"stop", "length", "abort", "error"}) ended(reason);  // dashboards want a 0
+  }
+
+  prometheus::Counter& ended(const std::string& reason) {
+    return success.Add({{"model_name", model}, {"finished_reason", reason}});
+  }
+
+  std::string model;
+  prometheus::Registry registry;
+  prometheus::Histogram &first_token, &next_token, &request, &prompt, &generation;
+  prometheus::Family<prometheus::Counter>& success;
+  prometheus::Family<prometheus::Counter>& http;
+  double start;  // seconds since 1970
+};
+
+Metrics::Metrics(const std::string& model_name) : state_(std::make_unique<State>(model_name)) {}
+Metrics::~Metrics() = default;
+
+void Metrics::first_token(double seconds) { state_->first_token.Observe(seconds); }
+void Metrics::next_token(double seconds) { state_->next_token.Observe(seconds); }
+
+void Metrics::request_ended(std::string_view finished_reason, double seconds, int64_t prompt_tokens,
+                            int64_t completion_tokens) {
+  state_->ended(std::string(finished_reason)).Increment();
+  state_->request.Observe(seconds);
+  state_->prompt.Observe(static_cast<double>(prompt_tokens));
+  state_->generation.Observe(static_cast<double>(completion_tokens));
+}
+
+void Metrics::http_answered(const std::string& route, const std::string& method, int status) {
+  state_->http.Add({{"handler", route}, {"method", method}, {"status", std::to_string(status)}}).Increment();
+}
+
+std::string Metrics::text(const Now& now) const {
+  const EngineStats& e = now.engine;
+  const auto share = [](int used, int total) { return total > 0 ? static_cast<double>(used) / total : 0.0; };
+  std::vector<MetricFamily> all;
+  const auto gauge = [&](const char* name, const char* help, double value, bool of_model = true) {
+    all.push_back(family(name, help, MetricType::Gauge, value, of_model ? state_->model : ""));
+  };
+  const auto counter = [&](const char* name, const char* help, double value, bool of_model = true) {
+    all.push_back(family(name, help, MetricType::Counter, value, of_model ? state_->model : ""));
+  };
+  gauge("vllm:num_requests_running", "Sequences that the engine works on", e.running);
+  gauge("vllm:num_requests_waiting", "Sequences that wait for the engine, and requests being prepared",
+        e.waiting + now.preparing);
+  gauge("vllm:kv_cache_usage_perc", "KV cache in use; 1 is all of it", share(e.kv_blocks_used, e.kv_blocks_total));
+  counter("vllm:prompt_tokens_total", "Prompt tokens processed", static_cast<double>(e.prompt_tokens));
+  counter("vllm:generation_tokens_total", "Tokens generated", static_cast<double>(e.generated_tokens));
+  counter("vllm:num_preemptions_total", "Sequences set aside for want of memory", static_cast<double>(e.preemptions));
+  gauge("tessera:kv_blocks_used", "KV blocks in use", e.kv_blocks_used);
+  gauge("tessera:kv_blocks_total", "KV blocks", e.kv_blocks_total);
+  gauge("tessera:state_slots_used", "Sequence states in use", e.state_slots_used);
+  gauge("tessera:state_slots_total", "Sequence states", e.state_slots_total);
+  counter("tessera:engine_steps_total", "Steps of the engine", static_cast<double>(e.steps));
+  gauge("tessera:ready", "Whether the model is loaded and requests are taken", now.ready ? 1 : 0);
+  gauge("tessera:http_connections", "Open connections", now.connections, false);
+  gauge("tessera:http_requests_in_flight", "Requests being prepared or answered", now.requests_in_flight, false);
+  gauge("process_resident_memory_bytes", "Resident memory", resident_bytes(), false);
+  gauge("process_open_fds", "Open file descriptors", open_descriptors(), false);
+  counter("process_cpu_seconds_total", "CPU time, user and system", cpu_seconds(), false);
+  gauge("process_start_time_seconds", "Start of the process, seconds since 1970", state_->start, false);
+  for (MetricFamily& measured : state_->registry.Collect()) all.push_back(std::move(measured));
+  return prometheus::TextSerializer().Serialize(all);
+}
+
+}  // namespace tessera::server

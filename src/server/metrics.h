@@ -1,0 +1,40 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "tessera/engine.h"
+
+namespace tessera::server {
+
+/// What /metrics says: vLLM's names, so that its dashboards work, and a few of our own ("tessera:", "process_").
+class Metrics {
+ public:
+  explicit Metrics(const std::string& model_name);
+  ~Metrics();
+
+  void first_token(double seconds);  // since the request arrived
+  void next_token(double seconds);   // since the one before, of the same choice
+  void request_ended(std::string_view finished_reason, double seconds, int64_t prompt_tokens,
+                     int64_t completion_tokens);
+  void http_answered(const std::string& route, const std::string& method, int status);
+
+  /// What only the moment of asking knows.
+  struct Now {
+    EngineStats engine;
+    int preparing = 0;           // requests that are not yet with the engine
+    int requests_in_flight = 0;  // being prepared or answered by the engine
+    int connections = 0;
+    bool ready = false;
+  };
+  /// In Prometheus' text format.
+  [[nodiscard]] std::string text(const Now& now) const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace tessera::server

@@ -1,0 +1,117 @@
+#include "server/openai/chat_choice.h"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include "server/openai/logprobs.h"
+
+namespace tessera::server::openai {
+namespace {
+
+void append_list(std::string_view elements, std::string& out) {
+  if (!out.empty() && !elements.empty()) out += ',';
+  out += elements;
+}
+
+}  // namespace
+
+ChatChoice::ChatChoice(Options options) : options_(std::move(options)), reasoning_(options_.opens_thinking) {
+  if (!options_.tools.empty()) calls_.emplace(options_.tools);
+}
+
+ChatDelta ChatChoice::feed(const Event& event) {
+  ChatDelta delta;
+  take_tokens(event);
+  take_text(reasoning_.feed(event.text), delta);
+  if (event.finish_reason != FinishReason::none) {
+    take_text(reasoning_.finish(), delta);
+    if (calls_) take_calls(calls_->finish(), delta);
+  }
+  if (event.finish_reason == FinishReason::length) delta.finish_reason = "length";
+  if (event.finish_reason == FinishReason::stop) delta.finish_reason = calls_begun_ > 0 ? "tool_calls" : "stop";
+  if (!delta.empty()) {
+    delta.logprobs = std::exchange(logprobs_, {});
+    delta.tokens = std::exchange(new_tokens_, {});
+  }
+  return delta;
+}
+
+void ChatChoice::take_tokens(const Event& event) {
+  const auto count = static_cast<int64_t>(event.tokens.size());
+  tokens_ += count;
+  if (reasoning_.inside()) reasoning_tokens_ += count;
+  if (options_.return_token_ids) new_tokens_.insert(new_tokens_.end(), event.tokens.begin(), event.tokens.end());
+  if (!options_.token_bytes) return;
+  for (const auto& entry : event.logprobs) {
+    std::string element;
+    append_chat_logprob(entry, options_.token_bytes, element);
+    append_list(element, logprobs_);
+  }
+}
+
+void ChatChoice::take_text(const text::ReasoningParser::Piece& piece, ChatDelta& delta) {
+  if (options_.include_reasoning) delta.reasoning += piece.reasoning;
+  if (piece.content.empty()) return;
+  if (calls_) {
+    take_calls(calls_->feed(piece.content), delta);
+  } else {
+    delta.content += piece.content;
+  }
+}
+
+void ChatChoice::take_calls(text::ToolCallParser::Piece piece, ChatDelta& delta) {
+  delta.content += piece.content;
+  for (text::ToolCallParser::CallDelta& call : piece.calls) {
+    if (call.index > 0 && !options_.parallel_tool_calls) continue;
+    // One delta per call: what finish() adds joins what feed() gave.
+    if (delta.tool_calls.empty() || delta.tool_calls.back().index != call.index) {
+      delta.tool_calls.push_back({.index = call.index});
+    }
+    ToolCallDelta& out = delta.tool_calls.back();
+    if (call.index == calls_begun_) {
+      out.id = tool_call_id(options_.request_id, options_.index, call.index);
+      out.name = std::move(call.name);
+      ++calls_begun_;
+    }
+    out.arguments += call.arguments;
+  }
+}
+
+std::string tool_call_id(std::string_view request_id, int choice, int index) {
+  // FNV-1a over what makes the call unique, then splitmix64 for as many digits as needed.
+  uint64_t state = 0xcbf29ce484222325;
+  const auto mix = [&state](uint64_t byte) { state = (state ^ byte) * 0x100000001b3; };
+  for (const char c : request_id) mix(static_cast<unsigned char>(c));
+  for (const auto number : {static_cast<uint32_t>(choice), static_cast<uint32_t>(index)}) {
+    for (int shift = 0; shift < 32; shift += 8) mix(number >> shift & 0xFF);
+  }
+  static constexpr std::string_view kDigits = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+  std::string id = "call_";
+  for (int word = 0; word < 3; ++word) {
+    state += 0x9e3779b97f4a7c15;
+    uint64_t z = state;
+    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
+    z = (z ^ z >> 27) * 0x94d049bb133111eb;
+    z ^= z >> 31;
+    for (int digit = 0; digit < 8; ++digit, z /= kDigits.size()) id += kDigits[z % kDigits.size()];
+  }
+  return id;
+}
+
+void ChatMessageText::add(const ChatDelta& delta) {
+  reasoning += delta.reasoning;
+  content += delta.content;
+  for (const ToolCallDelta& call : delta.tool_calls) {
+    if (!call.id.empty()) {
+      tool_calls.push_back(call);
+    } else if (!tool_calls.empty()) {
+      tool_calls.back().arguments += call.arguments;
+    }
+  }
+  append_list(delta.logprobs, logprobs);
+  tokens.insert(tokens.end(), delta.tokens.begin(), delta.tokens.end());
+  if (delta.finish_reason != nullptr) finish_reason = delta.finish_reason;
+}
+
+}  // namespace tessera::server::openai

@@ -1,0 +1,88 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "server/openai/tokenize_request.h"
+#include "tessera/engine.h"
+#include "text/reasoning_parser.h"
+#include "text/tool_call_parser.h"
+
+namespace tessera::server::openai {
+
+struct ToolCallDelta {
+  int index = 0;
+  std::string id = {}, name = {};  // in the first delta of a call
+  std::string arguments = {};      // next fragment of the arguments' JSON text
+};
+
+/// What one or more events add to a choice.
+struct ChatDelta {
+  std::string reasoning = {};
+  std::string content = {};
+  std::vector<ToolCallDelta> tool_calls = {};
+  std::string logprobs = {};            // elements of logprobs.content, as JSON text
+  std::vector<int32_t> tokens = {};     // where they were asked for
+  const char* finish_reason = nullptr;  // in the last delta: stop, length or tool_calls
+  [[nodiscard]] bool empty() const {    // nothing to say: no chunk
+    return reasoning.empty() && content.empty() && tool_calls.empty() && finish_reason == nullptr;
+  }
+};
+
+/// The events of one choice of a chat request, as OpenAI's deltas.
+class ChatChoice {
+ public:
+  struct Options {
+    std::string request_id = {};  // tool call ids are made from it
+    int index = 0;                // of the choice
+    bool opens_thinking = false;  // text::prompt_opens_thinking of the rendered prompt
+    /// Without tools, or with tool_choice none, calls are not looked for.
+    std::vector<text::ToolSchema> tools = {};
+    bool parallel_tool_calls = true;  // false: only the first call is delivered
+    bool include_reasoning = true;    // false: reasoning is left out
+    bool return_token_ids = false;
+    TokenBytes token_bytes = {};  // needed where events have logprobs
+  };
+  explicit ChatChoice(Options options);
+
+  /// The next event; an event that ends the choice ends the parsers. Logprobs and token ids of events that add no text
+  /// yet come with the next delta that has any. Events after the last, and FinishReason::cancelled or error, which have
+  /// no place in a delta, end it with finish_reason null.
+  ChatDelta feed(const Event& event);
+
+  [[nodiscard]] int64_t tokens() const { return tokens_; }
+  /// Tokens that came while the model was thinking, the closing tag included.
+  [[nodiscard]] int64_t reasoning_tokens() const { return reasoning_tokens_; }
+
+ private:
+  void take_text(const text::ReasoningParser::Piece& piece, ChatDelta& delta);
+  void take_calls(text::ToolCallParser::Piece piece, ChatDelta& delta);
+  void take_tokens(const Event& event);
+
+  Options options_;
+  text::ReasoningParser reasoning_;
+  std::optional<text::ToolCallParser> calls_;
+  int64_t tokens_ = 0, reasoning_tokens_ = 0;
+  int calls_begun_ = 0;
+  std::string logprobs_;             // not yet delivered
+  std::vector<int32_t> new_tokens_;  // not yet delivered
+};
+
+/// "call_" and 24 letters and digits, made from the request's id, which must be unique.
+std::string tool_call_id(std::string_view request_id, int choice, int index);
+
+/// A whole message, gathered from deltas.
+struct ChatMessageText {
+  std::string reasoning = {}, content = {};
+  std::vector<ToolCallDelta> tool_calls = {};
+  std::string logprobs = {};
+  std::vector<int32_t> tokens = {};
+  const char* finish_reason = nullptr;
+
+  void add(const ChatDelta& delta);
+};
+
+}  // namespace tessera::server::openai

@@ -1,0 +1,21 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "server/openai/chat_request.h"
+
+// What the requests of /v1/chat/completions and /v1/completions share.
+namespace tessera::server::openai {
+
+enum class Endpoint { chat, completion };
+
+/// Reads stream and stream_options.
+std::optional<ApiError> parse_stream(const Json& body, StreamFields& out);
+
+/// Refuses fields that would change the answer but are not supported, unless they hold their neutral value, and lists
+/// those that mean nothing here.
+std::optional<ApiError> check_other_fields(const Json& body, Endpoint endpoint, std::vector<std::string>& ignored);
+
+}  // namespace tessera::server::openai

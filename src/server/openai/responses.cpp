@@ -1,0 +1,271 @@
+#include "server/openai/responses.h"
+
+#include <fmt/format.h>
+
+#include <string_view>
+
+#include "server/openai/json_text.h"
+
+namespace tessera::server::openai {
+namespace {
+
+void append_number(int64_t number, std::string& out) {
+  const fmt::format_int text(number);
+  out.append(text.data(), text.size());
+}
+
+/// {"id": ..., "system_fingerprint": ..., "choices": [
+std::string opening(const ResponseHead& head, std::string_view object) {
+  std::string out = R"({"id":)";
+  append_string(head.id, out);
+  out += R"(,"object":")";
+  out += object;
+  out += R"(","created":)";
+  append_number(head.created, out);
+  out += R"(,"model":)";
+  append_string(head.model, out);
+  out += R"(,"system_fingerprint":)";
+  if (head.fingerprint.empty()) {
+    out += "null";
+  } else {
+    append_string(head.fingerprint, out);
+  }
+  return out + R"(,"choices":[)";
+}
+
+void append_usage(const Usage& usage, std::string& out) {
+  fmt::format_to(std::back_inserter(out),
+                 R"({{"prompt_tokens":{},"completion_tokens":{},"total_tokens":{},)"
+                 R"("prompt_tokens_details":{{"cached_tokens":{}}},)"
+                 R"("completion_tokens_details":{{"reasoning_tokens":{}}}}})",
+                 usage.prompt_tokens, usage.completion_tokens, usage.prompt_tokens + usage.completion_tokens,
+                 usage.cached_tokens, usage.reasoning_tokens);
+}
+
+/// Under both names that clients read: vLLM's and OpenAI-compatible gateways' differ.
+void append_reasoning(std::string_view reasoning, std::string& out) {
+  out += R"("reasoning_content":)";
+  const size_t start = out.size();
+  append_string(reasoning, out);
+  const size_t length = out.size() - start;
+  out += R"(,"reasoning":)";
+  out.append(out, start, length);
+}
+
+void append_calls(const std::vector<ToolCallDelta>& calls, bool with_index, std::string& out) {
+  out += R"("tool_calls":[)";
+  for (size_t i = 0; i < calls.size(); ++i) {
+    const ToolCallDelta& call = calls[i];
+    out += i == 0 ? "{" : ",{";
+    if (with_index) {
+      out += R"("index":)";
+      append_number(call.index, out);
+      out += ',';
+    }
+    if (!call.id.empty()) {
+      out += R"("id":)";
+      append_string(call.id, out);
+      out += R"(,"type":"function","function":{"name":)";
+      append_string(call.name, out);
+      out += ',';
+    } else {
+      out += R"("function":{)";
+    }
+    out += R"("arguments":)";
+    append_string(call.arguments, out);
+    out += "}}";
+  }
+  out += ']';
+}
+
+void append_chat_logprobs(std::string_view elements, bool wanted, std::string& out) {
+  if (!wanted) {
+    out += R"(,"logprobs":null)";
+    return;
+  }
+  out += R"(,"logprobs":{"content":[)";
+  out += elements;
+  out += R"(],"refusal":null})";
+}
+
+void append_legacy_logprobs(const LegacyLogprobs& logprobs, std::string& out) {
+  if (logprobs.empty()) {
+    out += R"(,"logprobs":null)";
+    return;
+  }
+  out += R"(,"logprobs":{"tokens":[)";
+  out += logprobs.tokens;
+  out += R"(],"token_logprobs":[)";
+  out += logprobs.token_logprobs;
+  out += R"(],"top_logprobs":[)";
+  out += logprobs.top_logprobs;
+  out += R"(],"text_offset":[)";
+  out += logprobs.text_offset;
+  out += "]}";
+}
+
+void append_finish(const char* reason, std::string& out) {
+  out += R"(,"finish_reason":)";
+  if (reason == nullptr) {
+    out += "null";
+  } else {
+    append_string(reason, out);
+  }
+}
+
+void append_token_ids(const char* key, const std::vector<int32_t>& ids, std::string& out) {
+  out += key;
+  append_ids(ids, out);
+}
+
+void append_completion_choice(int index, const CompletionDelta& choice, std::string& out) {
+  out += R"({"index":)";
+  append_number(index, out);
+  out += R"(,"text":)";
+  append_string(choice.text, out);
+  append_legacy_logprobs(choice.logprobs, out);
+  append_finish(choice.finish_reason, out);
+  if (!choice.tokens.empty()) append_token_ids(R"(,"token_ids":)", choice.tokens, out);
+}
+
+void append_message(const ChatMessageText& message, std::string& out) {
+  out += R"("message":{"role":"assistant","content":)";
+  if (message.content.empty() && !message.tool_calls.empty()) {
+    out += "null";
+  } else {
+    append_string(message.content, out);
+  }
+  out += ',';
+  if (message.reasoning.empty()) {
+    out += R"("reasoning_content":null,"reasoning":null)";
+  } else {
+    append_reasoning(message.reasoning, out);
+  }
+  out += R"(,"refusal":null)";
+  if (!message.tool_calls.empty()) {
+    out += ',';
+    append_calls(message.tool_calls, /*with_index=*/false, out);
+  }
+  out += '}';
+}
+
+}  // namespace
+
+ChunkWriter::ChunkWriter(Kind kind, const ResponseHead& head, bool usage_null)
+    : prefix_(opening(head, kind == Kind::chat ? "chat.completion.chunk" : "text_completion")),
+      usage_null_(usage_null) {}
+
+void ChunkWriter::finish(std::string& out, const Usage* usage) const {
+  out += "}]";
+  if (usage != nullptr) {
+    out += R"(,"usage":)";
+    append_usage(*usage, out);
+  } else if (usage_null_) {
+    out += R"(,"usage":null)";
+  }
+  out += '}';
+}
+
+void ChunkWriter::role(int choice, std::string& out, const std::vector<int32_t>* prompt, const Usage* usage) const {
+  out += prefix_;
+  out += R"({"index":)";
+  append_number(choice, out);
+  out += R"(,"delta":{"role":"assistant","content":""},"logprobs":null,"finish_reason":null)";
+  if (prompt != nullptr) append_token_ids(R"(,"prompt_token_ids":)", *prompt, out);
+  finish(out, usage);
+}
+
+void ChunkWriter::delta(int choice, const ChatDelta& delta, std::string& out, const Usage* usage) const {
+  out += prefix_;
+  out += R"({"index":)";
+  append_number(choice, out);
+  out += R"(,"delta":{)";
+  const size_t start = out.size();
+  if (!delta.reasoning.empty()) append_reasoning(delta.reasoning, out);
+  if (!delta.content.empty()) {
+    out += out.size() > start ? R"(,"content":)" : R"("content":)";
+    append_string(delta.content, out);
+  }
+  if (!delta.tool_calls.empty()) {
+    if (out.size() > start) out += ',';
+    append_calls(delta.tool_calls, /*with_index=*/true, out);
+  }
+  out += '}';
+  append_chat_logprobs(delta.logprobs, !delta.logprobs.empty(), out);
+  append_finish(delta.finish_reason, out);
+  if (!delta.tokens.empty()) append_token_ids(R"(,"token_ids":)", delta.tokens, out);
+  finish(out, usage);
+}
+
+void ChunkWriter::delta(int choice, const CompletionDelta& delta, std::string& out, const Usage* usage) const {
+  out += prefix_;
+  append_completion_choice(choice, delta, out);
+  finish(out, usage);
+}
+
+void ChunkWriter::usage(const Usage& usage, std::string& out) const {
+  out += prefix_;
+  out += R"(],"usage":)";
+  append_usage(usage, out);
+  out += '}';
+}
+
+std::string chat_completion_json(const ResponseHead& head, const ChatAnswer& answer) {
+  std::string out = opening(head, "chat.completion");
+  for (size_t i = 0; i < answer.choices.size(); ++i) {
+    const ChatMessageText& choice = answer.choices[i];
+    out += i == 0 ? R"({"index":)" : R"(,{"index":)";
+    append_number(static_cast<int64_t>(i), out);
+    out += ',';
+    append_message(choice, out);
+    append_chat_logprobs(choice.logprobs, answer.logprobs, out);
+    append_finish(choice.finish_reason, out);
+    if (answer.prompt_token_ids != nullptr) append_token_ids(R"(,"token_ids":)", choice.tokens, out);
+    out += '}';
+  }
+  out += R"(],"usage":)";
+  append_usage(answer.usage, out);
+  if (!answer.prompt_logprobs.empty()) out += R"(,"prompt_logprobs":)" + answer.prompt_logprobs;
+  if (answer.prompt_token_ids != nullptr) append_token_ids(R"(,"prompt_token_ids":)", *answer.prompt_token_ids, out);
+  return out + "}";
+}
+
+std::string completion_json(const ResponseHead& head, const CompletionAnswer& answer) {
+  std::string out = opening(head, "text_completion");
+  for (size_t i = 0; i < answer.choices.size(); ++i) {
+    const CompletionAnswer::Choice& choice = answer.choices[i];
+    if (i > 0) out += ',';
+    append_completion_choice(static_cast<int>(i), choice.all, out);
+    if (!choice.prompt_logprobs.empty()) out += R"(,"prompt_logprobs":)" + choice.prompt_logprobs;
+    if (choice.prompt_token_ids != nullptr) append_token_ids(R"(,"prompt_token_ids":)", *choice.prompt_token_ids, out);
+    out += '}';
+  }
+  out += R"(],"usage":)";
+  append_usage(answer.usage, out);
+  return out + "}";
+}
+
+std::string model_json(const ModelCard& card) {
+  std::string out = R"({"id":)";
+  append_string(card.id, out);
+  out += fmt::format(R"(,"object":"model","created":{},"owned_by":"tessera","root":)", card.created);
+  append_string(card.root, out);
+  return out + fmt::format(R"(,"parent":null,"max_model_len":{}}})", card.max_model_len);
+}
+
+std::string models_json(const std::vector<ModelCard>& cards) {
+  std::string out = R"({"object":"list","data":[)";
+  for (size_t i = 0; i < cards.size(); ++i) {
+    if (i > 0) out += ',';
+    out += model_json(cards[i]);
+  }
+  return out + "]}";
+}
+
+std::string version_json(const std::string& version) {
+  std::string out = R"({"version":)";
+  append_string(version, out);
+  return out + "}";
+}
+
+}  // namespace tessera::server::openai

@@ -1,0 +1,84 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "server/openai/chat_choice.h"
+#include "server/openai/completion_choice.h"
+
+// Writers of answers as JSON text. Those of chunks append to a buffer and are called for every token of every stream.
+namespace tessera::server::openai {
+
+/// What all chunks and the whole answer of a request have in common; made by the HTTP side.
+struct ResponseHead {
+  std::string id = {};           // "chatcmpl-...", "cmpl-..."
+  int64_t created = 0;           // seconds since 1970
+  std::string model = {};        // the name that was asked for
+  std::string fingerprint = {};  // system_fingerprint; empty: null
+};
+
+struct Usage {
+  int64_t prompt_tokens = 0;
+  int64_t completion_tokens = 0;  // of all choices
+  int64_t cached_tokens = 0;      // of the prompt
+  int64_t reasoning_tokens = 0;   // of the completion
+};
+
+/// Writes chat.completion.chunk or text_completion chunks. The JSON text alone: "data: " and the empty line are the
+/// caller's.
+class ChunkWriter {
+ public:
+  enum class Kind { chat, completion };
+  /// `usage_null`: chunks say "usage": null, because a last one will have it (stream_options.include_usage).
+  ChunkWriter(Kind kind, const ResponseHead& head, bool usage_null);
+
+  /// The first chunk of a chat choice: the role. `prompt`: prompt_token_ids, if they were asked for.
+  void role(int choice, std::string& out, const std::vector<int32_t>* prompt = nullptr,
+            const Usage* usage = nullptr) const;
+  /// `usage`: for continuous_usage_stats; null: none.
+  void delta(int choice, const ChatDelta& delta, std::string& out, const Usage* usage = nullptr) const;
+  void delta(int choice, const CompletionDelta& delta, std::string& out, const Usage* usage = nullptr) const;
+  /// The chunk of stream_options.include_usage: no choices.
+  void usage(const Usage& usage, std::string& out) const;
+
+ private:
+  void finish(std::string& out, const Usage* usage) const;
+  std::string prefix_;  // up to the list of choices
+  bool usage_null_;
+};
+
+struct ChatAnswer {
+  std::vector<ChatMessageText> choices = {};
+  Usage usage = {};
+  bool logprobs = false;                                   // they were asked for
+  std::string prompt_logprobs = {};                        // prompt_logprobs_json; empty: not asked for
+  const std::vector<int32_t>* prompt_token_ids = nullptr;  // return_token_ids: these, and token_ids in the choices
+};
+std::string chat_completion_json(const ResponseHead& head, const ChatAnswer& answer);
+
+struct CompletionAnswer {
+  struct Choice {
+    CompletionDelta all = {};
+    std::string prompt_logprobs = {};
+    const std::vector<int32_t>* prompt_token_ids = nullptr;
+  };
+  std::vector<Choice> choices = {};
+  Usage usage = {};
+};
+std::string completion_json(const ResponseHead& head, const CompletionAnswer& answer);
+
+/// GET /v1/models
+struct ModelCard {
+  std::string id = {};
+  int64_t created = 0;
+  std::string root = {};  // where the weights are
+  int64_t max_model_len = 0;
+};
+std::string model_json(const ModelCard& card);
+std::string models_json(const std::vector<ModelCard>& cards);
+
+/// GET /version
+std::string version_json(const std::string& version);
+
+}  // namespace tessera::server::openai

@@ -1,0 +1,139 @@
+#include "server/openai/sampling_fields.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+
+#include "engine/request_check.h"
+#include "server/openai/json_fields.h"
+
+namespace tessera::server::openai {
+namespace {
+
+using P = SamplingParams;
+
+const SamplingField kFields[] = {
+    {"temperature", "X", "0 takes the likeliest token; higher is more varied",
+     RealField{&P::temperature, 0, kAnyNumber}},
+    {"top_k", "N", "Only the N likeliest tokens; 0: all", IntField{&P::top_k, 0, kAnyInt}},
+    {"top_p", "X", "Only the likeliest tokens that together have probability X", RealField{&P::top_p, kAboveZero, 1}},
+    {"min_p", "X", "Only tokens at least X times as likely as the likeliest", RealField{&P::min_p, 0, 1}},
+    {"repetition_penalty", "X", "Above 1: fewer tokens that occurred, in prompt or answer",
+     RealField{&P::repetition_penalty, kAboveZero, kAnyNumber}},
+    {"presence_penalty", "X", "Above 0: fewer tokens that the answer has", RealField{&P::presence_penalty, -2, 2}},
+    {"frequency_penalty", "X", "The same, for each time it has them", RealField{&P::frequency_penalty, -2, 2}},
+    {"seed", "N", "Same prompt, flags and seed, same answer (default: random)", SeedField{&P::seed}},
+    {"max_tokens", "N", "Tokens of an answer at most; -1: as many as fit (default)",
+     CountField{&P::max_tokens, -1, kAnyCount}},
+    {"min_tokens", "N", "No stop before so many tokens", CountField{&P::min_tokens, 0, kAnyCount}},
+    {"stop", "TEXT", "End the answer before this text; may be repeated", StringsField{&P::stop}},
+    {"stop_token_ids", "ID", "End the answer at this token; may be repeated", IdsField{&P::stop_token_ids}},
+    {"ignore_eos", "", "Do not end at the model's stop tokens", SwitchField{&P::ignore_eos}},
+    {"n", "N", "Answers to each prompt, 1 to 16", IntField{&P::n, 1, engine::kMaxChoices}},
+    {"logprobs", "N", "Log-probabilities of each token and N alternatives, 0 to 20, in JSON",
+     OptionalIntField{&P::logprobs, 0, engine::kMaxLogprobs}},
+    {"prompt_logprobs", "", "", OptionalIntField{&P::prompt_logprobs, 0, engine::kMaxLogprobs}},
+    {"logit_bias", "", "", BiasField{&P::logit_bias}},
+    {"include_stop_str_in_output", "", "", SwitchField{&P::include_stop_str_in_output}},
+    {"skip_special_tokens", "", "", SwitchField{&P::skip_special_tokens}},
+};
+
+/// Sets one field from JSON; visited by its kind.
+struct Setter {
+  const char* key;
+  const Json& value;
+  P& params;
+
+  std::optional<ApiError> operator()(const RealField& f) const {
+    const double number = value.is_number() ? value.get<double>() : kAnyNumber * 2;
+    if (!(number >= f.low && number <= f.high)) return wrong(key, value, number_range(f.low, f.high));
+    params.*f.member = static_cast<float>(number);
+    return std::nullopt;
+  }
+  std::optional<ApiError> operator()(const IntField& f) const {
+    const auto number = whole_number(value, f.low, f.high);
+    if (!number) return wrong(key, value, whole_range(f.low, f.high));
+    params.*f.member = static_cast<int>(*number);
+    return std::nullopt;
+  }
+  std::optional<ApiError> operator()(const CountField& f) const {
+    const auto number = whole_number(value, f.low, f.high);
+    if (!number) return wrong(key, value, whole_range(f.low, f.high));
+    params.*f.member = *number;
+    return std::nullopt;
+  }
+  std::optional<ApiError> operator()(const OptionalIntField& f) const {
+    const auto number = whole_number(value, f.low, f.high);
+    if (!number) return wrong(key, value, whole_range(f.low, f.high));
+    params.*f.member = static_cast<int>(*number);
+    return std::nullopt;
+  }
+  std::optional<ApiError> operator()(const SeedField& f) const {
+    if (!value.is_number_integer()) return wrong(key, value, "a whole number of at most 64 bits");
+    params.*f.member = value.get<uint64_t>();
+    if (!value.is_number_unsigned() && value.get<int64_t>() == -1) (params.*f.member).reset();
+    return std::nullopt;
+  }
+  std::optional<ApiError> operator()(const SwitchField& f) const {
+    if (!value.is_boolean()) return wrong(key, value, "true or false");
+    params.*f.member = value.get<bool>();
+    return std::nullopt;
+  }
+  std::optional<ApiError> operator()(const StringsField& f) const {
+    if (!value.is_string() && !value.is_array()) return wrong(key, value, "a string, or an array of strings");
+    const size_t count = value.is_string() ? 1 : value.size();
+    if (auto error = too_many(key, count, engine::kMaxStopStrings, "strings")) return error;
+    std::vector<std::string> strings;
+    size_t bytes = 0;
+    for (size_t i = 0; i < count; ++i) {
+      const Json& text = value.is_string() ? value : value[i];
+      const std::string path = value.is_string() ? key : at(key, i);
+      if (!text.is_string()) return wrong(path, text, "a string");
+      strings.push_back(text.get<std::string>());
+      if (strings.back().empty()) return wrong(path, text, "some text: nothing would be generated before it");
+      bytes += strings.back().size();
+    }
+    if (auto error = too_many(key, bytes, engine::kMaxStopBytes, "bytes")) return error;
+    params.*f.member = std::move(strings);
+    return std::nullopt;
+  }
+  std::optional<ApiError> operator()(const IdsField& f) const {
+    return read_ids(value, key, engine::kMaxStopTokenIds, params.*f.member);
+  }
+  std::optional<ApiError> operator()(const BiasField& f) const {
+    if (!value.is_object()) return wrong(key, value, R"(an object such as {"1234": -5})");
+    if (auto error = too_many(key, value.size(), engine::kMaxLogitBias, "entries")) return error;
+    std::vector<std::pair<int32_t, float>> biases;
+    for (const auto& [name, addend] : value.items()) {
+      int32_t token = 0;
+      const auto [end, fault] = std::from_chars(name.data(), name.data() + name.size(), token);
+      const bool is_id =
+          fault == std::errc() && end == name.data() + name.size() && token >= 0 && std::to_string(token) == name;
+      const std::string path = at(key, shortened(name, 20));
+      if (!is_id) return wrong(path, addend, "its key to be a token id, from 0 to 2147483647");
+      const double number = addend.is_number() ? addend.get<double>() : kAnyNumber;
+      if (!(number >= -100 && number <= 100)) return wrong(path, addend, number_range(-100, 100));
+      biases.emplace_back(token, static_cast<float>(number));
+    }
+    params.*f.member = std::move(biases);
+    return std::nullopt;
+  }
+};
+
+}  // namespace
+
+std::span<const SamplingField> sampling_fields() { return kFields; }
+
+std::optional<ApiError> apply_sampling(const Json& object, SamplingParams& params,
+                                       std::span<const std::string_view> but) {
+  for (const SamplingField& field : kFields) {
+    if (std::find(but.begin(), but.end(), field.key) != but.end()) continue;
+    const Json* value = find(object, field.key);
+    if (value == nullptr) continue;
+    if (auto error = std::visit(Setter{field.key, *value, params}, field.kind)) return error;
+  }
+  return std::nullopt;
+}
+
+}  // namespace tessera::server::openai

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "server/answer.h"
+#include "server/openai/api_error.h"
+#include "tessera/engine.h"
+
+// From a request's body to the engine. On text threads.
+namespace tessera::server {
+
+/// What all requests share; it does not change once the model is loaded.
+struct ModelService {
+  std::unique_ptr<Engine> engine;
+  openai::RequestOptions options = {};
+  std::vector<std::string> names = {};  // that requests may ask for; at least one
+};
+
+/// A request that the engine has taken.
+struct Prepared {
+  std::unique_ptr<Answer> answer;
+  std::vector<RequestStream> streams = {};  // one for each prompt
+  bool stream = false;                      // the client wants events
+  int64_t prompt_tokens = 0;
+};
+
+using MaybeError = std::optional<openai::ApiError>;
+
+/// `id`: of this request, for the answer. `body` is given up on the way, as soon as it is read.
+MaybeError prepare_chat(const ModelService& service, const std::string& id, std::string body, Prepared& out);
+MaybeError prepare_completion(const ModelService& service, const std::string& id, std::string body, Prepared& out);
+
+/// Endpoints whose answer needs no engine; `out` is its body.
+MaybeError answer_tokenize(const ModelService& service, std::string body, std::string& out);
+MaybeError answer_detokenize(const ModelService& service, std::string body, std::string& out);
+
+}  // namespace tessera::server

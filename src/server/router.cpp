@@ -1,0 +1,141 @@
+#include "server/router.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <random>
+#include <utility>
+
+#include "server/error_reply.h"
+#include "server/http_text.h"
+
+namespace tessera::server {
+namespace {
+
+constexpr std::string_view kRest = "{id}";
+constexpr size_t kRequestIdBytesMax = 128;
+constexpr const char* kPreflightSeconds = "86400";
+
+bool matches(std::string_view pattern, std::string_view path) {
+  if (!pattern.ends_with(kRest)) return pattern == path;
+  pattern.remove_suffix(kRest.size());
+  return path.size() > pattern.size() && path.starts_with(pattern);
+}
+
+/// 128 random bits; unpredictable is not asked for, unique is.
+std::string make_id() {
+  static thread_local std::mt19937_64 generator = [] {
+    std::random_device device;
+    std::seed_seq seed{device(), device(), device(), device(), device(), device()};
+    return std::mt19937_64(seed);
+  }();
+  return fmt::format("{:016x}{:016x}", generator(), generator());
+}
+
+/// What may stand in a log line and a header.
+bool is_fit_id(std::string_view id) {
+  return !id.empty() && id.size() <= kRequestIdBytesMax && std::all_of(id.begin(), id.end(), [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '_' ||
+           c == '.' || c == ':';
+  });
+}
+
+std::string_view get_for_head(std::string_view method) { return method == "HEAD" ? "GET" : method; }
+
+}  // namespace
+
+Router::Router(Options options, std::vector<Route> routes)
+    : options_(std::move(options)), keys_(options_.api_keys), routes_(std::move(routes)) {}
+
+const Route* Router::find(std::string_view method, std::string_view path) const {
+  for (const Route& route : routes_) {
+    if (route.method == get_for_head(method) && matches(route.path, path)) return &route;
+  }
+  return nullptr;
+}
+
+/// "GET, HEAD": what `path` answers to; empty if nothing.
+std::string Router::methods(std::string_view path) const {
+  std::string list;
+  for (const Route& route : routes_) {
+    if (!matches(route.path, path)) continue;
+    if (!list.empty()) list += ", ";
+    list += route.method;
+    if (route.method == "GET") list += ", HEAD";
+  }
+  return list;
+}
+
+std::optional<HttpReply> Router::check(const HttpRequest& request, RequestFacts& facts) const {
+  facts.unique_id = make_id();
+  const std::string_view given = request.header("x-request-id");
+  facts.id = is_fit_id(given) ? std::string(given) : facts.unique_id;
+  auto reply = refusal(request, facts);
+  if (reply) add_headers(request, facts, reply->headers);
+  return reply;
+}
+
+std::optional<HttpReply> Router::refusal(const HttpRequest& request, RequestFacts& facts) const {
+  const std::string allowed = methods(request.path);
+  const bool preflight = request.method == "OPTIONS" && !request.header("access-control-request-method").empty();
+  if (preflight && !allowed.empty() && allows_origin(request.header("origin"))) {
+    const std::string_view wanted = request.header("access-control-request-headers");
+    return HttpReply{.status = 204,
+                     .content_type = "",
+                     .headers = {{"access-control-allow-methods", allowed + ", OPTIONS"},
+                                 {"access-control-allow-headers", wanted.empty() ? "*" : std::string(wanted)},
+                                 {"access-control-max-age", kPreflightSeconds}}};
+  }
+  if (allowed.empty()) {
+    return error_reply({.http_status = 404,
+                        .message = fmt::format("there is nothing at {}; the API begins at /v1", request.path),
+                        .code = "not_found"});
+  }
+  const Route* route = find(request.method, request.path);
+  if (route == nullptr) {
+    auto reply =
+        error_reply({.http_status = 405,
+                     .message = fmt::format("{} answers to {}, not to {}", request.path, allowed, request.method),
+                     .code = "method_not_allowed"});
+    reply.headers.emplace_back("allow", allowed);
+    return reply;
+  }
+  facts.route = route->path;
+  if (route->needs_key && keys_.asked_for() &&
+      !keys_.has(shown_key(request.header("authorization"), request.header("x-api-key")))) {
+    return error_reply(openai::invalid_api_key());
+  }
+  const std::string_view expect = request.header("expect");
+  if (!expect.empty() && !same_text(expect, "100-continue")) {
+    return error_reply({.http_status = 417, .message = "the only expectation that is understood is 100-continue"});
+  }
+  if (!route->needs_model) return std::nullopt;
+  if (const auto why = options_.unavailable()) {
+    return error_reply({.http_status = 503, .message = *why, .type = "server_error", .code = "service_unavailable"});
+  }
+  return std::nullopt;
+}
+
+void Router::handle(const std::shared_ptr<Exchange>& exchange) const {
+  add_headers(exchange->request, exchange->facts, exchange->reply_headers);
+  find(exchange->request.method, exchange->request.path)->answer(exchange);
+}
+
+void Router::add_headers(const HttpRequest& request, const RequestFacts& facts, HttpHeaders& headers) const {
+  headers.emplace_back("x-request-id", facts.id);
+  if (options_.allowed_origins.empty()) return;
+  headers.emplace_back("vary", "origin");
+  const std::string_view origin = request.header("origin");
+  if (!allows_origin(origin)) return;
+  const bool all = std::find(options_.allowed_origins.begin(), options_.allowed_origins.end(), "*") !=
+                   options_.allowed_origins.end();
+  headers.emplace_back("access-control-allow-origin", all ? "*" : std::string(origin));
+  headers.emplace_back("access-control-expose-headers", "x-request-id, retry-after");
+}
+
+bool Router::allows_origin(std::string_view origin) const {
+  return !origin.empty() && std::any_of(options_.allowed_origins.begin(), options_.allowed_origins.end(),
+                                        [&](const std::string& one) { return one == "*" || one == origin; });
+}
+
+}  // namespace tessera::server

@@ -1,0 +1,54 @@
+#include "server/small_routes.h"
+
+#include <fmt/format.h>
+
+#include <cstdint>
+
+#include "server/web_files.h"
+
+namespace tessera::server {
+namespace {
+
+std::string content_type(std::string_view path) {
+  if (path.ends_with(".js")) return "text/javascript; charset=utf-8";
+  if (path.ends_with(".css")) return "text/css; charset=utf-8";
+  if (path.ends_with(".svg")) return "image/svg+xml";
+  return "text/html; charset=utf-8";
+}
+
+/// Of a file's content: FNV-1a.
+std::string entity_tag(std::string_view text) {
+  uint64_t hash = 0xcbf29ce484222325;
+  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;
+  return fmt::format("\"{:016x}\"", hash);
+}
+
+/// The page runs its own scripts alone, talks to its own server alone, and is shown in no other page.
+constexpr const char* kPolicy =
+    "default-src 'self'; img-src 'self' data:; object-src 'none'; base-uri 'none'; form-action 'none'; "
+    "frame-ancestors 'none'";
+
+}  // namespace
+
+void add_page_routes(std::vector<Route>& routes) {
+  for (const WebFile& file : web_files()) {
+    const auto answer = [text = file.text, type = content_type(file.path),
+                         tag = entity_tag(file.text)](const std::shared_ptr<Exchange>& exchange) {
+      const bool known = exchange->request.header("if-none-match") == tag;
+      exchange->reply({.status = known ? 304 : 200,
+                       .content_type = known ? "" : type,
+                       .headers = {{"etag", tag},
+                                   {"cache-control", "no-cache"},
+                                   {"content-security-policy", kPolicy},
+                                   {"x-content-type-options", "nosniff"},
+                                   {"referrer-policy", "no-referrer"}},
+                       .body = known ? "" : std::string(text)});
+    };
+    routes.push_back({.method = "GET", .path = file.path, .needs_key = false, .answer = answer});
+    if (file.path == "/index.html") {
+      routes.push_back({.method = "GET", .path = "/", .needs_key = false, .answer = answer});
+    }
+  }
+}
+
+}  // namespace tessera::server

@@ -1,0 +1,48 @@
+// The few things that the page needs of a framework.
+
+/// An element with properties (or, for names that are not properties, attributes) and children.
+export function el(tag, properties = {}, ...children) {
+  const node = document.createElement(tag);
+  for (const [name, value] of Object.entries(properties)) {
+    if (name in node) node[name] = value;
+    else node.setAttribute(name, value);
+  }
+  node.append(...children.filter((child) => child != null));
+  return node;
+}
+
+export const $ = (id) => document.getElementById(id);
+
+async function copyText(text) {
+  // The clipboard API is there only over https or on localhost; a server in the next room has neither.
+  if (navigator.clipboard) {
+    await navigator.clipboard.writeText(text);
+    return;
+  }
+  const area = el("textarea", { value: text, className: "sr-only" });
+  document.body.append(area);
+  area.select();
+  document.execCommand("copy");
+  area.remove();
+}
+
+/// `text` is a function, so that what is copied is what is there at the click.
+export function copyButton(text, title = "Copy") {
+  const button = el("button", { type: "button", className: "quiet", textContent: "Copy", title });
+  button.addEventListener("click", async () => {
+    try {
+      await copyText(text());
+      button.textContent = "Copied";
+    } catch {
+      button.textContent = "No access";
+    }
+    setTimeout(() => (button.textContent = "Copy"), 1200);
+  });
+  return button;
+}
+
+export function actionButton(label, onClick, className = "quiet") {
+  const button = el("button", { type: "button", className, textContent: label });
+  button.addEventListener("click", onClick);
+  return button;
+}

@@ -1,0 +1,16 @@
+#pragma once
+
+#include <span>
+#include <string_view>
+
+namespace tessera::server {
+
+struct WebFile {
+  std::string_view path;  // "/app.js"
+  std::string_view text;
+};
+
+/// The files of the page: src/server/web, as they were when this program was built.
+std::span<const WebFile> web_files();
+
+}  // namespace tessera::server

@@ -1,0 +1,59 @@
+"""The bytes themselves, as curl shows them."""
+
+import json
+import shutil
+import subprocess
+
+import pytest
+from served import NAME
+
+pytestmark = pytest.mark.skipif(shutil.which("curl") is None, reason="curl is not installed")
+
+
+def curl(server, path, *flags):
+    return subprocess.run(["curl", "-sS", "-i", "--max-time", "60", *flags, f"{server.url}{path}"], check=True,
+                          capture_output=True, text=True).stdout.replace("\r\n", "\n")
+
+
+def test_events(server):
+    body = json.dumps({"model": NAME, "messages": [{"role": "user", "content": "Hi"}], "max_tokens": 6, "stream": True})
+    answer = curl(server, "/v1/chat/completions", "-N", "-H", "Content-Type: application/json", "-d", body)
+    head, _, events = answer.partition("\n\n")
+    assert head.startswith("HTTP/1.1 200")
+    headers = {line.split(": ")[0].lower(): line.split(": ", 1)[1] for line in head.split("\n")[1:]}
+    assert headers["content-type"].startswith("text/event-stream")
+    assert "no-cache" in headers["cache-control"] or "no-store" in headers["cache-control"]
+    assert headers["x-request-id"]
+    assert events.endswith("data: [DONE]\n\n")
+    data = [event for event in events.split("\n\n") if event]
+    assert all(event.startswith("data: ") and "\n" not in event for event in data)
+    chunks = [json.loads(event[6:]) for event in data[:-1]]
+    assert chunks[0]["choices"][0]["delta"]["role"] == "assistant"
+    assert chunks[-1]["choices"][0]["finish_reason"] in ("stop", "length")
+
+
+def test_small_endpoints(server):
+    assert " 200" in curl(server, "/health").split("\n")[0]
+    assert " 200" in curl(server, "/live").split("\n")[0]
+    assert json.loads(curl(server, "/version").split("\n\n")[1])["version"]
+    assert "vllm:num_requests_running{" in curl(server, "/metrics")
+    head = curl(server, "/health", "-I")
+    assert " 200" in head.split("\n")[0]
+
+
+def test_page_is_strict(server):
+    head = curl(server, "/").split("\n\n")[0].lower()
+    assert "content-type: text/html" in head
+    assert "content-security-policy: default-src 'self'" in head
+    assert "x-content-type-options: nosniff" in head
+    for path, kind in [("app.js", "text/javascript"), ("style.css", "text/css"), ("icon.svg", "image/svg+xml")]:
+        assert f"content-type: {kind}" in curl(server, f"/{path}").split("\n\n")[0].lower()
+
+
+def test_no_other_origin_without_the_flag(server):
+    assert "access-control-allow-origin" not in curl(server, "/v1/models", "-H", "Origin: http://evil.example").lower()
+
+
+def test_a_connection_is_kept(server):
+    answer = curl(server, "/health", "-v", f"{server.url}/live")
+    assert answer.count("HTTP/1.1 200") == 2

@@ -1,0 +1,305 @@
+#include <gmock/gmock.h>
+
+#include <nlohmann/json.hpp>
+#include <thread>
+
+#include "server/served_model.h"
+#include "server/storm.h"
+
+// Requests on their way through the engine: what they answer, and what is left of them.
+namespace tessera::server {
+namespace {
+
+using nlohmann::json;
+
+/// The JSON of each server-sent event but the last, which must be [DONE].
+std::vector<json> events(const std::string& body) {
+  std::vector<json> found;
+  EXPECT_TRUE(body.ends_with("data: [DONE]\n\n")) << body;
+  for (size_t at = 0; at < body.size();) {
+    const size_t end = body.find("\n\n", at);
+    const std::string line = body.substr(at, end - at);
+    if (line.starts_with("data: {")) found.push_back(json::parse(line.substr(6)));
+    at = end + 2;
+  }
+  return found;
+}
+
+struct Choice {
+  std::string text;  // with what was thought
+  std::vector<int32_t> tokens;
+  std::string finish;
+  bool operator==(const Choice&) const = default;
+};
+
+void add(const json& part, Choice& choice) {
+  for (const char* key : {"reasoning_content", "content", "text"}) {
+    if (part.contains(key) && part[key].is_string()) choice.text += part[key].get<std::string>();
+  }
+}
+
+/// The choices of an answer, streamed or whole.
+std::vector<Choice> choices_of(const RawAnswer& answer, size_t count, bool stream) {
+  std::vector<Choice> choices(count);
+  const std::vector<json> parts = stream ? events(answer.body) : std::vector<json>{json::parse(answer.body)};
+  for (const json& part : parts) {
+    EXPECT_FALSE(part.contains("error")) << part;
+    for (const json& given : part["choices"]) {
+      Choice& choice = choices.at(given["index"].get<size_t>());
+      add(given, choice);
+      for (const char* key : {"message", "delta"}) {
+        if (given.contains(key)) add(given[key], choice);
+      }
+      if (given.contains("token_ids")) {
+        for (const json& id : given["token_ids"]) choice.tokens.push_back(id.get<int32_t>());
+      }
+      if (given["finish_reason"].is_string()) choice.finish = given["finish_reason"].get<std::string>();
+    }
+  }
+  return choices;
+}
+
+/// What the engine gives for a prompt without a server.
+std::vector<Choice> direct(Engine& engine, std::vector<int32_t> prompt, const SamplingParams& params) {
+  std::vector<Choice> choices(static_cast<size_t>(params.n));
+  auto stream = engine.submit({.prompt = std::move(prompt), .sampling = params});
+  EXPECT_TRUE(stream.ok()) << stream.status().message();
+  while (const auto event = stream->next()) {
+    Choice& choice = choices[static_cast<size_t>(event->choice)];
+    choice.text += event->text;
+    choice.tokens.insert(choice.tokens.end(), event->tokens.begin(), event->tokens.end());
+    if (event->finish_reason == FinishReason::stop) choice.finish = "stop";
+    if (event->finish_reason == FinishReason::length) choice.finish = "length";
+  }
+  return choices;
+}
+
+struct Case {
+  std::string words;
+  bool chat = false, stream = false;
+  SamplingParams params = {};
+
+  [[nodiscard]] std::string request() const {
+    json body{{"temperature", params.temperature},
+              {"seed", *params.seed},
+              {"n", params.n},
+              {"max_tokens", params.max_tokens},
+              {"stream", stream},
+              {"return_token_ids", true},
+              {"top_k", params.top_k},
+              {"stop", params.stop}};
+    if (chat) {
+      body["messages"] = {{{"role", "user"}, {"content", words}}};
+      body["chat_template_kwargs"] = {{"enable_thinking", false}};
+    } else {
+      body["prompt"] = words;
+    }
+    return post(chat ? "/v1/chat/completions" : "/v1/completions", body.dump());
+  }
+};
+
+std::vector<Case> mixed_cases(int count) {
+  std::vector<Case> cases;
+  for (int i = 0; i < count; ++i) {
+    Case one{.words = "Case " + std::to_string(i), .chat = i % 2 == 0, .stream = i % 3 != 0};
+    for (int j = 0; j < i * 7 % 50; ++j) one.words += " and so on";
+    one.params.temperature = static_cast<float>(i % 4) * 0.5F;
+    one.params.seed = static_cast<uint64_t>(i);
+    one.params.n = 1 + i % 3;
+    one.params.max_tokens = 5 + i % 37;
+    one.params.top_k = i % 5 == 0 ? 40 : 0;
+    if (i % 7 == 0) one.params.stop = {"a"};
+    cases.push_back(std::move(one));
+  }
+  return cases;
+}
+
+TEST(Generation, ManyAtOnceAreEachAsTheEngineAlone) {
+  const auto cases = mixed_cases(64);
+  const ServedModel served;
+  std::vector<RawAnswer> answers(cases.size());
+  {
+    std::vector<std::jthread> clients;
+    for (size_t i = 0; i < cases.size(); ++i) {
+      clients.emplace_back([&, i] { answers[i] = ask(served.port(), cases[i].request()); });
+    }
+  }
+  Engine engine = open_engine();
+  for (size_t i = 0; i < cases.size(); ++i) {
+    const Case& one = cases[i];
+    ASSERT_EQ(answers[i].status, 200) << answers[i].body;
+    const auto prompt =
+        one.chat ? engine.chat_prompt({{.role = "user", .content = one.words}}, false) : engine.tokenize(one.words);
+    ASSERT_TRUE(prompt.ok());
+    const auto expected = direct(engine, *prompt, one.params);
+    const auto got = choices_of(answers[i], static_cast<size_t>(one.params.n), one.stream);
+    for (size_t c = 0; c < expected.size(); ++c) {
+      EXPECT_EQ(got[c].tokens, expected[c].tokens) << "case " << i << " choice " << c;
+      EXPECT_EQ(got[c].finish, expected[c].finish) << "case " << i << " choice " << c;
+      // The chat's parser drops line breaks before an answer, and tags.
+      if (one.chat) continue;
+      EXPECT_EQ(got[c].text, expected[c].text) << "case " << i << " choice " << c;
+    }
+  }
+  EXPECT_EQ(served.left_over(), "");
+}
+
+TEST(Generation, SeveralPromptsInterleave) {
+  const ServedModel served;
+  const std::string fields = R"("max_tokens":20,"seed":3,"n":2,"stream":true,"return_token_ids":true)";
+  const auto whole =
+      choices_of(ask(served.port(), post("/v1/completions", R"({"prompt":["one","two"],)" + fields + "}")), 4, true);
+  for (size_t p = 0; p < 2; ++p) {
+    const std::string prompt = p == 0 ? "one" : "two";
+    const auto alone = choices_of(
+        ask(served.port(), post("/v1/completions", R"({"prompt":")" + prompt + R"(",)" + fields + "}")), 2, true);
+    EXPECT_EQ(whole[2 * p], alone[0]);
+    EXPECT_EQ(whole[2 * p + 1], alone[1]);
+  }
+}
+
+TEST(Generation, UsageComesLastWhenAsked) {
+  const ServedModel served;
+  const RawAnswer answer =
+      ask(served.port(), post("/v1/chat/completions", R"({"messages":[{"role":"user","content":"Hi"}],
+      "max_tokens":5,"n":2,"ignore_eos":true,"stream":true,"stream_options":{"include_usage":true}})"));
+  EXPECT_EQ(answer.header("content-type"), "text/event-stream; charset=utf-8");
+  const auto chunks = events(answer.body);
+  EXPECT_TRUE(chunks.back()["choices"].empty());
+  EXPECT_EQ(chunks.back()["usage"]["completion_tokens"], 10);
+  EXPECT_TRUE(chunks.front()["usage"].is_null());
+}
+
+TEST(Generation, EchoWithLogprobsOfThePrompt) {
+  const ServedModel served;
+  for (const bool stream : {false, true}) {
+    const json body{{"prompt", "one two"}, {"echo", true},       {"logprobs", 2},   {"max_tokens", 2}, {"n", 2},
+                    {"seed", 1},           {"ignore_eos", true}, {"stream", stream}};
+    const RawAnswer answer = ask(served.port(), post("/v1/completions", body.dump()));
+    for (const Choice& choice : choices_of(answer, 2, stream)) {
+      EXPECT_TRUE(choice.text.starts_with("one two")) << choice.text;
+    }
+  }
+}
+
+TEST(Generation, BadRequestsAreToldApart) {
+  const ServedModel served;
+  const std::pair<const char*, int> kBad[] = {
+      {"", 400},
+      {"{", 400},
+      {R"({"prompt":"a","model":"other"})", 404},
+      {R"({"prompt":"a","temperature":-1})", 400},
+      {R"({"prompt":"a","n":-1})", 400},
+      {R"({"prompt":[99999999]})", 400},
+  };
+  for (const auto& [body, status] : kBad) {
+    const RawAnswer answer = ask(served.port(), post("/v1/completions", body));
+    EXPECT_EQ(answer.status, status) << body;
+    EXPECT_TRUE(json::parse(answer.body).contains("error")) << answer.body;
+  }
+  EXPECT_EQ(ask(served.port(), post("/v1/completions", R"({"prompt":")" + std::string(50'000, 'x') + "\"}")).status,
+            400);
+  EXPECT_EQ(served.left_over(), "");
+}
+
+TEST(Generation, QueueIsLimited) {
+  ServerOptions options = test_options();
+  options.limits.queue_max = 1;
+  const ServedModel served(options, 1);
+  RawClient runs(served.port()), waits(served.port());
+  const std::string request =
+      post("/v1/completions", R"({"prompt":"Go","max_tokens":4000,"ignore_eos":true,"stream":true})");
+  runs.send(request);
+  ASSERT_TRUE(runs.wait_for("data: "));
+  waits.send(request);
+  ASSERT_TRUE(waits.wait_for("200 OK"));
+  const RawAnswer refused = ask(served.port(), request);
+  EXPECT_EQ(refused.status, 429);
+  EXPECT_EQ(refused.header("retry-after"), "1");
+  EXPECT_EQ(served.metric("tessera:http_requests_in_flight"), 2);
+  runs.close();
+  ASSERT_TRUE(waits.wait_for("data: "));  // its turn has come
+  waits.reset();
+  EXPECT_EQ(served.left_over(), "");
+}
+
+const std::string kEndless = R"("max_tokens":3500,"ignore_eos":true,"n":4)";
+
+TEST(Generation, ClientsThatLeaveFreeEverything) {
+  const ServedModel served;
+  std::string long_prompt(3000, 'x');
+  for (size_t i = 0; i < long_prompt.size(); i += 2) long_prompt[i] = ' ';
+  const std::string kRequests[] = {
+      post("/v1/completions", "{\"prompt\":\"Go\"," + kEndless + ",\"stream\":true}"),
+      post("/v1/completions", "{\"prompt\":\"Go\"," + kEndless + "}"),
+      post("/v1/completions", "{\"prompt\":\"" + long_prompt + "\",\"ignore_eos\":true,\"stream\":true}"),
+      post("/v1/chat/completions", "{\"messages\":[{\"role\":\"user\",\"content\":\"Hi\"}]," + kEndless + "}"),
+  };
+  for (const std::string& request : kRequests) {
+    for (const int milliseconds : {0, 1, 5, 30}) {
+      for (const bool reset : {false, true}) {
+        RawClient client(served.port());
+        client.send(request);
+        std::this_thread::sleep_for(std::chrono::milliseconds(milliseconds));
+        reset ? client.reset() : client.close();
+      }
+    }
+  }
+  EXPECT_EQ(served.left_over(), "");
+  const double steps = served.metric("tessera:engine_steps_total");
+  EXPECT_EQ(served.metric("tessera:engine_steps_total"), steps);
+  EXPECT_EQ(served.metric("vllm:request_success_total{finished_reason=\"stop\""), 0);
+}
+
+TEST(Generation, DrainLetsRunningRequestsEnd) {
+  ServedModel served;
+  RawClient streams(served.port()), keeps(served.port());
+  keeps.send(get("/health"));
+  EXPECT_EQ(keeps.answer().status, 200);
+  streams.send(post("/v1/completions", R"({"prompt":"Go","max_tokens":300,"ignore_eos":true,"stream":true})"));
+  ASSERT_TRUE(streams.wait_for("data: "));
+  served.server().shut_down();
+  std::thread ends([&] { served.server().wait(); });
+  while (RawClient(served.port()).connected()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  keeps.send(get("/health"));
+  const RawAnswer health = keeps.answer();
+  EXPECT_EQ(health.status, 503);
+  EXPECT_EQ(health.header("connection"), "close");
+  EXPECT_TRUE(streams.answer().body.ends_with("data: [DONE]\n\n"));
+  ends.join();
+}
+
+TEST(Generation, DrainHasADeadline) {
+  ServerOptions options = test_options();
+  options.limits.shutdown_seconds_max = 0;
+  ServedModel served(options);
+  RawClient streams(served.port()), waits(served.port());
+  streams.send(post("/v1/completions", "{\"prompt\":\"Go\"," + kEndless + ",\"stream\":true}"));
+  waits.send(post("/v1/completions", "{\"prompt\":\"Go\"," + kEndless + "}"));
+  ASSERT_TRUE(streams.wait_for("data: "));
+  while (served.metric("tessera:http_requests_in_flight") < 2) continue;
+  served.server().shut_down();
+  served.server().wait();
+  EXPECT_THAT(streams.answer().body, ::testing::HasSubstr("shutting down"));
+  EXPECT_EQ(waits.answer().status, 503);
+}
+
+TEST(Generation, ServerEndsInTheMiddleOfThings) {
+  for (int i = 0; i < 3; ++i) {
+    auto served = std::make_unique<ServedModel>();
+    RawClient streams(served->port()), prepares(served->port()), sends(served->port());
+    streams.send(post("/v1/completions", "{\"prompt\":\"Go\"," + kEndless + ",\"stream\":true}"));
+    if (i > 0) {
+      ASSERT_TRUE(streams.wait_for("data: "));
+    }
+    prepares.send(post("/v1/chat/completions", "{\"messages\":[{\"role\":\"user\",\"content\":\"Hi\"}]}"));
+    sends.send("POST /tokenize HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000\r\n\r\n{");
+    served.reset();
+    EXPECT_FALSE(streams.answer().whole);
+  }
+}
+
+TEST(Generation, StormOf300) { storm(300); }
+
+}  // namespace
+}  // namespace tessera::server

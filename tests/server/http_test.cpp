@@ -1,0 +1,314 @@
+#include <arpa/inet.h>
+#include <gmock/gmock.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "server/served_model.h"
+
+// The HTTP side: limits, timeouts, keys, origins, connections.
+namespace tessera::server {
+namespace {
+
+using nlohmann::json;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+const std::string kHello = R"({"messages":[{"role":"user","content":"Hi"}],"max_tokens":4,"seed":1})";
+const std::string kLong = R"({"prompt":"Go","max_tokens":3000,"ignore_eos":true,"stream":true,"n":2})";
+
+std::string message(const RawAnswer& answer) {
+  const json body = json::parse(answer.body, nullptr, false);
+  return body.is_object() && body.contains("error") ? body["error"]["message"].get<std::string>() : "";
+}
+
+TEST(Http, NotReadyBeforeThereIsAModel) {
+  auto server = Server::open(test_options());
+  ASSERT_TRUE(server.ok()) << server.status().message();
+  const uint16_t port = (*server)->port();
+  EXPECT_EQ(ask(port, get("/live")).status, 200);
+  EXPECT_EQ(ask(port, get("/health")).status, 503);
+  EXPECT_EQ(ask(port, get("/metrics")).status, 200);
+  const RawAnswer early = ask(port, post("/v1/chat/completions", kHello));
+  EXPECT_EQ(early.status, 503);
+  EXPECT_EQ(early.header("retry-after"), "1");
+  EXPECT_THAT(message(early), HasSubstr("being loaded"));
+  ASSERT_TRUE((*server)->serve(open_engine()).ok());
+  EXPECT_EQ(ask(port, get("/health")).status, 200);
+  EXPECT_EQ(ask(port, post("/v1/chat/completions", kHello)).status, 200);
+}
+
+TEST(Http, AddressInUse) {
+  auto first = Server::open(test_options());
+  ASSERT_TRUE(first.ok());
+  ServerOptions options = test_options();
+  options.port = (*first)->port();
+  const auto second = Server::open(options);
+  ASSERT_FALSE(second.ok());
+  EXPECT_THAT(second.status().message(), HasSubstr("--port"));
+  options.port = 0;
+  options.host = "203.0.113.7";  // of no machine
+  EXPECT_FALSE(Server::open(options).ok());
+}
+
+TEST(Http, Routes) {
+  const ServedModel served;
+  const uint16_t port = served.port();
+  EXPECT_EQ(ask(port, get("/nowhere")).status, 404);
+  EXPECT_EQ(ask(port, get("/../../etc/passwd")).status, 404);
+  const RawAnswer wrong = ask(port, get("/v1/chat/completions"));
+  EXPECT_EQ(wrong.status, 405);
+  EXPECT_EQ(wrong.header("allow"), "POST");
+  EXPECT_EQ(ask(port, "DELETE /v1/models HTTP/1.1\r\nHost: x\r\n\r\n").header("allow"), "GET, HEAD");
+  const RawAnswer head = ask(port, "HEAD /v1/models HTTP/1.1\r\nHost: x\r\n\r\n");
+  EXPECT_EQ(head.status, 200);
+  EXPECT_NE(head.header("content-length"), "0");
+  EXPECT_EQ(json::parse(ask(port, get("/version")).body)["version"], "1.2.3");
+  const json models = json::parse(ask(port, get("/v1/models")).body)["data"];
+  ASSERT_EQ(models.size(), 2U);
+  EXPECT_EQ(models[1]["id"], "tiny-too");
+  EXPECT_EQ(json::parse(ask(port, get("/v1/models/tiny%2Dtoo")).body)["id"], "tiny-too");
+  EXPECT_EQ(ask(port, get("/v1/models/none")).status, 404);
+  EXPECT_EQ(ask(port, get("http://proxy/health?x=y")).status, 200);
+}
+
+TEST(Http, PageHasPolicyAndTag) {
+  const ServedModel served;
+  const RawAnswer page = ask(served.port(), get("/"));
+  EXPECT_EQ(page.status, 200);
+  EXPECT_THAT(std::string(page.header("content-type")), StartsWith("text/html"));
+  EXPECT_THAT(std::string(page.header("content-security-policy")), StartsWith("default-src 'self'"));
+  const std::string tag = "If-None-Match: " + std::string(page.header("etag")) + "\r\n";
+  EXPECT_EQ(ask(served.port(), get("/index.html", tag)).status, 304);
+  EXPECT_EQ(ask(served.port(), get("/app.js", tag)).status, 200);
+}
+
+TEST(Http, ConnectionsAreKeptAndPipelined) {
+  const ServedModel served;
+  RawClient client(served.port());
+  client.send(get("/live") + post("/v1/chat/completions", kHello) + get("/health") +
+              post("/tokenize", R"({"prompt":"a"})"));
+  EXPECT_THAT(client.answer().body, HasSubstr("live"));
+  EXPECT_THAT(client.answer().body, HasSubstr("chat.completion"));
+  EXPECT_THAT(client.answer().body, HasSubstr("ok"));
+  EXPECT_THAT(client.answer().body, HasSubstr("tokens"));
+  client.send(get("/nowhere"));
+  EXPECT_EQ(client.answer().status, 404);  // an error does not end a connection whose request was read
+  client.send(get("/live", "Connection: close\r\n"));
+  EXPECT_EQ(client.answer().header("connection"), "close");
+  EXPECT_TRUE(client.ends());
+}
+
+TEST(Http, Version10) {
+  const ServedModel served;
+  RawClient client(served.port());
+  client.send("GET /live HTTP/1.0\r\n\r\n");
+  EXPECT_EQ(client.answer().status, 200);
+  EXPECT_TRUE(client.ends());
+  RawClient streaming(served.port());
+  const std::string body = R"({"prompt":"a","max_tokens":3,"stream":true})";
+  streaming.send("POST /v1/completions HTTP/1.0\r\nContent-Length: " + std::to_string(body.size()) + "\r\n\r\n" + body);
+  const RawAnswer answer = streaming.answer();
+  EXPECT_EQ(answer.header("transfer-encoding"), "");
+  EXPECT_TRUE(answer.body.ends_with("data: [DONE]\n\n")) << answer.body;
+}
+
+TEST(Http, SizesAreLimited) {
+  ServerOptions options = test_options();
+  options.limits.header_bytes_max = 2048;
+  options.limits.headers_max = 10;
+  options.limits.body_bytes_max = 10'000;
+  const ServedModel served(options);
+  const uint16_t port = served.port();
+  EXPECT_EQ(ask(port, get("/live", "X: " + std::string(4000, 'x') + "\r\n")).status, 431);
+  std::string many;
+  for (int i = 0; i < 20; ++i) many += "X" + std::to_string(i) + ": y\r\n";
+  EXPECT_EQ(ask(port, get("/live", many)).status, 431);
+  {
+    RawClient large(port);
+    large.send("POST /tokenize HTTP/1.1\r\nHost: x\r\nContent-Length: 10001\r\nExpect: 100-continue\r\n\r\n");
+    const RawAnswer refused = large.answer();  // before any of it was sent
+    EXPECT_EQ(refused.status, 413);
+    EXPECT_THAT(message(refused), HasSubstr("10000"));
+    RawClient chunked(port);
+    chunked.send("POST /tokenize HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n");
+    const std::string chunk = "3e8\r\n" + std::string(1000, 'x') + "\r\n";
+    for (int i = 0; i < 5000 && chunked.send(chunk); ++i) continue;  // 5 MB: the answer must survive the rest
+    EXPECT_EQ(chunked.answer().status, 413);
+  }
+  EXPECT_EQ(served.left_over(), "");
+}
+
+TEST(Http, AllBodiesTogetherAreLimited) {
+  ServerOptions options = test_options();
+  options.limits.all_body_bytes_max = 100'000;
+  const ServedModel served(options);
+  const auto begin = [](const RawClient& client) {
+    client.send("POST /tokenize HTTP/1.1\r\nHost: x\r\nContent-Length: 70000\r\n\r\n" + std::string(60'000, 'x'));
+  };
+  RawClient first(served.port()), second(served.port());
+  begin(first);
+  first.send("x");
+  begin(second);
+  // One of them, whichever was read last, is refused.
+  std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  first.send(std::string(10'000, 'x'));
+  second.send(std::string(10'000, 'x'));
+  const int statuses[] = {first.answer().status, second.answer().status};
+  EXPECT_THAT(statuses, ::testing::Contains(503));
+  EXPECT_EQ(ask(served.port(), post("/tokenize", R"({"prompt":"a"})")).status, 200);
+}
+
+TEST(Http, Continue) {
+  const ServedModel served;
+  RawClient client(served.port());
+  client.send("POST /tokenize HTTP/1.1\r\nHost: x\r\nContent-Length: 14\r\nExpect: 100-continue\r\n\r\n");
+  EXPECT_EQ(client.answer().status, 100);
+  client.send(R"({"prompt":"a"})");
+  EXPECT_EQ(client.answer().status, 200);
+  EXPECT_EQ(ask(served.port(), post("/tokenize", "{}", "Expect: miracles\r\n")).status, 417);
+}
+
+TEST(Http, SlowClientsRunOutOfTime) {
+  ServerOptions options = test_options();
+  options.limits.header_seconds_max = options.limits.body_seconds_max = options.limits.idle_seconds_max = 1;
+  const ServedModel served(options);
+  RawClient idle(served.port()), head(served.port()), body(served.port());
+  head.send("GET /live HTTP/1.1\r\nHo");
+  body.send("POST /tokenize HTTP/1.1\r\nHost: x\r\nContent-Length: 14\r\n\r\n{");
+  // Slowloris: a byte now and then does not help.
+  std::thread drip([&] {
+    for (int i = 0; i < 40 && head.send("x"); ++i) std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  });
+  EXPECT_EQ(head.answer().status, 408);
+  EXPECT_EQ(body.answer().status, 408);
+  EXPECT_TRUE(idle.ends());
+  head.half_close();
+  drip.join();
+  EXPECT_EQ(served.metric("tessera:ready"), 1);
+}
+
+TEST(Http, ConnectionsAreLimited) {
+  ServerOptions options = test_options();
+  options.limits.connections_max = 2;
+  const ServedModel served(options);
+  {
+    RawClient first(served.port()), second(served.port());
+    first.send(get("/live"));
+    second.send(get("/live"));
+    EXPECT_EQ(first.answer().status, 200);
+    EXPECT_EQ(second.answer().status, 200);
+    RawClient third(served.port());
+    EXPECT_EQ(third.answer().status, 503);
+  }
+  while (ask(served.port(), get("/live")).status != 200) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+}
+
+TEST(Http, KeysAreAskedFor) {
+  ServerOptions options = test_options();
+  options.api_keys = {"first", "k"};
+  const ServedModel served(options);
+  const uint16_t port = served.port();
+  for (const char* path : {"/v1/models", "/metrics", "/version"}) EXPECT_EQ(ask(port, get(path)).status, 401) << path;
+  for (const char* path : {"/v1/chat/completions", "/v1/completions", "/tokenize", "/detokenize"}) {
+    const RawAnswer refused = ask(port, post(path, kHello));
+    EXPECT_EQ(refused.status, 401) << path;
+    EXPECT_EQ(refused.header("www-authenticate"), "Bearer");
+  }
+  for (const char* path : {"/health", "/live", "/", "/app.js"}) EXPECT_EQ(ask(port, get(path)).status, 200) << path;
+  for (const char* shown : {"Authorization: Bearer first", "authorization: bearer  k ", "X-Api-Key: first"}) {
+    EXPECT_EQ(ask(port, get("/version", std::string(shown) + "\r\n")).status, 200) << shown;
+  }
+  for (const char* shown : {"Authorization: first", "Authorization: Bearer", "Authorization: Bearer firs",
+                            "Authorization: Bearer first k", "X-Api-Key: "}) {
+    EXPECT_EQ(ask(port, get("/version", std::string(shown) + "\r\n")).status, 401) << shown;
+  }
+  // A body is not read for one who has no key.
+  RawClient client(port);
+  client.send("POST /tokenize HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000\r\n\r\n");
+  EXPECT_EQ(client.answer().status, 401);
+}
+
+TEST(Http, OtherOrigins) {
+  const std::string from = "Origin: https://a.example\r\n", other = "Origin: https://b.example\r\n";
+  const std::string preflight =
+      "OPTIONS /v1/chat/completions HTTP/1.1\r\nHost: x\r\nAccess-Control-Request-Method: POST\r\n";
+  {
+    const ServedModel served;
+    EXPECT_EQ(ask(served.port(), get("/live", from)).header("access-control-allow-origin"), "");
+    EXPECT_EQ(ask(served.port(), preflight + from + "\r\n").status, 405);
+  }
+  ServerOptions options = test_options();
+  options.allowed_origins = {"https://a.example"};
+  options.api_keys = {"k"};
+  const ServedModel served(options);
+  const RawAnswer allowed =
+      ask(served.port(), preflight + from + "Access-Control-Request-Headers: authorization\r\n\r\n");
+  EXPECT_EQ(allowed.status, 204);
+  EXPECT_EQ(allowed.header("access-control-allow-origin"), "https://a.example");
+  EXPECT_EQ(allowed.header("access-control-allow-headers"), "authorization");
+  EXPECT_EQ(ask(served.port(), get("/live", from)).header("access-control-allow-origin"), "https://a.example");
+  EXPECT_EQ(ask(served.port(), get("/version", from)).header("access-control-allow-origin"),
+            "https://a.example");  // 401
+  EXPECT_EQ(ask(served.port(), get("/live", other)).header("access-control-allow-origin"), "");
+  EXPECT_EQ(ask(served.port(), preflight + other + "\r\n").status, 405);
+}
+
+TEST(Http, RequestIds) {
+  const ServedModel served;
+  EXPECT_EQ(ask(served.port(), get("/live", "X-Request-Id: ab-1.2_C\r\n")).header("x-request-id"), "ab-1.2_C");
+  for (const std::string& unfit : {std::string("a b"), std::string(200, 'x'), std::string("<x>")}) {
+    const std::string given(ask(served.port(), get("/live", "X-Request-Id: " + unfit + "\r\n")).header("x-request-id"));
+    EXPECT_EQ(given.size(), 32U) << given;
+  }
+}
+
+TEST(Http, HalfClosedIsGone) {
+  ServedModel served;
+  RawClient client(served.port());
+  client.send(post("/v1/completions", kLong));
+  ASSERT_TRUE(client.wait_for("data: "));
+  client.half_close();
+  EXPECT_EQ(served.left_over(), "");
+}
+
+TEST(Http, DeafClientIsDropped) {
+  ServerOptions options = test_options();
+  options.limits.write_stall_seconds_max = 1;
+  options.limits.unsent_bytes_max = 32 << 10;
+  const ServedModel served(options, 16);
+  RawClient deaf(served.port(), 2048);
+  deaf.send(post("/v1/completions", R"({"prompt":"Go","max_tokens":3500,"ignore_eos":true,"stream":true,"n":16})"));
+  // Others are served meanwhile.
+  EXPECT_EQ(ask(served.port(), post("/v1/chat/completions", kHello)).status, 200);
+  EXPECT_EQ(served.left_over(), "");
+  EXPECT_EQ(served.metric("vllm:request_success_total{finished_reason=\"abort\""), 1);
+}
+
+TEST(Http, CommentsInSilence) {
+  ServerOptions options = test_options();
+  options.limits.comment_seconds = 1;
+  const ServedModel served(options, 1);
+  RawClient first(served.port()), second(served.port());
+  first.send(post("/v1/completions", R"({"prompt":"Go","max_tokens":4000,"ignore_eos":true,"stream":true,"n":16})"));
+  ASSERT_TRUE(first.wait_for("data: "));
+  second.send(post("/v1/completions", R"({"prompt":"Go","max_tokens":1,"stream":true})"));
+  EXPECT_TRUE(second.wait_for(": waiting\n\n"));
+}
+
+TEST(Http, UnixSocket) {
+  ServerOptions options = test_options();
+  options.unix_socket = ::testing::TempDir() + "tessera_" + std::to_string(::getpid()) + ".sock";
+  std::ofstream(options.unix_socket) << "not a socket";
+  EXPECT_FALSE(Server::open(options).ok());  // a file of somebody is not removed
+  std::remove(options.unix_socket.c_str());
+  const auto server = Server::open(options);
+  ASSERT_TRUE(server.ok()) << server.status().message();
+  EXPECT_EQ((*server)->url(), "unix:" + options.unix_socket);
+}
+
+}  // namespace
+}  // namespace tessera::server

@@ -1,0 +1,343 @@
+// Every field with every wrong type and range: a 400 that names the field's path.
+
+#include "openai_json.h"
+#include "server/openai/completion_request.h"
+#include "server/openai/tokenize_request.h"
+
+namespace tessera::server::openai {
+namespace {
+
+struct BadField {
+  std::string key;
+  std::vector<std::string> values;
+};
+
+// Of each kind; null is as good as nothing given.
+const std::vector<std::string> kNotNumber = {"\"1\"", "true", "[]", "{}", "[1]"};
+const std::vector<std::string> kNotWhole = {
+    "\"1\"", "true", "[]", "{}", "1.5", "1.0", "1e300", "-1e300", "-9223372036854775808", "18446744073709551616"};
+const std::vector<std::string> kNotFlag = {"\"true\"", "1", "0", "[]", "{}", "1.5"};
+const std::vector<std::string> kNotText = {"1", "true", "[]", "{}", "1.5"};
+const std::vector<std::string> kNotObject = {"1", "true", "[]", "\"x\"", "1.5"};
+
+std::vector<std::string> operator+(std::vector<std::string> a, const std::vector<std::string>& b) {
+  a.insert(a.end(), b.begin(), b.end());
+  return a;
+}
+
+std::string many(size_t count, const std::string& element) {
+  std::string list = "[";
+  for (size_t i = 0; i < count; ++i) list += (i > 0 ? "," : "") + element;
+  return list + "]";
+}
+
+/// Fields of both endpoints.
+std::vector<BadField> sampling_fields_gone_wrong() {
+  return {
+      {"model", kNotText},
+      {"temperature", kNotNumber + std::vector<std::string>{"-0.1", "1e39", "-1e300"}},
+      {"top_p", kNotNumber + std::vector<std::string>{"0", "-0.5", "1.01", "1e-60", "1e300"}},
+      {"min_p", kNotNumber + std::vector<std::string>{"-0.5", "1.01"}},
+      {"repetition_penalty", kNotNumber + std::vector<std::string>{"0", "-1", "1e39"}},
+      {"presence_penalty", kNotNumber + std::vector<std::string>{"-2.1", "2.1"}},
+      {"frequency_penalty", kNotNumber + std::vector<std::string>{"-2.1", "2.1"}},
+      {"top_k", kNotWhole + std::vector<std::string>{"-1", "4294967296"}},
+      {"seed", {"\"1\"", "true", "[]", "{}", "1.5", "1.0", "1e300", "18446744073709551616"}},
+      {"max_tokens", kNotWhole + std::vector<std::string>{"-2", "9223372036854775808"}},
+      {"min_tokens", kNotWhole + std::vector<std::string>{"-1"}},
+      {"n", kNotWhole + std::vector<std::string>{"0", "-1", "17", "4294967297"}},
+      {"stop",
+       {"1", "true", "{}", "\"\"", "[\"a\", 1]", "[\"\"]", "[[]]", many(17, "\"a\""),
+        std::string("\"") + std::string(5000, 'x') + "\""}},
+      {"stop_token_ids", {"1", "\"1\"", "{}", "[-1]", "[1.5]", "[\"1\"]", "[2147483648]", "[null]", many(4097, "1")}},
+      {"ignore_eos", kNotFlag},
+      {"skip_special_tokens", kNotFlag},
+      {"include_stop_str_in_output", kNotFlag},
+      {"prompt_logprobs", kNotWhole + std::vector<std::string>{"-1", "21"}},
+      {"logit_bias",
+       {"1", "\"1\"", "[]", "[1]", "{\"a\": 1}", "{\"-1\": 1}", "{\"1.5\": 1}", "{\"01\": 1}", "{\"2147483648\": 1}",
+        "{\" 1\": 1}", "{\"\": 1}", "{\"1\": 101}", "{\"1\": -101}", "{\"1\": \"5\"}", "{\"1\": null}",
+        "{\"1\": 1e300}"}},
+      {"stream", kNotFlag},
+      {"stream_options",
+       kNotObject + std::vector<std::string>{"{\"include_usage\": 1}", "{\"continuous_usage_stats\": \"yes\"}"}},
+      {"return_token_ids", kNotFlag},
+      {"response_format", kNotObject + std::vector<std::string>{"{}", "{\"type\": 5}", "{\"type\": \"json_object\"}",
+                                                                "{\"type\": \"json_schema\", \"json_schema\": {}}"}},
+      {"chat_template", {"\"{{ 1 }}\"", "5"}},
+      {"guided_json", {"{}", "{\"type\": \"object\"}"}},
+      {"guided_choice", {"[\"a\"]"}},
+      {"structured_outputs", {"{\"regex\": \"a\"}"}},
+      {"use_beam_search", {"true"}},
+      {"continue_final_message", {"true", "1"}},
+      {"bad_words", {"[\"a\"]"}},
+      {"truncate_prompt_tokens", {"5"}},
+  };
+}
+
+void expect_named(const std::optional<ApiError>& error, const std::string& key, const std::string& value) {
+  ASSERT_TRUE(error) << key << ": " << value << " was taken";
+  EXPECT_EQ(error->http_status, 400);
+  const std::string& param = error->param;
+  const bool names_it = param == key || param.starts_with(key + ".") || param.starts_with(key + "[");
+  EXPECT_TRUE(names_it) << key << ": " << value << " is blamed on " << param;
+  EXPECT_NE(error->message.find(param), std::string::npos) << error->message;
+  EXPECT_LT(error->message.size(), 500U);
+}
+
+TEST(OpenAiBadRequest, ChatFields) {
+  auto fields = sampling_fields_gone_wrong();
+  const std::vector<std::string> not_effort = kNotText + std::vector<std::string>{"\"maximum\"", "\"\""};
+  fields.insert(
+      fields.end(),
+      {
+          {"max_completion_tokens", kNotWhole + std::vector<std::string>{"-2"}},
+          {"logprobs", kNotFlag},
+          {"top_logprobs", kNotWhole + std::vector<std::string>{"-1", "21", "5"}},
+          {"parallel_tool_calls", kNotFlag},
+          {"include_reasoning", kNotFlag},
+          {"add_generation_prompt", kNotFlag},
+          {"enable_thinking", kNotFlag},
+          {"thinking_token_budget", kNotWhole + std::vector<std::string>{"-2"}},
+          {"thinking_budget", kNotWhole + std::vector<std::string>{"-2"}},
+          {"max_thinking_tokens", kNotWhole + std::vector<std::string>{"-2"}},
+          {"reasoning_effort", not_effort},
+          {"reasoning", kNotObject + std::vector<std::string>{"{\"effort\": \"huge\"}", "{\"max_tokens\": -2}",
+                                                              "{\"exclude\": 1}", "{\"enabled\": \"no\"}"}},
+          {"thinking", kNotObject + std::vector<std::string>{"{\"type\": \"on\"}", "{\"type\": true}",
+                                                             "{\"budget_tokens\": \"9\"}"}},
+          {"chat_template_kwargs",
+           kNotObject + std::vector<std::string>{"{\"other\": 1}", "{\"messages\": []}", "{\"enable_thinking\": 1}",
+                                                 "{\"enable_thinking\": \"false\"}", "{\"reasoning_effort\": \"x\"}",
+                                                 "{\"chat_template\": \"x\"}",
+                                                 "{\"other\": \"" + std::string(20000, 'x') + "\"}"}},
+          {"tools",
+           {"1", "\"x\"", "{}", "[1]", "[{}]", "[{\"type\": \"web_search\"}]", "[{\"type\": \"function\"}]",
+            "[{\"type\": \"function\", \"function\": []}]", "[{\"type\": \"function\", \"name\": \"f\"}]"}},
+          {"tool_choice",
+           {"1", "\"any\"", "\"required\"", "[]", "{}", "{\"type\": \"function\"}",
+            "{\"type\": \"function\", \"function\": {\"name\": \"f\"}}"}},
+          {"functions", {"[{}]"}},
+          {"function_call", {"\"auto\"", "{}"}},
+          {"echo", {"true"}},
+          {"best_of", {"2"}},
+          {"modalities", {"[\"text\", \"audio\"]"}},
+          {"audio", {"{}"}},
+          {"web_search_options", {"{}"}},
+          {"documents", {"[{}]"}},
+      });
+  for (const auto& [key, values] : fields) {
+    for (const std::string& value : values) {
+      ChatRequest request;
+      // Integers beyond 64 bits and doubles are what the reader makes of them.
+      expect_named(parse_chat_request(chat_body("\"" + key + "\": " + value), {}, request), key, value);
+    }
+    EXPECT_FALSE(parse_chat_request(chat_body("\"" + key + "\": null"), {}, *std::make_unique<ChatRequest>())) << key;
+  }
+}
+
+TEST(OpenAiBadRequest, CompletionFields) {
+  auto fields = sampling_fields_gone_wrong();
+  fields.insert(fields.end(), {{"logprobs", kNotWhole + std::vector<std::string>{"-1", "21"}},
+                               {"echo", kNotFlag},
+                               {"best_of", kNotWhole + std::vector<std::string>{"0", "2"}},
+                               {"suffix", {"\"x\"", "1"}}});
+  for (const auto& [key, values] : fields) {
+    for (const std::string& value : values) {
+      CompletionRequest request;
+      const Json body = body_of("{\"prompt\": \"Hi\", \"" + key + "\": " + value + "}");
+      expect_named(parse_completion_request(body, {}, request), key, value);
+    }
+  }
+}
+
+TEST(OpenAiBadRequest, Prompts) {
+  for (const char* prompt :
+       {"null",   "1",     "true",         "{}",         "[]",           "[[]]",       "[true]",
+        "[null]", "[{}]",  "[1, \"a\"]",   "[\"a\", 1]", "[\"a\", [1]]", "[[1], 2]",   "[[1], \"a\"]",
+        "[-1]",   "[1.5]", "[2147483648]", "[[1], []]",  "[[-1]]",       "[[1, null]]"}) {
+    CompletionRequest request;
+    expect_named(parse_completion_request(body_of(std::string("{\"prompt\": ") + prompt + "}"), {}, request), "prompt",
+                 prompt);
+  }
+  RequestOptions options;
+  options.limits.prompts_max = 2;
+  options.limits.prompt_tokens_max = 4;
+  options.limits.choices_max = 6;
+  for (const char* prompt : {"[\"a\",\"b\",\"c\"]", "[1,2,3,4,5]", "[[1,2],[3,4,5]]"}) {
+    CompletionRequest request;
+    expect_named(parse_completion_request(body_of(std::string("{\"prompt\": ") + prompt + "}"), options, request),
+                 "prompt", prompt);
+  }
+  CompletionRequest request;
+  expect_named(parse_completion_request(body_of(R"({"prompt": ["a", "b"], "n": 4})"), options, request), "n", "4");
+}
+
+struct BadMessage {
+  std::string messages;
+  std::string param;
+};
+
+TEST(OpenAiBadRequest, Messages) {
+  const std::string user = R"({"role": "user", "content": "Hi"})";
+  const auto calls = [&](const std::string& list) {
+    return "[" + user + R"(, {"role": "assistant", "tool_calls": )" + list + "}]";
+  };
+  const std::vector<BadMessage> cases = {
+      {"null", "messages"},
+      {"5", "messages"},
+      {"{}", "messages"},
+      {"[]", "messages"},
+      {"\"Hi\"", "messages"},
+      {"[5]", "messages[0]"},
+      {"[" + user + ", []]", "messages[1]"},
+      {R"([{"content": "x"}])", "messages[0].role"},
+      {R"([{"role": 5, "content": "x"}])", "messages[0].role"},
+      {R"([{"role": "critic", "content": "x"}])", "messages[0].role"},
+      {R"([{"role": "user"}])", "messages[0].content"},
+      {R"([{"role": "system", "content": null}])", "messages[0].content"},
+      {R"([{"role": "user", "content": 5}])", "messages[0].content"},
+      {R"([{"role": "user", "content": {"type": "text", "text": "x"}}])", "messages[0].content"},
+      {R"([{"role": "user", "content": [5]}])", "messages[0].content[0]"},
+      {R"([{"role": "user", "content": [{"text": "x"}]}])", "messages[0].content[0].type"},
+      {R"([{"role": "user", "content": [{"type": 7}]}])", "messages[0].content[0].type"},
+      {R"([{"role": "user", "content": [{"type": "text"}]}])", "messages[0].content[0].text"},
+      {R"([{"role": "user", "content": [{"type": "text", "text": 5}]}])", "messages[0].content[0].text"},
+      {"[" + user + R"(, {"role": "user", "content": [{"type": "text", "text": "x"}, {"type": "image_url"}]}])",
+       "messages[1].content[1].type"},
+      {R"([{"role": "user", "content": [{"type": "input_audio"}]}])", "messages[0].content[0].type"},
+      {R"([{"role": "user", "content": "x", "name": 5}])", "messages[0].name"},
+      {R"([{"role": "tool", "content": "x", "tool_call_id": 5}])", "messages[0].tool_call_id"},
+      {R"([{"role": "assistant", "content": "x", "reasoning_content": 5}])", "messages[0].reasoning_content"},
+      {R"([{"role": "assistant", "content": "x", "reasoning": []}])", "messages[0].reasoning"},
+      {R"([{"role": "assistant", "function_call": {}}])", "messages[0].function_call"},
+      {calls("{}"), "messages[1].tool_calls"},
+      {calls("[5]"), "messages[1].tool_calls[0]"},
+      {calls(R"([{"id": 5}])"), "messages[1].tool_calls[0].id"},
+      {calls(R"([{"id": "1", "type": "custom"}])"), "messages[1].tool_calls[0].type"},
+      {calls(R"([{"id": "1"}])"), "messages[1].tool_calls[0].function"},
+      {calls(R"([{"function": "f"}])"), "messages[1].tool_calls[0].function"},
+      {calls(R"([{"function": {}}])"), "messages[1].tool_calls[0].function.name"},
+      {calls(R"([{"function": {"name": 5}}])"), "messages[1].tool_calls[0].function.name"},
+      {calls(R"([{"function": {"name": "f", "arguments": 5}}])"), "messages[1].tool_calls[0].function.arguments"},
+      {calls(R"([{"function": {"name": "f", "arguments": "[1]"}}])"), "messages[1].tool_calls[0].function.arguments"},
+      {calls(R"([{"function": {"name": "f", "arguments": "{\"a\": "}}])"),
+       "messages[1].tool_calls[0].function.arguments"},
+      {calls(R"([{"function": {"name": "f", "arguments": "{\"a\": )" + std::string(60, '[') + std::string(60, ']') +
+             R"(}"}}])"),
+       "messages[1].tool_calls[0].function.arguments"},
+  };
+  for (const BadMessage& c : cases) {
+    ChatRequest request;
+    const auto error = parse_chat_request(body_of("{\"messages\": " + c.messages + "}"), {}, request);
+    ASSERT_TRUE(error) << c.messages;
+    EXPECT_EQ(error->param, c.param) << error->message;
+    EXPECT_EQ(error->http_status, 400);
+    EXPECT_NE(error->message.find(c.param), std::string::npos) << error->message;
+    TokenizeRequest tokenize;
+    if (c.messages == "null") continue;  // there, a prompt is expected instead
+    const auto same = parse_tokenize_request(body_of("{\"messages\": " + c.messages + "}"), {}, tokenize);
+    ASSERT_TRUE(same) << c.messages;
+    EXPECT_EQ(same->message, error->message);
+  }
+}
+
+TEST(OpenAiBadRequest, Tools) {
+  const auto tool = [](const std::string& function) {
+    return "[{\"type\": \"function\", \"function\": {" + function + "}}]";
+  };
+  const auto schema = [&](const std::string& text) { return tool("\"name\": \"f\", \"parameters\": " + text); };
+  const std::string in = "tools[0].function";
+  const std::vector<BadMessage> cases = {
+      {tool(""), in + ".name"},
+      {tool(R"("name": 5)"), in + ".name"},
+      {tool(R"("name": "")"), in + ".name"},
+      {tool(R"("name": "a b")"), in + ".name"},
+      {tool(R"("name": "a>b")"), in + ".name"},
+      {tool(R"("name": "a\nb")"), in + ".name"},
+      {tool("\"name\": \"" + std::string(129, 'x') + "\""), in + ".name"},
+      {tool(R"("name": "f", "description": 5)"), in + ".description"},
+      {schema("5"), in + ".parameters"},
+      {schema("\"object\""), in + ".parameters"},
+      {schema("[]"), in + ".parameters"},
+      {schema(R"({"type": "array"})"), in + ".parameters.type"},
+      {schema(R"({"type": 5})"), in + ".parameters.type"},
+      {schema(R"({"type": "object", "properties": []})"), in + ".parameters.properties"},
+      {schema(R"({"properties": {"a": 5}})"), in + ".parameters.properties.a"},
+      {schema(R"({"properties": {"a": "string"}})"), in + ".parameters.properties.a"},
+      {schema(R"({"properties": {"a": {"type": 5}}})"), in + ".parameters.properties.a.type"},
+      {schema(R"({"properties": {"a": {"type": ["string", 5]}}})"), in + ".parameters.properties.a.type"},
+      {schema("{\"properties\": {\"a\": {\"enum\": " + std::string(70, '[') + std::string(70, ']') + "}}}"),
+       in + ".parameters"},
+      {R"([{"function": {"name": "f"}}, {"function": {"name": "f"}}])", "tools[1].function.name"},
+  };
+  for (const BadMessage& c : cases) {
+    ChatRequest request;
+    const auto error = parse_chat_request(chat_body("\"tools\": " + c.messages), {}, request);
+    ASSERT_TRUE(error) << c.messages;
+    EXPECT_EQ(error->param, c.param) << error->message;
+  }
+  RequestOptions options;
+  options.limits.tools_max = 1;
+  ChatRequest request;
+  const std::string two = R"("tools": [{"function": {"name": "f"}}, {"function": {"name": "g"}}])";
+  EXPECT_EQ(parse_chat_request(chat_body(two), options, request)->param, "tools");
+  options.limits.tools_max = 2;
+  options.limits.tool_bytes_max = 40;
+  EXPECT_EQ(parse_chat_request(chat_body(two), options, request)->param, "tools");
+  EXPECT_EQ(parse_chat_request(chat_body(two + R"(, "tool_choice": {"type": "function", "function": {"name": "h"}})"),
+                               {}, request)
+                ->param,
+            "tool_choice.function.name");
+}
+
+TEST(OpenAiBadRequest, CountsOfAConversation) {
+  RequestOptions options;
+  options.limits.messages_max = 2;
+  options.limits.parts_max = 2;
+  options.limits.tool_calls_max = 1;
+  const std::string user = R"({"role": "user", "content": "Hi"})";
+  const auto param = [&](const std::string& messages) {
+    ChatRequest request;
+    const auto error = parse_chat_request(body_of("{\"messages\": " + messages + "}"), options, request);
+    return error ? error->param : "";
+  };
+  EXPECT_EQ(param("[" + user + "," + user + "]"), "");
+  EXPECT_EQ(param("[" + user + "," + user + "," + user + "]"), "messages");
+  const std::string part = R"({"type": "text", "text": "x"})";
+  EXPECT_EQ(param(R"([{"role": "user", "content": [)" + part + "," + part + "]}]"), "");
+  EXPECT_EQ(param(R"([{"role": "user", "content": [)" + part + "," + part + "," + part + "]}]"), "messages[0].content");
+  const std::string call = R"({"function": {"name": "f"}})";
+  EXPECT_EQ(param("[" + user + R"(, {"role": "assistant", "tool_calls": [)" + call + "," + call + "]}]"),
+            "messages[1].tool_calls");
+}
+
+TEST(OpenAiBadRequest, Tokenize) {
+  const std::vector<std::pair<std::string, std::string>> cases = {
+      {"{}", "prompt"},
+      {R"({"prompt": "a", "messages": []})", "prompt"},
+      {R"({"prompt": 5})", "prompt"},
+      {R"({"prompt": ["a"]})", "prompt"},
+      {R"({"prompt": "a", "model": 5})", "model"},
+      {R"({"prompt": "a", "add_special_tokens": 1})", "add_special_tokens"},
+      {R"({"prompt": "a", "return_token_strs": "x"})", "return_token_strs"},
+      {R"({"messages": [{"role": "user", "content": "x"}], "continue_final_message": true})", "continue_final_message"},
+      {R"({"messages": [{"role": "user", "content": "x"}], "chat_template": "x"})", "chat_template"},
+      {R"({"messages": [{"role": "user", "content": "x"}], "chat_template_kwargs": {"x": 1}})",
+       "chat_template_kwargs.x"},
+  };
+  for (const auto& [body, param] : cases) {
+    TokenizeRequest request;
+    const auto error = parse_tokenize_request(body_of(body), {}, request);
+    ASSERT_TRUE(error) << body;
+    EXPECT_EQ(error->param, param) << error->message;
+  }
+  for (const char* tokens : {"null", "5", "\"x\"", "{}", "[-1]", "[\"1\"]", "[1.5]", "[2147483648]"}) {
+    DetokenizeRequest request;
+    expect_named(parse_detokenize_request(body_of(std::string("{\"tokens\": ") + tokens + "}"), {}, request), "tokens",
+                 tokens);
+  }
+}
+
+}  // namespace
+}  // namespace tessera::server::openai

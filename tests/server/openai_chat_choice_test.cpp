@@ -1,0 +1,258 @@
+// Events of a choice as deltas, whole and cut into pieces, and the JSON of both kinds of answer: what a client joins
+// from chunks is the message it would have got in one piece.
+
+#include "server/openai/chat_choice.h"
+
+#include <gmock/gmock.h>
+
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "server/openai/responses.h"
+
+namespace tessera::server::openai {
+namespace {
+
+using nlohmann::json;
+using ::testing::ElementsAre;
+
+const std::vector<text::ToolSchema>& tools() {
+  static const std::vector<text::ToolSchema> kTools = {
+      {"get", {{"city"}, {"days", text::ParameterType::integer}, {"more", text::ParameterType::json}}}, {"ping", {}}};
+  return kTools;
+}
+
+struct Transcript {
+  const char* name;
+  bool opens_thinking;
+  bool with_tools;
+  std::string text;
+  FinishReason finish;
+};
+
+const std::vector<Transcript>& corpus() {
+  static const std::string kCall =
+      "<tool_call>\n<function=get>\n<parameter=city>\nZürich \"7\"\n</parameter>\n<parameter=days>\n3\n</parameter>\n"
+      "</function>\n</tool_call>";
+  static const std::vector<Transcript> kCorpus = {
+      {"empty", false, false, "", FinishReason::stop},
+      {"plain", false, false, "Grüße, <b>you</b> & \"I\".\n", FinishReason::length},
+      {"thinking", true, false, "\nLet me <see>.\n\nYes.\n</think>\n\nAnswer 1 < 2.\n", FinishReason::stop},
+      {"never done thinking", true, true, "hm, \xe2\x82\xac </thin", FinishReason::length},
+      {"a call", false, true, "Sure.\n\n" + kCall, FinishReason::stop},
+      {"thinking and calls", true, true,
+       "I need it\n</think>\n\n" + kCall + "\n<tool_call>\n<function=ping>\n</function>\n</tool_call>",
+       FinishReason::stop},
+      {"a call inside thinking", true, true, "so\n" + kCall, FinishReason::stop},
+      {"an unfinished call", false, true, "<tool_call>\n<function=get>\n<parameter=city>\nPar", FinishReason::length},
+      {"a tag that is text", false, true, "Write <tool_call> to call.", FinishReason::stop},
+      {"tags without tools", false, false, "see " + kCall, FinishReason::stop},
+      {"json value", false, true,
+       "<tool_call>\n<function=get>\n<parameter=more>\n{\"a\": [1, \"</parameter>\"]}\n</parameter>\n</function>\n",
+       FinishReason::stop},
+  };
+  return kCorpus;
+}
+
+ChatChoice::Options options_of(const Transcript& transcript) {
+  ChatChoice::Options options{.request_id = "chatcmpl-1", .opens_thinking = transcript.opens_thinking};
+  if (transcript.with_tools) options.tools = tools();
+  return options;
+}
+
+const ResponseHead kHead{.id = "chatcmpl-1", .created = 1700000000, .model = "m\"1", .fingerprint = "fp"};
+
+/// The message that a client makes of chunks, as the openai package does.
+json join(const std::vector<std::string>& chunks) {
+  json message = {{"content", ""}, {"reasoning_content", ""}, {"reasoning", ""}, {"tool_calls", json::array()}};
+  for (const std::string& text : chunks) {
+    const json chunk = json::parse(text);
+    EXPECT_EQ(chunk["object"], "chat.completion.chunk");
+    EXPECT_EQ(chunk["model"], "m\"1");
+    const json& choice = chunk["choices"].at(0);
+    const json& delta = choice["delta"];
+    for (const char* key : {"content", "reasoning_content", "reasoning"}) {
+      if (delta.contains(key)) message[key] = message[key].get<std::string>() + delta[key].get<std::string>();
+    }
+    for (const json& call : delta.value("tool_calls", json::array())) {
+      const size_t index = call.at("index");
+      if (index == message["tool_calls"].size()) {
+        message["tool_calls"].push_back(
+            {{"id", call.at("id")}, {"type", call.at("type")}, {"function", call.at("function")}});
+      } else {
+        json& function = message["tool_calls"].at(index)["function"];
+        EXPECT_FALSE(call.contains("id"));
+        function["arguments"] =
+            function["arguments"].get<std::string>() + call.at("function").at("arguments").get<std::string>();
+      }
+    }
+    if (!choice["finish_reason"].is_null()) message["finish_reason"] = choice["finish_reason"];
+  }
+  return message;
+}
+
+/// The same of an answer in one piece.
+json message_of(const std::string& answer) {
+  const json choice = json::parse(answer).at("choices").at(0);
+  json message = {{"content", ""}, {"reasoning_content", ""}, {"reasoning", ""}, {"tool_calls", json::array()}};
+  for (const auto& [key, value] : choice.at("message").items()) {
+    if (message.contains(key) && !value.is_null()) message[key] = value;
+  }
+  message["finish_reason"] = choice.at("finish_reason");
+  return message;
+}
+
+struct Both {
+  json streamed, whole;
+};
+
+/// Feeds the pieces as events; the finish comes alone, or with the last piece.
+Both run(const Transcript& transcript, const std::vector<std::string_view>& pieces, bool finish_alone) {
+  ChatChoice choice(options_of(transcript));
+  const ChunkWriter writer(ChunkWriter::Kind::chat, kHead, false);
+  std::vector<std::string> chunks(1);
+  writer.role(0, chunks[0]);
+  ChatMessageText message;
+  const auto feed = [&](const Event& event) {
+    const ChatDelta delta = choice.feed(event);
+    message.add(delta);
+    if (!delta.empty()) writer.delta(0, delta, chunks.emplace_back());
+  };
+  for (size_t i = 0; i < pieces.size(); ++i) {
+    const bool last = i + 1 == pieces.size() && !finish_alone;
+    feed({.tokens = {static_cast<int32_t>(i)},
+          .text = std::string(pieces[i]),
+          .finish_reason = last ? transcript.finish : FinishReason::none});
+  }
+  if (finish_alone) feed({.finish_reason = transcript.finish});
+  return {join(chunks), message_of(chat_completion_json(kHead, {.choices = {message}}))};
+}
+
+TEST(OpenAiChatChoice, ChunksJoinToTheWholeMessageForEveryCut) {
+  for (const Transcript& t : corpus()) {
+    const std::string_view text = t.text;
+    const json expected = run(t, {text}, true).whole;
+    std::vector<std::string_view> single;
+    for (size_t i = 0; i < text.size(); ++i) single.push_back(text.substr(i, 1));
+    // Single bytes are not what the engine sends (chunks would hold halves of code points), so only ASCII texts here.
+    const bool ascii = std::ranges::all_of(text, [](char c) { return static_cast<unsigned char>(c) < 0x80; });
+    if (ascii) {
+      EXPECT_EQ(run(t, single, true).streamed, expected) << t.name;
+    }
+    for (size_t cut = 0; cut <= text.size(); ++cut) {
+      if (cut < text.size() && (static_cast<unsigned char>(text[cut]) & 0xC0) == 0x80) continue;
+      const bool alone = cut % 2 == 0;
+      const Both both = run(t, {text.substr(0, cut), text.substr(cut)}, alone);
+      ASSERT_EQ(both.streamed, expected) << t.name << " cut at " << cut;
+      ASSERT_EQ(both.whole, expected) << t.name << " cut at " << cut;
+    }
+  }
+}
+
+json whole(size_t index) { return run(corpus()[index], {corpus()[index].text}, true).whole; }
+
+TEST(OpenAiChatChoice, WhatTheCorpusMeans) {
+  EXPECT_EQ(whole(0)["finish_reason"], "stop");
+  EXPECT_EQ(whole(1)["finish_reason"], "length");
+  EXPECT_EQ(whole(2)["reasoning"], "Let me <see>.\n\nYes.");
+  EXPECT_EQ(whole(2)["reasoning_content"], whole(2)["reasoning"]);
+  EXPECT_EQ(whole(2)["content"], "Answer 1 < 2.\n");
+  EXPECT_EQ(whole(3)["reasoning"], "hm, \xe2\x82\xac </thin");
+  const json call = whole(4)["tool_calls"].at(0);
+  EXPECT_EQ(whole(4)["content"], "Sure.");
+  EXPECT_EQ(whole(4)["finish_reason"], "tool_calls");
+  EXPECT_EQ(call["type"], "function");
+  EXPECT_EQ(call["id"], tool_call_id("chatcmpl-1", 0, 0));
+  EXPECT_EQ(call["function"]["name"], "get");
+  EXPECT_EQ(json::parse(call["function"]["arguments"].get<std::string>()),
+            json::parse(R"({"city": "Zürich \"7\"", "days": 3})"));
+  EXPECT_EQ(whole(5)["tool_calls"].size(), 2U);
+  EXPECT_EQ(whole(5)["reasoning"], "I need it");
+  EXPECT_EQ(whole(6)["finish_reason"], "tool_calls");
+  EXPECT_EQ(whole(7)["finish_reason"], "length");
+  EXPECT_EQ(whole(7)["tool_calls"].at(0)["function"]["arguments"], R"({"city": "Par"})");
+  EXPECT_EQ(whole(8)["content"], "Write <tool_call> to call.");
+  EXPECT_EQ(whole(9)["tool_calls"].size(), 0U);
+  EXPECT_EQ(whole(10)["tool_calls"].size(), 1U);
+}
+
+TEST(OpenAiChatChoice, WithoutParallelCallsOnlyTheFirstIsDelivered) {
+  const Transcript& t = corpus()[5];
+  auto options = options_of(t);
+  options.parallel_tool_calls = false;
+  ChatChoice choice(options);
+  ChatMessageText message;
+  message.add(choice.feed({.text = t.text, .finish_reason = FinishReason::stop}));
+  ASSERT_EQ(message.tool_calls.size(), 1U);
+  EXPECT_EQ(message.tool_calls[0].name, "get");
+  EXPECT_STREQ(message.finish_reason, "tool_calls");
+}
+
+TEST(OpenAiChatChoice, ReasoningCanBeLeftOut) {
+  const Transcript& t = corpus()[2];
+  auto options = options_of(t);
+  options.include_reasoning = false;
+  ChatChoice choice(options);
+  const ChatDelta delta = choice.feed({.tokens = {1}, .text = t.text, .finish_reason = FinishReason::stop});
+  EXPECT_EQ(delta.reasoning, "");
+  EXPECT_EQ(delta.content, "Answer 1 < 2.\n");
+}
+
+TEST(OpenAiChatChoice, CountsTokens) {
+  ChatChoice choice({.opens_thinking = true});
+  choice.feed({.tokens = {1}, .text = "a"});
+  choice.feed({.tokens = {2, 3}, .text = "b</think>"});
+  choice.feed({.tokens = {4}, .text = "\n\nc"});
+  choice.feed({.tokens = {5}, .finish_reason = FinishReason::stop});
+  EXPECT_EQ(choice.tokens(), 5);
+  EXPECT_EQ(choice.reasoning_tokens(), 3);
+}
+
+TEST(OpenAiChatChoice, LogprobsAndTokensWaitForADelta) {
+  const TokenBytes bytes = [](int32_t token) { return std::string(1, static_cast<char>(token)); };
+  ChatChoice choice({.opens_thinking = true, .return_token_ids = true, .token_bytes = bytes});
+  const auto event = [](int32_t token, const std::string& text) {
+    return Event{.tokens = {token}, .text = text, .logprobs = {{{token, -0.5F, 1}, {'z', -1.0F, 2}}}};
+  };
+  const ChatDelta held = choice.feed(event('<', "<"));  // may be a tag
+  EXPECT_TRUE(held.empty());
+  EXPECT_EQ(held.logprobs, "");
+  const ChatDelta delta = choice.feed(event('a', "a"));
+  EXPECT_EQ(delta.reasoning, "<a");
+  EXPECT_THAT(delta.tokens, ElementsAre('<', 'a'));
+  EXPECT_EQ(delta.logprobs,
+            R"({"token":"<","logprob":-0.5,"bytes":[60],"top_logprobs":[{"token":"z","logprob":-1,"bytes":[122]}]},)"
+            R"({"token":"a","logprob":-0.5,"bytes":[97],"top_logprobs":[{"token":"z","logprob":-1,"bytes":[122]}]})");
+  EXPECT_TRUE(choice.feed(event('<', "<")).empty());
+  Event last = event('e', "");
+  last.finish_reason = FinishReason::stop;
+  const ChatDelta end = choice.feed(last);
+  EXPECT_THAT(end.tokens, ElementsAre('<', 'e'));
+  EXPECT_EQ(json::parse("[" + end.logprobs + "]").size(), 2U);
+}
+
+TEST(OpenAiChatChoice, EndsThatAreNoReasonStillFlush) {
+  ChatChoice choice({});
+  const ChatDelta delta = choice.feed({.text = "a", .finish_reason = FinishReason::cancelled});
+  EXPECT_EQ(delta.content, "a");
+  EXPECT_EQ(delta.finish_reason, nullptr);
+}
+
+TEST(OpenAiChatChoice, CallIdsDiffer) {
+  std::set<std::string> ids;
+  for (int request = 0; request < 50; ++request) {
+    for (int choice = 0; choice < 8; ++choice) {
+      for (int call = 0; call < 8; ++call) {
+        const std::string id = tool_call_id("chatcmpl-" + std::to_string(request), choice, call);
+        EXPECT_EQ(id.size(), 29U);
+        EXPECT_TRUE(id.starts_with("call_"));
+        ids.insert(id);
+      }
+    }
+  }
+  EXPECT_EQ(ids.size(), 50U * 8 * 8);
+  EXPECT_EQ(tool_call_id("x", 0, 1), tool_call_id("x", 0, 1));
+}
+
+}  // namespace
+}  // namespace tessera::server::openai

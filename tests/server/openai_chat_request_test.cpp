@@ -1,0 +1,215 @@
+#include "server/openai/chat_request.h"
+
+#include "openai_json.h"
+#include "server/openai/completion_request.h"
+#include "server/openai/tokenize_request.h"
+
+namespace tessera::server::openai {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::Pair;
+
+TEST(OpenAiChatRequest, WhatIsNotGivenIsTheOperators) {
+  RequestOptions options;
+  options.sampling.temperature = 0.6F;
+  options.sampling.top_k = 20;
+  options.template_kwargs = Json::parse(R"({"enable_thinking": false, "add_vision_id": true})");
+  const ChatRequest request = chat_request("", options);
+  EXPECT_EQ(request.model, "");
+  EXPECT_FLOAT_EQ(request.sampling.temperature, 0.6F);
+  EXPECT_EQ(request.sampling.top_k, 20);
+  EXPECT_EQ(request.sampling.max_tokens, -1);
+  EXPECT_FALSE(request.stream.stream);
+  EXPECT_TRUE(request.parallel_tool_calls);
+  EXPECT_TRUE(request.include_reasoning);
+  EXPECT_FALSE(request.thinking_budget);
+  EXPECT_EQ(request.tools.choice.mode, ToolMode::none);
+  EXPECT_EQ(request.template_request.dump(),
+            R"({"messages":[{"role":"user","content":"Hi"}],"add_generation_prompt":true,"enable_thinking":false,)"
+            R"("add_vision_id":true})");
+}
+
+TEST(OpenAiChatRequest, TakesWhatClientsSend) {
+  const ChatRequest request = chat_request(
+      R"("model": "m", "stream": true, "stream_options": {"include_usage": true, "continuous_usage_stats": true},
+         "temperature": 0, "top_p": 1, "n": 2, "max_tokens": 5, "max_completion_tokens": 7, "logprobs": true,
+         "top_logprobs": 3, "seed": 9, "stop": "END", "logit_bias": {"5": -100, "0": 1.5}, "user": "u",
+         "metadata": {}, "store": false, "service_tier": "auto", "presence_penalty": 0, "min_tokens": 1,
+         "return_token_ids": true, "parallel_tool_calls": false, "include_reasoning": false, "made_up": 1,
+         "response_format": {"type": "text"}, "echo": false, "modalities": ["text"], "functions": [])");
+  EXPECT_EQ(request.model, "m");
+  EXPECT_TRUE(request.stream.stream && request.stream.include_usage && request.stream.continuous_usage);
+  EXPECT_EQ(request.sampling.max_tokens, 7);
+  EXPECT_EQ(request.sampling.logprobs, 3);
+  EXPECT_EQ(request.sampling.seed, 9U);
+  EXPECT_THAT(request.sampling.stop, ElementsAre("END"));
+  EXPECT_THAT(request.sampling.logit_bias, ElementsAre(Pair(5, -100.0F), Pair(0, 1.5F)));
+  EXPECT_TRUE(request.return_token_ids);
+  EXPECT_FALSE(request.parallel_tool_calls);
+  EXPECT_FALSE(request.include_reasoning);
+  EXPECT_THAT(request.ignored, ElementsAre("made_up"));
+}
+
+TEST(OpenAiChatRequest, LogprobsAreASwitch) {
+  EXPECT_FALSE(chat_request(R"("logprobs": false, "top_logprobs": 0)").sampling.logprobs);
+  EXPECT_EQ(chat_request(R"("logprobs": true)").sampling.logprobs, 0);
+}
+
+TEST(OpenAiChatRequest, SeedsAreAny64Bits) {
+  EXPECT_EQ(chat_request(R"("seed": 18446744073709551615)").sampling.seed, UINT64_MAX);
+  EXPECT_EQ(chat_request(R"("seed": -2)").sampling.seed, UINT64_MAX - 1);
+  EXPECT_EQ(chat_request(R"("seed": -9223372036854775808)").sampling.seed, uint64_t{1} << 63);
+  EXPECT_EQ(chat_request(R"("seed": -1)").sampling.seed, std::nullopt);
+}
+
+std::string messages_of(const std::string& messages) {
+  ChatRequest request;
+  const auto error = parse_chat_request(body_of("{\"messages\": " + messages + "}"), {}, request);
+  EXPECT_FALSE(error) << error->message;
+  return request.template_request["messages"].dump();
+}
+
+TEST(OpenAiChatRequest, MessagesBecomeWhatTemplatesExpect) {
+  EXPECT_EQ(messages_of(R"([{"role": "developer", "content": "Be brief."},
+                            {"role": "system", "content": [{"type": "text", "text": "Be kind."}]},
+                            {"role": "user", "name": "Ann", "content": ["a", {"type": "text", "text": "b"}]},
+                            {"role": "system", "content": "later"}])"),
+            R"([{"role":"system","content":"Be brief.\n\nBe kind."},{"role":"user","content":"ab","name":"Ann"},)"
+            R"({"role":"system","content":"later"}])");
+  EXPECT_EQ(messages_of(R"([{"role": "assistant", "content": null, "reasoning": "hm", "refusal": null, "audio": null,
+                             "tool_calls": [{"id": "1", "type": "function", "index": 0, "function":
+                               {"name": "f", "arguments": "{\"b\": 1, \"a\": [true]}"}},
+                               {"function": {"name": "g", "arguments": {"x": 1}}},
+                               {"function": {"name": "h", "arguments": ""}}]},
+                            {"role": "tool", "tool_call_id": "1", "content": "7"},
+                            {"role": "function", "name": "g", "content": null}])"),
+            R"([{"role":"assistant","content":"","reasoning_content":"hm","tool_calls":[)"
+            R"({"id":"1","type":"function","function":{"name":"f","arguments":{"b":1,"a":[true]}}},)"
+            R"({"id":"","type":"function","function":{"name":"g","arguments":{"x":1}}},)"
+            R"({"id":"","type":"function","function":{"name":"h","arguments":{}}}]},)"
+            R"({"role":"tool","content":"7","tool_call_id":"1"},{"role":"tool","content":"","name":"g"}])");
+}
+
+std::string thinking_of(const std::string& fields, const RequestOptions& options = {}) {
+  const ChatRequest request = chat_request(fields, options);
+  const Json* on = nullptr;
+  if (request.template_request.contains("enable_thinking")) on = &request.template_request["enable_thinking"];
+  return (on == nullptr ? "-" : on->dump()) + " " +
+         (request.thinking_budget ? std::to_string(*request.thinking_budget) : "-");
+}
+
+TEST(OpenAiChatRequest, ThinkingHasManyNames) {
+  EXPECT_EQ(thinking_of(""), "- -");
+  EXPECT_EQ(thinking_of(R"("chat_template_kwargs": {"enable_thinking": false})"), "false -");
+  EXPECT_EQ(thinking_of(R"("enable_thinking": false)"), "false -");
+  EXPECT_EQ(thinking_of(R"("enable_thinking": false, "chat_template_kwargs": {"enable_thinking": true})"), "true -");
+  EXPECT_EQ(thinking_of(R"("reasoning_effort": "none")"), "false -");
+  EXPECT_EQ(thinking_of(R"("reasoning_effort": "minimal")"), "false -");
+  EXPECT_EQ(thinking_of(R"("reasoning_effort": "low")"), "true 2048");
+  EXPECT_EQ(thinking_of(R"("reasoning_effort": "medium")"), "true -");
+  EXPECT_EQ(thinking_of(R"("reasoning_effort": "none", "enable_thinking": true)"), "true -");
+  EXPECT_EQ(thinking_of(R"("reasoning_effort": "low", "thinking_budget": 7)"), "true 7");
+  EXPECT_EQ(thinking_of(R"("chat_template_kwargs": {"reasoning_effort": "none"})"), "false -");
+  EXPECT_EQ(thinking_of(R"("thinking": {"type": "disabled"})"), "false -");
+  EXPECT_EQ(thinking_of(R"("thinking": {"type": "enabled", "budget_tokens": 9})"), "true 9");
+  EXPECT_EQ(thinking_of(R"("reasoning": {"max_tokens": 11})"), "- 11");
+  EXPECT_EQ(thinking_of(R"("reasoning": {"effort": "none"})"), "false -");
+  EXPECT_EQ(thinking_of(R"("reasoning": {"enabled": false, "effort": "high"})"), "false -");
+  EXPECT_EQ(thinking_of(R"("thinking_token_budget": 0)"), "- 0");
+  EXPECT_EQ(thinking_of(R"("max_thinking_tokens": 5, "reasoning": {"max_tokens": 6})"), "- 5");
+  EXPECT_EQ(thinking_of(R"("thinking_budget": -1, "reasoning_effort": "low")"), "true -");
+  EXPECT_FALSE(chat_request(R"("reasoning": {"exclude": true})").include_reasoning);
+  EXPECT_EQ(chat_request(R"("reasoning_effort": "high")").template_request["reasoning_effort"], "high");
+}
+
+TEST(OpenAiChatRequest, RequestsOverrideTheOperatorsTemplateArguments) {
+  RequestOptions options;
+  options.template_kwargs = Json::parse(R"({"enable_thinking": false})");
+  options.template_kwargs_allowed = {"style", "messages"};
+  EXPECT_EQ(thinking_of(R"("reasoning_effort": "high")", options), "true -");
+  EXPECT_EQ(thinking_of(R"("chat_template_kwargs": {"enable_thinking": null})", options), "false -");
+  EXPECT_EQ(chat_request(R"("chat_template_kwargs": {"style": [1]})", options).template_request["style"].dump(), "[1]");
+  ChatRequest request;
+  EXPECT_TRUE(parse_chat_request(chat_body(R"("chat_template_kwargs": {"messages": []})"), options, request));
+}
+
+const std::string kTwoTools = R"("tools": [{"type": "function", "function": {"name": "f", "parameters": {"type":
+  "object", "properties": {"b": {"type": "integer"}, "a": {}}}}}, {"type": "function", "function": {"name": "g"}}])";
+
+TEST(OpenAiChatRequest, ToolsAreKeptInOrder) {
+  const ChatRequest request = chat_request(kTwoTools);
+  EXPECT_EQ(request.tools.choice.mode, ToolMode::automatic);
+  ASSERT_EQ(request.tools.schemas.size(), 2U);
+  EXPECT_EQ(request.tools.schemas[0].name, "f");
+  ASSERT_EQ(request.tools.schemas[0].parameters.size(), 2U);
+  EXPECT_EQ(request.tools.schemas[0].parameters[0].name, "b");
+  EXPECT_EQ(request.tools.schemas[0].parameters[0].type, text::ParameterType::integer);
+  EXPECT_EQ(request.tools.schemas[0].parameters[1].type, text::ParameterType::string);
+  EXPECT_EQ(request.template_request["tools"], request.tools.json);
+  EXPECT_EQ(request.tools.json[0]["function"]["parameters"]["properties"].dump(), R"({"b":{"type":"integer"},"a":{}})");
+}
+
+TEST(OpenAiChatRequest, ToolChoices) {
+  const auto with = [](const std::string& choice) { return chat_request(kTwoTools + ", \"tool_choice\": " + choice); };
+  EXPECT_EQ(with("\"auto\"").tools.choice.mode, ToolMode::automatic);
+  EXPECT_EQ(with("\"required\"").tools.choice.mode, ToolMode::required);
+  const ChatRequest named = with(R"({"type": "function", "function": {"name": "g"}})");
+  EXPECT_EQ(named.tools.choice.mode, ToolMode::named);
+  EXPECT_EQ(named.tools.choice.name, "g");
+  const ChatRequest none = with("\"none\"");
+  EXPECT_TRUE(none.tools.schemas.empty());
+  EXPECT_FALSE(none.template_request.contains("tools"));
+  EXPECT_EQ(chat_request(R"("tools": [], "tool_choice": "auto")").tools.choice.mode, ToolMode::none);
+}
+
+TEST(OpenAiCompletionRequest, Prompts) {
+  const auto parse = [](const std::string& fields) {
+    CompletionRequest request;
+    const auto error = parse_completion_request(body_of("{" + fields + "}"), {}, request);
+    EXPECT_FALSE(error) << error->message;
+    return request;
+  };
+  using Ids = std::vector<int32_t>;
+  EXPECT_THAT(parse(R"("prompt": "a")").prompts, ElementsAre(CompletionPrompt("a")));
+  EXPECT_THAT(parse(R"("prompt": ["a", ""])").prompts, ElementsAre(CompletionPrompt("a"), CompletionPrompt("")));
+  EXPECT_THAT(parse(R"("prompt": [1, 2])").prompts, ElementsAre(CompletionPrompt(Ids{1, 2})));
+  EXPECT_THAT(parse(R"("prompt": [[1], [2, 3]])").prompts,
+              ElementsAre(CompletionPrompt(Ids{1}), CompletionPrompt(Ids{2, 3})));
+  EXPECT_EQ(parse(R"("prompt": "a")").sampling.max_tokens, 16);
+  EXPECT_EQ(parse(R"("prompt": "a", "max_tokens": -1)").sampling.max_tokens, -1);
+  EXPECT_EQ(parse(R"("prompt": "a", "best_of": 2, "n": 2)").sampling.n, 2);
+  const CompletionRequest echo = parse(R"("prompt": "a", "echo": true, "logprobs": 2, "max_tokens": 0)");
+  EXPECT_TRUE(echo.echo);
+  EXPECT_EQ(echo.sampling.logprobs, 2);
+  EXPECT_EQ(echo.sampling.prompt_logprobs, 2);
+  EXPECT_FALSE(echo.prompt_logprobs);
+  EXPECT_EQ(parse(R"("prompt": "a", "logprobs": 2)").sampling.prompt_logprobs, std::nullopt);
+  EXPECT_TRUE(parse(R"("prompt": "a", "prompt_logprobs": 1)").prompt_logprobs);
+}
+
+TEST(OpenAiTokenize, RequestsAndAnswers) {
+  TokenizeRequest request;
+  ASSERT_FALSE(parse_tokenize_request(
+      body_of(R"({"model": "m", "prompt": "a", "add_special_tokens": false, "return_token_strs": true})"), {},
+      request));
+  EXPECT_EQ(request.prompt, "a");
+  EXPECT_TRUE(request.return_token_strs);
+  ASSERT_FALSE(parse_tokenize_request(chat_body(R"("add_generation_prompt": false)"), {}, request));
+  EXPECT_FALSE(request.prompt);
+  EXPECT_EQ(request.template_request.dump(),
+            R"({"messages":[{"role":"user","content":"Hi"}],"add_generation_prompt":false})");
+  DetokenizeRequest back;
+  ASSERT_FALSE(parse_detokenize_request(body_of(R"({"tokens": [3, 1]})"), {}, back));
+  EXPECT_THAT(back.tokens, ElementsAre(3, 1));
+
+  const TokenBytes bytes = [](int32_t token) { return token == 7 ? std::string("\xe2\x82") : std::string("a\""); };
+  EXPECT_EQ(tokenize_json({1, 7}, 100, nullptr), R"({"count":2,"max_model_len":100,"tokens":[1,7],"token_strs":null})");
+  EXPECT_EQ(tokenize_json({1, 7}, 100, &bytes),
+            "{\"count\":2,\"max_model_len\":100,\"tokens\":[1,7],\"token_strs\":[\"a\\\"\",\"\xef\xbf\xbd\"]}");
+  EXPECT_EQ(tokenize_json({}, 100, &bytes), R"({"count":0,"max_model_len":100,"tokens":[],"token_strs":[]})");
+  EXPECT_EQ(detokenize_json("a\nb"), R"({"prompt":"a\nb"})");
+}
+
+}  // namespace
+}  // namespace tessera::server::openai

@@ -1,0 +1,111 @@
+// Bodies as bytes: what is JSON, within limits; and the text written back.
+
+#include "server/openai/json_body.h"
+
+#include <gmock/gmock.h>
+#include <rapidcheck/gtest.h>
+
+#include "server/openai/json_text.h"
+
+namespace tessera::server::openai {
+namespace {
+
+using ::testing::HasSubstr;
+
+TEST(OpenAiJson, ReadsWhatNlohmannReads) {
+  for (const std::string text :
+       {R"({"a": [1, -2, 3.5, true, false, null, "x\né"], "b": {"c": {}, "d": []}, "": 18446744073709551615})", "[]",
+        "3", "\"s\"", "null", R"([[[1], {"z": 1, "y": 2}], -9223372036854775808])"}) {
+    Json value;
+    const auto error = parse_json(text, RequestLimits(), value);
+    ASSERT_FALSE(error) << error->message;
+    EXPECT_EQ(value.dump(), Json::parse(text).dump());
+  }
+}
+
+TEST(OpenAiJson, WhatIsNoJsonSaysWhere) {
+  struct Case {
+    std::string text;
+    std::string says;
+  };
+  const std::vector<Case> cases = {
+      {"{\"a\": }", "column 7"},
+      {"{\"a\": 1", "unexpected end"},
+      {"{\"a\": 1} x", "expected end of input"},
+      {"{'a': 1}", "line 1, column 2"},
+      {"{\"a\": NaN}", "invalid literal"},
+      {"{\"a\": Infinity}", "invalid literal"},
+      {"{\"a\": 01}", "column 8"},
+      {"{\"a\": 1e400}", "too large for a double"},
+      {"{\"a\": -1e999}", "too large for a double"},
+      {"{\"a\": \"\xff\"}", "ill-formed UTF-8"},
+      {"{\"a\": \"\xed\xa0\x80\"}", "ill-formed UTF-8"},
+      {"{\"a\": \"\\ud800\"}", "surrogate"},
+      {"{\"a\": 1, \"b\": 2, \"a\": 3}", "\"a\" is given twice"},
+      {"[1]", "expected a JSON object"},
+      {"3", "expected a JSON object"},
+      {" \n", "no body"},
+      {"", "no body"},
+  };
+  for (const Case& c : cases) {
+    Json value;
+    const auto error = parse_body(c.text, RequestLimits(), value);
+    ASSERT_TRUE(error) << c.text;
+    EXPECT_EQ(error->http_status, 400);
+    EXPECT_THAT(error->message, HasSubstr(c.says)) << c.text;
+  }
+}
+
+TEST(OpenAiJson, LimitsHold) {
+  RequestLimits limits;
+  limits.json_depth_max = 5;
+  limits.json_values_max = 10;
+  limits.object_keys_max = 3;
+  Json value;
+  EXPECT_FALSE(parse_json("[[[[[]]]]]", limits, value));
+  EXPECT_THAT(parse_json("[[[[[[]]]]]]", limits, value)->message, HasSubstr("more than 5 deep"));
+  EXPECT_FALSE(parse_json("[1,2,3,4,5,6,7,8,9]", limits, value));
+  EXPECT_THAT(parse_json("[1,2,3,4,5,6,7,8,9,0]", limits, value)->message, HasSubstr("more than 10 values"));
+  EXPECT_FALSE(parse_json(R"({"a":1,"b":2,"c":3})", limits, value));
+  EXPECT_THAT(parse_json(R"({"a":1,"b":2,"c":3,"d":4})", limits, value)->message, HasSubstr("more than 3 keys"));
+  EXPECT_EQ(parse_json("[", limits, value, "messages[0].x")->param, "messages[0].x");
+}
+
+TEST(OpenAiJson, DeepAndLongBodiesEndInAnError) {
+  Json value;
+  EXPECT_TRUE(parse_body(std::string(1'000'000, '['), RequestLimits(), value));
+  std::string keys = "{";
+  for (int i = 0; i < 200'000; ++i) keys.append("\"").append(std::to_string(i)).append("\":0,");
+  EXPECT_TRUE(parse_body(keys + "\"x\":0}", RequestLimits(), value));
+}
+
+RC_GTEST_PROP(OpenAiJson, WrittenStringsReadBack, (const std::string& bytes)) {
+  std::string out;
+  append_string(bytes, out);
+  const auto value = nlohmann::json::parse(out, nullptr, false);
+  RC_ASSERT(value.is_string());
+  // The same bytes if they are UTF-8; nlohmann's replacement agrees on where U+FFFD goes.
+  const std::string expected =
+      nlohmann::json::parse(nlohmann::json(bytes).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
+  RC_ASSERT(value.get<std::string>() == expected);
+}
+
+TEST(OpenAiJson, EscapesWhatMustBe) {
+  std::string out;
+  append_string(std::string_view("\0\x01\b\t\n\f\r\x1f \"\\/\x7f h\xc3\xa9\xf0\x9f\x98\x80\n", 22), out);
+  EXPECT_EQ(out, "\"\\u0000\\u0001\\u0008\\t\\n\\u000c\\r\\u001f \\\"\\\\/\x7f h\xc3\xa9\xf0\x9f\x98\x80\\n\"");
+  out.clear();
+  append_string("a\n\xc3(\xff\"b\xe2\x82", out);
+  EXPECT_EQ(out, "\"a\\n\xef\xbf\xbd(\xef\xbf\xbd\\\"b\xef\xbf\xbd\"");
+}
+
+TEST(OpenAiJson, ShownValuesAreShort) {
+  EXPECT_EQ(shown(Json("abc")), "\"abc\"");
+  EXPECT_EQ(shown(Json::parse("[1,2]")), "[1,2]");
+  EXPECT_EQ(shown(Json(std::vector<int>(100, 7))), "an array of 100 values");
+  const std::string text = shown(Json(std::string(58, 'x') + "\xc3\xa9\xc3\xa9"));
+  EXPECT_EQ(text, "\"" + std::string(58, 'x') + "...");
+}
+
+}  // namespace
+}  // namespace tessera::server::openai

@@ -1,0 +1,122 @@
+#include <gmock/gmock.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <fstream>
+#include <thread>
+
+#include "server/api_keys.h"
+#include "server/limits.h"
+#include "server/metrics.h"
+#include "server/system_notify.h"
+#include "server/text_pool.h"
+
+namespace tessera::server {
+namespace {
+
+using ::testing::HasSubstr;
+
+TEST(ApiKeys, HaveAndShow) {
+  EXPECT_FALSE(ApiKeys({}).asked_for());
+  const ApiKeys keys({"one", "two"});
+  EXPECT_TRUE(keys.has("one"));
+  EXPECT_TRUE(keys.has("two"));
+  EXPECT_FALSE(keys.has(""));
+  EXPECT_FALSE(keys.has("on"));
+  EXPECT_EQ(shown_key("BEARER  x ", ""), "x");
+  EXPECT_EQ(shown_key("Basic x", ""), "");
+  EXPECT_EQ(shown_key("", " y"), "y");
+}
+
+TEST(ApiKeys, File) {
+  const std::string name = ::testing::TempDir() + "tessera_keys_" + std::to_string(::getpid());
+  std::ofstream(name) << "# who may\none\r\n\n  two  \n";
+  const auto keys = read_api_keys(name);
+  ASSERT_TRUE(keys.ok());
+  EXPECT_THAT(*keys, ::testing::ElementsAre("one", "two"));
+  std::remove(name.c_str());
+  EXPECT_THAT(read_api_keys(name).status().message(), HasSubstr(name));
+}
+
+TEST(Limits, FlagsSetWhatTheySay) {
+  std::set<std::string> names;
+  for (const LimitFlag& flag : limit_flags()) {
+    EXPECT_TRUE(names.insert(flag.name).second) << flag.name;
+    Limits limits;
+    EXPECT_GE(flag.value(limits), flag.low) << flag.name;
+    EXPECT_LE(flag.value(limits), flag.high) << flag.name;
+    flag.set(limits, flag.low);
+    EXPECT_EQ(flag.value(limits), flag.low) << flag.name;
+  }
+}
+
+TEST(TextPool, RunsEverythingUntilItCloses) {
+  std::atomic<int> done = 0;
+  TextPool pool(3);
+  for (int i = 0; i < 1000; ++i) pool.post([&] { ++done; });
+  while (done < 1000) std::this_thread::yield();
+  pool.close();
+  pool.post([&] { ++done; });
+  EXPECT_EQ(done, 1000);
+}
+
+TEST(Metrics, TextHasVllmsNames) {
+  Metrics metrics("a\"b");
+  metrics.first_token(0.05);
+  metrics.next_token(0.02);
+  metrics.request_ended("length", 1.5, 10, 20);
+  metrics.http_answered("/v1/models", "GET", 200);
+  Metrics::Now now;
+  now.engine = {
+      .running = 3, .waiting = 2, .kv_blocks_used = 1, .kv_blocks_total = 4, .generated_tokens = 1'234'567'890};
+  now.preparing = 1;
+  const std::string text = metrics.text(now);
+  for (const char* line : {
+           "vllm:num_requests_running{model_name=\"a\\\"b\"} 3\n",
+           "vllm:num_requests_waiting{model_name=\"a\\\"b\"} 3\n",
+           "vllm:kv_cache_usage_perc{model_name=\"a\\\"b\"} 0.25\n",
+           "vllm:generation_tokens_total{model_name=\"a\\\"b\"} 1234567890\n",
+           "vllm:time_to_first_token_seconds_bucket{model_name=\"a\\\"b\",le=\"0.06\"} 1\n",
+           "vllm:inter_token_latency_seconds_count{model_name=\"a\\\"b\"} 1\n",
+           "vllm:request_success_total{finished_reason=\"length\",model_name=\"a\\\"b\"} 1\n",
+           "# TYPE vllm:generation_tokens_total counter\n",
+       }) {
+    EXPECT_THAT(text, HasSubstr(line));
+  }
+}
+
+TEST(SystemNotify, SaysItToTheSocket) {
+  const std::string path = ::testing::TempDir() + "tessera_notify_" + std::to_string(::getpid());
+  for (const std::string& name : {path, "@" + path}) {
+    const int descriptor = ::socket(AF_UNIX, SOCK_DGRAM, 0);
+    sockaddr_un address{};
+    address.sun_family = AF_UNIX;
+    std::copy(name.begin(), name.end(), address.sun_path);
+    if (name.front() == '@') address.sun_path[0] = '\0';
+    ASSERT_EQ(::bind(descriptor, reinterpret_cast<const sockaddr*>(&address),
+                     static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + name.size())),
+              0);
+    ::setenv("NOTIFY_SOCKET", name.c_str(), 1);
+    notify_system("READY=1");
+    char text[64] = {};
+    ASSERT_EQ(::recv(descriptor, text, sizeof text, 0), 7);
+    EXPECT_STREQ(text, "READY=1");
+    ::close(descriptor);
+    std::remove(path.c_str());
+    notify_system("READY=1");  // nobody there
+  }
+  ::unsetenv("NOTIFY_SOCKET");
+  notify_system("READY=1");
+  EXPECT_EQ(watchdog_seconds(), 0);
+  ::setenv("WATCHDOG_USEC", "2500000", 1);
+  EXPECT_EQ(watchdog_seconds(), 2.5);
+  ::setenv("WATCHDOG_PID", "1", 1);
+  EXPECT_EQ(watchdog_seconds(), 0);
+  ::unsetenv("WATCHDOG_USEC");
+  ::unsetenv("WATCHDOG_PID");
+}
+
+}  // namespace
+}  // namespace tessera::server

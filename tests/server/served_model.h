@@ -1,0 +1,86 @@
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <memory>
+#include <string>
+#include <thread>
+
+#include "engine/tiny_model.h"
+#include "server/raw_client.h"
+#include "server/server.h"
+#include "tessera/engine.h"
+
+namespace tessera::server {
+
+/// One tiny model on disk for all tests of a program.
+inline const engine::TinyModel& tiny_model() {
+  static const engine::TinyModel model(engine::TinyKind::moe);
+  return model;
+}
+
+inline Engine open_engine(int max_num_seqs = 8) {
+  EngineOptions options;
+  options.model = tiny_model().directory().string();
+  options.max_num_seqs = max_num_seqs;
+  options.memory_bytes = size_t{256} << 20;
+  options.threads = 1;
+  auto engine = Engine::create(options);
+  EXPECT_TRUE(engine.ok()) << engine.status().message();
+  return std::move(*engine);
+}
+
+inline ServerOptions test_options() {
+  ServerOptions options;
+  options.port = 0;
+  options.served_names = {"tiny", "tiny-too"};
+  options.version = "1.2.3";
+  options.access_log = false;
+  return options;
+}
+
+/// A server of the tiny model on a port of its own.
+class ServedModel {
+ public:
+  explicit ServedModel(ServerOptions options = test_options(), int max_num_seqs = 8) {
+    auto opened = Server::open(std::move(options));
+    EXPECT_TRUE(opened.ok()) << opened.status().message();
+    server_ = std::move(*opened);
+    const Status status = server_->serve(open_engine(max_num_seqs));
+    EXPECT_TRUE(status.ok()) << status.message();
+  }
+
+  [[nodiscard]] uint16_t port() const { return server_->port(); }
+  Server& server() { return *server_; }
+
+  /// A gauge or counter of /metrics; `name` may end in labels.
+  [[nodiscard]] double metric(const std::string& name) const {
+    const std::string text = "\n" + ask(port(), get("/metrics", "x-api-key: k\r\n")).body;
+    const size_t at = text.find("\n" + name);
+    if (at == std::string::npos) return -1;
+    return std::stod(text.substr(text.find(' ', at + 1)));
+  }
+
+  /// Waits until nothing is in use of what requests hold; the name of what stays in use, or nothing.
+  [[nodiscard]] std::string left_over() const {
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(300);
+    std::string left;
+    do {
+      left.clear();
+      for (const char* name : {"vllm:num_requests_running", "vllm:num_requests_waiting", "tessera:kv_blocks_used",
+                               "tessera:state_slots_used", "tessera:http_requests_in_flight"}) {
+        if (metric(name) != 0) left = name;
+      }
+      if (metric("tessera:http_connections") > 1) left = "connections";  // the one that asks
+      if (left.empty()) return left;
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    } while (std::chrono::steady_clock::now() < deadline);
+    return left;
+  }
+
+ private:
+  std::unique_ptr<Server> server_;
+};
+
+}  // namespace tessera::server

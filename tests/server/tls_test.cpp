@@ -1,0 +1,169 @@
+#include <gmock/gmock.h>
+#include <openssl/evp.h>
+#include <openssl/pem.h>
+#include <openssl/ssl.h>
+#include <openssl/x509.h>
+#include <unistd.h>
+
+#include <cstdio>
+
+#include "server/served_model.h"
+
+namespace tessera::server {
+namespace {
+
+using ::testing::HasSubstr;
+
+/// A private key and a certificate signed by itself, as files; removed in the end.
+class Certificate {
+ public:
+  Certificate() {
+    EVP_PKEY* key = EVP_EC_gen("P-256");
+    X509* certificate = X509_new();
+    ASN1_INTEGER_set(X509_get_serialNumber(certificate), 1);
+    X509_gmtime_adj(X509_getm_notBefore(certificate), 0);
+    X509_gmtime_adj(X509_getm_notAfter(certificate), 3600);
+    X509_set_pubkey(certificate, key);
+    X509_NAME* name = X509_get_subject_name(certificate);
+    X509_NAME_add_entry_by_txt(name, "CN", MBSTRING_ASC, reinterpret_cast<const unsigned char*>("localhost"), -1, -1,
+                               0);
+    X509_set_issuer_name(certificate, name);
+    X509_sign(certificate, key, EVP_sha256());
+    write(key_file, [&](std::FILE* file) { PEM_write_PrivateKey(file, key, nullptr, nullptr, 0, nullptr, nullptr); });
+    write(certificate_file, [&](std::FILE* file) { PEM_write_X509(file, certificate); });
+    X509_free(certificate);
+    EVP_PKEY_free(key);
+  }
+  ~Certificate() {
+    std::remove(key_file.c_str());
+    std::remove(certificate_file.c_str());
+  }
+  Certificate(const Certificate&) = delete;
+  Certificate& operator=(const Certificate&) = delete;
+
+  static std::string path(const char* what) {
+    static int count = 0;
+    return ::testing::TempDir() + "tessera_tls_" + std::to_string(::getpid()) + "_" + std::to_string(count++) + what;
+  }
+  std::string key_file = path("_key.pem"), certificate_file = path("_cert.pem");
+
+ private:
+  template <typename Write>
+  static void write(const std::string& name, Write with) {
+    std::FILE* file = std::fopen(name.c_str(), "w");
+    with(file);
+    std::fclose(file);
+  }
+};
+
+ServerOptions tls_options(const Certificate& certificate) {
+  ServerOptions options = test_options();
+  options.ssl_certfile = certificate.certificate_file;
+  options.ssl_keyfile = certificate.key_file;
+  return options;
+}
+
+/// TLS over a RawClient's socket.
+class TlsClient {
+ public:
+  explicit TlsClient(uint16_t port) : raw_(port), context_(SSL_CTX_new(TLS_client_method())), ssl_(SSL_new(context_)) {
+    SSL_set_fd(ssl_, raw_.descriptor());
+    connected_ = SSL_connect(ssl_) == 1;
+  }
+  ~TlsClient() {
+    SSL_free(ssl_);
+    SSL_CTX_free(context_);
+  }
+  TlsClient(const TlsClient&) = delete;
+  TlsClient& operator=(const TlsClient&) = delete;
+
+  [[nodiscard]] bool connected() const { return connected_; }
+  void send(const std::string& bytes) { SSL_write(ssl_, bytes.data(), static_cast<int>(bytes.size())); }
+  /// Everything until `text`, or the end.
+  std::string read_until(const std::string& text) {
+    std::string all;
+    char piece[4096];
+    int got = 0;
+    while (all.find(text) == std::string::npos && (got = SSL_read(ssl_, piece, sizeof piece)) > 0) {
+      all.append(piece, static_cast<size_t>(got));
+    }
+    clean_ = SSL_get_error(ssl_, got) == SSL_ERROR_ZERO_RETURN;
+    return all;
+  }
+  /// The last read met an orderly end of TLS.
+  [[nodiscard]] bool clean() const { return clean_; }
+  RawClient& raw() { return raw_; }
+
+ private:
+  RawClient raw_;
+  SSL_CTX* context_;
+  SSL* ssl_;
+  bool connected_ = false, clean_ = false;
+};
+
+TEST(Tls, RequestsStreamsAndAnOrderlyEnd) {
+  const Certificate certificate;
+  auto server = Server::open(tls_options(certificate));
+  ASSERT_TRUE(server.ok()) << server.status().message();
+  EXPECT_THAT((*server)->url(), HasSubstr("https://"));
+  ASSERT_TRUE((*server)->serve(open_engine()).ok());
+  TlsClient client((*server)->port());
+  ASSERT_TRUE(client.connected());
+  client.send(get("/health"));
+  EXPECT_THAT(client.read_until("}"), HasSubstr("\"ok\""));
+  client.send(post("/v1/completions", R"({"prompt":"Go","max_tokens":200,"ignore_eos":true,"stream":true})"));
+  EXPECT_THAT(client.read_until("0\r\n\r\n"), HasSubstr("[DONE]"));
+  client.send(get("/live", "Connection: close\r\n"));
+  EXPECT_THAT(client.read_until("never said"), HasSubstr("live"));
+  EXPECT_TRUE(client.clean());
+}
+
+TEST(Tls, ClientsThatLeaveOrSpeakNoTls) {
+  const Certificate certificate;
+  ServerOptions options = tls_options(certificate);
+  options.limits.handshake_seconds_max = 1;
+  auto server = Server::open(options);
+  ASSERT_TRUE(server.ok()) << server.status().message();
+  ASSERT_TRUE((*server)->serve(open_engine()).ok());
+  const uint16_t port = (*server)->port();
+  EXPECT_TRUE(RawClient(port).ends());  // says nothing: out of time
+  RawClient plain(port);
+  plain.send(get("/health"));
+  EXPECT_EQ(plain.answer().status, 0);
+  for (const bool reset : {false, true}) {
+    TlsClient leaves(port);
+    leaves.send(post("/v1/completions", R"({"prompt":"Go","max_tokens":3500,"ignore_eos":true,"stream":true,"n":4})"));
+    leaves.read_until("data: ");
+    reset ? leaves.raw().reset() : leaves.raw().close();
+  }
+  const auto metrics = [&] {
+    TlsClient asks(port);
+    asks.send(get("/metrics", "Connection: close\r\n"));
+    return asks.read_until("never said");
+  };
+  std::string last;
+  for (int i = 0; i < 3000; ++i) {
+    last = metrics();
+    if (last.find("tessera:kv_blocks_used{model_name=\"tiny\"} 0\n") != std::string::npos &&
+        last.find("tessera:http_connections 1\n") != std::string::npos) {
+      return;
+    }
+  }
+  FAIL() << last;
+}
+
+TEST(Tls, FilesThatDoNotFit) {
+  const Certificate one, other;
+  ServerOptions options = tls_options(one);
+  options.ssl_keyfile = other.key_file;
+  auto server = Server::open(options);
+  ASSERT_FALSE(server.ok());
+  EXPECT_THAT(server.status().message(), HasSubstr(other.key_file));
+  options.ssl_certfile = "/nonexistent.pem";
+  EXPECT_FALSE(Server::open(options).ok());
+  options.ssl_certfile.clear();
+  EXPECT_FALSE(Server::open(options).ok());
+}
+
+}  // namespace
+}  // namespace tessera::server
