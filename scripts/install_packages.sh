@@ -1,15 +1,25 @@
 #!/usr/bin/env bash
 # Installs what building and running Tessera needs, from the distribution's packages (Debian 12, Ubuntu 24.04 or
 # later). Works as root without sudo and as a user with sudo; asks for nothing when everything is there already.
+# install_packages.sh tests: also what the tests with real clients need.
 set -euo pipefail
 
 packages=(
   g++ cmake ninja-build pkg-config
   libfmt-dev libspdlog-dev libsimdjson-dev nlohmann-json3-dev libcli11-dev
   libpcre2-dev libutf8proc-dev libhwy-dev
+  libssl-dev prometheus-cpp-dev
   libgtest-dev libgmock-dev librapidcheck-dev libbenchmark-dev
   python3 python3-jinja2
+  curl
 )
+# Asio and Beast from 1.81 on: Debian 12's default is 1.74.
+if grep -qx 'VERSION_CODENAME=bookworm' /etc/os-release; then packages+=(libboost1.81-dev); else packages+=(libboost-dev); fi
+if [ "${1:-}" = tests ]; then
+  packages+=(python3-venv)
+  # Ubuntu's package is a stub that asks for snap: there the test of the web page is skipped.
+  if grep -qx 'ID=debian' /etc/os-release; then packages+=(chromium); fi
+fi
 
 missing=()
 for package in "${packages[@]}"; do

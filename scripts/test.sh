@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Installs what is missing, builds and runs the fast tests. With nvcc on the PATH it also compiles all CUDA code for
-# sm_90a and sm_120f (GPU tests are built, and run only where there is a GPU).
+# Installs what is missing, builds and runs the fast tests, those with real clients (openai, curl, a browser) included.
+# With nvcc on the PATH it also compiles all CUDA code for sm_90a and sm_120f (GPU tests are built, and run only where
+# there is a GPU).
 set -euo pipefail
 cd "$(dirname "$0")/.."
 scripts/build.sh release
@@ -9,4 +10,5 @@ if command -v nvcc >/dev/null; then
 else
   echo "tessera: no nvcc on the PATH; the CUDA code was not compiled"
 fi
+scripts/client_venv.sh || echo "tessera: no build/venv (is PyPI out of reach?); tests with real clients will be skipped"
 exec ctest --preset release -j "$(nproc)" -LE 'slow|gpu' "$@"

@@ -13,9 +13,20 @@
 #include "cli/read_input.h"
 
 namespace tessera::cli {
+namespace {
+
+// How each line of ours begins. A last line without a newline is cut off only if it may be one.
+constexpr std::string_view kLineStart = R"({"index":)";
+
+bool may_be_ours(std::string_view torn) { return torn.starts_with(kLineStart) || kLineStart.starts_with(torn); }
+
+}  // namespace
 
 BatchOutput::BatchOutput(BatchOutput&& other) noexcept
-    : file_(std::move(other.file_)), descriptor_(std::exchange(other.descriptor_, -1)), done_(std::move(other.done_)) {}
+    : file_(std::move(other.file_)),
+      descriptor_(std::exchange(other.descriptor_, -1)),
+      done_(std::move(other.done_)),
+      failed_(other.failed_) {}
 
 BatchOutput::~BatchOutput() {
   if (descriptor_ >= 0) ::close(descriptor_);
@@ -39,21 +50,27 @@ Status BatchOutput::read_done(int64_t lines) {
   // A pipe or device (/dev/stdout) holds nothing to go on with.
   if (::lseek(descriptor_, 0, SEEK_END) <= 0) return {};
   TESSERA_ASSIGN_OR_RETURN(const std::string text, read_input(file_));
+  const auto not_ours = [&](size_t number) {
+    return error(StatusCode::corrupt_data,
+                 "{} line {} is no answer to a prompt of this input ({} lines); name another --output or remove it",
+                 file_, number, lines);
+  };
   size_t at = 0;
-  for (size_t number = 1; at < text.size(); ++number) {
+  size_t number = 1;
+  for (; at < text.size(); ++number) {
     const size_t newline = text.find('\n', at);
     if (newline == std::string::npos) break;
     const auto answer = nlohmann::json::parse(text.begin() + static_cast<ptrdiff_t>(at),
                                               text.begin() + static_cast<ptrdiff_t>(newline), nullptr, false);
     const bool has_index = answer.is_object() && answer.contains("index") && answer["index"].is_number_unsigned();
     if (!has_index || answer["index"].get<uint64_t>() >= static_cast<uint64_t>(lines)) {
-      return error(StatusCode::corrupt_data,
-                   "{} line {} is no answer to a prompt of this input (0 to {}); name another --output or remove it",
-                   file_, number, lines - 1);
+      return not_ours(number);
     }
-    done_.insert(answer["index"].get<int64_t>());
+    const bool first = done_.insert(answer["index"].get<int64_t>()).second;
+    failed_ += first && answer.contains("error") ? 1 : 0;
     at = newline + 1;
   }
+  if (!may_be_ours(std::string_view(text).substr(at))) return not_ours(number);
   if (at < text.size() && ::ftruncate(descriptor_, static_cast<off_t>(at)) != 0) {
     return error(StatusCode::invalid_argument, "cannot cut the torn last line off {}: {}", file_, std::strerror(errno));
   }

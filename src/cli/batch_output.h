@@ -22,6 +22,8 @@ class BatchOutput {
   ~BatchOutput();
 
   [[nodiscard]] const std::set<int64_t>& done() const { return done_; }
+  /// How many of them have no answer but an error.
+  [[nodiscard]] size_t failed() const { return failed_; }
   /// `line` without its newline.
   Status write(const std::string& line);
 
@@ -32,6 +34,7 @@ class BatchOutput {
   std::string file_;
   int descriptor_ = -1;  // -1: standard output
   std::set<int64_t> done_;
+  size_t failed_ = 0;
 };
 
 }  // namespace tessera::cli

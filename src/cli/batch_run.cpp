@@ -119,9 +119,10 @@ class Batch {
       report(/*last=*/false);
     }
     report(/*last=*/true);
+    failed_ += output_.failed();
     if (failed_ == 0) return {};
     return error(StatusCode::invalid_argument, "{} of {} prompts could not be run; their lines say why", failed_,
-                 todo_.size());
+                 input_.items.size());
   }
 
  private:

@@ -1,10 +1,13 @@
 #include "cli/command_line.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <array>
 #include <new>
 #include <string>
+#include <system_error>
 #include <vector>
 
 #include "base/log.h"
@@ -17,7 +20,8 @@
 namespace tessera::cli {
 namespace {
 
-constexpr std::array kCommands = {add_run, add_score, add_tokenize, add_inspect, add_synth, add_quantize};
+constexpr std::array kCommands = {add_run,   add_serve,    add_score, add_tokenize, add_inspect,
+                                  add_synth, add_quantize, add_tiles, add_selftest};
 
 constexpr const char* kFooter =
     "\"tessera COMMAND --help\" explains a command. A MODEL is a directory with config.json and safetensors files, or\n"
@@ -104,6 +108,14 @@ std::vector<std::string> read_args(int argc, char** argv) {
   return args;
 }
 
+/// A file that the program opens must not become standard output: what is printed would end up in it. The stand-ins
+/// refuse: reading and writing fail as on a closed descriptor.
+void fill_standard_descriptors() {
+  for (const int descriptor : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    if (::fcntl(descriptor, F_GETFD) < 0) (void)::open("/dev/null", descriptor == STDIN_FILENO ? O_WRONLY : O_RDONLY);
+  }
+}
+
 int report(const Status& status) {
   if (status.ok()) return kSuccess;
   if (status.code() == StatusCode::cancelled) {
@@ -114,9 +126,7 @@ int report(const Status& status) {
   return kFailure;
 }
 
-}  // namespace
-
-int run_command_line(int argc, char** argv) {
+int parse_and_run(int argc, char** argv) {
   start_interrupt_thread();
   init_logging();
   Action action;
@@ -146,10 +156,22 @@ int run_command_line(int argc, char** argv) {
     return explain(app, args, parse_error);
   }
   if (!action) return usage_error("tessera", "no command given");
+  return report(action());
+}
+
+}  // namespace
+
+int run_command_line(int argc, char** argv) {
+  fill_standard_descriptors();
   try {
-    return report(action());
+    return parse_and_run(argc, argv);
   } catch (const std::bad_alloc&) {
     return report({StatusCode::resource_exhausted, "out of memory"});
+  } catch (const std::system_error& failure) {
+    // The standard library throws where the system starts no thread.
+    return report(error(StatusCode::resource_exhausted,
+                        "cannot start a thread: {}; lower --threads or raise the limits (ulimit -u, ulimit -v)",
+                        failure.code().message()));
   }
 }
 

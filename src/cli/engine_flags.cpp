@@ -118,6 +118,14 @@ void add_engine_flags(CLI::App& command, EngineFlags& flags) {
   command.add_flag("-q,--quiet", flags.quiet, "Nothing on standard error but failures");
 }
 
+void add_chat_template_flag(CLI::App& command, EngineFlags& flags, const char* group) {
+  command
+      .add_option("--chat-template", flags.options.chat_template, "Jinja template to use in place of the model's own")
+      ->type_name("FILE")
+      ->check(readable_file())
+      ->group(group);
+}
+
 std::string fit_text(const std::string& model, const FitReport& fit) {
   const int64_t cached_tokens = int64_t{fit.kv_blocks} * 64;
   return fmt::format(

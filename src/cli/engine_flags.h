@@ -20,6 +20,9 @@ struct EngineFlags {
 /// parsing.
 void add_engine_flags(CLI::App& command, EngineFlags& flags);
 
+/// Adds --chat-template, for commands that render chats, to the flags of `group`.
+void add_chat_template_flag(CLI::App& command, EngineFlags& flags, const char* group);
+
 /// Engine::create with the fit report and the progress of loading on standard error.
 Expected<Engine> open_engine(const EngineFlags& flags);
 

@@ -12,8 +12,13 @@
 #include <limits>
 
 #include "cli/suggest.h"
+#include "server/openai/json_fields.h"
 
 namespace tessera::cli {
+
+using server::openai::number_range;
+using server::openai::whole_range;
+
 namespace {
 
 /// All of `text` as a number; false if it is none or does not fit.
@@ -24,22 +29,13 @@ bool parse(const std::string& text, T& value) {
   return result.ec == std::errc() && result.ptr == end;
 }
 
-std::string whole_range(int64_t low, int64_t high) {
-  constexpr int64_t kMax = std::numeric_limits<int64_t>::max();
-  return high == kMax || high == std::numeric_limits<int32_t>::max()
-             ? fmt::format("a whole number of at least {}", low)
-             : fmt::format("a whole number from {} to {}", low, high);
-}
-
 }  // namespace
 
 CLI::Validator number(double low, double high) {
   const auto check = [low, high](std::string& text) {
     double value = 0;
     if (parse(text, value) && value >= low && value <= high) return std::string();
-    const std::string range =
-        high > 1e30 ? fmt::format("of at least {}", low) : fmt::format("from {} to {}", low, high);
-    return fmt::format("found \"{}\", expected a number {}", text, range);
+    return fmt::format("found \"{}\", expected {}", text, number_range(low, high));
   };
   return {check, ""};
 }
@@ -82,6 +78,10 @@ CLI::Validator one_of(std::vector<std::string> names) {
   return {check, ""};
 }
 
+CLI::Validator not_empty() {
+  return {[](std::string& text) { return text.empty() ? "is empty, expected some text" : std::string(); }, ""};
+}
+
 CLI::Validator with_suffix() {
   const auto expand = [](std::string& text) {
     constexpr std::string_view kSuffixes = "kKmMgG";
@@ -107,6 +107,12 @@ CLI::Validator readable_file() {
     return fmt::format("cannot read {}: {}", text, std::strerror(errno));
   };
   return {check, ""};
+}
+
+nlohmann::ordered_json parse_object(const char* flag, const std::string& text) {
+  auto object = nlohmann::ordered_json::parse(text, nullptr, /*allow_exceptions=*/false);
+  if (!object.is_object()) throw CLI::ValidationError(flag, fmt::format("found '{}', expected a JSON object", text));
+  return object;
 }
 
 }  // namespace tessera::cli

@@ -2,6 +2,7 @@
 
 #include <CLI/CLI.hpp>
 #include <cstdint>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
@@ -18,10 +19,15 @@ CLI::Validator multiple_of(int64_t factor, int64_t high);
 CLI::Validator whole_u64();
 /// One of `names`; a near miss gets a suggestion.
 CLI::Validator one_of(std::vector<std::string> names);
+/// Any text but the empty one.
+CLI::Validator not_empty();
 /// Turns "16k", "1.5M", "4G" into a plain whole number, as `vllm serve` does: k, m, g are powers of 1000, K, M, G of
 /// 1024. Put before whole(), which reports what this leaves alone.
 CLI::Validator with_suffix();
 /// A file that can be read, or "-".
 CLI::Validator readable_file();
+
+/// A JSON object given as the value of `flag`. Throws CLI::ValidationError.
+nlohmann::ordered_json parse_object(const char* flag, const std::string& text);
 
 }  // namespace tessera::cli

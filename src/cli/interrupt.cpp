@@ -38,7 +38,7 @@ void deliver_interrupt(int signal) {
 void start_interrupt_thread() {
   const sigset_t set = interrupting_signals();
   TESSERA_CHECK_EQ(pthread_sigmask(SIG_BLOCK, &set, nullptr), 0);
-  std::signal(SIGPIPE, SIG_IGN);
+  for (const int signal : {SIGPIPE, SIGXFSZ}) std::signal(signal, SIG_IGN);  // the failed write says why
   std::thread([set] {
     for (;;) {
       int signal = 0;

@@ -6,8 +6,8 @@
 // lead to is ordinary code. Without an OnInterrupt alive, the program ends at once with 128 + the signal's number.
 namespace tessera::cli {
 
-/// Called once, by main, before any other thread exists: they all inherit the signal mask. Also ignores SIGPIPE, so
-/// that writing to a reader that has gone away is an error to handle.
+/// Called once, by main, before any other thread exists: they all inherit the signal mask. Also ignores SIGPIPE
+/// and SIGXFSZ, so that writing to a reader that has gone away, or a file beyond its limit, is an error to handle.
 void start_interrupt_thread();
 
 /// While alive, a first SIGINT or SIGTERM calls `action`, on another thread, and a second one ends the program. When

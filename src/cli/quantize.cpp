@@ -3,6 +3,9 @@
 #include <fmt/format.h>
 
 #include <atomic>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <map>
 #include <memory>
@@ -141,24 +144,36 @@ Status quantize(const Options& options) {
   // Opened first: hours of work shall not end in a report that cannot be written.
   std::ofstream report_file;
   if (!options.report_file.empty()) {
-    report_file.open(options.report_file);
-    if (!report_file) return error(StatusCode::invalid_argument, "cannot write {}", options.report_file);
+    report_file.open(options.report_file, std::ios::app);  // what is there stays until there is a new one
+    if (!report_file) {
+      return error(StatusCode::invalid_argument, "cannot write {}: {}", options.report_file, std::strerror(errno));
+    }
+    report_file.close();
   }
   ThreadPool pool(options.threads > 0 ? options.threads : default_thread_count());
   std::atomic<bool> stopped = false;
   const OnInterrupt on_interrupt([&] { stopped = true; });
   ProgressBar bar("quantizing", options.quiet);
+  // What begins with the first progress is ours: a run that a signal ends at once takes it along.
+  const auto remove_partial = [partial = options.destination + ".partial"] {
+    std::error_code ignored;
+    std::filesystem::remove_all(partial, ignored);
+  };
+  bool begun = false;
   quantize.progress = [&](size_t done, size_t total) {
+    if (!std::exchange(begun, true)) set_last_rites(remove_partial);
     bar.update(done, total);
     return !stopped.load();
   };
   const auto report = model::quantize_checkpoint(source, options.destination, quantize, pool);
+  set_last_rites({});
   bar.clear();
   if (!report.ok()) return report.status();
+  if (!options.report_file.empty()) report_file.open(options.report_file, std::ios::trunc);
+  if (report_file.is_open())
+    report_file << to_json(*report).dump(2, ' ', false, Json::error_handler_t::replace) << "\n";
+  if (report_file.is_open()) report_file.close();
   print_report(*report, options.destination, bar.seconds());
-  if (options.report_file.empty()) return {};
-  report_file << to_json(*report).dump(2, ' ', false, Json::error_handler_t::replace) << "\n";
-  report_file.close();
   return report_file ? Status()
                      : error(StatusCode::unavailable, "cannot write {}; is the disk full?", options.report_file);
 }

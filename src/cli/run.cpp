@@ -50,8 +50,18 @@ BatchOptions batch_options(const Options& options, SamplingParams params) {
 Status run_file(const Options& options) {
   TESSERA_ASSIGN_OR_RETURN(std::string text, read_input(options.input_file));
   const BatchInput input = split_batch_input(std::move(text));
+  if (input.items.empty()) {
+    if (!options.engine.quiet)
+      note("{} holds no prompts", options.input_file == "-" ? "standard input" : options.input_file);
+    return {};
+  }
   TESSERA_ASSIGN_OR_RETURN(BatchOutput output, BatchOutput::open(options.output_file, input.lines));
   if (output.done().size() == input.items.size()) {
+    if (output.failed() > 0) {
+      return error(StatusCode::invalid_argument,
+                   "{} of {} prompts could not be run; their lines say why; remove these to try again", output.failed(),
+                   input.items.size());
+    }
     if (!options.engine.quiet) note("all {} prompts are answered in {}", input.items.size(), options.output_file);
     return {};
   }
@@ -123,13 +133,6 @@ void check(Options& options) {
   }
 }
 
-/// A JSON object given as a flag's value.
-Json parse_object(const char* flag, const std::string& text) {
-  Json object = Json::parse(text, nullptr, /*allow_exceptions=*/false);
-  if (!object.is_object()) throw CLI::ValidationError(flag, fmt::format("found '{}', expected a JSON object", text));
-  return object;
-}
-
 void add_prompt_flags(CLI::App& command, Options& options) {
   const char* group = "Prompts";
   command
@@ -151,12 +154,7 @@ void add_prompt_flags(CLI::App& command, Options& options) {
       .add_flag("--enable-thinking,!--no-thinking", options.prompts.enable_thinking,
                 "Whether the model may think first (default: yes)")
       ->group(group);
-  command
-      .add_option("--chat-template", options.engine.options.chat_template,
-                  "Jinja template to use in place of the model's own")
-      ->type_name("FILE")
-      ->check(readable_file())
-      ->group(group);
+  add_chat_template_flag(command, options.engine, group);
   const auto kwargs = [&options](const std::string& text) {
     const Json object = parse_object("--default-chat-template-kwargs", text);
     const bool known =

@@ -1,21 +1,20 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
-#include <memory>
 #include <nlohmann/json.hpp>
-#include <string_view>
+#include <string>
+#include <vector>
 
 #include "base/status.h"
 #include "tessera/engine.h"
 
-// One table of sampling parameters serves flags (--top-p) and JSON keys ("top_p").
+// The flags of the table of sampling parameters (server/openai/sampling_fields.h), which also knows their JSON keys.
 namespace tessera::cli {
 
-/// Adds a flag for each sampling parameter; what is given gathers in `overrides` under its JSON key.
+/// Adds a flag for each sampling parameter that has one; what is given gathers in `overrides` under its JSON key.
 void add_sampling_flags(CLI::App& command, nlohmann::ordered_json& overrides);
 
-/// Whether `key` is a sampling parameter of apply_sampling.
-bool is_sampling_key(std::string_view key);
+/// The JSON keys of the parameters that have flags.
 const std::vector<std::string>& sampling_keys();
 
 /// Sets in `params` what `object` has under the keys of the table; other keys are left alone. invalid_argument says

@@ -1,7 +1,10 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cmath>
+#include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <limits>
 #include <memory>
@@ -131,6 +134,29 @@ Status check_memory(const Plan& plan, const OpenedModel& opened) {
                format_bytes(logits));
 }
 
+Expected<std::ofstream> open_output(const std::string& file) {
+  std::ofstream stream(file, std::ios::binary);
+  if (stream) return stream;
+  return error(StatusCode::invalid_argument, "cannot write {}: {}", file, std::strerror(errno));
+}
+
+/// What is read shall not be overwritten, and hours of work shall not end in a file that cannot be there.
+Status check_outputs(const Options& options) {
+  std::error_code ignored;
+  for (const std::string* output : {&options.output_file, &options.logits_file}) {
+    if (std::filesystem::is_directory(*output, ignored)) {
+      return error(StatusCode::invalid_argument, "cannot write {}: it is a directory", *output);
+    }
+    for (const std::string* input : {&options.text_file, &options.ids_file}) {
+      if (!std::filesystem::is_regular_file(*input, ignored)) continue;
+      if (std::filesystem::equivalent(*input, *output, ignored)) {
+        return error(StatusCode::invalid_argument, "{} is read and would be overwritten; name another file", *output);
+      }
+    }
+  }
+  return {};
+}
+
 /// Where per-token scores and logits go, besides the totals.
 class Sink {
  public:
@@ -139,8 +165,7 @@ class Sink {
     sink->tokenizer_ = input.tokenizer ? &*input.tokenizer : nullptr;
     if (!options.output_file.empty()) {
       sink->csv_ = options.output_file.ends_with(".csv");
-      sink->scores_.open(options.output_file, std::ios::binary);
-      if (!sink->scores_) return error(StatusCode::invalid_argument, "cannot write {}", options.output_file);
+      TESSERA_ASSIGN_OR_RETURN(sink->scores_, open_output(options.output_file));
       if (sink->csv_) sink->scores_ << "index,id,logprob,rank\n";
     }
     if (!options.logits_file.empty()) {
@@ -264,7 +289,7 @@ void print_summary(const Options& options, const Plan& plan, const Input& input,
                                       {"window_tokens", plan.window},
                                       {"log_likelihood", totals.logprob}};
     if (totals.scored > 0) summary["perplexity"] = std::exp(-totals.logprob / scored);
-    if (input.text_bytes > 0) summary["bits_per_byte"] = bits_per_byte;
+    if (totals.scored > 0 && input.text_bytes > 0) summary["bits_per_byte"] = bits_per_byte;
     if (options.generate > 0) summary["generated"] = totals.generated;
     print("{}\n", summary.dump());
     return;
@@ -280,18 +305,23 @@ void print_summary(const Options& options, const Plan& plan, const Input& input,
 }
 
 Status score(const Options& options) {
+  TESSERA_RETURN_IF_ERROR(check_outputs(options));
   TESSERA_ASSIGN_OR_RETURN(const OpenedModel opened, open_model(options.model));
   TESSERA_ASSIGN_OR_RETURN(const Input input, read_tokens(options, opened));
   TESSERA_ASSIGN_OR_RETURN(const Plan plan, make_plan(options, opened, static_cast<int64_t>(input.tokens.size())));
   TESSERA_RETURN_IF_ERROR(check_memory(plan, opened));
-  TESSERA_ASSIGN_OR_RETURN(LoneModel loaded, load_model(opened, plan.compute, options.threads, options.quiet));
-  set_last_rites([&] { std::filesystem::remove(options.logits_file + ".partial"); });
+  if (!options.logits_file.empty()) {
+    set_last_rites([partial = options.logits_file + ".partial"] {
+      std::error_code ignored;
+      std::filesystem::remove(partial, ignored);
+    });
+  }
   TESSERA_ASSIGN_OR_RETURN(const auto sink, Sink::open(options, input, opened.config.vocab_size));
-  auto totals = run_model(options, plan, input, loaded, *sink);
-  set_last_rites({});
-  if (!totals.ok()) return totals.status();
+  TESSERA_ASSIGN_OR_RETURN(LoneModel loaded, load_model(opened, plan.compute, options.threads, options.quiet));
+  TESSERA_ASSIGN_OR_RETURN(const Totals totals, run_model(options, plan, input, loaded, *sink));
   TESSERA_RETURN_IF_ERROR(sink->finish(options));
-  print_summary(options, plan, input, *totals);
+  set_last_rites({});
+  print_summary(options, plan, input, totals);
   return {};
 }
 

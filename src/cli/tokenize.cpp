@@ -59,10 +59,16 @@ Status tokenize(const Options& options) {
   TESSERA_ASSIGN_OR_RETURN(const text::Tokenizer tokenizer, open_tokenizer(options.model));
   const std::string words = fmt::format("{}", fmt::join(options.text, " "));
   TESSERA_ASSIGN_OR_RETURN(const std::string given,
-                           words.empty() || words == "-" ? read_input("-") : Expected<std::string>(words));
+                           options.text.empty() || words == "-" ? read_input("-") : Expected<std::string>(words));
   std::vector<int32_t> ids;
   if (options.decode) {
     TESSERA_ASSIGN_OR_RETURN(ids, parse_token_ids(given));
+    for (size_t i = 0; i < ids.size(); ++i) {
+      if (!tokenizer.token_bytes(ids[i]).empty()) continue;
+      return error(StatusCode::invalid_argument,
+                   "token {} is {}, which this tokenizer does not know; its ids end at {}", i, ids[i],
+                   tokenizer.vocab_size() - 1);
+    }
   } else {
     TESSERA_ASSIGN_OR_RETURN(ids, tokenizer.encode(given, !options.no_special));
   }

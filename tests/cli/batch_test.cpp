@@ -88,6 +88,11 @@ TEST_F(BatchTest, JsonLinesHaveTheirOwnParameters) {
   EXPECT_EQ(all.at(3)["usage"]["completion_tokens"], 4);
   EXPECT_THAT(all.at(4)["error"].get<std::string>(), HasSubstr("did you mean \"temperature\"?"));
   EXPECT_THAT(all.at(5)["error"].get<std::string>(), HasSubstr("99999999"));
+  // Going on does not make them good.
+  const Finished again = run_tessera(batch());
+  EXPECT_EQ(again.exit_code, 1);
+  EXPECT_THAT(again.err, HasSubstr("2 of 5 prompts could not be run"));
+  EXPECT_EQ(answers().size(), 5U);
 }
 
 TEST_F(BatchTest, AKilledRunGoesOn) {
@@ -140,6 +145,21 @@ TEST_F(BatchTest, AnotherFileIsNotTouched) {
     EXPECT_THAT(result.err, HasSubstr("line 1 is no answer to a prompt of this input")) << foreign;
     EXPECT_EQ(read_file(path("answers.jsonl")), foreign);
   }
+  // Without a newline it might be a torn line of ours, if it began like one.
+  for (const char* foreign : {"my notes", "{\"id", "0"}) {
+    write_file(path("answers.jsonl"), foreign);
+    EXPECT_EQ(run_tessera(batch()).exit_code, 1) << foreign;
+    EXPECT_EQ(read_file(path("answers.jsonl")), foreign);
+  }
+}
+
+TEST_F(BatchTest, ATornLineIsAnsweredAgain) {
+  write_prompts(1);
+  for (const char* torn : {"{", "{\"ind", "{\"index\":0,\"text\":\"half a"}) {
+    write_file(path("answers.jsonl"), torn);
+    EXPECT_EQ(run_tessera(batch()).exit_code, 0) << torn;
+    EXPECT_EQ(answers().size(), 1U);
+  }
 }
 
 TEST_F(BatchTest, TwoRunsDoNotWriteOneFile) {
@@ -156,6 +176,7 @@ TEST_F(BatchTest, AnEmptyFileIsDoneAtOnce) {
   const Finished result = run_tessera(batch());
   EXPECT_EQ(result.exit_code, 0) << result.err;
   EXPECT_THAT(answers(), IsEmpty());
+  EXPECT_THAT(run_tessera({"run", model(), "--input", path("prompts")}).err, HasSubstr("holds no prompts"));
 }
 
 TEST_F(BatchTest, WithoutOutputAnswersGoToStandardOutput) {

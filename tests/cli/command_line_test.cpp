@@ -21,7 +21,7 @@ TEST(CommandLine, PrintsItsVersion) {
 TEST(CommandLine, HelpListsTheCommandsAndTheirFlags) {
   const Finished help = run_tessera({"--help"});
   EXPECT_EQ(help.exit_code, 0);
-  for (const char* command : {"run", "score", "tokenize", "inspect", "synth", "quantize"}) {
+  for (const char* command : {"run", "score", "tokenize", "inspect", "synth", "quantize", "tiles", "selftest"}) {
     EXPECT_THAT(help.out, HasSubstr(std::string("\n  ") + command + " ")) << command;
     const Finished command_help = run_tessera({command, "--help"});
     EXPECT_EQ(command_help.exit_code, 0) << command;
@@ -59,7 +59,7 @@ TEST(CommandLine, MistakesAreExplainedWithExitCode2) {
       {{"run", "m", "hi", "--model", "m"}, "MODEL is given twice"},
       {{"run", "m", "--temperature"}, "--temperature"},
       {{"run", "m", "--temperature", "hot"}, "--temperature: found \"hot\", expected a number of at least 0"},
-      {{"run", "m", "--top-p", "1.5"}, "--top-p: found \"1.5\", expected a number from 0 to 1"},
+      {{"run", "m", "--top-p", "1.5"}, "--top-p: found \"1.5\", expected a number above 0, at most 1"},
       {{"run", "m", "--max-num-seqs", "0"}, "--max-num-seqs: found \"0\", expected a whole number from 1 to 1024"},
       {{"run", "m", "--kv-cache-dtype", "fp9"}, "expected one of auto, bfloat16, fp8; did you mean fp8?"},
       {{"run", "m", "-tp", "2"}, "--tensor-parallel-size: found \"2\", expected 1"},
@@ -71,7 +71,7 @@ TEST(CommandLine, MistakesAreExplainedWithExitCode2) {
       {{"run", "m", "hi", "--n", "2"}, "--n needs --json or --input"},
       {{"run", "m", "hi", "--default-chat-template-kwargs", "{"}, "expected a JSON object"},
       {{"run", "m", "hi", "--default-chat-template-kwargs", "{\"tools\": []}"}, "expected {\"enable_thinking\""},
-      {{"run", "m", "hi", "--override-generation-config", "{\"top_k\": -1}"}, "\"top_k\" is -1"},
+      {{"run", "m", "hi", "--override-generation-config", "{\"top_k\": -1}"}, "top_k is -1"},
       {{"score", "m"}, "--text or --ids is required"},
       {{"score", "m", "--text", "-", "--ids", "-"}, "excludes"},
       {{"score", "m", "--ids", "-", "--prefill-chunk", "100"}, "found \"100\", expected a multiple of 64"},

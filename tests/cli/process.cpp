@@ -22,9 +22,8 @@ namespace {
 constexpr auto kPatience = std::chrono::seconds(60);
 using Clock = std::chrono::steady_clock;
 
-std::vector<char*> argument_pointers(const Arguments& arguments) {
-  static std::string binary = TESSERA_BINARY;
-  std::vector<char*> pointers = {binary.data()};
+std::vector<char*> argument_pointers(const char* program, const Arguments& arguments) {
+  std::vector<char*> pointers = {const_cast<char*>(program)};
   for (const std::string& argument : arguments) pointers.push_back(const_cast<char*>(argument.c_str()));
   pointers.push_back(nullptr);
   return pointers;
@@ -73,7 +72,8 @@ void kill_and_reap(pid_t pid) {
 
 }  // namespace
 
-Process::Process(const Arguments& arguments, const std::string& input) : deadline_(Clock::now() + kPatience) {
+Process::Process(const Arguments& arguments, const std::string& input, const char* program)
+    : deadline_(Clock::now() + kPatience) {
   const Pipe out, err;
   // Input comes from a file, so that no test hangs on a full pipe.
   std::FILE* input_file = std::tmpfile();
@@ -86,14 +86,14 @@ Process::Process(const Arguments& arguments, const std::string& input) : deadlin
   posix_spawn_file_actions_adddup2(&actions, out.ends[1], STDOUT_FILENO);
   posix_spawn_file_actions_adddup2(&actions, err.ends[1], STDERR_FILENO);
   const int failure =
-      ::posix_spawn(&pid_, TESSERA_BINARY, &actions, nullptr, argument_pointers(arguments).data(), environ);
+      ::posix_spawn(&pid_, program, &actions, nullptr, argument_pointers(program, arguments).data(), environ);
   posix_spawn_file_actions_destroy(&actions);
   std::fclose(input_file);
   ::close(out.ends[1]);
   ::close(err.ends[1]);
   out_ = out.ends[0];
   err_ = err.ends[0];
-  if (failure != 0) throw std::runtime_error("cannot start " TESSERA_BINARY);
+  if (failure != 0) throw std::runtime_error(std::string("cannot start ") + program);
 }
 
 Process::~Process() {
@@ -131,12 +131,18 @@ Finished Process::wait() {
 
 Finished run_tessera(const Arguments& arguments, const std::string& input) { return Process(arguments, input).wait(); }
 
+Finished run_tessera_after(const std::string& preparation, const Arguments& arguments) {
+  Arguments shell = {"-c", preparation + R"(; exec "$0" "$@")", TESSERA_BINARY};
+  shell.insert(shell.end(), arguments.begin(), arguments.end());
+  return Process(shell, "", "/bin/sh").wait();
+}
+
 TerminalSession::TerminalSession(const Arguments& arguments, const std::string& term)
     : deadline_(Clock::now() + kPatience) {
   winsize size{};
   size.ws_row = 25;
   size.ws_col = 80;
-  const std::vector<char*> pointers = argument_pointers(arguments);
+  const std::vector<char*> pointers = argument_pointers(TESSERA_BINARY, arguments);
   pid_ = ::forkpty(&terminal_, nullptr, nullptr, &size);
   if (pid_ < 0) throw std::runtime_error("forkpty failed");
   if (pid_ == 0) {

@@ -19,7 +19,7 @@ struct Finished {
 /// A running `tessera`, its standard streams piped; killed when destroyed.
 class Process {
  public:
-  explicit Process(const Arguments& arguments, const std::string& input = "");
+  explicit Process(const Arguments& arguments, const std::string& input = "", const char* program = TESSERA_BINARY);
   ~Process();
   Process(const Process&) = delete;
   Process& operator=(const Process&) = delete;
@@ -41,6 +41,9 @@ class Process {
 };
 
 Finished run_tessera(const Arguments& arguments, const std::string& input = "");
+
+/// The same from a shell that first does `preparation`: "ulimit -f 8", or "exec >&-".
+Finished run_tessera_after(const std::string& preparation, const Arguments& arguments);
 
 /// `tessera` on a terminal of its own, 80 columns.
 class TerminalSession {

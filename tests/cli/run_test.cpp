@@ -98,6 +98,12 @@ TEST_F(RunTest, TheFitReportComesBeforeTheAnswer) {
   EXPECT_THAT(result.err, HasSubstr("up to 1 sequence at once, of 4000 tokens each at most"));
 }
 
+TEST_F(RunTest, APromptThatIsNotTextIsRefused) {
+  const Finished result = run_tessera({"run", model(), "caf\xE9", "--quiet"});
+  EXPECT_EQ(result.exit_code, 1);
+  EXPECT_THAT(result.err, HasSubstr("not valid UTF-8: byte 0xE9 at offset 3"));
+}
+
 TEST_F(RunTest, AModelThatDoesNotFitIsRefused) {
   const Finished result = run_tessera({"run", model(), "Hello", "--kv-cache-memory-bytes", "10k"});
   EXPECT_EQ(result.exit_code, 1);

@@ -94,6 +94,9 @@ TEST(Sampling, FlagsOutOfRangeAreRefused) {
                                                          {"--top-k", "-1"},
                                                          {"--top-k", "1.5"},
                                                          {"--top-p", "1.01"},
+                                                         {"--top-p", "0"},
+                                                         {"--repetition-penalty", "0"},
+                                                         {"--stop", ""},
                                                          {"--n", "0"},
                                                          {"--n", "17"},
                                                          {"--seed", "-1"},
@@ -105,17 +108,23 @@ TEST(Sampling, FlagsOutOfRangeAreRefused) {
 }
 
 TEST(Sampling, JsonOutOfRangeIsRefused) {
-  for (const char* text :
-       {R"({"temperature": "hot"})", R"({"temperature": -1})", R"({"top_k": 1.5})", R"({"top_k": 4294967296})",
-        R"({"max_tokens": 18446744073709551615})", R"({"seed": -1})", R"({"seed": 1.0})", R"({"n": 17})",
-        R"({"stop": 5})", R"({"stop": ["a", 5]})", R"({"stop": {"a": "b"}})", R"({"stop_token_ids": [-1]})",
-        R"({"stop_token_ids": [2147483648]})", R"({"stop_token_ids": 5})", R"({"ignore_eos": 1})",
-        R"({"logprobs": true})"}) {
+  for (const char* text : {R"({"temperature": "hot"})", R"({"temperature": -1})", R"({"top_k": 1.5})",
+                           R"({"top_k": 4294967296})", R"({"max_tokens": 18446744073709551615})", R"({"seed": 1.0})",
+                           R"({"n": 17})", R"({"stop": 5})", R"({"stop": ["a", 5]})", R"({"stop": {"a": "b"}})",
+                           R"({"stop_token_ids": [-1]})", R"({"stop_token_ids": [2147483648]})",
+                           R"({"stop_token_ids": 5})", R"({"ignore_eos": 1})", R"({"logprobs": true})"}) {
     SamplingParams params;
     const Status status = apply_sampling(Json::parse(text), params);
     EXPECT_EQ(status.code(), StatusCode::invalid_argument) << text;
     EXPECT_THAT(status.message(), HasSubstr("expected")) << text;
   }
+}
+
+TEST(Sampling, ASeedOfMinusOneIsRandom) {
+  SamplingParams params;
+  params.seed = 5;
+  ASSERT_TRUE(apply_sampling(Json::parse(R"({"seed": -1})"), params).ok());
+  EXPECT_EQ(params.seed, std::nullopt);
 }
 
 TEST(Sampling, OneStopStringNeedsNoList) {

@@ -139,7 +139,20 @@ TEST_F(ScoreTest, OneTokenHasNothingToScore) {
   const Json summary = score({"--ids", "-", "--logits", path("l.safetensors")}, "42");
   EXPECT_EQ(summary["scored"], 0);
   EXPECT_FALSE(summary.contains("perplexity"));
+  write_file(path("one"), "a");
+  EXPECT_FALSE(score({"--text", path("one")}, "").contains("bits_per_byte"));
   logits("l.safetensors", 1);
+}
+
+TEST_F(ScoreTest, WhatIsReadIsNotOverwritten) {
+  write_file(path("ids"), "1 2 3");
+  for (const char* flag : {"--output", "--logits"}) {
+    const Finished result = run_tessera({"score", model(), "--ids", path("ids"), flag, path("./ids")});
+    EXPECT_EQ(result.exit_code, 1);
+    EXPECT_THAT(result.err, HasSubstr("would be overwritten")) << flag;
+    EXPECT_EQ(read_file(path("ids")), "1 2 3");
+    EXPECT_THAT(run_tessera({"score", model(), "--ids", path("ids"), flag, model()}).err, HasSubstr("is a directory"));
+  }
 }
 
 TEST_F(ScoreTest, BadIdsAreRefused) {

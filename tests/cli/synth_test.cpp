@@ -59,6 +59,7 @@ TEST_F(SynthTest, RefusesWhatCannotBe) {
   const Finished columns = run_tessera({"synth", path("odd"), "--moe-intermediate-size", "40"});
   EXPECT_EQ(columns.exit_code, 1);
   EXPECT_THAT(columns.err, HasSubstr("groups of 16"));
+  EXPECT_THAT(run_tessera({"synth", ""}).err, HasSubstr("name is empty"));
 }
 
 }  // namespace

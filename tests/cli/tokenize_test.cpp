@@ -47,7 +47,11 @@ TEST_F(TokenizeTest, SaysWhatIsWrong) {
   const Finished ids = run_tessera({"tokenize", model(), "--decode", "1", "two"});
   EXPECT_EQ(ids.exit_code, 1);
   EXPECT_THAT(ids.err, HasSubstr("\"two\""));
+  const Finished unknown = run_tessera({"tokenize", model(), "--decode", "1", "99999"});
+  EXPECT_EQ(unknown.exit_code, 1);
+  EXPECT_THAT(unknown.err, HasSubstr("token 1 is 99999"));
   EXPECT_EQ(run_tessera({"tokenize", path("nowhere"), "x"}).exit_code, 1);
+  EXPECT_EQ(run_tessera({"tokenize", model(), ""}, "not read").out, "[]\n");
 }
 
 }  // namespace

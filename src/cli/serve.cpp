@@ -1,0 +1,250 @@
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstdlib>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "cli/commands.h"
+#include "cli/console.h"
+#include "cli/engine_flags.h"
+#include "cli/flags.h"
+#include "cli/interrupt.h"
+#include "cli/sampling.h"
+#include "server/api_keys.h"
+#include "server/server.h"
+
+namespace tessera::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct Options {
+  std::string model_word;  // the first argument
+  EngineFlags engine;
+  server::ServerOptions server;
+  std::string api_key_file;
+  bool no_access_log = false, no_state_line = false;
+};
+
+/// Every connection takes a descriptor; the soft limit of many systems is 1024.
+void raise_descriptor_limit() {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+  limit.rlim_cur = limit.rlim_max;
+  (void)::setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+Status gather_api_keys(Options& options) {
+  std::vector<std::string>& keys = options.server.api_keys;
+  for (const char* name : {"TESSERA_API_KEY", "VLLM_API_KEY"}) {
+    const char* key = std::getenv(name);
+    if (key != nullptr && *key != '\0') keys.emplace_back(key);
+  }
+  if (options.api_key_file.empty()) return {};
+  TESSERA_ASSIGN_OR_RETURN(const std::vector<std::string> more, server::read_api_keys(options.api_key_file));
+  keys.insert(keys.end(), more.begin(), more.end());
+  return {};
+}
+
+bool is_loopback(const std::string& host) { return host == "localhost" || host == "::1" || host.starts_with("127."); }
+
+void say_where(const Options& options, const server::Server& server) {
+  const auto& given = options.server;
+  note("listening on {}{}", server.url(), given.api_keys.empty() ? "" : ", for those who have a key");
+  if (given.unix_socket.empty() && !is_loopback(given.host) && given.api_keys.empty()) {
+    note("anybody who reaches {} may use it: --api-key and --api-key-file ask for keys", given.host);
+  }
+}
+
+Status serve(Options options) {
+  raise_descriptor_limit();
+  TESSERA_RETURN_IF_ERROR(gather_api_keys(options));
+  TESSERA_ASSIGN_OR_RETURN(auto server, server::Server::open(options.server));
+  std::atomic<bool> loaded = false;
+  const OnInterrupt interrupt([&] {
+    if (!loaded) std::_Exit(0);  // there is nothing to end yet
+    server->shut_down();
+  });
+  if (!options.engine.quiet) say_where(options, *server);
+  TESSERA_ASSIGN_OR_RETURN(Engine engine, open_engine(options.engine));
+  loaded = true;
+  TESSERA_RETURN_IF_ERROR(server->serve(std::move(engine)));
+  if (!options.engine.quiet) note("ready");
+  server->wait();
+  return {};
+}
+
+/// A JSON list, as vllm takes it, or origins with commas between them.
+std::vector<std::string> parse_origins(const std::string& text) {
+  std::vector<std::string> origins;
+  if (text.starts_with('[')) {
+    const Json list = Json::parse(text, nullptr, /*allow_exceptions=*/false);
+    for (const Json& origin : list) {
+      if (origin.is_string()) origins.push_back(origin.get<std::string>());
+    }
+    if (list.is_array() && origins.size() == list.size()) return origins;
+    throw CLI::ValidationError("--allowed-origins", fmt::format("found '{}', expected [\"https://HOST\", ...]", text));
+  }
+  for (size_t at = 0; at <= text.size();) {
+    const size_t comma = std::min(text.find(',', at), text.size());
+    if (comma > at) origins.push_back(text.substr(at, comma - at));
+    at = comma + 1;
+  }
+  return origins;
+}
+
+void add_model_flags(CLI::App& command, Options& options) {
+  const char* group = "Model";
+  command.add_option("--served-model-name", options.server.served_names, "Names for requests (default: MODEL)")
+      ->type_name("NAME")
+      ->expected(1, CLI::detail::expected_max_vector_size)
+      ->group(group);
+  add_chat_template_flag(command, options.engine, group);
+  command
+      .add_option_function<std::string>(
+          "--default-chat-template-kwargs",
+          [&options](const std::string& text) {
+            options.server.template_kwargs = parse_object("--default-chat-template-kwargs", text);
+          },
+          "Template variables where a request is silent: '{\"enable_thinking\": false}'")
+      ->type_name("JSON")
+      ->group(group);
+  command
+      .add_option("--allowed-chat-template-kwargs", options.server.template_kwargs_allowed,
+                  "Template variables that requests may set, besides the usual ones")
+      ->type_name("NAME")
+      ->expected(1, CLI::detail::expected_max_vector_size)
+      ->group(group);
+  command
+      .add_option_function<std::string>(
+          "--override-generation-config",
+          [&options](const std::string& text) {
+            options.server.sampling = parse_object("--override-generation-config", text);
+            SamplingParams scratch;
+            const Status status = apply_sampling(options.server.sampling, scratch);
+            if (!status.ok()) throw CLI::ValidationError("--override-generation-config", status.message());
+          },
+          "Sampling where a request is silent: '{\"temperature\": 0.6}'")
+      ->type_name("JSON")
+      ->group(group);
+  command
+      .add_option_function<std::string>(
+          "--reasoning-parser", [](const std::string&) {}, "Only qwen3, which is always on")
+      ->type_name("P")
+      ->check(one_of({"qwen3"}))
+      ->group(group);
+  command
+      .add_option_function<std::string>(
+          "--tool-call-parser", [](const std::string&) {}, "Only qwen3_coder, which is always on")
+      ->type_name("P")
+      ->check(one_of({"qwen3_coder"}))
+      ->group(group);
+  command
+      .add_flag_function(
+          "--enable-auto-tool-choice", [](int64_t) {}, "Always on")
+      ->group(group);
+}
+
+void add_network_flags(CLI::App& command, Options& options) {
+  const char* group = "Network";
+  server::ServerOptions& server = options.server;
+  command.add_option("--host", server.host, "Address to listen on (default: 127.0.0.1, this machine alone)")
+      ->type_name("H")
+      ->check(not_empty())
+      ->group(group);
+  command.add_option("--port", server.port, "Port (default: 8000); 0: any free one")
+      ->type_name("N")
+      ->check(whole(0, 65535))
+      ->group(group);
+  command.add_option("--uds", server.unix_socket, "Unix socket to listen on, in place of host and port")
+      ->type_name("PATH")
+      ->group(group);
+  command.add_option("--ssl-certfile", server.ssl_certfile, "Certificate chain, PEM: turns TLS on")
+      ->type_name("FILE")
+      ->check(readable_file())
+      ->group(group);
+  command.add_option("--ssl-keyfile", server.ssl_keyfile, "Its private key, PEM (default: in the same file)")
+      ->type_name("FILE")
+      ->check(readable_file())
+      ->group(group);
+  command
+      .add_option("--api-key", server.api_keys,
+                  "Key that clients must show; may be repeated. Also: TESSERA_API_KEY, which other users do not see")
+      ->type_name("KEY")
+      ->allow_extra_args(false)
+      ->check(not_empty())
+      ->group(group);
+  command.add_option("--api-key-file", options.api_key_file, "File of keys, one a line")
+      ->type_name("FILE")
+      ->check(readable_file())
+      ->group(group);
+  command
+      .add_option_function<std::string>(
+          "--allowed-origins", [&server](const std::string& text) { server.allowed_origins = parse_origins(text); },
+          "Web pages that may use the API from a browser: https://HOST,..., or * for all")
+      ->type_name("ORIGINS")
+      ->group(group);
+  command
+      .add_flag("--disable-access-log,--disable-uvicorn-access-log,--disable-log-requests", options.no_access_log,
+                "No line for each request on standard error")
+      ->group(group);
+  command.add_flag("--disable-log-stats", options.no_state_line, "No line a second of what the engine does")
+      ->group(group);
+}
+
+void add_limit_flags(CLI::App& command, Options& options) {
+  for (const server::LimitFlag& flag : server::limit_flags()) {
+    command
+        .add_option_function<int64_t>(
+            flag.name, [&options, &flag](int64_t value) { flag.set(options.server.limits, value); },
+            fmt::format("{} (default: {})", flag.what, flag.value(options.server.limits)))
+        ->type_name("N")
+        ->transform(with_suffix())
+        ->check(whole(flag.low, flag.high))
+        ->group("Limits");
+  }
+}
+
+void check(Options& options) {
+  std::string& model = options.engine.options.model;
+  if (!model.empty() && !options.model_word.empty()) {
+    throw CLI::ValidationError("MODEL is given twice; leave --model out");
+  }
+  if (model.empty()) model = options.model_word;
+  if (model.empty()) throw CLI::ValidationError("MODEL is required: a directory, or owner/name");
+  server::ServerOptions& server = options.server;
+  if (server.served_names.empty()) server.served_names = {model};
+  server.model_root = model;
+  server.version = TESSERA_VERSION;
+  server.access_log = !options.no_access_log && !options.engine.quiet;
+  server.state_line = is_terminal(Stream::err) && !options.no_state_line && !options.engine.quiet;
+}
+
+}  // namespace
+
+void add_serve(CLI::App& app, Action& action) {
+  auto options = std::make_shared<Options>();
+  CLI::App* command = app.add_subcommand("serve", "Serve a model: the OpenAI API, a web page, metrics");
+  command->add_option("MODEL", options->model_word, "A directory, or owner/name in the Hugging Face cache");
+  command->add_option("--model", options->engine.options.model, "The same as MODEL")->type_name("M");
+  add_model_flags(*command, *options);
+  add_network_flags(*command, *options);
+  add_limit_flags(*command, *options);
+  add_engine_flags(*command, options->engine);
+  command->footer(
+      "Examples:\n"
+      "  tessera serve MODEL                               http://127.0.0.1:8000: a page to chat on, and the API\n"
+      "  tessera serve MODEL --host 0.0.0.0 --api-key-file keys --ssl-certfile chain.pem --ssl-keyfile key.pem\n"
+      "  curl http://127.0.0.1:8000/v1/chat/completions -H 'Content-Type: application/json' \\\n"
+      "    -d '{\"messages\": [{\"role\": \"user\", \"content\": \"Hello\"}]}'");
+  command->callback([options, &action] {
+    check(*options);
+    action = [options] { return serve(*options); };
+  });
+}
+
+}  // namespace tessera::cli

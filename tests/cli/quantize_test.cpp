@@ -1,0 +1,63 @@
+// What `quantize` leaves behind, whether it succeeds or not. The weights themselves: tests/model/quantize_test.cpp.
+
+#include <gmock/gmock.h>
+
+#include <nlohmann/json.hpp>
+
+#include "cli/model_directory.h"
+
+namespace tessera::cli {
+namespace {
+
+using ::testing::HasSubstr;
+
+class QuantizeTest : public ModelDirectoryTest {
+ protected:
+  void SetUp() override {
+    ModelDirectoryTest::SetUp();
+    ASSERT_EQ(run_tessera({"synth", path("bf16"), "--format", "bf16"}).exit_code, 0);
+  }
+  Finished quantize(Arguments arguments) const {
+    arguments.insert(arguments.begin(), "quantize");
+    return run_tessera(arguments);
+  }
+};
+
+TEST_F(QuantizeTest, TheResultRuns) {
+  const Finished made = quantize({path("bf16"), path("small"), "--report", path("report.json"), "--recipe", "all"});
+  ASSERT_EQ(made.exit_code, 0) << made.err;
+  EXPECT_THAT(made.out, HasSubstr("BF16 -> NVFP4"));
+  EXPECT_EQ(nlohmann::json::parse(read_file(path("report.json")))["dialect"], "modelopt");
+  EXPECT_EQ(run_tessera({"run", path("small"), "Hello", "--max-tokens", "2"}).exit_code, 0);
+}
+
+TEST_F(QuantizeTest, FailuresLeaveEverythingAsItWas) {
+  write_file(path("report.json"), "the last report");
+  const struct {
+    std::string source, destination;
+    const char* message;
+  } cases[] = {{path("bf16"), path("bf16"), "is there already"},
+               {path("bf16"), path("model"), "is there already"},
+               {path("bf16"), "", "name is empty"},
+               {path("bf16/config.json"), path("new"), "is a file"},
+               {"", path("new"), "name is empty"},
+               {path("bf16"), path("bf16/config.json/new"), "Not a directory"}};
+  for (const auto& c : cases) {
+    const Finished result = quantize({c.source, c.destination, "--report", path("report.json")});
+    EXPECT_EQ(result.exit_code, 1) << c.message;
+    EXPECT_THAT(result.err, HasSubstr(c.message));
+    EXPECT_EQ(read_file(path("report.json")), "the last report");
+    EXPECT_FALSE(std::filesystem::exists(path("new")));
+  }
+}
+
+TEST_F(QuantizeTest, WhatIsQuantisedAlreadyIsNotQuantisedAgain) {
+  const Finished again = quantize({model(), path("new"), "--format", "mxfp4", "--recipe", "experts"});
+  EXPECT_EQ(again.exit_code, 1);
+  EXPECT_THAT(again.err, HasSubstr("nothing to quantise: of what was asked for, routed-expert is NVFP4 already"));
+  const Finished other = quantize({model(), path("new"), "--recipe", "all", "--dialect", "compressed-tensors"});
+  EXPECT_THAT(other.err, HasSubstr("ask for that dialect"));
+}
+
+}  // namespace
+}  // namespace tessera::cli
