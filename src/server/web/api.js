@@ -22,7 +22,8 @@ export class ServerError extends Error {
 
 async function request(path, options = {}) {
   const headers = { ...options.headers };
-  if (key) headers.Authorization = `Bearer ${key}`;
+  const used = key;
+  if (used) headers.Authorization = `Bearer ${used}`;
   let response;
   try {
     response = await fetch(path, { ...options, headers, cache: "no-store" });
@@ -31,6 +32,7 @@ async function request(path, options = {}) {
     throw new ServerError(0, { message: "The server does not answer. Is it still running?" });
   }
   if (response.ok) return response;
+  if (response.status === 401 && used !== key) return request(path, options); // the user gave another key meanwhile
   const text = await response.text();
   let error = null;
   try {

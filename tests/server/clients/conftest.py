@@ -1,7 +1,7 @@
 import openai
 import pytest
 
-from served import NAME, TALKING_MODEL, Served, tiny_model
+from served import NAME, TALKING_MODEL, serving, tiny_model
 
 
 @pytest.fixture(scope="session")
@@ -16,20 +16,13 @@ def model(folder):
 
 @pytest.fixture(scope="module")
 def server(model, folder):
-    served = Served(model, folder, "--max-model-len", "2048", "--max-num-seqs", "64")
-    yield served
-    assert served.alive(), served.log.read_text()
-    served.wait_idle()
-    assert served.stop() == 0
+    yield from serving(model, folder, "--max-model-len", "2048", "--max-num-seqs", "64")
 
 
 @pytest.fixture(scope="module")
 def talking(folder):
     """A server of the bundled model, which answers what it is asked."""
-    served = Served(str(TALKING_MODEL), folder)
-    yield served
-    served.wait_idle()
-    assert served.stop() == 0
+    yield from serving(str(TALKING_MODEL), folder)
 
 
 @pytest.fixture(scope="module")

@@ -130,6 +130,15 @@ class Served:
             raise RuntimeError(f"did not end within {seconds} s of SIGTERM:\n{self.log.read_text()[-2000:]}") from None
 
 
+def serving(model: str, folder: pathlib.Path, *flags: str):
+    """For a fixture to yield from: a server that must live through the tests and end well, with nothing held."""
+    served = Served(model, folder, *flags)
+    yield served
+    assert served.alive(), served.log.read_text()
+    served.wait_idle()
+    assert served.stop() == 0
+
+
 def certificate(folder: pathlib.Path) -> tuple[str, str]:
     """Key and certificate of 127.0.0.1, signed by itself."""
     key, chain = folder / "key.pem", folder / "chain.pem"
