@@ -17,7 +17,7 @@
 #include "kernels/cpu/fp4_mma.h"
 #include "kernels/fp4_activation.h"
 #include "kernels/matrix_fixture.h"
-#include "kernels/swiglu.h"
+#include "kernels/spelt_math.h"
 
 namespace tessera::kernels::cpu {
 namespace {

@@ -10,7 +10,7 @@
 #include "format/ue8m0.h"
 #include "kernels/cpu/fp4_mma.h"
 #include "kernels/fp4_activation.h"
-#include "kernels/swiglu.h"
+#include "kernels/spelt_math.h"
 
 namespace tessera::kernels::cpu {
 namespace {

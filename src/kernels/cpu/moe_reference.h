@@ -30,7 +30,7 @@ struct InputScales {
 void reference_product(plan::Path path, const format::MatrixView& w, float input_scale, std::span<const float> x,
                        std::span<float> out);
 
-/// swiglu of kernels/swiglu.h after the gate and up products: [inner], values of BF16.
+/// swiglu of kernels/spelt_math.h after the gate and up products: [inner], values of BF16.
 std::vector<float> reference_gate_up(plan::Path path, const ReferenceExpert& expert, float input_scale,
                                      std::span<const float> x);
 

@@ -5,6 +5,7 @@
 #include "kernels/cuda/route.h"
 #include "kernels/ptx/griddepcontrol.cuh"
 #include "kernels/ptx/mma_bf16.cuh"
+#include "kernels/spelt_math.h"
 
 namespace tessera::kernels::cuda {
 namespace {
@@ -53,10 +54,7 @@ __global__ void __launch_bounds__(kReduceThreads) sum_experts(const __grid_const
   if (args.shared) {
     const int64_t slot = int64_t{args.tokens} * k + token;
     float weight = 1.0F;
-    if (args.shared_gate != nullptr) {
-      const float e = ptx::ex2_approx(__fmul_rn(args.shared_gate[token], -1.4426950408889634F));
-      weight = __fdiv_rn(1.0F, __fadd_rn(1.0F, e));
-    }
+    if (args.shared_gate != nullptr) weight = spelt::sigmoid(args.shared_gate[token]);
     add_row(args.rows + slot * args.hidden + column, weight, sums);
   }
   auto* at = reinterpret_cast<uint4*>(args.residual + token * args.hidden + column);

@@ -2,7 +2,7 @@
 
 #include "device/cuda.h"
 #include "kernels/ptx/griddepcontrol.cuh"
-#include "kernels/ptx/mma_bf16.cuh"
+#include "kernels/spelt_math.h"
 
 namespace tessera::kernels::cuda {
 namespace {
@@ -63,7 +63,7 @@ __device__ void route_token(const RouteArgs& args, int token, int lane) {
   }
   const bool mine = lane < args.experts_per_token;
   const float largest = logit_of(__shfl_sync(kAll, my_key, 0));
-  const float p = ptx::ex2_approx(__fmul_rn(__fsub_rn(logit_of(my_key), largest), 1.4426950408889634F));
+  const float p = spelt::exp(__fsub_rn(logit_of(my_key), largest));
   float total = 0;
   int rank = 0;
   for (int j = 0; j < args.experts_per_token; ++j) {

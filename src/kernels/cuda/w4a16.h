@@ -32,7 +32,7 @@ struct W4a16Args {
   const int32_t* x_rows = nullptr;  // [slots]: row of x; null: the slot itself
   uint16_t* out = nullptr;          // [slots, width] BF16
   int32_t width = 0;                // weight rows, or half of them with SwiGLU; a multiple of 8
-  bool swiglu = false;              // out = bf16(bf16(silu(bf16 gate)) * bf16 up)
+  bool swiglu = false;              // kernels/spelt_math.h, gate and up interleaved by 8
   bool weights_early = false;       // tiles are known to be complete when the kernel starts, before its PDL wait
   const SlotTile* tiles = nullptr;  // [*tile_count]
   const int32_t* tile_count = nullptr;

@@ -10,7 +10,9 @@
 #include "kernels/ptx/griddepcontrol.cuh"
 #include "kernels/ptx/mbarrier.cuh"
 #include "kernels/ptx/mma_bf16.cuh"
+#include "kernels/ptx/shared_memory.cuh"
 #include "kernels/ptx/stmatrix.cuh"
+#include "kernels/spelt_math.h"
 #include "plan/candidates.h"
 
 // The W4A16 grouped product: 4-bit weights (M) times BF16 tokens (N).
@@ -259,17 +261,6 @@ __device__ inline bool combine_segments(const W4a16Args& args, int32_t* shared_w
   return true;
 }
 
-__device__ inline float round_bf16(float x) { return __uint_as_float(ptx::cvt_bf16x2(x, 0.0F)); }
-
-__device__ inline float silu(float x) {
-  const float e = ptx::ex2_approx(__fmul_rn(x, -1.4426950408889634F));
-  return __fmul_rn(x, ptx::rcp_approx(__fadd_rn(1.0F, e)));
-}
-/// Of fp32 sums, rounded where kernels/moe.h says; the product is rounded by the caller.
-__device__ inline float swiglu(float gate, float up) {
-  return __fmul_rn(round_bf16(silu(round_bf16(gate))), round_bf16(up));
-}
-
 /// Sums to BF16 rows of `out`, by way of shared memory, where the stages were.
 template <typename Budget>
 __device__ inline void write_rows(const W4a16Args& args, const BlockWork& work, std::byte* smem, uint32_t smem_address,
@@ -290,7 +281,7 @@ __device__ inline void write_rows(const W4a16Args& args, const BlockWork& work, 
       for (int e = 0; e < 4; ++e) v[e] = __fmul_rn(acc[i][c][e], e < 2 ? alpha0 : alpha1);
       const uint32_t to = at + c * plan::kMmaCols * pitch;
       if (args.swiglu) {
-        ptx::stmatrix_x1_trans(to, ptx::cvt_bf16x2(swiglu(v[1], v[3]), swiglu(v[0], v[2])));
+        ptx::stmatrix_x1_trans(to, uint32_t{swiglu(v[1], v[3])} << 16 | swiglu(v[0], v[2]));
       } else {
         ptx::stmatrix_x2_trans(to + (lane & 8) * 2, ptx::cvt_bf16x2(v[1], v[0]), ptx::cvt_bf16x2(v[3], v[2]));
       }
@@ -316,7 +307,7 @@ __device__ void consume(const W4a16Args& args, const BlockWork& work, std::byte*
   const int steps = (work.slices + S::kSlices - 1) / S::kSlices;
   if constexpr (S::kFolds) {
     const int segments = args.partials != nullptr ? 1 : args.segments;
-    Accumulators<Budget> total;
+    Accumulators<Budget> total = {};
     int step = 0;
 #pragma unroll 1
     for (int segment = 0; segment < segments; ++segment) {
@@ -342,7 +333,7 @@ template <typename Budget>
 __global__ void __launch_bounds__(Budget::kThreads, Budget::kTile.blocks_per_sm)
     w4a16_gemm(const __grid_constant__ W4a16Args args) {
   using S = W4a16Shape<Budget>;
-  extern __shared__ __align__(128) std::byte smem[];
+  std::byte* smem = ptx::dynamic_shared_memory();
   const uint32_t smem_address = ptx::shared_address(smem);
   auto* columns = reinterpret_cast<int32_t*>(smem + S::kColumns);
   const int warp = static_cast<int>(threadIdx.x) / 32, lane = static_cast<int>(threadIdx.x) % 32;

@@ -53,7 +53,7 @@ struct W4a4Args {
   const std::byte* activations = nullptr;  // from quantize_activations
   uint16_t* out = nullptr;                 // [slots, width] BF16, 16-byte aligned
   int32_t width = 0;                       // weight rows, or half of them with SwiGLU; a multiple of 8
-  bool swiglu = false;                     // kernels/swiglu.h, gate and up interleaved by 8
+  bool swiglu = false;                     // kernels/spelt_math.h, gate and up interleaved by 8
   const SlotTile* tiles = nullptr;         // [*tile_count], for the kernel's n
   const int32_t* tile_count = nullptr;
   int32_t row_tiles = 0;  // ceil(strips / (tile.m / 16)): filled in by w4a4_gemm

@@ -10,7 +10,7 @@
 #include "base/dtype.h"
 #include "kernels/cpu/moe_reference.h"
 #include "kernels/fp4_activation.h"
-#include "kernels/swiglu.h"
+#include "kernels/spelt_math.h"
 
 namespace tessera::kernels::cuda {
 namespace {

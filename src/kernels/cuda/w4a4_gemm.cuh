@@ -9,7 +9,8 @@
 #include "kernels/ptx/griddepcontrol.cuh"
 #include "kernels/ptx/mbarrier.cuh"
 #include "kernels/ptx/mma_fp4.cuh"
-#include "kernels/swiglu.h"
+#include "kernels/ptx/shared_memory.cuh"
+#include "kernels/spelt_math.h"
 #include "plan/budget.h"
 
 // The grouped product of W4A4 for one tile. A block computes m weight rows by n columns of one group over all of K. One
@@ -203,7 +204,7 @@ template <typename Budget>
 __global__ void __launch_bounds__(Budget::kThreads, Budget::kTile.blocks_per_sm)
     w4a4_kernel(const __grid_constant__ W4a4Args args) {
   using S = W4a4Shape<Budget>;
-  extern __shared__ __align__(128) std::byte smem[];
+  std::byte* smem = ptx::dynamic_shared_memory();
   const uint32_t smem_address = ptx::shared_address(smem);
   const int warp = static_cast<int>(threadIdx.x) / 32, lane = static_cast<int>(threadIdx.x) % 32;
 

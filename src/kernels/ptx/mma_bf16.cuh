@@ -30,18 +30,4 @@ __device__ inline uint32_t cvt_bf16x2(float high, float low) {
   return d;
 }
 
-/// 2^x; about 2 units in the last place, the same on every run.
-__device__ inline float ex2_approx(float x) {
-  float d;
-  asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(d) : "f"(x));
-  return d;
-}
-
-/// 1/x; 1 unit in the last place, the same on every run; 0 for infinity.
-__device__ inline float rcp_approx(float x) {
-  float d;
-  asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(d) : "f"(x));
-  return d;
-}
-
 }  // namespace tessera::kernels::ptx

@@ -6,8 +6,8 @@
 #include "kernels/cuda/route.h"
 #include "plan/candidates.h"
 
-// The W4A16 layer on a GPU (label gpu). Ours against ours: bits. Against the reference: relative L2 of 1e-3.
-// Tests named Small* are for compute-sanitizer.
+// The W4A16 layer, on a GPU (label gpu) and, but for tests named Large*, in the simulator. Ours against ours: bits.
+// Against the reference: relative L2 of 1e-3. Tests named Small* are for compute-sanitizer.
 namespace tessera::kernels::cuda {
 namespace {
 
@@ -127,7 +127,7 @@ TEST(MoeGpu, DecodedWeightsAreExact) {
   }
 }
 
-TEST(MoeGpu, EveryTileGivesTheSameBitsAndTheyAreRight) {
+TEST(MoeGpu, LargeEveryTileGivesTheSameBitsAndTheyAreRight) {
   for (const WeightFormat format : kFormats) {
     const Layer layer(odd_desc(format));
     for (const Pattern pattern : {Pattern::random, Pattern::one_expert, Pattern::few_experts}) {
@@ -157,7 +157,8 @@ TEST(MoeGpu, EveryTileGivesTheSameBitsAndTheyAreRight) {
 TEST(MoeGpu, SegmentsGiveTheSameBitsSplitAndFolded) {
   const Layer layer(make_desc(WeightFormat::nvfp4, 4096, 64, 8, 2, 1, 0));
   ASSERT_EQ(plan::k_segments(layer.desc), 4);
-  const plan::Desc many = with_tokens(layer.desc, 300);  // more than kPartialSlotsMax slots: folded
+  const plan::Desc many = with_tokens(layer.desc, 90);  // more than kPartialSlotsMax slots: folded
+  ASSERT_GT(plan::slots(many), kPartialSlotsMax);
   const MoeInput all(many, Pattern::random, 7);
   std::vector<uint16_t> want;
   int folded = 0, split = 0;
@@ -175,13 +176,14 @@ TEST(MoeGpu, SegmentsGiveTheSameBitsSplitAndFolded) {
     some.logits.resize(7 * 8);
     some.shared_gate.resize(7);
     if (const auto plan = plan_of(few, kernel.tile)) {
-      expect_equal(run_moe(*plan, layer, some), {want.begin(), want.begin() + 7 * 4096}, "7 of 300 tokens");
+      expect_equal(run_moe(*plan, layer, some), {want.begin(), want.begin() + 7 * 4096}, "7 of 90 tokens");
       split += kernel.splits_segments ? 1 : 0;
     }
     if (HasFatalFailure()) return;
   }
-  EXPECT_GT(folded, 10);
-  EXPECT_GT(split, 10);
+  const auto kernels = static_cast<int>(w4a16_kernels(WeightFormat::nvfp4).size());
+  EXPECT_GT(folded, kernels / 3);
+  EXPECT_GT(split, kernels / 3);
 }
 
 TEST(MoeGpu, ATokenAloneHasTheBitsThatItHasAmongOthers) {
@@ -261,7 +263,7 @@ TEST(MoeGpu, NanLogitsSpoilTheirTokenAlone) {
   }
 }
 
-TEST(MoeGpu, RepeatsAndGraphsGiveTheSameBits) {
+TEST(MoeGpu, LargeRepeatsAndGraphsGiveTheSameBits) {
   for (const int64_t hidden : {448, 4096}) {  // one segment, and several by tickets
     const Layer layer(make_desc(WeightFormat::nvfp4, hidden, 64, 8, 2, 1, 0));
     const plan::Desc d = with_tokens(layer.desc, 6);
@@ -334,15 +336,19 @@ TEST(MoeGpu, SmallAtomsAreThoseOfTheCpu) {
 
 TEST(MoeGpu, SmallCases) {
   for (const WeightFormat format : kFormats) {
-    const Layer layer(make_desc(format, 128, 32, 6, 2, 1, 0));
+    const Layer layer(make_desc(format, 192, 32, 6, 2, 1, 0));
     for (const int64_t tokens : {1, 9, 130}) {
       const plan::Desc d = with_tokens(layer.desc, tokens);
-      const MoeInput input(d, Pattern::random, 17);
+      MoeInput input(d, Pattern::random, 17);
+      std::fill(input.residual.begin(), input.residual.end(), uint16_t{0});
       std::vector<uint16_t> want;
       for (const W4a16Kernel& kernel : w4a16_kernels(format)) {
-        if (kernel.tile.n != 8 && kernel.tile.n != 64 && kernel.tile.n != 128) continue;
+        if (kernel.tile.n % 16 != 0 && kernel.tile.n != 8) continue;
         const auto got = run_moe(*plan_of(d, kernel.tile), layer, input);
-        if (want.empty()) want = got;
+        if (want.empty()) {
+          want = got;
+          expect_close(layer, input, got, tokens, 16, std::to_string(tokens) + " tokens");
+        }
         expect_equal(got, want, plan::shape_name(kernel.tile));
       }
     }

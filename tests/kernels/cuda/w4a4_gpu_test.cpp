@@ -13,7 +13,8 @@
 #include "kernels/selftest.h"
 #include "plan/candidates.h"
 
-// These run on a GPU (label gpu). Everything is compared bit for bit; NaN equals NaN.
+// These run on a GPU (label gpu) and, but for tests named Large*, in the simulator. Everything is compared bit for bit;
+// NaN equals NaN.
 namespace tessera::kernels::cuda {
 namespace {
 
@@ -115,7 +116,7 @@ void expect_reference_from_every_tile(const CaseShape& shape, int repeats = 1) {
   }
 }
 
-TEST(W4a4OnGpu, OneExpertWithEveryCountOfTokens) {
+TEST(W4a4OnGpu, LargeOneExpertWithEveryCountOfTokens) {
   std::vector<int32_t> counts;
   for (int32_t t = 1; t <= 40; ++t) counts.push_back(t);
   for (const int32_t t : {63, 64, 65, 127, 128, 129, 0}) counts.push_back(t);
@@ -144,13 +145,13 @@ TEST(W4a4OnGpu, NothingToDo) {
     expect_reference_from_every_tile({plan::Op::down, format, 64, 64, {0, 0}, 5});
 }
 
-TEST(W4a4OnGpu, OneExpertTakesAll) {
+TEST(W4a4OnGpu, LargeOneExpertTakesAll) {
   for (const WeightFormat format : kFormats) {
     expect_reference_from_every_tile({plan::Op::gate_up, format, 256, 128, {0, 700, 0}, 6});
   }
 }
 
-TEST(W4a4OnGpu, AThousandRunsGiveOneAnswer) {
+TEST(W4a4OnGpu, LargeAThousandRunsGiveOneAnswer) {
   for (const WeightFormat format : kFormats) {
     const W4a4Case c({plan::Op::gate_up, format, 512, 128, {130, 1, 60}, 7});
     W4a4Problem problem = c.problem(plan::make_tile(plan::Path::w4a4, format, 128, 128, 128, 1));

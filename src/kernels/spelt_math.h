@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <cstring>
 
-// SwiGLU of one element, the same bits on the host and on a GPU: exp is that of cpu/simd_math-inl.h, operation by
-// operation, and every rounding is spelt.
+// Arithmetic with the same bits on the host and on a GPU. exp is that of cpu/simd_math-inl.h, operation by
+// operation, every rounding is spelt. Compiled without contraction (-ffp-contract=off, --fmad=false).
 #if defined(__CUDACC__)
 #define TESSERA_HOST_DEVICE __host__ __device__
 #else
@@ -76,10 +76,11 @@ TESSERA_HOST_DEVICE inline float exp(float x) {
   return float_of(bits_of(p) + (bits_of(shifted) << 23));
 }
 
+TESSERA_HOST_DEVICE inline float sigmoid(float x) { return divide(1.0F, 1.0F + exp(0.0F - x)); }
+
 }  // namespace spelt
 
-/// silu(gate) * up in BF16 bits. Rounded to BF16: gate, up, silu(gate), the product. Compiled without contraction
-/// (-ffp-contract=off, --fmad=false).
+/// silu(gate) * up in BF16 bits. Rounded to BF16: gate, up, silu(gate), the product.
 TESSERA_HOST_DEVICE inline uint16_t swiglu(float gate, float up) {
   const float g = spelt::round_bf16(gate);
   const float silu = spelt::divide(g, 1.0F + spelt::exp(0.0F - g));

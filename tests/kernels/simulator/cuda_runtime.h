@@ -1,0 +1,257 @@
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <functional>
+#include <utility>
+#include <vector>
+
+#include "kernels/simulator/block.h"
+
+// As much of the CUDA language and runtime as the kernels and their host code use, on the simulator. It stands in
+// <cuda_runtime.h>'s place on the include path, so that the sources are compiled as they are.
+
+// ---- the language ----
+
+#define __device__
+#define __global__
+#define __host__
+#define __noinline__
+#define __shared__ static  // one block runs at a time
+#define __grid_constant__
+#define __launch_bounds__(...)
+#define __align__(bytes) __attribute__((aligned(bytes)))
+
+struct uint3 {
+  unsigned x, y, z;
+};
+struct alignas(8) uint2 {
+  unsigned x, y;
+};
+struct alignas(16) uint4 {
+  unsigned x, y, z, w;
+};
+struct alignas(16) int4 {
+  int x, y, z, w;
+};
+struct alignas(16) float4 {
+  float x, y, z, w;
+};
+struct dim3 {
+  unsigned x, y, z;
+  // NOLINTNEXTLINE(google-explicit-constructor): as CUDA's
+  constexpr dim3(unsigned x_ = 1, unsigned y_ = 1, unsigned z_ = 1) : x(x_), y(y_), z(z_) {}
+};
+extern uint3 threadIdx, blockIdx;
+extern dim3 blockDim, gridDim;
+
+inline int min(int a, int b) { return a < b ? a : b; }
+inline int max(int a, int b) { return a > b ? a : b; }
+inline uint32_t max(uint32_t a, uint32_t b) { return a > b ? a : b; }
+
+inline void __syncthreads() { tessera::simulator::block_barrier(0, tessera::simulator::block_threads()); }
+inline void __syncwarp() { tessera::simulator::exchange("__syncwarp", "", 1); }
+inline void __threadfence() {}
+
+// ---- arithmetic, spelt ----
+
+inline float __fmul_rn(float a, float b) { return a * b; }
+inline float __fadd_rn(float a, float b) { return a + b; }
+inline float __fsub_rn(float a, float b) { return a - b; }
+inline float __fdiv_rn(float a, float b) { return a / b; }
+inline float __fmaf_rn(float a, float b, float c) { return std::fma(a, b, c); }
+inline uint32_t __float_as_uint(float x) { return std::bit_cast<uint32_t>(x); }
+inline float __uint_as_float(uint32_t x) { return std::bit_cast<float>(x); }
+inline int __popc(uint32_t x) { return std::popcount(x); }
+inline int __clzll(long long x) { return std::countl_zero(static_cast<unsigned long long>(x)); }
+inline uint32_t __funnelshift_r(uint32_t low, uint32_t high, uint32_t by) {
+  return static_cast<uint32_t>((uint64_t{high} << 32 | low) >> (by & 31U));
+}
+inline uint32_t __funnelshift_l(uint32_t low, uint32_t high, uint32_t by) {
+  return static_cast<uint32_t>((uint64_t{high} << 32 | low) << (by & 31U) >> 32);
+}
+inline uint32_t __byte_perm(uint32_t x, uint32_t y, uint32_t selector) {
+  uint32_t result = 0;
+  for (unsigned i = 0; i < 4; ++i) {
+    const uint32_t from = selector >> (4 * i) & 7U;
+    result |= ((uint64_t{y} << 32 | x) >> (8 * from) & 0xffU) << (8 * i);
+  }
+  return result;
+}
+inline int __dp4a(int a, int b, int sum) {
+  for (int i = 0; i < 4; ++i) sum += static_cast<int8_t>(a >> (8 * i)) * static_cast<int8_t>(b >> (8 * i));
+  return sum;
+}
+
+// ---- memory ----
+
+template <typename T>
+T __ldcg(const T* p) {
+  tessera::simulator::check_global(p, sizeof(T));
+  return *p;
+}
+template <typename T>
+void __stcg(T* p, T value) {
+  tessera::simulator::check_global(p, sizeof(T));
+  *p = value;
+}
+inline int32_t atomicAdd(int32_t* p, int32_t value) {
+  tessera::simulator::check_global(p, sizeof *p);
+  return std::exchange(*p, *p + value);
+}
+inline uint32_t atomicOr(uint32_t* p, uint32_t value) { return std::exchange(*p, *p | value); }
+
+// ---- a warp ----
+
+namespace tessera::simulator {
+/// What lane `lane` brought to the exchange.
+template <typename T>
+T of_lane(const std::byte* slots, int lane) {
+  T value;
+  std::memcpy(&value, slots + static_cast<size_t>(lane) * kExchangeBytes, sizeof value);
+  return value;
+}
+inline void check_mask(uint32_t mask) {
+  if (mask != 0xffffffffU) fail("a warp operation with the mask %#x", mask);
+}
+template <typename T, typename From>
+T shuffle(const char* what, uint32_t mask, T value, From&& from) {
+  check_mask(mask);
+  const int lane = static_cast<int>(threadIdx.x) % 32;
+  const std::byte* slots = exchange(what, &value, sizeof value);
+  const int source = from(lane);
+  return source < 0 || source > 31 ? value : of_lane<T>(slots, source);
+}
+template <typename T, typename Combine>
+T reduce(const char* what, uint32_t mask, T value, Combine&& combine) {
+  check_mask(mask);
+  const std::byte* slots = exchange(what, &value, sizeof value);
+  T result = of_lane<T>(slots, 0);
+  for (int i = 1; i < 32; ++i) result = combine(result, of_lane<T>(slots, i));
+  return result;
+}
+}  // namespace tessera::simulator
+
+template <typename T>
+T __shfl_sync(uint32_t mask, T value, int source) {
+  return tessera::simulator::shuffle("__shfl_sync", mask, value, [&](int) { return source & 31; });
+}
+template <typename T>
+T __shfl_up_sync(uint32_t mask, T value, int by) {
+  return tessera::simulator::shuffle("__shfl_up_sync", mask, value, [&](int lane) { return lane - by; });
+}
+template <typename T>
+T __shfl_down_sync(uint32_t mask, T value, int by) {
+  return tessera::simulator::shuffle("__shfl_down_sync", mask, value, [&](int lane) { return lane + by; });
+}
+template <typename T>
+T __shfl_xor_sync(uint32_t mask, T value, int by) {
+  return tessera::simulator::shuffle("__shfl_xor_sync", mask, value, [&](int lane) { return lane ^ by; });
+}
+template <typename T>
+T __reduce_max_sync(uint32_t mask, T value) {
+  return tessera::simulator::reduce("__reduce_max_sync", mask, value, [](T a, T b) { return a > b ? a : b; });
+}
+template <typename T>
+T __reduce_min_sync(uint32_t mask, T value) {
+  return tessera::simulator::reduce("__reduce_min_sync", mask, value, [](T a, T b) { return a < b ? a : b; });
+}
+inline int __any_sync(uint32_t mask, int value) {
+  return tessera::simulator::reduce("__any_sync", mask, value, [](int a, int b) { return a | b; });
+}
+
+// ---- the runtime ----
+
+enum cudaError_t { cudaSuccess = 0 };
+enum cudaMemcpyKind { cudaMemcpyHostToDevice, cudaMemcpyDeviceToHost };
+enum cudaFuncAttribute { cudaFuncAttributeMaxDynamicSharedMemorySize };
+enum cudaLaunchAttributeID { cudaLaunchAttributeProgrammaticStreamSerialization };
+enum cudaStreamCaptureMode { cudaStreamCaptureModeThreadLocal };
+inline constexpr unsigned cudaStreamNonBlocking = 1;
+
+/// Launches run at once, or are kept while the stream is being captured.
+struct CapturedLaunches {
+  std::vector<std::function<void()>> launches;
+};
+using cudaGraph_t = CapturedLaunches*;
+using cudaGraphExec_t = CapturedLaunches*;
+struct SimulatedStream {
+  cudaGraph_t capturing = nullptr;
+};
+using cudaStream_t = SimulatedStream*;
+struct SimulatedEvent {};
+using cudaEvent_t = SimulatedEvent*;
+
+struct cudaLaunchAttribute {
+  cudaLaunchAttributeID id;
+  struct {
+    int programmaticStreamSerializationAllowed;
+  } val;
+};
+struct cudaLaunchConfig_t {
+  dim3 gridDim, blockDim;
+  size_t dynamicSmemBytes = 0;
+  cudaStream_t stream = nullptr;
+  cudaLaunchAttribute* attrs = nullptr;
+  unsigned numAttrs = 0;
+};
+
+inline const char* cudaGetErrorString(cudaError_t) { return "no error"; }
+inline const char* cudaGetErrorName(cudaError_t) { return "cudaSuccess"; }
+inline cudaError_t cudaSetDevice(int) { return cudaSuccess; }
+inline cudaError_t cudaDriverGetVersion(int* version) { return *version = 0, cudaSuccess; }
+inline cudaError_t cudaRuntimeGetVersion(int* version) { return *version = 0, cudaSuccess; }
+inline cudaError_t cudaMalloc(void** p, size_t bytes) {
+  return *p = tessera::simulator::allocate(bytes), cudaSuccess;
+}
+inline cudaError_t cudaFree(void* p) { return tessera::simulator::release(p), cudaSuccess; }
+inline cudaError_t cudaMemset(void* p, int value, size_t bytes) { return std::memset(p, value, bytes), cudaSuccess; }
+inline cudaError_t cudaMemcpy(void* to, const void* from, size_t bytes, cudaMemcpyKind) {
+  if (bytes > 0) std::memcpy(to, from, bytes);
+  return cudaSuccess;
+}
+inline cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t bytes, cudaMemcpyKind kind, cudaStream_t) {
+  return cudaMemcpy(to, from, bytes, kind);
+}
+inline cudaError_t cudaStreamCreate(cudaStream_t* s) { return *s = new SimulatedStream, cudaSuccess; }
+inline cudaError_t cudaStreamCreateWithFlags(cudaStream_t* s, unsigned) { return cudaStreamCreate(s); }
+inline cudaError_t cudaStreamDestroy(cudaStream_t s) { return delete s, cudaSuccess; }
+inline cudaError_t cudaStreamSynchronize(cudaStream_t) { return cudaSuccess; }
+inline cudaError_t cudaEventDestroy(cudaEvent_t e) { return delete e, cudaSuccess; }
+inline cudaError_t cudaStreamBeginCapture(cudaStream_t s, cudaStreamCaptureMode) {
+  return s->capturing = new CapturedLaunches, cudaSuccess;
+}
+inline cudaError_t cudaStreamEndCapture(cudaStream_t s, cudaGraph_t* graph) {
+  return *graph = std::exchange(s->capturing, nullptr), cudaSuccess;
+}
+inline cudaError_t cudaGraphInstantiate(cudaGraphExec_t* exec, cudaGraph_t graph, unsigned) {
+  return *exec = new CapturedLaunches(*graph), cudaSuccess;
+}
+inline cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t) {
+  for (const auto& launch : exec->launches) launch();
+  return cudaSuccess;
+}
+inline cudaError_t cudaGraphDestroy(cudaGraph_t graph) { return delete graph, cudaSuccess; }
+inline cudaError_t cudaGraphExecDestroy(cudaGraphExec_t exec) { return delete exec, cudaSuccess; }
+inline cudaError_t cudaFuncSetAttribute(const void*, cudaFuncAttribute, int) { return cudaSuccess; }
+
+template <typename... Parameters, typename... Arguments>
+cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t* config, void (*kernel)(Parameters...),
+                               Arguments&&... arguments) {
+  const dim3 grid = config->gridDim, threads = config->blockDim;
+  const size_t smem_bytes = config->dynamicSmemBytes;
+  const auto launch = [=] {
+    tessera::simulator::run_grid({grid.x, grid.y, grid.z}, {threads.x, threads.y, threads.z}, smem_bytes,
+                                 [&] { kernel(arguments...); });
+  };
+  if (config->stream != nullptr && config->stream->capturing != nullptr) {
+    config->stream->capturing->launches.emplace_back(launch);
+  } else {
+    launch();
+  }
+  return cudaSuccess;
+}

@@ -1,0 +1,11 @@
+#pragma once
+
+#include "kernels/simulator/block.h"
+
+namespace tessera::kernels::ptx {
+
+inline void cp_async_bulk(uint32_t shared_to, const void* from, uint32_t bytes, uint32_t barrier) {
+  simulator::copy_later_to_barrier(shared_to, from, bytes, barrier);
+}
+
+}  // namespace tessera::kernels::ptx
