@@ -28,6 +28,11 @@ struct WarpGrid {
 inline constexpr std::array<WarpGrid, 3> kWarpGrids = {{{64, 4, 2, 4}, {128, 8, 4, 2}, {256, 8, 4, 2}}};
 inline constexpr int kWideCols = 96;  // from here on
 
+/// n of the tiles that are made for so many blocks an SM.
+constexpr std::span<const int> family_cols(int blocks_per_sm) {
+  return blocks_per_sm == 2 ? std::span<const int>(kDecodeCols) : std::span<const int>(kPrefillCols);
+}
+
 /// All combinations of m, n and k, for one number of blocks per SM.
 struct TileFamily {
   const char* name;

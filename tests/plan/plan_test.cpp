@@ -92,7 +92,7 @@ TEST(Plan, RejectionsSayTheBytes) {
   EXPECT_EQ(reason(Path::w4a4, 256, 256, 64, 1),
             "epilogue 135168 B, columns and barriers 1056 B: 136224 B, 34848 B over 101376");
   EXPECT_EQ(reason(Path::w4a16, 256, 48, 64, 2),
-            "122 registers a thread (48 accumulators), 288 threads x 2 blocks leave 96");
+            "124 registers a thread (48 accumulators), 288 threads x 2 blocks leave 96");
   EXPECT_THAT(reason(Path::w4a16, 100, 8, 64, 1), HasSubstr("is not made of 16x8x64 MMAs"));
   EXPECT_EQ(reason(Path::w4a16, 64, 8, 256, 2), "");
 

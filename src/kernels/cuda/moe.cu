@@ -2,6 +2,7 @@
 
 #include "device/cuda.h"
 #include "kernels/atom.h"
+#include "kernels/cuda/quantize.h"
 #include "kernels/cuda/route.h"
 #include "kernels/ptx/griddepcontrol.cuh"
 #include "kernels/ptx/mma_bf16.cuh"
@@ -93,33 +94,35 @@ RouteArgs route_args(const MoePlan& plan, const MoeArgs& args, const MoeWorkspac
     route.tiles[op] = at<SlotTile>(args, w.tiles[op]);
     route.tile_count[op] = at<int32_t>(args, w.tile_count[op]);
   }
-  route.tile_columns[0] = plan.gate_up.tile.n;
-  route.tile_columns[1] = plan.down.tile.n;
+  route.tile_columns[0] = plan.gate_up.n;
+  route.tile_columns[1] = plan.down.n;
   return route;
 }
 
-W4a16Args gemm_args(const MoePlan& plan, const MoeArgs& args, const MoeWorkspace& w, plan::Op op) {
+GemmArgs gemm_args(const MoePlan& plan, const MoeArgs& args, const MoeWorkspace& w, plan::Op op) {
   const bool gate_up = op == plan::Op::gate_up;
   plan::Desc desc = plan.desc;
   desc.op = op;
   const AtomShape shape{desc.format, plan::weight_rows(desc), plan::weight_depth(desc), gate_up ? 2 : 1};
-  const W4a16Kernel& kernel = gate_up ? plan.gate_up : plan.down;
-  W4a16Args gemm;
+  GemmArgs gemm;
   gemm.weights = gate_up ? args.gate_up : args.down;
   gemm.group_bytes = static_cast<int64_t>(atom_matrix_bytes(shape));
   gemm.strips = static_cast<int32_t>(strips(shape));
   gemm.atoms = static_cast<int32_t>(atoms_per_strip(shape));
   gemm.alpha = gate_up ? args.gate_up_alpha : args.down_alpha;
-  gemm.x = gate_up ? args.x : at<uint16_t>(args, w.gated);
   gemm.depth = static_cast<int32_t>(shape.cols);
-  gemm.x_rows = gate_up ? at<int32_t>(args, w.slot_token) : nullptr;
   gemm.out = at<uint16_t>(args, gate_up ? w.gated : w.rows);
   gemm.width = static_cast<int32_t>(gate_up ? desc.intermediate : desc.hidden);
   gemm.swiglu = gate_up;
-  gemm.weights_early = !gate_up;
   gemm.tiles = at<SlotTile>(args, w.tiles[gate_up ? 0 : 1]);
   gemm.tile_count = at<int32_t>(args, w.tile_count[gate_up ? 0 : 1]);
-  gemm.row_tiles = (gemm.strips * kAtomRows + kernel.tile.m - 1) / kernel.tile.m;
+  if (desc.path == plan::Path::w4a4) {
+    gemm.activations = at<std::byte>(args, w.fp4);
+    return gemm;
+  }
+  gemm.x = gate_up ? args.x : at<uint16_t>(args, w.gated);
+  gemm.x_rows = gate_up ? at<int32_t>(args, w.slot_token) : nullptr;
+  gemm.weights_early = !gate_up;
   gemm.segments = plan::k_segments(desc);
   if (splits(plan, op)) {
     gemm.partials = at<float>(args, w.partials);
@@ -128,9 +131,25 @@ W4a16Args gemm_args(const MoePlan& plan, const MoeArgs& args, const MoeWorkspace
   return gemm;
 }
 
+/// The rows of one product into FP4 slices.
+Status quantize(const MoePlan& plan, const MoeArgs& args, const MoeWorkspace& w, plan::Op op, cudaStream_t stream) {
+  const bool gate_up = op == plan::Op::gate_up;
+  const plan::Desc& d = plan.desc;
+  QuantizeArgs quantize;
+  quantize.format = d.format;
+  quantize.x = gate_up ? args.x : at<uint16_t>(args, w.gated);
+  quantize.depth = static_cast<int32_t>(gate_up ? d.hidden : d.intermediate);
+  quantize.x_rows = gate_up ? at<int32_t>(args, w.slot_token) : nullptr;
+  quantize.tiles = at<SlotTile>(args, w.tiles[gate_up ? 0 : 1]);
+  quantize.tile_count = at<int32_t>(args, w.tile_count[gate_up ? 0 : 1]);
+  quantize.input_scale = gate_up ? args.gate_up_input_scale : args.down_input_scale;
+  quantize.out = at<std::byte>(args, w.fp4);
+  return quantize_activations(quantize, column_tiles(plan, op), stream);
+}
+
 Status multiply(const MoePlan& plan, const MoeArgs& args, const MoeWorkspace& w, plan::Op op, cudaStream_t stream) {
-  const W4a16Kernel& kernel = op == plan::Op::gate_up ? plan.gate_up : plan.down;
-  return w4a16_multiply(kernel, gemm_args(plan, args, w, op), column_tiles(plan, op), stream);
+  if (plan.desc.path == plan::Path::w4a4) TESSERA_RETURN_IF_ERROR(quantize(plan, args, w, op, stream));
+  return grouped_gemm(plan.tile(op), gemm_args(plan, args, w, op), column_tiles(plan, op), stream);
 }
 
 }  // namespace

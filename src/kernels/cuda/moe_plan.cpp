@@ -1,14 +1,16 @@
 #include <algorithm>
-#include <limits>
 
 #include "base/status.h"
 #include "kernels/atom.h"
 #include "kernels/cuda/moe.h"
+#include "kernels/cuda/quantize.h"
 #include "kernels/cuda/route.h"
+#include "kernels/fp4_activation.h"
 #include "plan/candidates.h"
 #include "plan/plan.h"
+#include "plan/registers.h"
 
-// Host decisions of the W4A16 layer: which kernels, and how much memory. No device code.
+// Host decisions of the layer: which kernels, and how much memory. No device code.
 namespace tessera::kernels::cuda {
 namespace {
 
@@ -17,59 +19,35 @@ plan::Desc with_op(plan::Desc desc, plan::Op op) {
   return desc;
 }
 
-bool sums_segments(const plan::Desc& desc, const W4a16Kernel& kernel) {
-  if (plan::k_segments(desc) == 1 || kernel.folds_segments) return true;
-  return kernel.splits_segments && plan::slots(desc) <= kPartialSlotsMax;
-}
-
-const W4a16Kernel* find_kernel(const plan::Tile& tile) {
-  for (const W4a16Kernel& kernel : w4a16_kernels(tile.format)) {
-    if (kernel.tile == tile) return &kernel;
+Expected<plan::Tile> choose(const plan::Desc& desc, const plan::DeviceFacts& device,
+                            const plan::TuningCache& tuning) {
+  TESSERA_ASSIGN_OR_RETURN(plan::Plan plan, plan::make_plan(desc, device));
+  plan::apply_tuning(tuning, plan);
+  if (can_run(desc, plan.chosen().tile)) return plan.chosen().tile;
+  const plan::Candidate* best = nullptr;
+  for (const plan::Candidate& candidate : plan.candidates) {
+    if (!candidate.kept() || !can_run(desc, candidate.tile)) continue;
+    if (best == nullptr || candidate.cost.estimate_us < best->cost.estimate_us) best = &candidate;
   }
-  return nullptr;
-}
-
-Expected<W4a16Kernel> cheapest(const plan::Desc& desc, const plan::DeviceFacts& device) {
-  TESSERA_ASSIGN_OR_RETURN(const plan::Plan plan, plan::make_plan(desc, device));
-  const W4a16Kernel* best = nullptr;
-  double best_us = std::numeric_limits<double>::infinity();
-  const auto consider = [&](const plan::Candidate& candidate) {
-    if (!candidate.kept() || candidate.cost.estimate_us >= best_us) return;
-    const W4a16Kernel* kernel = find_kernel(candidate.tile);
-    if (kernel == nullptr || !sums_segments(desc, *kernel)) return;
-    best = kernel;
-    best_us = candidate.cost.estimate_us;
-  };
-  if (const W4a16Kernel* kernel = find_kernel(plan.chosen().tile); kernel != nullptr && sums_segments(desc, *kernel)) {
-    return *kernel;
-  }
-  for (const plan::Candidate& candidate : plan.candidates) consider(candidate);
   if (best == nullptr) {
     return error(StatusCode::unsupported, "no compiled kernel for {} on {}", plan::describe(desc), device.name);
   }
-  return *best;
+  return best->tile;
 }
 
-Expected<W4a16Kernel> of_tile(const plan::Desc& desc, const plan::Tile& tile) {
-  const W4a16Kernel* kernel = find_kernel(tile);
-  if (kernel == nullptr) {
-    return error(StatusCode::unsupported, "no {} kernel of tile {} ({} blocks per SM) for {}", plan::name(tile.path),
-                 plan::shape_name(tile), tile.blocks_per_sm, plan::describe(desc));
-  }
-  if (!sums_segments(desc, *kernel)) {
-    return error(StatusCode::unsupported, "tile {} has no registers for the {} K segments of {}",
-                 plan::shape_name(tile), plan::k_segments(desc), plan::describe(desc));
-  }
-  return *kernel;
+Status check(const plan::Desc& desc, const plan::Tile& tile) {
+  if (can_run(desc, tile)) return {};
+  return error(StatusCode::unsupported,
+               "no {} kernel of tile {} ({} blocks per SM) for {}: it is not compiled, or has no registers for {} K "
+               "segments",
+               plan::name(tile.path), plan::shape_name(tile), tile.blocks_per_sm, plan::describe(desc),
+               plan::k_segments(desc));
 }
 
 }  // namespace
 
 Status supports(const plan::Desc& desc) {
   TESSERA_RETURN_IF_ERROR(plan::validate(desc));
-  if (desc.path != plan::Path::w4a16) {
-    return error(StatusCode::unsupported, "this is the w4a16 path; asked for {}", plan::describe(desc));
-  }
   if (desc.intermediate % plan::scale_group(desc.format) != 0) {
     return error(StatusCode::unsupported, "the intermediate size is not a multiple of the scale group {}: {}",
                  plan::scale_group(desc.format), plan::describe(desc));
@@ -77,32 +55,37 @@ Status supports(const plan::Desc& desc) {
   return {};
 }
 
-Expected<MoePlan> plan_moe(const plan::Desc& desc, const plan::DeviceFacts& device) {
+bool can_run(const plan::Desc& desc, const plan::Tile& tile) {
+  const auto compiled = kernels(desc.path, desc.format);
+  if (std::none_of(compiled.begin(), compiled.end(), [&](const Kernel& k) { return k.tile == tile; })) return false;
+  return plan::k_segments(desc) == 1 || plan::folds_segments(tile) ||
+         (plan::splits_segments(tile) && plan::slots(desc) <= kPartialSlotsMax);
+}
+
+Expected<MoePlan> plan_moe(const plan::Desc& desc, const plan::DeviceFacts& device, const plan::TuningCache& tuning) {
   const plan::Desc gate_up = with_op(desc, plan::Op::gate_up), down = with_op(desc, plan::Op::down);
   TESSERA_RETURN_IF_ERROR(supports(gate_up));
-  TESSERA_ASSIGN_OR_RETURN(const W4a16Kernel first, cheapest(gate_up, device));
-  TESSERA_ASSIGN_OR_RETURN(const W4a16Kernel second, cheapest(down, device));
+  TESSERA_ASSIGN_OR_RETURN(const plan::Tile first, choose(gate_up, device, tuning));
+  TESSERA_ASSIGN_OR_RETURN(const plan::Tile second, choose(down, device, tuning));
   return MoePlan{gate_up, first, second};
 }
 
 Expected<MoePlan> plan_moe(const plan::Desc& desc, const plan::Tile& gate_up_tile, const plan::Tile& down_tile) {
   const plan::Desc gate_up = with_op(desc, plan::Op::gate_up), down = with_op(desc, plan::Op::down);
   TESSERA_RETURN_IF_ERROR(supports(gate_up));
-  TESSERA_ASSIGN_OR_RETURN(const W4a16Kernel first, of_tile(gate_up, gate_up_tile));
-  TESSERA_ASSIGN_OR_RETURN(const W4a16Kernel second, of_tile(down, down_tile));
-  return MoePlan{gate_up, first, second};
+  TESSERA_RETURN_IF_ERROR(check(gate_up, gate_up_tile));
+  TESSERA_RETURN_IF_ERROR(check(down, down_tile));
+  return MoePlan{gate_up, gate_up_tile, down_tile};
 }
 
 bool splits(const MoePlan& plan, plan::Op op) {
-  const W4a16Kernel& kernel = op == plan::Op::gate_up ? plan.gate_up : plan.down;
-  return plan::k_segments(with_op(plan.desc, op)) > 1 && kernel.splits_segments &&
+  return plan::k_segments(with_op(plan.desc, op)) > 1 && plan::splits_segments(plan.tile(op)) &&
          plan::slots(plan.desc) <= kPartialSlotsMax;
 }
 
 int64_t column_tiles(const MoePlan& plan, plan::Op op) {
   const plan::Desc& d = plan.desc;
-  const plan::Tile& tile = op == plan::Op::gate_up ? plan.gate_up.tile : plan.down.tile;
-  return slot_tiles_max(plan::slots(d), d.experts + d.shared_experts, tile.n);
+  return slot_tiles_max(plan::slots(d), d.experts + d.shared_experts, plan.tile(op).n);
 }
 
 MoeWorkspace moe_workspace(const MoePlan& plan) {
@@ -125,16 +108,19 @@ MoeWorkspace moe_workspace(const MoePlan& plan) {
     w.tiles[op] = take(column_tiles(plan, op == 0 ? plan::Op::gate_up : plan::Op::down), sizeof(SlotTile));
     w.tile_count[op] = take(1, 4);
   }
+  if (d.path == plan::Path::w4a4) {
+    w.fp4 = take(column_blocks_max(slots, d.experts + d.shared_experts) * fp4_slices(std::max(d.hidden, d.intermediate)),
+                 static_cast<size_t>(fp4_slice_bytes(d.format)));
+  }
   w.gated = take(slots * d.intermediate, 2);
   w.rows = take(slots * d.hidden, 2);
   int64_t partials = 0;
   for (const plan::Op op : {plan::Op::gate_up, plan::Op::down}) {
-    const W4a16Kernel& kernel = op == plan::Op::gate_up ? plan.gate_up : plan.down;
     if (!splits(plan, op)) continue;
     const plan::Desc desc = with_op(d, op);
-    const int64_t row_tiles = (plan::weight_rows(desc) + kernel.tile.m - 1) / kernel.tile.m;
-    partials =
-        std::max(partials, plan::k_segments(desc) * column_tiles(plan, op) * row_tiles * kernel.tile.m * kernel.tile.n);
+    const plan::Tile& tile = plan.tile(op);
+    const int64_t row_tiles = (plan::weight_rows(desc) + tile.m - 1) / tile.m;
+    partials = std::max(partials, plan::k_segments(desc) * column_tiles(plan, op) * row_tiles * tile.m * tile.n);
   }
   w.partials = take(partials, 4);
   return w;

@@ -5,7 +5,7 @@
 
 #include "device/cuda.h"
 #include "kernels/cuda/route.h"
-#include "kernels/cuda/w4a4.h"
+#include "kernels/cuda/quantize.h"
 #include "kernels/fp4_activation.h"
 #include "kernels/ptx/mma_fp4.cuh"
 
@@ -156,10 +156,10 @@ Expected<W4a4Outcome> run_w4a4(int gpu, const W4a4Problem& p) {
   device::DeviceMemory memory[9];
   QuantizeArgs quantize{
       .format = p.tile.format, .depth = static_cast<int32_t>(p.shape.cols), .input_scale = p.input_scale};
-  W4a4Args gemm{.group_bytes = static_cast<int64_t>(atom_matrix_bytes(p.shape)),
+  GemmArgs gemm{.group_bytes = static_cast<int64_t>(atom_matrix_bytes(p.shape)),
                 .strips = static_cast<int32_t>(strips(p.shape)),
                 .atoms = static_cast<int32_t>(atoms_per_strip(p.shape)),
-                .slices = static_cast<int32_t>(slices),
+                .depth = static_cast<int32_t>(p.shape.cols),
                 .width = static_cast<int32_t>(p.shape.rows / p.shape.parts),
                 .swiglu = p.shape.parts == 2};
   TESSERA_CUDA_RETURN_IF_ERROR(cudaStreamCreate(stream.fill()));
@@ -177,7 +177,7 @@ Expected<W4a4Outcome> run_w4a4(int gpu, const W4a4Problem& p) {
   TESSERA_CUDA_RETURN_IF_ERROR(cudaMemset(quantize.out, 0, outcome.slices.size()));
   TESSERA_RETURN_IF_ERROR(quantize_activations(quantize, tiles_max, stream.get()));
   for (int repeat = 0; repeat < p.repeats; ++repeat) {
-    TESSERA_RETURN_IF_ERROR(w4a4_gemm(p.tile, gemm, tiles_max, stream.get()));
+    TESSERA_RETURN_IF_ERROR(grouped_gemm(p.tile, gemm, tiles_max, stream.get()));
     TESSERA_CUDA_RETURN_IF_ERROR(cudaStreamSynchronize(stream.get()));
     std::vector<uint16_t> out(outcome.out.size());
     TESSERA_CUDA_RETURN_IF_ERROR(

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "kernels/cuda/w4a16.h"
+#include "kernels/cuda/grouped_gemm.h"
 #include "tessera/status.h"
 
 // Which experts a token takes, and which slots an expert gets. All on the device.

@@ -7,8 +7,8 @@
 #include <random>
 
 #include "base/propagate.h"
+#include "kernels/cuda/grouped_gemm.h"
 #include "kernels/cuda/on_gpu.h"
-#include "kernels/cuda/w4a4.h"
 #include "kernels/cuda/w4a4_case.h"
 #include "plan/candidates.h"
 
@@ -89,7 +89,7 @@ Status check_tiles(int gpu, WeightFormat format, const Report& report) {
   const std::vector<int32_t> groups = {0, 1, 300, 9, 70, 8};
   const cuda::W4a4Case cases[] = {cuda::W4a4Case({plan::Op::gate_up, format, 320, 160, groups, 3, false}),
                                   cuda::W4a4Case({plan::Op::down, format, 160, 320, groups, 4, true})};
-  for (const plan::Tile& tile : cuda::w4a4_tiles(format)) {
+  for (const auto& [tile, function] : cuda::kernels(plan::Path::w4a4, format)) {
     std::string difference;
     for (const cuda::W4a4Case& c : cases) {
       TESSERA_ASSIGN_OR_RETURN(const auto outcome, cuda::run_w4a4(gpu, c.problem(tile)));

@@ -3,7 +3,8 @@
 #include <cstdint>
 
 #include "kernels/cuda/decode.cuh"
-#include "kernels/cuda/w4a16.h"
+#include "kernels/cuda/epilogue.cuh"
+#include "kernels/cuda/grouped_gemm.h"
 #include "kernels/ptx/barrier_sync.cuh"
 #include "kernels/ptx/cp_async.cuh"
 #include "kernels/ptx/cp_async_bulk.cuh"
@@ -11,9 +12,8 @@
 #include "kernels/ptx/mbarrier.cuh"
 #include "kernels/ptx/mma_bf16.cuh"
 #include "kernels/ptx/shared_memory.cuh"
-#include "kernels/ptx/stmatrix.cuh"
-#include "kernels/spelt_math.h"
-#include "plan/candidates.h"
+#include "plan/budget.h"
+#include "plan/registers.h"
 
 // The W4A16 grouped product: 4-bit weights (M) times BF16 tokens (N).
 //
@@ -27,17 +27,11 @@
 // multiplied, so that the number of steps depends on the depth alone.
 namespace tessera::kernels::cuda {
 
-/// Whether a block has registers for the sum of segments beside the running one.
-constexpr bool folds_segments(const plan::Tile& t) {
-  return plan::register_estimate(t) + plan::accumulator_registers(t) <= plan::register_limit(t);
-}
-
-/// Whether blocks may compute a segment each: narrow tiles alone, wide ones have work enough.
-constexpr bool splits_segments(const plan::Tile& t) { return t.blocks_per_sm > 1; }
+namespace w4a16 {
 
 /// Shared memory of a block (plan/budget.h) and the loop constants of its tile.
 template <typename Budget>
-struct W4a16Shape {
+struct Shape {
   static constexpr plan::Tile kTile = Budget::kTile;
   static constexpr int kStages = kTile.stages;
   static constexpr int kStageBytes = Budget::kSmem.stage_bytes;
@@ -47,12 +41,14 @@ struct W4a16Shape {
   static constexpr int kSlices = kTile.k / kSliceDepth;
   static constexpr int kSliceBytes = plan::weight_slice_bytes(kTile.format);
   static constexpr int kStrips = kTile.m / kAtomRows;
-  static constexpr int kWarpStrips = kStrips / kTile.warps_m;
+  static constexpr int kWarpsM = kTile.warps_m;
+  static constexpr int kWarpStrips = kStrips / kWarpsM;
   static constexpr int kCols = kTile.n / plan::kMmaCols;
+  static constexpr int kWarpCols = kCols;
   static constexpr int kColBytes = plan::kMmaCols * kSliceDepth * 2;  // of one slice
   static constexpr int kConsumers = kTile.warps_m;
-  static constexpr bool kFolds = folds_segments(kTile);
-  static constexpr bool kSplits = splits_segments(kTile);
+  static constexpr bool kFolds = plan::folds_segments(kTile);
+  static constexpr bool kSplits = plan::splits_segments(kTile);
   static_assert(kTile.warps_n == 1 && kStrips <= 32);
 
   static __device__ uint32_t full(uint32_t smem, int stage) { return smem + kBarriers + stage * 16; }
@@ -69,7 +65,7 @@ struct BlockWork {
 };
 
 /// First slice of segment s: plan::segment_begin.
-__device__ inline int segment_slice(const W4a16Args& args, int s) {
+__device__ inline int segment_slice(const GemmArgs& args, int s) {
   const int units = (args.depth + kAtomDepth - 1) / kAtomDepth;
   const int slices = (args.depth + kSliceDepth - 1) / kSliceDepth;
   return min(s * units / args.segments * (kAtomDepth / kSliceDepth), slices);
@@ -78,9 +74,9 @@ __device__ inline int segment_slice(const W4a16Args& args, int s) {
 // ---- producer ----
 
 template <typename Budget>
-__device__ void load_weights(const W4a16Args& args, const BlockWork& work, uint32_t smem, int step, int stage,
+__device__ void load_weights(const GemmArgs& args, const BlockWork& work, uint32_t smem, int step, int stage,
                              int lane) {
-  using S = W4a16Shape<Budget>;
+  using S = Shape<Budget>;
   const int slices = min(S::kSlices, work.slices - step * S::kSlices);
   const uint32_t bytes = slices * S::kSliceBytes;
   if (lane == 0) ptx::mbarrier_arrive_expect_tx(S::full(smem, stage), bytes * work.strips);
@@ -95,9 +91,9 @@ __device__ void load_weights(const W4a16Args& args, const BlockWork& work, uint3
 }
 
 template <typename Budget>
-__device__ void load_activations(const W4a16Args& args, const BlockWork& work, uint32_t smem, const int32_t* columns,
+__device__ void load_activations(const GemmArgs& args, const BlockWork& work, uint32_t smem, const int32_t* columns,
                                  int step, int stage, int lane) {
-  using S = W4a16Shape<Budget>;
+  using S = Shape<Budget>;
   const int slices = min(S::kSlices, work.slices - step * S::kSlices);
   const int k0 = (work.first_slice + step * S::kSlices) * kSliceDepth + lane % 4 * 8;
   const uint32_t to = smem + stage * S::kStageBytes + S::kActivations + lane * 16;
@@ -121,8 +117,8 @@ __device__ void load_activations(const W4a16Args& args, const BlockWork& work, u
 }
 
 template <typename Budget>
-__device__ void produce(const W4a16Args& args, const BlockWork& work, uint32_t smem, int32_t* columns, int lane) {
-  using S = W4a16Shape<Budget>;
+__device__ void produce(const GemmArgs& args, const BlockWork& work, uint32_t smem, int32_t* columns, int lane) {
+  using S = Shape<Budget>;
   const int steps = (work.slices + S::kSlices - 1) / S::kSlices;
   for (int step = 0; step < min(steps, S::kStages); ++step) load_weights<Budget>(args, work, smem, step, step, lane);
   if (args.weights_early) ptx::griddepcontrol_wait();
@@ -148,13 +144,13 @@ __device__ void produce(const W4a16Args& args, const BlockWork& work, uint32_t s
 // ---- consumer ----
 
 template <typename Budget>
-using Accumulators = float[W4a16Shape<Budget>::kWarpStrips][W4a16Shape<Budget>::kCols][4];
+using Accumulators = float[Shape<Budget>::kWarpStrips][Shape<Budget>::kCols][4];
 
 /// One slice of K = 64.
 template <typename Budget>
 __device__ inline void multiply_slice(const std::byte* stage, int slice, int warp, int lane,
                                       Accumulators<Budget>& acc) {
-  using S = W4a16Shape<Budget>;
+  using S = Shape<Budget>;
   uint32_t a[S::kWarpStrips][4][4];
 #pragma unroll
   for (int i = 0; i < S::kWarpStrips; ++i) {
@@ -181,7 +177,7 @@ template <typename Budget>
 __device__ inline void multiply_steps(const BlockWork& work, const std::byte* smem, uint32_t smem_address, int step,
                                       int end, int& stage, uint32_t& parity, int warp, int lane,
                                       Accumulators<Budget>& acc) {
-  using S = W4a16Shape<Budget>;
+  using S = Shape<Budget>;
   for (; step < end; ++step) {
     ptx::mbarrier_wait_parity(S::full(smem_address, stage), parity);
     const std::byte* from = smem + stage * S::kStageBytes;
@@ -204,7 +200,7 @@ __device__ inline void multiply_steps(const BlockWork& work, const std::byte* sm
 
 template <typename Budget, typename Each>
 __device__ inline void for_each_accumulator(Each&& each) {
-  using S = W4a16Shape<Budget>;
+  using S = Shape<Budget>;
 #pragma unroll
   for (int i = 0; i < S::kWarpStrips; ++i) {
 #pragma unroll
@@ -218,9 +214,9 @@ __device__ inline void for_each_accumulator(Each&& each) {
 /// Writes this segment's sums, and in the last block to come, adds all segments in order. Returns whether this is that
 /// block. The order of arrival decides who adds, not what. Sums lie as threads hold them, four to a load.
 template <typename Budget>
-__device__ inline bool combine_segments(const W4a16Args& args, int32_t* shared_word, int warp, int lane,
+__device__ inline bool combine_segments(const GemmArgs& args, int32_t* shared_word, int warp, int lane,
                                         Accumulators<Budget>& acc) {
-  using S = W4a16Shape<Budget>;
+  using S = Shape<Budget>;
   constexpr int kThreads = S::kConsumers * 32;
   constexpr int kQuads = S::kWarpStrips * S::kCols;
   const int64_t segment_quads = int64_t{gridDim.x} * kQuads * kThreads;
@@ -261,46 +257,10 @@ __device__ inline bool combine_segments(const W4a16Args& args, int32_t* shared_w
   return true;
 }
 
-/// Sums to BF16 rows of `out`, by way of shared memory, where the stages were.
 template <typename Budget>
-__device__ inline void write_rows(const W4a16Args& args, const BlockWork& work, std::byte* smem, uint32_t smem_address,
-                                  int warp, int lane, const Accumulators<Budget>& acc) {
-  using S = W4a16Shape<Budget>;
-  constexpr int kThreads = S::kConsumers * 32;
-  const float alpha0 = args.alpha[work.tile.group * 2], alpha1 = args.alpha[work.tile.group * 2 + 1];
-  const int strip_width = args.swiglu ? kAtomRows / 2 : kAtomRows;
-  const int pitch = S::kStrips * strip_width * 2 + 16;  // bytes of a column's row
-  ptx::barrier_sync(1, kThreads);                       // every warp has read its last stage
-#pragma unroll
-  for (int i = 0; i < S::kWarpStrips; ++i) {
-    const uint32_t at = smem_address + (lane & 7) * pitch + (warp * S::kWarpStrips + i) * strip_width * 2;
-#pragma unroll
-    for (int c = 0; c < S::kCols; ++c) {
-      float v[4];
-#pragma unroll
-      for (int e = 0; e < 4; ++e) v[e] = __fmul_rn(acc[i][c][e], e < 2 ? alpha0 : alpha1);
-      const uint32_t to = at + c * plan::kMmaCols * pitch;
-      if (args.swiglu) {
-        ptx::stmatrix_x1_trans(to, uint32_t{swiglu(v[1], v[3])} << 16 | swiglu(v[0], v[2]));
-      } else {
-        ptx::stmatrix_x2_trans(to + (lane & 8) * 2, ptx::cvt_bf16x2(v[1], v[0]), ptx::cvt_bf16x2(v[3], v[2]));
-      }
-    }
-  }
-  ptx::barrier_sync(1, kThreads);
-  const int chunks = work.strips * strip_width / 8;  // of 16 bytes
-  uint16_t* out = args.out + int64_t{work.tile.first_slot} * args.width + int64_t{work.strip} * strip_width;
-  for (int i = warp * 32 + lane; i < work.tile.columns * chunks; i += kThreads) {
-    const int column = i / chunks, chunk = i % chunks;
-    const uint4 value = *reinterpret_cast<const uint4*>(smem + column * pitch + chunk * 16);
-    *reinterpret_cast<uint4*>(out + int64_t{column} * args.width + chunk * 8) = value;
-  }
-}
-
-template <typename Budget>
-__device__ void consume(const W4a16Args& args, const BlockWork& work, std::byte* smem, uint32_t smem_address,
+__device__ void consume(const GemmArgs& args, const BlockWork& work, std::byte* smem, uint32_t smem_address,
                         int32_t* shared_word, int warp, int lane) {
-  using S = W4a16Shape<Budget>;
+  using S = Shape<Budget>;
   Accumulators<Budget> acc = {};
   int stage = 0;
   uint32_t parity = 0;
@@ -326,13 +286,18 @@ __device__ void consume(const W4a16Args& args, const BlockWork& work, std::byte*
   if constexpr (S::kSplits) {
     if (args.partials != nullptr && !combine_segments<Budget>(args, shared_word, warp, lane, acc)) return;
   }
-  write_rows<Budget>(args, work, smem, smem_address, warp, lane, acc);
+  write_rows<S>(args, work.tile, work.strip, work.strips, smem, smem_address, warp, lane, [&](int i, int c) {
+    const float(&v)[4] = acc[i][c];
+    return float4{v[0], v[1], v[2], v[3]};
+  });
 }
+
+}  // namespace w4a16
 
 template <typename Budget>
 __global__ void __launch_bounds__(Budget::kThreads, Budget::kTile.blocks_per_sm)
-    w4a16_gemm(const __grid_constant__ W4a16Args args) {
-  using S = W4a16Shape<Budget>;
+    w4a16_gemm(const __grid_constant__ GemmArgs args) {
+  using S = w4a16::Shape<Budget>;
   std::byte* smem = ptx::dynamic_shared_memory();
   const uint32_t smem_address = ptx::shared_address(smem);
   auto* columns = reinterpret_cast<int32_t*>(smem + S::kColumns);
@@ -341,14 +306,14 @@ __global__ void __launch_bounds__(Budget::kThreads, Budget::kTile.blocks_per_sm)
   if (!args.weights_early) ptx::griddepcontrol_wait();
   const int column_tile = static_cast<int>(blockIdx.x) / args.row_tiles;
   if (column_tile >= __ldcg(args.tile_count)) return;  // past L1: another kernel wrote it a moment ago
-  BlockWork work;
+  w4a16::BlockWork work;
   const int4 entry = __ldcg(reinterpret_cast<const int4*>(args.tiles) + column_tile);
   work.tile = {entry.x, entry.y, entry.z, 0};
   work.strip = static_cast<int>(blockIdx.x) % args.row_tiles * S::kStrips;
   work.strips = min(S::kStrips, args.strips - work.strip);
   const bool one_segment = args.partials != nullptr;
-  work.first_slice = one_segment ? segment_slice(args, static_cast<int>(blockIdx.y)) : 0;
-  work.slices = segment_slice(args, one_segment ? static_cast<int>(blockIdx.y) + 1 : args.segments) - work.first_slice;
+  work.first_slice = one_segment ? w4a16::segment_slice(args, static_cast<int>(blockIdx.y)) : 0;
+  work.slices = w4a16::segment_slice(args, one_segment ? static_cast<int>(blockIdx.y) + 1 : args.segments) - work.first_slice;
 
   if (threadIdx.x == 0) {
     for (int s = 0; s < S::kStages; ++s) {
@@ -359,9 +324,9 @@ __global__ void __launch_bounds__(Budget::kThreads, Budget::kTile.blocks_per_sm)
   }
   __syncthreads();
   if (warp == S::kConsumers) {
-    produce<Budget>(args, work, smem_address, columns, lane);
+    w4a16::produce<Budget>(args, work, smem_address, columns, lane);
   } else {
-    consume<Budget>(args, work, smem, smem_address, columns, warp, lane);
+    w4a16::consume<Budget>(args, work, smem, smem_address, columns, warp, lane);
   }
 }
 

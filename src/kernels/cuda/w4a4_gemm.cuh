@@ -3,14 +3,13 @@
 #include <cstdint>
 
 #include "kernels/atom.h"
-#include "kernels/cuda/w4a4.h"
-#include "kernels/ptx/barrier_sync.cuh"
+#include "kernels/cuda/epilogue.cuh"
+#include "kernels/cuda/grouped_gemm.h"
 #include "kernels/ptx/cp_async_bulk.cuh"
 #include "kernels/ptx/griddepcontrol.cuh"
 #include "kernels/ptx/mbarrier.cuh"
 #include "kernels/ptx/mma_fp4.cuh"
 #include "kernels/ptx/shared_memory.cuh"
-#include "kernels/spelt_math.h"
 #include "plan/budget.h"
 
 // The grouped product of W4A4 for one tile. A block computes m weight rows by n columns of one group over all of K. One
@@ -18,9 +17,11 @@
 // epilogue overlays the stages.
 namespace tessera::kernels::cuda {
 
+namespace w4a4 {
+
 /// Shared memory of a block (plan/budget.h) and the loop constants of its tile.
 template <typename Budget>
-struct W4a4Shape {
+struct Shape {
   static constexpr plan::Tile kTile = Budget::kTile;
   static constexpr bool kMxfp4 = kTile.format == WeightFormat::mxfp4;
   static constexpr int kStages = kTile.stages;
@@ -38,6 +39,7 @@ struct W4a4Shape {
   static constexpr int kWarpStrips = kStrips / kWarpsM;
   static constexpr int kWarpCols = kCols / kTile.warps_n;
   static constexpr int kConsumers = plan::consumer_warps(kTile);
+  static constexpr int kSliceUnroll = TESSERA_NATIVE_FP4_MMA == 1 ? kSlices : 1;  // emulated, they are calls, and many
   static_assert(kTile.path == plan::Path::w4a4);
 
   static __device__ uint32_t full(uint32_t smem, int stage) { return smem + kBarriers + stage * 16; }
@@ -45,11 +47,12 @@ struct W4a4Shape {
 };
 
 /// What a block works on.
-struct W4a4Work {
+struct BlockWork {
   SlotTile tile;
   int strip;   // first
   int strips;  // that exist, at most tile.m / 16
   int cols;    // column blocks with a column, at most tile.n / 8
+  int slices;  // of K
 };
 
 /// A slice's scales of one row or column: 4 bytes, or 2 in the low half.
@@ -60,18 +63,18 @@ __device__ inline uint32_t load_scales(const std::byte* p) {
 }
 
 template <typename Budget>
-__device__ inline void produce(const W4a4Args& args, const W4a4Work& work, uint32_t smem, int lane) {
-  using S = W4a4Shape<Budget>;
+__device__ inline void produce(const GemmArgs& args, const BlockWork& work, uint32_t smem, int lane) {
+  using S = Shape<Budget>;
   const int64_t strip_bytes = int64_t{args.atoms} * (kAtomDepth / kSliceDepth) * S::kWeightBytes;
   const std::byte* weights = args.weights + work.tile.group * args.group_bytes + work.strip * strip_bytes;
-  const int64_t col_bytes = int64_t{args.slices} * S::kActivationBytes;
+  const int64_t col_bytes = int64_t{work.slices} * S::kActivationBytes;
   const std::byte* activations =
       args.activations + (int64_t{work.tile.first_slot / plan::kMmaCols} + work.tile.group) * col_bytes;
   int stage = 0;
   uint32_t parity = 1;  // the first pass over the stages waits for nobody
-  for (int slice = 0; slice < args.slices; slice += S::kSlices) {
+  for (int slice = 0; slice < work.slices; slice += S::kSlices) {
     ptx::mbarrier_wait_parity(S::empty(smem, stage), parity);
-    const int slices = min(S::kSlices, args.slices - slice);
+    const int slices = min(S::kSlices, work.slices - slice);
     const uint32_t weight_bytes = slices * S::kWeightBytes, activation_bytes = slices * S::kActivationBytes;
     const uint32_t full = S::full(smem, stage);
     if (lane == 0) {
@@ -95,13 +98,13 @@ __device__ inline void produce(const W4a4Args& args, const W4a4Work& work, uint3
 }
 
 template <typename Budget>
-using W4a4Accumulators = float4[W4a4Shape<Budget>::kWarpStrips][W4a4Shape<Budget>::kWarpCols];
+using Accumulators = float4[Shape<Budget>::kWarpStrips][Shape<Budget>::kWarpCols];
 
 /// One slice of a stage: every MMA of a warp's tile. `cols` of its column blocks hold columns.
 template <typename Budget>
 __device__ inline void multiply_slice(const std::byte* weights, const std::byte* activations, int cols, int lane,
-                                      W4a4Accumulators<Budget>& d) {
-  using S = W4a4Shape<Budget>;
+                                      Accumulators<Budget>& d) {
+  using S = Shape<Budget>;
   constexpr auto kVec = S::kMxfp4 ? ptx::ScaleVec::x2_ue8m0 : ptx::ScaleVec::x4_ue4m3;
   // Two strips at a time: four of them with 128 accumulators spill from the 168 registers that 9 warps leave each.
   constexpr int kAtOnce = S::kWarpStrips < 2 ? S::kWarpStrips : 2;
@@ -128,64 +131,22 @@ __device__ inline void multiply_slice(const std::byte* weights, const std::byte*
   }
 }
 
-/// Sums to BF16 rows of `out`, by way of shared memory, where the stages were.
 template <typename Budget>
-__device__ inline void write_rows(const W4a4Args& args, const W4a4Work& work, std::byte* smem, int warp, int lane,
-                                  const W4a4Accumulators<Budget>& d) {
-  using S = W4a4Shape<Budget>;
-  constexpr int kThreads = S::kConsumers * 32;
-  const float alpha0 = args.alpha[work.tile.group * 2], alpha1 = args.alpha[work.tile.group * 2 + 1];
-  const int strip_width = args.swiglu ? kAtomRows / 2 : kAtomRows;
-  const int pitch = S::kStrips * strip_width * 2 + 16;  // bytes of a column's row
-  ptx::barrier_sync(1, kThreads);                       // every warp has read its last stage
-#pragma unroll
-  for (int i = 0; i < S::kWarpStrips; ++i) {
-    const int row = (warp % S::kWarpsM * S::kWarpStrips + i) * strip_width + lane / 4;
-#pragma unroll
-    for (int j = 0; j < S::kWarpCols; ++j) {
-      const int column = (warp / S::kWarpsM * S::kWarpCols + j) * plan::kMmaCols + lane % 4 * 2;
-      const float low[2] = {__fmul_rn(d[i][j].x, alpha0), __fmul_rn(d[i][j].y, alpha0)};
-      const float high[2] = {__fmul_rn(d[i][j].z, alpha1), __fmul_rn(d[i][j].w, alpha1)};
-#pragma unroll
-      for (int c = 0; c < 2; ++c) {
-        auto* to = reinterpret_cast<uint16_t*>(smem + (column + c) * pitch + row * 2);
-        if (args.swiglu) {
-          to[0] = kernels::swiglu(low[c], high[c]);
-        } else {
-          to[0] = spelt::to_bf16(low[c]);
-          to[8] = spelt::to_bf16(high[c]);
-        }
-      }
-    }
-  }
-  ptx::barrier_sync(1, kThreads);
-  const int chunks = work.strips * strip_width / 8;  // of 16 bytes
-  uint16_t* out = args.out + int64_t{work.tile.first_slot} * args.width + work.strip * strip_width;
-  for (int i = warp * 32 + lane; i < work.tile.columns * chunks; i += kThreads) {
-    const int column = i / chunks, chunk = i % chunks;
-    // A padded last strip has rows that `out` lacks.
-    if (work.strip * strip_width + chunk * 8 >= args.width) continue;
-    *reinterpret_cast<uint4*>(out + int64_t{column} * args.width + chunk * 8) =
-        *reinterpret_cast<const uint4*>(smem + column * pitch + chunk * 16);
-  }
-}
-
-template <typename Budget>
-__device__ inline void consume(const W4a4Args& args, const W4a4Work& work, std::byte* smem, uint32_t smem_address,
+__device__ inline void consume(const GemmArgs& args, const BlockWork& work, std::byte* smem, uint32_t smem_address,
                                int warp, int lane) {
-  using S = W4a4Shape<Budget>;
+  using S = Shape<Budget>;
   const int first_col = warp / S::kWarpsM * S::kWarpCols;
   const int weights = warp % S::kWarpsM * S::kWarpStrips * S::kSlices * S::kWeightBytes;
   const int activations = S::kActivations + first_col * S::kSlices * S::kActivationBytes;
-  W4a4Accumulators<Budget> d = {};
+  Accumulators<Budget> d = {};
   int stage = 0;
   uint32_t parity = 0;
-  for (int slice = 0; slice < args.slices; slice += S::kSlices) {
+  for (int slice = 0; slice < work.slices; slice += S::kSlices) {
     ptx::mbarrier_wait_parity(S::full(smem_address, stage), parity);
     const std::byte* from = smem + stage * S::kStageBytes;
-#pragma unroll
+#pragma unroll(S::kSliceUnroll)
     for (int s = 0; s < S::kSlices; ++s) {
-      if (slice + s >= args.slices) continue;
+      if (slice + s >= work.slices) continue;
       multiply_slice<Budget>(from + weights + s * S::kWeightBytes, from + activations + s * S::kActivationBytes,
                              work.cols - first_col, lane, d);
     }
@@ -196,14 +157,16 @@ __device__ inline void consume(const W4a4Args& args, const W4a4Work& work, std::
       parity ^= 1;
     }
   }
-  write_rows<Budget>(args, work, smem, warp, lane, d);
+  write_rows<S>(args, work.tile, work.strip, work.strips, smem, smem_address, warp, lane,
+                [&](int i, int j) { return d[i][j]; });
 }
 
-/// Grid: row_tiles * (bound of column tiles) blocks; those beyond *tile_count return at once.
+}  // namespace w4a4
+
 template <typename Budget>
 __global__ void __launch_bounds__(Budget::kThreads, Budget::kTile.blocks_per_sm)
-    w4a4_kernel(const __grid_constant__ W4a4Args args) {
-  using S = W4a4Shape<Budget>;
+    w4a4_gemm(const __grid_constant__ GemmArgs args) {
+  using S = w4a4::Shape<Budget>;
   std::byte* smem = ptx::dynamic_shared_memory();
   const uint32_t smem_address = ptx::shared_address(smem);
   const int warp = static_cast<int>(threadIdx.x) / 32, lane = static_cast<int>(threadIdx.x) % 32;
@@ -212,12 +175,13 @@ __global__ void __launch_bounds__(Budget::kThreads, Budget::kTile.blocks_per_sm)
   ptx::griddepcontrol_launch_dependents();
   const int column_tile = static_cast<int>(blockIdx.x) / args.row_tiles;
   if (column_tile >= *args.tile_count) return;
-  W4a4Work work;
+  w4a4::BlockWork work;
   const int4 entry = *(reinterpret_cast<const int4*>(args.tiles) + column_tile);
   work.tile = {entry.x, entry.y, entry.z, 0};
   work.strip = static_cast<int>(blockIdx.x) % args.row_tiles * S::kStrips;
   work.strips = min(S::kStrips, args.strips - work.strip);
   work.cols = (work.tile.columns + plan::kMmaCols - 1) / plan::kMmaCols;
+  work.slices = (args.depth + kSliceDepth - 1) / kSliceDepth;
 
   if (threadIdx.x == 0) {
     for (int s = 0; s < S::kStages; ++s) {
@@ -228,9 +192,9 @@ __global__ void __launch_bounds__(Budget::kThreads, Budget::kTile.blocks_per_sm)
   }
   __syncthreads();
   if (warp == S::kConsumers) {
-    produce<Budget>(args, work, smem_address, lane);
+    w4a4::produce<Budget>(args, work, smem_address, lane);
   } else {
-    consume<Budget>(args, work, smem, smem_address, warp, lane);
+    w4a4::consume<Budget>(args, work, smem, smem_address, warp, lane);
   }
 }
 

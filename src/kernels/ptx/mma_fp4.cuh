@@ -106,45 +106,39 @@ __device__ inline float element(const int (&sums)[4], uint32_t any, uint32_t sca
   return truncated(sum, largest - 35);
 }
 
-/// The instruction for a whole warp. Not inlined: a kernel has tens of MMAs, and this is about a thousand instructions.
+/// The instruction for a whole warp. Not inlined, and its four elements one after another by the same code: each kernel
+/// gets a copy of its own.
 static __device__ __noinline__ float4 mma_fp4(uint4 a, uint2 b, float4 c, uint32_t scale_a, uint32_t scale_b,
                                               int selectors, bool ue8m0) {
   const int lane = static_cast<int>(threadIdx.x) & 31;  // blocks are one-dimensional
-  const int q = lane & 3;
   const int byte_a = selectors & 0xff, thread_a = selectors >> 8 & 0xff;
   const int byte_b = selectors >> 16 & 0xff, thread_b = selectors >> 24 & 0xff;
-  uint32_t row_scales[2], col_scales[2];
+  float4 d = c;
+#pragma unroll 1
+  for (int i = 0; i < 4; ++i) {
+    const bool low_row = i < 2;  // row g, else g + 8
+    const int row = lane & ~3, column = 4 * (2 * (lane & 3) + (i & 1));  // the first lanes that hold them
+    const uint32_t row_scale = __shfl_sync(kWarp, scale_a, row + 2 * thread_a + (low_row ? 0 : 1)) >> (8 * byte_a);
+    const uint32_t column_scale = __shfl_sync(kWarp, scale_b, column + thread_b) >> (8 * byte_b);
+    int sums[4] = {};
+    uint32_t any = 0;
 #pragma unroll
-  for (int i = 0; i < 2; ++i) {
-    row_scales[i] = __shfl_sync(kWarp, scale_a, (lane & ~3) + 2 * thread_a + i) >> (8 * byte_a);
-    col_scales[i] = __shfl_sync(kWarp, scale_b, 4 * (2 * q + i) + thread_b) >> (8 * byte_b);
-  }
-  int sums[2][2][4] = {};
-  uint32_t any[2][2] = {};
-#pragma unroll
-  for (int group = 0; group < 4; ++group) {
-#pragma unroll
-    for (int half = 0; half < 2; ++half) {
-      const int from = 2 * (group & 1) + half;  // the q that holds these eight codes
-      uint32_t rows[2], cols[2];
-      rows[0] = __shfl_sync(kWarp, group < 2 ? a.x : a.z, (lane & ~3) + from);
-      rows[1] = __shfl_sync(kWarp, group < 2 ? a.y : a.w, (lane & ~3) + from);
-#pragma unroll
-      for (int i = 0; i < 2; ++i) cols[i] = __shfl_sync(kWarp, group < 2 ? b.x : b.y, 4 * (2 * q + i) + from);
-#pragma unroll
-      for (int r = 0; r < 2; ++r) {
-#pragma unroll
-        for (int s = 0; s < 2; ++s) {
-          sums[r][s][group] = dot8(rows[r], cols[s], sums[r][s][group]);
-          any[r][s] |= ((nonzero(rows[r]) & nonzero(cols[s])) != 0 ? 1U : 0U) << group;
-        }
-      }
+    for (int eight = 0; eight < 8; ++eight) {  // codes along K
+      const int group = eight / 2, q = eight % 4;
+      const uint32_t low = group < 2 ? a.x : a.z, high = group < 2 ? a.y : a.w;
+      const uint32_t left = __shfl_sync(kWarp, low_row ? low : high, row + q);
+      const uint32_t right = __shfl_sync(kWarp, group < 2 ? b.x : b.y, column + q);
+      sums[group] = dot8(left, right, sums[group]);
+      any |= ((nonzero(left) & nonzero(right)) != 0 ? 1U : 0U) << group;
     }
+    const float before = i == 0 ? c.x : i == 1 ? c.y : i == 2 ? c.z : c.w;
+    const float sum = element(sums, any, row_scale, column_scale, before, ue8m0);
+    d.x = i == 0 ? sum : d.x;
+    d.y = i == 1 ? sum : d.y;
+    d.z = i == 2 ? sum : d.z;
+    d.w = i == 3 ? sum : d.w;
   }
-  return {element(sums[0][0], any[0][0], row_scales[0], col_scales[0], c.x, ue8m0),
-          element(sums[0][1], any[0][1], row_scales[0], col_scales[1], c.y, ue8m0),
-          element(sums[1][0], any[1][0], row_scales[1], col_scales[0], c.z, ue8m0),
-          element(sums[1][1], any[1][1], row_scales[1], col_scales[1], c.w, ue8m0)};
+  return d;
 }
 
 }  // namespace emulation

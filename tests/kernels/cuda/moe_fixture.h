@@ -15,6 +15,7 @@
 #include "kernels/cpu/moe_reference.h"
 #include "kernels/cuda/moe.h"
 #include "kernels/matrix_fixture.h"
+#include "kernels/spelt_math.h"
 
 // A random mixture-of-experts layer in device memory, and the reference that rounds where kernels/moe.h says.
 namespace tessera::kernels::cuda {
@@ -86,17 +87,19 @@ inline std::vector<float> random_logits(const plan::Desc& d, Pattern pattern, ui
 /// The weights of a layer, packed and uploaded.
 struct Layer {
   plan::Desc desc;
+  float input_scale;  // of W4A4, both products
   std::vector<Expert> experts;  // the shared one last
   OnDevice<std::byte> gate_up, down;
   OnDevice<float> gate_up_alpha, down_alpha;
 
   explicit Layer(const plan::Desc& d, uint32_t seed = 1)
       : desc(d),
+        input_scale(d.path == plan::Path::w4a4 && d.format == WeightFormat::nvfp4 ? 0x1.2p-8F : 1.0F),
         experts(make(d, seed)),
         gate_up(std::span<const std::byte>(pack(d, experts, true))),
         down(std::span<const std::byte>(pack(d, experts, false))),
-        gate_up_alpha(std::span<const float>(alphas(d, experts, true))),
-        down_alpha(std::span<const float>(alphas(d, experts, false))) {}
+        gate_up_alpha(std::span<const float>(alphas(experts, true))),
+        down_alpha(std::span<const float>(alphas(experts, false))) {}
 
   static std::vector<Expert> make(const plan::Desc& d, uint32_t seed) {
     std::vector<Expert> all;
@@ -117,11 +120,14 @@ struct Layer {
     }
     return out;
   }
-  static std::vector<float> alphas(const plan::Desc& d, const std::vector<Expert>& experts, bool first) {
+  [[nodiscard]] std::vector<float> alphas(const std::vector<Expert>& all, bool first) const {
+    const auto alpha = [&](const RandomMatrix& m) {
+      return desc.path == plan::Path::w4a4 ? m.scale * input_scale : atom_alpha(desc.format, m.scale);
+    };
     std::vector<float> out;
-    for (const Expert& e : experts) {
-      out.push_back(atom_alpha(d.format, first ? e.gate.scale : e.down.scale));
-      out.push_back(atom_alpha(d.format, first ? e.up.scale : e.down.scale));
+    for (const Expert& e : all) {
+      out.push_back(alpha(first ? e.gate : e.down));
+      out.push_back(alpha(first ? e.up : e.down));
     }
     return out;
   }
@@ -157,16 +163,17 @@ struct MoeCall {
         shared_gate(std::span<const float>(input.shared_gate)),
         workspace(moe_workspace(p).bytes),
         chosen(static_cast<size_t>(p.desc.tokens * p.desc.experts_per_token)) {
-    args = {x.get(),
-            logits.get(),
-            shared_gate.get(),
-            residual.get(),
-            chosen.get(),
-            layer.gate_up.get(),
-            layer.gate_up_alpha.get(),
-            layer.down.get(),
-            layer.down_alpha.get(),
-            workspace.get()};
+    args.x = x.get();
+    args.logits = logits.get();
+    args.shared_gate = shared_gate.get();
+    args.residual = residual.get();
+    args.chosen = chosen.get();
+    args.gate_up = layer.gate_up.get();
+    args.down = layer.down.get();
+    args.gate_up_alpha = layer.gate_up_alpha.get();
+    args.down_alpha = layer.down_alpha.get();
+    args.gate_up_input_scale = args.down_input_scale = layer.input_scale;
+    args.workspace = workspace.get();
   }
   [[nodiscard]] Status run(cudaStream_t stream) const { return moe(plan, args, stream); }
 };
@@ -196,21 +203,31 @@ inline std::vector<std::pair<int, double>> reference_route(const plan::Desc& d, 
   return chosen;
 }
 
-/// What the layer adds to the residual of token t.
-inline std::vector<float> reference_token(const Layer& layer, const MoeInput& input, size_t t) {
+/// What the layer adds to the residual of token t, which takes these experts (ascending) with these weights.
+inline std::vector<float> reference_token(const Layer& layer, const MoeInput& input, int64_t t,
+                                          std::span<const int32_t> ids, std::span<const float> weights) {
   const plan::Desc& d = layer.desc;
   std::vector<cpu::ReferenceExpert> experts;
   for (const Expert& e : layer.experts) experts.push_back({e.gate.view(), e.up.view(), e.down.view()});
   std::vector<cpu::ReferenceSlot> slots;
-  for (const auto& [id, weight] : reference_route(d, input.logits.data() + t * static_cast<size_t>(d.experts))) {
-    slots.push_back({&experts[static_cast<size_t>(id)], static_cast<float>(weight)});
-  }
+  for (size_t i = 0; i < ids.size(); ++i) slots.push_back({&experts[static_cast<size_t>(ids[i])], weights[i]});
   if (d.shared_experts > 0) {
-    slots.push_back({&experts.back(), static_cast<float>(1 / (1 + std::exp(-double{input.shared_gate[t]})))});
+    slots.push_back({&experts.back(), spelt::sigmoid(input.shared_gate[static_cast<size_t>(t)])});
   }
   std::vector<float> x(static_cast<size_t>(d.hidden));
-  for (size_t i = 0; i < x.size(); ++i) x[i] = bf16_to_float(input.x[t * x.size() + i]);
-  return cpu::reference_moe(plan::Path::w4a16, slots, {}, x);
+  for (size_t i = 0; i < x.size(); ++i) x[i] = bf16_to_float(input.x[static_cast<size_t>(t) * x.size() + i]);
+  return cpu::reference_moe(d.path, slots, {layer.input_scale, layer.input_scale}, x);
+}
+
+/// The same by the reference's own choice of experts.
+inline std::vector<float> reference_token(const Layer& layer, const MoeInput& input, int64_t t) {
+  std::vector<int32_t> ids;
+  std::vector<float> weights;
+  for (const auto& [id, weight] : reference_route(layer.desc, input.logits.data() + t * layer.desc.experts)) {
+    ids.push_back(id);
+    weights.push_back(static_cast<float>(weight));
+  }
+  return reference_token(layer, input, t, ids, weights);
 }
 
 }  // namespace tessera::kernels::cuda

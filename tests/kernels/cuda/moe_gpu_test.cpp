@@ -5,8 +5,9 @@
 #include "kernels/cuda/moe_fixture.h"
 #include "kernels/cuda/route.h"
 #include "plan/candidates.h"
+#include "plan/registers.h"
 
-// The W4A16 layer, on a GPU (label gpu) and, but for tests named Large*, in the simulator. Ours against ours: bits.
+// A mixture-of-experts layer, on a GPU (label gpu) and, but for tests named Large*, in the simulator. Ours against ours: bits.
 // Against the reference: relative L2 of 1e-3. Tests named Small* are for compute-sanitizer.
 namespace tessera::kernels::cuda {
 namespace {
@@ -25,6 +26,8 @@ plan::Desc make_desc(WeightFormat format, int64_t hidden, int64_t inner, int exp
           .shared_experts = shared,
           .tokens = tokens};
 }
+
+plan::Tile first_tile() { return kernels(plan::Path::w4a16, WeightFormat::nvfp4)[0].tile; }
 
 plan::Desc with_tokens(plan::Desc d, int64_t tokens) {
   d.tokens = tokens;
@@ -45,7 +48,7 @@ void expect_close(const Layer& layer, const MoeInput& input, const std::vector<u
   double difference = 0, size = 0;
   for (int64_t t = 0; t < tokens; t += stride) {
     const auto row = static_cast<size_t>(t);
-    const auto want = reference_token(layer, input, row);
+    const auto want = reference_token(layer, input, t);
     for (size_t i = 0; i < hidden; ++i) {
       const double d = double{bf16_to_float(got[row * hidden + i])} - want[i];
       difference += d * d;
@@ -90,7 +93,7 @@ TEST(MoeGpu, DecodedWeightsAreExact) {
     const OnDevice<uint16_t> x{std::span<const uint16_t>(identity)};
     const std::vector<float> one(2, atom_alpha(format, 1));
     const OnDevice<float> alpha{std::span<const float>(one)};
-    for (const W4a16Kernel& kernel : w4a16_kernels(format)) {
+    for (const Kernel& kernel : kernels(plan::Path::w4a16, format)) {
       std::vector<SlotTile> tiles;
       for (int32_t at = 0; at < cols; at += kernel.tile.n) {
         tiles.push_back({0, at, static_cast<int32_t>(std::min<int64_t>(kernel.tile.n, cols - at)), 0});
@@ -99,7 +102,7 @@ TEST(MoeGpu, DecodedWeightsAreExact) {
       const OnDevice<SlotTile> device_tiles{std::span<const SlotTile>(tiles)};
       const OnDevice<int32_t> device_count{std::span<const int32_t>(count)};
       const OnDevice<uint16_t> out(static_cast<size_t>(rows * cols));
-      W4a16Args args;
+      GemmArgs args;
       args.weights = weights.get();
       args.strips = static_cast<int32_t>(strips(shape));
       args.atoms = static_cast<int32_t>(atoms_per_strip(shape));
@@ -110,10 +113,9 @@ TEST(MoeGpu, DecodedWeightsAreExact) {
       args.width = static_cast<int32_t>(rows);
       args.tiles = device_tiles.get();
       args.tile_count = device_count.get();
-      args.row_tiles = static_cast<int32_t>((strips(shape) * kAtomRows + kernel.tile.m - 1) / kernel.tile.m);
       device::Stream stream;
       ASSERT_EQ(cudaStreamCreateWithFlags(stream.fill(), cudaStreamNonBlocking), cudaSuccess);
-      ASSERT_TRUE(w4a16_multiply(kernel, args, count[0], stream.get()).ok());
+      ASSERT_TRUE(grouped_gemm(kernel.tile, args, count[0], stream.get()).ok());
       ASSERT_EQ(cudaStreamSynchronize(stream.get()), cudaSuccess);
       const auto got = out.read();
       for (int64_t k = 0; k < cols; ++k) {
@@ -137,7 +139,7 @@ TEST(MoeGpu, LargeEveryTileGivesTheSameBitsAndTheyAreRight) {
         MoeInput input(d, pattern, static_cast<uint32_t>(tokens));
         std::fill(input.residual.begin(), input.residual.end(), uint16_t{0});
         std::vector<uint16_t> first;
-        for (const W4a16Kernel& kernel : w4a16_kernels(format)) {
+        for (const Kernel& kernel : kernels(plan::Path::w4a16, format)) {
           const auto plan = plan_of(d, kernel.tile);
           if (!plan) continue;
           const std::string what = plan::shape_name(kernel.tile) + ", " + std::to_string(tokens) + " tokens";
@@ -162,7 +164,7 @@ TEST(MoeGpu, SegmentsGiveTheSameBitsSplitAndFolded) {
   const MoeInput all(many, Pattern::random, 7);
   std::vector<uint16_t> want;
   int folded = 0, split = 0;
-  for (const W4a16Kernel& kernel : w4a16_kernels(WeightFormat::nvfp4)) {
+  for (const Kernel& kernel : kernels(plan::Path::w4a16, WeightFormat::nvfp4)) {
     if (const auto plan = plan_of(many, kernel.tile)) {
       const auto got = run_moe(*plan, layer, all);
       if (want.empty()) want = got;
@@ -177,11 +179,11 @@ TEST(MoeGpu, SegmentsGiveTheSameBitsSplitAndFolded) {
     some.shared_gate.resize(7);
     if (const auto plan = plan_of(few, kernel.tile)) {
       expect_equal(run_moe(*plan, layer, some), {want.begin(), want.begin() + 7 * 4096}, "7 of 90 tokens");
-      split += kernel.splits_segments ? 1 : 0;
+      split += plan::splits_segments(kernel.tile) ? 1 : 0;
     }
     if (HasFatalFailure()) return;
   }
-  const auto kernels = static_cast<int>(w4a16_kernels(WeightFormat::nvfp4).size());
+  const auto kernels = static_cast<int>(cuda::kernels(plan::Path::w4a16, WeightFormat::nvfp4).size());
   EXPECT_GT(folded, kernels / 3);
   EXPECT_GT(split, kernels / 3);
 }
@@ -190,7 +192,7 @@ TEST(MoeGpu, ATokenAloneHasTheBitsThatItHasAmongOthers) {
   const Layer layer(odd_desc(WeightFormat::nvfp4));
   const plan::Desc d = with_tokens(layer.desc, 200);
   const MoeInput all(d, Pattern::random, 11);
-  const plan::Tile tile = w4a16_kernels(WeightFormat::nvfp4)[0].tile;
+  const plan::Tile tile = first_tile();
   const auto want = run_moe(*plan_of(d, tile), layer, all);
   const size_t hidden = 448;
   for (const size_t t : {size_t{0}, size_t{1}, size_t{127}, size_t{128}, size_t{199}}) {
@@ -213,7 +215,7 @@ TEST(MoeGpu, RouterChoosesTheLargestAndTheLowerIdOfEquals) {
       const Layer layer(make_desc(WeightFormat::nvfp4, 64, 16, experts, k, 1, 0));
       const plan::Desc d = with_tokens(layer.desc, tokens);
       const MoeInput input(d, Pattern::random, 5);
-      const plan::Tile tile = w4a16_kernels(WeightFormat::nvfp4)[0].tile;
+      const plan::Tile tile = first_tile();
       const MoePlan plan = *plan_of(d, tile);
       const MoeCall call(plan, layer, input);
       device::Stream stream;
@@ -252,7 +254,7 @@ TEST(MoeGpu, NanLogitsSpoilTheirTokenAlone) {
   const MoeInput clean(d, Pattern::random, 3);
   MoeInput bad = clean;
   bad.logits[4 * 24 + 7] = std::nanf("");
-  const MoePlan plan = *plan_of(d, w4a16_kernels(WeightFormat::nvfp4)[0].tile);
+  const MoePlan plan = *plan_of(d, first_tile());
   const auto want = run_moe(plan, layer, clean), got = run_moe(plan, layer, bad);
   for (size_t i = 0; i < got.size(); ++i) {
     if (i / 448 == 4) {
@@ -268,7 +270,7 @@ TEST(MoeGpu, LargeRepeatsAndGraphsGiveTheSameBits) {
     const Layer layer(make_desc(WeightFormat::nvfp4, hidden, 64, 8, 2, 1, 0));
     const plan::Desc d = with_tokens(layer.desc, 6);
     const MoeInput input(d, Pattern::random, 13);
-    const MoePlan plan = *plan_of(d, w4a16_kernels(WeightFormat::nvfp4)[0].tile);
+    const MoePlan plan = *plan_of(d, first_tile());
     const auto want = run_moe(plan, layer, input);
     const MoeCall call(plan, layer, input);
     device::Stream stream;
@@ -299,7 +301,7 @@ TEST(MoeGpu, LargeRepeatsAndGraphsGiveTheSameBits) {
 
 TEST(MoeGpu, NoTokens) {
   const plan::Desc d = odd_desc(WeightFormat::nvfp4);
-  EXPECT_TRUE(moe(*plan_of(d, w4a16_kernels(WeightFormat::nvfp4)[0].tile), {}, nullptr).ok());
+  EXPECT_TRUE(moe(*plan_of(d, first_tile()), {}, nullptr).ok());
 }
 
 TEST(MoeGpu, SmallAtomsAreThoseOfTheCpu) {
@@ -334,6 +336,39 @@ TEST(MoeGpu, SmallAtomsAreThoseOfTheCpu) {
   }
 }
 
+TEST(MoeGpu, SmallW4a4LayersAreTheReferenceBitForBit) {
+  for (const WeightFormat format : kFormats) {
+    plan::Desc desc = make_desc(format, 192, 64, 6, 2, 1, 0);
+    desc.path = plan::Path::w4a4;
+    const Layer layer(desc);
+    for (const int64_t tokens : {1, 9, 130}) {
+      const plan::Desc d = with_tokens(desc, tokens);
+      MoeInput input(d, Pattern::random, 19);
+      std::fill(input.residual.begin(), input.residual.end(), uint16_t{0});
+      for (const Kernel& kernel : kernels(plan::Path::w4a4, format)) {
+        const MoePlan plan = *plan_of(d, kernel.tile);
+        const MoeCall call(plan, layer, input);
+        device::Stream stream;
+        ASSERT_EQ(cudaStreamCreateWithFlags(stream.fill(), cudaStreamNonBlocking), cudaSuccess);
+        ASSERT_TRUE(call.run(stream.get()).ok());
+        ASSERT_EQ(cudaStreamSynchronize(stream.get()), cudaSuccess);
+        const auto got = call.residual.read();
+        const auto memory = call.workspace.read();
+        const MoeWorkspace w = moe_workspace(plan);
+        const auto* ids = reinterpret_cast<const int32_t*>(memory.data() + w.ids);
+        const auto* weights = reinterpret_cast<const float*>(memory.data() + w.weights);
+        for (int64_t t = 0; t < tokens; t += 31) {
+          const auto want = reference_token(layer, input, t, {ids + t * 2, 2}, {weights + t * 2, 2});
+          for (size_t i = 0; i < want.size(); ++i) {
+            ASSERT_EQ(got[static_cast<size_t>(t) * 192 + i], float_to_bf16(want[i]))
+                << plan::shape_name(kernel.tile) << ", token " << t << " of " << tokens << ", row " << i;
+          }
+        }
+      }
+    }
+  }
+}
+
 TEST(MoeGpu, SmallCases) {
   for (const WeightFormat format : kFormats) {
     const Layer layer(make_desc(format, 192, 32, 6, 2, 1, 0));
@@ -342,7 +377,7 @@ TEST(MoeGpu, SmallCases) {
       MoeInput input(d, Pattern::random, 17);
       std::fill(input.residual.begin(), input.residual.end(), uint16_t{0});
       std::vector<uint16_t> want;
-      for (const W4a16Kernel& kernel : w4a16_kernels(format)) {
+      for (const Kernel& kernel : kernels(plan::Path::w4a16, format)) {
         if (kernel.tile.n % 16 != 0 && kernel.tile.n != 8) continue;
         const auto got = run_moe(*plan_of(d, kernel.tile), layer, input);
         if (want.empty()) {

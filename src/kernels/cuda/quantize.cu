@@ -1,12 +1,8 @@
-#include "kernels/cuda/w4a4.h"
+#include "kernels/cuda/quantize.h"
 
 #include <cuda_fp8.h>
 
-#include <string>
-#include <vector>
-
 #include "device/cuda.h"
-#include "kernels/cuda/w4a4_table.h"
 #include "kernels/ptx/griddepcontrol.cuh"
 
 namespace tessera::kernels::cuda {
@@ -119,48 +115,6 @@ __global__ void __launch_bounds__(kQuantizeWarps* kWarp) quantize(const Quantize
   }
 }
 
-std::string tile_name(const plan::Tile& t) {
-  return std::to_string(t.m) + "x" + std::to_string(t.n) + "x" + std::to_string(t.k) + ", " + std::to_string(t.stages) +
-         " stages, " + std::to_string(t.blocks_per_sm) + " blocks an SM, " + std::string(format::name(t.format)) + " " +
-         plan::name(t.path);
-}
-
-struct Entry {
-  plan::Tile tile;
-  W4a4Kernel kernel = nullptr;
-};
-
-template <WeightFormat format, int m>
-void append(std::vector<Entry>& entries) {
-  const std::span<const W4a4Kernel> kernels = w4a4_family<format, m>();
-  for (size_t i = 0; i < kernels.size(); ++i) {
-    if (kernels[i] != nullptr) entries.push_back({W4a4Family<format, m>::tile(i), kernels[i]});
-  }
-}
-
-template <WeightFormat format>
-std::vector<Entry> all_kernels() {
-  std::vector<Entry> entries;
-  append<format, 64>(entries);
-  append<format, 128>(entries);
-  append<format, 256>(entries);
-  return entries;
-}
-
-/// Empty for a format that is not 4-bit.
-const std::vector<Entry>& kernels_of(WeightFormat format) {
-  static const std::vector<Entry> nvfp4 = all_kernels<WeightFormat::nvfp4>();
-  static const std::vector<Entry> mxfp4 = all_kernels<WeightFormat::mxfp4>();
-  static const std::vector<Entry> none;
-  return format == WeightFormat::nvfp4 ? nvfp4 : format == WeightFormat::mxfp4 ? mxfp4 : none;
-}
-
-std::vector<plan::Tile> tiles_of(WeightFormat format) {
-  std::vector<plan::Tile> tiles;
-  for (const Entry& entry : kernels_of(format)) tiles.push_back(entry.tile);
-  return tiles;
-}
-
 }  // namespace
 
 Status quantize_activations(const QuantizeArgs& args, int64_t tiles_max, cudaStream_t stream) {
@@ -171,30 +125,6 @@ Status quantize_activations(const QuantizeArgs& args, int64_t tiles_max, cudaStr
   return device::launch(
       args.format == WeightFormat::mxfp4 ? quantize<WeightFormat::mxfp4> : quantize<WeightFormat::nvfp4>,
       {.grid = grid, .block = kQuantizeWarps * kWarp, .programmatic_dependent_launch = true, .stream = stream}, args);
-}
-
-std::span<const plan::Tile> w4a4_tiles(WeightFormat format) {
-  static const std::vector<plan::Tile> nvfp4 = tiles_of(WeightFormat::nvfp4), mxfp4 = tiles_of(WeightFormat::mxfp4);
-  return format == WeightFormat::mxfp4 ? mxfp4 : nvfp4;
-}
-
-Status w4a4_gemm(const plan::Tile& tile, const W4a4Args& args, int64_t tiles_max, cudaStream_t stream) {
-  for (const Entry& entry : kernels_of(tile.format)) {
-    if (!(entry.tile == tile)) continue;
-    if (tiles_max == 0) return {};
-    W4a4Args filled = args;
-    const int strips = tile.m / plan::kMmaRows;
-    filled.row_tiles = (args.strips + strips - 1) / strips;
-    return device::launch(entry.kernel,
-                          {.grid = static_cast<unsigned>(filled.row_tiles * tiles_max),
-                           .block = static_cast<unsigned>(plan::threads(tile)),
-                           .smem_bytes = static_cast<size_t>(plan::smem_layout(tile).total_bytes),
-                           .programmatic_dependent_launch = true,
-                           .stream = stream},
-                          filled);
-  }
-  return {StatusCode::unsupported,
-          "no W4A4 kernel for tile " + tile_name(tile) + "; those of the prefill family that fit are compiled"};
 }
 
 }  // namespace tessera::kernels::cuda

@@ -1,0 +1,20 @@
+# The CUDA kernels of tessera_kernels.
+target_sources(tessera_kernels PRIVATE
+  cuda/atom.cu cuda/grouped_gemm.cu cuda/kernels.cpp cuda/moe.cu cuda/moe_plan.cpp cuda/on_gpu.cu cuda/quantize.cu
+  cuda/route.cu cuda/selftest.cpp cuda/w4a4_case.cpp)
+# One source a family of tiles, so that they compile side by side.
+foreach(family "w4a16;2" "w4a16;1" "w4a4;2" "w4a4;1")
+  list(GET family 0 path)
+  list(GET family 1 blocks_per_sm)
+  foreach(format nvfp4 mxfp4)
+    foreach(m 64 128 256)
+      set(source ${CMAKE_CURRENT_BINARY_DIR}/${path}_${format}_${m}_${blocks_per_sm}.cu)
+      configure_file(cuda/family.cu.in ${source} @ONLY)
+      target_sources(tessera_kernels PRIVATE ${source})
+    endforeach()
+  endforeach()
+endforeach()
+# Layout functions of headers are plain constexpr. Fat binaries stay readable to the test that checks what the compiler
+# made of each kernel.
+target_compile_options(tessera_kernels PRIVATE
+  $<$<COMPILE_LANGUAGE:CUDA>:--expt-relaxed-constexpr --compress-mode=none>)

@@ -1,5 +1,0 @@
-#include "kernels/cuda/w4a16_table.cuh"
-
-namespace tessera::kernels::cuda {
-template std::span<const W4a16Kernel> w4a16_family<plan::WeightFormat::mxfp4, 1, 128>();
-}  // namespace tessera::kernels::cuda
