@@ -3,24 +3,24 @@
 #   scripts/gpu_check.sh build <build directory>             builds what is run
 #   scripts/gpu_check.sh bundle <build directory> <folder>   its binaries with their libraries, for another machine
 #   scripts/gpu_check.sh run <build directory or bundle> [output directory]
-# Output: small.log, moe.log bits and accuracy; memcheck.log, racecheck.log, synccheck.log; moe_bench.txt the table.
+# Output: a log for each step; bench_*.txt are the tables. Ends with a line for each step.
 set -uo pipefail
 cd "$(dirname "$0")/.."
-tests=(tests/device/device_test tests/kernels/cuda/moe_gpu_test bench/moe_bench)
+binaries=(bin/tessera tests/device/device_test tests/kernels/cuda/moe_gpu_test tests/kernels/cuda/w4a4_gpu_test)
 mode=${1:?build, bundle or run}
 from=${2:?a folder}
 
 if [ "$mode" = build ]; then
-  cmake --preset cuda -B "$from" -DTESSERA_BENCH=ON -DTESSERA_CUDA_KERNELS=ON && ninja -C "$from" device_test moe_gpu_test cubin_test moe_bench
+  cmake --preset cuda -B "$from" && ninja -C "$from" tessera device_test moe_gpu_test w4a4_gpu_test
   exit
 fi
 if [ "$mode" = bundle ]; then
   to=${3:?where to put the bundle}
   mkdir -p "$to/lib"
-  for test in "${tests[@]}"; do
-    mkdir -p "$to/$(dirname "$test")" && cp "$from/$test" "$to/$test" && strip "$to/$test" || exit 1
+  for binary in "${binaries[@]}"; do
+    mkdir -p "$to/$(dirname "$binary")" && cp "$from/$binary" "$to/$binary" && strip "$to/$binary" || exit 1
     # The C library and its kin stay those of the other machine.
-    ldd "$from/$test" | awk '$3 ~ /^\// {print $3}' | grep -Ev '/(libc|libm|libdl|librt|libpthread|ld-linux[^/]*)\.so' |
+    ldd "$from/$binary" | awk '$3 ~ /^\// {print $3}' | grep -Ev '/(libc|libm|libdl|librt|libpthread|ld-linux[^/]*)\.so' |
       xargs -r cp -Lt "$to/lib"
   done
   du -sh "$to"
@@ -30,22 +30,32 @@ fi
 out=${3:-$from/gpu_check}
 mkdir -p "$out"
 [ -d "$from/lib" ] && export LD_LIBRARY_PATH="$from/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
-status=0
-run() {  # file, command...
-  local file=$1
-  shift
-  echo "== $*"
-  "$@" >"$out/$file" 2>&1
+export XDG_CACHE_HOME=$out/cache
+steps=()
+run() {  # seconds, log, command...
+  local limit=$1 log=$2
+  shift 2
+  local begin=$SECONDS
+  timeout "$limit" "$@" >"$out/$log" 2>&1
   local code=$?
-  tail -n 15 "$out/$file"
-  [ $code -eq 0 ] || { echo "== FAILED ($code)" && status=1; }
+  steps+=("$(printf '%-4s %4d s  %s' "$([ $code -eq 0 ] && echo ok || echo "$code")" $((SECONDS - begin)) "$log: $*")")
 }
 moe_test=$from/tests/kernels/cuda/moe_gpu_test
-run device.log "$from/tests/device/device_test"
-run small.log timeout 60 "$moe_test" --gtest_filter='*Small*:*Decoded*:*Router*'
+w4a4_test=$from/tests/kernels/cuda/w4a4_gpu_test
+tessera=$from/bin/tessera
+run 30 device.log "$from/tests/device/device_test"
+run 60 small.log "$moe_test" --gtest_filter='*Small*:*Decoded*:*Router*'
+run 60 mma.log "$w4a4_test" --gtest_filter='Fp4MmaOnGpu*'
+run 90 bench_untuned.txt "$tessera" bench moe --read-tb-s 4.5
+run 120 tune.log "$tessera" tune 397b 397b-tp4 35b --quiet
+run 60 bench_tuned.txt "$tessera" bench moe --read-tb-s 4.5
+run 60 bench_mxfp4.txt "$tessera" bench moe 397b --format mxfp4 --read-tb-s 4.5
+run 120 selftest.log "$tessera" selftest
 for tool in memcheck racecheck synccheck; do
-  run $tool.log timeout 90 compute-sanitizer --tool $tool --error-exitcode 1 "$moe_test" --gtest_filter='*Small*'
+  run 90 $tool.log compute-sanitizer --tool $tool --error-exitcode 1 "$moe_test" --gtest_filter='*Small*'
 done
-run moe_bench.txt timeout 120 "$from/bench/moe_bench"
-run moe.log timeout 300 "$moe_test"
-exit $status
+run 300 moe.log "$moe_test"
+run 300 w4a4.log "$w4a4_test"
+tail -n 30 "$out"/bench_untuned.txt "$out"/bench_tuned.txt
+printf '%s\n' "${steps[@]}" | tee "$out/steps.txt"
+! printf '%s\n' "${steps[@]}" | grep -qv '^ok'

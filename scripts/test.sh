@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
 # Installs what is missing, builds and runs the fast tests, those with real clients (openai, curl, a browser) included.
-# With nvcc on the PATH it also compiles all CUDA code for sm_90a and sm_120f (GPU tests are built, and run only where
-# there is a GPU).
+# With nvcc on the PATH it also compiles all CUDA code for sm_90a and sm_120f, with the GPU tests, and checks what the
+# compiler made of the kernels; the tests that need a GPU are run by scripts/gpu_check.sh.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 scripts/build.sh release
 if command -v nvcc >/dev/null; then
-  scripts/build.sh cuda tessera_device device_test
+  scripts/build.sh cuda tessera device_test moe_gpu_test w4a4_gpu_test cubin_test
+  ctest --preset cuda -R '^Cubin\.'
 else
   echo "tessera: no nvcc on the PATH; the CUDA code was not compiled"
 fi

@@ -20,8 +20,8 @@
 namespace tessera::cli {
 namespace {
 
-constexpr std::array kCommands = {add_run,   add_serve,    add_score, add_tokenize, add_inspect,
-                                  add_synth, add_quantize, add_tiles, add_selftest};
+constexpr std::array kCommands = {add_run,      add_serve, add_score, add_tokenize, add_inspect, add_synth,
+                                  add_quantize, add_tiles, add_tune,  add_bench,    add_selftest};
 
 constexpr const char* kFooter =
     "\"tessera COMMAND --help\" explains a command. A MODEL is a directory with config.json and safetensors files, or\n"
@@ -68,6 +68,22 @@ const CLI::App* find_command(const CLI::App& app, const std::string& name) {
   return nullptr;
 }
 
+/// The command that the first words of `args` name: "run", or "bench moe"; `words` 0: the program itself.
+struct NamedCommand {
+  const CLI::App* command;
+  size_t words = 0;
+  std::string name = "tessera";
+};
+NamedCommand named_command(const CLI::App& app, const std::vector<std::string>& args) {
+  NamedCommand named{&app};
+  while (named.words < args.size()) {
+    const CLI::App* next = find_command(*named.command, args[named.words]);
+    if (next == nullptr) break;
+    named = {next, named.words + 1, named.name + " " + args[named.words]};
+  }
+  return named;
+}
+
 int usage_error(const std::string& program, const std::string& message) {
   note("tessera: {}\n(try: {} --help)", message, program);
   return kUsage;
@@ -75,22 +91,20 @@ int usage_error(const std::string& program, const std::string& message) {
 
 /// `args` does not parse: says why, in the order in which a reader would want to know.
 int explain(const CLI::App& app, const std::vector<std::string>& args, const CLI::ParseError& parse_error) {
-  const std::string& first = args.front();
-  const CLI::App* command = find_command(app, first);
-  if (command == nullptr) {
-    std::string unknown = unknown_flag(app, args);
-    if (!first.starts_with("-")) {
-      unknown = fmt::format("unknown command \"{}\"{}", first, did_you_mean(first, command_names(app)));
-    }
-    return usage_error("tessera", unknown.empty() ? parse_error.what() : unknown);
+  const NamedCommand named = named_command(app, args);
+  const CLI::App& command = *named.command;
+  const std::vector<std::string> rest(args.begin() + static_cast<std::ptrdiff_t>(named.words), args.end());
+  if (!command_names(command).empty() && !rest.empty() && !rest.front().starts_with("-")) {
+    return usage_error(named.name, fmt::format("unknown command \"{}\"{}", rest.front(),
+                                               did_you_mean(rest.front(), command_names(command))));
   }
-  std::string message = unknown_flag(*command, {args.begin() + 1, args.end()});
+  std::string message = unknown_flag(command, rest);
   const bool surplus = parse_error.get_exit_code() == static_cast<int>(CLI::ExitCodes::ExtrasError);
-  if (message.empty() && surplus && command->remaining_size() > 0) {
+  if (message.empty() && surplus && command.remaining_size() > 0) {
     message = fmt::format("one argument too many: \"{}\"; words that belong together need quotes",
-                          command->remaining().front());
+                          command.remaining().front());
   }
-  return usage_error("tessera " + first, message.empty() ? parse_error.what() : message);
+  return usage_error(named.name, message.empty() ? parse_error.what() : message);
 }
 
 /// "help COMMAND" becomes "COMMAND --help"; vLLM's "-tp" its long form, as CLI11 would read it as -t with the value
@@ -136,7 +150,10 @@ int parse_and_run(int argc, char** argv) {
   app.set_version_flag("--version", "tessera " TESSERA_VERSION, "Print the version and exit");
   app.footer(kFooter);
   for (const auto add : kCommands) add(app, action);
-  for (CLI::App* command : app.get_subcommands({})) command->get_help_ptr()->group(kLastGroup);
+  for (CLI::App* command : app.get_subcommands({})) {
+    command->get_help_ptr()->group(kLastGroup);
+    for (CLI::App* below : command->get_subcommands({})) below->get_help_ptr()->group(kLastGroup);
+  }
 
   const std::vector<std::string> args = read_args(argc, argv);
   if (args.empty()) {
@@ -146,8 +163,7 @@ int parse_and_run(int argc, char** argv) {
   try {
     app.parse(std::vector<std::string>(args.rbegin(), args.rend()));
   } catch (const CLI::CallForHelp&) {
-    const CLI::App* command = find_command(app, args.front());
-    write_out(help_text(command == nullptr ? app : *command, terminal_columns(Stream::out)));
+    write_out(help_text(*named_command(app, args).command, terminal_columns(Stream::out)));
     return kSuccess;
   } catch (const CLI::CallForVersion& version) {
     print("{}\n", version.what());

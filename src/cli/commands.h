@@ -32,11 +32,13 @@ using Action = std::function<Status()>;
 void add_run(CLI::App& app, Action& action);
 void add_serve(CLI::App& app, Action& action);
 void add_score(CLI::App& app, Action& action);
+void add_bench(CLI::App& app, Action& action);
 void add_inspect(CLI::App& app, Action& action);
 void add_quantize(CLI::App& app, Action& action);
 void add_selftest(CLI::App& app, Action& action);
 void add_synth(CLI::App& app, Action& action);
 void add_tiles(CLI::App& app, Action& action);
 void add_tokenize(CLI::App& app, Action& action);
+void add_tune(CLI::App& app, Action& action);
 
 }  // namespace tessera::cli

@@ -57,7 +57,9 @@ std::string flag_name(const CLI::Option& option) {
 std::string usage(const CLI::App& app) {
   const CLI::App* parent = app.get_parent();
   if (parent == nullptr) return fmt::format("usage: {} COMMAND [flags]\n", app.get_name());
-  std::string line = fmt::format("usage: {} {} [flags]", parent->get_name(), app.get_name());
+  std::string line = app.get_name();
+  for (; parent != nullptr; parent = parent->get_parent()) line = parent->get_name() + " " + line;
+  line = fmt::format("usage: {} [flags]", line);
   for (const CLI::Option* option : app.get_options([](const CLI::Option* o) { return o->get_positional(); })) {
     const std::string name = option->get_name(true, false);
     line += option->get_required() ? " " + name : " [" + name + "]";

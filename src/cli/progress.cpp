@@ -13,10 +13,14 @@ constexpr double kRedrawSeconds = 0.1;
 
 }  // namespace
 
-ProgressBar::ProgressBar(std::string verb, bool quiet)
-    : verb_(std::move(verb)), quiet_(quiet), terminal_(has_style(Stream::err)) {}
+ProgressBar::ProgressBar(std::string verb, bool quiet, Unit unit)
+    : verb_(std::move(verb)), quiet_(quiet), unit_(unit), terminal_(has_style(Stream::err)) {}
 
 ProgressBar::~ProgressBar() { clear(); }
+
+std::string ProgressBar::amount(uint64_t done) const {
+  return unit_ == Unit::bytes ? format_bytes(done) : std::to_string(done);
+}
 
 double ProgressBar::seconds() const {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
@@ -32,7 +36,7 @@ void ProgressBar::update(uint64_t done, uint64_t total) {
   const uint64_t tenth = done / std::max<uint64_t>(total / 10, 1);
   if (tenth == last_tenth_ || tenth >= 10) return;
   last_tenth_ = tenth;
-  note("{}: {} of {} ({} %), {}", verb_, format_bytes(done), format_bytes(total), 10 * tenth, format_seconds(now));
+  note("{}: {} of {} ({} %), {}", verb_, amount(done), amount(total), 10 * tenth, format_seconds(now));
 }
 
 void ProgressBar::draw(uint64_t done, uint64_t total, double now) {
@@ -40,8 +44,8 @@ void ProgressBar::draw(uint64_t done, uint64_t total, double now) {
   drawn_ = true;
   const double part = std::min(1.0, static_cast<double>(done) / static_cast<double>(total));
   const auto rate = static_cast<uint64_t>(static_cast<double>(done) / std::max(now, 0.001));
-  const std::string tail = fmt::format(" {:3.0f} %  {} of {}, {}/s", 100 * part, format_bytes(done),
-                                       format_bytes(total), format_bytes(rate));
+  const std::string speed = unit_ == Unit::bytes ? format_bytes(rate) + "/s" : format_seconds(now);
+  const std::string tail = fmt::format(" {:3.0f} %  {} of {}, {}", 100 * part, amount(done), amount(total), speed);
   const int room = terminal_columns(Stream::err) - static_cast<int>(verb_.size() + tail.size()) - 4;
   const int width = std::clamp(room, 0, 40);
   const int full = static_cast<int>(part * width);

@@ -6,9 +6,10 @@
 #include "cli/commands.h"
 #include "cli/console.h"
 #include "cli/flags.h"
+#include "cli/live_gpu.h"
+#include "cli/moe_shapes.h"
 #include "cli/table.h"
 #include "cli/tiles_compare.h"
-#include "device/device.h"
 #include "plan/budget.h"
 #include "plan/candidates.h"
 #include "plan/model_shapes.h"
@@ -39,27 +40,16 @@ using LayerPlans = std::array<Plan, kOps.size()>;
 
 Expected<DeviceFacts> find_gpu(const std::string& key) {
   if (key != kLive) return plan::find_device(key);
-  TESSERA_ASSIGN_OR_RETURN(const auto gpus, device::list_gpus());
-  if (gpus.empty())
-    return error(StatusCode::not_found, "this machine has no GPU; --gpu takes the name of an absent one");
-  const device::GpuFacts& gpu = gpus.front();
-  return plan::live_facts({.name = gpu.name,
-                           .compute_major = gpu.compute_major,
-                           .compute_minor = gpu.compute_minor,
-                           .sm_count = gpu.sm_count,
-                           .smem_per_block_bytes = static_cast<int64_t>(gpu.smem_per_block_bytes_max),
-                           .smem_per_sm_bytes = static_cast<int64_t>(gpu.smem_per_sm_bytes),
-                           .l2_bytes = static_cast<int64_t>(gpu.l2_bytes),
-                           .memory_bytes = static_cast<int64_t>(gpu.memory_bytes)});
+  auto live = live_gpu(0);
+  if (live.ok()) return live->facts;
+  return live.status().with_context("--gpu takes the name of an absent GPU too");
 }
 
 Expected<LayerPlans> plan_layer(const Options& options, const DeviceFacts& gpu, int64_t tokens) {
-  const plan::ModelShape& shape = *plan::find_model_shape(options.model);
-  const auto format = options.format == "mxfp4" ? plan::WeightFormat::mxfp4 : plan::WeightFormat::nvfp4;
-  const auto path = options.path == "w4a4" ? plan::Path::w4a4 : plan::Path::w4a16;
   LayerPlans plans;
   for (size_t i = 0; i < kOps.size(); ++i) {
-    TESSERA_ASSIGN_OR_RETURN(plans[i], plan::make_plan(layer_desc(shape, kOps[i], format, path, tokens), gpu));
+    TESSERA_ASSIGN_OR_RETURN(
+        plans[i], plan::make_plan(moe_desc(options.model, options.format, options.path, tokens, kOps[i]), gpu));
   }
   return plans;
 }
@@ -227,12 +217,6 @@ std::vector<std::string> gpu_names() {
   return names;
 }
 
-std::vector<std::string> model_names() {
-  std::vector<std::string> names;
-  for (const plan::ModelShape& shape : plan::kModelShapes) names.emplace_back(shape.key);
-  return names;
-}
-
 std::string joined(const std::vector<std::string>& names) {
   std::string text;
   for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
@@ -248,9 +232,9 @@ void add_tiles(CLI::App& app, Action& action) {
   command->add_option("--gpu", options->gpu, fmt::format("{} (default rtx-pro-6000)", joined(gpu_names())))
       ->type_name("NAME")
       ->check(one_of(gpu_names()));
-  command->add_option("--model", options->model, fmt::format("Whose layer: {} (default 397b)", joined(model_names())))
+  command->add_option("--model", options->model, fmt::format("Whose layer: {} (default 397b)", moe_shape_keys()))
       ->type_name("NAME")
-      ->check(one_of(model_names()));
+      ->check(one_of_moe_shapes());
   command->add_option("--format", options->format, "Of the weights: nvfp4 (default) or mxfp4")
       ->type_name("F")
       ->check(one_of({"nvfp4", "mxfp4"}));

@@ -24,7 +24,12 @@ __global__ void read_all(const uint4* words, size_t count, uint32_t* sink) {
 
 Expected<std::vector<GpuFacts>> list_gpus() {
   int count = 0;
-  TESSERA_CUDA_RETURN_IF_ERROR(cudaGetDeviceCount(&count));
+  const cudaError_t code = cudaGetDeviceCount(&count);
+  if (code == cudaErrorNoDevice || code == cudaErrorInsufficientDriver) {
+    return Status(StatusCode::not_found, std::string("no NVIDIA GPU can be used here: ") + cudaGetErrorString(code) +
+                                             "; `nvidia-smi` shows the driver, which must serve CUDA 13");
+  }
+  TESSERA_RETURN_IF_ERROR(cuda_status(code, "cudaGetDeviceCount"));
   std::vector<GpuFacts> gpus;
   for (int i = 0; i < count; ++i) {
     cudaDeviceProp p{};

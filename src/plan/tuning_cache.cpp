@@ -119,6 +119,19 @@ int64_t tuning_bucket(int64_t tokens) {
   return static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(std::clamp<int64_t>(tokens, 0, kTokensMax))));
 }
 
+std::string tuning_build(std::string_view version) {
+  std::string tiles;
+  for (const Path path : {Path::w4a16, Path::w4a4}) {
+    for (const WeightFormat format : {WeightFormat::nvfp4, WeightFormat::mxfp4}) {
+      for (const Tile& t : candidates(path, format)) {
+        tiles += fmt::format("{} {} {} {} {}x{} {}\n", name(path), format::name(format), shape_name(t), t.blocks_per_sm,
+                             t.warps_m, t.warps_n, t.stages);
+      }
+    }
+  }
+  return fmt::format("{}-{:08x}", version, static_cast<uint32_t>(fnv1a(tiles)));
+}
+
 std::string tuning_file_name(std::string_view gpu, std::string_view build) {
   std::string name = fmt::format("{}-{}", gpu, build);
   for (char& c : name) {

@@ -11,14 +11,14 @@
 //
 //   tessera tuning 1
 //   gpu NVIDIA RTX PRO 6000 Blackwell Workstation Edition
-//   build 1f2e3d4c
+//   build 0.1.0-1f2e3d4c
 //   gate_up NVFP4 w4a16 4096 1024 512 10 1 8: 64x8x256 2 155.250
 //   checksum 8c6f0a1b2c3d4e5f
 //
 // A line is op, format, path, H, I, experts, experts per token, shared experts, tokens; then the tile, its blocks per
-// SM, and its microseconds. The checksum is FNV-1a, 64 bits, of all bytes before its line: it finds every change of
-// one byte and every truncation. A file that is damaged, of another version, GPU or build, or not spelt exactly as
-// this build would write it is refused as a whole, with what to do; it is never repaired or half used.
+// SM, and the microseconds of its layer. The checksum is FNV-1a, 64 bits, of all bytes before its line: it finds every
+// change of one byte and every truncation. A file that is damaged, of another version, GPU or build, or not spelt
+// exactly as this build would write it is refused as a whole, with what to do; it is never repaired or half used.
 namespace tessera::plan {
 
 inline constexpr int kTuningVersion = 1;
@@ -42,8 +42,11 @@ struct TuningCache {
 /// Counts of tokens that are tuned alike: the power of two from `tokens` up.
 int64_t tuning_bucket(int64_t tokens);
 
-/// "NVIDIA-H200-1f2e3d4c.tuning": what is not a letter or digit becomes '-'. The file itself holds the names as they
-/// are.
+/// "0.1.0-1f2e3d4c": the version, and a hash of every tile of the tables.
+std::string tuning_build(std::string_view version);
+
+/// "NVIDIA-H200-0-1-0-1f2e3d4c.tuning": what is not a letter or digit becomes '-'. The file itself holds the names as
+/// they are.
 std::string tuning_file_name(std::string_view gpu, std::string_view build);
 
 /// The text of a file. invalid_argument where it could not be read back: an empty or many-line gpu or build, a tile

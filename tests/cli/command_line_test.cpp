@@ -21,7 +21,8 @@ TEST(CommandLine, PrintsItsVersion) {
 TEST(CommandLine, HelpListsTheCommandsAndTheirFlags) {
   const Finished help = run_tessera({"--help"});
   EXPECT_EQ(help.exit_code, 0);
-  for (const char* command : {"run", "score", "tokenize", "inspect", "synth", "quantize", "tiles", "selftest"}) {
+  for (const char* command : {"run", "score", "tokenize", "inspect", "synth", "quantize", "tiles", "tune", "bench",
+                              "selftest"}) {
     EXPECT_THAT(help.out, HasSubstr(std::string("\n  ") + command + " ")) << command;
     const Finished command_help = run_tessera({command, "--help"});
     EXPECT_EQ(command_help.exit_code, 0) << command;

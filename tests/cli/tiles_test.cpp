@@ -7,6 +7,7 @@
 namespace tessera::cli {
 namespace {
 
+using ::testing::AnyOf;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
@@ -29,6 +30,19 @@ TEST(Tiles, ExplainsRejectionsWithBytes) {
   EXPECT_THAT(result.out, HasSubstr("55584 B, 5408 B over 50176 (2 blocks an SM)"));
   EXPECT_THAT(result.out, Not(HasSubstr("emulated")));
   EXPECT_THAT(run_tessera({"tiles", "--gpu", "h200", "--path", "w4a4"}).out, HasSubstr("emulated"));
+}
+
+TEST(Tiles, WhatNeedsAGpuSaysSoWithoutOne) {
+  for (const auto& command : std::vector<std::vector<std::string>>{
+           {"tune"}, {"tune", "35b", "--format", "nvfp4,mxfp4"}, {"bench", "moe", "--tokens", "1,64"}, {"selftest"}}) {
+    const Finished result = run_tessera(command);
+    EXPECT_EQ(result.exit_code, 1) << command[0];
+    EXPECT_THAT(result.out, IsEmpty()) << command[0];
+    EXPECT_THAT(result.err, AnyOf(HasSubstr("built without CUDA"), HasSubstr("no NVIDIA GPU"))) << command[0];
+  }
+  EXPECT_THAT(run_tessera({"tune", "13b"}).err, HasSubstr("deepseek-v3"));
+  EXPECT_THAT(run_tessera({"bench", "moe", "--tokens", "0"}).err, HasSubstr("65536"));
+  EXPECT_EQ(run_tessera({"bench"}).exit_code, 2);
 }
 
 TEST(Tiles, JsonHoldsEveryCandidate) {

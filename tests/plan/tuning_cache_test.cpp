@@ -38,6 +38,14 @@ std::filesystem::path temporary(const std::string& name) {
   return std::filesystem::path(::testing::TempDir()) / (std::to_string(::getpid()) + name);
 }
 
+TEST(TuningCache, ABuildIsNamedByItsVersionAndTiles) {
+  const std::string build = tuning_build("0.1.0");
+  EXPECT_EQ(build, tuning_build("0.1.0"));
+  EXPECT_NE(build, tuning_build("0.1.1"));
+  EXPECT_EQ(build.substr(0, 6), "0.1.0-");
+  EXPECT_EQ(build.size(), 14U);
+}
+
 TEST(TuningCache, ReadsWhatItWrote) {
   const auto file = temporary("round_trip");
   ASSERT_TRUE(write_tuning(file, example()).ok());

@@ -35,8 +35,7 @@ std::array<Kernel, sizeof...(i)> family_kernels(std::index_sequence<i...>) {
 template <plan::Path path, plan::WeightFormat format, int blocks_per_sm, int m>
 std::span<const Kernel> family() {
   constexpr size_t kCount = plan::family_cols(blocks_per_sm).size() * plan::kTileDepths.size();
-  static const auto kernels =
-      family_kernels<path, format, blocks_per_sm, m>(std::make_index_sequence<kCount>());
+  static const auto kernels = family_kernels<path, format, blocks_per_sm, m>(std::make_index_sequence<kCount>());
   return kernels;
 }
 

@@ -9,10 +9,10 @@
 #include "plan/tile.h"
 #include "tessera/status.h"
 
-// The grouped matrix product of a mixture-of-experts layer: 4-bit weights (M) times tokens (N). Groups are experts, then
-// the shared expert; columns are slots, the (token, expert) pairs in order of expert, then token. One kernel template a
-// path (w4a16_gemm.cuh, w4a4_gemm.cuh), instantiated for every tile of the plan (family.cuh); all tiles of a path give
-// the same bits.
+// The grouped matrix product of a mixture-of-experts layer: 4-bit weights (M) times tokens (N). Groups are experts,
+// then the shared expert; columns are slots, the (token, expert) pairs in order of expert, then token. One kernel
+// template a path (w4a16_gemm.cuh, w4a4_gemm.cuh), instantiated for every tile of the plan (family.cuh); all tiles of a
+// path give the same bits.
 namespace tessera::kernels::cuda {
 
 /// Up to n neighbouring slots of one group. Written by route() (route.h), one list for each n in use.
@@ -26,15 +26,15 @@ struct SlotTile {
 struct GemmArgs {
   const std::byte* weights = nullptr;  // [groups] matrices of atoms, group_bytes apart
   int64_t group_bytes = 0;
-  int32_t strips = 0;                // of one group
-  int32_t atoms = 0;                 // of a strip
-  int32_t depth = 0;                 // K, a multiple of 16
-  const float* alpha = nullptr;      // [groups, 2]: factor of rows 0..7 of every strip, and of rows 8..15: atom_alpha
-                                     // (W4A16), or weight scale times input scale (W4A4)
-  uint16_t* out = nullptr;           // [slots, width] BF16
-  int32_t width = 0;                 // weight rows, or half of them with SwiGLU; a multiple of 8
-  bool swiglu = false;               // of kernels/spelt_math.h, gate and up rows interleaved by 8
-  const SlotTile* tiles = nullptr;   // [*tile_count], for the tile's n
+  int32_t strips = 0;               // of one group
+  int32_t atoms = 0;                // of a strip
+  int32_t depth = 0;                // K, a multiple of 16
+  const float* alpha = nullptr;     // [groups, 2]: factor of rows 0..7 of every strip, and of rows 8..15: atom_alpha
+                                    // (W4A16), or weight scale times input scale (W4A4)
+  uint16_t* out = nullptr;          // [slots, width] BF16
+  int32_t width = 0;                // weight rows, or half of them with SwiGLU; a multiple of 8
+  bool swiglu = false;              // of kernels/spelt_math.h, gate and up rows interleaved by 8
+  const SlotTile* tiles = nullptr;  // [*tile_count], for the tile's n
   const int32_t* tile_count = nullptr;
   int32_t row_tiles = 0;  // ceil(16 strips / tile.m): filled in by grouped_gemm
 
@@ -52,15 +52,15 @@ struct GemmArgs {
   const std::byte* activations = nullptr;  // of quantize_activations (quantize.h)
 };
 
-/// A compiled kernel. Grid: row_tiles * (bound of column tiles) blocks, times segments in y with partials; blocks beyond
-/// *tile_count return at once.
+/// A compiled kernel. Grid: row_tiles * (bound of column tiles) blocks, times segments in y with partials; blocks
+/// beyond *tile_count return at once.
 struct Kernel {
   plan::Tile tile;
   void (*function)(GemmArgs) = nullptr;
 };
 
-/// Every kernel of a path and format, in the order of plan::candidates: the tiles that plan::compiled() names. Empty for
-/// a format that is not 4-bit.
+/// Every kernel of a path and format, in the order of plan::candidates: the tiles that plan::compiled() names. Empty
+/// for a format that is not 4-bit.
 std::span<const Kernel> kernels(plan::Path path, plan::WeightFormat format);
 
 /// Launches the kernel of `tile` for up to `column_tiles` column tiles, with PDL. unsupported, naming the tile, where

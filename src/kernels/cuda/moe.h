@@ -76,7 +76,7 @@ struct MoeArgs {
   const float* down_alpha = nullptr;     // [E + shared, 2], twice the same
   float gate_up_input_scale = 1.0F;      // W4A4 (kernels/cuda/quantize.h)
   float down_input_scale = 1.0F;
-  std::byte* workspace = nullptr;        // moe_workspace(plan).bytes
+  std::byte* workspace = nullptr;  // moe_workspace(plan).bytes
 };
 
 /// 5 launches up to 128 tokens, 7 beyond, W4A4 two more; none for 0 tokens.

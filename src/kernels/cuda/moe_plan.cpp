@@ -19,8 +19,7 @@ plan::Desc with_op(plan::Desc desc, plan::Op op) {
   return desc;
 }
 
-Expected<plan::Tile> choose(const plan::Desc& desc, const plan::DeviceFacts& device,
-                            const plan::TuningCache& tuning) {
+Expected<plan::Tile> choose(const plan::Desc& desc, const plan::DeviceFacts& device, const plan::TuningCache& tuning) {
   TESSERA_ASSIGN_OR_RETURN(plan::Plan plan, plan::make_plan(desc, device));
   plan::apply_tuning(tuning, plan);
   if (can_run(desc, plan.chosen().tile)) return plan.chosen().tile;
@@ -109,8 +108,9 @@ MoeWorkspace moe_workspace(const MoePlan& plan) {
     w.tile_count[op] = take(1, 4);
   }
   if (d.path == plan::Path::w4a4) {
-    w.fp4 = take(column_blocks_max(slots, d.experts + d.shared_experts) * fp4_slices(std::max(d.hidden, d.intermediate)),
-                 static_cast<size_t>(fp4_slice_bytes(d.format)));
+    w.fp4 =
+        take(column_blocks_max(slots, d.experts + d.shared_experts) * fp4_slices(std::max(d.hidden, d.intermediate)),
+             static_cast<size_t>(fp4_slice_bytes(d.format)));
   }
   w.gated = take(slots * d.intermediate, 2);
   w.rows = take(slots * d.hidden, 2);

@@ -4,8 +4,8 @@
 #include <cstring>
 
 #include "device/cuda.h"
-#include "kernels/cuda/route.h"
 #include "kernels/cuda/quantize.h"
+#include "kernels/cuda/route.h"
 #include "kernels/fp4_activation.h"
 #include "kernels/ptx/mma_fp4.cuh"
 
@@ -138,7 +138,7 @@ Expected<std::vector<Fp4Result>> run_mma_fp4(int gpu, WeightFormat format, const
   return results;
 }
 
-Expected<W4a4Outcome> run_w4a4(int gpu, const W4a4Problem& p) {
+Expected<GemmOutcome> run_gemm(int gpu, const GemmProblem& p) {
   TESSERA_CUDA_RETURN_IF_ERROR(cudaSetDevice(gpu));
   const auto groups = static_cast<int64_t>(p.first_slot.size()) - 1;
   const int64_t slots = p.first_slot.back();
@@ -147,9 +147,11 @@ Expected<W4a4Outcome> run_w4a4(int gpu, const W4a4Problem& p) {
   // As an engine would, which knows the number of slots and not where they go.
   const int64_t tiles_max = slot_tiles_max(slots, groups, p.tile.n);
   const int64_t slices = fp4_slices(p.shape.cols);
-  W4a4Outcome outcome;
-  outcome.slices.resize(
-      static_cast<size_t>(column_blocks_max(slots, groups) * slices * fp4_slice_bytes(p.tile.format)));
+  GemmOutcome outcome;
+  const bool w4a4 = p.tile.path == plan::Path::w4a4;
+  if (w4a4)
+    outcome.slices.resize(
+        static_cast<size_t>(column_blocks_max(slots, groups) * slices * fp4_slice_bytes(p.tile.format)));
   outcome.out.resize(static_cast<size_t>(slots * p.shape.rows / p.shape.parts));
 
   device::Stream stream;
@@ -174,8 +176,10 @@ Expected<W4a4Outcome> run_w4a4(int gpu, const W4a4Problem& p) {
   quantize.tiles = gemm.tiles;
   quantize.tile_count = gemm.tile_count;
   gemm.activations = quantize.out;
+  gemm.x = quantize.x;
+  gemm.x_rows = quantize.x_rows;
   TESSERA_CUDA_RETURN_IF_ERROR(cudaMemset(quantize.out, 0, outcome.slices.size()));
-  TESSERA_RETURN_IF_ERROR(quantize_activations(quantize, tiles_max, stream.get()));
+  if (w4a4) TESSERA_RETURN_IF_ERROR(quantize_activations(quantize, tiles_max, stream.get()));
   for (int repeat = 0; repeat < p.repeats; ++repeat) {
     TESSERA_RETURN_IF_ERROR(grouped_gemm(p.tile, gemm, tiles_max, stream.get()));
     TESSERA_CUDA_RETURN_IF_ERROR(cudaStreamSynchronize(stream.get()));

@@ -26,7 +26,7 @@ using Fp4Result = std::array<std::array<float, 4>, 32>;
 Expected<std::vector<Fp4Result>> run_mma_fp4(int gpu, WeightFormat format, const cpu::Fp4Selectors& selectors,
                                              bool emulated, std::span<const Fp4Warp> warps);
 
-struct W4a4Problem {
+struct GemmProblem {
   plan::Tile tile;
   AtomShape shape;                      // of one group; parts = 2: SwiGLU
   std::span<const std::byte> atoms;     // [groups, atom_matrix_bytes(shape)]
@@ -37,11 +37,11 @@ struct W4a4Problem {
   float input_scale = 1.0F;
   int repeats = 1;  // of the product; results that differ from the first are an error
 };
-struct W4a4Outcome {
-  std::vector<std::byte> slices;  // quantised activations, column_blocks_max of them, those without a slot zero
+struct GemmOutcome {
+  std::vector<std::byte> slices;  // W4A4: quantised activations, column_blocks_max of them, those without a slot zero
   std::vector<uint16_t> out;      // [slots, rows / parts] BF16
 };
-/// Quantises and multiplies.
-Expected<W4a4Outcome> run_w4a4(int gpu, const W4a4Problem& problem);
+/// The grouped product of the tile's path, all of K in one segment; W4A4 quantises first.
+Expected<GemmOutcome> run_gemm(int gpu, const GemmProblem& problem);
 
 }  // namespace tessera::kernels::cuda

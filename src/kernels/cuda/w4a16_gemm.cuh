@@ -313,7 +313,8 @@ __global__ void __launch_bounds__(Budget::kThreads, Budget::kTile.blocks_per_sm)
   work.strips = min(S::kStrips, args.strips - work.strip);
   const bool one_segment = args.partials != nullptr;
   work.first_slice = one_segment ? w4a16::segment_slice(args, static_cast<int>(blockIdx.y)) : 0;
-  work.slices = w4a16::segment_slice(args, one_segment ? static_cast<int>(blockIdx.y) + 1 : args.segments) - work.first_slice;
+  work.slices =
+      w4a16::segment_slice(args, one_segment ? static_cast<int>(blockIdx.y) + 1 : args.segments) - work.first_slice;
 
   if (threadIdx.x == 0) {
     for (int s = 0; s < S::kStages; ++s) {

@@ -116,7 +116,7 @@ static __device__ __noinline__ float4 mma_fp4(uint4 a, uint2 b, float4 c, uint32
   float4 d = c;
 #pragma unroll 1
   for (int i = 0; i < 4; ++i) {
-    const bool low_row = i < 2;  // row g, else g + 8
+    const bool low_row = i < 2;                                          // row g, else g + 8
     const int row = lane & ~3, column = 4 * (2 * (lane & 3) + (i & 1));  // the first lanes that hold them
     const uint32_t row_scale = __shfl_sync(kWarp, scale_a, row + 2 * thread_a + (low_row ? 0 : 1)) >> (8 * byte_a);
     const uint32_t column_scale = __shfl_sync(kWarp, scale_b, column + thread_b) >> (8 * byte_b);

@@ -133,7 +133,8 @@ const Kernels& library_kernels() {
 /// The tile in a grouped product's mangled name: path, format, then m, n, k, blocks per SM, warps, stages.
 bool tile_of(const std::string& name, plan::Tile& tile) {
   static const std::regex pattern(
-      "w4a[0-9]+_gemm.*PathE(\\d+)E.*WeightFormatE(\\d+)ELi(\\d+)ELi(\\d+)ELi(\\d+)ELi(\\d+)ELi(\\d+)ELi(\\d+)ELi(\\d+)E");
+      "w4a[0-9]+_gemm.*PathE(\\d+)E.*WeightFormatE(\\d+)ELi(\\d+)ELi(\\d+)ELi(\\d+)ELi(\\d+)ELi(\\d+)ELi(\\d+)ELi(\\d+)"
+      "E");
   std::smatch m;
   if (!std::regex_search(name, m, pattern)) return false;
   const auto number = [&](size_t i) { return std::stoi(m[i]); };

@@ -87,7 +87,7 @@ inline std::vector<float> random_logits(const plan::Desc& d, Pattern pattern, ui
 /// The weights of a layer, packed and uploaded.
 struct Layer {
   plan::Desc desc;
-  float input_scale;  // of W4A4, both products
+  float input_scale;            // of W4A4, both products
   std::vector<Expert> experts;  // the shared one last
   OnDevice<std::byte> gate_up, down;
   OnDevice<float> gate_up_alpha, down_alpha;

@@ -7,8 +7,8 @@
 #include "plan/candidates.h"
 #include "plan/registers.h"
 
-// A mixture-of-experts layer, on a GPU (label gpu) and, but for tests named Large*, in the simulator. Ours against ours: bits.
-// Against the reference: relative L2 of 1e-3. Tests named Small* are for compute-sanitizer.
+// A mixture-of-experts layer, on a GPU (label gpu) and, but for tests named Large*, in the simulator. Ours against
+// ours: bits. Against the reference: relative L2 of 1e-3. Tests named Small* are for compute-sanitizer.
 namespace tessera::kernels::cuda {
 namespace {
 

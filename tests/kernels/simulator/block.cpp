@@ -175,7 +175,7 @@ bool run_some() {
 }
 
 void start_block(size_t smem_bytes) {
-  block.warps.assign(static_cast<size_t>(block.threads / kWarp), {});
+  block.warps.assign(static_cast<size_t>((block.threads + kWarp - 1) / kWarp), {});
   for (NamedBarrier& barrier : block.barriers) barrier = {};
   block.mbarriers.clear();
   block.smem_bytes = smem_bytes;
@@ -199,7 +199,8 @@ void start_block(size_t smem_bytes) {
 void finish_block() {
   if (!block.later.empty()) fail("the block ended with %zu copies under way", block.later.size());
   for (size_t i = block.smem_bytes; i < sizeof smem; ++i) {
-    if (smem[i] != kGarbage) fail("shared memory was written at %zu, beyond the block's %zu bytes", i, block.smem_bytes);
+    if (smem[i] != kGarbage)
+      fail("shared memory was written at %zu, beyond the block's %zu bytes", i, block.smem_bytes);
   }
 }
 
@@ -209,7 +210,8 @@ void finish_block() {
     const Lane& lane = block.lanes[static_cast<size_t>(i)];
     if (!lane.done) ++waits[lane.waits_for];
   }
-  for (const auto& [what, threads] : waits) std::fprintf(stderr, "simulator: %d threads wait for %s\n", threads, what.c_str());
+  for (const auto& [what, threads] : waits)
+    std::fprintf(stderr, "simulator: %d threads wait for %s\n", threads, what.c_str());
   fail("no thread of the block can go on");
 }
 
@@ -226,7 +228,7 @@ void fail(const char* format, ...) {
 }
 
 void run_grid(Dim grid, Dim threads, size_t smem_bytes, const std::function<void()>& kernel) {
-  if (threads.y != 1 || threads.z != 1 || threads.x % kWarp != 0) fail("blocks here are one row of whole warps");
+  if (threads.y != 1 || threads.z != 1) fail("blocks here are one row of threads");
   if (smem_bytes > sizeof smem / 2) fail("%zu bytes of shared memory", smem_bytes);
   gridDim = {grid.x, grid.y, grid.z};
   blockDim = {threads.x, 1, 1};
@@ -336,8 +338,7 @@ void copy_later_to_barrier(uint32_t shared_to, const void* from, uint32_t bytes,
   }
   check_global(from, bytes);
   std::memset(shared_memory(shared_to, bytes), static_cast<int>(kGarbage), bytes);
-  block.later.push_back(
-      {.lane = block.current, .to = shared_to, .bytes = bytes, .from = from, .barrier = barrier});
+  block.later.push_back({.lane = block.current, .to = shared_to, .bytes = bytes, .from = from, .barrier = barrier});
 }
 
 void arrive_after_copies(uint32_t barrier) {

@@ -19,7 +19,7 @@ struct Dim {
   unsigned x = 1, y = 1, z = 1;
 };
 
-/// Runs `kernel` as each thread of a one-dimensional block of whole warps, in each block of the grid. Not reentrant.
+/// Runs `kernel` as each thread of a one-dimensional block, in each block of the grid. Not reentrant.
 /// Prints what is wrong and aborts the process when the kernel breaks a rule.
 void run_grid(Dim grid, Dim block, size_t smem_bytes, const std::function<void()>& kernel);
 

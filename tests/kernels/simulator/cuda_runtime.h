@@ -205,9 +205,7 @@ inline const char* cudaGetErrorName(cudaError_t) { return "cudaSuccess"; }
 inline cudaError_t cudaSetDevice(int) { return cudaSuccess; }
 inline cudaError_t cudaDriverGetVersion(int* version) { return *version = 0, cudaSuccess; }
 inline cudaError_t cudaRuntimeGetVersion(int* version) { return *version = 0, cudaSuccess; }
-inline cudaError_t cudaMalloc(void** p, size_t bytes) {
-  return *p = tessera::simulator::allocate(bytes), cudaSuccess;
-}
+inline cudaError_t cudaMalloc(void** p, size_t bytes) { return *p = tessera::simulator::allocate(bytes), cudaSuccess; }
 inline cudaError_t cudaFree(void* p) { return tessera::simulator::release(p), cudaSuccess; }
 inline cudaError_t cudaMemset(void* p, int value, size_t bytes) { return std::memset(p, value, bytes), cudaSuccess; }
 inline cudaError_t cudaMemcpy(void* to, const void* from, size_t bytes, cudaMemcpyKind) {

@@ -30,13 +30,14 @@ std::array<Kernel, sizeof...(i)> kernels_of(std::index_sequence<i...>) {
 
 template <Path path, WeightFormat format>
 std::span<const Kernel> simulated() {
-  constexpr const auto& kSizes = [] () -> const auto& {
+  constexpr const auto& kSizes = []() -> const auto& {
     if constexpr (path == Path::w4a16) {
       return kW4a16;
     } else {
       return kW4a4;
     }
-  }();
+  }
+  ();
   static const auto kernels = kernels_of<path, format, kSizes>(std::make_index_sequence<kSizes.size()>());
   return kernels;
 }

@@ -12,7 +12,8 @@ inline void mma_m16n8k16_bf16(float (&d)[4], const uint32_t (&a)[4], uint32_t b0
   const int lane = static_cast<int>(threadIdx.x) % 32, g = lane / 4, q = lane % 4;
   const auto word = [&](int of_lane, int i) {
     uint32_t value = 0;
-    std::memcpy(&value, slots + static_cast<size_t>(of_lane) * simulator::kExchangeBytes + static_cast<size_t>(i) * 4, 4);
+    std::memcpy(&value, slots + static_cast<size_t>(of_lane) * simulator::kExchangeBytes + static_cast<size_t>(i) * 4,
+                4);
     return value;
   };
   for (int i = 0; i < 4; ++i) {
@@ -22,7 +23,8 @@ inline void mma_m16n8k16_bf16(float (&d)[4], const uint32_t (&a)[4], uint32_t b0
       for (int from = 0; from < 4; ++from) {
         const uint32_t left = word(4 * g + from, row_half + 2 * k_half), right = word(4 * column + from, 4 + k_half);
         sum += double{bf16_to_float(static_cast<uint16_t>(left))} * bf16_to_float(static_cast<uint16_t>(right));
-        sum += double{bf16_to_float(static_cast<uint16_t>(left >> 16))} * bf16_to_float(static_cast<uint16_t>(right >> 16));
+        sum += double{bf16_to_float(static_cast<uint16_t>(left >> 16))} *
+               bf16_to_float(static_cast<uint16_t>(right >> 16));
       }
     }
     d[i] = static_cast<float>(sum);
@@ -35,8 +37,6 @@ inline uint32_t mul_bf16x2(uint32_t a, uint32_t b) {
   };
   return product(a & 0xffffU, b & 0xffffU) | product(a >> 16, b >> 16) << 16;
 }
-inline uint32_t cvt_bf16x2(float high, float low) {
-  return uint32_t{float_to_bf16(high)} << 16 | float_to_bf16(low);
-}
+inline uint32_t cvt_bf16x2(float high, float low) { return uint32_t{float_to_bf16(high)} << 16 | float_to_bf16(low); }
 
 }  // namespace tessera::kernels::ptx

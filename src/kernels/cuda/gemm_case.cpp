@@ -1,4 +1,4 @@
-#include "kernels/cuda/w4a4_case.h"
+#include "kernels/cuda/gemm_case.h"
 
 #include <fmt/format.h>
 
@@ -21,10 +21,11 @@ bool is_nan(uint16_t bf16) { return (bf16 & 0x7fffU) > 0x7f80U; }
 
 }  // namespace
 
-W4a4Case::W4a4Case(const CaseShape& shape) : shape_(shape) {
+GemmCase::GemmCase(const CaseShape& shape) : shape_(shape) {
   const auto groups = static_cast<int64_t>(shape.group_slots.size());
   const int parts = shape.op == plan::Op::gate_up ? 2 : 1;
-  input_scale_ = shape.format == WeightFormat::mxfp4 ? 1.0F : kInputScale;
+  const bool w4a4 = shape.path == plan::Path::w4a4;
+  input_scale_ = w4a4 && shape.format == WeightFormat::nvfp4 ? kInputScale : 1.0F;
   atom_shape_ = {shape.format, parts * shape.width, shape.depth, parts};
   first_slot_ = {0};
   for (const int32_t count : shape.group_slots) first_slot_.push_back(first_slot_.back() + count);
@@ -39,14 +40,15 @@ W4a4Case::W4a4Case(const CaseShape& shape) : shape_(shape) {
     x_.back() = float_to_bf16(-std::numeric_limits<float>::infinity());
   }
   for (int32_t i = 0; i < slots; ++i) x_rows_.push_back(static_cast<int32_t>(random() % static_cast<uint32_t>(rows)));
-  want_.slices.resize(static_cast<size_t>((slots / plan::kMmaCols + groups) * fp4_slices(shape.depth)) *
-                      static_cast<size_t>(fp4_slice_bytes(shape.format)));
+  if (w4a4)
+    want_.slices.resize(static_cast<size_t>((slots / plan::kMmaCols + groups) * fp4_slices(shape.depth)) *
+                        static_cast<size_t>(fp4_slice_bytes(shape.format)));
   want_.out.resize(static_cast<size_t>(slots * shape.width));
   for (int64_t group = 0; group < groups; ++group) make_weights(group);
   for (int64_t group = 0; group < groups; ++group) make_reference(group);
 }
 
-format::MatrixView W4a4Case::view(const Matrix& matrix) const {
+format::MatrixView GemmCase::view(const Matrix& matrix) const {
   return {.format = shape_.format,
           .rows = shape_.width,
           .cols = shape_.depth,
@@ -56,7 +58,7 @@ format::MatrixView W4a4Case::view(const Matrix& matrix) const {
           .row_scales = {}};
 }
 
-void W4a4Case::make_weights(int64_t group) {
+void GemmCase::make_weights(int64_t group) {
   const bool mxfp4 = shape_.format == WeightFormat::mxfp4;
   std::mt19937 random(shape_.seed * 7919 + static_cast<uint32_t>(group) + 1);
   std::vector<format::MatrixView> views;
@@ -71,7 +73,7 @@ void W4a4Case::make_weights(int64_t group) {
       byte = static_cast<std::byte>(mxfp4 ? 112 + any % 16 : (any & 0x7fU) == 0x7f ? 0 : any);
     }
     m.scale = mxfp4 ? 1.0F : 0x1.4p-9F * static_cast<float>(part + 1 + group % 3);
-    alpha_.push_back(m.scale * input_scale_);
+    alpha_.push_back(shape_.path == plan::Path::w4a4 ? m.scale * input_scale_ : atom_alpha(shape_.format, m.scale));
     matrices_.push_back(std::move(m));
   }
   if (atom_shape_.parts == 1) alpha_.push_back(alpha_.back());
@@ -84,30 +86,32 @@ void W4a4Case::make_weights(int64_t group) {
   TESSERA_CHECK(packed.ok());
 }
 
-void W4a4Case::make_reference(int64_t group) {
+void GemmCase::make_reference(int64_t group) {
   const auto parts = static_cast<size_t>(atom_shape_.parts), g = static_cast<size_t>(group);
   const int32_t begin = first_slot_[g], end = first_slot_[g + 1];
   const auto depth = static_cast<size_t>(shape_.depth), width = static_cast<size_t>(shape_.width);
   std::vector<float> x(x_.size());
   for (size_t i = 0; i < x.size(); ++i) x[i] = bf16_to_float(x_[i]);
-  cpu::quantize_activations(
-      shape_.format, input_scale_, x.data(), shape_.depth,
-      std::span(x_rows_).subspan(static_cast<size_t>(begin), static_cast<size_t>(end - begin)),
-      want_.slices.data() + static_cast<size_t>((begin / plan::kMmaCols + group) * fp4_slices(shape_.depth)) *
-                                static_cast<size_t>(fp4_slice_bytes(shape_.format)));
+  if (shape_.path == plan::Path::w4a4) {
+    cpu::quantize_activations(
+        shape_.format, input_scale_, x.data(), shape_.depth,
+        std::span(x_rows_).subspan(static_cast<size_t>(begin), static_cast<size_t>(end - begin)),
+        want_.slices.data() + static_cast<size_t>((begin / plan::kMmaCols + group) * fp4_slices(shape_.depth)) *
+                                  static_cast<size_t>(fp4_slice_bytes(shape_.format)));
+  }
   std::vector<float> low(width), high(width);
   for (int32_t slot = begin; slot < end; ++slot) {
     const auto row =
         std::span<const float>(x).subspan(static_cast<size_t>(x_rows_[static_cast<size_t>(slot)]) * depth, depth);
-    cpu::reference_product(plan::Path::w4a4, view(matrices_[g * parts]), input_scale_, row, low);
-    if (parts == 2) cpu::reference_product(plan::Path::w4a4, view(matrices_[g * parts + 1]), input_scale_, row, high);
+    cpu::reference_product(shape_.path, view(matrices_[g * parts]), input_scale_, row, low);
+    if (parts == 2) cpu::reference_product(shape_.path, view(matrices_[g * parts + 1]), input_scale_, row, high);
     for (size_t i = 0; i < width; ++i) {
       want_.out[static_cast<size_t>(slot) * width + i] = parts == 2 ? swiglu(low[i], high[i]) : float_to_bf16(low[i]);
     }
   }
 }
 
-W4a4Problem W4a4Case::problem(const plan::Tile& tile) const {
+GemmProblem GemmCase::problem(const plan::Tile& tile) const {
   return {.tile = tile,
           .shape = atom_shape_,
           .atoms = atoms_,
@@ -118,9 +122,23 @@ W4a4Problem W4a4Case::problem(const plan::Tile& tile) const {
           .input_scale = input_scale_};
 }
 
-std::string W4a4Case::difference(const W4a4Outcome& outcome) const {
+std::string GemmCase::error_of(const std::vector<uint16_t>& out) const {
+  double difference = 0, size = 0;
+  for (size_t i = 0; i < out.size(); ++i) {
+    const double want = bf16_to_float(want_.out[i]), d = bf16_to_float(out[i]) - want;
+    difference += d * d;
+    size += want * want;
+  }
+  const double error = size > 0 ? std::sqrt(difference / size) : std::sqrt(difference);
+  if (error <= kW4a16Error) return {};  // never NaN
+  return fmt::format("{} of {}: relative error {:.2e}, at most {} expected", plan::name(shape_.op),
+                     format::name(shape_.format), error, kW4a16Error);
+}
+
+std::string GemmCase::difference(const GemmOutcome& outcome) const {
   TESSERA_CHECK_EQ(outcome.slices.size(), want_.slices.size());
   TESSERA_CHECK_EQ(outcome.out.size(), want_.out.size());
+  if (shape_.path == plan::Path::w4a16) return error_of(outcome.out);
   for (size_t i = 0; i < want_.slices.size(); ++i) {
     if (outcome.slices[i] == want_.slices[i]) continue;
     const auto bytes = static_cast<size_t>(fp4_slice_bytes(shape_.format));

@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include "kernels/moe_timer.h"
 #include "kernels/selftest.h"
 
 namespace tessera::kernels {
@@ -10,6 +11,12 @@ TEST(Selftest, ABuildWithoutCudaSaysSo) {
   EXPECT_EQ(status.code(), StatusCode::unsupported);
   EXPECT_NE(status.message().find("built without CUDA"), std::string::npos);
   EXPECT_EQ(selftest_environment(0).status().code(), StatusCode::unsupported);
+}
+
+TEST(MoeTimer, ABuildWithoutCudaSaysSo) {
+  const auto timer = MoeTimer::make(0, {}, {});
+  EXPECT_EQ(timer.status().code(), StatusCode::unsupported);
+  EXPECT_NE(timer.status().message().find("built without CUDA"), std::string::npos);
 }
 
 }  // namespace

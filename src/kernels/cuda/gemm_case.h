@@ -7,11 +7,12 @@
 #include "kernels/cuda/on_gpu.h"
 #include "plan/desc.h"
 
-// A grouped product with random weights, its W4A4 reference, and the comparison: what the self test and the GPU tests
-// run every tile on.
+// A grouped product with random weights, its reference, and the comparison: what the self test and the GPU tests run
+// every tile on.
 namespace tessera::kernels::cuda {
 
 struct CaseShape {
+  plan::Path path = plan::Path::w4a4;
   plan::Op op = plan::Op::gate_up;
   WeightFormat format = WeightFormat::nvfp4;
   int64_t depth = 0;  // K
@@ -21,20 +22,25 @@ struct CaseShape {
   bool finite = true;  // false: some rows of x hold NaN or infinity
 };
 
+/// Of BF16 results against the reference's, which are rounded at the same places.
+inline constexpr double kW4a16Error = 1e-3;
+
 /// Bytes as a checkpoint and a router would bring them, and what they give.
-class W4a4Case {
+class GemmCase {
  public:
-  explicit W4a4Case(const CaseShape& shape);
+  explicit GemmCase(const CaseShape& shape);
 
-  /// For run_w4a4; the tile is the caller's to set.
-  [[nodiscard]] W4a4Problem problem(const plan::Tile& tile) const;
+  /// For run_gemm.
+  [[nodiscard]] GemmProblem problem(const plan::Tile& tile) const;
 
-  /// Empty if `outcome` is the reference's bytes and bits (NaN equals NaN); else the first difference.
-  [[nodiscard]] std::string difference(const W4a4Outcome& outcome) const;
+  /// Empty if `outcome` is as it must be, else the first difference. W4A4: the reference's bytes and bits (NaN equals
+  /// NaN). W4A16, whose reference sums in another way: a relative L2 error of at most kW4a16Error.
+  [[nodiscard]] std::string difference(const GemmOutcome& outcome) const;
 
  private:
   void make_weights(int64_t group);
   void make_reference(int64_t group);
+  [[nodiscard]] std::string error_of(const std::vector<uint16_t>& out) const;
 
   struct Matrix {
     std::vector<std::byte> codes, scales;
@@ -50,7 +56,7 @@ class W4a4Case {
   std::vector<Matrix> matrices_;  // [groups, parts]
   std::vector<std::byte> atoms_;
   std::vector<float> alpha_;
-  W4a4Outcome want_;
+  GemmOutcome want_;
 };
 
 }  // namespace tessera::kernels::cuda

@@ -1,0 +1,82 @@
+#include <algorithm>
+#include <memory>
+
+#include "cli/commands.h"
+#include "cli/console.h"
+#include "cli/flags.h"
+#include "cli/live_gpu.h"
+#include "cli/moe_shapes.h"
+#include "cli/table.h"
+#include "device/device.h"
+#include "kernels/moe_timer.h"
+#include "plan/candidates.h"
+
+namespace tessera::cli {
+namespace {
+
+constexpr size_t kReadBytes = size_t{4} << 30;
+
+struct Options {
+  int gpu = 0;
+  std::vector<std::string> models = {"397b", "397b-tp4", "122b", "35b", "deepseek-v3"};
+  std::vector<int64_t> tokens = {1, 8, 64, 512, 4096};
+  std::string format = "nvfp4", path = "w4a16";
+  double read_tb_s = 0;  // 0: measured
+};
+
+Expected<double> read_rate(const Options& options) {
+  if (options.read_tb_s > 0) return options.read_tb_s * 1e12;
+  return device::measure_read_rate(options.gpu, kReadBytes);
+}
+
+Status bench_moe(const Options& options) {
+  TESSERA_ASSIGN_OR_RETURN(const LiveGpu gpu, live_gpu(options.gpu));
+  TESSERA_ASSIGN_OR_RETURN(const double bytes_per_second, read_rate(options));
+  const plan::TuningCache tuning = read_tuning(gpu);
+  print("tessera {} bench moe: {}, {} {}, random weights, weights cold in L2, one CUDA graph\n", TESSERA_VERSION,
+        gpu.facts.name, options.format, options.path);
+  print("floor: bytes of the experts that a run reads, at {:.2f} TB/s ({}); tiles: {}\n\n", bytes_per_second / 1e12,
+        options.read_tb_s > 0 ? "given" : "measured here",
+        tuning.entries.empty() ? "the plan's, untuned" : "tuned where they are, else the plan's");
+  std::vector<std::vector<std::string>> rows = {
+      {"model", "tokens", "gate_up", "down", "us", "floor us", "of the floor", "us a token"}};
+  const int64_t most = *std::max_element(options.tokens.begin(), options.tokens.end());
+  for (const std::string& model : options.models) {
+    TESSERA_ASSIGN_OR_RETURN(
+        const auto timer,
+        kernels::MoeTimer::make(options.gpu, gpu.facts, moe_desc(model, options.format, options.path, most)));
+    for (const int64_t tokens : options.tokens) {
+      TESSERA_ASSIGN_OR_RETURN(const kernels::MoeTime time, timer.time(tokens, tuning));
+      const double floor_us = timer.weight_bytes(tokens) / bytes_per_second * 1e6;
+      rows.push_back({model, std::to_string(tokens), plan::shape_name(time.gate_up), plan::shape_name(time.down),
+                      fmt::format("{:.1f}", time.us), fmt::format("{:.1f}", floor_us),
+                      fmt::format("{:.0f} %", 100 * floor_us / time.us),
+                      fmt::format("{:.2f}", time.us / static_cast<double>(tokens))});
+    }
+  }
+  print("{}", format_table("<><<>>>>", rows));
+  return {};
+}
+
+}  // namespace
+
+void add_bench(CLI::App& app, Action& action) {
+  CLI::App* bench = app.add_subcommand("bench", "Measure parts of the engine");
+  bench->require_subcommand(1);
+  auto options = std::make_shared<Options>();
+  CLI::App* moe = bench->add_subcommand("moe", "Time a mixture-of-experts layer on a GPU against its floor");
+  moe->add_option("MODEL", options->models, "Shapes: " + moe_shape_keys())->check(one_of_moe_shapes());
+  moe->add_option("--gpu", options->gpu, "Which GPU, counted from 0")->capture_default_str();
+  moe->add_option("--tokens", options->tokens, "Numbers of tokens")
+      ->delimiter(',')
+      ->check(whole(1, plan::kTokensMax))
+      ->capture_default_str();
+  moe->add_option("--format", options->format, "nvfp4 (default) or mxfp4")->check(one_of({"nvfp4", "mxfp4"}));
+  moe->add_option("--path", options->path, "w4a16 (default), or w4a4, which is emulated without FP4 MMA")
+      ->check(one_of({"w4a16", "w4a4"}));
+  moe->add_option("--read-tb-s", options->read_tb_s, "Read rate of the floor, instead of the measured one")
+      ->check(number(0.01, 100));
+  moe->callback([options, &action] { action = [options] { return bench_moe(*options); }; });
+}
+
+}  // namespace tessera::cli

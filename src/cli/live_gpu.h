@@ -1,0 +1,26 @@
+#pragma once
+
+#include <filesystem>
+
+#include "plan/device_facts.h"
+#include "plan/tuning_cache.h"
+#include "tessera/status.h"
+
+// A GPU of this machine, and what `tessera tune` has measured on it.
+namespace tessera::cli {
+
+struct LiveGpu {
+  int index = 0;
+  plan::DeviceFacts facts;
+  std::filesystem::path tuning_file;  // $XDG_CACHE_HOME/tessera or ~/.cache/tessera; one for each GPU and build
+  std::string build;                  // plan::tuning_build
+};
+
+/// GPU `index`, counted from 0. not_found says how many there are; unsupported: built without CUDA.
+Expected<LiveGpu> live_gpu(int index);
+
+/// What was tuned; nothing where nothing was. A file that is refused is noted on standard error, and nothing of it
+/// used.
+plan::TuningCache read_tuning(const LiveGpu& gpu);
+
+}  // namespace tessera::cli

@@ -1,0 +1,186 @@
+#include <algorithm>
+#include <cstdlib>
+#include <functional>
+#include <memory>
+
+#include "cli/commands.h"
+#include "cli/console.h"
+#include "cli/flags.h"
+#include "cli/interrupt.h"
+#include "cli/live_gpu.h"
+#include "cli/moe_shapes.h"
+#include "cli/progress.h"
+#include "kernels/moe_timer.h"
+#include "plan/candidates.h"
+#include "plan/plan.h"
+
+namespace tessera::cli {
+namespace {
+
+using kernels::MoeTime;
+using kernels::MoeTimer;
+using plan::Op;
+using plan::Tile;
+
+// Estimates rank tiles well enough that the fastest is not far down; a run of every tile would take minutes a shape.
+constexpr double kWorthTimesLeast = 3;
+constexpr size_t kWorthMost = 16;
+
+struct Options {
+  int gpu = 0;
+  std::vector<std::string> models = {"397b", "397b-tp4", "122b", "35b"};
+  std::vector<std::string> formats = {"nvfp4"};
+  int64_t tokens = 4096;
+  bool quiet = false;
+};
+
+/// Tiles of one product that are worth a measurement, the most promising first.
+Expected<std::vector<Tile>> worth_measuring(const plan::Desc& desc, const plan::DeviceFacts& gpu) {
+  TESSERA_ASSIGN_OR_RETURN(const plan::Plan plan, plan::make_plan(desc, gpu));
+  std::vector<const plan::Candidate*> runnable;
+  for (const plan::Candidate& c : plan.candidates) {
+    if (c.kept() && MoeTimer::can_run(desc, c.tile)) runnable.push_back(&c);
+  }
+  std::stable_sort(runnable.begin(), runnable.end(),
+                   [](const auto* a, const auto* b) { return a->cost.estimate_us < b->cost.estimate_us; });
+  std::vector<Tile> tiles;
+  for (const plan::Candidate* c : runnable) {
+    if (tiles.size() == kWorthMost || c->cost.estimate_us > kWorthTimesLeast * runnable[0]->cost.estimate_us) break;
+    tiles.push_back(c->tile);
+  }
+  if (tiles.empty()) return error(StatusCode::unsupported, "no kernel for {} on {}", plan::describe(desc), gpu.name);
+  return tiles;
+}
+
+/// What is measured for one number of tokens.
+struct Step {
+  plan::Desc gate_up, down;
+  std::vector<Tile> gate_up_tiles, down_tiles;
+};
+
+class Tuner {
+ public:
+  Tuner(const LiveGpu& gpu, bool quiet) : gpu_(gpu), quiet_(quiet), cache_(read_tuning(gpu)) {}
+
+  /// One layer, for every bucket of tokens. Saves.
+  Status tune(const std::string& model, const std::string& format, const std::string& path, int64_t tokens) {
+    std::vector<Step> steps;
+    uint64_t measurements = 0;
+    for (int64_t bucket = 1; bucket <= tokens; bucket *= 2) {
+      Step step{moe_desc(model, format, path, bucket), moe_desc(model, format, path, bucket, Op::down), {}, {}};
+      TESSERA_ASSIGN_OR_RETURN(step.gate_up_tiles, worth_measuring(step.gate_up, gpu_.facts));
+      TESSERA_ASSIGN_OR_RETURN(step.down_tiles, worth_measuring(step.down, gpu_.facts));
+      measurements += step.gate_up_tiles.size() + step.down_tiles.size();
+      steps.push_back(std::move(step));
+    }
+    TESSERA_ASSIGN_OR_RETURN(const MoeTimer timer, MoeTimer::make(gpu_.index, gpu_.facts, steps.back().gate_up));
+    ProgressBar bar(fmt::format("tuning {} {} {}", model, format, path), quiet_, ProgressBar::Unit::steps);
+    uint64_t done = 0;
+    const auto measured = [&] { bar.update(++done, measurements); };
+    Status status;
+    for (const Step& step : steps) {
+      status = measure(timer, step, measured);
+      if (!status.ok()) break;
+    }
+    bar.clear();
+    const Status saved = save();
+    if (status.code() == StatusCode::unavailable) {  // a kernel hangs: to free its memory would wait for it
+      note("{}; what was measured before is kept in {}", status.message(), gpu_.tuning_file.string());
+      std::_Exit(1);
+    }
+    TESSERA_RETURN_IF_ERROR(status);
+    return saved;
+  }
+
+  [[nodiscard]] size_t entries() const { return cache_.entries.size(); }
+
+ private:
+  /// The fastest of `tiles` for one product while the other keeps its tile.
+  Expected<MoeTime> fastest(const MoeTimer& timer, const plan::Desc& desc, const std::vector<Tile>& tiles,
+                            const Tile& other, const std::function<void()>& measured) {
+    MoeTime best;
+    for (const Tile& tile : tiles) {
+      if (interrupt_.happened()) return error(StatusCode::cancelled, "interrupted");
+      const bool gate_up = desc.op == Op::gate_up;
+      TESSERA_ASSIGN_OR_RETURN(const MoeTime time,
+                               timer.time(desc.tokens, gate_up ? tile : other, gate_up ? other : tile));
+      measured();
+      if (best.us == 0) {
+        best = time;
+      } else if (time.result_hash != best.result_hash) {
+        note("{} {} gives other bits than {} and is not used; please run `tessera selftest` and report it",
+             plan::name(desc.op), plan::shape_name(tile), plan::shape_name(tiles[0]));
+      } else if (time.us < best.us) {
+        best = time;
+      }
+    }
+    return best;
+  }
+
+  Status measure(const MoeTimer& timer, const Step& step, const std::function<void()>& measured) {
+    TESSERA_ASSIGN_OR_RETURN(const MoeTime first,
+                             fastest(timer, step.gate_up, step.gate_up_tiles, step.down_tiles[0], measured));
+    TESSERA_ASSIGN_OR_RETURN(const MoeTime best, fastest(timer, step.down, step.down_tiles, first.gate_up, measured));
+    put({step.gate_up, best.gate_up, best.us});
+    put({step.down, best.down, best.us});
+    return {};
+  }
+
+  void put(const plan::TunedTile& tuned) {
+    std::erase_if(cache_.entries, [&](const plan::TunedTile& old) { return old.is_for(tuned.desc); });
+    cache_.entries.push_back(tuned);
+  }
+
+  [[nodiscard]] Status save() const {
+    std::error_code failed;
+    std::filesystem::create_directories(gpu_.tuning_file.parent_path(), failed);
+    return plan::write_tuning(gpu_.tuning_file, cache_);
+  }
+
+  const LiveGpu& gpu_;
+  bool quiet_;
+  plan::TuningCache cache_;
+  OnInterrupt interrupt_{[] {}};  // ends the measurements; what is done is saved
+};
+
+Status tune(const Options& options) {
+  TESSERA_ASSIGN_OR_RETURN(const LiveGpu gpu, live_gpu(options.gpu));
+  Tuner tuner(gpu, options.quiet);
+  for (const std::string& model : options.models) {
+    for (const std::string& format : options.formats) {
+      for (const std::string path : {"w4a16", "w4a4"}) {
+        if (path == "w4a4" && !gpu.facts.has_fp4_mma()) continue;  // emulated: nothing to choose by speed
+        const Status status = tuner.tune(model, format, path, options.tokens);
+        if (status.code() == StatusCode::resource_exhausted) {
+          note("{} skipped: {}", model, status.message());
+          continue;
+        }
+        TESSERA_RETURN_IF_ERROR(status);
+        print("{} {} {}: tuned for 1 to {} tokens\n", model, format, path, options.tokens);
+      }
+    }
+  }
+  print("{} choices for {} in {}\n", tuner.entries(), gpu.facts.name, gpu.tuning_file.string());
+  return {};
+}
+
+}  // namespace
+
+void add_tune(CLI::App& app, Action& action) {
+  auto options = std::make_shared<Options>();
+  CLI::App* command =
+      app.add_subcommand("tune", "Measure the tiles of mixture-of-experts layers on a GPU and remember the fastest");
+  command->add_option("MODEL", options->models, "Shapes: " + moe_shape_keys() + " (default: the four of Qwen3.5)")
+      ->check(one_of_moe_shapes());
+  command->add_option("--gpu", options->gpu, "Which GPU, counted from 0")->capture_default_str();
+  command->add_option("--format", options->formats, "nvfp4 (default), mxfp4, or both with a comma between")
+      ->delimiter(',')
+      ->check(one_of({"nvfp4", "mxfp4"}));
+  command->add_option("--tokens", options->tokens, "Up to so many tokens of a step")
+      ->check(whole(1, plan::kTokensMax))
+      ->capture_default_str();
+  command->add_flag("--quiet", options->quiet, "No progress bar");
+  command->callback([options, &action] { action = [options] { return tune(*options); }; });
+}
+
+}  // namespace tessera::cli
