@@ -42,5 +42,5 @@ function(tessera_test name)
   if(arg_LABELS)  # an empty value would make TIMEOUT the label
     set(labels LABELS "${arg_LABELS}")
   endif()
-  gtest_discover_tests(${name} DISCOVERY_TIMEOUT 120 PROPERTIES ${labels} TIMEOUT 600)
+  gtest_discover_tests(${name} DISCOVERY_TIMEOUT 120 NO_PRETTY_VALUES PROPERTIES ${labels} TIMEOUT 600)
 endfunction()

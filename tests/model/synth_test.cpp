@@ -59,9 +59,6 @@ struct Choice {
   SynthOptions options;
 };
 
-/// What test names and failures show of a choice.
-void PrintTo(const Choice& choice, std::ostream* out) { *out << choice.name; }
-
 std::vector<Choice> choices() {
   using enum TensorKind;
   const KindFormats mixed = {{routed_expert, WeightFormat::nvfp4},
