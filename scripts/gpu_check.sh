@@ -2,8 +2,10 @@
 # Everything of the CUDA kernels that needs a GPU.
 #   scripts/gpu_check.sh build <build directory>             builds what is run
 #   scripts/gpu_check.sh bundle <build directory> <folder>   its binaries with their libraries, for another machine
-#   scripts/gpu_check.sh run <build directory or bundle> [output directory]
-# Output: a log for each step; bench_*.txt are the tables. Ends with a line for each step.
+#   scripts/gpu_check.sh run <build directory or bundle> [output directory [part ...]]
+# Parts, all of them unless named: quick (small cases, times with the plan's tiles), tune (tuning, selftest, times with
+# tuned tiles), sanitize (compute-sanitizer), large (every number of tokens, a thousand repeats). Output: a log for each
+# step; bench_*.txt are the tables. Ends with a line for each step.
 set -uo pipefail
 cd "$(dirname "$0")/.."
 binaries=(bin/tessera tests/device/device_test tests/kernels/cuda/moe_gpu_test tests/kernels/cuda/w4a4_gpu_test)
@@ -43,19 +45,32 @@ run() {  # seconds, log, command...
 moe_test=$from/tests/kernels/cuda/moe_gpu_test
 w4a4_test=$from/tests/kernels/cuda/w4a4_gpu_test
 tessera=$from/bin/tessera
-run 30 device.log "$from/tests/device/device_test"
-run 60 small.log "$moe_test" --gtest_filter='*Small*:*Decoded*:*Router*'
-run 60 mma.log "$w4a4_test" --gtest_filter='Fp4MmaOnGpu*'
-run 90 bench_untuned.txt "$tessera" bench moe --read-tb-s 4.5
-run 120 tune.log "$tessera" tune 397b 397b-tp4 35b --quiet
-run 60 bench_tuned.txt "$tessera" bench moe --read-tb-s 4.5
-run 60 bench_mxfp4.txt "$tessera" bench moe 397b --format mxfp4 --read-tb-s 4.5
-run 120 selftest.log "$tessera" selftest
-for tool in memcheck racecheck synccheck; do
-  run 90 $tool.log compute-sanitizer --tool $tool --error-exitcode 1 "$moe_test" --gtest_filter='*Small*'
+for part in "${@:4}"; do
+  case $part in quick | tune | sanitize | large) ;; *) echo "no part $part: quick, tune, sanitize, large" >&2; exit 2 ;; esac
 done
-run 300 moe.log "$moe_test"
-run 300 w4a4.log "$w4a4_test"
-tail -n 30 "$out"/bench_untuned.txt "$out"/bench_tuned.txt
+wanted() { [ -z "$parts" ] || [[ " $parts " == *" $1 "* ]]; }
+parts="${*:4}"
+if wanted quick; then
+  run 30 device.log "$from/tests/device/device_test"
+  run 60 small.log "$moe_test" --gtest_filter='-*Large*'
+  run 60 mma.log "$w4a4_test" --gtest_filter='Fp4MmaOnGpu*'
+  run 120 bench_untuned.txt "$tessera" bench moe --read-tb-s 4.5
+fi
+if wanted tune; then
+  run 240 tune.log "$tessera" tune 397b 397b-tp4 35b --quiet
+  run 120 bench_tuned.txt "$tessera" bench moe --read-tb-s 4.5
+  run 120 bench_mxfp4.txt "$tessera" bench moe 397b --format mxfp4 --read-tb-s 4.5
+  run 180 selftest.log "$tessera" selftest
+fi
+if wanted sanitize; then
+  for tool in memcheck racecheck synccheck; do
+    run 180 $tool.log compute-sanitizer --tool $tool --error-exitcode 1 "$moe_test" --gtest_filter='*Small*'
+  done
+fi
+if wanted large; then
+  run 300 moe.log "$moe_test" --gtest_filter='*Large*'
+  run 300 w4a4.log "$w4a4_test" --gtest_filter='*Large*:*Depths*'
+fi
+tail -n 30 "$out"/bench_*.txt 2>/dev/null
 printf '%s\n' "${steps[@]}" | tee "$out/steps.txt"
 ! printf '%s\n' "${steps[@]}" | grep -qv '^ok'

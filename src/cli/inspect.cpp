@@ -12,6 +12,7 @@
 #include "cli/console.h"
 #include "cli/table.h"
 #include "model/stored_tensors.h"
+#include "plan/device_facts.h"
 
 namespace tessera::cli {
 namespace {
@@ -20,17 +21,6 @@ using model::Inspection;
 using model::StoredPart;
 using Json = nlohmann::ordered_json;
 
-/// Memory in 10^9 bytes and bandwidth in 10^9 bytes a second, as their makers give them.
-struct Gpu {
-  const char* name;
-  double memory_gb;
-  double bandwidth_gb;
-};
-constexpr Gpu kGpus[] = {{"RTX PRO 6000", 96, 1792},
-                         {"RTX PRO 5000", 72, 1344},
-                         {"RTX 5090", 32, 1792},
-                         {"DGX Spark", 128, 273},
-                         {"H200", 141, 4800}};
 constexpr int kGpuCounts[] = {1, 4};
 constexpr int64_t kBatches[] = {1, 8, 16, 64};
 
@@ -50,12 +40,12 @@ size_t text_bytes(const Inspection& found) {
 }
 
 /// Tokens a second if weights alone were read, once, at full bandwidth.
-double bound(const Inspection& found, const Gpu& gpu, int count) {
-  return count * gpu.bandwidth_gb * 1e9 / found.traffic.bytes_per_step(1);
+double bound(const Inspection& found, const plan::DeviceFacts& gpu, int count) {
+  return count * gpu.read_gb_s * 1e9 / found.traffic.bytes_per_step(1);
 }
 
-bool fits(const Inspection& found, const Gpu& gpu, int count) {
-  return static_cast<double>(text_bytes(found)) < count * gpu.memory_gb * 1e9;
+bool fits(const Inspection& found, const plan::DeviceFacts& gpu, int count) {
+  return static_cast<double>(text_bytes(found)) < count * static_cast<double>(gpu.memory_bytes);
 }
 
 /// Gated DeltaNet states are read and written in every step.
@@ -123,11 +113,11 @@ Json to_json(const Inspection& found) {
                              {"weight_bytes", found.traffic.bytes_per_step(batch)},
                              {"state_bytes", state_traffic(found, batch)}});
   }
-  for (const Gpu& gpu : kGpus) {
+  for (const plan::DeviceFacts& gpu : plan::known_devices()) {
     for (const int count : kGpuCounts) {
       json["bounds"].push_back({{"gpu", gpu.name},
                                 {"count", count},
-                                {"bandwidth_gb_s", gpu.bandwidth_gb * count},
+                                {"bandwidth_gb_s", gpu.read_gb_s * count},
                                 {"tokens_per_second", bound(found, gpu, count)},
                                 {"weights_fit", fits(found, gpu, count)}});
     }
@@ -180,8 +170,8 @@ void print_traffic(const Inspection& found) {
   }
   print("{}\n", format_table(">>>>", rows));
   rows = {{"bandwidth bound, batch 1", "GB/s", "1 GPU", "4 GPUs"}};
-  for (const Gpu& gpu : kGpus) {
-    std::vector<std::string> row = {gpu.name, fmt::format("{:.0f}", gpu.bandwidth_gb)};
+  for (const plan::DeviceFacts& gpu : plan::known_devices()) {
+    std::vector<std::string> row = {gpu.name, fmt::format("{:.0f}", gpu.read_gb_s)};
     for (const int count : kGpuCounts) {
       row.push_back(fits(found, gpu, count) ? fmt::format("{:.0f} tok/s", bound(found, gpu, count)) : "too big");
     }

@@ -5,11 +5,11 @@
 #include "kernels/cuda/decode.cuh"
 #include "kernels/cuda/epilogue.cuh"
 #include "kernels/cuda/grouped_gemm.h"
+#include "kernels/cuda/pipeline.cuh"
 #include "kernels/ptx/barrier_sync.cuh"
 #include "kernels/ptx/cp_async.cuh"
 #include "kernels/ptx/cp_async_bulk.cuh"
 #include "kernels/ptx/griddepcontrol.cuh"
-#include "kernels/ptx/mbarrier.cuh"
 #include "kernels/ptx/mma_bf16.cuh"
 #include "kernels/ptx/shared_memory.cuh"
 #include "plan/budget.h"
@@ -37,7 +37,6 @@ struct Shape {
   static constexpr int kStageBytes = Budget::kSmem.stage_bytes;
   static constexpr int kActivations = Budget::kSmem.activations_offset;
   static constexpr int kColumns = Budget::kSmem.columns_offset;
-  static constexpr int kBarriers = Budget::kSmem.barriers_offset;
   static constexpr int kSlices = kTile.k / kSliceDepth;
   static constexpr int kSliceBytes = plan::weight_slice_bytes(kTile.format);
   static constexpr int kStrips = kTile.m / kAtomRows;
@@ -51,8 +50,7 @@ struct Shape {
   static constexpr bool kSplits = plan::splits_segments(kTile);
   static_assert(kTile.warps_n == 1 && kStrips <= 32);
 
-  static __device__ uint32_t full(uint32_t smem, int stage) { return smem + kBarriers + stage * 16; }
-  static __device__ uint32_t empty(uint32_t smem, int stage) { return smem + kBarriers + stage * 16 + 8; }
+  using Ring = Pipeline<kStages, Budget::kSmem.barriers_offset>;
 };
 
 /// What a block works on.
@@ -79,14 +77,14 @@ __device__ void load_weights(const GemmArgs& args, const BlockWork& work, uint32
   using S = Shape<Budget>;
   const int slices = min(S::kSlices, work.slices - step * S::kSlices);
   const uint32_t bytes = slices * S::kSliceBytes;
-  if (lane == 0) ptx::mbarrier_arrive_expect_tx(S::full(smem, stage), bytes * work.strips);
+  if (lane == 0) ptx::mbarrier_arrive_expect_tx(S::Ring::full(smem, stage), bytes * work.strips);
   __syncwarp();
   if (lane < work.strips) {
     const int64_t strip_bytes = int64_t{args.atoms} * (kAtomDepth / kSliceDepth) * S::kSliceBytes;
     const std::byte* from = args.weights + work.tile.group * args.group_bytes + (work.strip + lane) * strip_bytes +
                             int64_t{work.first_slice + step * S::kSlices} * S::kSliceBytes;
     ptx::cp_async_bulk(smem + stage * S::kStageBytes + lane * (S::kSlices * S::kSliceBytes), from, bytes,
-                       S::full(smem, stage));
+                       S::Ring::full(smem, stage));
   }
 }
 
@@ -113,7 +111,7 @@ __device__ void load_activations(const GemmArgs& args, const BlockWork& work, ui
       }
     }
   }
-  ptx::cp_async_mbarrier_arrive_noinc(S::full(smem, stage));
+  ptx::cp_async_mbarrier_arrive_noinc(S::Ring::full(smem, stage));
 }
 
 template <typename Budget>
@@ -128,16 +126,12 @@ __device__ void produce(const GemmArgs& args, const BlockWork& work, uint32_t sm
     columns[i] = i >= work.tile.columns ? 0 : args.x_rows != nullptr ? __ldcg(args.x_rows + slot) : slot;
   }
   __syncwarp();
-  int stage = 0;
-  uint32_t parity = 1;  // the first pass over the stages waits for nobody
+  typename S::Ring::Place at{.parity = 1};
   for (int step = 0; step < steps; ++step) {
-    ptx::mbarrier_wait_parity(S::empty(smem, stage), parity);
-    if (step >= S::kStages) load_weights<Budget>(args, work, smem, step, stage, lane);
-    load_activations<Budget>(args, work, smem, columns, step, stage, lane);
-    if (++stage == S::kStages) {
-      stage = 0;
-      parity ^= 1;
-    }
+    ptx::mbarrier_wait_parity(S::Ring::empty(smem, at.stage), at.parity);
+    if (step >= S::kStages) load_weights<Budget>(args, work, smem, step, at.stage, lane);
+    load_activations<Budget>(args, work, smem, columns, step, at.stage, lane);
+    at.advance();
   }
 }
 
@@ -172,15 +166,15 @@ __device__ inline void multiply_slice(const std::byte* stage, int slice, int war
   }
 }
 
-/// Stages [step, end) of this block's K range; stage and parity run on from call to call.
+/// Stages [step, end) of this block's K range; `at` runs on from call to call.
 template <typename Budget>
 __device__ inline void multiply_steps(const BlockWork& work, const std::byte* smem, uint32_t smem_address, int step,
-                                      int end, int& stage, uint32_t& parity, int warp, int lane,
+                                      int end, typename Shape<Budget>::Ring::Place& at, int warp, int lane,
                                       Accumulators<Budget>& acc) {
   using S = Shape<Budget>;
   for (; step < end; ++step) {
-    ptx::mbarrier_wait_parity(S::full(smem_address, stage), parity);
-    const std::byte* from = smem + stage * S::kStageBytes;
+    ptx::mbarrier_wait_parity(S::Ring::full(smem_address, at.stage), at.parity);
+    const std::byte* from = smem + at.stage * S::kStageBytes;
     const int slices = min(S::kSlices, work.slices - step * S::kSlices);
     if (S::kCols <= 2 && slices == S::kSlices) {  // few MMAs between loads: let them overlap across slices
 #pragma unroll
@@ -190,11 +184,8 @@ __device__ inline void multiply_steps(const BlockWork& work, const std::byte* sm
       for (int s = 0; s < slices; ++s) multiply_slice<Budget>(from, s, warp, lane, acc);
     }
     __syncwarp();
-    if (lane == 0) ptx::mbarrier_arrive(S::empty(smem_address, stage));
-    if (++stage == S::kStages) {
-      stage = 0;
-      parity ^= 1;
-    }
+    if (lane == 0) ptx::mbarrier_arrive(S::Ring::empty(smem_address, at.stage));
+    at.advance();
   }
 }
 
@@ -262,8 +253,7 @@ __device__ void consume(const GemmArgs& args, const BlockWork& work, std::byte* 
                         int32_t* shared_word, int warp, int lane) {
   using S = Shape<Budget>;
   Accumulators<Budget> acc = {};
-  int stage = 0;
-  uint32_t parity = 0;
+  typename S::Ring::Place at;
   const int steps = (work.slices + S::kSlices - 1) / S::kSlices;
   if constexpr (S::kFolds) {
     const int segments = args.partials != nullptr ? 1 : args.segments;
@@ -273,7 +263,7 @@ __device__ void consume(const GemmArgs& args, const BlockWork& work, std::byte* 
     for (int segment = 0; segment < segments; ++segment) {
       const int end = segment + 1 == segments ? steps : segment_slice(args, segment + 1) / S::kSlices;
       for_each_accumulator<Budget>([&](int i, int c, int e) { acc[i][c][e] = 0.0F; });
-      multiply_steps<Budget>(work, smem, smem_address, step, end, stage, parity, warp, lane, acc);
+      multiply_steps<Budget>(work, smem, smem_address, step, end, at, warp, lane, acc);
       for_each_accumulator<Budget>([&](int i, int c, int e) {
         total[i][c][e] = segment == 0 ? acc[i][c][e] : __fadd_rn(total[i][c][e], acc[i][c][e]);
       });
@@ -281,7 +271,7 @@ __device__ void consume(const GemmArgs& args, const BlockWork& work, std::byte* 
     }
     for_each_accumulator<Budget>([&](int i, int c, int e) { acc[i][c][e] = total[i][c][e]; });
   } else {
-    multiply_steps<Budget>(work, smem, smem_address, 0, steps, stage, parity, warp, lane, acc);
+    multiply_steps<Budget>(work, smem, smem_address, 0, steps, at, warp, lane, acc);
   }
   if constexpr (S::kSplits) {
     if (args.partials != nullptr && !combine_segments<Budget>(args, shared_word, warp, lane, acc)) return;
@@ -316,13 +306,8 @@ __global__ void __launch_bounds__(Budget::kThreads, Budget::kTile.blocks_per_sm)
   work.slices =
       w4a16::segment_slice(args, one_segment ? static_cast<int>(blockIdx.y) + 1 : args.segments) - work.first_slice;
 
-  if (threadIdx.x == 0) {
-    for (int s = 0; s < S::kStages; ++s) {
-      ptx::mbarrier_init(S::full(smem_address, s), 1 + 32);  // bytes announced, and each producer lane's copies
-      ptx::mbarrier_init(S::empty(smem_address, s), S::kConsumers);
-    }
-    ptx::fence_mbarrier_init();
-  }
+  // A stage is filled by the bytes that lane 0 announces and by each producer lane's own copies.
+  if (threadIdx.x == 0) S::Ring::init(smem_address, 1 + 32, S::kConsumers);
   __syncthreads();
   if (warp == S::kConsumers) {
     w4a16::produce<Budget>(args, work, smem_address, columns, lane);

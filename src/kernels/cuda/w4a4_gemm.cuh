@@ -5,9 +5,9 @@
 #include "kernels/atom.h"
 #include "kernels/cuda/epilogue.cuh"
 #include "kernels/cuda/grouped_gemm.h"
+#include "kernels/cuda/pipeline.cuh"
 #include "kernels/ptx/cp_async_bulk.cuh"
 #include "kernels/ptx/griddepcontrol.cuh"
-#include "kernels/ptx/mbarrier.cuh"
 #include "kernels/ptx/mma_fp4.cuh"
 #include "kernels/ptx/shared_memory.cuh"
 #include "plan/budget.h"
@@ -27,7 +27,6 @@ struct Shape {
   static constexpr int kStages = kTile.stages;
   static constexpr int kStageBytes = Budget::kSmem.stage_bytes;
   static constexpr int kActivations = Budget::kSmem.activations_offset;
-  static constexpr int kBarriers = Budget::kSmem.barriers_offset;
   static constexpr int kSlices = kTile.k / kSliceDepth;
   static constexpr int kWeightBytes = plan::weight_slice_bytes(kTile.format);  // of a slice
   static constexpr int kActivationBytes = plan::activation_slice_bytes(plan::Path::w4a4, kTile.format);
@@ -42,8 +41,7 @@ struct Shape {
   static constexpr int kSliceUnroll = TESSERA_NATIVE_FP4_MMA == 1 ? kSlices : 1;  // emulated, they are calls, and many
   static_assert(kTile.path == plan::Path::w4a4);
 
-  static __device__ uint32_t full(uint32_t smem, int stage) { return smem + kBarriers + stage * 16; }
-  static __device__ uint32_t empty(uint32_t smem, int stage) { return smem + kBarriers + stage * 16 + 8; }
+  using Ring = Pipeline<kStages, Budget::kSmem.barriers_offset>;
 };
 
 /// What a block works on.
@@ -70,18 +68,17 @@ __device__ inline void produce(const GemmArgs& args, const BlockWork& work, uint
   const int64_t col_bytes = int64_t{work.slices} * S::kActivationBytes;
   const std::byte* activations =
       args.activations + (int64_t{work.tile.first_slot / plan::kMmaCols} + work.tile.group) * col_bytes;
-  int stage = 0;
-  uint32_t parity = 1;  // the first pass over the stages waits for nobody
+  typename S::Ring::Place at{.parity = 1};
   for (int slice = 0; slice < work.slices; slice += S::kSlices) {
-    ptx::mbarrier_wait_parity(S::empty(smem, stage), parity);
+    ptx::mbarrier_wait_parity(S::Ring::empty(smem, at.stage), at.parity);
     const int slices = min(S::kSlices, work.slices - slice);
     const uint32_t weight_bytes = slices * S::kWeightBytes, activation_bytes = slices * S::kActivationBytes;
-    const uint32_t full = S::full(smem, stage);
+    const uint32_t full = S::Ring::full(smem, at.stage);
     if (lane == 0) {
       ptx::mbarrier_arrive_expect_tx(full, work.strips * weight_bytes + work.cols * activation_bytes);
     }
     __syncwarp();
-    const uint32_t to = smem + stage * S::kStageBytes;
+    const uint32_t to = smem + at.stage * S::kStageBytes;
     for (int i = lane; i < work.strips; i += 32) {
       ptx::cp_async_bulk(to + i * (S::kSlices * S::kWeightBytes),
                          weights + i * strip_bytes + int64_t{slice} * S::kWeightBytes, weight_bytes, full);
@@ -90,10 +87,7 @@ __device__ inline void produce(const GemmArgs& args, const BlockWork& work, uint
       ptx::cp_async_bulk(to + S::kActivations + i * (S::kSlices * S::kActivationBytes),
                          activations + i * col_bytes + int64_t{slice} * S::kActivationBytes, activation_bytes, full);
     }
-    if (++stage == S::kStages) {
-      stage = 0;
-      parity ^= 1;
-    }
+    at.advance();
   }
 }
 
@@ -139,11 +133,10 @@ __device__ inline void consume(const GemmArgs& args, const BlockWork& work, std:
   const int weights = warp % S::kWarpsM * S::kWarpStrips * S::kSlices * S::kWeightBytes;
   const int activations = S::kActivations + first_col * S::kSlices * S::kActivationBytes;
   Accumulators<Budget> d = {};
-  int stage = 0;
-  uint32_t parity = 0;
+  typename S::Ring::Place at;
   for (int slice = 0; slice < work.slices; slice += S::kSlices) {
-    ptx::mbarrier_wait_parity(S::full(smem_address, stage), parity);
-    const std::byte* from = smem + stage * S::kStageBytes;
+    ptx::mbarrier_wait_parity(S::Ring::full(smem_address, at.stage), at.parity);
+    const std::byte* from = smem + at.stage * S::kStageBytes;
 #pragma unroll(S::kSliceUnroll)
     for (int s = 0; s < S::kSlices; ++s) {
       if (slice + s >= work.slices) continue;
@@ -151,11 +144,8 @@ __device__ inline void consume(const GemmArgs& args, const BlockWork& work, std:
                              work.cols - first_col, lane, d);
     }
     __syncwarp();
-    if (lane == 0) ptx::mbarrier_arrive(S::empty(smem_address, stage));
-    if (++stage == S::kStages) {
-      stage = 0;
-      parity ^= 1;
-    }
+    if (lane == 0) ptx::mbarrier_arrive(S::Ring::empty(smem_address, at.stage));
+    at.advance();
   }
   write_rows<S>(args, work.tile, work.strip, work.strips, smem, smem_address, warp, lane,
                 [&](int i, int j) { return d[i][j]; });
@@ -183,13 +173,7 @@ __global__ void __launch_bounds__(Budget::kThreads, Budget::kTile.blocks_per_sm)
   work.cols = (work.tile.columns + plan::kMmaCols - 1) / plan::kMmaCols;
   work.slices = (args.depth + kSliceDepth - 1) / kSliceDepth;
 
-  if (threadIdx.x == 0) {
-    for (int s = 0; s < S::kStages; ++s) {
-      ptx::mbarrier_init(S::full(smem_address, s), 1);
-      ptx::mbarrier_init(S::empty(smem_address, s), S::kConsumers);
-    }
-    ptx::fence_mbarrier_init();
-  }
+  if (threadIdx.x == 0) S::Ring::init(smem_address, 1, S::kConsumers);
   __syncthreads();
   if (warp == S::kConsumers) {
     w4a4::produce<Budget>(args, work, smem_address, lane);
