@@ -1,5 +1,6 @@
 #include "kernels/simulator/block.h"
 
+#include <algorithm>
 #include <csetjmp>
 #include <cstdarg>
 #include <cstdio>
@@ -24,6 +25,9 @@ constexpr size_t kStackBytes = 128 << 10;
 constexpr int kWarp = 32;
 constexpr int kBarrierIds = 16;
 constexpr auto kGarbage = std::byte{0xcd};
+// One thread in so many falls asleep after its turn, alone or with its warp, and others overtake it by up to this many
+// turns: a race needs one thread to be far behind, not all of them to be out of step.
+constexpr unsigned kSleepsAlone = 256, kSleepsInWarp = 2048, kTurnsAsleep = 64;
 constexpr uint64_t kBarrierMark = 0x6d62617272696572;  // stands where an mbarrier is
 
 alignas(128) std::byte smem[1 << 18];  // dynamic shared memory, and what must stay as it is
@@ -33,6 +37,7 @@ struct Lane {
   ucontext_t start;
   jmp_buf context;
   bool started = false, done = false;
+  int asleep = 0;  // turns that it leaves out
   const char* waits_for = nullptr;
   const std::function<bool()>* ready = nullptr;  // null: may run
   uint64_t exchanges = 0;
@@ -158,6 +163,16 @@ bool land_one() {
   return true;
 }
 
+void fall_asleep(int index) {
+  const auto turns = static_cast<int>(block.random() % kTurnsAsleep);
+  if (block.random() % kSleepsAlone == 0) block.lanes[static_cast<size_t>(index)].asleep = turns;
+  if (block.random() % kSleepsInWarp != 0) return;
+  const int first = index / kWarp * kWarp;
+  for (int i = first; i < std::min(first + kWarp, block.threads); ++i) {
+    block.lanes[static_cast<size_t>(i)].asleep = turns;
+  }
+}
+
 /// One turn of every lane that may run, from a random one on. False if none could.
 bool run_some() {
   const int first = static_cast<int>(block.random() % static_cast<unsigned>(block.threads));
@@ -165,10 +180,16 @@ bool run_some() {
   for (int i = 0; i < block.threads; ++i) {
     const int index = (first + i) % block.threads;
     Lane& lane = block.lanes[static_cast<size_t>(index)];
-    if (lane.done || (lane.ready != nullptr && !(*lane.ready)())) continue;
+    if (lane.done) continue;
+    if (lane.asleep > 0) {
+      --lane.asleep;
+      ran = true;
+      continue;
+    }
+    if (lane.ready != nullptr && !(*lane.ready)()) continue;
     ran = true;
-    if (block.random() % 4 == 0) continue;  // not now
     run_lane(index);
+    fall_asleep(index);
     if (block.random() % 8 == 0) land_one();
   }
   return ran;
@@ -186,6 +207,7 @@ void start_block(size_t smem_bytes) {
   for (int i = 0; i < block.threads; ++i) {
     Lane& lane = block.lanes[static_cast<size_t>(i)];
     lane.started = lane.done = false;
+    lane.asleep = 0;
     lane.ready = nullptr;
     lane.exchanges = 0;
     std::memset(lane.barrier_phase, 0, sizeof lane.barrier_phase);
