@@ -7,7 +7,7 @@
 
 #include "cli/commands.h"
 #include "cli/console.h"
-#include "device/device.h"
+#include "cli/live_gpu.h"
 
 namespace tessera::cli {
 namespace {
@@ -18,15 +18,12 @@ struct Options {
 
 /// What GPU, driver and build the report is about.
 Status print_heading(int gpu) {
-  TESSERA_ASSIGN_OR_RETURN(const auto gpus, device::list_gpus());
-  if (gpu < 0 || static_cast<size_t>(gpu) >= gpus.size()) {
-    return error(StatusCode::not_found, "no GPU {}; this machine has {}, counted from 0", gpu, gpus.size());
-  }
-  const device::GpuFacts& facts = gpus[static_cast<size_t>(gpu)];
+  TESSERA_ASSIGN_OR_RETURN(const LiveGpu live, live_gpu(gpu));
+  const plan::DeviceFacts& facts = live.facts;
   TESSERA_ASSIGN_OR_RETURN(const std::string environment, kernels::selftest_environment(gpu));
   print("tessera {} selftest\n", TESSERA_VERSION);
   print("GPU {}: {}, compute capability {}.{}, {} SMs, {} bytes of shared memory a block\n", gpu, facts.name,
-        facts.compute_major, facts.compute_minor, facts.sm_count, facts.smem_per_block_bytes_max);
+        facts.compute_major, facts.compute_minor, facts.sm_count, facts.smem_per_block_bytes);
   print("{}\n\n", environment);
   return {};
 }

@@ -15,7 +15,7 @@ namespace tessera::kernels {
 struct MoeTime {
   plan::Tile gate_up, down;
   double us = 0;             // of a layer: median of the repeats
-  uint64_t result_hash = 0;  // of the bits that a run leaves in the residual: the same for all tiles
+  uint64_t result_hash = 0;  // of the bits that a run leaves in the residual: the same for all tiles; of this process
 };
 
 /// A layer with random weights, and copies of it, inputs and routings, so many that a run finds nothing of its weights

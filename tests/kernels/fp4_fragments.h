@@ -71,4 +71,19 @@ inline Fp4Operands random_operands(std::mt19937& random, uint32_t code_mask, uin
   return m;
 }
 
+/// Every combination that PTX allows.
+inline std::vector<Fp4Selectors> all_selectors(format::WeightFormat f) {
+  std::vector<Fp4Selectors> all;
+  const std::vector<uint16_t> bytes =
+      f == format::WeightFormat::mxfp4 ? std::vector<uint16_t>{0, 2} : std::vector<uint16_t>{0};
+  for (const uint16_t ba : bytes) {
+    for (const uint16_t bb : bytes) {
+      for (uint16_t ta = 0; ta < 2; ++ta) {
+        for (uint16_t tb = 0; tb < 4; ++tb) all.push_back({ba, ta, bb, tb});
+      }
+    }
+  }
+  return all;
+}
+
 }  // namespace tessera::kernels::cpu

@@ -231,19 +231,6 @@ void expect_exact(WeightFormat f, const Fp4Operands& m, const Fp4Selectors& s) {
   }
 }
 
-std::vector<Fp4Selectors> all_selectors(WeightFormat f) {
-  std::vector<Fp4Selectors> all;
-  const std::vector<uint16_t> bytes = f == WeightFormat::mxfp4 ? std::vector<uint16_t>{0, 2} : std::vector<uint16_t>{0};
-  for (const uint16_t ba : bytes) {
-    for (const uint16_t bb : bytes) {
-      for (uint16_t ta = 0; ta < 2; ++ta) {
-        for (uint16_t tb = 0; tb < 4; ++tb) all.push_back({ba, ta, bb, tb});
-      }
-    }
-  }
-  return all;
-}
-
 TEST(Fp4Mma, OrderFreeDataIsExactUnderEverySelector) {
   std::mt19937 random(1);
   for (const WeightFormat f : kFormats) {

@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-#include "kernels/cuda/grouped_gemm.h"
+#include "kernels/cuda/pipeline.cuh"
 #include "kernels/ptx/barrier_sync.cuh"
 #include "kernels/ptx/mma_bf16.cuh"
 #include "kernels/ptx/stmatrix.cuh"
@@ -22,14 +22,13 @@ __device__ inline uint32_t swiglu_pair(uint32_t gate, uint32_t up) {
 /// Called by all consumer warps. The sums go to shared memory, where the stages were, scaled and rounded to BF16, as
 /// [column][row]; then to `out` in runs of 16 bytes, SwiGLU on the way, so that its code stands in a kernel once.
 ///   S: the kernel's shape; sum(i, c): accumulators of strip i and column block c of the warp, in the MMA's order
-///   strip, strips: the block's first of the weight's strips, and how many there are
-template <typename S, typename Args, typename Sum>
-__device__ inline void write_rows(const Args& args, const SlotTile& tile, int strip, int strips, std::byte* smem,
-                                  uint32_t smem_address, int warp, int lane, const Sum& sum) {
+template <typename S, typename Sum>
+__device__ inline void write_rows(const GemmArgs& args, const BlockTile& block, std::byte* smem, uint32_t smem_address,
+                                  int warp, int lane, const Sum& sum) {
   constexpr int kThreads = S::kConsumers * 32;
   constexpr int kPitch = S::kTile.m * 2 + 16;  // bytes of a column
   constexpr int kStripBytes = plan::kMmaRows * 2;
-  const float alpha0 = args.alpha[tile.group * 2], alpha1 = args.alpha[tile.group * 2 + 1];
+  const float alpha0 = args.alpha[block.tile.group * 2], alpha1 = args.alpha[block.tile.group * 2 + 1];
   ptx::barrier_sync(1, kThreads);  // every warp has read its last stage
   const uint32_t at = smem_address + (warp / S::kWarpsM * S::kWarpCols * plan::kMmaCols + (lane & 7)) * kPitch +
                       warp % S::kWarpsM * S::kWarpStrips * kStripBytes + (lane & 8) * 2;
@@ -45,9 +44,9 @@ __device__ inline void write_rows(const Args& args, const SlotTile& tile, int st
   }
   ptx::barrier_sync(1, kThreads);
   const int strip_chunks = args.swiglu ? 1 : 2;  // of 8 values
-  const int chunks = strips * strip_chunks, first_chunk = strip * strip_chunks;
-  uint16_t* out = args.out + int64_t{tile.first_slot} * args.width + int64_t{first_chunk} * 8;
-  for (int i = warp * 32 + lane; i < tile.columns * chunks; i += kThreads) {
+  const int chunks = block.strips * strip_chunks, first_chunk = block.strip * strip_chunks;
+  uint16_t* out = args.out + int64_t{block.tile.first_slot} * args.width + int64_t{first_chunk} * 8;
+  for (int i = warp * 32 + lane; i < block.tile.columns * chunks; i += kThreads) {
     const int column = i / chunks, chunk = i % chunks;
     if ((first_chunk + chunk) * 8 >= args.width) continue;  // a padded last strip has rows that `out` lacks
     std::byte* from = smem + column * kPitch + chunk * (kStripBytes / strip_chunks);

@@ -9,6 +9,7 @@
 #include "base/check.h"
 #include "base/dtype.h"
 #include "kernels/cpu/moe_reference.h"
+#include "kernels/cuda/quantize.h"
 #include "kernels/fp4_activation.h"
 #include "kernels/spelt_math.h"
 
@@ -40,9 +41,10 @@ GemmCase::GemmCase(const CaseShape& shape) : shape_(shape) {
     x_.back() = float_to_bf16(-std::numeric_limits<float>::infinity());
   }
   for (int32_t i = 0; i < slots; ++i) x_rows_.push_back(static_cast<int32_t>(random() % static_cast<uint32_t>(rows)));
-  if (w4a4)
-    want_.slices.resize(static_cast<size_t>((slots / plan::kMmaCols + groups) * fp4_slices(shape.depth)) *
-                        static_cast<size_t>(fp4_slice_bytes(shape.format)));
+  if (w4a4) {
+    want_.slices.resize(static_cast<size_t>(column_blocks_max(slots, groups) * fp4_slices(shape.depth) *
+                                            fp4_slice_bytes(shape.format)));
+  }
   want_.out.resize(static_cast<size_t>(slots * shape.width));
   for (int64_t group = 0; group < groups; ++group) make_weights(group);
   for (int64_t group = 0; group < groups; ++group) make_reference(group);
@@ -96,8 +98,7 @@ void GemmCase::make_reference(int64_t group) {
     cpu::quantize_activations(
         shape_.format, input_scale_, x.data(), shape_.depth,
         std::span(x_rows_).subspan(static_cast<size_t>(begin), static_cast<size_t>(end - begin)),
-        want_.slices.data() + static_cast<size_t>((begin / plan::kMmaCols + group) * fp4_slices(shape_.depth)) *
-                                  static_cast<size_t>(fp4_slice_bytes(shape_.format)));
+        want_.slices.data() + column_block(begin, group) * fp4_slices(shape_.depth) * fp4_slice_bytes(shape_.format));
   }
   std::vector<float> low(width), high(width);
   for (int32_t slot = begin; slot < end; ++slot) {

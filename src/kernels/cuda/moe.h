@@ -41,7 +41,7 @@ Expected<MoePlan> plan_moe(const plan::Desc& desc, const plan::DeviceFacts& devi
 /// segments at this number of slots.
 Expected<MoePlan> plan_moe(const plan::Desc& desc, const plan::Tile& gate_up, const plan::Tile& down);
 
-/// Of the plan's candidates, those that can run: kept, compiled, and able to sum the weight's segments.
+/// Whether the tile's kernel is compiled and can sum the weight's segments at this number of slots.
 bool can_run(const plan::Desc& desc, const plan::Tile& tile);
 
 /// Device memory of one call. Offsets are bytes, multiples of 256.

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <chrono>
+#include <functional>
 #include <random>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -106,12 +108,6 @@ int64_t distinct_experts(const plan::Desc& d, const std::vector<float>& logits, 
   return std::count(used.begin(), used.end(), true) + d.shared_experts;
 }
 
-uint64_t fnv1a(const std::vector<uint16_t>& values) {
-  uint64_t hash = 0xcbf29ce484222325;
-  for (const uint16_t v : values) hash = (hash ^ v) * 0x100000001b3;
-  return hash;
-}
-
 /// Waits for the event, not for ever.
 Status wait_for(cudaEvent_t event) {
   const auto end = std::chrono::steady_clock::now() + kDeadline;
@@ -160,7 +156,8 @@ struct MoeTimer::State {
     TESSERA_RETURN_IF_ERROR(wait_for(end.get()));
     TESSERA_CUDA_RETURN_IF_ERROR(cudaMemcpy(residual.data(), copies[0].residual.get(),
                                             residual.size() * sizeof(uint16_t), cudaMemcpyDeviceToHost));
-    return fnv1a(residual);
+    return std::hash<std::string_view>()(
+        {reinterpret_cast<const char*>(residual.data()), residual.size() * sizeof(uint16_t)});
   }
 
   [[nodiscard]] Status run_all(const MoePlan& plan, void* workspace) const {

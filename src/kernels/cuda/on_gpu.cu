@@ -149,9 +149,10 @@ Expected<GemmOutcome> run_gemm(int gpu, const GemmProblem& p) {
   const int64_t slices = fp4_slices(p.shape.cols);
   GemmOutcome outcome;
   const bool w4a4 = p.tile.path == plan::Path::w4a4;
-  if (w4a4)
+  if (w4a4) {
     outcome.slices.resize(
         static_cast<size_t>(column_blocks_max(slots, groups) * slices * fp4_slice_bytes(p.tile.format)));
+  }
   outcome.out.resize(static_cast<size_t>(slots * p.shape.rows / p.shape.parts));
 
   device::Stream stream;

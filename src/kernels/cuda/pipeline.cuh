@@ -2,12 +2,34 @@
 
 #include <cstdint>
 
+#include "kernels/cuda/grouped_gemm.h"
 #include "kernels/ptx/mbarrier.cuh"
 
-// The ring of stages between a block's producer warp and its consumer warps: for each stage a barrier that is full when
-// its bytes have landed, and one that is empty when every consumer warp has read them.
+// What the blocks of all grouped products have in common: which part of the product is a block's, and the ring of
+// stages between its producer warp and its consumer warps.
 namespace tessera::kernels::cuda {
 
+/// A block's columns and rows.
+struct BlockTile {
+  SlotTile tile;
+  int strip;   // first
+  int strips;  // that exist, at most those of the tile
+};
+
+/// False for a block beyond the last column tile. `strips` are those of the tile. Read past L1: another kernel wrote
+/// the list a moment ago.
+__device__ inline bool find_block_tile(const GemmArgs& args, int strips, BlockTile& block) {
+  const int column_tile = static_cast<int>(blockIdx.x) / args.row_tiles;
+  if (column_tile >= __ldcg(args.tile_count)) return false;
+  const int4 entry = __ldcg(reinterpret_cast<const int4*>(args.tiles) + column_tile);
+  block.tile = {entry.x, entry.y, entry.z, 0};
+  block.strip = static_cast<int>(blockIdx.x) % args.row_tiles * strips;
+  block.strips = min(strips, args.strips - block.strip);
+  return true;
+}
+
+/// For each stage a barrier that is full when its bytes have landed, and one that is empty when every consumer warp has
+/// read them.
 template <int stages, int barriers_offset>
 struct Pipeline {
   static __device__ uint32_t full(uint32_t smem, int stage) { return smem + barriers_offset + stage * 16; }

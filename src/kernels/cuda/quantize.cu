@@ -99,7 +99,7 @@ __global__ void __launch_bounds__(kQuantizeWarps* kWarp) quantize(const Quantize
       if (format == WeightFormat::mxfp4) largest[i] = max(largest[i], __shfl_xor_sync(0xffffffffU, largest[i], 2));
       group_scale<format>(largest[i], args.input_scale, code[i], step[i]);
     }
-    const int64_t block = int64_t{(tile.first_slot + column) / plan::kMmaCols} + tile.group;
+    const int64_t block = column_block(tile.first_slot + column, tile.group);
     std::byte* to = args.out + (block * slices + slice) * kSliceBytes<format>;
     *reinterpret_cast<uint2*>(to + lane * 8) = {largest[0] >= 0x7f80U ? 0U : encode_eight(low, step[0]),
                                                 largest[1] >= 0x7f80U ? 0U : encode_eight(high, step[1])};

@@ -54,10 +54,7 @@ struct Shape {
 };
 
 /// What a block works on.
-struct BlockWork {
-  SlotTile tile;
-  int strip;        // first
-  int strips;       // that exist, at most tile.m / 16
+struct BlockWork : BlockTile {
   int first_slice;  // of K
   int slices;
 };
@@ -276,7 +273,7 @@ __device__ void consume(const GemmArgs& args, const BlockWork& work, std::byte* 
   if constexpr (S::kSplits) {
     if (args.partials != nullptr && !combine_segments<Budget>(args, shared_word, warp, lane, acc)) return;
   }
-  write_rows<S>(args, work.tile, work.strip, work.strips, smem, smem_address, warp, lane, [&](int i, int c) {
+  write_rows<S>(args, work, smem, smem_address, warp, lane, [&](int i, int c) {
     const float(&v)[4] = acc[i][c];
     return float4{v[0], v[1], v[2], v[3]};
   });
@@ -294,13 +291,8 @@ __global__ void __launch_bounds__(Budget::kThreads, Budget::kTile.blocks_per_sm)
   const int warp = static_cast<int>(threadIdx.x) / 32, lane = static_cast<int>(threadIdx.x) % 32;
 
   if (!args.weights_early) ptx::griddepcontrol_wait();
-  const int column_tile = static_cast<int>(blockIdx.x) / args.row_tiles;
-  if (column_tile >= __ldcg(args.tile_count)) return;  // past L1: another kernel wrote it a moment ago
   w4a16::BlockWork work;
-  const int4 entry = __ldcg(reinterpret_cast<const int4*>(args.tiles) + column_tile);
-  work.tile = {entry.x, entry.y, entry.z, 0};
-  work.strip = static_cast<int>(blockIdx.x) % args.row_tiles * S::kStrips;
-  work.strips = min(S::kStrips, args.strips - work.strip);
+  if (!find_block_tile(args, S::kStrips, work)) return;
   const bool one_segment = args.partials != nullptr;
   work.first_slice = one_segment ? w4a16::segment_slice(args, static_cast<int>(blockIdx.y)) : 0;
   work.slices =

@@ -6,6 +6,7 @@
 #include "kernels/cuda/epilogue.cuh"
 #include "kernels/cuda/grouped_gemm.h"
 #include "kernels/cuda/pipeline.cuh"
+#include "kernels/cuda/quantize.h"
 #include "kernels/ptx/cp_async_bulk.cuh"
 #include "kernels/ptx/griddepcontrol.cuh"
 #include "kernels/ptx/mma_fp4.cuh"
@@ -45,10 +46,7 @@ struct Shape {
 };
 
 /// What a block works on.
-struct BlockWork {
-  SlotTile tile;
-  int strip;   // first
-  int strips;  // that exist, at most tile.m / 16
+struct BlockWork : BlockTile {
   int cols;    // column blocks with a column, at most tile.n / 8
   int slices;  // of K
 };
@@ -66,8 +64,7 @@ __device__ inline void produce(const GemmArgs& args, const BlockWork& work, uint
   const int64_t strip_bytes = int64_t{args.atoms} * (kAtomDepth / kSliceDepth) * S::kWeightBytes;
   const std::byte* weights = args.weights + work.tile.group * args.group_bytes + work.strip * strip_bytes;
   const int64_t col_bytes = int64_t{work.slices} * S::kActivationBytes;
-  const std::byte* activations =
-      args.activations + (int64_t{work.tile.first_slot / plan::kMmaCols} + work.tile.group) * col_bytes;
+  const std::byte* activations = args.activations + column_block(work.tile.first_slot, work.tile.group) * col_bytes;
   typename S::Ring::Place at{.parity = 1};
   for (int slice = 0; slice < work.slices; slice += S::kSlices) {
     ptx::mbarrier_wait_parity(S::Ring::empty(smem, at.stage), at.parity);
@@ -147,8 +144,7 @@ __device__ inline void consume(const GemmArgs& args, const BlockWork& work, std:
     if (lane == 0) ptx::mbarrier_arrive(S::Ring::empty(smem_address, at.stage));
     at.advance();
   }
-  write_rows<S>(args, work.tile, work.strip, work.strips, smem, smem_address, warp, lane,
-                [&](int i, int j) { return d[i][j]; });
+  write_rows<S>(args, work, smem, smem_address, warp, lane, [&](int i, int j) { return d[i][j]; });
 }
 
 }  // namespace w4a4
@@ -163,13 +159,8 @@ __global__ void __launch_bounds__(Budget::kThreads, Budget::kTile.blocks_per_sm)
 
   ptx::griddepcontrol_wait();
   ptx::griddepcontrol_launch_dependents();
-  const int column_tile = static_cast<int>(blockIdx.x) / args.row_tiles;
-  if (column_tile >= *args.tile_count) return;
   w4a4::BlockWork work;
-  const int4 entry = *(reinterpret_cast<const int4*>(args.tiles) + column_tile);
-  work.tile = {entry.x, entry.y, entry.z, 0};
-  work.strip = static_cast<int>(blockIdx.x) % args.row_tiles * S::kStrips;
-  work.strips = min(S::kStrips, args.strips - work.strip);
+  if (!find_block_tile(args, S::kStrips, work)) return;
   work.cols = (work.tile.columns + plan::kMmaCols - 1) / plan::kMmaCols;
   work.slices = (args.depth + kSliceDepth - 1) / kSliceDepth;
 

@@ -53,22 +53,10 @@ Fp4Warp adversarial_warp(WeightFormat format, const Fp4Selectors& selectors, std
   return cpu::fragments(format, m, selectors);
 }
 
-std::vector<Fp4Selectors> selectors_of(WeightFormat format) {
-  std::vector<Fp4Selectors> all;
-  for (uint16_t byte_a = 0; byte_a <= (format == WeightFormat::mxfp4 ? 2 : 0); byte_a += 2) {
-    for (uint16_t byte_b = 0; byte_b <= (format == WeightFormat::mxfp4 ? 2 : 0); byte_b += 2) {
-      for (uint16_t thread_a = 0; thread_a < 2; ++thread_a) {
-        for (uint16_t thread_b = 0; thread_b < 4; ++thread_b) all.push_back({byte_a, thread_a, byte_b, thread_b});
-      }
-    }
-  }
-  return all;
-}
-
 TEST(Fp4MmaOnGpu, EmulationIsTheModel) {
   std::mt19937 random(1);
   for (const WeightFormat format : kFormats) {
-    for (const Fp4Selectors& s : selectors_of(format)) {
+    for (const Fp4Selectors& s : cpu::all_selectors(format)) {
       std::vector<Fp4Warp> warps(512);
       for (Fp4Warp& warp : warps) warp = adversarial_warp(format, s, random);
       const auto got = run_mma_fp4(0, format, s, true, warps);
