@@ -52,7 +52,7 @@ __device__ inline void write_rows(const GemmArgs& args, const BlockTile& block, 
     std::byte* from = smem + column * kPitch + chunk * (kStripBytes / strip_chunks);
     if (args.swiglu) {  // gate rows, then up rows, of the strip
       auto* words = reinterpret_cast<uint32_t*>(from);
-#pragma unroll 1
+#pragma unroll(S::kTile.n < 64 ? 1 : 2)
       for (int w = 0; w < 4; ++w) words[w] = swiglu_pair(words[w], words[w + 4]);
     }
     *reinterpret_cast<uint4*>(out + int64_t{column} * args.width + chunk * 8) = *reinterpret_cast<const uint4*>(from);

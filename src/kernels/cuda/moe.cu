@@ -23,14 +23,13 @@ struct ReduceArgs {
   bool shared = false;
 };
 
-constexpr int kReduceThreads = 128;  // of 8 columns each
+constexpr int kReduceThreads = 128;  // of 8 columns each; more than kExpertsPerTokenMax
 
 __device__ float low_bf16(uint32_t pair) { return __uint_as_float(pair << 16); }
 __device__ float high_bf16(uint32_t pair) { return __uint_as_float(pair & 0xffff0000U); }
 
 /// sums += weight * eight BF16 values.
-__device__ void add_row(const uint16_t* row, float weight, float (&sums)[8]) {
-  const uint4 values = *reinterpret_cast<const uint4*>(row);
+__device__ void add_row(const uint4& values, float weight, float (&sums)[8]) {
   const uint32_t pairs[4] = {values.x, values.y, values.z, values.w};
 #pragma unroll
   for (int i = 0; i < 4; ++i) {
@@ -41,25 +40,38 @@ __device__ void add_row(const uint16_t* row, float weight, float (&sums)[8]) {
 
 /// residual += bf16(sum over experts, ascending, the shared one last).
 __global__ void __launch_bounds__(kReduceThreads) sum_experts(const __grid_constant__ ReduceArgs args) {
+  __shared__ int64_t rows[plan::kExpertsPerTokenMax + 1];
+  __shared__ float weights[plan::kExpertsPerTokenMax + 1];
   ptx::griddepcontrol_wait();
   ptx::griddepcontrol_launch_dependents();
   const int64_t token = blockIdx.x;
-  const int column = static_cast<int>(blockIdx.y * kReduceThreads + threadIdx.x) * 8;
+  const int k = args.experts_per_token, thread = static_cast<int>(threadIdx.x);
+  if (thread < k) {
+    rows[thread] = int64_t{args.slots[token * k + thread]} * args.hidden;
+    weights[thread] = args.weights[token * k + thread];
+  } else if (thread == k && args.shared) {
+    rows[k] = (int64_t{args.tokens} * k + token) * args.hidden;
+    weights[k] = args.shared_gate != nullptr ? spelt::sigmoid(args.shared_gate[token]) : 1.0F;
+  }
+  __syncthreads();
+  const int column = (static_cast<int>(blockIdx.y) * kReduceThreads + thread) * 8;
   if (column >= args.hidden) return;
-  const int k = args.experts_per_token;
-  float sums[8] = {};
-  for (int j = 0; j < k; ++j) {
-    const int64_t slot = args.slots[token * k + j];
-    add_row(args.rows + slot * args.hidden + column, args.weights[token * k + j], sums);
-  }
-  if (args.shared) {
-    const int64_t slot = int64_t{args.tokens} * k + token;
-    float weight = 1.0F;
-    if (args.shared_gate != nullptr) weight = spelt::sigmoid(args.shared_gate[token]);
-    add_row(args.rows + slot * args.hidden + column, weight, sums);
-  }
   auto* at = reinterpret_cast<uint4*>(args.residual + token * args.hidden + column);
   const uint4 before = *at;
+  constexpr int kAtOnce = 8;  // rows under way
+  const int count = k + (args.shared ? 1 : 0);
+  float sums[8] = {};
+  for (int first = 0; first < count; first += kAtOnce) {
+    uint4 values[kAtOnce];
+#pragma unroll
+    for (int i = 0; i < kAtOnce; ++i) {
+      if (first + i < count) values[i] = *reinterpret_cast<const uint4*>(args.rows + rows[first + i] + column);
+    }
+#pragma unroll
+    for (int i = 0; i < kAtOnce; ++i) {
+      if (first + i < count) add_row(values[i], weights[first + i], sums);
+    }
+  }
   const uint32_t old[4] = {before.x, before.y, before.z, before.w};
   uint32_t now[4];
 #pragma unroll

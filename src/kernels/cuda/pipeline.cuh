@@ -20,8 +20,9 @@ struct BlockTile {
 /// the list a moment ago.
 __device__ inline bool find_block_tile(const GemmArgs& args, int strips, BlockTile& block) {
   const int column_tile = static_cast<int>(blockIdx.x) / args.row_tiles;
-  if (column_tile >= __ldcg(args.tile_count)) return false;
-  const int4 entry = __ldcg(reinterpret_cast<const int4*>(args.tiles) + column_tile);
+  const int count = __ldcg(args.tile_count);
+  const int4 entry = __ldcg(reinterpret_cast<const int4*>(args.tiles) + column_tile);  // at once, whether it exists or not
+  if (column_tile >= count) return false;
   block.tile = {entry.x, entry.y, entry.z, 0};
   block.strip = static_cast<int>(blockIdx.x) % args.row_tiles * strips;
   block.strips = min(strips, args.strips - block.strip);
@@ -42,6 +43,11 @@ struct Pipeline {
       ptx::mbarrier_init(empty(smem, stage), consumer_warps);
     }
     ptx::fence_mbarrier_init();
+  }
+
+  /// Before step `step` (the ring's stages in turn) is loaded: until what the stage held has been read.
+  static __device__ void wait_until_empty(uint32_t smem, int step) {
+    ptx::mbarrier_wait_parity(empty(smem, step % stages), (step / stages & 1) ^ 1);
   }
 
   /// Where the producer or a consumer warp is. The producer's first pass waits for nobody: it begins with parity 1.

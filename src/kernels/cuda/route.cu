@@ -9,53 +9,89 @@ namespace {
 
 constexpr unsigned kAll = 0xffffffffU;
 constexpr int kExpertsMax = 1024;
-constexpr int kLaneExperts = kExpertsMax / 32;
+constexpr int kGroups = 8;  // of a lane's experts
+constexpr int kGroupExperts = kExpertsMax / 32 / kGroups;
 constexpr int kMaskWords = kChunkTokens / 32;
-constexpr int kBlock = 1024;
+constexpr int kBlock = 512;
+constexpr int kThreadExperts = kExpertsMax / kBlock;
 constexpr int kRouteWarps = 8;
+constexpr int kFewTokens = kBlock / 32;  // that one block routes and groups
 
-/// Larger for larger logits; 0 for NaN. -0 ties with 0.
+/// Larger for larger logits; -0 ties with 0. 0 is no expert, or one that is taken.
+constexpr uint32_t kNoKey = 0, kNanKey = 1;
 __device__ uint32_t rank_key(float logit) {
-  if (logit != logit) return 0;
+  if (logit != logit) return kNanKey;
   const uint32_t bits = __float_as_uint(logit == 0 ? 0.0F : logit);
   return (bits >> 31) != 0 ? ~bits : bits | 0x80000000U;
 }
 __device__ float logit_of(uint32_t key) {
-  if (key == 0) return __uint_as_float(0x7fc00000U);
+  if (key == kNanKey) return __uint_as_float(0x7fc00000U);
   return __uint_as_float((key >> 31) != 0 ? key & 0x7fffffffU : ~key);
 }
+
+/// The largest key, and the lower id of equals.
+struct Best {
+  uint32_t key = kNoKey;
+  int32_t id = INT32_MAX;
+
+  __device__ void take(uint32_t other, int32_t other_id) {
+    if (other <= key) return;
+    key = other;
+    id = other_id;
+  }
+};
+
+/// Some experts of a lane, and the best of them: a choice changes one group.
+struct Group {
+  uint32_t keys[kGroupExperts];
+  Best best;
+
+  __device__ void find_best(int first_id) {
+    best = {};
+#pragma unroll
+    for (int i = 0; i < kGroupExperts; ++i) best.take(keys[i], first_id + i * 32);
+  }
+};
 
 /// One token, by one warp. Lane L holds experts L, L + 32, ...; afterwards lane j the j-th choice.
 __device__ void route_token(const RouteArgs& args, int token, int lane) {
   const float* logits = args.logits + int64_t{token} * args.experts;
-  uint32_t keys[kLaneExperts];
-  uint32_t free = 0;  // experts of this lane that are not chosen yet
+  float mine_of[kGroups * kGroupExperts];  // all loads are under way before the first is looked at
+#pragma unroll
+  for (int i = 0; i < kGroups * kGroupExperts; ++i) mine_of[i] = logits[min(i * 32 + lane, args.experts - 1)];
+  Group groups[kGroups];
   bool nan = false;
 #pragma unroll
-  for (int i = 0; i < kLaneExperts; ++i) {
-    const int id = i * 32 + lane;
-    keys[i] = 0;
-    if (id < args.experts) {
-      keys[i] = rank_key(logits[id]);
-      nan |= keys[i] == 0;
-      free |= 1U << i;
+  for (int g = 0; g < kGroups; ++g) {
+    const int first_id = g * kGroupExperts * 32 + lane;
+#pragma unroll
+    for (int i = 0; i < kGroupExperts; ++i) {
+      const uint32_t key = rank_key(mine_of[g * kGroupExperts + i]);
+      groups[g].keys[i] = first_id + i * 32 < args.experts ? key : kNoKey;
+      nan |= groups[g].keys[i] == kNanKey;
     }
+    groups[g].find_best(first_id);
   }
   const bool any_nan = __any_sync(kAll, nan) != 0;
   int32_t my_id = 0;
-  uint32_t my_key = 0;
+  uint32_t my_key = kNanKey;
+#pragma unroll 1
   for (int j = 0; j < args.experts_per_token; ++j) {
-    uint32_t best = 0;
-    int32_t best_id = INT32_MAX;
+    Best best;
 #pragma unroll
-    for (int i = 0; i < kLaneExperts; ++i) {
-      const bool takes = (free >> i & 1U) != 0 && (best_id == INT32_MAX || keys[i] > best);
-      best = takes ? keys[i] : best;
-      best_id = takes ? i * 32 + lane : best_id;
+    for (int g = 0; g < kGroups; ++g) best.take(groups[g].best.key, groups[g].best.id);
+    const uint32_t largest = __reduce_max_sync(kAll, best.key);
+    const int32_t id = __reduce_min_sync(kAll, best.key == largest ? best.id : INT32_MAX);
+#pragma unroll
+    for (int g = 0; g < kGroups; ++g) {
+      if (groups[g].best.id != id) continue;  // in one lane it is
+      const int first_id = g * kGroupExperts * 32 + lane;
+#pragma unroll
+      for (int i = 0; i < kGroupExperts; ++i) {
+        if (id == first_id + i * 32) groups[g].keys[i] = kNoKey;
+      }
+      groups[g].find_best(first_id);
     }
-    const uint32_t largest = __reduce_max_sync(kAll, best);
-    const int32_t id = __reduce_min_sync(kAll, best == largest ? best_id : INT32_MAX);
-    if (id % 32 == lane) free &= ~(1U << (id / 32));
     if (j == lane) {
       my_id = id;
       my_key = largest;
@@ -66,6 +102,7 @@ __device__ void route_token(const RouteArgs& args, int token, int lane) {
   const float p = spelt::exp(__fsub_rn(logit_of(my_key), largest));
   float total = 0;
   int rank = 0;
+#pragma unroll 4
   for (int j = 0; j < args.experts_per_token; ++j) {
     total = __fadd_rn(total, __shfl_sync(kAll, p, j));
     rank += __shfl_sync(kAll, my_id, j) < my_id ? 1 : 0;
@@ -123,28 +160,44 @@ __device__ void place(const RouteArgs& args, int chunk, const uint32_t (*masks)[
   }
 }
 
-/// Sum of `value` over lower threads of the block, of kBlock threads; `total` of all.
-__device__ int exclusive_sum(int value, int* warp_sums, int& total) {
-  const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
-  int sum = value;
-  for (int step = 1; step < 32; step *= 2) {
-    const int other = __shfl_up_sync(kAll, sum, step);
-    if (lane >= step) sum += other;
+/// Slots, and column tiles of both products.
+struct Counts {
+  int slots = 0, tiles[2] = {};
+
+  __device__ void add(const Counts& other) {
+    slots += other.slots;
+    tiles[0] += other.tiles[0];
+    tiles[1] += other.tiles[1];
   }
-  __syncthreads();  // the last call's readers are done
+};
+
+/// Sum over this lane and lower ones.
+__device__ Counts inclusive_sum(Counts sum, int lane) {
+  for (int step = 1; step < 32; step *= 2) {
+    const Counts other = {__shfl_up_sync(kAll, sum.slots, step),
+                          {__shfl_up_sync(kAll, sum.tiles[0], step), __shfl_up_sync(kAll, sum.tiles[1], step)}};
+    if (lane >= step) sum.add(other);
+  }
+  return sum;
+}
+
+/// Sum of `value` over this thread and lower ones of the block, of kBlock threads; `total` of all. Once a kernel.
+__device__ Counts inclusive_sum_of_block(const Counts& value, Counts& total) {
+  constexpr int kWarps = kBlock / 32;
+  __shared__ Counts warp_sums[kWarps];
+  const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
+  Counts sum = inclusive_sum(value, lane);
   if (lane == 31) warp_sums[warp] = sum;
   __syncthreads();
-  if (warp == 0) {
-    int of_warps = warp_sums[lane];
-    for (int step = 1; step < 32; step *= 2) {
-      const int other = __shfl_up_sync(kAll, of_warps, step);
-      if (lane >= step) of_warps += other;
-    }
-    warp_sums[lane] = of_warps;
-  }
-  __syncthreads();
-  total = warp_sums[31];
-  return sum - value + (warp > 0 ? warp_sums[warp - 1] : 0);
+  const Counts of_warps = inclusive_sum(lane < kWarps ? warp_sums[lane] : Counts(), lane);  // by every warp
+  const int before = warp > 0 ? warp - 1 : 0;
+  const Counts lower = {
+      __shfl_sync(kAll, of_warps.slots, before),
+      {__shfl_sync(kAll, of_warps.tiles[0], before), __shfl_sync(kAll, of_warps.tiles[1], before)}};
+  if (warp > 0) sum.add(lower);
+  total = {__shfl_sync(kAll, of_warps.slots, kWarps - 1),
+           {__shfl_sync(kAll, of_warps.tiles[0], kWarps - 1), __shfl_sync(kAll, of_warps.tiles[1], kWarps - 1)}};
+  return sum;
 }
 
 __device__ void write_tiles(SlotTile* tiles, int n, int group, int first_slot, int slots, int thread, int threads) {
@@ -153,38 +206,64 @@ __device__ void write_tiles(SlotTile* tiles, int n, int group, int first_slot, i
   }
 }
 
-/// Thread e has the number of expert e's slots. Writes first_slot and both tile lists; returns e's first slot.
-__device__ int lay_out(const RouteArgs& args, int slots, int* warp_sums) {
-  const int expert = static_cast<int>(threadIdx.x);
-  int routed = 0;
-  const int first = exclusive_sum(slots, warp_sums, routed);
-  if (expert < args.experts) args.first_slot[expert] = first;
-  if (expert == 0) {
-    args.first_slot[args.experts] = routed;
-    if (args.shared) args.first_slot[args.experts + 1] = routed + args.tokens;
+/// slots[i]: of expert kThreadExperts * thread + i; becomes its first slot. Writes first_slot and both tile lists.
+__device__ void lay_out(const RouteArgs& args, int (&slots)[kThreadExperts]) {
+  const int thread = static_cast<int>(threadIdx.x);
+  const auto of_expert = [&](int i) {
+    return Counts{slots[i],
+                  {(slots[i] + args.tile_columns[0] - 1) / args.tile_columns[0],
+                   (slots[i] + args.tile_columns[1] - 1) / args.tile_columns[1]}};
+  };
+  Counts mine;
+  for (int i = 0; i < kThreadExperts; ++i) mine.add(of_expert(i));
+  Counts all;
+  const Counts end = inclusive_sum_of_block(mine, all);
+  Counts at = {end.slots - mine.slots, {end.tiles[0] - mine.tiles[0], end.tiles[1] - mine.tiles[1]}};
+  const int shared_tiles[2] = {
+      args.shared ? (args.tokens + args.tile_columns[0] - 1) / args.tile_columns[0] : 0,
+      args.shared ? (args.tokens + args.tile_columns[1] - 1) / args.tile_columns[1] : 0};
+  for (int i = 0; i < kThreadExperts; ++i) {
+    const int expert = thread * kThreadExperts + i;
+    const Counts counts = of_expert(i);
+    if (expert < args.experts) args.first_slot[expert] = at.slots;
+    for (int op = 0; op < 2; ++op) {
+      write_tiles(args.tiles[op] + shared_tiles[op] + at.tiles[op], args.tile_columns[op], expert, at.slots, slots[i], 0,
+                  1);
+    }
+    slots[i] = at.slots;
+    at.add(counts);
   }
-  for (int op = 0; op < 2; ++op) {
-    const int n = args.tile_columns[op];
-    int tiles = 0;
-    const int before = exclusive_sum((slots + n - 1) / n, warp_sums, tiles);
-    const int shared_tiles = args.shared ? (args.tokens + n - 1) / n : 0;
-    write_tiles(args.tiles[op] + shared_tiles + before, n, expert, first, slots, 0, 1);
-    if (args.shared) write_tiles(args.tiles[op], n, args.experts, routed, args.tokens, expert, kBlock);
-    if (expert == 0) *args.tile_count[op] = tiles + shared_tiles;
+  if (args.shared) {
+    for (int op = 0; op < 2; ++op) {
+      write_tiles(args.tiles[op], args.tile_columns[op], args.experts, all.slots, args.tokens, thread, kBlock);
+    }
   }
-  return first;
+  if (thread == 0) {
+    args.first_slot[args.experts] = all.slots;
+    if (args.shared) args.first_slot[args.experts + 1] = all.slots + args.tokens;
+    for (int op = 0; op < 2; ++op) *args.tile_count[op] = all.tiles[op] + shared_tiles[op];
+  }
 }
 
-/// Grouping of up to one chunk. Routing is a launch of its own: a block of 1024 threads has too few registers for it.
+/// Grouping of up to one chunk, and with `routes`, for kFewTokens, routing before it: a launch less.
+template <bool routes>
 __global__ void __launch_bounds__(kBlock) group_one_chunk(const __grid_constant__ RouteArgs args) {
   __shared__ uint32_t masks[kExpertsMax][kMaskWords];
   __shared__ int first[kExpertsMax];
-  __shared__ int warp_sums[32];
   ptx::griddepcontrol_wait();
   ptx::griddepcontrol_launch_dependents();
   const int thread = static_cast<int>(threadIdx.x);
+  if constexpr (routes) {
+    if (thread / 32 < args.tokens) route_token(args, thread / 32, thread % 32);
+  }
   build_masks(args, 0, masks);
-  first[thread] = lay_out(args, thread < args.experts ? count(masks[thread]) : 0, warp_sums);
+  int slots[kThreadExperts];
+  for (int i = 0; i < kThreadExperts; ++i) {
+    const int expert = thread * kThreadExperts + i;
+    slots[i] = expert < args.experts ? count(masks[expert]) : 0;
+  }
+  lay_out(args, slots);
+  for (int i = 0; i < kThreadExperts; ++i) first[thread * kThreadExperts + i] = slots[i];
   __syncthreads();
   place(args, 0, masks, [&](int expert) { return first[expert]; });
 }
@@ -209,22 +288,25 @@ __global__ void __launch_bounds__(256) count_chunks(const __grid_constant__ Rout
 
 /// Counts become each chunk's first slot of an expert.
 __global__ void __launch_bounds__(kBlock) lay_out_chunks(const __grid_constant__ RouteArgs args) {
-  __shared__ int warp_sums[32];
   ptx::griddepcontrol_wait();
   ptx::griddepcontrol_launch_dependents();
-  const int expert = static_cast<int>(threadIdx.x);
   const int last = (args.tokens + kChunkTokens - 1) / kChunkTokens;
-  int slots = 0;
-  if (expert < args.experts) {
-    for (int c = 0; c < last; ++c) slots += args.chunk_counts[int64_t{c} * args.experts + expert];
+  const auto entry = [&](int chunk, int i) {
+    return args.chunk_counts + int64_t{chunk} * args.experts + static_cast<int>(threadIdx.x) * kThreadExperts + i;
+  };
+  const auto exists = [&](int i) { return static_cast<int>(threadIdx.x) * kThreadExperts + i < args.experts; };
+  int slots[kThreadExperts] = {};
+  for (int i = 0; i < kThreadExperts && exists(i); ++i) {
+    for (int c = 0; c < last; ++c) slots[i] += *entry(c, i);
   }
-  int at = lay_out(args, slots, warp_sums);
-  if (expert >= args.experts) return;
-  for (int c = 0; c < last; ++c) {
-    int32_t& entry = args.chunk_counts[int64_t{c} * args.experts + expert];
-    const int of_chunk = entry;
-    entry = at;
-    at += of_chunk;
+  lay_out(args, slots);
+  for (int i = 0; i < kThreadExperts && exists(i); ++i) {
+    int at = slots[i];
+    for (int c = 0; c < last; ++c) {
+      const int of_chunk = *entry(c, i);
+      *entry(c, i) = at;
+      at += of_chunk;
+    }
   }
 }
 
@@ -248,10 +330,11 @@ Status route(const RouteArgs& args, cudaStream_t stream) {
                           .programmatic_dependent_launch = true,
                           .stream = stream};
   };
+  if (args.tokens <= kFewTokens) return device::launch(group_one_chunk<true>, how(1, kBlock), args);
   TESSERA_RETURN_IF_ERROR(
       device::launch(route_tokens, how((args.tokens + kRouteWarps - 1) / kRouteWarps, kRouteWarps * 32), args));
   const int64_t blocks = chunks(args.tokens);
-  if (blocks == 1) return device::launch(group_one_chunk, how(1, kBlock), args);
+  if (blocks == 1) return device::launch(group_one_chunk<false>, how(1, kBlock), args);
   TESSERA_RETURN_IF_ERROR(device::launch(count_chunks, how(blocks, 256), args));
   TESSERA_RETURN_IF_ERROR(device::launch(lay_out_chunks, how(1, kBlock), args));
   return device::launch(place_chunks, how(blocks, 256), args);

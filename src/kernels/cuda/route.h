@@ -45,8 +45,8 @@ struct RouteArgs {
 
 /// Router: the experts_per_token largest logits, ties to the lower id, NaN last; weights exp(logit - largest) over
 /// their sum in descending order, fp32. A NaN among the logits makes the token's weights NaN. Then slots, sorted by
-/// expert, then token. Up to kChunkTokens tokens take two launches, more take four. tokens = 0 launches
-/// nothing.
+/// expert, then token. Up to 16 tokens take one launch, up to kChunkTokens two, more take four; tokens = 0
+/// none.
 Status route(const RouteArgs& args, cudaStream_t stream);
 
 }  // namespace tessera::kernels::cuda

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 #include "kernels/cuda/decode.cuh"
@@ -17,10 +18,12 @@
 
 // The W4A16 grouped product: 4-bit weights (M) times BF16 tokens (N).
 //
-// One block computes tile.m weight rows of up to tile.n slots of one group. A producer warp fills stages: weights by
-// one bulk copy a strip, activations by 16-byte copies, in each slice and 8 columns as [k half][column][16 bytes],
-// which is the order of lanes, so that consumers read without bank conflicts. Columns without a slot, and K beyond the
-// depth, are zeros. Consumer warps own whole strips and all columns: each weight is decoded once.
+// One block computes tile.m weight rows of up to tile.n slots of one group. Stages are filled with weights, by one bulk
+// copy a strip, and activations, by 16-byte copies, in each slice and 8 columns as [k half][column][16 bytes], which is
+// the order of lanes, so that consumers read without bank conflicts. K beyond the depth is zeros. Columns without a slot
+// repeat the last one, and eight of them are not multiplied: no MMA mixes columns, and none of theirs is written.
+// Consumer warps own whole strips and all columns: each weight is decoded once. In decode tiles two warps more load, one
+// each kind, since a step is short; in prefill tiles consumers load, and have the registers of those two.
 //
 // Same bits for every tile: an accumulator is summed serially over slices of K = 64, in each by MMAs 0..3 (atom.h),
 // from zero in each K segment; segments are added in ascending order by fp32 additions. Slices beyond the depth are not
@@ -36,7 +39,6 @@ struct Shape {
   static constexpr int kStages = kTile.stages;
   static constexpr int kStageBytes = Budget::kSmem.stage_bytes;
   static constexpr int kActivations = Budget::kSmem.activations_offset;
-  static constexpr int kColumns = Budget::kSmem.columns_offset;
   static constexpr int kSlices = kTile.k / kSliceDepth;
   static constexpr int kSliceBytes = plan::weight_slice_bytes(kTile.format);
   static constexpr int kStrips = kTile.m / kAtomRows;
@@ -46,15 +48,20 @@ struct Shape {
   static constexpr int kWarpCols = kCols;
   static constexpr int kColBytes = plan::kMmaCols * kSliceDepth * 2;  // of one slice
   static constexpr int kConsumers = kTile.warps_m;
+  static constexpr bool kLoadsAhead = plan::producer_warps(kTile) == 0;  // consumers load, and have registers
+  static constexpr int kLoaders = kLoadsAhead ? kConsumers : plan::producer_warps(kTile) - 1;  // of activations
   static constexpr bool kFolds = plan::folds_segments(kTile);
   static constexpr bool kSplits = plan::splits_segments(kTile);
   static_assert(kTile.warps_n == 1 && kStrips <= 32);
 
   using Ring = Pipeline<kStages, Budget::kSmem.barriers_offset>;
+
+  static __device__ int steps(int slices) { return (slices + kSlices - 1) / kSlices; }
 };
 
 /// What a block works on.
 struct BlockWork : BlockTile {
+  int cols;         // column blocks with a column, at most tile.n / 8
   int first_slice;  // of K
   int slices;
 };
@@ -66,69 +73,135 @@ __device__ inline int segment_slice(const GemmArgs& args, int s) {
   return min(s * units / args.segments * (kAtomDepth / kSliceDepth), slices);
 }
 
-// ---- producer ----
+// ---- loads ----
 
+/// A step's weights into its stage, by one warp.
 template <typename Budget>
-__device__ void load_weights(const GemmArgs& args, const BlockWork& work, uint32_t smem, int step, int stage,
-                             int lane) {
+__device__ inline void load_weights(const GemmArgs& args, const BlockWork& work, uint32_t smem, int step, int lane) {
   using S = Shape<Budget>;
-  const int slices = min(S::kSlices, work.slices - step * S::kSlices);
-  const uint32_t bytes = slices * S::kSliceBytes;
-  if (lane == 0) ptx::mbarrier_arrive_expect_tx(S::Ring::full(smem, stage), bytes * work.strips);
+  const int stage = step % S::kStages;
+  const uint32_t full = S::Ring::full(smem, stage);
+  const uint32_t bytes = min(S::kSlices, work.slices - step * S::kSlices) * S::kSliceBytes;
+  if (lane == 0) ptx::mbarrier_arrive_expect_tx(full, bytes * work.strips);
   __syncwarp();
   if (lane < work.strips) {
     const int64_t strip_bytes = int64_t{args.atoms} * (kAtomDepth / kSliceDepth) * S::kSliceBytes;
     const std::byte* from = args.weights + work.tile.group * args.group_bytes + (work.strip + lane) * strip_bytes +
                             int64_t{work.first_slice + step * S::kSlices} * S::kSliceBytes;
-    ptx::cp_async_bulk(smem + stage * S::kStageBytes + lane * (S::kSlices * S::kSliceBytes), from, bytes,
-                       S::Ring::full(smem, stage));
+    ptx::cp_async_bulk(smem + stage * S::kStageBytes + lane * (S::kSlices * S::kSliceBytes), from, bytes, full);
   }
 }
 
+/// Brings the strips of one consumer warp, by copies of 16 bytes: fewer instructions than bulk copies, where these are
+/// few and small.
 template <typename Budget>
-__device__ void load_activations(const GemmArgs& args, const BlockWork& work, uint32_t smem, const int32_t* columns,
-                                 int step, int stage, int lane) {
+class WeightLoads {
   using S = Shape<Budget>;
-  const int slices = min(S::kSlices, work.slices - step * S::kSlices);
-  const int k0 = (work.first_slice + step * S::kSlices) * kSliceDepth + lane % 4 * 8;
-  const uint32_t to = smem + stage * S::kStageBytes + S::kActivations + lane * 16;
-#pragma unroll 2
-  for (int c = 0; c < S::kCols; ++c) {
-    const int column = c * plan::kMmaCols + lane / 4;
-    const uint16_t* row = args.x + int64_t{columns[column]} * args.depth;
-    const bool exists = column < work.tile.columns;
-#pragma unroll 1
-    for (int s = 0; s < slices; ++s) {
+
+ public:
+  __device__ WeightLoads(const GemmArgs& args, const BlockWork& work, int warp, int lane)
+      : to_(warp * S::kWarpStrips * kStepBytes + lane * 16) {
+    const int64_t strip_bytes = int64_t{args.atoms} * (kAtomDepth / kSliceDepth) * S::kSliceBytes;
+    const std::byte* group = args.weights + work.tile.group * args.group_bytes + work.first_slice * S::kSliceBytes;
 #pragma unroll
-      for (int half = 0; half < 2; ++half) {
-        const int k = k0 + s * kSliceDepth + half * 32;
-        const bool inside = exists && k < args.depth;
-        ptx::cp_async_cg_16(to + (s * S::kCols + c) * S::kColBytes + half * 512, inside ? row + k : args.x,
-                            inside ? 16 : 0);
-      }
+    for (int i = 0; i < kMine; ++i) {
+      const int byte = (i * 32 + lane) * 16, strip = warp * S::kWarpStrips + byte / kStepBytes;
+      const bool exists = byte < S::kWarpStrips * kStepBytes && strip < work.strips;
+      within_[i] = exists ? byte % kStepBytes : kStepBytes;
+      from_[i] = group + (work.strip + (exists ? strip : 0)) * strip_bytes + (exists ? within_[i] : 0);
     }
   }
-  ptx::cp_async_mbarrier_arrive_noinc(S::Ring::full(smem, stage));
+
+  /// The next step, `step`.
+  __device__ void load(const BlockWork& work, uint32_t smem, int step) {
+    const int bytes = min(S::kSlices, work.slices - step * S::kSlices) * S::kSliceBytes;
+    const uint32_t to = smem + step % S::kStages * S::kStageBytes + to_;
+#pragma unroll
+    for (int i = 0; i < kMine; ++i) {
+      if (within_[i] < bytes) ptx::cp_async_cg_16(to + i * 512, from_[i]);
+      from_[i] += kStepBytes;
+    }
+  }
+
+ private:
+  static constexpr int kStepBytes = S::kSlices * S::kSliceBytes;  // of a strip
+  static constexpr int kMine = (S::kWarpStrips * kStepBytes / 16 + 31) / 32;
+
+  uint32_t to_;
+  int within_[kMine];  // byte of a strip's step
+  const std::byte* from_[kMine];
+};
+
+/// Brings activations, as one of kLoaders warps: every kLoaders-th column block. Lane 4 c + q brings bytes 16 q of
+/// column c, of both halves of a slice. Through L1: blocks of one column tile read the same rows at the same time, and
+/// for one token all blocks do, which would queue up at the L2 slices that have them.
+template <typename Budget>
+class ActivationLoads {
+  using S = Shape<Budget>;
+
+ public:
+  /// After the kernel's PDL wait.
+  __device__ ActivationLoads(const GemmArgs& args, const BlockWork& work, int loader, int lane)
+      : loader_(loader), lane_(lane), k_(work.first_slice * kSliceDepth + lane % 4 * 8) {
+#pragma unroll
+    for (int i = 0; i < kMine; ++i) {
+      const int column = (i * S::kLoaders + loader) * plan::kMmaCols + lane / 4;
+      const int slot = work.tile.first_slot + min(column, work.tile.columns - 1);
+      const int64_t row = args.x_rows != nullptr ? __ldcg(args.x_rows + slot) : slot;
+      rows_[i] = args.x + row * args.depth + k_;
+    }
+  }
+
+  /// The next step, `step`.
+  __device__ void load(const GemmArgs& args, const BlockWork& work, uint32_t smem, int step) {
+    const int stage = step % S::kStages;
+    const int slices = work.slices - step * S::kSlices;
+    const uint32_t to = smem + stage * S::kStageBytes + S::kActivations + loader_ * S::kColBytes + lane_ * 16;
+#pragma unroll
+    for (int i = 0; i < kMine; ++i) {
+      if (i * S::kLoaders + loader_ >= work.cols) break;
+#pragma unroll
+      for (int s = 0; s < S::kSlices; ++s) {
+        if (s >= slices) break;
+#pragma unroll
+        for (int half = 0; half < 2; ++half) {
+          const int offset = s * kSliceDepth + half * 32;
+          ptx::cp_async_ca_16(to + (s * S::kCols + i * S::kLoaders) * S::kColBytes + half * 512, rows_[i] + offset,
+                              k_ + offset < args.depth ? 16 : 0);
+        }
+      }
+    }
+    ptx::cp_async_mbarrier_arrive_noinc(S::Ring::full(smem, stage));
+    k_ += S::kTile.k;
+#pragma unroll
+    for (int i = 0; i < kMine; ++i) rows_[i] += S::kTile.k;
+  }
+
+ private:
+  static constexpr int kMine = (S::kCols + S::kLoaders - 1) / S::kLoaders;
+
+  int loader_, lane_, k_;
+  const uint16_t* rows_[kMine];
+};
+
+template <typename Budget>
+__device__ void produce_weights(const GemmArgs& args, const BlockWork& work, uint32_t smem, int lane) {
+  using S = Shape<Budget>;
+  for (int step = 0; step < S::steps(work.slices); ++step) {
+    S::Ring::wait_until_empty(smem, step);
+    load_weights<Budget>(args, work, smem, step, lane);
+  }
 }
 
 template <typename Budget>
-__device__ void produce(const GemmArgs& args, const BlockWork& work, uint32_t smem, int32_t* columns, int lane) {
+__device__ void produce_activations(const GemmArgs& args, const BlockWork& work, uint32_t smem, int loader, int lane) {
   using S = Shape<Budget>;
-  const int steps = (work.slices + S::kSlices - 1) / S::kSlices;
-  for (int step = 0; step < min(steps, S::kStages); ++step) load_weights<Budget>(args, work, smem, step, step, lane);
   if (args.weights_early) ptx::griddepcontrol_wait();
   ptx::griddepcontrol_launch_dependents();
-  for (int i = lane; i < S::kTile.n; i += 32) {
-    const int slot = work.tile.first_slot + i;
-    columns[i] = i >= work.tile.columns ? 0 : args.x_rows != nullptr ? __ldcg(args.x_rows + slot) : slot;
-  }
-  __syncwarp();
-  typename S::Ring::Place at{.parity = 1};
-  for (int step = 0; step < steps; ++step) {
-    ptx::mbarrier_wait_parity(S::Ring::empty(smem, at.stage), at.parity);
-    if (step >= S::kStages) load_weights<Budget>(args, work, smem, step, at.stage, lane);
-    load_activations<Budget>(args, work, smem, columns, step, at.stage, lane);
-    at.advance();
+  ActivationLoads<Budget> activations(args, work, loader, lane);
+  for (int step = 0; step < S::steps(work.slices); ++step) {
+    S::Ring::wait_until_empty(smem, step);
+    activations.load(args, work, smem, step);
   }
 }
 
@@ -137,9 +210,9 @@ __device__ void produce(const GemmArgs& args, const BlockWork& work, uint32_t sm
 template <typename Budget>
 using Accumulators = float[Shape<Budget>::kWarpStrips][Shape<Budget>::kCols][4];
 
-/// One slice of K = 64.
+/// One slice of K = 64. `cols` of its column blocks hold columns.
 template <typename Budget>
-__device__ inline void multiply_slice(const std::byte* stage, int slice, int warp, int lane,
+__device__ inline void multiply_slice(const std::byte* stage, int slice, int cols, int warp, int lane,
                                       Accumulators<Budget>& acc) {
   using S = Shape<Budget>;
   uint32_t a[S::kWarpStrips][4][4];
@@ -149,36 +222,52 @@ __device__ inline void multiply_slice(const std::byte* stage, int slice, int war
     decode_slice<S::kTile.format>(stage + (strip * S::kSlices + slice) * S::kSliceBytes, lane, a[i]);
   }
   const std::byte* x = stage + S::kActivations + slice * S::kCols * S::kColBytes + lane * 16;
+  constexpr int kAtOnce = 4 / S::kWarpStrips;  // so that an MMA does not wait for the one before
+  // Few ways out, in the middle or at every eighth: the compiler loads columns ahead of their MMAs, but not across a
+  // branch.
+  constexpr int kWayOut = std::max(std::min(S::kCols / 2, 8) / kAtOnce, 1) * kAtOnce;
 #pragma unroll
-  for (int c = 0; c < S::kCols; ++c) {
-    const uint4 low = *reinterpret_cast<const uint4*>(x + c * S::kColBytes);
-    const uint4 high = *reinterpret_cast<const uint4*>(x + c * S::kColBytes + 512);
+  for (int first = 0; first < S::kCols; first += kAtOnce) {
+    if (first > 0 && first % kWayOut == 0 && first >= cols) break;
+    uint4 low[kAtOnce], high[kAtOnce];
 #pragma unroll
-    for (int i = 0; i < S::kWarpStrips; ++i) {
-      ptx::mma_m16n8k16_bf16(acc[i][c], a[i][0], low.x, low.y);
-      ptx::mma_m16n8k16_bf16(acc[i][c], a[i][1], low.z, low.w);
-      ptx::mma_m16n8k16_bf16(acc[i][c], a[i][2], high.x, high.y);
-      ptx::mma_m16n8k16_bf16(acc[i][c], a[i][3], high.z, high.w);
+    for (int c = 0; c < kAtOnce; ++c) {
+      if (first + c >= S::kCols) continue;
+      low[c] = *reinterpret_cast<const uint4*>(x + (first + c) * S::kColBytes);
+      high[c] = *reinterpret_cast<const uint4*>(x + (first + c) * S::kColBytes + 512);
+    }
+#pragma unroll
+    for (int j = 0; j < 4; ++j) {
+#pragma unroll
+      for (int c = 0; c < kAtOnce; ++c) {
+        if (first + c >= S::kCols) continue;
+        const uint4& b = j < 2 ? low[c] : high[c];
+#pragma unroll
+        for (int i = 0; i < S::kWarpStrips; ++i) {
+          ptx::mma_m16n8k16_bf16(acc[i][first + c], a[i][j], j % 2 == 0 ? b.x : b.z, j % 2 == 0 ? b.y : b.w);
+        }
+      }
     }
   }
 }
 
-/// Stages [step, end) of this block's K range; `at` runs on from call to call.
-template <typename Budget>
+/// Steps [step, end) of this block's K range; `at` runs on from call to call. before(step) is called before each.
+template <typename Budget, typename Before>
 __device__ inline void multiply_steps(const BlockWork& work, const std::byte* smem, uint32_t smem_address, int step,
                                       int end, typename Shape<Budget>::Ring::Place& at, int warp, int lane,
-                                      Accumulators<Budget>& acc) {
+                                      Accumulators<Budget>& acc, const Before& before) {
   using S = Shape<Budget>;
   for (; step < end; ++step) {
+    before(step);
     ptx::mbarrier_wait_parity(S::Ring::full(smem_address, at.stage), at.parity);
-    const std::byte* from = smem + at.stage * S::kStageBytes;
+    const std::byte* stage = smem + at.stage * S::kStageBytes;
     const int slices = min(S::kSlices, work.slices - step * S::kSlices);
     if (S::kCols <= 2 && slices == S::kSlices) {  // few MMAs between loads: let them overlap across slices
 #pragma unroll
-      for (int s = 0; s < S::kSlices; ++s) multiply_slice<Budget>(from, s, warp, lane, acc);
+      for (int s = 0; s < S::kSlices; ++s) multiply_slice<Budget>(stage, s, work.cols, warp, lane, acc);
     } else {
 #pragma unroll 1
-      for (int s = 0; s < slices; ++s) multiply_slice<Budget>(from, s, warp, lane, acc);
+      for (int s = 0; s < slices; ++s) multiply_slice<Budget>(stage, s, work.cols, warp, lane, acc);
     }
     __syncwarp();
     if (lane == 0) ptx::mbarrier_arrive(S::Ring::empty(smem_address, at.stage));
@@ -202,7 +291,7 @@ __device__ inline void for_each_accumulator(Each&& each) {
 /// Writes this segment's sums, and in the last block to come, adds all segments in order. Returns whether this is that
 /// block. The order of arrival decides who adds, not what. Sums lie as threads hold them, four to a load.
 template <typename Budget>
-__device__ inline bool combine_segments(const GemmArgs& args, int32_t* shared_word, int warp, int lane,
+__device__ inline bool combine_segments(const GemmArgs& args, std::byte* smem, int warp, int lane,
                                         Accumulators<Budget>& acc) {
   using S = Shape<Budget>;
   constexpr int kThreads = S::kConsumers * 32;
@@ -216,7 +305,8 @@ __device__ inline bool combine_segments(const GemmArgs& args, int32_t* shared_wo
     __stcg(mine + i * kThreads, float4{v[0], v[1], v[2], v[3]});
   }
   __threadfence();
-  ptx::barrier_sync(1, kThreads);
+  ptx::barrier_sync(1, kThreads);  // every warp has written, and has read its last stage: its bytes are free
+  auto* shared_word = reinterpret_cast<int32_t*>(smem);
   if (warp == 0 && lane == 0) {
     const int32_t before = atomicAdd(args.tickets + blockIdx.x, 1);
     if (before == args.segments - 1) args.tickets[blockIdx.x] = 0;
@@ -245,13 +335,14 @@ __device__ inline bool combine_segments(const GemmArgs& args, int32_t* shared_wo
   return true;
 }
 
-template <typename Budget>
-__device__ void consume(const GemmArgs& args, const BlockWork& work, std::byte* smem, uint32_t smem_address,
-                        int32_t* shared_word, int warp, int lane) {
+/// Multiplies the block's K range and writes the rows. before(step): multiply_steps.
+template <typename Budget, typename Before>
+__device__ inline void consume(const GemmArgs& args, const BlockWork& work, std::byte* smem, uint32_t smem_address,
+                               int warp, int lane, const Before& before) {
   using S = Shape<Budget>;
   Accumulators<Budget> acc = {};
   typename S::Ring::Place at;
-  const int steps = (work.slices + S::kSlices - 1) / S::kSlices;
+  const int steps = S::steps(work.slices);
   if constexpr (S::kFolds) {
     const int segments = args.partials != nullptr ? 1 : args.segments;
     Accumulators<Budget> total = {};
@@ -260,7 +351,7 @@ __device__ void consume(const GemmArgs& args, const BlockWork& work, std::byte* 
     for (int segment = 0; segment < segments; ++segment) {
       const int end = segment + 1 == segments ? steps : segment_slice(args, segment + 1) / S::kSlices;
       for_each_accumulator<Budget>([&](int i, int c, int e) { acc[i][c][e] = 0.0F; });
-      multiply_steps<Budget>(work, smem, smem_address, step, end, at, warp, lane, acc);
+      multiply_steps<Budget>(work, smem, smem_address, step, end, at, warp, lane, acc, before);
       for_each_accumulator<Budget>([&](int i, int c, int e) {
         total[i][c][e] = segment == 0 ? acc[i][c][e] : __fadd_rn(total[i][c][e], acc[i][c][e]);
       });
@@ -268,14 +359,35 @@ __device__ void consume(const GemmArgs& args, const BlockWork& work, std::byte* 
     }
     for_each_accumulator<Budget>([&](int i, int c, int e) { acc[i][c][e] = total[i][c][e]; });
   } else {
-    multiply_steps<Budget>(work, smem, smem_address, 0, steps, at, warp, lane, acc);
+    multiply_steps<Budget>(work, smem, smem_address, 0, steps, at, warp, lane, acc, before);
   }
   if constexpr (S::kSplits) {
-    if (args.partials != nullptr && !combine_segments<Budget>(args, shared_word, warp, lane, acc)) return;
+    if (args.partials != nullptr && !combine_segments<Budget>(args, smem, warp, lane, acc)) return;
   }
   write_rows<S>(args, work, smem, smem_address, warp, lane, [&](int i, int c) {
     const float(&v)[4] = acc[i][c];
     return float4{v[0], v[1], v[2], v[3]};
+  });
+}
+
+/// A consumer warp that loads as well: its own strips, and its share of the activations, kStages - 1 steps ahead.
+template <typename Budget>
+__device__ inline void load_and_consume(const GemmArgs& args, const BlockWork& work, std::byte* smem,
+                                        uint32_t smem_address, int warp, int lane) {
+  using S = Shape<Budget>;
+  const int steps = S::steps(work.slices), ahead = S::kStages - 1;
+  WeightLoads<Budget> weights(args, work, warp, lane);
+  for (int step = 0; step < min(steps, ahead); ++step) weights.load(work, smem_address, step);
+  if (args.weights_early) ptx::griddepcontrol_wait();
+  ptx::griddepcontrol_launch_dependents();
+  ActivationLoads<Budget> activations(args, work, warp, lane);
+  for (int step = 0; step < min(steps, ahead); ++step) activations.load(args, work, smem_address, step);
+  consume<Budget>(args, work, smem, smem_address, warp, lane, [&](int step) {
+    step += ahead;
+    if (step >= steps) return;
+    S::Ring::wait_until_empty(smem_address, step);
+    weights.load(work, smem_address, step);
+    activations.load(args, work, smem_address, step);
   });
 }
 
@@ -287,24 +399,28 @@ __global__ void __launch_bounds__(Budget::kThreads, Budget::kTile.blocks_per_sm)
   using S = w4a16::Shape<Budget>;
   std::byte* smem = ptx::dynamic_shared_memory();
   const uint32_t smem_address = ptx::shared_address(smem);
-  auto* columns = reinterpret_cast<int32_t*>(smem + S::kColumns);
   const int warp = static_cast<int>(threadIdx.x) / 32, lane = static_cast<int>(threadIdx.x) % 32;
 
+  // A stage is filled by each loading lane's copies and, with a warp for weights, the bytes that it announces.
+  constexpr int kFilledBy = (S::kLoadsAhead ? 0 : 1) + 32 * S::kLoaders;
+  if (threadIdx.x == 0) S::Ring::init(smem_address, kFilledBy, S::kConsumers);
   if (!args.weights_early) ptx::griddepcontrol_wait();
   w4a16::BlockWork work;
   if (!find_block_tile(args, S::kStrips, work)) return;
+  work.cols = (work.tile.columns + plan::kMmaCols - 1) / plan::kMmaCols;
   const bool one_segment = args.partials != nullptr;
   work.first_slice = one_segment ? w4a16::segment_slice(args, static_cast<int>(blockIdx.y)) : 0;
   work.slices =
       w4a16::segment_slice(args, one_segment ? static_cast<int>(blockIdx.y) + 1 : args.segments) - work.first_slice;
-
-  // A stage is filled by the bytes that lane 0 announces and by each producer lane's own copies.
-  if (threadIdx.x == 0) S::Ring::init(smem_address, 1 + 32, S::kConsumers);
   __syncthreads();
-  if (warp == S::kConsumers) {
-    w4a16::produce<Budget>(args, work, smem_address, columns, lane);
+  if constexpr (S::kLoadsAhead) {
+    w4a16::load_and_consume<Budget>(args, work, smem, smem_address, warp, lane);
+  } else if (warp < S::kConsumers) {
+    w4a16::consume<Budget>(args, work, smem, smem_address, warp, lane, [](int) {});
+  } else if (warp == S::kConsumers) {
+    w4a16::produce_weights<Budget>(args, work, smem_address, lane);
   } else {
-    w4a16::consume<Budget>(args, work, smem, smem_address, columns, warp, lane);
+    w4a16::produce_activations<Budget>(args, work, smem_address, warp - S::kConsumers - 1, lane);
   }
 }
 

@@ -4,9 +4,14 @@
 
 namespace tessera::kernels::ptx {
 
-/// 16 bytes to shared memory, past L1. `bytes` 16, or 0: zeros, and the source is not read.
-__device__ inline void cp_async_cg_16(uint32_t shared_to, const void* from, uint32_t bytes) {
-  asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(shared_to), "l"(from), "r"(bytes) : "memory");
+/// 16 bytes to shared memory, through L1. `bytes` 16, or 0: zeros, and the source is not read.
+__device__ inline void cp_async_ca_16(uint32_t shared_to, const void* from, uint32_t bytes) {
+  asm volatile("cp.async.ca.shared.global [%0], [%1], 16, %2;" ::"r"(shared_to), "l"(from), "r"(bytes) : "memory");
+}
+
+/// 16 bytes to shared memory, past L1.
+__device__ inline void cp_async_cg_16(uint32_t shared_to, const void* from) {
+  asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(shared_to), "l"(from) : "memory");
 }
 
 /// Arrives once when all of this thread's copies so far are complete; the barrier's count includes it (.noinc).

@@ -23,6 +23,34 @@ __device__ inline uint32_t mul_bf16x2(uint32_t a, uint32_t b) {
   return d;
 }
 
+/// The same with one factor for both: the low half of `b`, or its high half.
+__device__ inline uint32_t mul_bf16x2_low(uint32_t a, uint32_t b) {
+  uint32_t d;
+  asm("{\n"
+      ".reg .b16 low, high;\n"
+      ".reg .b32 both;\n"
+      "mov.b32 {low, high}, %2;\n"
+      "mov.b32 both, {low, low};\n"
+      "mul.rn.bf16x2 %0, %1, both;\n"
+      "}"
+      : "=r"(d)
+      : "r"(a), "r"(b));
+  return d;
+}
+__device__ inline uint32_t mul_bf16x2_high(uint32_t a, uint32_t b) {
+  uint32_t d;
+  asm("{\n"
+      ".reg .b16 low, high;\n"
+      ".reg .b32 both;\n"
+      "mov.b32 {low, high}, %2;\n"
+      "mov.b32 both, {high, high};\n"
+      "mul.rn.bf16x2 %0, %1, both;\n"
+      "}"
+      : "=r"(d)
+      : "r"(a), "r"(b));
+  return d;
+}
+
 /// Two floats to BF16, nearest even: `low` in the low half.
 __device__ inline uint32_t cvt_bf16x2(float high, float low) {
   uint32_t d;

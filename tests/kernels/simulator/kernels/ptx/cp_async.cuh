@@ -4,10 +4,11 @@
 
 namespace tessera::kernels::ptx {
 
-inline void cp_async_cg_16(uint32_t shared_to, const void* from, uint32_t bytes) {
+inline void cp_async_ca_16(uint32_t shared_to, const void* from, uint32_t bytes) {
   if (bytes != 0 && bytes != 16) simulator::fail("cp.async of %u bytes", bytes);
   simulator::copy_later(shared_to, from, 16, bytes == 0);
 }
+inline void cp_async_cg_16(uint32_t shared_to, const void* from) { cp_async_ca_16(shared_to, from, 16); }
 inline void cp_async_mbarrier_arrive_noinc(uint32_t barrier) { simulator::arrive_after_copies(barrier); }
 
 }  // namespace tessera::kernels::ptx
