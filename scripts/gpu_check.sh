@@ -4,7 +4,8 @@
 #   scripts/gpu_check.sh bundle <build directory> <folder>   its binaries with their libraries, for another machine
 #   scripts/gpu_check.sh run <build directory or bundle> [output directory [part ...]]
 # Parts, all of them unless named: quick (small cases, times with the plan's tiles), tune (tuning, selftest, times with
-# tuned tiles), sanitize (compute-sanitizer), large (every number of tokens, a thousand repeats). Output: a log for each
+# tuned tiles and of tiles), profile (Nsight Compute on the two products of a layer), torch (PyTorch's BF16 grouped
+# product), sanitize (compute-sanitizer), large (every number of tokens, a thousand repeats). Output: a log for each
 # step; bench_*.txt are the tables. Ends with a line for each step.
 set -uo pipefail
 cd "$(dirname "$0")/.."
@@ -46,7 +47,11 @@ moe_test=$from/tests/kernels/cuda/moe_gpu_test
 w4a4_test=$from/tests/kernels/cuda/w4a4_gpu_test
 tessera=$from/bin/tessera
 for part in "${@:4}"; do
-  case $part in quick | tune | sanitize | large) ;; *) echo "no part $part: quick, tune, sanitize, large" >&2; exit 2 ;; esac
+  case $part in quick | tune | profile | torch | sanitize | large) ;; *)
+    echo "no part $part: quick, tune, profile, torch, sanitize, large" >&2
+    exit 2
+    ;;
+  esac
 done
 wanted() { [ -z "$parts" ] || [[ " $parts " == *" $1 "* ]]; }
 parts="${*:4}"
@@ -60,11 +65,21 @@ if wanted tune; then
   run 240 tune.log "$tessera" tune 397b 397b-tp4 35b --quiet
   run 120 bench_tuned.txt "$tessera" bench moe --read-tb-s 4.5
   run 120 bench_mxfp4.txt "$tessera" bench moe 397b --format mxfp4 --read-tb-s 4.5
-  run 180 selftest.log "$tessera" selftest
+  run 120 bench_tiles.txt "$tessera" bench moe 397b --tiles --tokens 512,4096
+  run 120 selftest.log "$tessera" selftest
+fi
+if wanted profile; then
+  for tokens in 1 8 64 512 4096; do
+    run 60 profile_$tokens.txt ncu --clock-control none --set full -k regex:w4a16_gemm -c 2 \
+      "$tessera" bench moe 397b --tokens "$tokens" --read-tb-s 4.5
+  done
+fi
+if wanted torch; then
+  run 180 bench_torch.txt python3 tools/torch_moe_bench.py
 fi
 if wanted sanitize; then
   for tool in memcheck racecheck synccheck; do
-    run 180 $tool.log compute-sanitizer --tool $tool --error-exitcode 1 "$moe_test" --gtest_filter='*Small*'
+    run 150 $tool.log compute-sanitizer --tool $tool --error-exitcode 1 "$moe_test" --gtest_filter='*Small*'
   done
 fi
 if wanted large; then

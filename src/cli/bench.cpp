@@ -6,6 +6,7 @@
 #include "cli/flags.h"
 #include "cli/live_gpu.h"
 #include "cli/moe_shapes.h"
+#include "cli/moe_tiles.h"
 #include "cli/table.h"
 #include "device/device.h"
 #include "kernels/moe_timer.h"
@@ -22,11 +23,36 @@ struct Options {
   std::vector<int64_t> tokens = {1, 8, 64, 512, 4096};
   std::string format = "nvfp4", path = "w4a16";
   double read_tb_s = 0;  // 0: measured
+  bool every_tile = false;
 };
 
 Expected<double> read_rate(const Options& options) {
   if (options.read_tb_s > 0) return options.read_tb_s * 1e12;
   return device::measure_read_rate(options.gpu, kReadBytes);
+}
+
+/// Every tile worth it in both products at once, the fastest first.
+Status bench_tiles(const Options& options, const LiveGpu& gpu, const std::string& model,
+                   const kernels::MoeTimer& timer) {
+  for (const int64_t tokens : options.tokens) {
+    const plan::Desc desc = moe_desc(model, options.format, options.path, tokens);
+    const plan::Desc down = moe_desc(model, options.format, options.path, tokens, plan::Op::down);
+    TESSERA_ASSIGN_OR_RETURN(const auto tiles, worth_measuring(desc, gpu.facts));
+    std::vector<std::pair<double, const plan::Tile*>> measured;
+    for (const plan::Tile& tile : tiles) {
+      if (!kernels::MoeTimer::can_run(down, tile)) continue;
+      TESSERA_ASSIGN_OR_RETURN(const kernels::MoeTime time, timer.time(tokens, tile, tile));
+      measured.emplace_back(time.us, &tile);
+    }
+    std::sort(measured.begin(), measured.end());
+    std::vector<std::vector<std::string>> rows = {{"model", "tokens", "tile", "blocks per SM", "stages", "us"}};
+    for (const auto& [us, tile] : measured) {
+      rows.push_back({model, std::to_string(tokens), plan::shape_name(*tile), std::to_string(tile->blocks_per_sm),
+                      std::to_string(tile->stages), fmt::format("{:.1f}", us)});
+    }
+    print("{}\n", format_table("<><>>>", rows));
+  }
+  return {};
 }
 
 Status bench_moe(const Options& options) {
@@ -38,13 +64,17 @@ Status bench_moe(const Options& options) {
   print("floor: bytes of the experts that a run reads, at {:.2f} TB/s ({}); tiles: {}\n\n", bytes_per_second / 1e12,
         options.read_tb_s > 0 ? "given" : "measured here",
         tuning.entries.empty() ? "the plan's, untuned" : "tuned where they are, else the plan's");
-  std::vector<std::vector<std::string>> rows = {
-      {"model", "tokens", "gate_up", "down", "us", "floor us", "of the floor", "us a token"}};
   const int64_t most = *std::max_element(options.tokens.begin(), options.tokens.end());
   for (const std::string& model : options.models) {
     TESSERA_ASSIGN_OR_RETURN(
         const auto timer,
         kernels::MoeTimer::make(options.gpu, gpu.facts, moe_desc(model, options.format, options.path, most)));
+    if (options.every_tile) {
+      TESSERA_RETURN_IF_ERROR(bench_tiles(options, gpu, model, timer));
+      continue;
+    }
+    std::vector<std::vector<std::string>> rows = {
+        {"model", "tokens", "gate_up", "down", "us", "floor us", "of the floor", "us a token"}};
     for (const int64_t tokens : options.tokens) {
       TESSERA_ASSIGN_OR_RETURN(const kernels::MoeTime time, timer.time(tokens, tuning));
       const double floor_us = timer.weight_bytes(tokens) / bytes_per_second * 1e6;
@@ -53,8 +83,8 @@ Status bench_moe(const Options& options) {
                       fmt::format("{:.0f} %", 100 * floor_us / time.us),
                       fmt::format("{:.2f}", time.us / static_cast<double>(tokens))});
     }
+    print("{}\n", format_table("<><<>>>>", rows));
   }
-  print("{}", format_table("<><<>>>>", rows));
   return {};
 }
 
@@ -76,6 +106,7 @@ void add_bench(CLI::App& app, Action& action) {
       ->check(one_of({"w4a16", "w4a4"}));
   moe->add_option("--read-tb-s", options->read_tb_s, "Read rate of the floor, instead of the measured one")
       ->check(number(0.01, 100));
+  moe->add_flag("--tiles", options->every_tile, "Time the promising tiles, each in both products, not the chosen one");
   moe->callback([options, &action] { action = [options] { return bench_moe(*options); }; });
 }
 

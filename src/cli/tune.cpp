@@ -9,10 +9,10 @@
 #include "cli/interrupt.h"
 #include "cli/live_gpu.h"
 #include "cli/moe_shapes.h"
+#include "cli/moe_tiles.h"
 #include "cli/progress.h"
 #include "kernels/moe_timer.h"
 #include "plan/candidates.h"
-#include "plan/plan.h"
 
 namespace tessera::cli {
 namespace {
@@ -22,10 +22,6 @@ using kernels::MoeTimer;
 using plan::Op;
 using plan::Tile;
 
-// Estimates rank tiles well enough that the fastest is not far down; a run of every tile would take minutes a shape.
-constexpr double kWorthTimesLeast = 3;
-constexpr size_t kWorthMost = 16;
-
 struct Options {
   int gpu = 0;
   std::vector<std::string> models = {"397b", "397b-tp4", "122b", "35b"};
@@ -33,24 +29,6 @@ struct Options {
   int64_t tokens = 4096;
   bool quiet = false;
 };
-
-/// Tiles of one product that are worth a measurement, the most promising first.
-Expected<std::vector<Tile>> worth_measuring(const plan::Desc& desc, const plan::DeviceFacts& gpu) {
-  TESSERA_ASSIGN_OR_RETURN(const plan::Plan plan, plan::make_plan(desc, gpu));
-  std::vector<const plan::Candidate*> runnable;
-  for (const plan::Candidate& c : plan.candidates) {
-    if (c.kept() && MoeTimer::can_run(desc, c.tile)) runnable.push_back(&c);
-  }
-  std::stable_sort(runnable.begin(), runnable.end(),
-                   [](const auto* a, const auto* b) { return a->cost.estimate_us < b->cost.estimate_us; });
-  std::vector<Tile> tiles;
-  for (const plan::Candidate* c : runnable) {
-    if (tiles.size() == kWorthMost || c->cost.estimate_us > kWorthTimesLeast * runnable[0]->cost.estimate_us) break;
-    tiles.push_back(c->tile);
-  }
-  if (tiles.empty()) return error(StatusCode::unsupported, "no kernel for {} on {}", plan::describe(desc), gpu.name);
-  return tiles;
-}
 
 /// What is measured for one number of tokens.
 struct Step {

@@ -11,12 +11,10 @@
 // A block's dynamic shared memory, from offset 0, every part a multiple of 16 bytes (what cp.async.bulk asks of its
 // addresses and sizes; 128-bit loads by consecutive lanes meet no bank conflict at any such address):
 //
-//   stage 0 | stage 1 | ... | columns | barriers
+//   stage 0 | stage 1 | ... | barriers
 //   |<--- epilogue --->|
 //
 // stage      weights, then activations, both in slices of K = 64 in the register order of the MMA: no padding.
-// columns    for each of the tile's n columns the slot it belongs to (int32): where activations come from, where
-//            results go.
 // barriers   a full and an empty mbarrier per stage, 8 bytes each.
 // epilogue   the BF16 results, [n][m], on their way to rows that are written whole. It OVERLAYS the stages: a block's
 //            epilogue begins when its last stage has been consumed and it has no further load in flight. Two resident
@@ -66,7 +64,6 @@ constexpr int stage_activation_bytes(const Tile& t) {
 }
 constexpr int stage_bytes(const Tile& t) { return stage_weight_bytes(t) + stage_activation_bytes(t); }
 
-constexpr int column_bytes(const Tile& t) { return t.n * 4; }
 inline constexpr int kBarrierBytesPerStage = 2 * 8;
 
 /// [n][m] BF16, rows 16 bytes apart from being multiples of 128, so that the 8 lanes which write neighbouring columns
@@ -78,7 +75,6 @@ constexpr int epilogue_bytes(const Tile& t) { return t.n * (t.m * 2 + 16); }
 struct SmemLayout {
   int stage_bytes = 0;         // stage s begins at s * stage_bytes
   int activations_offset = 0;  // within a stage; weights begin at 0
-  int columns_offset = 0;
   int barriers_offset = 0;
   int total_bytes = 0;
 };
@@ -88,8 +84,7 @@ constexpr SmemLayout smem_layout(const Tile& t, int stages) {
   SmemLayout layout;
   layout.stage_bytes = stage_bytes(t);
   layout.activations_offset = stage_weight_bytes(t);
-  layout.columns_offset = std::max(stages * layout.stage_bytes, epilogue_bytes(t));
-  layout.barriers_offset = layout.columns_offset + column_bytes(t);
+  layout.barriers_offset = std::max(stages * layout.stage_bytes, epilogue_bytes(t));
   layout.total_bytes = layout.barriers_offset + stages * kBarrierBytesPerStage;
   return layout;
 }

@@ -14,7 +14,7 @@ struct Cost {
   double smem_us = 0;      // bytes that warps read from shared memory
   double mma_us = 0;       // tensor cores, padding included
   double issue_us = 0;     // warp instructions over 4 a clock
-  double floor_us = 0;     // the largest, with the SMs that idle at the end: no kernel of this tile is faster
+  double floor_us = 0;     // the largest, with the SMs that idle at the end and the latency that few warps do not hide
   double estimate_us = 0;  // the floor and a share of the rest
   const char* bound =
       "";  // which of them is the largest: "memory", "L2", "smem", "mma", "issue"; "nothing" for 0 tokens

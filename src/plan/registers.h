@@ -21,6 +21,9 @@ inline constexpr int kColumnFragments = 8;
 inline constexpr int kColumnsPerRegister = 4;
 inline constexpr int kRegistersOverhead = 30;
 
+/// W4A16 tiles whose consumers load: what all of them take besides accumulators, of the 255 that eight warps may have.
+inline constexpr int kRegistersWhereConsumersLoad = 124;
+
 /// W4A4: codes and scales of two strips and of one column block, and what the compiled 256x128x64 kernel takes besides
 /// (167 in all).
 inline constexpr int kRowFragmentW4A4 = 5;
@@ -36,12 +39,13 @@ constexpr int register_estimate(const Tile& t) {
     return accumulator_registers(t) + kRowFragmentW4A4 * std::min(row_fragments, kStripsAtOnceW4A4) +
            kColumnFragmentW4A4 + kRegistersOverheadW4A4;
   }
+  if (producer_warps(t) == 0) return accumulator_registers(t) + kRegistersWhereConsumersLoad;
   return accumulator_registers(t) + kRowFragmentW4A16 * row_fragments + kColumnFragments + t.n / kColumnsPerRegister +
          kRegistersOverhead;
 }
 
 /// What a thread may have for blocks_per_sm blocks to share an SM: what ptxas makes of the kernel's __launch_bounds__.
-/// Nine warps put three on one scheduler, so that a block of 288 threads gets 168 a thread and not 224.
+/// Nine warps put three on one scheduler, so that a block of 288 threads gets 168 a thread and not 224; eight get 255.
 constexpr int register_limit(const Tile& t) {
   const int warps = t.blocks_per_sm * threads(t) / 32;
   const int on_one_scheduler = (warps + kSchedulersPerSm - 1) / kSchedulersPerSm;

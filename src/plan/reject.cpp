@@ -13,11 +13,11 @@ std::string no_room(const Tile& tile) {
   const SmemLayout two = smem_layout(tile, kStagesMin);
   const std::string share = tile.blocks_per_sm == 1 ? "" : fmt::format(" ({} blocks an SM)", tile.blocks_per_sm);
   if (epilogue_bytes(tile) > kStagesMin * two.stage_bytes) {
-    return fmt::format("epilogue {} B, columns and barriers {} B: {} B, {} B over {}{}", epilogue_bytes(tile),
-                       two.total_bytes - two.columns_offset, two.total_bytes, two.total_bytes - limit, limit, share);
+    return fmt::format("epilogue {} B, barriers {} B: {} B, {} B over {}{}", epilogue_bytes(tile),
+                       two.total_bytes - two.barriers_offset, two.total_bytes, two.total_bytes - limit, limit, share);
   }
-  return fmt::format("{} stages of {} B, columns and barriers {} B: {} B, {} B over {}{}", kStagesMin, two.stage_bytes,
-                     two.total_bytes - two.columns_offset, two.total_bytes, two.total_bytes - limit, limit, share);
+  return fmt::format("{} stages of {} B, barriers {} B: {} B, {} B over {}{}", kStagesMin, two.stage_bytes,
+                     two.total_bytes - two.barriers_offset, two.total_bytes, two.total_bytes - limit, limit, share);
 }
 
 }  // namespace

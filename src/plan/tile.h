@@ -24,7 +24,7 @@ struct Tile {
   int n = 0;              // token columns
   int k = 0;              // elements of a stage
   int blocks_per_sm = 1;  // that must fit on an SM together: 2 for decode, 1 for prefill
-  int warps_m = 0;        // consumer warps over m and n; one producer warp more
+  int warps_m = 0;        // consumer warps over m and n; producer_warps() more
   int warps_n = 0;
   int stages = 0;
 
@@ -32,7 +32,10 @@ struct Tile {
 };
 
 constexpr int consumer_warps(const Tile& t) { return t.warps_m * t.warps_n; }
-constexpr int threads(const Tile& t) { return (consumer_warps(t) + 1) * 32; }
+/// W4A4: one warp issues all copies, which are bulk. W4A16 gathers BF16 rows in copies of 16 bytes: in decode by one warp
+/// more, in prefill by the consumers themselves, weights too.
+constexpr int producer_warps(const Tile& t) { return t.path == Path::w4a4 ? 1 : t.blocks_per_sm > 1 ? 2 : 0; }
+constexpr int threads(const Tile& t) { return (consumer_warps(t) + producer_warps(t)) * 32; }
 
 /// Whether the MMA can be tiled so: m and n divide into warp tiles of whole MMAs, k into MMA steps.
 constexpr bool legal_shape(const Tile& t) {

@@ -27,7 +27,7 @@ TEST(Tiles, PrintsTheTableOfAnAbsentGpu) {
 TEST(Tiles, ExplainsRejectionsWithBytes) {
   const Finished result = run_tessera({"tiles", "--gpu", "dgx-spark", "--explain", "--path", "w4a4"});
   ASSERT_EQ(result.exit_code, 0) << result.err;
-  EXPECT_THAT(result.out, HasSubstr("55584 B, 5408 B over 50176 (2 blocks an SM)"));
+  EXPECT_THAT(result.out, HasSubstr("55328 B, 5152 B over 50176 (2 blocks an SM)"));
   EXPECT_THAT(result.out, Not(HasSubstr("emulated")));
   EXPECT_THAT(run_tessera({"tiles", "--gpu", "h200", "--path", "w4a4"}).out, HasSubstr("emulated"));
 }

@@ -57,7 +57,7 @@ RC_GTEST_PROP(Routing, Bounds, ()) {
 TEST(Cost, WeightBytesAreThoseOfTheExpertsRead) {
   const Desc desc = layer("397b", Op::gate_up, 1);
   const Tile tile = make_tile(Path::w4a16, WeightFormat::nvfp4, 64, 8, 256, 2);
-  const Cost cost = estimate(desc, Routing(desc), tile, *find_device("h200"), 2);
+  const Cost cost = estimate(desc, Routing(desc), tile, *find_device("rtx-pro-6000"), 2);
   EXPECT_NEAR(cost.weight_bytes, 11.0 * 2048 * 4096 * 9 / 16, 1);
   EXPECT_NEAR(cost.blocks, 352, 1e-9);
   EXPECT_STREQ(cost.bound, "memory");

@@ -86,13 +86,13 @@ TEST(Plan, RejectionsSayTheBytes) {
     return reject_reason(make_tile(path, WeightFormat::nvfp4, m, n, k, blocks), gpu);
   };
   EXPECT_EQ(reason(Path::w4a16, 128, 256, 128, 1),
-            "2 stages of 74752 B, columns and barriers 1056 B: 150560 B, 49184 B over 101376");
+            "2 stages of 74752 B, barriers 32 B: 149536 B, 48160 B over 101376");
   EXPECT_EQ(reason(Path::w4a4, 128, 64, 256, 2),
-            "2 stages of 27648 B, columns and barriers 288 B: 55584 B, 5408 B over 50176 (2 blocks an SM)");
+            "2 stages of 27648 B, barriers 32 B: 55328 B, 5152 B over 50176 (2 blocks an SM)");
   EXPECT_EQ(reason(Path::w4a4, 256, 256, 64, 1),
-            "epilogue 135168 B, columns and barriers 1056 B: 136224 B, 34848 B over 101376");
+            "epilogue 135168 B, barriers 32 B: 135200 B, 33824 B over 101376");
   EXPECT_EQ(reason(Path::w4a16, 256, 48, 64, 2),
-            "124 registers a thread (48 accumulators), 288 threads x 2 blocks leave 96");
+            "124 registers a thread (48 accumulators), 320 threads x 2 blocks leave 96");
   EXPECT_THAT(reason(Path::w4a16, 100, 8, 64, 1), HasSubstr("is not made of 16x8x64 MMAs"));
   EXPECT_EQ(reason(Path::w4a16, 64, 8, 256, 2), "");
 
@@ -101,10 +101,10 @@ TEST(Plan, RejectionsSayTheBytes) {
   small.smem_per_block_bytes = 64 * 1024;
   small.smem_per_sm_bytes = 64 * 1024;
   const Tile wide = make_tile(Path::w4a16, WeightFormat::nvfp4, 128, 128, 64, 1);
-  EXPECT_EQ(reject_reason(wide, small), "84544 B, 19008 B over the 65536 B a block may have on a GPU with 64 KB");
+  EXPECT_EQ(reject_reason(wide, small), "84032 B, 18496 B over the 65536 B a block may have on a GPU with 64 KB");
   const Tile decode = make_tile(Path::w4a16, WeightFormat::nvfp4, 64, 8, 256, 2);
   EXPECT_EQ(reject_reason(decode, small),
-            "1 of the 2 blocks an SM that it is made for are resident on a GPU with 64 KB (40016 B, 160 threads)");
+            "1 of the 2 blocks an SM that it is made for are resident on a GPU with 64 KB (39984 B, 192 threads)");
 }
 
 TEST(Plan, AGpuWithoutRoomGetsAnErrorThatNamesEverything) {
