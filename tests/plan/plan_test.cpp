@@ -85,12 +85,10 @@ TEST(Plan, RejectionsSayTheBytes) {
   const auto reason = [&](Path path, int m, int n, int k, int blocks) {
     return reject_reason(make_tile(path, WeightFormat::nvfp4, m, n, k, blocks), gpu);
   };
-  EXPECT_EQ(reason(Path::w4a16, 128, 256, 128, 1),
-            "2 stages of 74752 B, barriers 32 B: 149536 B, 48160 B over 101376");
+  EXPECT_EQ(reason(Path::w4a16, 128, 256, 128, 1), "2 stages of 74752 B, barriers 32 B: 149536 B, 48160 B over 101376");
   EXPECT_EQ(reason(Path::w4a4, 128, 64, 256, 2),
             "2 stages of 27648 B, barriers 32 B: 55328 B, 5152 B over 50176 (2 blocks an SM)");
-  EXPECT_EQ(reason(Path::w4a4, 256, 256, 64, 1),
-            "epilogue 135168 B, barriers 32 B: 135200 B, 33824 B over 101376");
+  EXPECT_EQ(reason(Path::w4a4, 256, 256, 64, 1), "epilogue 135168 B, barriers 32 B: 135200 B, 33824 B over 101376");
   EXPECT_EQ(reason(Path::w4a16, 256, 48, 64, 2),
             "124 registers a thread (48 accumulators), 320 threads x 2 blocks leave 96");
   EXPECT_THAT(reason(Path::w4a16, 100, 8, 64, 1), HasSubstr("is not made of 16x8x64 MMAs"));

@@ -6,7 +6,7 @@
 #include "kernels/ptx/mbarrier.cuh"
 
 // What the blocks of all grouped products have in common: which part of the product is a block's, and the ring of
-// stages between its producer warp and its consumer warps.
+// stages between those who load and those who multiply.
 namespace tessera::kernels::cuda {
 
 /// A block's columns and rows.
@@ -21,7 +21,8 @@ struct BlockTile {
 __device__ inline bool find_block_tile(const GemmArgs& args, int strips, BlockTile& block) {
   const int column_tile = static_cast<int>(blockIdx.x) / args.row_tiles;
   const int count = __ldcg(args.tile_count);
-  const int4 entry = __ldcg(reinterpret_cast<const int4*>(args.tiles) + column_tile);  // at once, whether it exists or not
+  const int4 entry =
+      __ldcg(reinterpret_cast<const int4*>(args.tiles) + column_tile);  // at once, whether it exists or not
   if (column_tile >= count) return false;
   block.tile = {entry.x, entry.y, entry.z, 0};
   block.strip = static_cast<int>(blockIdx.x) % args.row_tiles * strips;
@@ -29,18 +30,17 @@ __device__ inline bool find_block_tile(const GemmArgs& args, int strips, BlockTi
   return true;
 }
 
-/// For each stage a barrier that is full when its bytes have landed, and one that is empty when every consumer warp has
-/// read them.
+/// For each stage a barrier that is full when its bytes have landed, and one that is empty when they have been read.
 template <int stages, int barriers_offset>
 struct Pipeline {
   static __device__ uint32_t full(uint32_t smem, int stage) { return smem + barriers_offset + stage * 16; }
   static __device__ uint32_t empty(uint32_t smem, int stage) { return full(smem, stage) + 8; }
 
-  /// By one thread, before the block's first __syncthreads(). filled_by: arrivals that fill a stage.
-  static __device__ void init(uint32_t smem, int filled_by, int consumer_warps) {
+  /// By one thread, before the block's first __syncthreads(). filled_by, read_by: arrivals that fill and free a stage.
+  static __device__ void init(uint32_t smem, int filled_by, int read_by) {
     for (int stage = 0; stage < stages; ++stage) {
       ptx::mbarrier_init(full(smem, stage), filled_by);
-      ptx::mbarrier_init(empty(smem, stage), consumer_warps);
+      ptx::mbarrier_init(empty(smem, stage), read_by);
     }
     ptx::fence_mbarrier_init();
   }

@@ -191,9 +191,8 @@ __device__ Counts inclusive_sum_of_block(const Counts& value, Counts& total) {
   __syncthreads();
   const Counts of_warps = inclusive_sum(lane < kWarps ? warp_sums[lane] : Counts(), lane);  // by every warp
   const int before = warp > 0 ? warp - 1 : 0;
-  const Counts lower = {
-      __shfl_sync(kAll, of_warps.slots, before),
-      {__shfl_sync(kAll, of_warps.tiles[0], before), __shfl_sync(kAll, of_warps.tiles[1], before)}};
+  const Counts lower = {__shfl_sync(kAll, of_warps.slots, before),
+                        {__shfl_sync(kAll, of_warps.tiles[0], before), __shfl_sync(kAll, of_warps.tiles[1], before)}};
   if (warp > 0) sum.add(lower);
   total = {__shfl_sync(kAll, of_warps.slots, kWarps - 1),
            {__shfl_sync(kAll, of_warps.tiles[0], kWarps - 1), __shfl_sync(kAll, of_warps.tiles[1], kWarps - 1)}};
@@ -219,16 +218,15 @@ __device__ void lay_out(const RouteArgs& args, int (&slots)[kThreadExperts]) {
   Counts all;
   const Counts end = inclusive_sum_of_block(mine, all);
   Counts at = {end.slots - mine.slots, {end.tiles[0] - mine.tiles[0], end.tiles[1] - mine.tiles[1]}};
-  const int shared_tiles[2] = {
-      args.shared ? (args.tokens + args.tile_columns[0] - 1) / args.tile_columns[0] : 0,
-      args.shared ? (args.tokens + args.tile_columns[1] - 1) / args.tile_columns[1] : 0};
+  const int shared_tiles[2] = {args.shared ? (args.tokens + args.tile_columns[0] - 1) / args.tile_columns[0] : 0,
+                               args.shared ? (args.tokens + args.tile_columns[1] - 1) / args.tile_columns[1] : 0};
   for (int i = 0; i < kThreadExperts; ++i) {
     const int expert = thread * kThreadExperts + i;
     const Counts counts = of_expert(i);
     if (expert < args.experts) args.first_slot[expert] = at.slots;
     for (int op = 0; op < 2; ++op) {
-      write_tiles(args.tiles[op] + shared_tiles[op] + at.tiles[op], args.tile_columns[op], expert, at.slots, slots[i], 0,
-                  1);
+      write_tiles(args.tiles[op] + shared_tiles[op] + at.tiles[op], args.tile_columns[op], expert, at.slots, slots[i],
+                  0, 1);
     }
     slots[i] = at.slots;
     at.add(counts);

@@ -20,10 +20,10 @@
 //
 // One block computes tile.m weight rows of up to tile.n slots of one group. Stages are filled with weights, by one bulk
 // copy a strip, and activations, by 16-byte copies, in each slice and 8 columns as [k half][column][16 bytes], which is
-// the order of lanes, so that consumers read without bank conflicts. K beyond the depth is zeros. Columns without a slot
-// repeat the last one, and eight of them are not multiplied: no MMA mixes columns, and none of theirs is written.
-// Consumer warps own whole strips and all columns: each weight is decoded once. In decode tiles two warps more load, one
-// each kind, since a step is short; in prefill tiles consumers load, and have the registers of those two.
+// the order of lanes, so that consumers read without bank conflicts. K beyond the depth is zeros. Columns without a
+// slot repeat the last one, and eight of them are not multiplied: no MMA mixes columns, and none of theirs is written.
+// Consumer warps own whole strips and all columns: each weight is decoded once. In decode tiles two warps more load,
+// one each kind, since a step is short; in prefill tiles consumers load, and have the registers of those two.
 //
 // Same bits for every tile: an accumulator is summed serially over slices of K = 64, in each by MMAs 0..3 (atom.h),
 // from zero in each K segment; segments are added in ascending order by fp32 additions. Slices beyond the depth are not
@@ -269,8 +269,9 @@ __device__ inline void multiply_steps(const BlockWork& work, const std::byte* sm
 #pragma unroll 1
       for (int s = 0; s < slices; ++s) multiply_slice<Budget>(stage, s, work.cols, warp, lane, acc);
     }
-    __syncwarp();
-    if (lane == 0) ptx::mbarrier_arrive(S::Ring::empty(smem_address, at.stage));
+    // By every lane: what it has read is then known to be read without a __syncwarp(), which compute-sanitizer does not
+    // take for an order between one lane's reads and another's arrival.
+    ptx::mbarrier_arrive(S::Ring::empty(smem_address, at.stage));
     at.advance();
   }
 }
@@ -403,7 +404,7 @@ __global__ void __launch_bounds__(Budget::kThreads, Budget::kTile.blocks_per_sm)
 
   // A stage is filled by each loading lane's copies and, with a warp for weights, the bytes that it announces.
   constexpr int kFilledBy = (S::kLoadsAhead ? 0 : 1) + 32 * S::kLoaders;
-  if (threadIdx.x == 0) S::Ring::init(smem_address, kFilledBy, S::kConsumers);
+  if (threadIdx.x == 0) S::Ring::init(smem_address, kFilledBy, 32 * S::kConsumers);
   if (!args.weights_early) ptx::griddepcontrol_wait();
   w4a16::BlockWork work;
   if (!find_block_tile(args, S::kStrips, work)) return;

@@ -371,7 +371,7 @@ TEST(MoeGpu, SmallW4a4LayersAreTheReferenceBitForBit) {
 
 TEST(MoeGpu, SmallCases) {
   for (const WeightFormat format : kFormats) {
-    const Layer layer(make_desc(format, 192, 32, 6, 2, 1, 0));
+    const Layer layer(make_desc(format, 576, 32, 6, 2, 1, 0));  // nine slices: rings of up to eight stages go round
     for (const int64_t tokens : {1, 9, 130}) {
       const plan::Desc d = with_tokens(layer.desc, tokens);
       MoeInput input(d, Pattern::random, 17);
