@@ -17,7 +17,7 @@ TEST(Tiles, PrintsTheTableOfAnAbsentGpu) {
   ASSERT_EQ(result.exit_code, 0) << result.err;
   EXPECT_THAT(result.err, IsEmpty());
   EXPECT_THAT(result.out, HasSubstr("RTX PRO 6000: compute capability 12.0, 188 SMs, 101376 B"));
-  EXPECT_THAT(result.out, HasSubstr("\n64x8x256     decode        3    13312    40016          2"));
+  EXPECT_THAT(result.out, HasSubstr("\n64x8x256     decode        3    13312    39984          2"));
   EXPECT_THAT(result.out, HasSubstr("gate_up, down"));
   EXPECT_THAT(result.out, HasSubstr("--explain says why"));
   EXPECT_THAT(result.out, HasSubstr("not measurements"));

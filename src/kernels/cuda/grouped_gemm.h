@@ -34,7 +34,7 @@ struct GemmArgs {
   uint16_t* out = nullptr;          // [slots, width] BF16
   int32_t width = 0;                // weight rows, or half of them with SwiGLU; a multiple of 8
   bool swiglu = false;              // of kernels/spelt_math.h, gate and up rows interleaved by 8
-  const SlotTile* tiles = nullptr;  // [*tile_count], for the tile's n
+  const SlotTile* tiles = nullptr;  // for the tile's n: one for each column tile of the launch, *tile_count of them used
   const int32_t* tile_count = nullptr;
   int32_t row_tiles = 0;  // ceil(16 strips / tile.m): filled in by grouped_gemm
 

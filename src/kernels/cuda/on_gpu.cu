@@ -142,10 +142,11 @@ Expected<GemmOutcome> run_gemm(int gpu, const GemmProblem& p) {
   TESSERA_CUDA_RETURN_IF_ERROR(cudaSetDevice(gpu));
   const auto groups = static_cast<int64_t>(p.first_slot.size()) - 1;
   const int64_t slots = p.first_slot.back();
-  const std::vector<SlotTile> tiles = slot_tiles(p.first_slot, p.tile.n);
+  std::vector<SlotTile> tiles = slot_tiles(p.first_slot, p.tile.n);
   const auto tile_count = static_cast<int32_t>(tiles.size());
   // As an engine would, which knows the number of slots and not where they go.
   const int64_t tiles_max = slot_tiles_max(slots, groups, p.tile.n);
+  tiles.resize(static_cast<size_t>(tiles_max));
   const int64_t slices = fp4_slices(p.shape.cols);
   GemmOutcome outcome;
   const bool w4a4 = p.tile.path == plan::Path::w4a4;
