@@ -79,7 +79,7 @@ struct MoeArgs {
   std::byte* workspace = nullptr;  // moe_workspace(plan).bytes
 };
 
-/// 5 launches up to 128 tokens, 7 beyond, W4A4 two more; none for 0 tokens.
+/// 4 launches up to 16 tokens, 5 up to 128, 7 beyond, W4A4 two more; none for 0 tokens.
 Status moe(const MoePlan& plan, const MoeArgs& args, cudaStream_t stream);
 
 }  // namespace tessera::kernels::cuda

@@ -20,8 +20,8 @@
 //
 // One block computes tile.m weight rows of up to tile.n slots of one group. Consumer warps own whole strips and all
 // columns: each weight is decoded once. Activations lie in a stage in the order of lanes, in each slice and 8 columns
-// as [k half][column][16 bytes], so that consumers read without bank conflicts; K beyond the depth is zeros. Columns
-// without a slot hold the last slot's or anything: no MMA mixes columns, and none of theirs is written.
+// as [k half][column][4 x 16 bytes], so that consumers read without bank conflicts; K beyond the depth is zeros.
+// Columns without a slot hold the last slot's or anything: no MMA mixes columns, and none of theirs is written.
 //
 // In decode tiles two warps more load, since a step is short: one brings weights, by one bulk copy a strip, the other
 // activations, by copies of 16 bytes. In prefill tiles consumers load both, by copies of 16 bytes, and have the

@@ -210,7 +210,7 @@ TEST(Cubin, TheKernelsAroundThemUseNoLocalMemory) {
       ++kernels;
     }
   }
-  EXPECT_EQ(kernels, 20) << "seven kernels, one of them twice, and two for each format, for two architectures";
+  EXPECT_EQ(kernels, 20) << "seven kernels, one of them twice, and one for each format, for two architectures";
 }
 
 TEST(Cubin, CodeIsUnder20Megabytes) {

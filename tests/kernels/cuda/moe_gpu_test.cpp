@@ -161,13 +161,17 @@ TEST(MoeGpu, SegmentsGiveTheSameBitsSplitAndFolded) {
   ASSERT_EQ(plan::k_segments(layer.desc), 4);
   const plan::Desc many = with_tokens(layer.desc, 90);  // more than kPartialSlotsMax slots: folded
   ASSERT_GT(plan::slots(many), kPartialSlotsMax);
-  const MoeInput all(many, Pattern::random, 7);
+  MoeInput all(many, Pattern::random, 7);
+  std::fill(all.residual.begin(), all.residual.end(), uint16_t{0});
   std::vector<uint16_t> want;
   int folded = 0, split = 0;
   for (const Kernel& kernel : kernels(plan::Path::w4a16, WeightFormat::nvfp4)) {
     if (const auto plan = plan_of(many, kernel.tile)) {
       const auto got = run_moe(*plan, layer, all);
-      if (want.empty()) want = got;
+      if (want.empty()) {
+        want = got;
+        expect_close(layer, all, want, 90, 30, "four segments");
+      }
       expect_equal(got, want, plan::shape_name(kernel.tile));
       ++folded;
     }
@@ -209,9 +213,35 @@ TEST(MoeGpu, ATokenAloneHasTheBitsThatItHasAmongOthers) {
   }
 }
 
+TEST(MoeGpu, ManyExpertsATokenAreSummed) {  // more rows than are under way at once, more columns than a block's
+  for (const int k : {8, 10, 32}) {
+    const Layer layer(make_desc(WeightFormat::nvfp4, 1088, 32, 40, k, 1, 0));
+    const plan::Desc d = with_tokens(layer.desc, 3);
+    MoeInput input(d, Pattern::random, 19);
+    std::fill(input.residual.begin(), input.residual.end(), uint16_t{0});
+    expect_close(layer, input, run_moe(*plan_of(d, first_tile()), layer, input), 3, 1, std::to_string(k));
+  }
+}
+
+/// Those that a product of n columns must get: the shared expert's, then each expert's.
+void expect_tiles(const SlotTile* tiles, int32_t count, const int32_t* first_slot, int experts, int n) {
+  int32_t at = 0;
+  const auto expect_group = [&](int group) {
+    for (int32_t slot = first_slot[group]; slot < first_slot[group + 1]; slot += n, ++at) {
+      ASSERT_LT(at, count);
+      ASSERT_EQ(tiles[at].group, group);
+      ASSERT_EQ(tiles[at].first_slot, slot);
+      ASSERT_EQ(tiles[at].columns, std::min(n, first_slot[group + 1] - slot));
+    }
+  };
+  expect_group(experts);
+  for (int expert = 0; expert < experts; ++expert) expect_group(expert);
+  EXPECT_EQ(at, count);
+}
+
 TEST(MoeGpu, RouterChoosesTheLargestAndTheLowerIdOfEquals) {
-  for (const auto& [experts, k] : {std::pair{8, 1}, {40, 32}, {512, 10}, {1024, 32}, {5, 5}}) {
-    for (const int64_t tokens : {int64_t{1}, int64_t{33}, int64_t{300}}) {
+  for (const auto& [experts, k] : {std::pair{8, 1}, {40, 32}, {512, 10}, {1024, 32}, {5, 5}, {1, 1}}) {
+    for (const int64_t tokens : {1, 16, 17, 33, 300}) {
       const Layer layer(make_desc(WeightFormat::nvfp4, 64, 16, experts, k, 1, 0));
       const plan::Desc d = with_tokens(layer.desc, tokens);
       const MoeInput input(d, Pattern::random, 5);
@@ -239,11 +269,18 @@ TEST(MoeGpu, RouterChoosesTheLargestAndTheLowerIdOfEquals) {
           ASSERT_EQ(slots[i], next[static_cast<size_t>(ids[i])]++) << "slots go by expert, then token";
           if (j == 0) continue;
           const float before = input.logits[static_cast<size_t>(t * experts + chosen[i - 1])];
-          ASSERT_GE(before, input.logits[static_cast<size_t>(t * experts + chosen[i])]);
+          const float now = input.logits[static_cast<size_t>(t * experts + chosen[i])];
+          ASSERT_TRUE(before > now || (before == now && chosen[i - 1] < chosen[i])) << before << ' ' << now;
         }
       }
       EXPECT_EQ(first_slot[experts], tokens * k);
       EXPECT_EQ(first_slot[experts + 1], tokens * (k + 1));
+      for (const plan::Op op : {plan::Op::gate_up, plan::Op::down}) {
+        const size_t i = op == plan::Op::gate_up ? 0 : 1;
+        expect_tiles(reinterpret_cast<const SlotTile*>(memory.data() + w.tiles[i]),
+                     *reinterpret_cast<const int32_t*>(memory.data() + w.tile_count[i]), first_slot, experts,
+                     plan.tile(op).n);
+      }
     }
   }
 }
@@ -371,7 +408,7 @@ TEST(MoeGpu, SmallW4a4LayersAreTheReferenceBitForBit) {
 
 TEST(MoeGpu, SmallCases) {
   for (const WeightFormat format : kFormats) {
-    const Layer layer(make_desc(format, 576, 32, 6, 2, 1, 0));  // nine slices: rings of up to eight stages go round
+    const Layer layer(make_desc(format, 1088, 32, 6, 2, 1, 0));  // 17 slices of gate_up go round every ring
     for (const int64_t tokens : {1, 9, 130}) {
       const plan::Desc d = with_tokens(layer.desc, tokens);
       MoeInput input(d, Pattern::random, 17);
