@@ -23,7 +23,7 @@ struct Options {
   std::vector<int64_t> tokens = {1, 8, 64, 512, 4096};
   std::string format = "nvfp4", path = "w4a16";
   double read_tb_s = 0;  // 0: measured
-  bool every_tile = false;
+  bool by_tile = false;
 };
 
 Expected<double> read_rate(const Options& options) {
@@ -31,48 +31,20 @@ Expected<double> read_rate(const Options& options) {
   return device::measure_read_rate(options.gpu, kReadBytes);
 }
 
-/// Every tile worth it in both products at once, the fastest first.
-Status bench_tiles(const Options& options, const LiveGpu& gpu, const std::string& model,
-                   const kernels::MoeTimer& timer) {
-  for (const int64_t tokens : options.tokens) {
-    const plan::Desc desc = moe_desc(model, options.format, options.path, tokens);
-    const plan::Desc down = moe_desc(model, options.format, options.path, tokens, plan::Op::down);
-    TESSERA_ASSIGN_OR_RETURN(const auto tiles, worth_measuring(desc, gpu.facts));
-    std::vector<std::pair<double, const plan::Tile*>> measured;
-    for (const plan::Tile& tile : tiles) {
-      if (!kernels::MoeTimer::can_run(down, tile)) continue;
-      TESSERA_ASSIGN_OR_RETURN(const kernels::MoeTime time, timer.time(tokens, tile, tile));
-      measured.emplace_back(time.us, &tile);
-    }
-    std::sort(measured.begin(), measured.end());
-    std::vector<std::vector<std::string>> rows = {{"model", "tokens", "tile", "blocks per SM", "stages", "us"}};
-    for (const auto& [us, tile] : measured) {
-      rows.push_back({model, std::to_string(tokens), plan::shape_name(*tile), std::to_string(tile->blocks_per_sm),
-                      std::to_string(tile->stages), fmt::format("{:.1f}", us)});
-    }
-    print("{}\n", format_table("<><>>>", rows));
-  }
-  return {};
+Expected<kernels::MoeTimer> timer_of(const Options& options, const LiveGpu& gpu, const std::string& model) {
+  const int64_t most = *std::max_element(options.tokens.begin(), options.tokens.end());
+  return kernels::MoeTimer::make(options.gpu, gpu.facts, moe_desc(model, options.format, options.path, most));
 }
 
-Status bench_moe(const Options& options) {
-  TESSERA_ASSIGN_OR_RETURN(const LiveGpu gpu, live_gpu(options.gpu));
+/// The chosen tiles against the floor.
+Status bench_layers(const Options& options, const LiveGpu& gpu) {
   TESSERA_ASSIGN_OR_RETURN(const double bytes_per_second, read_rate(options));
   const plan::TuningCache tuning = read_tuning(gpu);
-  print("tessera {} bench moe: {}, {} {}, random weights, weights cold in L2, one CUDA graph\n", TESSERA_VERSION,
-        gpu.facts.name, options.format, options.path);
   print("floor: bytes of the experts that a run reads, at {:.2f} TB/s ({}); tiles: {}\n\n", bytes_per_second / 1e12,
         options.read_tb_s > 0 ? "given" : "measured here",
         tuning.entries.empty() ? "the plan's, untuned" : "tuned where they are, else the plan's");
-  const int64_t most = *std::max_element(options.tokens.begin(), options.tokens.end());
   for (const std::string& model : options.models) {
-    TESSERA_ASSIGN_OR_RETURN(
-        const auto timer,
-        kernels::MoeTimer::make(options.gpu, gpu.facts, moe_desc(model, options.format, options.path, most)));
-    if (options.every_tile) {
-      TESSERA_RETURN_IF_ERROR(bench_tiles(options, gpu, model, timer));
-      continue;
-    }
+    TESSERA_ASSIGN_OR_RETURN(const auto timer, timer_of(options, gpu, model));
     std::vector<std::vector<std::string>> rows = {
         {"model", "tokens", "gate_up", "down", "us", "floor us", "of the floor", "us a token"}};
     for (const int64_t tokens : options.tokens) {
@@ -86,6 +58,39 @@ Status bench_moe(const Options& options) {
     print("{}\n", format_table("<><<>>>>", rows));
   }
   return {};
+}
+
+/// The tiles that promise most for gate_up, each in both products, the fastest first.
+Status bench_tiles(const Options& options, const LiveGpu& gpu) {
+  for (const std::string& model : options.models) {
+    TESSERA_ASSIGN_OR_RETURN(const auto timer, timer_of(options, gpu, model));
+    for (const int64_t tokens : options.tokens) {
+      const plan::Desc desc = moe_desc(model, options.format, options.path, tokens);
+      const plan::Desc down = moe_desc(model, options.format, options.path, tokens, plan::Op::down);
+      TESSERA_ASSIGN_OR_RETURN(const auto tiles, worth_measuring(desc, gpu.facts));
+      std::vector<std::pair<double, const plan::Tile*>> measured;
+      for (const plan::Tile& tile : tiles) {
+        if (!kernels::MoeTimer::can_run(down, tile)) continue;
+        TESSERA_ASSIGN_OR_RETURN(const kernels::MoeTime time, timer.time(tokens, tile, tile));
+        measured.emplace_back(time.us, &tile);
+      }
+      std::sort(measured.begin(), measured.end());
+      std::vector<std::vector<std::string>> rows = {{"model", "tokens", "tile", "blocks per SM", "stages", "us"}};
+      for (const auto& [us, tile] : measured) {
+        rows.push_back({model, std::to_string(tokens), plan::shape_name(*tile), std::to_string(tile->blocks_per_sm),
+                        std::to_string(tile->stages), fmt::format("{:.1f}", us)});
+      }
+      print("{}\n", format_table("<><>>>", rows));
+    }
+  }
+  return {};
+}
+
+Status bench_moe(const Options& options) {
+  TESSERA_ASSIGN_OR_RETURN(const LiveGpu gpu, live_gpu(options.gpu));
+  print("tessera {} bench moe: {}, {} {}, random weights, weights cold in L2, one CUDA graph\n", TESSERA_VERSION,
+        gpu.facts.name, options.format, options.path);
+  return options.by_tile ? bench_tiles(options, gpu) : bench_layers(options, gpu);
 }
 
 }  // namespace
@@ -106,7 +111,7 @@ void add_bench(CLI::App& app, Action& action) {
       ->check(one_of({"w4a16", "w4a4"}));
   moe->add_option("--read-tb-s", options->read_tb_s, "Read rate of the floor, instead of the measured one")
       ->check(number(0.01, 100));
-  moe->add_flag("--tiles", options->every_tile, "Time the promising tiles, each in both products, not the chosen one");
+  moe->add_flag("--tiles", options->by_tile, "Time the most promising tiles, each in both products");
   moe->callback([options, &action] { action = [options] { return bench_moe(*options); }; });
 }
 

@@ -33,8 +33,11 @@ TEST(Tiles, ExplainsRejectionsWithBytes) {
 }
 
 TEST(Tiles, WhatNeedsAGpuSaysSoWithoutOne) {
-  for (const auto& command : std::vector<std::vector<std::string>>{
-           {"tune"}, {"tune", "35b", "--format", "nvfp4,mxfp4"}, {"bench", "moe", "--tokens", "1,64"}, {"selftest"}}) {
+  for (const auto& command : std::vector<std::vector<std::string>>{{"tune"},
+                                                                   {"tune", "35b", "--format", "nvfp4,mxfp4"},
+                                                                   {"bench", "moe", "--tokens", "1,64"},
+                                                                   {"bench", "moe", "35b", "--tiles"},
+                                                                   {"selftest"}}) {
     const Finished result = run_tessera(command);
     EXPECT_EQ(result.exit_code, 1) << command[0];
     EXPECT_THAT(result.out, IsEmpty()) << command[0];
