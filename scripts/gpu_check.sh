@@ -79,7 +79,7 @@ if wanted torch; then
 fi
 if wanted sanitize; then
   for tool in memcheck racecheck synccheck; do
-    run 150 $tool.log compute-sanitizer --tool $tool --error-exitcode 1 "$moe_test" --gtest_filter='*Small*'
+    run 400 $tool.log compute-sanitizer --tool $tool --error-exitcode 1 "$moe_test" --gtest_filter='*Small*'
   done
 fi
 if wanted large; then

@@ -56,11 +56,8 @@ TESSERA_HOST_DEVICE inline uint16_t to_bf16(float x) {
 }
 TESSERA_HOST_DEVICE inline float round_bf16(float x) { return float_of(static_cast<uint32_t>(to_bf16(x)) << 16); }
 
-/// e^x as cpu/simd_math-inl.h has it: 0 below -50, infinity above 88.
-TESSERA_HOST_DEVICE inline float exp(float x) {
-  if (x != x) return x;
-  if (x > 88.0F) return float_of(0x7f800000U);
-  if (!(x >= -50.0F)) return 0.0F;
+/// e^x for x from -50 to 88.
+TESSERA_HOST_DEVICE inline float exp_in_range(float x) {
   const float shifter = 12582912.0F;
   const float shifted = fma(x, 1.44269504F, shifter);
   const float n = shifted - shifter;
@@ -74,6 +71,14 @@ TESSERA_HOST_DEVICE inline float exp(float x) {
   p = fma(p, square, r);
   p = p + 1.0F;
   return float_of(bits_of(p) + (bits_of(shifted) << 23));
+}
+
+/// e^x as cpu/simd_math-inl.h has it: 0 below -50, infinity above 88.
+TESSERA_HOST_DEVICE inline float exp(float x) {
+  if (x != x) return x;
+  if (x > 88.0F) return float_of(0x7f800000U);
+  if (!(x >= -50.0F)) return 0.0F;
+  return exp_in_range(x);
 }
 
 TESSERA_HOST_DEVICE inline float sigmoid(float x) { return divide(1.0F, 1.0F + exp(0.0F - x)); }

@@ -22,8 +22,11 @@ constexpr double kMemoryLatencyUs = 1.0;
 constexpr double kDecodeInstructions = 18.5;
 /// Warp instructions of the emulated 16x8x64 MMA: 256 products a lane at about 4. An order of magnitude.
 constexpr double kEmulatedMmaInstructions = 1024;
-/// Per stage and warp: barrier wait, arrival, loop, addresses.
-constexpr double kStageInstructions = 12;
+/// Per stage and consumer warp, by the machine code of sm_90a: waits, arrival, loop, addresses; and for each of its own
+/// copies, 16 bytes a lane, a predicate, the copy, and a load of nothing that the compiler puts before it.
+constexpr double kStageInstructions = 30;
+constexpr double kCopyInstructions = 3;
+constexpr double kCopyBytes = 512;
 
 /// w warps of a scheduler, each in order, fill w / (w + kWarpsOfLatency) of its issue slots: on an H200 4 to 5 warps
 /// 0.6 to 0.67, 6.5 warps 0.75.
@@ -42,6 +45,13 @@ double step_instructions(const Tile& t, bool fp4_mma) {
   const double loads = kRowLoads * row_fragments + kColLoads * col_fragments;
   if (t.path == Path::w4a16) return loads + (4 * kDecodeInstructions + 4 * col_fragments) * row_fragments;
   return loads + (fp4_mma ? 1 : kEmulatedMmaInstructions) * row_fragments * col_fragments;
+}
+
+/// Of one consumer warp for one stage, besides what it multiplies.
+double stage_instructions(const Tile& t) {
+  if (t.path == Path::w4a4) return kStageInstructions;
+  const int own_bytes = stage_weight_bytes(t) + (producer_warps(t) == 0 ? stage_activation_bytes(t) : 0);
+  return kStageInstructions + kCopyInstructions * std::ceil(own_bytes / kCopyBytes / consumer_warps(t));
 }
 
 double ceil_div(int64_t a, int64_t b) {
@@ -95,7 +105,7 @@ Cost estimate(const Desc& d, const Routing& routing, const Tile& t, const Device
   const double tflops = t.path == Path::w4a16 ? device.bf16_tflops : device.fp4_tflops;
   cost.mma_us = tflops > 0 ? flops / (tflops * 1e6) : 0;
   const double instructions =
-      consumer_warps(t) * (tiles * steps * step_instructions(t, fp4_mma) + stages * kStageInstructions);
+      consumer_warps(t) * (tiles * steps * step_instructions(t, fp4_mma) + stages * stage_instructions(t));
   cost.issue_us = instructions / (kIssuePerClock * clocks_per_us);
   const double warps = consumer_warps(t) / kIssuePerClock *  // a scheduler
                        std::min<double>(resident, std::ceil(cost.blocks / device.sm_count));

@@ -14,7 +14,7 @@ inline constexpr int kRegisterUnit = 8;
 
 /// W4A16. Fragments of the next MMA step beside the current one, per 16 rows: 8 of BF16 (two k16 steps), 4 of codes, 1
 /// of scales; 8 for columns, which are streamed, and one for every 4 columns, whose loads the compiler starts early.
-/// The rest is addresses, loop state, barrier phases. Fitted to what nvcc 13.0 makes of all tiles for sm_90a and
+/// The rest is addresses of its loads, loop state, barrier phases. Fitted to what nvcc 13.0 makes of all tiles for sm_90a and
 /// sm_120f: none that this allows spills.
 inline constexpr int kRowFragmentW4A16 = 13;
 inline constexpr int kColumnFragments = 8;

@@ -32,9 +32,9 @@ struct Tile {
 };
 
 constexpr int consumer_warps(const Tile& t) { return t.warps_m * t.warps_n; }
-/// W4A4: one warp issues all copies, which are bulk. W4A16 gathers BF16 rows in copies of 16 bytes: in decode by one
-/// warp more, in prefill by the consumers themselves, weights too.
-constexpr int producer_warps(const Tile& t) { return t.path == Path::w4a4 ? 1 : t.blocks_per_sm > 1 ? 2 : 0; }
+/// W4A4: one warp issues all copies, which are bulk. W4A16: consumers load their own weights, and BF16 rows are
+/// gathered in copies of 16 bytes, in decode by one warp more, in prefill by the consumers as well.
+constexpr int producer_warps(const Tile& t) { return t.path == Path::w4a4 || t.blocks_per_sm > 1 ? 1 : 0; }
 constexpr int threads(const Tile& t) { return (consumer_warps(t) + producer_warps(t)) * 32; }
 
 /// Whether the MMA can be tiled so: m and n divide into warp tiles of whole MMAs, k into MMA steps.

@@ -57,14 +57,14 @@ __device__ inline void decode_slice(const std::byte* slice, int lane, uint32_t (
   }
   const uint32_t word[4] = {words.x, words.y, words.z, words.w};
 #pragma unroll
-  for (int w = 0; w < 4; ++w) {
-    const int row = w % 2, half = w / 2;
-    uint32_t pairs[4];
-    decode_e2m1(word[w], pairs);
+  for (int row = 0; row < 2; ++row) {
+    uint32_t low[4], high[4];  // k 8q.. and k 32 + 8q..
+    decode_e2m1(word[row], low);
+    decode_e2m1(word[2 + row], high);
 #pragma unroll
     for (int i = 0; i < 4; ++i) {
-      a[2 * half + i / 2][row + 2 * (i % 2)] =
-          half == 0 ? ptx::mul_bf16x2_low(pairs[i], scale[row]) : ptx::mul_bf16x2_high(pairs[i], scale[row]);
+      a[i / 2][row + 2 * (i % 2)] = ptx::mul_bf16x2_by<0>(low[i], scale[row]);
+      a[2 + i / 2][row + 2 * (i % 2)] = ptx::mul_bf16x2_by<1>(high[i], scale[row]);
     }
   }
 }

@@ -2,9 +2,11 @@
 
 #include <cstdint>
 
+#include "kernels/cuda/bf16_pair.cuh"
 #include "kernels/cuda/pipeline.cuh"
 #include "kernels/ptx/barrier_sync.cuh"
 #include "kernels/ptx/mma_bf16.cuh"
+#include "kernels/ptx/rcp.cuh"
 #include "kernels/ptx/stmatrix.cuh"
 #include "kernels/spelt_math.h"
 #include "plan/budget.h"
@@ -12,50 +14,149 @@
 // From the sums of a block to BF16 rows, for every grouped product.
 namespace tessera::kernels::cuda {
 
-/// Two elements of SwiGLU, of words with two BF16 each.
+/// Two elements of SwiGLU (kernels/spelt_math.h), of words with two BF16 each.
 __device__ inline uint32_t swiglu_pair(uint32_t gate, uint32_t up) {
-  const uint32_t low = swiglu(__uint_as_float(gate << 16), __uint_as_float(up << 16));
-  const uint32_t high = swiglu(__uint_as_float(gate & 0xffff0000U), __uint_as_float(up & 0xffff0000U));
-  return low | high << 16;
+  uint32_t pair = 0;
+#pragma unroll 1  // one copy of its code
+  for (int bit = 0; bit < 32; bit += 16) pair |= uint32_t{swiglu(low_bf16(gate >> bit), low_bf16(up >> bit))} << bit;
+  return pair;
 }
 
-/// Called by all consumer warps. The sums go to shared memory, where the stages were, scaled and rounded to BF16, as
-/// [column][row]; then to `out` in runs of 16 bytes, SwiGLU on the way, so that its code stands in a kernel once.
+/// Gates for which no step of SwiGLU overflows, underflows or is a special case: nearly all of them.
+__device__ inline bool ordinary_gate(float gate) { return gate >= -80.0F && gate <= 50.0F && fabsf(gate) >= 0x1p-60F; }
+/// Whether swiglu_pair_ordinary() gives the bits of swiglu_pair().
+__device__ inline bool ordinary(uint32_t gate, uint32_t up) {
+  return ordinary_gate(low_bf16(gate)) && ordinary_gate(high_bf16(gate)) && low_bf16(up) == low_bf16(up) &&
+         high_bf16(up) == high_bf16(up);
+}
+
+/// silu of an ordinary gate, without a branch, so that several overlap. The quotient is rounded correctly: by an
+/// approximate reciprocal, one Newton step, and two corrections by exact remainders (Markstein), as __fdiv_rn has it
+/// where it needs no special case.
+__device__ inline float silu_ordinary(float gate) {
+  const float divisor = __fadd_rn(1.0F, spelt::exp_in_range(0.0F - gate));
+  const float approximate = ptx::rcp_approx(divisor);
+  const float reciprocal = __fmaf_rn(approximate, __fmaf_rn(-divisor, approximate, 1.0F), approximate);
+  const float quotient = __fmul_rn(gate, reciprocal);
+  const float better = __fmaf_rn(reciprocal, __fmaf_rn(-divisor, quotient, gate), quotient);
+  return __fmaf_rn(reciprocal, __fmaf_rn(-divisor, better, gate), better);
+}
+__device__ inline uint32_t swiglu_pair_ordinary(uint32_t gate, uint32_t up) {
+  const uint32_t silu = ptx::cvt_bf16x2(silu_ordinary(high_bf16(gate)), silu_ordinary(low_bf16(gate)));
+  return ptx::cvt_bf16x2(__fmul_rn(high_bf16(silu), high_bf16(up)), __fmul_rn(low_bf16(silu), low_bf16(up)));
+}
+
+/// Factors of rows 0..7 and of rows 8..15 of every strip.
+__device__ inline const float2* row_factors(const GemmArgs& args, const BlockTile& block) {
+  return reinterpret_cast<const float2*>(args.alpha + block.tile.group * 2);
+}
+
+/// The block's sums as BF16 in shared memory: [column][row], columns kPitch bytes apart. Rows go out from there whole.
+template <typename S>
+struct Staged {
+  static constexpr int kThreads = S::kConsumers * 32;
+  static constexpr int kPitch = S::kTile.m * 2 + 16;
+  static constexpr int kStripBytes = plan::kMmaRows * 2;
+  /// Columns, `step` apart, of which a thread has an element each under way: whole turns, so that none lies beyond the
+  /// tile. Few in decode tiles, which are many, and whose other block covers the wait.
+  static constexpr int at_once(int step) {
+    for (const int columns : {4, 2}) {
+      if (S::kTile.n % (step * columns) == 0 && columns * S::kTile.blocks_per_sm <= 4) return columns;
+    }
+    return 1;
+  }
+
+  /// SwiGLU of gate rows and up rows, by 8 in each strip: two elements at a time.
+  static __device__ void write_gated(const GemmArgs& args, const BlockTile& block, const std::byte* smem, int thread) {
+    constexpr int kWords = S::kStrips * 4, kStep = kThreads / kWords, kAtOnce = at_once(kStep);
+    const int word = thread % kWords, first = block.strip * 8 + word * 2;
+    if (word >= block.strips * 4 || first >= args.width) return;  // a padded last strip has rows that `out` lacks
+    int column = thread / kWords;
+    const std::byte* from = smem + column * kPitch + word / 4 * kStripBytes + word % 4 * 4;
+    uint16_t* out = args.out + int64_t{block.tile.first_slot + column} * args.width + first;
+    const int64_t stride = int64_t{kStep} * args.width;
+    const auto gate_at = [](const std::byte* p) { return *reinterpret_cast<const uint32_t*>(p); };
+    const auto up_at = [](const std::byte* p) { return *reinterpret_cast<const uint32_t*>(p + kStripBytes / 2); };
+#pragma unroll 1
+    for (; column < block.tile.columns; column += kStep * kAtOnce) {
+      bool all_ordinary = true;
+#pragma unroll
+      for (int i = 0; i < kAtOnce; ++i) {
+        const std::byte* p = from + i * kStep * kPitch;
+        all_ordinary &= ordinary(gate_at(p), up_at(p));
+      }
+      uint32_t pairs[kAtOnce];
+#pragma unroll
+      for (int i = 0; i < kAtOnce; ++i) {
+        const std::byte* p = from + i * kStep * kPitch;
+        pairs[i] = swiglu_pair_ordinary(gate_at(p), up_at(p));
+      }
+#pragma unroll
+      for (int i = 0; i < kAtOnce; ++i) {
+        if (column + i * kStep < block.tile.columns) *reinterpret_cast<uint32_t*>(out + i * stride) = pairs[i];
+      }
+      if (!all_ordinary) {
+#pragma unroll 1
+        for (int i = 0; i < kAtOnce && column + i * kStep < block.tile.columns; ++i) {
+          const std::byte* p = from + i * kStep * kPitch;
+          *reinterpret_cast<uint32_t*>(out + i * stride) = swiglu_pair(gate_at(p), up_at(p));
+        }
+      }
+      from += kAtOnce * kStep * kPitch;
+      out += kAtOnce * stride;
+    }
+  }
+
+  /// 16 bytes at a time.
+  static __device__ void write(const GemmArgs& args, const BlockTile& block, const std::byte* smem, int thread) {
+    constexpr int kChunks = S::kStrips * 2, kStep = kThreads / kChunks, kAtOnce = at_once(kStep);
+    const int chunk = thread % kChunks, first = block.strip * plan::kMmaRows + chunk * 8;
+    if (chunk >= block.strips * 2 || first >= args.width) return;
+    int column = thread / kChunks;
+    const std::byte* from = smem + column * kPitch + chunk * 16;
+    uint16_t* out = args.out + int64_t{block.tile.first_slot + column} * args.width + first;
+    const int64_t stride = int64_t{kStep} * args.width;
+#pragma unroll 1
+    for (; column < block.tile.columns; column += kStep * kAtOnce) {
+      uint4 values[kAtOnce];
+#pragma unroll
+      for (int i = 0; i < kAtOnce; ++i) values[i] = *reinterpret_cast<const uint4*>(from + i * kStep * kPitch);
+#pragma unroll
+      for (int i = 0; i < kAtOnce; ++i) {
+        if (column + i * kStep < block.tile.columns) *reinterpret_cast<uint4*>(out + i * stride) = values[i];
+      }
+      from += kAtOnce * kStep * kPitch;
+      out += kAtOnce * stride;
+    }
+  }
+};
+
+/// Called by all consumer warps. The sums go to shared memory, where the stages were, scaled and rounded to BF16; then
+/// to `out`, SwiGLU on the way.
 ///   S: the kernel's shape; sum(i, c): accumulators of strip i and column block c of the warp, in the MMA's order
 template <typename S, typename Sum>
 __device__ inline void write_rows(const GemmArgs& args, const BlockTile& block, std::byte* smem, uint32_t smem_address,
                                   int warp, int lane, const Sum& sum) {
-  constexpr int kThreads = S::kConsumers * 32;
-  constexpr int kPitch = S::kTile.m * 2 + 16;  // bytes of a column
-  constexpr int kStripBytes = plan::kMmaRows * 2;
-  const float alpha0 = args.alpha[block.tile.group * 2], alpha1 = args.alpha[block.tile.group * 2 + 1];
-  ptx::barrier_sync(1, kThreads);  // every warp has read its last stage
-  const uint32_t at = smem_address + (warp / S::kWarpsM * S::kWarpCols * plan::kMmaCols + (lane & 7)) * kPitch +
-                      warp % S::kWarpsM * S::kWarpStrips * kStripBytes + (lane & 8) * 2;
+  using Rows = Staged<S>;
+  const float2 alpha = *row_factors(args, block);
+  ptx::barrier_sync(1, Rows::kThreads);  // every warp has read its last stage
+  const uint32_t at = smem_address + (warp / S::kWarpsM * S::kWarpCols * plan::kMmaCols + (lane & 7)) * Rows::kPitch +
+                      warp % S::kWarpsM * S::kWarpStrips * Rows::kStripBytes + (lane & 8) * 2;
 #pragma unroll
   for (int i = 0; i < S::kWarpStrips; ++i) {
 #pragma unroll
     for (int c = 0; c < S::kWarpCols; ++c) {
       const float4 v = sum(i, c);
-      ptx::stmatrix_x2_trans(at + c * plan::kMmaCols * kPitch + i * kStripBytes,
-                             ptx::cvt_bf16x2(__fmul_rn(v.y, alpha0), __fmul_rn(v.x, alpha0)),
-                             ptx::cvt_bf16x2(__fmul_rn(v.w, alpha1), __fmul_rn(v.z, alpha1)));
+      ptx::stmatrix_x2_trans(at + c * plan::kMmaCols * Rows::kPitch + i * Rows::kStripBytes,
+                             ptx::cvt_bf16x2(__fmul_rn(v.y, alpha.x), __fmul_rn(v.x, alpha.x)),
+                             ptx::cvt_bf16x2(__fmul_rn(v.w, alpha.y), __fmul_rn(v.z, alpha.y)));
     }
   }
-  ptx::barrier_sync(1, kThreads);
-  const int strip_chunks = args.swiglu ? 1 : 2;  // of 8 values
-  const int chunks = block.strips * strip_chunks, first_chunk = block.strip * strip_chunks;
-  uint16_t* out = args.out + int64_t{block.tile.first_slot} * args.width + int64_t{first_chunk} * 8;
-  for (int i = warp * 32 + lane; i < block.tile.columns * chunks; i += kThreads) {
-    const int column = i / chunks, chunk = i % chunks;
-    if ((first_chunk + chunk) * 8 >= args.width) continue;  // a padded last strip has rows that `out` lacks
-    std::byte* from = smem + column * kPitch + chunk * (kStripBytes / strip_chunks);
-    if (args.swiglu) {  // gate rows, then up rows, of the strip
-      auto* words = reinterpret_cast<uint32_t*>(from);
-#pragma unroll(S::kTile.n < 64 ? 1 : 2)
-      for (int w = 0; w < 4; ++w) words[w] = swiglu_pair(words[w], words[w + 4]);
-    }
-    *reinterpret_cast<uint4*>(out + int64_t{column} * args.width + chunk * 8) = *reinterpret_cast<const uint4*>(from);
+  ptx::barrier_sync(1, Rows::kThreads);
+  if (args.swiglu) {
+    Rows::write_gated(args, block, smem, warp * 32 + lane);
+  } else {
+    Rows::write(args, block, smem, warp * 32 + lane);
   }
 }
 

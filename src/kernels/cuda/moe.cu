@@ -2,6 +2,7 @@
 
 #include "device/cuda.h"
 #include "kernels/atom.h"
+#include "kernels/cuda/bf16_pair.cuh"
 #include "kernels/cuda/quantize.h"
 #include "kernels/cuda/route.h"
 #include "kernels/ptx/griddepcontrol.cuh"
@@ -25,9 +26,6 @@ struct ReduceArgs {
 
 constexpr int kReduceThreads = 128;  // of 8 columns each; more than kExpertsPerTokenMax
 
-__device__ float low_bf16(uint32_t pair) { return __uint_as_float(pair << 16); }
-__device__ float high_bf16(uint32_t pair) { return __uint_as_float(pair & 0xffff0000U); }
-
 /// sums += weight * eight BF16 values.
 __device__ void add_row(const uint4& values, float weight, float (&sums)[8]) {
   const uint32_t pairs[4] = {values.x, values.y, values.z, values.w};
@@ -42,8 +40,8 @@ __device__ void add_row(const uint4& values, float weight, float (&sums)[8]) {
 __global__ void __launch_bounds__(kReduceThreads) sum_experts(const __grid_constant__ ReduceArgs args) {
   __shared__ int64_t rows[plan::kExpertsPerTokenMax + 1];
   __shared__ float weights[plan::kExpertsPerTokenMax + 1];
-  ptx::griddepcontrol_wait();
-  ptx::griddepcontrol_launch_dependents();
+  // Before the PDL wait, all but the rows: the blocks of the product before this kernel let it start after their own
+  // wait, and so after everything that came before that product.
   const int64_t token = blockIdx.x;
   const int k = args.experts_per_token, thread = static_cast<int>(threadIdx.x);
   if (thread < k) {
@@ -55,10 +53,13 @@ __global__ void __launch_bounds__(kReduceThreads) sum_experts(const __grid_const
   }
   __syncthreads();
   const int column = (static_cast<int>(blockIdx.y) * kReduceThreads + thread) * 8;
-  if (column >= args.hidden) return;
-  auto* at = reinterpret_cast<uint4*>(args.residual + token * args.hidden + column);
+  const bool exists = column < args.hidden;
+  auto* at = reinterpret_cast<uint4*>(args.residual + token * args.hidden + (exists ? column : 0));
   const uint4 before = *at;
-  constexpr int kAtOnce = 8;  // rows under way
+  ptx::griddepcontrol_wait();
+  ptx::griddepcontrol_launch_dependents();
+  if (!exists) return;
+  constexpr int kAtOnce = 12;  // rows under way
   const int count = k + (args.shared ? 1 : 0);
   float sums[8] = {};
   for (int first = 0; first < count; first += kAtOnce) {

@@ -50,7 +50,7 @@ struct Pipeline {
     ptx::mbarrier_wait_parity(empty(smem, step % stages), (step / stages & 1) ^ 1);
   }
 
-  /// Where a warp is. One that loads waits for nobody in its first pass: it begins with parity 1.
+  /// Where a warp that multiplies is.
   struct Place {
     int stage = 0;
     uint32_t parity = 0;

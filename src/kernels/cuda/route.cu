@@ -3,6 +3,7 @@
 #include "device/cuda.h"
 #include "kernels/ptx/griddepcontrol.cuh"
 #include "kernels/spelt_math.h"
+#include "plan/desc.h"
 
 namespace tessera::kernels::cuda {
 namespace {
@@ -53,8 +54,9 @@ struct Group {
   }
 };
 
-/// One token, by one warp. Lane L holds experts L, L + 32, ...; afterwards lane j the j-th choice.
-__device__ void route_token(const RouteArgs& args, int token, int lane) {
+/// One token, by one warp. Lane L holds experts L, L + 32, ...; afterwards lane j the j-th choice. ids: out,
+/// [experts_per_token].
+__device__ void route_token(const RouteArgs& args, int token, int lane, int32_t* ids) {
   const float* logits = args.logits + int64_t{token} * args.experts;
   float mine_of[kGroups * kGroupExperts];  // all loads are under way before the first is looked at
 #pragma unroll
@@ -109,7 +111,7 @@ __device__ void route_token(const RouteArgs& args, int token, int lane) {
   }
   if (!mine) return;
   const int64_t row = int64_t{token} * args.experts_per_token;
-  args.ids[row + rank] = my_id;
+  ids[rank] = my_id;
   args.weights[row + rank] = any_nan ? __uint_as_float(0x7fc00000U) : __fdiv_rn(p, total);
   if (args.chosen != nullptr) args.chosen[row + lane] = my_id;
 }
@@ -118,14 +120,23 @@ __device__ int chunk_tokens(const RouteArgs& args, int chunk) {
   return min(kChunkTokens, args.tokens - chunk * kChunkTokens);
 }
 
-/// Bit t of masks[expert]: token t of the chunk takes it.
-__device__ void build_masks(const RouteArgs& args, int chunk, uint32_t (*masks)[kMaskWords]) {
-  for (int i = static_cast<int>(threadIdx.x); i < args.experts * kMaskWords; i += static_cast<int>(blockDim.x)) {
-    masks[i / kMaskWords][i % kMaskWords] = 0;
+/// Bit t of word t / 32: token t of the chunk takes the expert.
+template <int words>
+using Mask = uint32_t[words];
+
+template <int words>
+__device__ void clear(const RouteArgs& args, Mask<words>* masks) {
+  for (int e = static_cast<int>(threadIdx.x); e < args.experts; e += static_cast<int>(blockDim.x)) {
+#pragma unroll
+    for (uint32_t& word : masks[e]) word = 0;
   }
+}
+
+/// The masks of cleared ones. ids: the chunk's. With a __syncthreads() before and after.
+template <int words>
+__device__ void mark(const RouteArgs& args, int chunk, const int32_t* ids, Mask<words>* masks) {
   __syncthreads();
   const int k = args.experts_per_token;
-  const int32_t* ids = args.ids + int64_t{chunk} * kChunkTokens * k;
   for (int i = static_cast<int>(threadIdx.x); i < chunk_tokens(args, chunk) * k; i += static_cast<int>(blockDim.x)) {
     const int token = i / k;
     atomicOr(&masks[ids[i]][token / 32], 1U << (token % 32));
@@ -133,20 +144,25 @@ __device__ void build_masks(const RouteArgs& args, int chunk, uint32_t (*masks)[
   __syncthreads();
 }
 
-__device__ int count(const uint32_t (&mask)[kMaskWords]) {
+__device__ const int32_t* chunk_ids(const RouteArgs& args, int chunk) {
+  return args.ids + int64_t{chunk} * kChunkTokens * args.experts_per_token;
+}
+
+template <int words>
+__device__ int count(const Mask<words>& mask) {
   int bits = 0;
   for (const uint32_t word : mask) bits += __popc(word);
   return bits;
 }
 
 /// Gives the chunk's pairs their slots. first[expert]: slot of the chunk's first token that takes it.
-template <typename First>
-__device__ void place(const RouteArgs& args, int chunk, const uint32_t (*masks)[kMaskWords], First&& first) {
+template <int words, typename First>
+__device__ void place(const RouteArgs& args, int chunk, const int32_t* ids, const Mask<words>* masks, First&& first) {
   const int k = args.experts_per_token, tokens = chunk_tokens(args, chunk);
   const int64_t begin = int64_t{chunk} * kChunkTokens;
   for (int i = static_cast<int>(threadIdx.x); i < tokens * k; i += static_cast<int>(blockDim.x)) {
     const int token = i / k;
-    const int expert = args.ids[begin * k + i];
+    const int expert = ids[i];
     int rank = __popc(masks[expert][token / 32] & ((1U << (token % 32)) - 1));
     for (int word = 0; word < token / 32; ++word) rank += __popc(masks[expert][word]);
     const int slot = first(expert) + rank;
@@ -246,41 +262,51 @@ __device__ void lay_out(const RouteArgs& args, int (&slots)[kThreadExperts]) {
 /// Grouping of up to one chunk, and with `routes`, for kFewTokens, routing before it: a launch less.
 template <bool routes>
 __global__ void __launch_bounds__(kBlock) group_one_chunk(const __grid_constant__ RouteArgs args) {
-  __shared__ uint32_t masks[kExpertsMax][kMaskWords];
+  constexpr int kWords = routes ? (kFewTokens + 31) / 32 : kMaskWords;
+  __shared__ Mask<kWords> masks[kExpertsMax];
   __shared__ int first[kExpertsMax];
+  __shared__ int32_t few_ids[routes ? kFewTokens * plan::kExpertsPerTokenMax : 1];
+  clear<kWords>(args, masks);
   ptx::griddepcontrol_wait();
   ptx::griddepcontrol_launch_dependents();
   const int thread = static_cast<int>(threadIdx.x);
+  const int32_t* ids = routes ? few_ids : args.ids;
   if constexpr (routes) {
-    if (thread / 32 < args.tokens) route_token(args, thread / 32, thread % 32);
+    const int token = thread / 32;
+    if (token < args.tokens) route_token(args, token, thread % 32, few_ids + token * args.experts_per_token);
   }
-  build_masks(args, 0, masks);
+  mark<kWords>(args, 0, ids, masks);
   int slots[kThreadExperts];
   for (int i = 0; i < kThreadExperts; ++i) {
     const int expert = thread * kThreadExperts + i;
-    slots[i] = expert < args.experts ? count(masks[expert]) : 0;
+    slots[i] = expert < args.experts ? count<kWords>(masks[expert]) : 0;
   }
   lay_out(args, slots);
   for (int i = 0; i < kThreadExperts; ++i) first[thread * kThreadExperts + i] = slots[i];
   __syncthreads();
-  place(args, 0, masks, [&](int expert) { return first[expert]; });
+  place<kWords>(args, 0, ids, masks, [&](int expert) { return first[expert]; });
+  if constexpr (routes) {
+    for (int i = thread; i < args.tokens * args.experts_per_token; i += kBlock) args.ids[i] = ids[i];
+  }
 }
 
 __global__ void __launch_bounds__(kRouteWarps * 32) route_tokens(const __grid_constant__ RouteArgs args) {
   ptx::griddepcontrol_wait();
   ptx::griddepcontrol_launch_dependents();
   const int token = static_cast<int>(blockIdx.x) * kRouteWarps + static_cast<int>(threadIdx.x) / 32;
-  if (token < args.tokens) route_token(args, token, static_cast<int>(threadIdx.x) % 32);
+  if (token >= args.tokens) return;
+  route_token(args, token, static_cast<int>(threadIdx.x) % 32, args.ids + int64_t{token} * args.experts_per_token);
 }
 
 __global__ void __launch_bounds__(256) count_chunks(const __grid_constant__ RouteArgs args) {
-  __shared__ uint32_t masks[kExpertsMax][kMaskWords];
+  __shared__ Mask<kMaskWords> masks[kExpertsMax];
+  clear<kMaskWords>(args, masks);
   ptx::griddepcontrol_wait();
   ptx::griddepcontrol_launch_dependents();
   const int chunk = static_cast<int>(blockIdx.x);
-  build_masks(args, chunk, masks);
+  mark<kMaskWords>(args, chunk, chunk_ids(args, chunk), masks);
   for (int e = static_cast<int>(threadIdx.x); e < args.experts; e += static_cast<int>(blockDim.x)) {
-    args.chunk_counts[int64_t{chunk} * args.experts + e] = count(masks[e]);
+    args.chunk_counts[int64_t{chunk} * args.experts + e] = count<kMaskWords>(masks[e]);
   }
 }
 
@@ -309,13 +335,15 @@ __global__ void __launch_bounds__(kBlock) lay_out_chunks(const __grid_constant__
 }
 
 __global__ void __launch_bounds__(256) place_chunks(const __grid_constant__ RouteArgs args) {
-  __shared__ uint32_t masks[kExpertsMax][kMaskWords];
+  __shared__ Mask<kMaskWords> masks[kExpertsMax];
+  clear<kMaskWords>(args, masks);
   ptx::griddepcontrol_wait();
   ptx::griddepcontrol_launch_dependents();
   const int chunk = static_cast<int>(blockIdx.x);
-  build_masks(args, chunk, masks);
+  const int32_t* ids = chunk_ids(args, chunk);
+  mark<kMaskWords>(args, chunk, ids, masks);
   const int32_t* first = args.chunk_counts + int64_t{chunk} * args.experts;
-  place(args, chunk, masks, [&](int expert) { return first[expert]; });
+  place<kMaskWords>(args, chunk, ids, masks, [&](int expert) { return first[expert]; });
 }
 
 }  // namespace

@@ -9,9 +9,9 @@
 #include "kernels/cuda/pipeline.cuh"
 #include "kernels/ptx/barrier_sync.cuh"
 #include "kernels/ptx/cp_async.cuh"
-#include "kernels/ptx/cp_async_bulk.cuh"
 #include "kernels/ptx/griddepcontrol.cuh"
 #include "kernels/ptx/mma_bf16.cuh"
+#include "kernels/ptx/prefetch.cuh"
 #include "kernels/ptx/shared_memory.cuh"
 #include "plan/budget.h"
 #include "plan/registers.h"
@@ -23,9 +23,9 @@
 // as [k half][column][4 x 16 bytes], so that consumers read without bank conflicts; K beyond the depth is zeros.
 // Columns without a slot hold the last slot's or anything: no MMA mixes columns, and none of theirs is written.
 //
-// In decode tiles two warps more load, since a step is short: one brings weights, by one bulk copy a strip, the other
-// activations, by copies of 16 bytes. In prefill tiles consumers load both, by copies of 16 bytes, and have the
-// registers of those two.
+// A warp loads the weights of its own strips, and nobody else reads them: the next load goes out as soon as the warp
+// has read a slot, whatever other warps do. Activations are everybody's and go by the ring's barriers: in decode tiles
+// a warp more brings them, since a step is short; in prefill tiles all consumers do, and have its registers.
 //
 // Same bits for every tile: an accumulator is summed serially over slices of K = 64, in each by MMAs 0..3 (atom.h),
 // from zero in each K segment; segments are added in ascending order by fp32 additions. Slices beyond the depth are not
@@ -50,8 +50,8 @@ struct Shape {
   static constexpr int kWarpCols = kCols;
   static constexpr int kColBytes = plan::kMmaCols * kSliceDepth * 2;  // of one slice
   static constexpr int kConsumers = kTile.warps_m;
-  static constexpr bool kLoadsAhead = plan::producer_warps(kTile) == 0;  // consumers load, and have registers
-  static constexpr int kLoaders = kLoadsAhead ? kConsumers : plan::producer_warps(kTile) - 1;  // of activations
+  static constexpr bool kConsumersLoad = plan::producer_warps(kTile) == 0;  // activations
+  static constexpr int kLoaders = kConsumersLoad ? kConsumers : plan::producer_warps(kTile);
   static constexpr bool kFolds = plan::folds_segments(kTile);
   static constexpr bool kSplits = plan::splits_segments(kTile);
   static_assert(kTile.warps_n == 1 && kStrips <= 32);
@@ -77,61 +77,51 @@ __device__ inline int segment_slice(const GemmArgs& args, int s) {
 
 // ---- loads ----
 
-/// A step's weights into its stage, by one warp.
-template <typename Budget>
-__device__ inline void load_weights(const GemmArgs& args, const BlockWork& work, uint32_t smem, int step, int lane) {
-  using S = Shape<Budget>;
-  const int stage = step % S::kStages;
-  const uint32_t full = S::Ring::full(smem, stage);
-  const uint32_t bytes = min(S::kSlices, work.slices - step * S::kSlices) * S::kSliceBytes;
-  if (lane == 0) ptx::mbarrier_arrive_expect_tx(full, bytes * work.strips);
-  __syncwarp();
-  if (lane < work.strips) {
-    const int64_t strip_bytes = int64_t{args.atoms} * (kAtomDepth / kSliceDepth) * S::kSliceBytes;
-    const std::byte* from = args.weights + work.tile.group * args.group_bytes + (work.strip + lane) * strip_bytes +
-                            int64_t{work.first_slice + step * S::kSlices} * S::kSliceBytes;
-    ptx::cp_async_bulk(smem + stage * S::kStageBytes + lane * (S::kSlices * S::kSliceBytes), from, bytes, full);
-  }
-}
-
-/// Brings the strips of one consumer warp, by copies of 16 bytes: fewer instructions than bulk copies, where these are
-/// few and small.
+/// Brings the weights of one consumer warp, stage by stage. For strips that do not exist, those of another: nothing is
+/// written of them.
 template <typename Budget>
 class WeightLoads {
   using S = Shape<Budget>;
 
  public:
-  __device__ WeightLoads(const GemmArgs& args, const BlockWork& work, int warp, int lane)
-      : to_(warp * S::kWarpStrips * kStepBytes + lane * 16) {
+  /// Issues the loads of the first kStages - 1 steps.
+  __device__ WeightLoads(const GemmArgs& args, const BlockWork& work, uint32_t smem, int warp, int lane) {
+    const int strip = warp * S::kWarpStrips + lane / kLanes;
     const int64_t strip_bytes = int64_t{args.atoms} * (kAtomDepth / kSliceDepth) * S::kSliceBytes;
-    const std::byte* group = args.weights + work.tile.group * args.group_bytes + work.first_slice * S::kSliceBytes;
-#pragma unroll
-    for (int i = 0; i < kMine; ++i) {
-      const int byte = (i * 32 + lane) * 16, strip = warp * S::kWarpStrips + byte / kStepBytes;
-      const bool exists = byte < S::kWarpStrips * kStepBytes && strip < work.strips;
-      within_[i] = exists ? byte % kStepBytes : kStepBytes;
-      from_[i] = group + (work.strip + (exists ? strip : 0)) * strip_bytes + (exists ? within_[i] : 0);
-    }
+    from_ = args.weights + work.tile.group * args.group_bytes +
+            (work.strip + min(strip, work.strips - 1)) * strip_bytes + work.first_slice * S::kSliceBytes +
+            first_byte(lane);
+    to_ = smem + strip * kStepBytes + first_byte(lane);
+#pragma unroll 1
+    for (int step = 0; step < S::kStages - 1; ++step) load(work, step, false, lane);
   }
 
-  /// The next step, `step`.
-  __device__ void load(const BlockWork& work, uint32_t smem, int step) {
-    const int bytes = min(S::kSlices, work.slices - step * S::kSlices) * S::kSliceBytes;
-    const uint32_t to = smem + step % S::kStages * S::kStageBytes + to_;
-#pragma unroll
-    for (int i = 0; i < kMine; ++i) {
-      if (within_[i] < bytes) ptx::cp_async_cg_16(to + i * 512, from_[i]);
-      from_[i] += kStepBytes;
-    }
+  /// Waits for `step`, which is in `stage`, and issues the load of the stage before it, which the warp has read.
+  __device__ void wait_and_load(const BlockWork& work, int step, int stage, int lane) {
+    ptx::cp_async_wait_group<S::kStages - 2>();
+    __syncwarp();  // what each lane has brought and has read, for all lanes
+    load(work, step + S::kStages - 1, stage == 0, lane);
   }
 
  private:
-  static constexpr int kStepBytes = S::kSlices * S::kSliceBytes;  // of a strip
-  static constexpr int kMine = (S::kWarpStrips * kStepBytes / 16 + 31) / 32;
+  static constexpr int kLanes = 32 / S::kWarpStrips;  // of a strip
+  static constexpr int kStepBytes = S::kSlices * S::kSliceBytes;
 
+  static __device__ int first_byte(int lane) { return lane % kLanes * 16; }
+
+  __device__ void load(const BlockWork& work, int step, bool last_stage, int lane) {
+    const int bytes = min(S::kSlices, work.slices - step * S::kSlices) * S::kSliceBytes - first_byte(lane);
+#pragma unroll
+    for (int i = 0; i < kStepBytes; i += kLanes * 16) {
+      if (i < bytes) ptx::cp_async_cg_16(to_ + i, from_ + i);
+    }
+    ptx::cp_async_commit_group();  // after the last step, of nothing
+    from_ += kStepBytes;
+    to_ += last_stage ? (1 - S::kStages) * S::kStageBytes : S::kStageBytes;
+  }
+
+  const std::byte* from_;
   uint32_t to_;
-  int within_[kMine];  // byte of a strip's step
-  const std::byte* from_[kMine];
 };
 
 /// Brings activations, as one of kLoaders warps: every kLoaders-th column block. Lane 4 c + q brings bytes 16 q of
@@ -187,15 +177,6 @@ class ActivationLoads {
 };
 
 template <typename Budget>
-__device__ void produce_weights(const GemmArgs& args, const BlockWork& work, uint32_t smem, int lane) {
-  using S = Shape<Budget>;
-  for (int step = 0; step < S::steps(work.slices); ++step) {
-    S::Ring::wait_until_empty(smem, step);
-    load_weights<Budget>(args, work, smem, step, lane);
-  }
-}
-
-template <typename Budget>
 __device__ void produce_activations(const GemmArgs& args, const BlockWork& work, uint32_t smem, int loader, int lane) {
   using S = Shape<Budget>;
   if (args.weights_early) ptx::griddepcontrol_wait();
@@ -212,25 +193,36 @@ __device__ void produce_activations(const GemmArgs& args, const BlockWork& work,
 template <typename Budget>
 using Accumulators = float[Shape<Budget>::kWarpStrips][Shape<Budget>::kCols][4];
 
-/// One slice of K = 64. `cols` of its column blocks hold columns.
+/// A warp's weights of one slice of K = 64, decoded.
 template <typename Budget>
-__device__ inline void multiply_slice(const std::byte* stage, int slice, int cols, int warp, int lane,
-                                      Accumulators<Budget>& acc) {
+using Fragments = uint32_t[Shape<Budget>::kWarpStrips][4][4];
+
+template <typename Budget>
+__device__ inline void decode(const std::byte* stage, int slice, int warp, int lane, Fragments<Budget>& a) {
   using S = Shape<Budget>;
-  uint32_t a[S::kWarpStrips][4][4];
 #pragma unroll
   for (int i = 0; i < S::kWarpStrips; ++i) {
     const int strip = warp * S::kWarpStrips + i;
     decode_slice<S::kTile.format>(stage + (strip * S::kSlices + slice) * S::kSliceBytes, lane, a[i]);
   }
+}
+
+/// The MMAs of one slice. `cols` of its column blocks hold columns.
+template <typename Budget>
+__device__ inline void multiply(const std::byte* stage, int slice, int cols, int lane, const Fragments<Budget>& a,
+                                Accumulators<Budget>& acc) {
+  using S = Shape<Budget>;
   const std::byte* x = stage + S::kActivations + slice * S::kCols * S::kColBytes + lane * 16;
-  constexpr int kAtOnce = 4 / S::kWarpStrips;  // so that an MMA does not wait for the one before
-  // Few ways out, in the middle or at every eighth: the compiler loads columns ahead of their MMAs, but not across a
-  // branch.
-  constexpr int kWayOut = std::max(std::min(S::kCols / 2, 8) / kAtOnce, 1) * kAtOnce;
+  // Column blocks at once: so that an MMA does not wait for the one before. In narrow tiles of two strips one, since so
+  // many of them have a single column block, and decoding stands between.
+  constexpr int kAtOnce = S::kWarpStrips == 2 && S::kCols <= 3 ? 1 : 4 / S::kWarpStrips;
+  // Ways out at every eighth, in narrow tiles in the middle, and in the last third, since wide tiles are chosen to be
+  // nearly full. No more: the compiler loads columns ahead of their MMAs, but not across a branch.
+  constexpr int kWayOut = S::kCols < 8 ? std::max(S::kCols / 2 / kAtOnce, 1) * kAtOnce : 8;
+  constexpr int kLastThird = (2 * S::kCols + 2) / 3;
 #pragma unroll
   for (int first = 0; first < S::kCols; first += kAtOnce) {
-    if (first > 0 && first % kWayOut == 0 && first >= cols) break;
+    if (first > 0 && (first % kWayOut == 0 || first >= kLastThird) && first >= cols) break;
     uint4 low[kAtOnce], high[kAtOnce];
 #pragma unroll
     for (int c = 0; c < kAtOnce; ++c) {
@@ -253,23 +245,34 @@ __device__ inline void multiply_slice(const std::byte* stage, int slice, int col
   }
 }
 
-/// Steps [step, end) of this block's K range; `at` runs on from call to call. before(step) is called before each.
-template <typename Budget, typename Before>
+/// Steps [step, end) of this block's K range; `at` and `weights` run on from call to call. load_ahead(step) is called
+/// in each, late in it: then other warps too have left the stage before.
+template <typename Budget, typename LoadAhead>
 __device__ inline void multiply_steps(const BlockWork& work, const std::byte* smem, uint32_t smem_address, int step,
-                                      int end, typename Shape<Budget>::Ring::Place& at, int warp, int lane,
-                                      Accumulators<Budget>& acc, const Before& before) {
+                                      int end, typename Shape<Budget>::Ring::Place& at, WeightLoads<Budget>& weights,
+                                      int warp, int lane, Accumulators<Budget>& acc, const LoadAhead& load_ahead) {
   using S = Shape<Budget>;
   for (; step < end; ++step) {
-    before(step);
+    weights.wait_and_load(work, step, at.stage, lane);
     ptx::mbarrier_wait_parity(S::Ring::full(smem_address, at.stage), at.parity);
     const std::byte* stage = smem + at.stage * S::kStageBytes;
     const int slices = min(S::kSlices, work.slices - step * S::kSlices);
     if (S::kCols <= 2 && slices == S::kSlices) {  // few MMAs between loads: let them overlap across slices
 #pragma unroll
-      for (int s = 0; s < S::kSlices; ++s) multiply_slice<Budget>(stage, s, work.cols, warp, lane, acc);
+      for (int s = 0; s < S::kSlices; ++s) {
+        Fragments<Budget> a;
+        decode<Budget>(stage, s, warp, lane, a);
+        multiply<Budget>(stage, s, work.cols, lane, a, acc);
+      }
+      load_ahead(step);
     } else {
 #pragma unroll 1
-      for (int s = 0; s < slices; ++s) multiply_slice<Budget>(stage, s, work.cols, warp, lane, acc);
+      for (int s = 0; s < slices; ++s) {
+        Fragments<Budget> a;
+        decode<Budget>(stage, s, warp, lane, a);
+        multiply<Budget>(stage, s, work.cols, lane, a, acc);
+        if (s == 0) load_ahead(step);
+      }
     }
     // By every lane: what it has read is then known to be read without a __syncwarp(), which compute-sanitizer does not
     // take for an order between one lane's reads and another's arrival.
@@ -338,11 +341,12 @@ __device__ inline bool combine_segments(const GemmArgs& args, std::byte* smem, i
   return true;
 }
 
-/// Multiplies the block's K range and writes the rows. before(step): multiply_steps.
-template <typename Budget, typename Before>
+/// Multiplies the block's K range and writes the rows. weights, load_ahead: multiply_steps.
+template <typename Budget, typename LoadAhead>
 __device__ inline void consume(const GemmArgs& args, const BlockWork& work, std::byte* smem, uint32_t smem_address,
-                               int warp, int lane, const Before& before) {
+                               int warp, int lane, WeightLoads<Budget>& weights, const LoadAhead& load_ahead) {
   using S = Shape<Budget>;
+  ptx::prefetch_l2(row_factors(args, work));  // for write_rows
   Accumulators<Budget> acc = {};
   typename S::Ring::Place at;
   const int steps = S::steps(work.slices);
@@ -354,7 +358,7 @@ __device__ inline void consume(const GemmArgs& args, const BlockWork& work, std:
     for (int segment = 0; segment < segments; ++segment) {
       const int end = segment + 1 == segments ? steps : segment_slice(args, segment + 1) / S::kSlices;
       for_each_accumulator<Budget>([&](int i, int c, int e) { acc[i][c][e] = 0.0F; });
-      multiply_steps<Budget>(work, smem, smem_address, step, end, at, warp, lane, acc, before);
+      multiply_steps<Budget>(work, smem, smem_address, step, end, at, weights, warp, lane, acc, load_ahead);
       for_each_accumulator<Budget>([&](int i, int c, int e) {
         total[i][c][e] = segment == 0 ? acc[i][c][e] : __fadd_rn(total[i][c][e], acc[i][c][e]);
       });
@@ -362,7 +366,7 @@ __device__ inline void consume(const GemmArgs& args, const BlockWork& work, std:
     }
     for_each_accumulator<Budget>([&](int i, int c, int e) { acc[i][c][e] = total[i][c][e]; });
   } else {
-    multiply_steps<Budget>(work, smem, smem_address, 0, steps, at, warp, lane, acc, before);
+    multiply_steps<Budget>(work, smem, smem_address, 0, steps, at, weights, warp, lane, acc, load_ahead);
   }
   if constexpr (S::kSplits) {
     if (args.partials != nullptr && !combine_segments<Budget>(args, smem, warp, lane, acc)) return;
@@ -373,23 +377,21 @@ __device__ inline void consume(const GemmArgs& args, const BlockWork& work, std:
   });
 }
 
-/// A consumer warp that loads as well: its own strips, and its share of the activations, kStages - 1 steps ahead.
+/// A consumer warp that loads its share of the activations as well, kStages - 1 steps ahead.
 template <typename Budget>
 __device__ inline void load_and_consume(const GemmArgs& args, const BlockWork& work, std::byte* smem,
                                         uint32_t smem_address, int warp, int lane) {
   using S = Shape<Budget>;
   const int steps = S::steps(work.slices), ahead = S::kStages - 1;
-  WeightLoads<Budget> weights(args, work, warp, lane);
-  for (int step = 0; step < min(steps, ahead); ++step) weights.load(work, smem_address, step);
+  WeightLoads<Budget> weights(args, work, smem_address, warp, lane);
   if (args.weights_early) ptx::griddepcontrol_wait();
   ptx::griddepcontrol_launch_dependents();
   ActivationLoads<Budget> activations(args, work, warp, lane);
   for (int step = 0; step < min(steps, ahead); ++step) activations.load(args, work, smem_address, step);
-  consume<Budget>(args, work, smem, smem_address, warp, lane, [&](int step) {
+  consume<Budget>(args, work, smem, smem_address, warp, lane, weights, [&](int step) {
     step += ahead;
     if (step >= steps) return;
     S::Ring::wait_until_empty(smem_address, step);
-    weights.load(work, smem_address, step);
     activations.load(args, work, smem_address, step);
   });
 }
@@ -404,9 +406,7 @@ __global__ void __launch_bounds__(Budget::kThreads, Budget::kTile.blocks_per_sm)
   const uint32_t smem_address = ptx::shared_address(smem);
   const int warp = static_cast<int>(threadIdx.x) / 32, lane = static_cast<int>(threadIdx.x) % 32;
 
-  // A stage is filled by each loading lane's copies and, with a warp for weights, the bytes that it announces.
-  constexpr int kFilledBy = (S::kLoadsAhead ? 0 : 1) + 32 * S::kLoaders;
-  if (threadIdx.x == 0) S::Ring::init(smem_address, kFilledBy, 32 * S::kConsumers);
+  if (threadIdx.x == 0) S::Ring::init(smem_address, 32 * S::kLoaders, 32 * S::kConsumers);
   if (!args.weights_early) ptx::griddepcontrol_wait();
   w4a16::BlockWork work;
   if (!find_block_tile(args, S::kStrips, work)) return;
@@ -416,14 +416,13 @@ __global__ void __launch_bounds__(Budget::kThreads, Budget::kTile.blocks_per_sm)
   work.slices =
       w4a16::segment_slice(args, one_segment ? static_cast<int>(blockIdx.y) + 1 : args.segments) - work.first_slice;
   __syncthreads();
-  if constexpr (S::kLoadsAhead) {
+  if constexpr (S::kConsumersLoad) {
     w4a16::load_and_consume<Budget>(args, work, smem, smem_address, warp, lane);
   } else if (warp < S::kConsumers) {
-    w4a16::consume<Budget>(args, work, smem, smem_address, warp, lane, [](int) {});
-  } else if (warp == S::kConsumers) {
-    w4a16::produce_weights<Budget>(args, work, smem_address, lane);
+    w4a16::WeightLoads<Budget> weights(args, work, smem_address, warp, lane);
+    w4a16::consume<Budget>(args, work, smem, smem_address, warp, lane, weights, [](int) {});
   } else {
-    w4a16::produce_activations<Budget>(args, work, smem_address, warp - S::kConsumers - 1, lane);
+    w4a16::produce_activations<Budget>(args, work, smem_address, warp - S::kConsumers, lane);
   }
 }
 

@@ -10,6 +10,7 @@
 #include "kernels/ptx/cp_async_bulk.cuh"
 #include "kernels/ptx/griddepcontrol.cuh"
 #include "kernels/ptx/mma_fp4.cuh"
+#include "kernels/ptx/prefetch.cuh"
 #include "kernels/ptx/shared_memory.cuh"
 #include "plan/budget.h"
 
@@ -65,17 +66,16 @@ __device__ inline void produce(const GemmArgs& args, const BlockWork& work, uint
   const std::byte* weights = args.weights + work.tile.group * args.group_bytes + work.strip * strip_bytes;
   const int64_t col_bytes = int64_t{work.slices} * S::kActivationBytes;
   const std::byte* activations = args.activations + column_block(work.tile.first_slot, work.tile.group) * col_bytes;
-  typename S::Ring::Place at{.parity = 1};
-  for (int slice = 0; slice < work.slices; slice += S::kSlices) {
-    ptx::mbarrier_wait_parity(S::Ring::empty(smem, at.stage), at.parity);
-    const int slices = min(S::kSlices, work.slices - slice);
+  for (int step = 0, slice = 0; slice < work.slices; ++step, slice += S::kSlices) {
+    S::Ring::wait_until_empty(smem, step);
+    const int stage = step % S::kStages, slices = min(S::kSlices, work.slices - slice);
     const uint32_t weight_bytes = slices * S::kWeightBytes, activation_bytes = slices * S::kActivationBytes;
-    const uint32_t full = S::Ring::full(smem, at.stage);
+    const uint32_t full = S::Ring::full(smem, stage);
     if (lane == 0) {
       ptx::mbarrier_arrive_expect_tx(full, work.strips * weight_bytes + work.cols * activation_bytes);
     }
     __syncwarp();
-    const uint32_t to = smem + at.stage * S::kStageBytes;
+    const uint32_t to = smem + stage * S::kStageBytes;
     for (int i = lane; i < work.strips; i += 32) {
       ptx::cp_async_bulk(to + i * (S::kSlices * S::kWeightBytes),
                          weights + i * strip_bytes + int64_t{slice} * S::kWeightBytes, weight_bytes, full);
@@ -84,7 +84,6 @@ __device__ inline void produce(const GemmArgs& args, const BlockWork& work, uint
       ptx::cp_async_bulk(to + S::kActivations + i * (S::kSlices * S::kActivationBytes),
                          activations + i * col_bytes + int64_t{slice} * S::kActivationBytes, activation_bytes, full);
     }
-    at.advance();
   }
 }
 
@@ -129,6 +128,7 @@ __device__ inline void consume(const GemmArgs& args, const BlockWork& work, std:
   const int first_col = warp / S::kWarpsM * S::kWarpCols;
   const int weights = warp % S::kWarpsM * S::kWarpStrips * S::kSlices * S::kWeightBytes;
   const int activations = S::kActivations + first_col * S::kSlices * S::kActivationBytes;
+  ptx::prefetch_l2(row_factors(args, work));  // for write_rows
   Accumulators<Budget> d = {};
   typename S::Ring::Place at;
   for (int slice = 0; slice < work.slices; slice += S::kSlices) {

@@ -23,31 +23,19 @@ __device__ inline uint32_t mul_bf16x2(uint32_t a, uint32_t b) {
   return d;
 }
 
-/// The same with one factor for both: the low half of `b`, or its high half.
-__device__ inline uint32_t mul_bf16x2_low(uint32_t a, uint32_t b) {
+/// The same with one factor for both: the low half of `b` (0), or its high half (1).
+template <int half>
+__device__ inline uint32_t mul_bf16x2_by(uint32_t a, uint32_t b) {
   uint32_t d;
   asm("{\n"
-      ".reg .b16 low, high;\n"
+      ".reg .b16 h<2>;\n"
       ".reg .b32 both;\n"
-      "mov.b32 {low, high}, %2;\n"
-      "mov.b32 both, {low, low};\n"
+      "mov.b32 {h0, h1}, %2;\n"
+      "mov.b32 both, {h%3, h%3};\n"
       "mul.rn.bf16x2 %0, %1, both;\n"
       "}"
       : "=r"(d)
-      : "r"(a), "r"(b));
-  return d;
-}
-__device__ inline uint32_t mul_bf16x2_high(uint32_t a, uint32_t b) {
-  uint32_t d;
-  asm("{\n"
-      ".reg .b16 low, high;\n"
-      ".reg .b32 both;\n"
-      "mov.b32 {low, high}, %2;\n"
-      "mov.b32 both, {high, high};\n"
-      "mul.rn.bf16x2 %0, %1, both;\n"
-      "}"
-      : "=r"(d)
-      : "r"(a), "r"(b));
+      : "r"(a), "r"(b), "n"(half));
   return d;
 }
 

@@ -1,3 +1,4 @@
+#include <limits>
 #include <optional>
 #include <string>
 
@@ -78,6 +79,39 @@ plan::Desc odd_desc(WeightFormat format) {
   return make_desc(format, 448, format == WeightFormat::nvfp4 ? 176 : 160, 24, 5, 1, 0);
 }
 
+/// x [columns, shape.cols] times the one group `atoms`: [columns, width].
+std::vector<uint16_t> run_product(const plan::Tile& tile, const AtomShape& shape, const std::vector<std::byte>& atoms,
+                                  const std::vector<uint16_t>& x, int64_t width, bool swiglu) {
+  const auto columns = static_cast<int32_t>(static_cast<int64_t>(x.size()) / shape.cols);
+  std::vector<SlotTile> tiles;
+  for (int32_t at = 0; at < columns; at += tile.n) tiles.push_back({0, at, std::min(tile.n, columns - at), 0});
+  const std::vector<int32_t> count = {static_cast<int32_t>(tiles.size())};
+  const std::vector<float> alphas(2, atom_alpha(shape.format, 1));
+  const OnDevice<std::byte> weights{std::span<const std::byte>(atoms)};
+  const OnDevice<uint16_t> device_x{std::span<const uint16_t>(x)};
+  const OnDevice<float> alpha{std::span<const float>(alphas)};
+  const OnDevice<SlotTile> device_tiles{std::span<const SlotTile>(tiles)};
+  const OnDevice<int32_t> device_count{std::span<const int32_t>(count)};
+  const OnDevice<uint16_t> out(static_cast<size_t>(columns * width));
+  GemmArgs args;
+  args.weights = weights.get();
+  args.strips = static_cast<int32_t>(strips(shape));
+  args.atoms = static_cast<int32_t>(atoms_per_strip(shape));
+  args.alpha = alpha.get();
+  args.x = device_x.get();
+  args.depth = static_cast<int32_t>(shape.cols);
+  args.out = out.get();
+  args.width = static_cast<int32_t>(width);
+  args.swiglu = swiglu;
+  args.tiles = device_tiles.get();
+  args.tile_count = device_count.get();
+  device::Stream stream;
+  EXPECT_EQ(cudaStreamCreateWithFlags(stream.fill(), cudaStreamNonBlocking), cudaSuccess);
+  EXPECT_TRUE(grouped_gemm(tile, args, count[0], stream.get()).ok());
+  EXPECT_EQ(cudaStreamSynchronize(stream.get()), cudaSuccess);
+  return out.read();
+}
+
 TEST(MoeGpu, DecodedWeightsAreExact) {
   for (const WeightFormat format : kFormats) {
     const int64_t rows = 208, cols = 320;
@@ -89,35 +123,8 @@ TEST(MoeGpu, DecodedWeightsAreExact) {
     ASSERT_TRUE(kernels::pack_atoms({&view, 1}, atoms.data()).ok());
     std::vector<uint16_t> identity(static_cast<size_t>(cols * cols));
     for (int64_t i = 0; i < cols; ++i) identity[static_cast<size_t>(i * cols + i)] = float_to_bf16(1);
-    const OnDevice<std::byte> weights{std::span<const std::byte>(atoms)};
-    const OnDevice<uint16_t> x{std::span<const uint16_t>(identity)};
-    const std::vector<float> one(2, atom_alpha(format, 1));
-    const OnDevice<float> alpha{std::span<const float>(one)};
     for (const Kernel& kernel : kernels(plan::Path::w4a16, format)) {
-      std::vector<SlotTile> tiles;
-      for (int32_t at = 0; at < cols; at += kernel.tile.n) {
-        tiles.push_back({0, at, static_cast<int32_t>(std::min<int64_t>(kernel.tile.n, cols - at)), 0});
-      }
-      const std::vector<int32_t> count = {static_cast<int32_t>(tiles.size())};
-      const OnDevice<SlotTile> device_tiles{std::span<const SlotTile>(tiles)};
-      const OnDevice<int32_t> device_count{std::span<const int32_t>(count)};
-      const OnDevice<uint16_t> out(static_cast<size_t>(rows * cols));
-      GemmArgs args;
-      args.weights = weights.get();
-      args.strips = static_cast<int32_t>(strips(shape));
-      args.atoms = static_cast<int32_t>(atoms_per_strip(shape));
-      args.alpha = alpha.get();
-      args.x = x.get();
-      args.depth = static_cast<int32_t>(cols);
-      args.out = out.get();
-      args.width = static_cast<int32_t>(rows);
-      args.tiles = device_tiles.get();
-      args.tile_count = device_count.get();
-      device::Stream stream;
-      ASSERT_EQ(cudaStreamCreateWithFlags(stream.fill(), cudaStreamNonBlocking), cudaSuccess);
-      ASSERT_TRUE(grouped_gemm(kernel.tile, args, count[0], stream.get()).ok());
-      ASSERT_EQ(cudaStreamSynchronize(stream.get()), cudaSuccess);
-      const auto got = out.read();
+      const auto got = run_product(kernel.tile, shape, atoms, identity, rows, false);
       for (int64_t k = 0; k < cols; ++k) {
         for (int64_t r = 0; r < rows; ++r) {
           const float want = m.code(r, k) * m.block_scale(r, k);
@@ -125,6 +132,49 @@ TEST(MoeGpu, DecodedWeightsAreExact) {
               << plan::shape_name(kernel.tile) << " row " << r << " k " << k;
         }
       }
+    }
+  }
+}
+
+/// Weights that pick: gate row r is x[2r], up row r is x[2r + 1].
+std::vector<RandomMatrix> gate_and_up_that_pick(int64_t rows, int64_t cols) {
+  std::vector<RandomMatrix> parts;
+  for (int64_t part = 0; part < 2; ++part) {
+    RandomMatrix& m = parts.emplace_back(WeightFormat::nvfp4, rows, cols, 1);
+    std::fill(m.data.begin(), m.data.end(), std::byte{0});
+    std::fill(m.block_scales.begin(), m.block_scales.end(), std::byte{0x38});  // 1
+    constexpr std::byte kOne[] = {std::byte{0x02}, std::byte{0x20}};           // E2M1 1, by place in its byte
+    for (int64_t r = 0; r < rows; ++r) m.data[static_cast<size_t>(r * cols / 2 + r)] = kOne[part];
+  }
+  return parts;
+}
+
+TEST(MoeGpu, SwigluOfEveryGateIsThatOfTheCpu) {
+  const int64_t rows = 16, cols = 64;
+  const auto parts = gate_and_up_that_pick(rows, cols);
+  const format::MatrixView views[] = {parts[0].view(), parts[1].view()};
+  const AtomShape shape = *atom_shape(views);
+  std::vector<std::byte> atoms(atom_matrix_bytes(shape));
+  ASSERT_TRUE(kernels::pack_atoms(views, atoms.data()).ok());
+  // All BF16 gates but infinities and NaNs, which spoil other rows too, -0, which a sum makes 0, and those whose product
+  // with a weight of 1 is no normal number before it is scaled back.
+  std::vector<uint16_t> x;
+  const auto ups = random_bf16(1 << 16, 5);
+  for (uint32_t bits = 0; bits < 1U << 16; ++bits) {
+    const float gate = std::fabs(bf16_to_float(static_cast<uint16_t>(bits)));
+    if (bits != 0 && !(gate > 0x1p-100F && gate < 0x1p100F)) continue;
+    const uint16_t up = bits % 64 == 0 ? 0 : ups[bits];
+    if (x.size() % static_cast<size_t>(cols) == static_cast<size_t>(2 * rows)) x.resize(x.size() + 64 - 2 * rows);
+    x.push_back(static_cast<uint16_t>(bits));
+    x.push_back(up);
+  }
+  x.resize((x.size() + 63) / 64 * 64);
+  for (const Kernel& kernel : kernels(plan::Path::w4a16, WeightFormat::nvfp4)) {
+    const auto got = run_product(kernel.tile, shape, atoms, x, rows, true);
+    for (size_t i = 0; i < got.size(); ++i) {
+      const size_t at = i / 16 * 64 + i % 16 * 2;
+      ASSERT_EQ(got[i], swiglu(bf16_to_float(x[at]), bf16_to_float(x[at + 1])))
+          << plan::shape_name(kernel.tile) << ", gate " << bf16_to_float(x[at]) << ", up " << bf16_to_float(x[at + 1]);
     }
   }
 }
@@ -302,6 +352,46 @@ TEST(MoeGpu, NanLogitsSpoilTheirTokenAlone) {
   }
 }
 
+TEST(MoeGpu, RouterPutsNanLast) {
+  const int experts = 40, k = 8;
+  for (const int64_t tokens : {2, 20}) {  // routed with their grouping, and before it
+    const Layer layer(make_desc(WeightFormat::nvfp4, 64, 16, experts, k, 1, 0));
+    const plan::Desc d = with_tokens(layer.desc, tokens);
+    MoeInput input(d, Pattern::random, 5);
+    for (int e = 0; e < experts; ++e) input.logits[static_cast<size_t>(experts + e)] = std::nanf("");  // of token 1
+    const float some[] = {-3, 7, -std::numeric_limits<float>::infinity(), -0.0F, 0};
+    const int at[] = {31, 4, 39, 2, 33};
+    for (int i = 0; i < 5; ++i) input.logits[static_cast<size_t>(experts + at[i])] = some[i];
+    const MoePlan plan = *plan_of(d, first_tile());
+    const MoeCall call(plan, layer, input);
+    device::Stream stream;
+    ASSERT_EQ(cudaStreamCreateWithFlags(stream.fill(), cudaStreamNonBlocking), cudaSuccess);
+    ASSERT_TRUE(call.run(stream.get()).ok());
+    ASSERT_EQ(cudaStreamSynchronize(stream.get()), cudaSuccess);
+    const auto chosen = call.chosen.read();
+    // -0 ties with 0; then NaN, the lower id first.
+    EXPECT_EQ(std::vector<int32_t>(chosen.begin() + k, chosen.begin() + 2 * k),
+              (std::vector<int32_t>{4, 2, 33, 31, 39, 0, 1, 3}));
+  }
+}
+
+TEST(MoeGpu, LargeTheMostTokens) {
+  const Layer layer(make_desc(WeightFormat::nvfp4, 64, 32, 8, 2, 1, 0));
+  const plan::Desc d = with_tokens(layer.desc, plan::kTokensMax);
+  MoeInput input(d, Pattern::random, 23);
+  std::fill(input.residual.begin(), input.residual.end(), uint16_t{0});
+  std::vector<uint16_t> want;
+  for (const Kernel& kernel : kernels(plan::Path::w4a16, WeightFormat::nvfp4)) {
+    if (kernel.tile.k != 64) continue;
+    const auto got = run_moe(*plan_of(d, kernel.tile), layer, input);
+    if (want.empty()) {
+      want = got;
+      expect_close(layer, input, got, d.tokens, 509, "65,536 tokens");
+    }
+    expect_equal(got, want, plan::shape_name(kernel.tile));
+  }
+}
+
 TEST(MoeGpu, LargeRepeatsAndGraphsGiveTheSameBits) {
   for (const int64_t hidden : {448, 4096}) {  // one segment, and several by tickets
     const Layer layer(make_desc(WeightFormat::nvfp4, hidden, 64, 8, 2, 1, 0));
@@ -407,21 +497,26 @@ TEST(MoeGpu, SmallW4a4LayersAreTheReferenceBitForBit) {
 }
 
 TEST(MoeGpu, SmallCases) {
-  for (const WeightFormat format : kFormats) {
-    const Layer layer(make_desc(format, 1088, 32, 6, 2, 1, 0));  // 17 slices of gate_up go round every ring
-    for (const int64_t tokens : {1, 9, 130}) {
-      const plan::Desc d = with_tokens(layer.desc, tokens);
-      MoeInput input(d, Pattern::random, 17);
-      std::fill(input.residual.begin(), input.residual.end(), uint16_t{0});
-      std::vector<uint16_t> want;
-      for (const Kernel& kernel : kernels(plan::Path::w4a16, format)) {
-        if (kernel.tile.n % 16 != 0 && kernel.tile.n != 8) continue;
-        const auto got = run_moe(*plan_of(d, kernel.tile), layer, input);
-        if (want.empty()) {
-          want = got;
-          expect_close(layer, input, got, tokens, 16, std::to_string(tokens) + " tokens");
+  // 17 slices go round every ring: of gate_up, then of down.
+  for (const auto& [hidden, inner] : {std::pair<int64_t, int64_t>{1088, 32}, {64, 1088}}) {
+    for (const WeightFormat format : kFormats) {
+      const Layer layer(make_desc(format, hidden, inner, 6, 2, 1, 0));
+      for (const int64_t tokens : {1, 9, 130}) {
+        const plan::Desc d = with_tokens(layer.desc, tokens);
+        MoeInput input(d, Pattern::random, 17);
+        std::fill(input.residual.begin(), input.residual.end(), uint16_t{0});
+        std::vector<uint16_t> want;
+        for (const Kernel& kernel : kernels(plan::Path::w4a16, format)) {
+          if (kernel.tile.n % 16 != 0 && kernel.tile.n != 8) continue;
+          const auto plan = plan_of(d, kernel.tile);
+          ASSERT_TRUE(plan.has_value());
+          const auto got = run_moe(*plan, layer, input);
+          if (want.empty()) {
+            want = got;
+            expect_close(layer, input, got, tokens, 16, std::to_string(tokens) + " tokens");
+          }
+          expect_equal(got, want, plan::shape_name(kernel.tile));
         }
-        expect_equal(got, want, plan::shape_name(kernel.tile));
       }
     }
   }

@@ -41,6 +41,7 @@ struct Lane {
   const char* waits_for = nullptr;
   const std::function<bool()>* ready = nullptr;  // null: may run
   uint64_t exchanges = 0;
+  int64_t copy_groups = 0;  // committed
   uint64_t barrier_phase[kBarrierIds] = {};
 };
 
@@ -65,6 +66,7 @@ struct MBarrier {
 struct Later {
   int lane = 0;
   bool is_arrival = false;
+  int64_t group = 0;  // of the lane's copies
   uint32_t to = 0, bytes = 0;
   const void* from = nullptr;  // null: zeros
   uint32_t barrier = 0;        // 0: none
@@ -210,6 +212,7 @@ void start_block(size_t smem_bytes) {
     lane.asleep = 0;
     lane.ready = nullptr;
     lane.exchanges = 0;
+    lane.copy_groups = 0;
     std::memset(lane.barrier_phase, 0, sizeof lane.barrier_phase);
     getcontext(&lane.start);
     lane.start.uc_stack = {lane.stack.get(), 0, kStackBytes};
@@ -351,7 +354,11 @@ void mbarrier_wait_parity(uint32_t barrier, uint32_t parity) {
 void copy_later(uint32_t shared_to, const void* from, uint32_t bytes, bool zero) {
   if (!zero) check_global(from, bytes);
   std::memset(shared_memory(shared_to, bytes), static_cast<int>(kGarbage), bytes);
-  block.later.push_back({.lane = block.current, .to = shared_to, .bytes = bytes, .from = zero ? nullptr : from});
+  block.later.push_back({.lane = block.current,
+                         .group = block.lanes[static_cast<size_t>(block.current)].copy_groups,
+                         .to = shared_to,
+                         .bytes = bytes,
+                         .from = zero ? nullptr : from});
 }
 
 void copy_later_to_barrier(uint32_t shared_to, const void* from, uint32_t bytes, uint32_t barrier) {
@@ -365,6 +372,18 @@ void copy_later_to_barrier(uint32_t shared_to, const void* from, uint32_t bytes,
 
 void arrive_after_copies(uint32_t barrier) {
   block.later.push_back({.lane = block.current, .is_arrival = true, .barrier = barrier});
+}
+
+void commit_copies() { ++block.lanes[static_cast<size_t>(block.current)].copy_groups; }
+
+void wait_for_copies(int pending_groups) {
+  const int lane = block.current;
+  const int64_t end = block.lanes[static_cast<size_t>(lane)].copy_groups - pending_groups;
+  wait_until("its copies", [&] {
+    return std::none_of(block.later.begin(), block.later.end(), [&](const Later& l) {
+      return l.lane == lane && !l.is_arrival && l.barrier == 0 && l.group < end;
+    });
+  });
 }
 
 void* allocate(size_t bytes) {

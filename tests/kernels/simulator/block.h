@@ -55,6 +55,9 @@ void copy_later(uint32_t shared_to, const void* from, uint32_t bytes, bool zero)
 void copy_later_to_barrier(uint32_t shared_to, const void* from, uint32_t bytes, uint32_t barrier);
 /// Arrives when this thread's copies so far have landed.
 void arrive_after_copies(uint32_t barrier);
+/// This thread's copies since the last call are a group; all but the last `pending_groups` of its groups have landed.
+void commit_copies();
+void wait_for_copies(int pending_groups);
 
 /// Global memory that copies may read.
 void* allocate(size_t bytes);

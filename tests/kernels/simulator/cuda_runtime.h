@@ -38,6 +38,9 @@ struct alignas(16) uint4 {
 struct alignas(16) int4 {
   int x, y, z, w;
 };
+struct alignas(8) float2 {
+  float x, y;
+};
 struct alignas(16) float4 {
   float x, y, z, w;
 };

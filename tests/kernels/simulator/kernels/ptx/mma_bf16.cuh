@@ -37,8 +37,10 @@ inline uint32_t mul_bf16x2(uint32_t a, uint32_t b) {
   };
   return product(a & 0xffffU, b & 0xffffU) | product(a >> 16, b >> 16) << 16;
 }
-inline uint32_t mul_bf16x2_low(uint32_t a, uint32_t b) { return mul_bf16x2(a, (b & 0xffffU) * 0x10001U); }
-inline uint32_t mul_bf16x2_high(uint32_t a, uint32_t b) { return mul_bf16x2(a, (b >> 16) * 0x10001U); }
+template <int half>
+uint32_t mul_bf16x2_by(uint32_t a, uint32_t b) {
+  return mul_bf16x2(a, (b >> (16 * half) & 0xffffU) * 0x10001U);
+}
 inline uint32_t cvt_bf16x2(float high, float low) { return uint32_t{float_to_bf16(high)} << 16 | float_to_bf16(low); }
 
 }  // namespace tessera::kernels::ptx
