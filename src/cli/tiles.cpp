@@ -167,6 +167,7 @@ Json candidate_json(const LayerPlans& plans, size_t index) {
                                    {"smem_us", cost.smem_us},
                                    {"mma_us", cost.mma_us},
                                    {"issue_us", cost.issue_us},
+                                   {"start_us", cost.start_us},
                                    {"blocks", cost.blocks},
                                    {"weight_bytes", cost.weight_bytes},
                                    {"chosen", p.choice == index}};

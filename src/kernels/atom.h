@@ -13,7 +13,7 @@
 //
 // A matrix is cut into strips of 16 rows; a strip is one linear run of atoms, an atom 256 elements along K, four slices
 // of 64. Whatever depth a kernel stages at a time, its part of a strip is one contiguous, 16-byte aligned run of whole
-// slices, which one linear bulk copy brings. Rows beyond the matrix and elements beyond its depth are zero codes with
+// slices, which copies of any size can bring. Rows beyond the matrix and elements beyond its depth are zero codes with
 // zero bytes as scales.
 //
 //   matrix   | strip 0: atom 0, atom 1, ... | strip 1: ... |

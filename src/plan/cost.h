@@ -15,7 +15,8 @@ struct Cost {
   double mma_us = 0;       // tensor cores, padding included
   double issue_us = 0;     // warp instructions over 4 a clock
   double floor_us = 0;     // the largest, with the SMs that idle at the end and the latency that few warps do not hide
-  double estimate_us = 0;  // the floor and a share of the rest
+  double start_us = 0;     // of blocks after one another, while each loads its first stage and writes its rows
+  double estimate_us = 0;  // the floor, a share of the rest, and the starts
   const char* bound =
       "";  // which of them is the largest: "memory", "L2", "smem", "mma", "issue"; "nothing" for 0 tokens
 

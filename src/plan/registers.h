@@ -14,18 +14,19 @@ inline constexpr int kRegisterUnit = 8;
 
 /// W4A16. Fragments of the next MMA step beside the current one, per 16 rows: 8 of BF16 (two k16 steps), 4 of codes, 1
 /// of scales; 8 for columns, which are streamed, and one for every 4 columns, whose loads the compiler starts early.
-/// The rest is addresses of its loads, loop state, barrier phases. Fitted to what nvcc 13.0 makes of all tiles for sm_90a and
-/// sm_120f: none that this allows spills.
+/// The rest is addresses of its loads, loop state, barrier phases. Fitted to what nvcc 13.0 makes of all tiles for
+/// sm_90a and sm_120f: none that this allows spills.
 inline constexpr int kRowFragmentW4A16 = 13;
 inline constexpr int kColumnFragments = 8;
 inline constexpr int kColumnsPerRegister = 4;
 inline constexpr int kRegistersOverhead = 30;
 
-/// W4A16 tiles whose consumers load: what all of them take besides accumulators, of the 255 that eight warps may have.
+/// W4A16 tiles whose consumers load activations: what the widest of them take at least besides accumulators, of the 255
+/// that eight warps may have. Narrower ones take what is free.
 inline constexpr int kRegistersWhereConsumersLoad = 124;
 
 /// W4A4: codes and scales of two strips and of one column block, and what the compiled 256x128x64 kernel takes besides
-/// (167 in all).
+/// (168 in all).
 inline constexpr int kRowFragmentW4A4 = 5;
 inline constexpr int kStripsAtOnceW4A4 = 2;
 inline constexpr int kColumnFragmentW4A4 = 3;

@@ -106,7 +106,7 @@ TEST(Budget, IsAConstantOfTheTile) {
                        .warps_m = 4,
                        .warps_n = 1,
                        .stages = 3};
-  static_assert(Budget<kTile>::kSmem.total_bytes == 39'984 && Budget<kTile>::kThreads == 192);
+  static_assert(Budget<kTile>::kSmem.total_bytes == 39'984 && Budget<kTile>::kThreads == 160);
   EXPECT_EQ(make_tile(kTile.path, kTile.format, kTile.m, kTile.n, kTile.k, kTile.blocks_per_sm), kTile);
   Tile tile = kTile;
   tile.stages = 4;
@@ -173,9 +173,9 @@ TEST(Budget, MoreOfAnythingNeverGetsMoreStages) {
 
 TEST(Registers, LimitsComeFromTheRegisterFile) {
   const Tile decode = make_tile(Path::w4a16, WeightFormat::nvfp4, 64, 8, 256, 2);
-  EXPECT_EQ(threads(decode), 192);
+  EXPECT_EQ(threads(decode), 160);
   EXPECT_EQ(accumulator_registers(decode), 4);
-  EXPECT_EQ(register_limit(decode), 168);  // 12 warps: 3 on a scheduler, 16384 / 96 = 170
+  EXPECT_EQ(register_limit(decode), 168);  // 10 warps: 3 on a scheduler, 16384 / 96 = 170
   const Tile prefill = make_tile(Path::w4a16, WeightFormat::nvfp4, 256, 128, 64, 1);
   EXPECT_EQ(threads(prefill), 256);
   EXPECT_EQ(register_limit(prefill), 255);  // 8 warps: 2 on a scheduler; a thread has no more

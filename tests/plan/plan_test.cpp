@@ -90,7 +90,7 @@ TEST(Plan, RejectionsSayTheBytes) {
             "2 stages of 27648 B, barriers 32 B: 55328 B, 5152 B over 50176 (2 blocks an SM)");
   EXPECT_EQ(reason(Path::w4a4, 256, 256, 64, 1), "epilogue 135168 B, barriers 32 B: 135200 B, 33824 B over 101376");
   EXPECT_EQ(reason(Path::w4a16, 256, 48, 64, 2),
-            "124 registers a thread (48 accumulators), 320 threads x 2 blocks leave 96");
+            "124 registers a thread (48 accumulators), 288 threads x 2 blocks leave 96");
   EXPECT_THAT(reason(Path::w4a16, 100, 8, 64, 1), HasSubstr("is not made of 16x8x64 MMAs"));
   EXPECT_EQ(reason(Path::w4a16, 64, 8, 256, 2), "");
 
@@ -102,7 +102,7 @@ TEST(Plan, RejectionsSayTheBytes) {
   EXPECT_EQ(reject_reason(wide, small), "84032 B, 18496 B over the 65536 B a block may have on a GPU with 64 KB");
   const Tile decode = make_tile(Path::w4a16, WeightFormat::nvfp4, 64, 8, 256, 2);
   EXPECT_EQ(reject_reason(decode, small),
-            "1 of the 2 blocks an SM that it is made for are resident on a GPU with 64 KB (39984 B, 192 threads)");
+            "1 of the 2 blocks an SM that it is made for are resident on a GPU with 64 KB (39984 B, 160 threads)");
 }
 
 TEST(Plan, AGpuWithoutRoomGetsAnErrorThatNamesEverything) {

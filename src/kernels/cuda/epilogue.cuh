@@ -22,7 +22,7 @@ __device__ inline uint32_t swiglu_pair(uint32_t gate, uint32_t up) {
   return pair;
 }
 
-/// Gates for which no step of SwiGLU overflows, underflows or is a special case: nearly all of them.
+/// Gates for which no step of silu overflows, underflows or is a special case: nearly all of them.
 __device__ inline bool ordinary_gate(float gate) { return gate >= -80.0F && gate <= 50.0F && fabsf(gate) >= 0x1p-60F; }
 /// Whether swiglu_pair_ordinary() gives the bits of swiglu_pair().
 __device__ inline bool ordinary(uint32_t gate, uint32_t up) {
@@ -30,9 +30,10 @@ __device__ inline bool ordinary(uint32_t gate, uint32_t up) {
          high_bf16(up) == high_bf16(up);
 }
 
-/// silu of an ordinary gate, without a branch, so that several overlap. The quotient is rounded correctly: by an
-/// approximate reciprocal, one Newton step, and two corrections by exact remainders (Markstein), as __fdiv_rn has it
-/// where it needs no special case.
+/// silu of an ordinary gate, without a branch, so that several overlap: an approximate reciprocal, one Newton step, and
+/// two corrections of the quotient by exact remainders (Markstein), as __fdiv_rn has it where it needs no special case.
+/// For some divisors and reciprocals the last bit of fp32 may differ from a correct division's; rounded to BF16, it is
+/// that of every ordinary gate.
 __device__ inline float silu_ordinary(float gate) {
   const float divisor = __fadd_rn(1.0F, spelt::exp_in_range(0.0F - gate));
   const float approximate = ptx::rcp_approx(divisor);
@@ -57,6 +58,8 @@ struct Staged {
   static constexpr int kThreads = S::kConsumers * 32;
   static constexpr int kPitch = S::kTile.m * 2 + 16;
   static constexpr int kStripBytes = plan::kMmaRows * 2;
+  static constexpr int kWords = S::kStrips * 4, kChunks = S::kStrips * 2;  // of a column: SwiGLU's pairs, 16 bytes
+  static_assert(kThreads % kWords == 0 && kThreads % kChunks == 0);
   /// Columns, `step` apart, of which a thread has an element each under way: whole turns, so that none lies beyond the
   /// tile. Few in decode tiles, which are many, and whose other block covers the wait.
   static constexpr int at_once(int step) {
@@ -68,7 +71,7 @@ struct Staged {
 
   /// SwiGLU of gate rows and up rows, by 8 in each strip: two elements at a time.
   static __device__ void write_gated(const GemmArgs& args, const BlockTile& block, const std::byte* smem, int thread) {
-    constexpr int kWords = S::kStrips * 4, kStep = kThreads / kWords, kAtOnce = at_once(kStep);
+    constexpr int kStep = kThreads / kWords, kAtOnce = at_once(kStep);
     const int word = thread % kWords, first = block.strip * 8 + word * 2;
     if (word >= block.strips * 4 || first >= args.width) return;  // a padded last strip has rows that `out` lacks
     int column = thread / kWords;
@@ -83,7 +86,7 @@ struct Staged {
 #pragma unroll
       for (int i = 0; i < kAtOnce; ++i) {
         const std::byte* p = from + i * kStep * kPitch;
-        all_ordinary &= ordinary(gate_at(p), up_at(p));
+        all_ordinary &= column + i * kStep >= block.tile.columns || ordinary(gate_at(p), up_at(p));
       }
       uint32_t pairs[kAtOnce];
 #pragma unroll
@@ -109,7 +112,7 @@ struct Staged {
 
   /// 16 bytes at a time.
   static __device__ void write(const GemmArgs& args, const BlockTile& block, const std::byte* smem, int thread) {
-    constexpr int kChunks = S::kStrips * 2, kStep = kThreads / kChunks, kAtOnce = at_once(kStep);
+    constexpr int kStep = kThreads / kChunks, kAtOnce = at_once(kStep);
     const int chunk = thread % kChunks, first = block.strip * plan::kMmaRows + chunk * 8;
     if (chunk >= block.strips * 2 || first >= args.width) return;
     int column = thread / kChunks;

@@ -41,25 +41,26 @@ __global__ void __launch_bounds__(kReduceThreads) sum_experts(const __grid_const
   __shared__ int64_t rows[plan::kExpertsPerTokenMax + 1];
   __shared__ float weights[plan::kExpertsPerTokenMax + 1];
   // Before the PDL wait, all but the rows: the blocks of the product before this kernel let it start after their own
-  // wait, and so after everything that came before that product.
+  // wait, and so after everything that came before that product. Past L1, which may have what these addresses held.
   const int64_t token = blockIdx.x;
   const int k = args.experts_per_token, thread = static_cast<int>(threadIdx.x);
   if (thread < k) {
-    rows[thread] = int64_t{args.slots[token * k + thread]} * args.hidden;
-    weights[thread] = args.weights[token * k + thread];
+    rows[thread] = int64_t{__ldcg(args.slots + token * k + thread)} * args.hidden;
+    weights[thread] = __ldcg(args.weights + token * k + thread);
   } else if (thread == k && args.shared) {
     rows[k] = (int64_t{args.tokens} * k + token) * args.hidden;
-    weights[k] = args.shared_gate != nullptr ? spelt::sigmoid(args.shared_gate[token]) : 1.0F;
+    weights[k] = args.shared_gate != nullptr ? spelt::sigmoid(__ldcg(args.shared_gate + token)) : 1.0F;
   }
   __syncthreads();
   const int column = (static_cast<int>(blockIdx.y) * kReduceThreads + thread) * 8;
   const bool exists = column < args.hidden;
-  auto* at = reinterpret_cast<uint4*>(args.residual + token * args.hidden + (exists ? column : 0));
-  const uint4 before = *at;
+  auto* at = reinterpret_cast<uint4*>(args.residual + token * args.hidden + column);
+  uint4 before{};
+  if (exists) before = __ldcg(at);
   ptx::griddepcontrol_wait();
   ptx::griddepcontrol_launch_dependents();
   if (!exists) return;
-  constexpr int kAtOnce = 12;  // rows under way
+  constexpr int kAtOnce = 12;  // rows under way: those of most models at once
   const int count = k + (args.shared ? 1 : 0);
   float sums[8] = {};
   for (int first = 0; first < count; first += kAtOnce) {

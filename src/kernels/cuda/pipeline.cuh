@@ -30,7 +30,8 @@ __device__ inline bool find_block_tile(const GemmArgs& args, int strips, BlockTi
   return true;
 }
 
-/// For each stage a barrier that is full when its bytes have landed, and one that is empty when they have been read.
+/// For each stage a barrier that is full when what others bring has landed, and one that is empty when it has been
+/// read.
 template <int stages, int barriers_offset>
 struct Pipeline {
   static __device__ uint32_t full(uint32_t smem, int stage) { return smem + barriers_offset + stage * 16; }

@@ -23,9 +23,10 @@
 // as [k half][column][4 x 16 bytes], so that consumers read without bank conflicts; K beyond the depth is zeros.
 // Columns without a slot hold the last slot's or anything: no MMA mixes columns, and none of theirs is written.
 //
-// A warp loads the weights of its own strips, and nobody else reads them: the next load goes out as soon as the warp
-// has read a slot, whatever other warps do. Activations are everybody's and go by the ring's barriers: in decode tiles
-// a warp more brings them, since a step is short; in prefill tiles all consumers do, and have its registers.
+// A warp loads the weights of its own strips, and nobody else reads them: it waits for its own copies alone, and loads
+// again as soon as the next stage is there, whatever other warps do. Activations are everybody's and go by the ring's
+// barriers: in decode tiles a warp more brings them, since a step is short; in prefill tiles all consumers do, and have
+// its registers.
 //
 // Same bits for every tile: an accumulator is summed serially over slices of K = 64, in each by MMAs 0..3 (atom.h),
 // from zero in each K segment; segments are added in ascending order by fp32 additions. Slices beyond the depth are not
@@ -54,7 +55,7 @@ struct Shape {
   static constexpr int kLoaders = kConsumersLoad ? kConsumers : plan::producer_warps(kTile);
   static constexpr bool kFolds = plan::folds_segments(kTile);
   static constexpr bool kSplits = plan::splits_segments(kTile);
-  static_assert(kTile.warps_n == 1 && kStrips <= 32);
+  static_assert(kTile.warps_n == 1 && (kWarpStrips == 1 || kWarpStrips == 2));
 
   using Ring = Pipeline<kStages, Budget::kSmem.barriers_offset>;
 
@@ -246,7 +247,7 @@ __device__ inline void multiply(const std::byte* stage, int slice, int cols, int
 }
 
 /// Steps [step, end) of this block's K range; `at` and `weights` run on from call to call. load_ahead(step) is called
-/// in each, late in it: then other warps too have left the stage before.
+/// in each, after its first slice: by then other warps too have left the stage before.
 template <typename Budget, typename LoadAhead>
 __device__ inline void multiply_steps(const BlockWork& work, const std::byte* smem, uint32_t smem_address, int step,
                                       int end, typename Shape<Budget>::Ring::Place& at, WeightLoads<Budget>& weights,

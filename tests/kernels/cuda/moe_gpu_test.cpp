@@ -79,14 +79,15 @@ plan::Desc odd_desc(WeightFormat format) {
   return make_desc(format, 448, format == WeightFormat::nvfp4 ? 176 : 160, 24, 5, 1, 0);
 }
 
-/// x [columns, shape.cols] times the one group `atoms`: [columns, width].
+/// x [columns, shape.cols] times the one group `atoms`, scaled: [columns, width].
 std::vector<uint16_t> run_product(const plan::Tile& tile, const AtomShape& shape, const std::vector<std::byte>& atoms,
-                                  const std::vector<uint16_t>& x, int64_t width, bool swiglu) {
+                                  const std::vector<uint16_t>& x, int64_t width, bool swiglu, float gate_scale = 1,
+                                  float up_scale = 1) {
   const auto columns = static_cast<int32_t>(static_cast<int64_t>(x.size()) / shape.cols);
   std::vector<SlotTile> tiles;
   for (int32_t at = 0; at < columns; at += tile.n) tiles.push_back({0, at, std::min(tile.n, columns - at), 0});
   const std::vector<int32_t> count = {static_cast<int32_t>(tiles.size())};
-  const std::vector<float> alphas(2, atom_alpha(shape.format, 1));
+  const std::vector<float> alphas = {atom_alpha(shape.format, gate_scale), atom_alpha(shape.format, up_scale)};
   const OnDevice<std::byte> weights{std::span<const std::byte>(atoms)};
   const OnDevice<uint16_t> device_x{std::span<const uint16_t>(x)};
   const OnDevice<float> alpha{std::span<const float>(alphas)};
@@ -156,8 +157,8 @@ TEST(MoeGpu, SwigluOfEveryGateIsThatOfTheCpu) {
   const AtomShape shape = *atom_shape(views);
   std::vector<std::byte> atoms(atom_matrix_bytes(shape));
   ASSERT_TRUE(kernels::pack_atoms(views, atoms.data()).ok());
-  // All BF16 gates but infinities and NaNs, which spoil other rows too, -0, which a sum makes 0, and those whose product
-  // with a weight of 1 is no normal number before it is scaled back.
+  // All BF16 gates but infinities and NaNs, which spoil other rows too, -0, which a sum makes 0, and those whose
+  // product with a weight of 1 is no normal number before it is scaled back.
   std::vector<uint16_t> x;
   const auto ups = random_bf16(1 << 16, 5);
   for (uint32_t bits = 0; bits < 1U << 16; ++bits) {
@@ -169,13 +170,24 @@ TEST(MoeGpu, SwigluOfEveryGateIsThatOfTheCpu) {
     x.push_back(up);
   }
   x.resize((x.size() + 63) / 64 * 64);
-  for (const Kernel& kernel : kernels(plan::Path::w4a16, WeightFormat::nvfp4)) {
-    const auto got = run_product(kernel.tile, shape, atoms, x, rows, true);
+  const auto expect_swiglu = [&](const plan::Tile& tile, float gate_scale, float up_scale) {
+    const auto got = run_product(tile, shape, atoms, x, rows, true, gate_scale, up_scale);
     for (size_t i = 0; i < got.size(); ++i) {
       const size_t at = i / 16 * 64 + i % 16 * 2;
-      ASSERT_EQ(got[i], swiglu(bf16_to_float(x[at]), bf16_to_float(x[at + 1])))
-          << plan::shape_name(kernel.tile) << ", gate " << bf16_to_float(x[at]) << ", up " << bf16_to_float(x[at + 1]);
+      const float gate = bf16_to_float(x[at]) * gate_scale, up = bf16_to_float(x[at + 1]) * up_scale;
+      const uint16_t want = swiglu(gate, up);
+      const bool both_nan = std::isnan(bf16_to_float(want)) && std::isnan(bf16_to_float(got[i]));
+      ASSERT_TRUE(got[i] == want || both_nan)
+          << plan::shape_name(tile) << ", gate " << gate << ", up " << up << ": " << got[i] << ", want " << want;
     }
+  };
+  const auto all = kernels(plan::Path::w4a16, WeightFormat::nvfp4);
+  for (const Kernel& kernel : all) expect_swiglu(kernel.tile, 1, 1);
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  for (const Kernel* kernel : {&all.front(), &all.back()}) {  // one pair and several under way
+    for (const float up_scale : {kInfinity, -0x1p118F, 0x1p-118F, std::nanf("")})
+      expect_swiglu(kernel->tile, 1, up_scale);
+    for (const float gate_scale : {-kInfinity, std::nanf("")}) expect_swiglu(kernel->tile, gate_scale, 1);
   }
 }
 
@@ -375,6 +387,40 @@ TEST(MoeGpu, RouterPutsNanLast) {
   }
 }
 
+TEST(MoeGpu, LargeLayersThatDoNotWaitForOneAnotherGiveTheSameBits) {
+  // Two inputs in turn, with one workspace and one residual, so that whatever a kernel reads too early differs.
+  for (const plan::Path path : {plan::Path::w4a16, plan::Path::w4a4}) {
+    plan::Desc desc = make_desc(WeightFormat::nvfp4, 192, 64, 8, 2, 1, 0);
+    desc.path = path;
+    const Layer layer(desc);
+    for (const int64_t tokens : {1, 100, 1000}) {
+      const plan::Desc d = with_tokens(desc, tokens);
+      const MoePlan plan = *plan_of(d, kernels(path, WeightFormat::nvfp4)[0].tile);
+      const MoeInput a(d, Pattern::random, 31), b(d, Pattern::few_experts, 37);
+      MoeCall calls[] = {{plan, layer, a}, {plan, layer, b}};
+      calls[1].args.workspace = calls[0].args.workspace;
+      calls[1].args.residual = calls[0].args.residual;
+      device::Stream stream;
+      ASSERT_EQ(cudaStreamCreateWithFlags(stream.fill(), cudaStreamNonBlocking), cudaSuccess);
+      const auto run = [&](bool waiting) {
+        EXPECT_EQ(cudaMemcpy(calls[0].residual.get(), a.residual.data(), a.residual.size() * 2, cudaMemcpyHostToDevice),
+                  cudaSuccess);
+        for (int i = 0; i < 40; ++i) {
+          EXPECT_TRUE(calls[i % 2].run(stream.get()).ok());
+          if (waiting) EXPECT_EQ(cudaStreamSynchronize(stream.get()), cudaSuccess);
+        }
+        EXPECT_EQ(cudaStreamSynchronize(stream.get()), cudaSuccess);
+        return calls[0].residual.read();
+      };
+      const auto want = run(true);
+      for (int repeat = 0; repeat < 20; ++repeat) {
+        expect_equal(run(false), want, std::string(plan::name(path)) + ", " + std::to_string(tokens) + " tokens");
+        if (HasFatalFailure()) return;
+      }
+    }
+  }
+}
+
 TEST(MoeGpu, LargeTheMostTokens) {
   const Layer layer(make_desc(WeightFormat::nvfp4, 64, 32, 8, 2, 1, 0));
   const plan::Desc d = with_tokens(layer.desc, plan::kTokensMax);
@@ -382,7 +428,7 @@ TEST(MoeGpu, LargeTheMostTokens) {
   std::fill(input.residual.begin(), input.residual.end(), uint16_t{0});
   std::vector<uint16_t> want;
   for (const Kernel& kernel : kernels(plan::Path::w4a16, WeightFormat::nvfp4)) {
-    if (kernel.tile.k != 64) continue;
+    if (kernel.tile.k != 64) continue;  // every m and n; a depth of 64 makes others the same
     const auto got = run_moe(*plan_of(d, kernel.tile), layer, input);
     if (want.empty()) {
       want = got;
