@@ -388,12 +388,14 @@ TEST(MoeGpu, RouterPutsNanLast) {
 }
 
 TEST(MoeGpu, LargeLayersThatDoNotWaitForOneAnotherGiveTheSameBits) {
-  // Two inputs in turn, with one workspace and one residual, so that whatever a kernel reads too early differs.
+  // Two inputs in turn, with one workspace and one residual, so that whatever a kernel reads too early differs; down is
+  // long enough for the kernel behind it to start meanwhile.
   for (const plan::Path path : {plan::Path::w4a16, plan::Path::w4a4}) {
-    plan::Desc desc = make_desc(WeightFormat::nvfp4, 192, 64, 8, 2, 1, 0);
+    plan::Desc desc = make_desc(WeightFormat::nvfp4, 512, 2048, 8, 2, 1, 0);
     desc.path = path;
     const Layer layer(desc);
     for (const int64_t tokens : {1, 100, 1000}) {
+      if (path == plan::Path::w4a4 && tokens > 100) continue;  // its instruction may be emulated
       const plan::Desc d = with_tokens(desc, tokens);
       const MoePlan plan = *plan_of(d, kernels(path, WeightFormat::nvfp4)[0].tile);
       const MoeInput a(d, Pattern::random, 31), b(d, Pattern::few_experts, 37);
