@@ -178,14 +178,19 @@ struct MoeCall {
   [[nodiscard]] Status run(cudaStream_t stream) const { return moe(plan, args, stream); }
 };
 
+/// One run, to its end.
+inline void run_and_wait(const MoeCall& call) {
+  device::Stream stream;
+  ASSERT_EQ(cudaStreamCreateWithFlags(stream.fill(), cudaStreamNonBlocking), cudaSuccess);
+  const Status status = call.run(stream.get());
+  ASSERT_TRUE(status.ok()) << status.message();
+  ASSERT_EQ(cudaStreamSynchronize(stream.get()), cudaSuccess);
+}
+
 /// Tile by tile: what one run leaves in the residual.
 inline std::vector<uint16_t> run_moe(const MoePlan& plan, const Layer& layer, const MoeInput& input) {
   const MoeCall call(plan, layer, input);
-  device::Stream stream;
-  EXPECT_EQ(cudaStreamCreateWithFlags(stream.fill(), cudaStreamNonBlocking), cudaSuccess);
-  const Status status = call.run(stream.get());
-  EXPECT_TRUE(status.ok()) << status.message();
-  EXPECT_EQ(cudaStreamSynchronize(stream.get()), cudaSuccess);
+  run_and_wait(call);
   return call.residual.read();
 }
 
