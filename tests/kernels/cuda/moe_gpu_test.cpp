@@ -506,32 +506,57 @@ TEST(MoeGpu, SmallAtomsAreThoseOfTheCpu) {
   }
 }
 
-TEST(MoeGpu, SmallW4a4LayersAreTheReferenceBitForBit) {
-  for (const WeightFormat format : kFormats) {
-    plan::Desc desc = make_desc(format, 192, 64, 6, 2, 1, 0);
-    desc.path = plan::Path::w4a4;
-    const Layer layer(desc);
-    for (const int64_t tokens : {1, 9, 130}) {
-      const plan::Desc d = with_tokens(desc, tokens);
-      MoeInput input(d, Pattern::random, 19);
-      std::fill(input.residual.begin(), input.residual.end(), uint16_t{0});
-      for (const Kernel& kernel : kernels(plan::Path::w4a4, format)) {
-        const MoePlan plan = *plan_of(d, kernel.tile);
-        const MoeCall call(plan, layer, input);
-        run_and_wait(call);
-        const auto got = call.residual.read();
-        const auto memory = call.workspace.read();
-        const MoeWorkspace w = moe_workspace(plan);
-        const auto* ids = reinterpret_cast<const int32_t*>(memory.data() + w.ids);
-        const auto* weights = reinterpret_cast<const float*>(memory.data() + w.weights);
-        for (int64_t t = 0; t < tokens; t += 31) {
-          const auto want = reference_token(layer, input, t, {ids + t * 2, 2}, {weights + t * 2, 2});
-          for (size_t i = 0; i < want.size(); ++i) {
-            ASSERT_EQ(got[static_cast<size_t>(t) * 192 + i], float_to_bf16(want[i]))
-                << plan::shape_name(kernel.tile) << ", token " << t << " of " << tokens << ", row " << i;
-          }
+/// Every W4A4 tile against the reference, every `stride`-th token, and against the first tile.
+void expect_w4a4_reference(const Layer& layer, int64_t tokens, int64_t stride) {
+  const plan::Desc d = with_tokens(layer.desc, tokens);
+  const auto hidden = static_cast<size_t>(d.hidden), k = static_cast<size_t>(d.experts_per_token);
+  MoeInput input(d, Pattern::random, 19);
+  std::fill(input.residual.begin(), input.residual.end(), uint16_t{0});
+  std::vector<uint16_t> first;
+  for (const Kernel& kernel : kernels(plan::Path::w4a4, d.format)) {
+    const MoePlan plan = *plan_of(d, kernel.tile);
+    const MoeCall call(plan, layer, input);
+    run_and_wait(call);
+    const auto got = call.residual.read();
+    const std::string what = plan::shape_name(kernel.tile) + ", " + std::to_string(tokens) + " tokens";
+    if (first.empty()) {
+      first = got;
+      const auto memory = call.workspace.read();
+      const MoeWorkspace w = moe_workspace(plan);
+      const auto* ids = reinterpret_cast<const int32_t*>(memory.data() + w.ids);
+      const auto* weights = reinterpret_cast<const float*>(memory.data() + w.weights);
+      for (int64_t t = 0; t < tokens; t += stride) {
+        const auto at = static_cast<size_t>(t);
+        const auto want = reference_token(layer, input, t, {ids + at * k, k}, {weights + at * k, k});
+        for (size_t i = 0; i < hidden; ++i) {
+          ASSERT_EQ(got[at * hidden + i], float_to_bf16(want[i])) << what << ", token " << t << ", row " << i;
         }
       }
+    }
+    expect_equal(got, first, what);
+    if (testing::Test::HasFatalFailure()) return;
+  }
+}
+
+plan::Desc small_w4a4(WeightFormat format) {
+  plan::Desc desc = make_desc(format, 192, 64, 6, 2, 1, 0);
+  desc.path = plan::Path::w4a4;
+  return desc;
+}
+
+TEST(MoeGpu, SmallW4a4LayersAreTheReferenceBitForBit) {
+  for (const WeightFormat format : kFormats) {
+    const Layer layer(small_w4a4(format));
+    for (const int64_t tokens : {1, 9, 130}) expect_w4a4_reference(layer, tokens, 31);
+  }
+}
+
+TEST(MoeGpu, LargeW4a4LayersAreTheReferenceAtEveryNumberOfTokens) {
+  for (const WeightFormat format : kFormats) {
+    const Layer layer(small_w4a4(format));
+    for (const int64_t tokens : token_counts()) {
+      expect_w4a4_reference(layer, tokens, std::max<int64_t>(1, tokens / 8));
+      if (HasFatalFailure()) return;
     }
   }
 }
