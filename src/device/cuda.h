@@ -50,8 +50,8 @@ struct Launch {
   dim3 grid{1, 1, 1};
   dim3 block{1, 1, 1};
   size_t smem_bytes = 0;
-  bool programmatic_dependent_launch = false;  // the kernel must call griddepcontrol.wait before it
-                                               // reads what the kernel before it writes
+  /// The kernel must call griddepcontrol.wait before it reads what the kernel before it writes.
+  bool programmatic_dependent_launch = false;
   cudaStream_t stream = nullptr;
 };
 
