@@ -5,9 +5,9 @@
 #include <random>
 #include <vector>
 
-#include "engine/sampler.h"
+#include "kernels/cpu/sampler.h"
 
-namespace tessera::engine {
+namespace tessera::kernels {
 namespace {
 
 constexpr size_t kVocab = 248320;
@@ -21,7 +21,7 @@ std::vector<float> logits(bool peaked) {
   return row;
 }
 
-void draw(benchmark::State& state, bool peaked, SamplingParams params) {
+void draw(benchmark::State& state, bool peaked, SampleParams params) {
   std::vector<float> row = logits(peaked);
   Sampler sampler;
   uint64_t position = 0;
@@ -36,9 +36,9 @@ void draw(benchmark::State& state, bool peaked, SamplingParams params) {
   state.SetItemsProcessed(state.iterations());
 }
 
-#define DRAW(name, ...)                                                                                   \
-  BENCHMARK_CAPTURE(draw, flat_##name, false, SamplingParams __VA_ARGS__)->Unit(benchmark::kMicrosecond); \
-  BENCHMARK_CAPTURE(draw, peaked_##name, true, SamplingParams __VA_ARGS__)->Unit(benchmark::kMicrosecond)
+#define DRAW(name, ...)                                                                                 \
+  BENCHMARK_CAPTURE(draw, flat_##name, false, SampleParams __VA_ARGS__)->Unit(benchmark::kMicrosecond); \
+  BENCHMARK_CAPTURE(draw, peaked_##name, true, SampleParams __VA_ARGS__)->Unit(benchmark::kMicrosecond)
 
 DRAW(greedy, {.temperature = 0});
 DRAW(temperature_1, {});
@@ -48,6 +48,6 @@ DRAW(min_p_05, {.min_p = 0.05F});
 DRAW(logprobs_5, {.logprobs = 5});
 
 }  // namespace
-}  // namespace tessera::engine
+}  // namespace tessera::kernels
 
 BENCHMARK_MAIN();

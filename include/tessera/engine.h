@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "tessera/status.h"
+#include "tessera/token_logprob.h"
 
 /// The public C++ API: load a model, submit requests, stream events, cancel.
 namespace tessera {
@@ -59,12 +60,6 @@ struct Request {
   std::vector<int32_t> prompt = {};  // token ids; see Engine::tokenize and Engine::render_chat
   SamplingParams sampling = {};
   Guide guide = {};
-};
-
-struct TokenLogprob {
-  int32_t token = 0;
-  float logprob = 0;  // natural log, of the model's distribution before temperature, filters and penalties
-  int64_t rank = 0;   // 1 is the most likely
 };
 
 enum class FinishReason { none, stop, length, cancelled, error };

@@ -45,6 +45,12 @@ using Stream = Handle<cudaStream_t, cudaStreamDestroy>;
 using Event = Handle<cudaEvent_t, cudaEventDestroy>;
 using DeviceMemory = Handle<void*, cudaFree>;
 
+/// Where a step's kernels go, one after another. Never the default stream.
+struct Queue {
+  cudaStream_t stream = nullptr;
+  bool pdl = true;  // a kernel's blocks may start before the kernel before it has ended; changes no bit
+};
+
 /// How a kernel is launched. Never the default stream.
 struct Launch {
   dim3 grid{1, 1, 1};
@@ -75,6 +81,20 @@ Status launch(void (*kernel)(Parameters...), const Launch& how, Arguments&&... a
   config.attrs = &attribute;
   config.numAttrs = how.programmatic_dependent_launch ? 1 : 0;
   return cuda_status(cudaLaunchKernelEx(&config, kernel, std::forward<Arguments>(arguments)...), "cudaLaunchKernelEx");
+}
+
+/// A kernel of a step. It is launched for programmatic dependent launch, so it must follow the rule of
+/// kernels/cuda/step_tables.h.
+template <typename... Parameters, typename... Arguments>
+Status launch(void (*kernel)(Parameters...), const Queue& queue, dim3 grid, dim3 block, size_t smem_bytes,
+              Arguments&&... arguments) {
+  return launch(kernel,
+                {.grid = grid,
+                 .block = block,
+                 .smem_bytes = smem_bytes,
+                 .programmatic_dependent_launch = queue.pdl,
+                 .stream = queue.stream},
+                std::forward<Arguments>(arguments)...);
 }
 
 }  // namespace tessera::device

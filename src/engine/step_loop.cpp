@@ -6,13 +6,14 @@
 #include "base/check.h"
 #include "engine/fit.h"
 #include "engine/guide_state.h"
-#include "engine/noise.h"
+#include "kernels/noise.h"
 
 namespace tessera::engine {
 
 struct StepLoop::OpenRequest {
   std::shared_ptr<const std::vector<int32_t>> prompt;
   SamplingParams params;
+  kernels::SampleParams sample;  // the same, as the sampler takes them
   Guide guide;
   int64_t max_tokens = 0;  // resolved: what was asked for, or what the context leaves
   uint64_t noise_key = 0;
@@ -29,7 +30,7 @@ struct StepLoop::Choice : Sequence {
         text(std::move(of_request->texts[static_cast<size_t>(number)])),
         guide(request->guide) {
     prompt = request->prompt;
-    if (has_penalty(request->params)) counts.emplace(*prompt);
+    if (request->sample.has_penalty()) counts.emplace(*prompt);
     if (index == 0 && request->params.prompt_logprobs) {
       wants_prompt_logits = true;
       prompt_logprobs.resize(prompt->size());
@@ -40,7 +41,7 @@ struct StepLoop::Choice : Sequence {
   int index;
   ChoiceText text;
   GuideState guide;
-  std::optional<TokenCounts> counts;
+  std::optional<kernels::TokenCounts> counts;
   std::vector<std::vector<TokenLogprob>> prompt_logprobs;
   bool finished = false;
 };
@@ -50,6 +51,18 @@ namespace {
 uint64_t random_seed() {
   std::random_device device;
   return (uint64_t{device()} << 32) | device();
+}
+
+kernels::SampleParams sample_params(const SamplingParams& params) {
+  return {.temperature = params.temperature,
+          .top_k = params.top_k,
+          .top_p = params.top_p,
+          .min_p = params.min_p,
+          .repetition_penalty = params.repetition_penalty,
+          .presence_penalty = params.presence_penalty,
+          .frequency_penalty = params.frequency_penalty,
+          .logit_bias = params.logit_bias,
+          .logprobs = params.logprobs};
 }
 
 std::vector<int32_t> stop_ids(const SamplingParams& params, const std::vector<int32_t>& eos) {
@@ -85,7 +98,7 @@ Expected<std::shared_ptr<EventChannel>> StepLoop::submit(Request request) {
   const int64_t room = parts_.max_model_len - prompt_size;
   open->max_tokens = params.max_tokens < 0 ? room : std::min(params.max_tokens, room);
   TESSERA_RETURN_IF_ERROR(scheduler_.check_fits(prompt_size + open->max_tokens));
-  open->noise_key = noise_key(params.seed ? *params.seed : random_seed(), request.prompt);
+  open->noise_key = kernels::noise_key(params.seed ? *params.seed : random_seed(), request.prompt);
   open->stop_ids = stop_ids(params, parts_.eos_token_ids);
   for (int i = 0; i < params.n; ++i) {
     TESSERA_ASSIGN_OR_RETURN(ChoiceText text, ChoiceText::create(parts_.tokenizer, params));
@@ -94,6 +107,7 @@ Expected<std::shared_ptr<EventChannel>> StepLoop::submit(Request request) {
   open->channel = std::make_shared<EventChannel>(params.n);
   open->open_choices = params.n;
   open->prompt = std::make_shared<const std::vector<int32_t>>(std::move(request.prompt));
+  open->sample = sample_params(params);
   open->params = std::move(params);
   open->guide = std::move(request.guide);
 
@@ -209,7 +223,7 @@ void StepLoop::sample() {
   });
 }
 
-void StepLoop::sample_row(LogitRow& row, std::span<float> logits, Sampler& sampler) const {
+void StepLoop::sample_row(LogitRow& row, std::span<float> logits, kernels::Sampler& sampler) const {
   const Choice& choice = *row.choice;
   const OpenRequest& request = *choice.request;
   if (row.in_prompt) {
@@ -220,13 +234,18 @@ void StepLoop::sample_row(LogitRow& row, std::span<float> logits, Sampler& sampl
   }
   if (request.max_tokens == 0) return;
   const bool may_stop = static_cast<int64_t>(choice.output.size()) >= request.params.min_tokens;
-  DrawArgs args;
+  kernels::DrawArgs args;
   args.logits = logits;
   args.known_ids = known_ids_;
-  args.params = &request.params;
+  args.params = &request.sample;
   args.counts = choice.counts ? &*choice.counts : nullptr;
   if (!may_stop) args.banned = request.stop_ids;
-  args.allowed = choice.guide.allowed();
+  std::vector<uint32_t> allowed;
+  if (!choice.guide.allowed().empty()) {
+    allowed.resize(static_cast<size_t>((vocab_size_ + 31) / 32));
+    for (const int32_t id : choice.guide.allowed()) allowed[static_cast<size_t>(id) / 32] |= 1U << (id % 32);
+    args.allowed = allowed;
+  }
   args.noise = {.key = request.noise_key,
                 .choice = static_cast<uint32_t>(choice.index),
                 .position = static_cast<uint64_t>(row.position)};

@@ -14,11 +14,11 @@
 #include "base/thread_pool.h"
 #include "engine/choice_text.h"
 #include "engine/event_channel.h"
-#include "engine/penalties.h"
-#include "engine/sampler.h"
 #include "engine/scheduler.h"
 #include "engine/sequence.h"
 #include "kernels/batch.h"
+#include "kernels/cpu/sampler.h"
+#include "kernels/cpu/token_counts.h"
 #include "model/model.h"
 #include "tessera/engine.h"
 
@@ -79,7 +79,7 @@ class StepLoop {
     int64_t position = 0;  // of the token that the logits predict
     bool in_prompt = false;
     Status status = {};
-    Draw draw = {};
+    kernels::Draw draw = {};
   };
 
   bool wait_for_work();
@@ -89,7 +89,7 @@ class StepLoop {
   void build_batch(std::span<const ScheduledRows> plan);
   void add_logit_rows(const ScheduledRows& rows, int32_t first_row);
   void sample();
-  void sample_row(LogitRow& row, std::span<float> logits, Sampler& sampler) const;
+  void sample_row(LogitRow& row, std::span<float> logits, kernels::Sampler& sampler) const;
   void deliver();
   void deliver_token(LogitRow& row);
   void finish(Choice& choice, Event event);
@@ -104,10 +104,10 @@ class StepLoop {
   // One step's batch.
   std::vector<int32_t> tokens_;
   std::vector<kernels::SequenceRows> sequences_;
-  std::vector<int32_t> logit_row_index_;  // rows of the batch
-  std::vector<LogitRow> logit_rows_;      // the same rows
-  AlignedBuffer<float> logits_;           // [slots + 64, vocab]
-  std::vector<Sampler> samplers_;         // one for each thread of the pool
+  std::vector<int32_t> logit_row_index_;    // rows of the batch
+  std::vector<LogitRow> logit_rows_;        // the same rows
+  AlignedBuffer<float> logits_;             // [slots + 64, vocab]
+  std::vector<kernels::Sampler> samplers_;  // one for each thread of the pool
   std::vector<std::pair<std::shared_ptr<EventChannel>, Event>> outgoing_;
   EngineStats counts_;  // the totals; published with the rest in stats_
 

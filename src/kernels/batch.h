@@ -15,7 +15,10 @@ struct SequenceRows {
   int32_t rows = 0;
   int32_t first_position = 0;  // position of first_row; 0 starts from an empty state. Prefill: multiple of 64
   RowClass row_class = RowClass::decode;
-  int32_t state_slot = 0;                // Gated DeltaNet slot; unused by models without one
+  int32_t state_slot = 0;  // Gated DeltaNet slot; unused by models without one
+  /// Prefill rows: the state after position snapshot_position - 1 is also written to this slot; -1: none.
+  int32_t snapshot_slot = -1;
+  int32_t snapshot_position = 0;         // a multiple of 64 in (first_position, first_position + rows]
   std::span<const int32_t> block_table;  // KV block of positions [64 i, 64 i + 64); covers all rows of this step
 };
 

@@ -10,9 +10,11 @@
 #include <optional>
 #include <set>
 
-#include "engine/noise.h"
+#include "kernels/noise.h"
 
 namespace tessera::engine {
+using kernels::mix_bits;
+
 namespace {
 
 using kernels::RowClass;

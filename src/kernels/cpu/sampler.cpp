@@ -1,12 +1,12 @@
-#include "engine/sampler.h"
+#include "kernels/cpu/sampler.h"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 
-#include "engine/vocab_scan.h"
+#include "kernels/cpu/vocab_scan.h"
 
-namespace tessera::engine {
+namespace tessera::kernels {
 namespace {
 
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
@@ -20,15 +20,11 @@ int bucket_of(double below_max) {
   return static_cast<int>(std::min(below_max * kBucketsPerUnit, static_cast<double>(kBuckets - 1)));
 }
 
-/// `ids` ascend. Logits that are no numbers stay, to be found out.
-void keep_only(std::span<const int32_t> ids, std::span<float> logits) {
-  auto next = ids.begin();
+/// Logits that are no numbers stay, to be found out.
+void keep_only(std::span<const uint32_t> allowed, std::span<float> logits) {
   for (size_t id = 0; id < logits.size(); ++id) {
-    if (next != ids.end() && static_cast<size_t>(*next) == id) {
-      ++next;
-    } else if (std::isfinite(logits[id])) {
-      logits[id] = -kInfinity;
-    }
+    const bool keeps = (allowed[id / 32] >> (id % 32) & 1U) != 0;
+    if (!keeps && std::isfinite(logits[id])) logits[id] = -kInfinity;
   }
 }
 
@@ -70,7 +66,7 @@ int32_t Sampler::argmax(std::span<const float> logits) const {
 }
 
 Expected<Draw> Sampler::draw(const DrawArgs& args) {
-  const SamplingParams& params = *args.params;
+  const SampleParams& params = *args.params;
   if (params.logprobs) raw_.assign(args.logits.begin(), args.logits.end());
   apply_bias_and_penalties(args);
   const std::span<const float> logits = args.logits.first(static_cast<size_t>(args.known_ids));
@@ -250,4 +246,4 @@ Expected<std::vector<TokenLogprob>> Sampler::logprobs(std::span<const float> log
   return result;
 }
 
-}  // namespace tessera::engine
+}  // namespace tessera::kernels

@@ -8,7 +8,7 @@
 //
 // Generator: Philox4x32 with 10 rounds; constants from Salmon, Moraes, Dror and Shaw, "Parallel random numbers: as easy
 // as 1, 2, 3" (SC 2011). One call serves four neighbouring token ids.
-namespace tessera::engine {
+namespace tessera::kernels {
 
 inline constexpr uint32_t kPhiloxM0 = 0xD2511F53, kPhiloxM1 = 0xCD9E8D57;  // multipliers
 inline constexpr uint32_t kPhiloxW0 = 0x9E3779B9, kPhiloxW1 = 0xBB67AE85;  // key increments: golden ratio, sqrt(3) - 1
@@ -65,4 +65,4 @@ double portable_log(double x);
 /// A standard Gumbel value, -log(-log(u)) with u = (bits + 1/2) / 2^32: between -3.13 and 22.9, rising with bits.
 double gumbel(uint32_t bits);
 
-}  // namespace tessera::engine
+}  // namespace tessera::kernels

@@ -1,8 +1,8 @@
-#include "engine/noise.h"
+#include "kernels/noise.h"
 
 #include <cmath>
 
-namespace tessera::engine {
+namespace tessera::kernels {
 
 double portable_log(double x) {
   int exponent = 0;
@@ -23,4 +23,4 @@ double portable_log(double x) {
 
 double gumbel(uint32_t bits) { return -portable_log(-portable_log((bits + 0.5) * 0x1p-32)); }
 
-}  // namespace tessera::engine
+}  // namespace tessera::kernels

@@ -3,11 +3,11 @@
 #include <cstdint>
 #include <span>
 
-#include "engine/noise.h"
+#include "kernels/noise.h"
 
 // The passes over a whole vocabulary (248,320 logits) that sampling needs, in SIMD. Blocks of 256 ids let the sampler
 // skip most of the vocabulary: a block whose largest logit cannot win is never looked at again.
-namespace tessera::engine {
+namespace tessera::kernels {
 
 inline constexpr int64_t kScanBlock = 256;
 constexpr int64_t scan_blocks(int64_t ids) { return (ids + kScanBlock - 1) / kScanBlock; }
@@ -22,4 +22,4 @@ void exp_weights(const float* logits, int64_t count, double max, double inv_temp
 /// Returns the largest.
 uint32_t noise_block(const NoiseStream& stream, int32_t first, uint32_t* bits);
 
-}  // namespace tessera::engine
+}  // namespace tessera::kernels

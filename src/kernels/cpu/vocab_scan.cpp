@@ -1,16 +1,16 @@
-#include "engine/vocab_scan.h"
+#include "kernels/cpu/vocab_scan.h"
 
 #include <algorithm>
 
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "engine/vocab_scan.cpp"
+#define HWY_TARGET_INCLUDE "kernels/cpu/vocab_scan.cpp"
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
 #include <hwy/contrib/math/math-inl.h>
 
 HWY_BEFORE_NAMESPACE();
-namespace tessera::engine::HWY_NAMESPACE {
+namespace tessera::kernels::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
 bool BlockMaxima(std::span<const float> logits, float* maxima) {
@@ -118,11 +118,11 @@ uint32_t NoiseBlock(const NoiseStream& stream, int32_t first, uint32_t* bits) {
   return hn::GetLane(hn::MaxOfLanes(d, largest));
 }
 
-}  // namespace tessera::engine::HWY_NAMESPACE
+}  // namespace tessera::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace tessera::engine {
+namespace tessera::kernels {
 
 HWY_EXPORT(BlockMaxima);
 HWY_EXPORT(ExpWeights);
@@ -140,5 +140,5 @@ uint32_t noise_block(const NoiseStream& stream, int32_t first, uint32_t* bits) {
   return HWY_DYNAMIC_DISPATCH(NoiseBlock)(stream, first, bits);
 }
 
-}  // namespace tessera::engine
+}  // namespace tessera::kernels
 #endif

@@ -1,4 +1,4 @@
-#include "engine/vocab_scan.h"
+#include "kernels/cpu/vocab_scan.h"
 
 #include <gtest/gtest.h>
 #include <hwy/targets.h>
@@ -10,7 +10,7 @@
 #include <random>
 #include <vector>
 
-namespace tessera::engine {
+namespace tessera::kernels {
 namespace {
 
 /// Runs `body` once for each instruction set of this machine.
@@ -109,4 +109,4 @@ TEST(VocabScan, NoiseBlockIsTheScalarNoise) {
 }
 
 }  // namespace
-}  // namespace tessera::engine
+}  // namespace tessera::kernels

@@ -4,13 +4,9 @@
 #include <span>
 #include <unordered_map>
 
-#include "tessera/engine.h"
+#include "kernels/sample.h"
 
-namespace tessera::engine {
-
-inline bool has_penalty(const SamplingParams& params) {
-  return params.repetition_penalty != 1.0F || params.presence_penalty != 0.0F || params.frequency_penalty != 0.0F;
-}
+namespace tessera::kernels {
 
 /// The tokens that occurred in one sequence; kept only for sequences with a penalty.
 class TokenCounts {
@@ -23,7 +19,7 @@ class TokenCounts {
   /// Penalises in place each logit whose token occurred. Repetition (Keskar et al. 2019, "CTRL"; over prompt and
   /// output): a positive logit is divided, a negative one multiplied. Then, over the output alone and as OpenAI's API
   /// defines them: minus frequency_penalty times the count, minus presence_penalty.
-  void apply(const SamplingParams& params, std::span<float> logits) const {
+  void apply(const SampleParams& params, std::span<float> logits) const {
     for (const auto& [token, count] : in_output_) {
       float& logit = logits[static_cast<size_t>(token)];
       logit = logit > 0 ? logit / params.repetition_penalty : logit * params.repetition_penalty;
@@ -36,4 +32,4 @@ class TokenCounts {
   std::unordered_map<int32_t, uint32_t> in_output_;  // 0 for tokens of the prompt alone
 };
 
-}  // namespace tessera::engine
+}  // namespace tessera::kernels

@@ -6,23 +6,17 @@
 #include <vector>
 
 #include "base/status.h"
-#include "engine/noise.h"
-#include "engine/penalties.h"
-#include "tessera/engine.h"
+#include "kernels/cpu/token_counts.h"
+#include "kernels/noise.h"
+#include "kernels/sample.h"
 
-// From logits to a token.
-//
-// Order: logit_bias; repetition, frequency, presence penalty; stop tokens banned until min_tokens; where a guide allows
-// only some tokens, all others banned; ids that the tokenizer does not know cut off; temperature; top_k; top_p (mass of what top_k left); min_p; Gumbel-max. It is the
-// order of transformers; vLLM's V1 sampler differs in one point, it takes min_p before top_k and top_p, so its
-// top_p measures the mass of what min_p left.
-// Temperature 0 takes the largest logit after bias, penalties and bans. Ties everywhere go to the lower id.
+// The draw of kernels/sample.h on the CPU.
 //
 // Each filter keeps the ids above some logit, so a filter is a Cut, and the draw is one pass that skips the blocks of
 // 256 ids that cannot win. A draw is argmax over the kept ids of logit / temperature + gumbel(noise of the id), which
 // has exactly the softmax distribution (Maddison, Tarlow and Minka 2014, "A* sampling", section 2). The noise has 32
 // bits, hence a bound of 22.9: a block is skipped when its largest logit / temperature is that far behind.
-namespace tessera::engine {
+namespace tessera::kernels {
 
 /// The ids that a filter keeps: those with a larger logit, and at the same logit those up to last_id.
 struct Cut {
@@ -35,10 +29,10 @@ struct Cut {
 struct DrawArgs {
   std::span<float> logits;  // [vocab]; changed in place
   int64_t known_ids = 0;    // ids [known_ids, vocab) are padding that no tokenizer entry stands for
-  const SamplingParams* params = nullptr;
+  const SampleParams* params = nullptr;
   const TokenCounts* counts = nullptr;  // null without penalties
   std::span<const int32_t> banned;      // stop tokens while min_tokens is not reached
-  std::span<const int32_t> allowed;     // ascending; empty: all. Wins over banned
+  std::span<const uint32_t> allowed;    // a bit for each id; empty: all. Wins over banned
   NoiseStream noise;
 };
 
@@ -80,4 +74,4 @@ class Sampler {
   std::vector<double> mass_;
 };
 
-}  // namespace tessera::engine
+}  // namespace tessera::kernels

@@ -1,4 +1,4 @@
-#include "engine/noise.h"
+#include "kernels/noise.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -7,7 +7,7 @@
 #include <limits>
 #include <vector>
 
-namespace tessera::engine {
+namespace tessera::kernels {
 namespace {
 
 // Known answers of philox4x32-10 as published with the paper's reference implementation (Random123, kat_vectors).
@@ -59,4 +59,4 @@ TEST(Noise, KeyDependsOnSeedAndPrompt) {
 }
 
 }  // namespace
-}  // namespace tessera::engine
+}  // namespace tessera::kernels

@@ -1,4 +1,4 @@
-#include "engine/sampler.h"
+#include "kernels/cpu/sampler.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -11,13 +11,14 @@
 #include <random>
 #include <vector>
 
-namespace tessera::engine {
+namespace tessera::kernels {
 namespace {
 
 constexpr float kInf = std::numeric_limits<float>::infinity();
 
-Expected<Draw> draw(std::vector<float> logits, const SamplingParams& params, uint64_t position = 0,
-                    const TokenCounts* counts = nullptr, std::vector<int32_t> banned = {}, int64_t known_ids = -1) {
+Expected<Draw> draw(std::vector<float> logits, const SampleParams& params, uint64_t position = 0,
+                    const TokenCounts* counts = nullptr, std::vector<int32_t> banned = {}, int64_t known_ids = -1,
+                    uint64_t seed = 1) {
   Sampler sampler;
   DrawArgs args;
   args.logits = logits;
@@ -25,25 +26,25 @@ Expected<Draw> draw(std::vector<float> logits, const SamplingParams& params, uin
   args.params = &params;
   args.counts = counts;
   args.banned = banned;
-  args.noise = {.key = noise_key(params.seed.value_or(1), std::vector<int32_t>{1, 2}), .position = position};
+  args.noise = {.key = noise_key(seed, std::vector<int32_t>{1, 2}), .position = position};
   return sampler.draw(args);
 }
 
 /// Token counts of `draws` draws at successive positions.
-std::map<int32_t, int> histogram(const std::vector<float>& logits, const SamplingParams& params, int draws) {
+std::map<int32_t, int> histogram(const std::vector<float>& logits, const SampleParams& params, int draws) {
   std::map<int32_t, int> counts;
   for (int i = 0; i < draws; ++i) ++counts[draw(logits, params, static_cast<uint64_t>(i))->token];
   return counts;
 }
 
-std::vector<int32_t> support(const std::vector<float>& logits, const SamplingParams& params) {
+std::vector<int32_t> support(const std::vector<float>& logits, const SampleParams& params) {
   std::vector<int32_t> ids;
   for (const auto& [id, count] : histogram(logits, params, 4000)) ids.push_back(id);
   return ids;
 }
 
 /// Chi-square of a histogram against softmax(logits / temperature) over the ids in `kept`.
-void expect_softmax(const std::vector<float>& logits, const SamplingParams& params, const std::vector<int32_t>& kept) {
+void expect_softmax(const std::vector<float>& logits, const SampleParams& params, const std::vector<int32_t>& kept) {
   constexpr int kDraws = 50000;
   const auto counts = histogram(logits, params, kDraws);
   double sum = 0;
@@ -220,21 +221,22 @@ TEST(Sampler, ExtremeTemperaturesStayFinite) {
 
 TEST(Sampler, ADrawIsAFunctionOfItsName) {
   const auto logits = some_logits(5000);
-  const SamplingParams params{.top_k = 500, .top_p = 0.9F, .seed = 11};
+  const SampleParams params{.top_k = 500, .top_p = 0.9F};
   Sampler sampler;
   for (uint64_t position = 0; position < 50; ++position) {
     EXPECT_EQ(draw(logits, params, position)->token, draw(logits, params, position)->token);
   }
   EXPECT_GT(histogram(logits, params, 50).size(), 20U);
-  SamplingParams other = params;
-  other.seed = 12;
   int same = 0;
-  for (uint64_t p = 0; p < 50; ++p) same += draw(logits, params, p)->token == draw(logits, other, p)->token ? 1 : 0;
+  for (uint64_t p = 0; p < 50; ++p) {
+    const auto other = draw(logits, params, p, nullptr, {}, -1, /*seed=*/12);
+    same += draw(logits, params, p)->token == other->token ? 1 : 0;
+  }
   EXPECT_LT(same, 10);
 }
 
 /// The definition, without blocks and bounds.
-int32_t brute_force(const std::vector<float>& logits, const SamplingParams& params, const NoiseStream& noise) {
+int32_t brute_force(const std::vector<float>& logits, const SampleParams& params, const NoiseStream& noise) {
   auto order = best_ids(logits, logits.size());
   if (params.top_k > 0 && static_cast<size_t>(params.top_k) < order.size())
     order.resize(static_cast<size_t>(params.top_k));
@@ -258,19 +260,18 @@ RC_GTEST_PROP(SamplerProperty, SkippingBlocksChangesNothing, (uint64_t seed)) {
   std::normal_distribution<float> normal(0, spreads[random() % spreads.size()]);
   std::vector<float> logits(size);
   for (float& logit : logits) logit = normal(random);
-  SamplingParams params;
+  SampleParams params;
   params.temperature = std::array<float, 4>{0.01F, 0.6F, 1, 7}[random() % 4];
   if (random() % 2 == 0) params.top_k = static_cast<int>(1 + random() % 100);
-  params.seed = seed;
   const NoiseStream noise{.key = noise_key(seed, std::vector<int32_t>{1, 2}), .position = 5};
-  RC_ASSERT(draw(logits, params, 5)->token == brute_force(logits, params, noise));
+  RC_ASSERT(draw(logits, params, 5, nullptr, {}, -1, seed)->token == brute_force(logits, params, noise));
 }
 
 TEST(Logprobs, AreTheLogSoftmaxOfTheRawLogits) {
   const auto logits = some_logits(1000);
   double sum = 0;
   for (const float logit : logits) sum += std::exp(static_cast<double>(logit));
-  SamplingParams params{.temperature = 0.5F, .top_k = 3, .logit_bias = {{17, 50.0F}}, .logprobs = 5};
+  SampleParams params{.temperature = 0.5F, .top_k = 3, .logit_bias = {{17, 50.0F}}, .logprobs = 5};
   const auto result = draw(logits, params);
   ASSERT_TRUE(result.ok());
   EXPECT_EQ(result->token, 17);
@@ -302,4 +303,4 @@ TEST(Logprobs, TiesRankByIdAndZeroAlternativesIsTheTokenAlone) {
 }
 
 }  // namespace
-}  // namespace tessera::engine
+}  // namespace tessera::kernels

@@ -1,0 +1,59 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "base/status.h"
+#include "kernels/batch.h"
+#include "kernels/sample.h"
+
+// The seam between engine and model: an asynchronous step. Tokens come back, never logits.
+//
+// Contract
+//  - Steps run in the order of submit(), each as if all before it had ended. So what one step's rows need may be given
+//    back or given to others as soon as it has been submitted: blocks, slots, state copies.
+//  - submit() does not wait for the device. At most steps_ahead() + 1 steps are submitted and not collected.
+//  - What a Step points to stays as it is until the step has been collected.
+//  - One thread at a time uses a runner.
+namespace tessera::model {
+
+/// Stands for a row's token: the one that the newest draw of the row's slot chose.
+inline constexpr int32_t kLastDrawn = -1;
+
+/// Gated DeltaNet state of one sequence, copied before the step's rows run.
+struct StateCopy {
+  int32_t from = 0, to = 0;  // state slots
+};
+
+struct Step {
+  std::vector<int32_t> tokens;  // [rows], or kLastDrawn
+  std::vector<kernels::SequenceRows> sequences;
+  std::vector<kernels::SampleRow> samples;       // by ascending row
+  std::vector<kernels::TokenHistory> histories;  // before the step's samples; for slots whose samples have penalties
+  std::vector<StateCopy> copies;
+
+  [[nodiscard]] kernels::Batch batch() const { return {.tokens = tokens, .sequences = sequences}; }
+  void clear() {
+    tokens.clear();
+    sequences.clear();
+    samples.clear();
+    histories.clear();
+    copies.clear();
+  }
+};
+
+class StepRunner {
+ public:
+  virtual ~StepRunner() = default;
+
+  /// Steps that may be under way while the next one is submitted: 0 where submit() computes.
+  [[nodiscard]] virtual int steps_ahead() const = 0;
+  /// An error ends the engine: the step has not run, and the caches may hold anything.
+  virtual Status submit(const Step& step) = 0;
+  /// Waits for the oldest step not collected: a result for each of its samples, in their order. The results stay until
+  /// the next collect(). What went wrong for one row is in its result; an error ends the engine.
+  virtual Expected<std::span<const kernels::SampleResult>> collect() = 0;
+};
+
+}  // namespace tessera::model
