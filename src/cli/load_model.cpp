@@ -2,6 +2,7 @@
 
 #include "cli/console.h"
 #include "cli/progress.h"
+#include "kernels/cpu/backend.h"
 
 namespace tessera::cli {
 
@@ -22,14 +23,15 @@ Expected<LoneModel> load_model(const OpenedModel& opened, kernels::Compute compu
   LoneModel loaded;
   loaded.pool = std::make_unique<ThreadPool>(threads > 0 ? threads : default_thread_count());
   loaded.workspace = std::make_unique<kernels::Workspace>();
-  const kernels::Context context{.compute = compute, .pool = loaded.pool.get(), .workspace = loaded.workspace.get()};
+  loaded.backend =
+      kernels::cpu::make_backend({.compute = compute, .pool = loaded.pool.get(), .workspace = loaded.workspace.get()});
   ProgressBar bar("loading", quiet);
   bar.update(0, opened.checkpoint.tensor_bytes());
   const auto show = [&bar](size_t done, size_t total) { bar.update(done, total); };
-  TESSERA_ASSIGN_OR_RETURN(loaded.model, model::Model::load(opened.checkpoint, opened.config, context, show));
+  TESSERA_ASSIGN_OR_RETURN(loaded.model, model::Model::load(opened.checkpoint, opened.config, *loaded.backend, show));
   bar.clear();
   if (!quiet) {
-    note("loaded {} of weights in {}", format_bytes(loaded.model->weight_bytes()), format_seconds(bar.seconds()));
+    note("loaded {} of weights in {}", format_bytes(loaded.backend->weight_bytes()), format_seconds(bar.seconds()));
   }
   return loaded;
 }

@@ -7,6 +7,7 @@
 #include "base/status.h"
 #include "base/thread_pool.h"
 #include "format/checkpoint.h"
+#include "kernels/backend.h"
 #include "kernels/context.h"
 #include "model/model.h"
 
@@ -26,6 +27,7 @@ Expected<OpenedModel> open_model(const std::string& name);
 struct LoneModel {
   std::unique_ptr<ThreadPool> pool;
   std::unique_ptr<kernels::Workspace> workspace;
+  std::unique_ptr<kernels::Backend> backend;
   std::unique_ptr<model::Model> model;
 };
 

@@ -18,12 +18,13 @@
 #include "cli/flags.h"
 #include "cli/interrupt.h"
 #include "cli/load_model.h"
-#include "cli/lone_sequence.h"
 #include "cli/read_input.h"
 #include "cli/token_ids.h"
 #include "cli/token_score.h"
 #include "engine/host_memory.h"
 #include "format/safetensors.h"
+#include "kernels/cpu/cache.h"
+#include "model/lone_sequence.h"
 #include "text/tokenizer.h"
 
 namespace tessera::cli {
@@ -122,8 +123,8 @@ Expected<Plan> make_plan(const Options& options, const OpenedModel& opened, int6
 Status check_memory(const Plan& plan, const OpenedModel& opened) {
   const auto blocks = static_cast<size_t>((plan.window + kernels::kBlockTokens - 1) / kernels::kBlockTokens);
   const size_t weights = opened.checkpoint.tensor_bytes();
-  const size_t sequence = blocks * model::kv_block_bytes(opened.config, plan.kv_dtype, /*with_mtp=*/false) +
-                          model::state_slot_bytes(opened.config);
+  const auto cache = kernels::cpu::cache_bytes(model::cache_shape(opened.config, plan.kv_dtype, /*with_mtp=*/false));
+  const size_t sequence = blocks * cache.kv_block + cache.state_slot;
   const size_t logits = static_cast<size_t>(plan.chunk * opened.config.vocab_size) * sizeof(float);
   const size_t available = engine::available_memory_bytes();
   if (available == 0 || weights + sequence + logits <= available) return {};
@@ -242,12 +243,13 @@ Status score_rows(const Input& input, int64_t first, std::span<const float> logi
 
 /// A greedy continuation of what `sequence` has seen; `row` [vocab] holds the logits of its last token. As in the
 /// engine, ids beyond the tokenizer's, the padding of the embedding, are never chosen.
-std::vector<int32_t> generate(LoneSequence& sequence, std::span<float> row, const Input& input, int64_t count) {
+Expected<std::vector<int32_t>> generate(model::LoneSequence& sequence, std::span<float> row, const Input& input,
+                                        int64_t count) {
   const size_t known = input.tokenizer ? static_cast<size_t>(input.tokenizer->vocab_size()) : row.size();
   std::vector<int32_t> generated;
   for (int64_t i = 0; i < count; ++i) {
     generated.push_back(greedy_token(row.first(std::min(known, row.size()))));
-    if (i + 1 < count) sequence.run({&generated.back(), 1}, RowClass::decode, row.data());
+    if (i + 1 < count) TESSERA_RETURN_IF_ERROR(sequence.run({&generated.back(), 1}, RowClass::decode, row));
   }
   return generated;
 }
@@ -256,8 +258,10 @@ Expected<Totals> run_model(const Options& options, const Plan& plan, const Input
                            Sink& sink) {
   const int64_t vocab = loaded.model->config().vocab_size;
   const auto count = static_cast<int64_t>(input.tokens.size());
-  LoneSequence sequence(*loaded.model, plan.kv_dtype, plan.window);
-  AlignedBuffer<float> logits(static_cast<size_t>(std::min(plan.chunk, count) * vocab));
+  const int64_t rows_max = std::min(plan.chunk, count);
+  TESSERA_ASSIGN_OR_RETURN(auto sequence,
+                           model::LoneSequence::create(*loaded.model, plan.kv_dtype, plan.window, rows_max));
+  AlignedBuffer<float> logits(static_cast<size_t>(rows_max * vocab));
   Totals totals;
   for (int64_t start = 0; start < count; start += plan.window) {
     const int64_t size = std::min(plan.window, count - start);
@@ -265,12 +269,13 @@ Expected<Totals> run_model(const Options& options, const Plan& plan, const Input
     while (sequence.position() < size) {
       const int64_t first = start + sequence.position();
       const auto [rows, row_class] = next_step(options, plan, sequence.position(), size);
-      sequence.run(std::span(input.tokens).subspan(static_cast<size_t>(first), static_cast<size_t>(rows)), row_class,
-                   logits.data());
       const std::span<float> filled(logits.data(), static_cast<size_t>(rows * vocab));
+      TESSERA_RETURN_IF_ERROR(sequence.run(
+          std::span(input.tokens).subspan(static_cast<size_t>(first), static_cast<size_t>(rows)), row_class, filled));
       TESSERA_RETURN_IF_ERROR(score_rows(input, first, filled, vocab, *loaded.pool, sink, totals));
       if (first + rows == count && options.generate > 0) {
-        totals.generated = generate(sequence, filled.last(static_cast<size_t>(vocab)), input, options.generate);
+        TESSERA_ASSIGN_OR_RETURN(totals.generated,
+                                 generate(sequence, filled.last(static_cast<size_t>(vocab)), input, options.generate));
       }
     }
   }

@@ -15,7 +15,7 @@
 #include "engine/step_loop.h"
 #include "format/checkpoint.h"
 #include "kernels/context.h"
-#include "model/cache.h"
+#include "kernels/cpu/backend.h"
 #include "model/model.h"
 #include "text/chat_template.h"
 #include "text/tokenizer.h"
@@ -81,13 +81,15 @@ struct OpenedModel {
   std::vector<int32_t> eos_token_ids;
 };
 
-Status plan_memory(OpenedModel& opened, const EngineOptions& options, const Settings& settings) {
+Status plan_memory(OpenedModel& opened, const EngineOptions& options, const Settings& settings,
+                   const kernels::Backend& backend) {
   TESSERA_ASSIGN_OR_RETURN(const auto quantization, format::read_quantization_info(opened.checkpoint));
   opened.kv_dtype = settings.kv_dtype.value_or(quantization.fp8_kv_cache ? DType::f8_e4m3 : DType::bf16);
   engine::FitInput input;
   input.available_bytes = engine::available_memory_bytes();
   input.weight_bytes = opened.checkpoint.tensor_bytes();  // re-laid at load, not converted: the same but for padding
   input.kv_dtype = opened.kv_dtype;
+  input.cache_bytes = backend.cache_bytes(model::cache_shape(opened.config, opened.kv_dtype, /*with_mtp=*/false));
   input.max_model_len = options.max_model_len;
   input.max_num_seqs = options.max_num_seqs;
   input.max_num_batched_tokens = options.max_num_batched_tokens;
@@ -116,12 +118,13 @@ Status read_text_side(OpenedModel& opened, const std::string& chat_template) {
   return {};
 }
 
-Expected<OpenedModel> open_model(const EngineOptions& options, const Settings& settings) {
+Expected<OpenedModel> open_model(const EngineOptions& options, const Settings& settings,
+                                 const kernels::Backend& backend) {
   TESSERA_ASSIGN_OR_RETURN(const std::filesystem::path directory, format::find_model(options.model));
   OpenedModel opened;
   TESSERA_ASSIGN_OR_RETURN(opened.checkpoint, format::Checkpoint::open(directory));
   TESSERA_ASSIGN_OR_RETURN(opened.config, read_config(opened.checkpoint));
-  TESSERA_RETURN_IF_ERROR(plan_memory(opened, options, settings));
+  TESSERA_RETURN_IF_ERROR(plan_memory(opened, options, settings, backend));
   TESSERA_RETURN_IF_ERROR(read_text_side(opened, options.chat_template));
   return opened;
 }
@@ -130,7 +133,9 @@ Expected<OpenedModel> open_model(const EngineOptions& options, const Settings& s
 
 /// Members are in order of construction: what is below borrows from what is above.
 struct Engine::Impl {
-  explicit Impl(int threads) : pool(threads) {}
+  explicit Impl(const Settings& settings)
+      : pool(settings.threads),
+        backend(kernels::cpu::make_backend({.compute = settings.compute, .pool = &pool, .workspace = &workspace})) {}
   ~Impl() {
     if (loop) loop->close();
     if (thread.joinable()) thread.join();
@@ -149,6 +154,7 @@ struct Engine::Impl {
 
   ThreadPool pool;  // used by create() while it loads, then by the engine thread alone
   kernels::Workspace workspace;
+  std::unique_ptr<kernels::Backend> backend;
   FitReport fit;
   std::optional<text::Tokenizer> tokenizer;
   text::TemplateSource template_source;
@@ -157,17 +163,17 @@ struct Engine::Impl {
   SamplingParams sampling;
   engine::RequestLimits limits;
   std::unique_ptr<model::Model> model;
-  std::optional<model::Cache> cache;
+  std::unique_ptr<kernels::Cache> cache;
   std::optional<engine::StepLoop> loop;
   std::thread thread;
 };
 
 Expected<Engine> Engine::create(EngineOptions options) {
   TESSERA_ASSIGN_OR_RETURN(const Settings settings, parse_settings(options));
-  TESSERA_ASSIGN_OR_RETURN(OpenedModel opened, open_model(options, settings));
+  auto impl = std::make_unique<Impl>(settings);
+  TESSERA_ASSIGN_OR_RETURN(OpenedModel opened, open_model(options, settings, *impl->backend));
   if (options.on_fit) options.on_fit(opened.fit);
 
-  auto impl = std::make_unique<Impl>(settings.threads);
   impl->fit = opened.fit;
   impl->tokenizer = std::move(opened.tokenizer);
   impl->template_source = std::move(opened.template_source);
@@ -175,13 +181,12 @@ Expected<Engine> Engine::create(EngineOptions options) {
   impl->limits = {.vocab_size = opened.config.vocab_size,
                   .max_model_len = opened.fit.max_model_len,
                   .has_tokenizer = impl->tokenizer.has_value()};
-  const kernels::Context context{.compute = settings.compute, .pool = &impl->pool, .workspace = &impl->workspace};
-  TESSERA_ASSIGN_OR_RETURN(impl->model,
-                           model::Model::load(opened.checkpoint, opened.config, context, options.on_load_progress));
-  impl->cache.emplace(opened.config, opened.kv_dtype, opened.fit.kv_blocks, opened.fit.max_num_seqs, /*with_mtp=*/false,
-                      impl->model->k_scales(), impl->model->v_scales());
+  TESSERA_ASSIGN_OR_RETURN(
+      impl->model, model::Model::load(opened.checkpoint, opened.config, *impl->backend, options.on_load_progress));
+  TESSERA_ASSIGN_OR_RETURN(impl->cache, impl->model->make_cache(opened.kv_dtype, opened.fit.kv_blocks,
+                                                                opened.fit.max_num_seqs, /*with_mtp=*/false));
   impl->loop.emplace(engine::StepLoopParts{.model = impl->model.get(),
-                                           .cache = &*impl->cache,
+                                           .cache = impl->cache.get(),
                                            .pool = &impl->pool,
                                            .tokenizer = impl->tokenizer ? &*impl->tokenizer : nullptr,
                                            .max_model_len = opened.fit.max_model_len,

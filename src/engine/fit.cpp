@@ -5,7 +5,6 @@
 #include <string_view>
 
 #include "kernels/batch.h"
-#include "model/cache.h"
 
 namespace tessera::engine {
 namespace {
@@ -74,8 +73,8 @@ Expected<FitReport> plan_fit(const model::ModelConfig& config, const FitInput& i
   fit.available_bytes = input.available_bytes;
   fit.reserve_bytes = std::max(kReserveBytes, input.available_bytes / kReserveShare);
   fit.weight_bytes = input.weight_bytes;
-  fit.kv_block_bytes = model::kv_block_bytes(config, input.kv_dtype, /*with_mtp=*/false);
-  fit.state_slot_bytes = model::state_slot_bytes(config);
+  fit.kv_block_bytes = input.cache_bytes.kv_block;
+  fit.state_slot_bytes = input.cache_bytes.state_slot;
   fit.kv_cache_dtype = kv_name(input.kv_dtype);
   fit.max_num_batched_tokens = input.max_num_batched_tokens > 0
                                    ? input.max_num_batched_tokens

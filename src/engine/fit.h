@@ -5,6 +5,7 @@
 
 #include "base/dtype.h"
 #include "base/status.h"
+#include "kernels/backend.h"
 #include "model/config.h"
 #include "tessera/engine.h"
 
@@ -21,6 +22,7 @@ struct FitInput {
   size_t available_bytes = 0;
   size_t weight_bytes = 0;
   DType kv_dtype = DType::bf16;
+  kernels::CacheBytes cache_bytes;  // of the backend that the model will run on
   // As in EngineOptions; 0: to be chosen.
   int64_t max_model_len = 0;
   int max_num_seqs = 0;

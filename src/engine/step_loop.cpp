@@ -6,6 +6,7 @@
 #include "base/check.h"
 #include "engine/fit.h"
 #include "engine/guide_state.h"
+#include "kernels/cpu/backend.h"
 #include "kernels/noise.h"
 
 namespace tessera::engine {
@@ -80,10 +81,11 @@ StepLoop::StepLoop(StepLoopParts parts)
       vocab_size_(parts_.model->config().vocab_size),
       known_ids_(parts_.tokenizer != nullptr ? std::min<int64_t>(vocab_size_, parts_.tokenizer->vocab_size())
                                              : vocab_size_),
-      scheduler_({.blocks = parts_.cache->blocks(),
-                  .slots = parts_.cache->state_slots(),
+      scheduler_({.blocks = parts_.cache->shape().blocks,
+                  .slots = parts_.cache->shape().state_slots,
                   .max_batched_rows = parts_.max_num_batched_tokens}),
-      logits_(static_cast<size_t>(logit_rows_max(parts_.cache->state_slots()) * vocab_size_)),
+      pass_(*parts_.model->make_pass(parts_.max_num_batched_tokens, parts_.cache->shape().state_slots,
+                                     static_cast<int32_t>(logit_rows_max(parts_.cache->shape().state_slots)))),
       samplers_(static_cast<size_t>(parts_.pool->size())) {
   TESSERA_CHECK(scheduler_.check_fits(parts_.max_model_len).ok());
   send_events();
@@ -153,7 +155,10 @@ bool StepLoop::step() {
   const std::vector<ScheduledRows>& plan = scheduler_.plan();
   if (plan.empty()) return false;
   build_batch(plan);
-  parts_.model->forward({.tokens = tokens_, .sequences = sequences_}, *parts_.cache, logit_row_index_, logits_.data());
+  TESSERA_CHECK(parts_.model->backend()
+                    .begin(*pass_, *parts_.cache, {.tokens = tokens_, .sequences = sequences_}, logit_row_index_)
+                    .ok());
+  TESSERA_CHECK(parts_.model->forward(*pass_).ok());
   scheduler_.commit();
   ++counts_.steps;
   sample();
@@ -217,7 +222,7 @@ void StepLoop::add_logit_rows(const ScheduledRows& item, int32_t first_row) {
 
 void StepLoop::sample() {
   parts_.pool->run_chunks(static_cast<int64_t>(logit_rows_.size()), [this](int64_t i, int thread) {
-    float* logits = logits_.data() + i * vocab_size_;
+    float* logits = kernels::cpu::logits(*pass_).data() + i * vocab_size_;
     sample_row(logit_rows_[static_cast<size_t>(i)], {logits, static_cast<size_t>(vocab_size_)},
                samplers_[static_cast<size_t>(thread)]);
   });

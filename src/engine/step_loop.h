@@ -41,7 +41,7 @@ inline constexpr int kMaxOpenRequests = 1024;  // running, waiting and in the in
 /// What the loop works with; everything outlives it.
 struct StepLoopParts {
   model::Model* model = nullptr;
-  model::Cache* cache = nullptr;
+  kernels::Cache* cache = nullptr;
   ThreadPool* pool = nullptr;
   const text::Tokenizer* tokenizer = nullptr;  // null: token ids only
   int64_t max_model_len = 0;                   // at most 64 tokens for each of the cache's blocks
@@ -104,9 +104,9 @@ class StepLoop {
   // One step's batch.
   std::vector<int32_t> tokens_;
   std::vector<kernels::SequenceRows> sequences_;
-  std::vector<int32_t> logit_row_index_;    // rows of the batch
-  std::vector<LogitRow> logit_rows_;        // the same rows
-  AlignedBuffer<float> logits_;             // [slots + 64, vocab]
+  std::vector<int32_t> logit_row_index_;  // rows of the batch
+  std::vector<LogitRow> logit_rows_;      // the same rows
+  std::unique_ptr<kernels::Pass> pass_;
   std::vector<kernels::Sampler> samplers_;  // one for each thread of the pool
   std::vector<std::pair<std::shared_ptr<EventChannel>, Event>> outgoing_;
   EngineStats counts_;  // the totals; published with the rest in stats_

@@ -13,21 +13,18 @@ struct LinearOutput {
   const Weight* weight = nullptr;  // [n, k]
   float* out = nullptr;            // [rows, n], rows `stride` apart
   int64_t stride = 0;
-  bool accumulate = false;  // out = out + y (the residual add), y rounded first, then the sum
 };
 
 struct LinearArgs {
-  const float* x = nullptr;               // [rows, k], rows x_stride apart
+  const float* x = nullptr;  // [rows, k], rows x_stride apart
   int64_t x_stride = 0;
   int64_t rows = 0;
   std::span<const int32_t> row_index = {};  // if not empty: read x[row_index[i]] as row i (rows that need logits)
-  const float* norm_weight = nullptr;     // [k]; if set, x is first zero-centred-RMS-normed and rounded to BF16
-  float norm_eps = 0;
   std::span<const LinearOutput> outputs;
   bool round_output = true;  // false: logits stay fp32
 };
 
-/// Zero-centred RMSNorm (optional), then one or more matrix products.
+/// One or more matrix products of the same rows.
 ///
 /// The summation order of one output element is part of the numerics contract and depends on nothing but the
 /// weight's format and K:
@@ -51,5 +48,18 @@ struct RmsNormArgs {
 /// y = x * rsqrt(mean(x^2) + eps) * (1 + w). Sum of squares in 16 lanes (lane = index mod 16, ascending), lanes
 /// added as a fixed binary tree; rsqrt is 1 / sqrt, both IEEE.
 void rms_norm(const Context& context, const RmsNormArgs& args);
+
+struct AddNormArgs {
+  float* residual = nullptr;     // [rows, n] dense; in, and with a delta out
+  const float* delta = nullptr;  // [rows, n] dense; null: none
+  int64_t rows = 0;
+  int64_t n = 0;
+  const float* weight = nullptr;  // [n], zero-centred
+  float eps = 0;
+  float* out = nullptr;  // [rows, n] dense
+};
+
+/// residual = residual + delta, rounded to BF16; out = rms_norm(residual).
+void add_norm(const Context& context, const AddNormArgs& args);
 
 }  // namespace tessera::kernels

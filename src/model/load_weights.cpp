@@ -11,41 +11,47 @@ namespace {
 
 using format::Checkpoint;
 using format::MatrixView;
-using kernels::SwigluWeights;
-using kernels::Weight;
+using kernels::MatrixSource;
+using kernels::SwigluSource;
 
 class Loader {
  public:
-  Loader(const Checkpoint& checkpoint, const ModelConfig& config, const kernels::Context& context,
+  Loader(const Checkpoint& checkpoint, const ModelConfig& config, kernels::Backend& backend,
          const LoadProgress& progress)
       : checkpoint_(checkpoint),
         config_(config),
-        context_(context),
+        backend_(backend),
         progress_(progress),
         total_bytes_(checkpoint.tensor_bytes()) {}
 
-  Expected<ModelWeights> model();
+  Expected<Layers> model();
 
  private:
   Expected<MatrixView> view(const std::string& module, int64_t rows, int64_t cols);
-  Expected<Weight> matrix(const std::string& module, int64_t rows, int64_t cols);
-  Expected<Weight> pack(const std::string& what, std::span<const MatrixView> parts);
-  Expected<std::vector<float>> vector(const std::string& name, int64_t size);
+  Status read(const std::string& module, int64_t rows, int64_t cols, MatrixSource& source);
+  Status read(const std::string& name, int64_t size, std::vector<float>& values);
+  Status read_swiglu(const std::string& prefix, int64_t inner, SwigluSource& source);
+  Status read_fused_expert(const std::string& prefix, int64_t expert, SwigluSource& source);
+  Status read_experts(const std::string& prefix, std::vector<SwigluSource>& experts);
 
-  Expected<LayerWeights> layer(const std::string& prefix, LayerType type);
-  Expected<AttentionWeights> attention(const std::string& prefix);
-  Expected<DeltaNetWeights> delta_net(const std::string& prefix);
-  Expected<MoeWeights> moe(const std::string& prefix);
-  Expected<SwigluWeights> swiglu(const std::string& prefix, int64_t inner);
-  Expected<SwigluWeights> fused_expert(const std::string& prefix, int64_t expert);
-  Expected<MtpWeights> mtp();
+  Status load_attention(const std::string& prefix, Layer& layer);
+  Status load_delta_net(const std::string& prefix, Layer& layer);
+  Status load_moe(const std::string& prefix, Layer& layer);
+  Status load_mlp(const std::string& prefix, Layer& layer);
+  Expected<Layer> load_layer(const std::string& prefix, LayerType type);
+  Expected<std::unique_ptr<Mtp>> load_mtp();
+  Expected<std::unique_ptr<kernels::Head>> load_head(const std::string& norm);
+  Expected<std::unique_ptr<kernels::Embedding>> load_embedding();
+  template <typename Block, typename Source>
+  Status load(const Source& source, std::unique_ptr<Block>& block);
 
   const Checkpoint& checkpoint_;
   const ModelConfig& config_;
-  const kernels::Context& context_;
+  kernels::Backend& backend_;
   const LoadProgress& progress_;
   size_t total_bytes_;
   size_t done_bytes_ = 0;
+  std::vector<MatrixView> views_;  // read since the last load()
 };
 
 Status check_shape(const std::string& module, const MatrixView& found, int64_t rows, int64_t cols) {
@@ -57,181 +63,226 @@ Status check_shape(const std::string& module, const MatrixView& found, int64_t r
 Expected<MatrixView> Loader::view(const std::string& module, int64_t rows, int64_t cols) {
   TESSERA_ASSIGN_OR_RETURN(const MatrixView found, checkpoint_.matrix(module));
   TESSERA_RETURN_IF_ERROR(check_shape(module, found, rows, cols));
+  views_.push_back(found);
   return found;
 }
 
-Expected<Weight> Loader::pack(const std::string& what, std::span<const MatrixView> parts) {
-  auto packed = kernels::pack_weight(context_, parts);
-  if (!packed.ok()) return packed.status().with_context(what);
-  for (const MatrixView& part : parts) {
-    checkpoint_.drop_pages(part);  // the mapped bytes are not needed again: one copy in memory, not two
-    done_bytes_ += static_cast<size_t>(part.rows) * format::row_bytes(part.format, part.cols);
-    if (part.block_scales != nullptr)
-      done_bytes_ += static_cast<size_t>(part.rows * part.cols / format::group_size(part.format));
-  }
-  if (progress_) progress_(std::min(done_bytes_, total_bytes_), total_bytes_);
-  return packed;
-}
-
-Expected<Weight> Loader::matrix(const std::string& module, int64_t rows, int64_t cols) {
+Status Loader::read(const std::string& module, int64_t rows, int64_t cols, MatrixSource& source) {
   TESSERA_ASSIGN_OR_RETURN(const MatrixView found, view(module, rows, cols));
-  return pack(module, {&found, 1});
+  source = {.name = module, .parts = {found}};
+  return {};
 }
 
-Expected<std::vector<float>> Loader::vector(const std::string& name, int64_t size) {
+Status Loader::read(const std::string& name, int64_t size, std::vector<float>& values) {
   TESSERA_ASSIGN_OR_RETURN(const format::TensorView tensor, checkpoint_.tensor(name));
   int64_t count = 1;
   for (const int64_t d : tensor.shape) count *= d;
   if (count != size) {
     return error(StatusCode::corrupt_data, "{} has {} elements, expected {} from config.json", name, count, size);
   }
-  std::vector<float> values(static_cast<size_t>(size));
+  values.resize(static_cast<size_t>(size));
   TESSERA_RETURN_IF_ERROR(format::decode_floats(tensor, values).with_context(name));
   for (size_t i = 0; i < values.size(); ++i) {
     if (!std::isfinite(values[i])) {
       return error(StatusCode::corrupt_data, "{}: element {} is {}; the checkpoint is damaged", name, i, values[i]);
     }
   }
-  return values;
+  return {};
 }
 
-Expected<AttentionWeights> Loader::attention(const std::string& prefix) {
+/// Has the backend re-lay what was read. The mapped bytes are not needed again then: one copy in memory, not two.
+template <typename Block, typename Source>
+Status Loader::load(const Source& source, std::unique_ptr<Block>& block) {
+  TESSERA_ASSIGN_OR_RETURN(block, backend_.load(source));
+  for (const MatrixView& view : views_) {
+    checkpoint_.drop_pages(view);
+    done_bytes_ += static_cast<size_t>(view.rows) * format::row_bytes(view.format, view.cols);
+    if (view.block_scales != nullptr) {
+      done_bytes_ += static_cast<size_t>(view.rows * view.cols / format::group_size(view.format));
+    }
+  }
+  views_.clear();
+  if (progress_) progress_(std::min(done_bytes_, total_bytes_), total_bytes_);
+  return {};
+}
+
+Status Loader::load_attention(const std::string& prefix, Layer& layer) {
   const auto& shape = config_.attention;
   const int64_t hidden = config_.hidden_size;
   const int64_t queries = int64_t{shape.heads} * shape.head_dim;
   const int64_t keys = int64_t{shape.kv_heads} * shape.head_dim;
-  AttentionWeights w;
-  TESSERA_ASSIGN_OR_RETURN(w.q_gate, matrix(prefix + "q_proj", 2 * queries, hidden));
-  TESSERA_ASSIGN_OR_RETURN(w.k, matrix(prefix + "k_proj", keys, hidden));
-  TESSERA_ASSIGN_OR_RETURN(w.v, matrix(prefix + "v_proj", keys, hidden));
-  TESSERA_ASSIGN_OR_RETURN(w.o, matrix(prefix + "o_proj", hidden, queries));
-  TESSERA_ASSIGN_OR_RETURN(w.q_norm, vector(prefix + "q_norm.weight", shape.head_dim));
-  TESSERA_ASSIGN_OR_RETURN(w.k_norm, vector(prefix + "k_norm.weight", shape.head_dim));
-  return w;
+  const std::string attention = prefix + "self_attn.";
+  kernels::AttentionSource source;
+  source.shape = shape;
+  source.hidden = hidden;
+  source.inv_freq = config_.inv_freq;
+  source.rope_scale = config_.rope_scale;
+  TESSERA_RETURN_IF_ERROR(read(prefix + "input_layernorm.weight", hidden, source.input_norm));
+  TESSERA_RETURN_IF_ERROR(read(attention + "q_proj", 2 * queries, hidden, source.q_gate));
+  TESSERA_RETURN_IF_ERROR(read(attention + "k_proj", keys, hidden, source.k));
+  TESSERA_RETURN_IF_ERROR(read(attention + "v_proj", keys, hidden, source.v));
+  TESSERA_RETURN_IF_ERROR(read(attention + "o_proj", hidden, queries, source.o));
+  TESSERA_RETURN_IF_ERROR(read(attention + "q_norm.weight", shape.head_dim, source.q_norm));
+  TESSERA_RETURN_IF_ERROR(read(attention + "k_norm.weight", shape.head_dim, source.k_norm));
+  return load(source, layer.attention);
 }
 
-Expected<DeltaNetWeights> Loader::delta_net(const std::string& prefix) {
+Status Loader::load_delta_net(const std::string& prefix, Layer& layer) {
   const auto& shape = config_.delta_net;
   const int64_t hidden = config_.hidden_size;
   const int64_t values = int64_t{shape.value_heads} * shape.value_dim;
-  DeltaNetWeights w;
-  TESSERA_ASSIGN_OR_RETURN(w.qkv, matrix(prefix + "in_proj_qkv", shape.channels(), hidden));
-  TESSERA_ASSIGN_OR_RETURN(w.z, matrix(prefix + "in_proj_z", values, hidden));
-  TESSERA_ASSIGN_OR_RETURN(w.b, matrix(prefix + "in_proj_b", shape.value_heads, hidden));
-  TESSERA_ASSIGN_OR_RETURN(w.a, matrix(prefix + "in_proj_a", shape.value_heads, hidden));
-  TESSERA_ASSIGN_OR_RETURN(w.out, matrix(prefix + "out_proj", hidden, values));
-  TESSERA_ASSIGN_OR_RETURN(w.conv, vector(prefix + "conv1d.weight", shape.channels() * shape.conv_width));
-  TESSERA_ASSIGN_OR_RETURN(w.a_log, vector(prefix + "A_log", shape.value_heads));
-  TESSERA_ASSIGN_OR_RETURN(w.dt_bias, vector(prefix + "dt_bias", shape.value_heads));
-  TESSERA_ASSIGN_OR_RETURN(w.norm, vector(prefix + "norm.weight", shape.value_dim));
-  return w;
+  const std::string net = prefix + "linear_attn.";
+  kernels::DeltaNetSource source;
+  source.shape = shape;
+  source.hidden = hidden;
+  TESSERA_RETURN_IF_ERROR(read(prefix + "input_layernorm.weight", hidden, source.input_norm));
+  TESSERA_RETURN_IF_ERROR(read(net + "in_proj_qkv", shape.channels(), hidden, source.qkv));
+  TESSERA_RETURN_IF_ERROR(read(net + "in_proj_z", values, hidden, source.z));
+  TESSERA_RETURN_IF_ERROR(read(net + "in_proj_b", shape.value_heads, hidden, source.b));
+  TESSERA_RETURN_IF_ERROR(read(net + "in_proj_a", shape.value_heads, hidden, source.a));
+  TESSERA_RETURN_IF_ERROR(read(net + "out_proj", hidden, values, source.out));
+  TESSERA_RETURN_IF_ERROR(read(net + "conv1d.weight", shape.channels() * shape.conv_width, source.conv));
+  TESSERA_RETURN_IF_ERROR(read(net + "A_log", shape.value_heads, source.a_log));
+  TESSERA_RETURN_IF_ERROR(read(net + "dt_bias", shape.value_heads, source.dt_bias));
+  TESSERA_RETURN_IF_ERROR(read(net + "norm.weight", shape.value_dim, source.norm));
+  return load(source, layer.delta_net);
 }
 
-Expected<SwigluWeights> Loader::swiglu(const std::string& prefix, int64_t inner) {
+Status Loader::read_swiglu(const std::string& prefix, int64_t inner, SwigluSource& source) {
   const int64_t hidden = config_.hidden_size;
   TESSERA_ASSIGN_OR_RETURN(const MatrixView gate, view(prefix + "gate_proj", inner, hidden));
   TESSERA_ASSIGN_OR_RETURN(const MatrixView up, view(prefix + "up_proj", inner, hidden));
-  SwigluWeights w;
-  const MatrixView parts[] = {gate, up};
-  TESSERA_ASSIGN_OR_RETURN(w.gate_up, pack(prefix + "{gate,up}_proj", parts));
-  TESSERA_ASSIGN_OR_RETURN(w.down, matrix(prefix + "down_proj", hidden, inner));
-  return w;
+  source.inner = inner;
+  source.gate_up = {.name = prefix + "{gate,up}_proj", .parts = {gate, up}};
+  return read(prefix + "down_proj", hidden, inner, source.down);
 }
 
-Expected<SwigluWeights> Loader::fused_expert(const std::string& prefix, int64_t expert) {
+Status Loader::read_fused_expert(const std::string& prefix, int64_t expert, SwigluSource& source) {
   const int64_t inner = config_.moe_intermediate_size;
-  const auto read = [&](const std::string& name, int64_t rows, int64_t cols) -> Expected<Weight> {
+  const auto read_part = [&](const std::string& name, int64_t rows, int64_t cols, MatrixSource& part) -> Status {
     TESSERA_ASSIGN_OR_RETURN(const MatrixView found, checkpoint_.fused_matrix(name, expert, 0, rows));
     TESSERA_RETURN_IF_ERROR(check_shape(name, found, rows, cols));
-    return pack(name, {&found, 1});
+    views_.push_back(found);
+    part = {.name = name, .parts = {found}};
+    return {};
   };
-  SwigluWeights w;
-  TESSERA_ASSIGN_OR_RETURN(w.gate_up, read(prefix + "gate_up_proj", 2 * inner, config_.hidden_size));
-  TESSERA_ASSIGN_OR_RETURN(w.down, read(prefix + "down_proj", config_.hidden_size, inner));
-  return w;
+  source.inner = inner;
+  TESSERA_RETURN_IF_ERROR(read_part(prefix + "gate_up_proj", 2 * inner, config_.hidden_size, source.gate_up));
+  return read_part(prefix + "down_proj", config_.hidden_size, inner, source.down);
 }
 
-Expected<MoeWeights> Loader::moe(const std::string& prefix) {
-  MoeWeights w;
-  TESSERA_ASSIGN_OR_RETURN(w.router, matrix(prefix + "gate", config_.num_experts, config_.hidden_size));
-  const bool fused = checkpoint_.has(prefix + "experts.gate_up_proj");
+Status Loader::read_experts(const std::string& prefix, std::vector<SwigluSource>& experts) {
+  const bool fused = checkpoint_.has(prefix + "gate_up_proj");
   if (fused) {
-    TESSERA_ASSIGN_OR_RETURN(const format::TensorView all, checkpoint_.tensor(prefix + "experts.gate_up_proj"));
+    TESSERA_ASSIGN_OR_RETURN(const format::TensorView all, checkpoint_.tensor(prefix + "gate_up_proj"));
     if (all.shape.empty() || all.shape[0] != config_.num_experts) {
-      return error(StatusCode::corrupt_data, "{}experts.gate_up_proj holds {} experts, expected num_experts = {}",
-                   prefix, all.shape.empty() ? 0 : all.shape[0], config_.num_experts);
+      return error(StatusCode::corrupt_data, "{}gate_up_proj holds {} experts, expected num_experts = {}", prefix,
+                   all.shape.empty() ? 0 : all.shape[0], config_.num_experts);
     }
   }
+  experts.resize(static_cast<size_t>(config_.num_experts));
   for (int64_t e = 0; e < config_.num_experts; ++e) {
-    TESSERA_ASSIGN_OR_RETURN(auto expert,
-                             fused ? fused_expert(prefix + "experts.", e)
-                                   : swiglu(fmt::format("{}experts.{}.", prefix, e), config_.moe_intermediate_size));
-    w.experts.push_back(std::move(expert));
+    SwigluSource& expert = experts[static_cast<size_t>(e)];
+    TESSERA_RETURN_IF_ERROR(fused
+                                ? read_fused_expert(prefix, e, expert)
+                                : read_swiglu(fmt::format("{}{}.", prefix, e), config_.moe_intermediate_size, expert));
   }
-  if (config_.shared_expert_intermediate_size > 0) {
-    TESSERA_ASSIGN_OR_RETURN(w.shared, swiglu(prefix + "shared_expert.", config_.shared_expert_intermediate_size));
-    TESSERA_ASSIGN_OR_RETURN(w.shared_gate, matrix(prefix + "shared_expert_gate", 1, config_.hidden_size));
-  }
-  return w;
+  return {};
 }
 
-Expected<LayerWeights> Loader::layer(const std::string& prefix, LayerType type) {
-  LayerWeights w;
-  TESSERA_ASSIGN_OR_RETURN(w.input_norm, vector(prefix + "input_layernorm.weight", config_.hidden_size));
-  TESSERA_ASSIGN_OR_RETURN(w.post_attention_norm,
-                           vector(prefix + "post_attention_layernorm.weight", config_.hidden_size));
-  if (type == LayerType::full_attention) {
-    TESSERA_ASSIGN_OR_RETURN(w.attention, attention(prefix + "self_attn."));
-  } else {
-    TESSERA_ASSIGN_OR_RETURN(w.delta_net, delta_net(prefix + "linear_attn."));
-  }
-  if (config_.is_moe) {
-    TESSERA_ASSIGN_OR_RETURN(w.moe, moe(prefix + "mlp."));
-  } else {
-    TESSERA_ASSIGN_OR_RETURN(w.mlp, swiglu(prefix + "mlp.", config_.intermediate_size));
-  }
-  return w;
-}
-
-Expected<MtpWeights> Loader::mtp() {
+Status Loader::load_moe(const std::string& prefix, Layer& layer) {
   const int64_t hidden = config_.hidden_size;
-  MtpWeights w;
-  TESSERA_ASSIGN_OR_RETURN(w.embedding_norm, vector("mtp.pre_fc_norm_embedding.weight", hidden));
-  TESSERA_ASSIGN_OR_RETURN(w.hidden_norm, vector("mtp.pre_fc_norm_hidden.weight", hidden));
-  TESSERA_ASSIGN_OR_RETURN(w.norm, vector("mtp.norm.weight", hidden));
-  TESSERA_ASSIGN_OR_RETURN(w.fc, matrix("mtp.fc", hidden, 2 * hidden));
-  for (int i = 0; i < config_.mtp_layers; ++i) {
-    TESSERA_ASSIGN_OR_RETURN(auto mtp_layer, layer(fmt::format("mtp.layers.{}.", i), LayerType::full_attention));
-    w.layers.push_back(std::move(mtp_layer));
+  const std::string mlp = prefix + "mlp.";
+  kernels::MoeSource source;
+  source.hidden = hidden;
+  source.norm_eps = config_.rms_norm_eps;
+  source.experts_per_token = config_.experts_per_token;
+  TESSERA_RETURN_IF_ERROR(read(prefix + "post_attention_layernorm.weight", hidden, source.norm));
+  TESSERA_RETURN_IF_ERROR(read(mlp + "gate", config_.num_experts, hidden, source.router));
+  TESSERA_RETURN_IF_ERROR(read_experts(mlp + "experts.", source.experts));
+  if (config_.shared_expert_intermediate_size > 0) {
+    TESSERA_RETURN_IF_ERROR(
+        read_swiglu(mlp + "shared_expert.", config_.shared_expert_intermediate_size, source.shared.emplace()));
+    TESSERA_RETURN_IF_ERROR(read(mlp + "shared_expert_gate", 1, hidden, source.shared_gate));
   }
-  return w;
+  return load(source, layer.moe);
 }
 
-Expected<ModelWeights> Loader::model() {
-  ModelWeights w;
-  TESSERA_ASSIGN_OR_RETURN(w.embed, matrix("model.embed_tokens", config_.vocab_size, config_.hidden_size));
-  for (int i = 0; i < config_.num_layers(); ++i) {
-    TESSERA_ASSIGN_OR_RETURN(auto decoder_layer,
-                             layer(fmt::format("model.layers.{}.", i), config_.layer_types[static_cast<size_t>(i)]));
-    w.layers.push_back(std::move(decoder_layer));
-  }
-  TESSERA_ASSIGN_OR_RETURN(w.norm, vector("model.norm.weight", config_.hidden_size));
+Status Loader::load_mlp(const std::string& prefix, Layer& layer) {
+  kernels::MlpSource source;
+  source.hidden = config_.hidden_size;
+  source.norm_eps = config_.rms_norm_eps;
+  TESSERA_RETURN_IF_ERROR(read(prefix + "post_attention_layernorm.weight", config_.hidden_size, source.norm));
+  TESSERA_RETURN_IF_ERROR(read_swiglu(prefix + "mlp.", config_.intermediate_size, source.mlp));
+  return load(source, layer.mlp);
+}
+
+Expected<Layer> Loader::load_layer(const std::string& prefix, LayerType type) {
+  Layer layer;
+  TESSERA_RETURN_IF_ERROR(type == LayerType::full_attention ? load_attention(prefix, layer)
+                                                            : load_delta_net(prefix, layer));
+  TESSERA_RETURN_IF_ERROR(config_.is_moe ? load_moe(prefix, layer) : load_mlp(prefix, layer));
+  return layer;
+}
+
+Expected<std::unique_ptr<kernels::Head>> Loader::load_head(const std::string& norm) {
+  kernels::HeadSource source{.norm_eps = config_.rms_norm_eps, .norm = {}};
+  TESSERA_RETURN_IF_ERROR(read(norm, config_.hidden_size, source.norm));
+  std::unique_ptr<kernels::Head> head;
+  TESSERA_RETURN_IF_ERROR(load(source, head));
+  return head;
+}
+
+Expected<std::unique_ptr<kernels::Embedding>> Loader::load_embedding() {
+  kernels::EmbeddingSource source;
+  TESSERA_RETURN_IF_ERROR(read("model.embed_tokens", config_.vocab_size, config_.hidden_size, source.table));
   // A tied checkpoint may still store the head: it is then the same bytes, and one copy is enough.
   if (!config_.tie_word_embeddings) {
-    TESSERA_ASSIGN_OR_RETURN(w.lm_head, matrix("lm_head", config_.vocab_size, config_.hidden_size));
+    TESSERA_RETURN_IF_ERROR(read("lm_head", config_.vocab_size, config_.hidden_size, source.lm_head));
   }
+  std::unique_ptr<kernels::Embedding> embedding;
+  TESSERA_RETURN_IF_ERROR(load(source, embedding));
+  return embedding;
+}
+
+Expected<std::unique_ptr<Mtp>> Loader::load_mtp() {
+  const int64_t hidden = config_.hidden_size;
+  auto mtp = std::make_unique<Mtp>();
+  kernels::MtpInputSource source;
+  source.norm_eps = config_.rms_norm_eps;
+  TESSERA_RETURN_IF_ERROR(read("mtp.pre_fc_norm_embedding.weight", hidden, source.embedding_norm));
+  TESSERA_RETURN_IF_ERROR(read("mtp.pre_fc_norm_hidden.weight", hidden, source.hidden_norm));
+  TESSERA_RETURN_IF_ERROR(read("mtp.fc", hidden, 2 * hidden, source.fc));
+  TESSERA_RETURN_IF_ERROR(load(source, mtp->input));
+  TESSERA_ASSIGN_OR_RETURN(mtp->head, load_head("mtp.norm.weight"));
+  for (int i = 0; i < config_.mtp_layers; ++i) {
+    TESSERA_ASSIGN_OR_RETURN(auto layer, load_layer(fmt::format("mtp.layers.{}.", i), LayerType::full_attention));
+    mtp->layers.push_back(std::move(layer));
+  }
+  return mtp;
+}
+
+Expected<Layers> Loader::model() {
+  Layers layers;
+  TESSERA_ASSIGN_OR_RETURN(layers.embedding, load_embedding());
+  for (int i = 0; i < config_.num_layers(); ++i) {
+    TESSERA_ASSIGN_OR_RETURN(
+        auto layer, load_layer(fmt::format("model.layers.{}.", i), config_.layer_types[static_cast<size_t>(i)]));
+    layers.layers.push_back(std::move(layer));
+  }
+  TESSERA_ASSIGN_OR_RETURN(layers.head, load_head("model.norm.weight"));
   if (config_.mtp_layers > 0 && checkpoint_.has_matrix("mtp.fc")) {
-    TESSERA_ASSIGN_OR_RETURN(w.mtp, mtp());
+    TESSERA_ASSIGN_OR_RETURN(layers.mtp, load_mtp());
   }
   if (progress_) progress_(total_bytes_, total_bytes_);
-  return w;
+  return layers;
 }
 
 }  // namespace
 
-Expected<ModelWeights> load_weights(const Checkpoint& checkpoint, const ModelConfig& config,
-                                    const kernels::Context& context, const LoadProgress& progress) {
-  return Loader(checkpoint, config, context, progress).model();
+Expected<Layers> load_weights(const Checkpoint& checkpoint, const ModelConfig& config, kernels::Backend& backend,
+                              const LoadProgress& progress) {
+  return Loader(checkpoint, config, backend, progress).model();
 }
 
 Expected<KvScales> load_kv_scales(const Checkpoint& checkpoint, const ModelConfig& config) {

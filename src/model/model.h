@@ -1,59 +1,61 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
-#include <span>
 #include <vector>
 
 #include "base/status.h"
 #include "format/checkpoint.h"
-#include "kernels/batch.h"
-#include "kernels/context.h"
-#include "model/cache.h"
+#include "kernels/backend.h"
 #include "model/config.h"
+#include "model/layers.h"
 #include "model/load_weights.h"
 
 namespace tessera::model {
 
-/// Qwen3.5 (MoE and dense) with its MTP head. Immutable once loaded, but forward borrows the context's workspace, so
-/// one thread at a time calls it.
+/// What the caches of this model hold; blocks and slots are the caller's to set. with_mtp: the MTP layers' KV as well.
+kernels::CacheShape cache_shape(const ModelConfig& config, DType kv_dtype, bool with_mtp);
+
+/// Qwen3.5 (MoE and dense) with its MTP head: one forward over the blocks of any backend. Immutable once loaded.
 class Model {
  public:
-  /// Reads and re-lays every tensor of `checkpoint` that text generation needs. Errors name the tensor, what was
-  /// found and what was expected. `context`'s pool and workspace must outlive the model.
+  /// Reads every tensor of `checkpoint` that text generation needs and gives it to `backend`, which must outlive the
+  /// model. Errors name the tensor, what was found and what was expected.
   static Expected<std::unique_ptr<Model>> load(const format::Checkpoint& checkpoint, const ModelConfig& config,
-                                               const kernels::Context& context, const LoadProgress& progress = {});
-  ~Model();
+                                               kernels::Backend& backend, const LoadProgress& progress = {});
 
-  [[nodiscard]] const ModelConfig& config() const;
-  [[nodiscard]] bool has_mtp() const;
-  [[nodiscard]] size_t weight_bytes() const;
-  /// Weight bytes that one decoded token reads (chosen experts only): the bandwidth floor's numerator.
-  [[nodiscard]] size_t bytes_per_token() const;
+  [[nodiscard]] const ModelConfig& config() const { return config_; }
+  [[nodiscard]] kernels::Backend& backend() const { return backend_; }
+  [[nodiscard]] bool has_mtp() const { return layers_.mtp != nullptr; }
 
-  /// Per attention layer (MTP layers last), from the checkpoint; 1 where absent.
-  [[nodiscard]] const std::vector<float>& k_scales() const;
-  [[nodiscard]] const std::vector<float>& v_scales() const;
-  /// True when the checkpoint asks for an FP8 KV cache.
-  [[nodiscard]] bool wants_fp8_kv() const;
+  /// A cache with the checkpoint's scales (FP8).
+  [[nodiscard]] Expected<std::unique_ptr<kernels::Cache>> make_cache(DType kv_dtype, int blocks, int state_slots,
+                                                                     bool with_mtp) const;
+  /// Room for steps of that many rows, sequences and rows with logits.
+  [[nodiscard]] Expected<std::unique_ptr<kernels::Pass>> make_pass(int32_t rows_max, int32_t sequences_max,
+                                                                   int32_t logit_rows_max,
+                                                                   bool keeps_hidden = false) const;
 
-  /// One step: writes K, V and states of every row into `cache`, and logits [logit_rows.size(), vocab] (fp32, not
-  /// rounded) of the rows listed in logit_rows. `hidden`, if not null, receives the final-normed hidden rows
-  /// [rows, hidden] that the MTP head and other drafters read. Ids beyond the tokenizer's are the sampler's business.
-  void forward(const kernels::Batch& batch, Cache& cache, std::span<const int32_t> logit_rows, float* logits,
-               float* hidden = nullptr);
+  /// One step, after the backend's begin(): K, V and states of every row go to the cache, logits (fp32, not rounded) of
+  /// the step's logit rows and, if the pass keeps them, final-normed hidden rows stay in the pass. Ids beyond the
+  /// tokenizer's are the sampler's business.
+  Status forward(kernels::Pass& pass) const;
 
-  /// The MTP head on rows t: batch.tokens[t] is token t+1, hidden[t] the final-normed output of the main model (or of
-  /// this head, when drafting further), positions those of t. Writes the MTP layer's KV; logits as in forward
-  /// predict token t+2; hidden_out [rows, hidden], if not null, is mtp.norm's output. Draft step i runs MTP layer
+  /// The MTP head on rows t of a pass that keeps hidden rows, after a begin() with tokens t + 1 at the positions of t.
+  /// It reads the hidden rows that the main model's forward, or this head's (when drafting further), left in the pass,
+  /// and leaves its own. Writes the MTP layer's KV; logits predict token t + 2. Draft step i runs MTP layer
   /// i mod config().mtp_layers. Requires has_mtp().
-  void forward_mtp(const kernels::Batch& batch, const float* hidden, Cache& cache, std::span<const int32_t> logit_rows,
-                   float* logits, float* hidden_out = nullptr, int mtp_layer = 0);
+  Status forward_mtp(kernels::Pass& pass, int mtp_layer = 0) const;
 
  private:
-  struct Impl;
-  explicit Model(std::unique_ptr<Impl> impl);
-  std::unique_ptr<Impl> impl_;
+  Model(const ModelConfig& config, kernels::Backend& backend) : config_(config), backend_(backend) {}
+  Status run(kernels::Pass& pass, const Layer& layer, int& attention_layer, int& linear_layer) const;
+
+  ModelConfig config_;
+  kernels::Backend& backend_;
+  KvScales kv_scales_;
+  Layers layers_;
 };
 
 }  // namespace tessera::model

@@ -3,7 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "model/cache.h"
+#include "kernels/cpu/cache.h"
+#include "model/model.h"
 
 namespace tessera::engine {
 namespace {
@@ -20,7 +21,12 @@ model::ModelConfig config_35b() {
   return config;
 }
 
-FitInput input_35b() { return {.available_bytes = 40 * kGiB, .weight_bytes = 23 * kGiB}; }
+FitInput input_35b(DType kv_dtype = DType::bf16) {
+  return {.available_bytes = 40 * kGiB,
+          .weight_bytes = 23 * kGiB,
+          .kv_dtype = kv_dtype,
+          .cache_bytes = kernels::cpu::cache_bytes(model::cache_shape(config_35b(), kv_dtype, /*with_mtp=*/false))};
+}
 
 void expect_consistent(const FitReport& fit) {
   EXPECT_LE(fit.total_bytes() + fit.reserve_bytes, fit.available_bytes);
@@ -45,9 +51,8 @@ TEST(Fit, EveryAmountOfMemoryFitsOrIsRefused) {
   int refused = 0;
   for (size_t gib = 20; gib < 80; ++gib) {
     for (const DType dtype : {DType::bf16, DType::f8_e4m3, DType::f32}) {
-      FitInput input = input_35b();
+      FitInput input = input_35b(dtype);
       input.available_bytes = gib * kGiB;
-      input.kv_dtype = dtype;
       const auto fit = plan_fit(config_35b(), input);
       if (fit.ok()) {
         expect_consistent(*fit);

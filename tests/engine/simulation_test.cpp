@@ -10,7 +10,7 @@
 #include "engine/request_check.h"
 #include "engine/step_loop.h"
 #include "format/checkpoint.h"
-#include "model/cache.h"
+#include "kernels/cpu/backend.h"
 #include "model/model.h"
 #include "text/tokenizer.h"
 #include "tiny_model.h"
@@ -23,31 +23,35 @@ namespace {
 
 struct Fixture {
   Fixture(TinyKind kind, int threads)
-      : files(kind), pool(threads), tokenizer(*text::Tokenizer::load(files.directory() / "tokenizer.json")) {
+      : files(kind),
+        pool(threads),
+        backend(kernels::cpu::make_backend({.pool = &pool, .workspace = &workspace})),
+        tokenizer(*text::Tokenizer::load(files.directory() / "tokenizer.json")) {
     auto checkpoint = format::Checkpoint::open(files.directory());
     auto config = model::parse_config(**checkpoint->read_text("config.json"), "config.json");
-    auto loaded = model::Model::load(*checkpoint, *config, {.pool = &pool, .workspace = &workspace});
+    auto loaded = model::Model::load(*checkpoint, *config, *backend);
     EXPECT_TRUE(loaded.ok()) << loaded.status().message();
     model = *std::move(loaded);
   }
 
-  StepLoopParts parts(model::Cache& cache, int rows) {
+  StepLoopParts parts(kernels::Cache& cache, int rows) {
     return {.model = model.get(),
             .cache = &cache,
             .pool = &pool,
             .tokenizer = &tokenizer,
-            .max_model_len = cache.blocks() * 64,
+            .max_model_len = cache.shape().blocks * 64,
             .max_num_batched_tokens = rows,
             .eos_token_ids = {7}};
   }
 
-  model::Cache make_cache(int blocks, int slots) {
-    return {model->config(), DType::bf16, blocks, slots, /*with_mtp=*/false, model->k_scales(), model->v_scales()};
+  std::unique_ptr<kernels::Cache> make_cache(int blocks, int slots) {
+    return *model->make_cache(DType::bf16, blocks, slots, /*with_mtp=*/false);
   }
 
   TinyModel files;
   ThreadPool pool;
   kernels::Workspace workspace;
+  std::unique_ptr<kernels::Backend> backend;
   text::Tokenizer tokenizer;
   std::unique_ptr<model::Model> model;
 };
@@ -194,8 +198,8 @@ uint64_t run_together(StepLoop& loop, std::vector<Job>& jobs) {
 }
 
 std::vector<Seen> run_alone(Fixture& f, const Request& request) {
-  model::Cache cache = f.make_cache(16, 1);
-  StepLoopParts parts = f.parts(cache, 512);
+  const auto cache = f.make_cache(16, 1);
+  StepLoopParts parts = f.parts(*cache, 512);
   StepLoop loop(std::move(parts));
   auto channel = loop.submit(request);
   while (loop.step()) {
@@ -229,8 +233,8 @@ uint64_t simulate(TinyKind kind, uint64_t seed, int threads = 1) {
   Dice dice(seed);
   const auto slots = static_cast<int>(dice.between(2, 5));
   const auto blocks = static_cast<int>(dice.between(2, 6));
-  model::Cache cache = f.make_cache(blocks, slots);
-  StepLoop loop(f.parts(cache, slots + 64 + static_cast<int>(dice.between(0, 200))));
+  const auto cache = f.make_cache(blocks, slots);
+  StepLoop loop(f.parts(*cache, slots + 64 + static_cast<int>(dice.between(0, 200))));
 
   std::vector<Job> jobs = random_jobs(dice, blocks * 64);
   const RequestLimits limits{.vocab_size = 3200, .max_model_len = blocks * 64, .has_tokenizer = true};

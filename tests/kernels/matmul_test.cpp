@@ -143,31 +143,6 @@ TEST_P(EachFormat, RightWithoutFma) {
 INSTANTIATE_TEST_SUITE_P(Matmul, EachFormat, ::testing::ValuesIn(kAllFormats),
                          [](const auto& test) { return std::string(name(test.param)); });
 
-TEST(Matmul, RoundsAndAccumulates) {
-  const RandomMatrix w(WeightFormat::bf16, 40, 48, 1);
-  const std::vector<float> x = random_floats(3 * 48, 2);
-  const std::vector<float> before = random_floats(3 * 40, 3);
-  for (const Compute compute : {Compute::bf16, Compute::f32}) {
-    TestContext test(2, compute);
-    const Weight weight = pack(test.context, w);
-    std::vector<float> y = before;
-    const Matmul m{.weight = &weight,
-                   .x = x.data(),
-                   .x_stride = 48,
-                   .rows = 3,
-                   .out = y.data(),
-                   .out_stride = 40,
-                   .accumulate = true};
-    cpu::matmul(test.context, {&m, 1});
-    std::vector<float> want = expected(w, x, 3, compute == Compute::bf16);
-    for (size_t i = 0; i < want.size(); ++i) {
-      want[i] = before[i] + want[i];
-      if (compute == Compute::bf16) want[i] = round_to_bf16(want[i]);
-    }
-    expect_same_bits(y, want, compute == Compute::bf16 ? "bf16" : "f32");
-  }
-}
-
 // Experts of a layer: many products, some without rows, strided inputs and outputs.
 TEST(Matmul, ManyProductsInOneCall) {
   TestContext test(2);

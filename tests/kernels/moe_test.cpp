@@ -7,6 +7,7 @@
 #include <string>
 
 #include "compare.h"
+#include "kernels/linear.h"
 #include "matrix_fixture.h"
 
 namespace tessera::kernels {
@@ -108,7 +109,7 @@ struct Model {
   }
 
   struct Result {
-    std::vector<float> x;
+    std::vector<float> out;
     std::vector<int32_t> chosen;
   };
   [[nodiscard]] Result run(std::vector<float> x, int threads = 2) const {
@@ -118,22 +119,23 @@ struct Model {
   [[nodiscard]] Result run(std::vector<float> x, const Context& context) const {
     const int64_t rows = static_cast<int64_t>(x.size()) / shape.hidden;
     std::vector<int32_t> chosen(static_cast<size_t>(rows * shape.k));
+    std::vector<float> normed(x.size()), out(x.size());
+    rms_norm(context, {x.data(), shape.hidden, rows, shape.hidden, norm_weight.data(), 1e-6F, normed.data()});
     const bool has_shared = shape.shared_inner > 0;
-    moe(context, {.x = x.data(),
+    moe(context, {.x = normed.data(),
                   .rows = rows,
                   .hidden = shape.hidden,
-                  .norm_weight = norm_weight.data(),
-                  .norm_eps = 1e-6F,
                   .experts_per_token = shape.k,
                   .router = &router[0].packed,
                   .experts = experts,
                   .shared = has_shared ? &shared : nullptr,
                   .shared_gate = has_shared ? &shared_gate[0].packed : nullptr,
+                  .out = out.data(),
                   .chosen = chosen.data()});
-    return {std::move(x), std::move(chosen)};
+    return {std::move(out), std::move(chosen)};
   }
 
-  /// x after the block, for the experts that the kernel chose; checks that they are the largest within tolerance.
+  /// The block's output, for the experts that the kernel chose; checks that they are the largest within tolerance.
   [[nodiscard]] std::vector<double> reference(const std::vector<float>& x, const std::vector<int32_t>& chosen) const {
     const Rounding round{compute == Compute::bf16};
     std::vector<double> out;
@@ -163,7 +165,7 @@ struct Model {
         const double gate = shared_gate[0].times(in, round)[0];
         for (size_t i = 0; i < hidden; ++i) sum[i] += y[i] / (1 + std::exp(-gate));
       }
-      for (size_t i = 0; i < hidden; ++i) out.push_back(round(x[row * hidden + i] + round(sum[i])));
+      for (size_t i = 0; i < hidden; ++i) out.push_back(round(sum[i]));
     }
     return out;
   }
@@ -184,7 +186,7 @@ TEST(Moe, MatchesTheFormula) {
         const auto x = random_floats(static_cast<size_t>(rows * shape.hidden), 9);
         const auto got = model.run(x);
         const bool bf16 = compute == Compute::bf16;
-        expect_near(got.x, model.reference(x, got.chosen), bf16 ? 0.02 : 2e-5, bf16 ? 0x1p-7 : 1e-5, describe(shape));
+        expect_near(got.out, model.reference(x, got.chosen), bf16 ? 0.02 : 2e-5, bf16 ? 0x1p-7 : 1e-5, describe(shape));
       }
     }
   }
@@ -196,16 +198,17 @@ TEST(Moe, BitsDependOnTheRowAlone) {
     const int64_t rows = 21;
     const auto x = random_floats(static_cast<size_t>(rows * shape.hidden), 10);
     const auto want = model.run(x, 1);
-    for (int threads = 2; threads <= 4; ++threads) expect_same_bits(model.run(x, threads).x, want.x, "threads");
+    for (int threads = 2; threads <= 4; ++threads) expect_same_bits(model.run(x, threads).out, want.out, "threads");
     for (const int64_t target : fma_targets()) {
       const ForcedTarget forced(target);
       const auto got = model.run(x);
-      expect_same_bits(got.x, want.x, hwy::TargetName(target));
+      expect_same_bits(got.out, want.out, hwy::TargetName(target));
       EXPECT_EQ(got.chosen, want.chosen);
     }
     for (int64_t row = 0; row < rows; ++row) {
       const std::vector<float> alone(x.begin() + row * shape.hidden, x.begin() + (row + 1) * shape.hidden);
-      expect_same_bits(model.run(alone).x, std::span(want.x).subspan(row * shape.hidden, shape.hidden), "row alone");
+      expect_same_bits(model.run(alone).out, std::span(want.out).subspan(row * shape.hidden, shape.hidden),
+                       "row alone");
     }
   }
 }
@@ -217,7 +220,7 @@ TEST(Moe, TiesGoToTheLowerIdAndEveryTokenMayTakeOneExpert) {
   for (size_t row = 0; row < 40; ++row) {
     for (int32_t j = 0; j < 3; ++j) EXPECT_EQ(got.chosen[row * 3 + static_cast<size_t>(j)], j);
   }
-  expect_near(got.x, model.reference(x, got.chosen), 0.02, 0x1p-7, "ties");
+  expect_near(got.out, model.reference(x, got.chosen), 0.02, 0x1p-7, "ties");
 }
 
 TEST(Moe, SumsByExpertIdNotByProbability) {
@@ -239,8 +242,8 @@ TEST(Moe, SumsByExpertIdNotByProbability) {
   const auto a = model.run(x), b = renamed.run(x);
   for (size_t i = 0; i < a.chosen.size(); ++i)
     ASSERT_EQ(static_cast<size_t>(a.chosen[i]), names[static_cast<size_t>(b.chosen[i])]);
-  expect_near(a.x, std::vector<double>(b.x.begin(), b.x.end()), 1e-5, 1e-5, "renamed experts");
-  EXPECT_NE(a.x, b.x);
+  expect_near(a.out, std::vector<double>(b.out.begin(), b.out.end()), 1e-5, 1e-5, "renamed experts");
+  EXPECT_NE(a.out, b.out);
 }
 
 TEST(Moe, NanLogitsComeLast) {
@@ -251,7 +254,7 @@ TEST(Moe, NanLogitsComeLast) {
   model.router[0].packed = pack(router, 8, 64);
   const auto got = model.run(std::vector<float>(64, 1.0F));
   EXPECT_EQ(std::count(got.chosen.begin(), got.chosen.end(), 5), 0);
-  EXPECT_TRUE(std::isnan(got.x[0]));
+  EXPECT_TRUE(std::isnan(got.out[0]));
 }
 
 TEST(Moe, ChosenFallInProbability) {
@@ -278,7 +281,7 @@ TEST(Moe, NotFiniteRowsHarmNobodyElse) {
       const auto got = model.run(x);
       for (const int32_t id : got.chosen) EXPECT_TRUE(id >= 0 && id < 16);
       for (const size_t row : {0UL, 1UL, 3UL, 4UL, 5UL}) {
-        expect_same_bits(std::span(got.x).subspan(row * 64, 64), std::span(want.x).subspan(row * 64, 64), "others");
+        expect_same_bits(std::span(got.out).subspan(row * 64, 64), std::span(want.out).subspan(row * 64, 64), "others");
       }
     }
   }
@@ -286,7 +289,7 @@ TEST(Moe, NotFiniteRowsHarmNobodyElse) {
 
 TEST(Moe, NoRows) {
   const Model model({32, 16, 16, 8, 2}, Compute::bf16);
-  EXPECT_TRUE(model.run(std::vector<float>()).x.empty());
+  EXPECT_TRUE(model.run(std::vector<float>()).out.empty());
 }
 
 TEST(Mlp, MatchesTheFormula) {
@@ -297,18 +300,15 @@ TEST(Mlp, MatchesTheFormula) {
       const int64_t hidden = 48, inner = 80;
       TestExpert expert(test.context, hidden, inner, 30);
       const SwigluWeights weights = expert.take();
-      const auto norm_weight = random_floats(static_cast<size_t>(hidden), 31);
-      const auto before = random_floats(static_cast<size_t>(rows * hidden), 32);
-      auto x = before;
-      mlp(test.context, {x.data(), rows, hidden, norm_weight.data(), 1e-6F, &weights});
+      const auto x = random_floats(static_cast<size_t>(rows * hidden), 32);
+      std::vector<float> out(x.size());
+      mlp(test.context, {x.data(), rows, hidden, &weights, out.data()});
       std::vector<double> want;
       for (int64_t row = 0; row < rows; ++row) {
-        const auto y = expert(normed(before.data() + row * hidden, norm_weight, round), round);
-        for (int64_t i = 0; i < hidden; ++i) {
-          want.push_back(round(before[static_cast<size_t>(row * hidden + i)] + y[static_cast<size_t>(i)]));
-        }
+        const auto y = expert({x.begin() + row * hidden, x.begin() + (row + 1) * hidden}, round);
+        want.insert(want.end(), y.begin(), y.end());
       }
-      expect_near(x, want, round.bf16 ? 0.02 : 2e-5, round.bf16 ? 0x1p-7 : 1e-5, "mlp");
+      expect_near(out, want, round.bf16 ? 0.02 : 2e-5, round.bf16 ? 0x1p-7 : 1e-5, "mlp");
     }
   }
 }

@@ -56,6 +56,30 @@ TEST(RmsNorm, BitsDependOnTheRowAlone) {
   }
 }
 
+TEST(AddNorm, AddsThenNorms) {
+  for (const Compute compute : {Compute::bf16, Compute::f32}) {
+    for (const int64_t n : {5, 64, 100}) {
+      TestContext test(2, compute);
+      const int64_t rows = 3;
+      const auto count = static_cast<size_t>(rows * n);
+      const auto before = random_floats(count, 5), delta = random_floats(count, 6);
+      const auto w = random_floats(static_cast<size_t>(n), 7);
+      std::vector<float> sum = before;
+      for (size_t i = 0; i < count; ++i) {
+        sum[i] += delta[i];
+        if (compute == Compute::bf16) sum[i] = round_to_bf16(sum[i]);
+      }
+      std::vector<float> residual = before, out(count);
+      add_norm(test.context, {residual.data(), delta.data(), rows, n, w.data(), 1e-6F, out.data()});
+      expect_same_bits(residual, sum, "residual");
+      expect_same_bits(out, run(1, compute, sum, w, rows, n), "normed");
+      add_norm(test.context, {residual.data(), nullptr, rows, n, w.data(), 1e-6F, out.data()});
+      expect_same_bits(residual, sum, "no delta");
+      expect_same_bits(out, run(1, compute, sum, w, rows, n), "normed, no delta");
+    }
+  }
+}
+
 TEST(RmsNorm, NoRowsAndNotFinite) {
   EXPECT_TRUE(run(2, Compute::bf16, {}, {1, 2, 3}, 0, 3).empty());
   const std::vector<float> x = {1, NAN, 2, 1, 1, 1}, w = {0, 0, 0};

@@ -10,6 +10,7 @@
 #include "checkpoint_files.h"
 #include "format/e4m3.h"
 #include "format/f16.h"
+#include "kernels/cpu/backend.h"
 #include "model/model.h"
 
 namespace tessera::model {
@@ -247,10 +248,11 @@ TEST_P(EveryLayout, LoadsAsAModel) {
   ASSERT_TRUE(quantize(directory_ / "source", directory_ / "out", {.formats = recipe("balanced")}).ok());
   ThreadPool pool(1);
   kernels::Workspace workspace;
+  const auto backend = kernels::cpu::make_backend({kernels::Compute::bf16, &pool, &workspace});
   const Checkpoint checkpoint = test::open(directory_ / "out");
   const auto config = parse_config(read_file(directory_ / "out" / "config.json"), "config.json");
   ASSERT_TRUE(config.ok()) << config.status().message();
-  const auto model = Model::load(checkpoint, *config, {kernels::Compute::bf16, &pool, &workspace});
+  const auto model = Model::load(checkpoint, *config, *backend);
   EXPECT_TRUE(model.ok()) << model.status().message();
 }
 

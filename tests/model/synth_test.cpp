@@ -8,6 +8,7 @@
 
 #include "checkpoint_files.h"
 #include "format/decode_floats.h"
+#include "kernels/cpu/backend.h"
 #include "model/config.h"
 #include "model/model.h"
 
@@ -108,7 +109,8 @@ TEST_P(EveryChoice, OpensAndLoads) {
   EXPECT_EQ(config.tie_word_embeddings, shape.tie_word_embeddings);
   ThreadPool pool(1);
   kernels::Workspace workspace;
-  const auto model = Model::load(checkpoint, config, {kernels::Compute::bf16, &pool, &workspace});
+  const auto backend = kernels::cpu::make_backend({kernels::Compute::bf16, &pool, &workspace});
+  const auto model = Model::load(checkpoint, config, *backend);
   ASSERT_TRUE(model.ok()) << model.status().message();
   EXPECT_EQ((*model)->has_mtp(), shape.mtp_num_hidden_layers > 0);
 }

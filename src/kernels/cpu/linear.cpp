@@ -31,21 +31,10 @@ void linear(const Context& context, const LinearArgs& args) {
   if (args.outputs.empty() || args.rows <= 0) return;
   TESSERA_CHECK(args.row_index.empty() || static_cast<int64_t>(args.row_index.size()) == args.rows);
   const int64_t k = args.outputs[0].weight->cols;
-  const auto elements = static_cast<size_t>(args.rows * k);
   Workspace::Frame frame(*context.workspace);
   Rows x{args.x, args.x_stride};
-  if (!args.row_index.empty()) x = gather(context, x, args.row_index, k, frame.take<float>(elements));
-  if (args.norm_weight != nullptr) {
-    float* normed = frame.take<float>(elements);
-    rms_norm(context, {.x = x.data,
-                       .x_stride = x.stride,
-                       .rows = args.rows,
-                       .n = k,
-                       .weight = args.norm_weight,
-                       .eps = args.norm_eps,
-                       .out = normed});
-    x = {normed, k};
-  }
+  if (!args.row_index.empty())
+    x = gather(context, x, args.row_index, k, frame.take<float>(static_cast<size_t>(args.rows * k)));
   auto* products = frame.take<cpu::Matmul>(args.outputs.size());
   for (size_t i = 0; i < args.outputs.size(); ++i) {
     const LinearOutput& output = args.outputs[i];
@@ -56,8 +45,7 @@ void linear(const Context& context, const LinearArgs& args) {
                    .rows = args.rows,
                    .out = output.out,
                    .out_stride = output.stride,
-                   .round = args.round_output,
-                   .accumulate = output.accumulate};
+                   .round = args.round_output};
   }
   cpu::matmul(context, {products, args.outputs.size()});
 }

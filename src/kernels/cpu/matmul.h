@@ -16,8 +16,7 @@ struct Matmul {
   int64_t rows = 0;      // 0 is allowed: nothing to do
   float* out = nullptr;  // [rows, n], rows out_stride apart
   int64_t out_stride = 0;
-  bool round = true;        // to BF16 (in Compute::bf16 only)
-  bool accumulate = false;  // out = round(out + round(y))
+  bool round = true;  // to BF16 (in Compute::bf16 only)
 };
 
 /// All products in one parallel loop (the experts of a layer, the projections of a block).

@@ -54,7 +54,7 @@ void run_slab(const MatmulTask& task, const uint8_t* panel, int64_t blocks, int6
   }
 }
 
-/// out = alpha * sums, rounded and accumulated as the product asks, for panel `panel`.
+/// out = alpha * sums, rounded if the product asks, for panel `panel`.
 void write_panel(const MatmulTask& task, int64_t panel, const float* sums) {
   const Matmul& product = *task.product;
   const bool round = task.to_bf16 && product.round;
@@ -63,8 +63,8 @@ void write_panel(const MatmulTask& task, int64_t panel, const float* sums) {
   for (int64_t row = 0; row < task.rows; ++row) {
     float* out = product.out + (task.first_row + row) * product.out_stride + first;
     for (int64_t i = 0; i < kPanelRows && i < count; i += kBlockRows) {
-      F16 y = round_if(round, mul(load(product.weight->alpha.data() + first + i), load(sums + row * kPanelRows + i)));
-      if (product.accumulate) y = round_if(round, add(load_n(out + i, count - i), y));
+      const F16 y =
+          round_if(round, mul(load(product.weight->alpha.data() + first + i), load(sums + row * kPanelRows + i)));
       store_n(y, count - i, out + i);
     }
   }

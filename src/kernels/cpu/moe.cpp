@@ -8,7 +8,6 @@
 #include "kernels/cpu/lanes.h"
 #include "kernels/cpu/matmul.h"
 #include "kernels/cpu/parallel.h"
-#include "kernels/linear.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/cpu/moe.cpp"
@@ -49,13 +48,14 @@ void softmax_row(float* logits, int64_t experts) {
   }
 }
 
-// x = x + round(sum over j of weights[j] * rows[j], serially (fma), the last being the shared expert's).
-void reduce_row(const float* const* rows, const float* weights, int64_t count, int64_t hidden, bool to_bf16, float* x) {
+// out = round(sum over j of weights[j] * rows[j], serially (fma), the last being the shared expert's).
+void reduce_row(const float* const* rows, const float* weights, int64_t count, int64_t hidden, bool to_bf16,
+                float* out) {
   for (int64_t i = 0; i < hidden; i += 16) {
     const int64_t n = hidden - i;
     F16 total = set(0.0F);
     for (int64_t j = 0; j < count; ++j) total = fma(set(weights[j]), load_n(rows[j] + i, n), total);
-    store_n(round_if(to_bf16, add(load_n(x + i, n), round_if(to_bf16, total))), n, x + i);
+    store_n(round_if(to_bf16, total), n, out + i);
   }
 }
 
@@ -168,7 +168,6 @@ struct MoeStep {
   const Context& context;
   const MoeArgs& args;
   int64_t inner = 0, shared_inner = 0;
-  float* normed = nullptr;       // [rows, hidden]
   float* shared_gate = nullptr;  // [rows]
   Routing routing;
   float* slot_rows = nullptr;       // [slots, hidden]: inputs, then (they are dead once multiplied) outputs
@@ -190,8 +189,8 @@ void MoeStep::route() const {
   Workspace::Frame frame(*context.workspace);
   const auto experts = static_cast<int64_t>(args.experts.size());
   float* logits = frame.take<float>(static_cast<size_t>(args.rows * experts));
-  const std::array<Matmul, 2> products{Matmul{args.router, normed, args.hidden, args.rows, logits, experts},
-                                       Matmul{args.shared_gate, normed, args.hidden, args.rows, shared_gate, 1}};
+  const std::array<Matmul, 2> products{Matmul{args.router, args.x, args.hidden, args.rows, logits, experts},
+                                       Matmul{args.shared_gate, args.x, args.hidden, args.rows, shared_gate, 1}};
   matmul(context, {products.data(), args.shared != nullptr ? 2U : 1U});
   choose(context, args, logits, routing);
   assign_slots(context, args, routing);
@@ -201,7 +200,7 @@ void MoeStep::gather() const {
   if (args.rows == 1) return;  // every slot's input is the one row
   parallel_ranges(context, slots(), [&](int64_t begin, int64_t end, int) {
     for (int64_t s = begin; s < end; ++s) {
-      std::copy_n(normed + routing.slot_row[s] * args.hidden, args.hidden, slot_rows + s * args.hidden);
+      std::copy_n(args.x + routing.slot_row[s] * args.hidden, args.hidden, slot_rows + s * args.hidden);
     }
   });
 }
@@ -216,7 +215,7 @@ void MoeStep::multiply(bool down) const {
     if (rows == 0) continue;
     const SwigluWeights& w = args.experts[e];
     check_swiglu(w, args.hidden, inner);
-    const float* input = args.rows == 1 ? normed : slot_rows + first * args.hidden;
+    const float* input = args.rows == 1 ? args.x : slot_rows + first * args.hidden;
     products[count++] =
         down ? Matmul{&w.down, gated + first * inner, inner, rows, slot_rows + first * args.hidden, args.hidden}
              : Matmul{&w.gate_up, input, args.hidden, rows, gate_up + first * 2 * inner, 2 * inner};
@@ -224,7 +223,7 @@ void MoeStep::multiply(bool down) const {
   if (args.shared != nullptr) {
     const SwigluWeights& w = *args.shared;
     products[count++] = down ? Matmul{&w.down, shared_gated, shared_inner, args.rows, shared_out, args.hidden}
-                             : Matmul{&w.gate_up, normed, args.hidden, args.rows, shared_gate_up, 2 * shared_inner};
+                             : Matmul{&w.gate_up, args.x, args.hidden, args.rows, shared_gate_up, 2 * shared_inner};
   }
   matmul(context, {products, count});
 }
@@ -248,7 +247,7 @@ void MoeStep::reduce() const {
         rows[k] = shared_out + row * args.hidden;
         weights[k] = HWY_DYNAMIC_DISPATCH(sigmoid_of)(shared_gate[row]);
       }
-      reduce_one(rows, weights, terms, args.hidden, context.compute == Compute::bf16, args.x + row * args.hidden);
+      reduce_one(rows, weights, terms, args.hidden, context.compute == Compute::bf16, args.out + row * args.hidden);
     }
   });
 }
@@ -260,17 +259,15 @@ void mlp(const Context& context, const MlpArgs& args) {
   using namespace cpu;
   if (args.rows == 0) return;
   Workspace::Frame frame(*context.workspace);
-  const auto rows = static_cast<size_t>(args.rows), hidden = static_cast<size_t>(args.hidden);
+  const auto rows = static_cast<size_t>(args.rows);
   const int64_t inner = args.weights->down.cols;
   check_swiglu(*args.weights, args.hidden, inner);
-  float* normed = frame.take<float>(rows * hidden);
   float* gate_up = frame.take<float>(rows * static_cast<size_t>(2 * inner));
   float* gated = frame.take<float>(rows * static_cast<size_t>(inner));
-  rms_norm(context, {args.x, args.hidden, args.rows, args.hidden, args.norm_weight, args.norm_eps, normed});
-  const Matmul up{&args.weights->gate_up, normed, args.hidden, args.rows, gate_up, 2 * inner};
+  const Matmul up{&args.weights->gate_up, args.x, args.hidden, args.rows, gate_up, 2 * inner};
   matmul(context, {&up, 1});
   swiglu(context, gate_up, args.rows, inner, gated);
-  const Matmul down{&args.weights->down, gated, inner, args.rows, args.x, args.hidden, true, true};
+  const Matmul down{&args.weights->down, gated, inner, args.rows, args.out, args.hidden};
   matmul(context, {&down, 1});
 }
 
@@ -294,7 +291,6 @@ void moe(const Context& context, const MoeArgs& args) {
                      .args = args,
                      .inner = inner,
                      .shared_inner = shared_inner,
-                     .normed = floats(rows * hidden),
                      .shared_gate = floats(rows),
                      .routing = {ints(rows * k), floats(rows * k), ints(rows * k), ints(rows * k), ints(experts + 1)},
                      .slot_rows = floats(rows * k * hidden),
@@ -303,7 +299,6 @@ void moe(const Context& context, const MoeArgs& args) {
                      .shared_gate_up = floats(shared_rows * 2 * shared_inner),
                      .shared_gated = floats(shared_rows * shared_inner),
                      .shared_out = floats(shared_rows * hidden)};
-  rms_norm(context, {args.x, hidden, rows, hidden, args.norm_weight, args.norm_eps, step.normed});
   step.route();
   step.gather();
   step.multiply(/*down=*/false);

@@ -16,6 +16,18 @@ void norm_rows(const RmsNormArgs& args, int64_t begin, int64_t end, bool to_bf16
   }
 }
 
+void add_norm_rows(const AddNormArgs& args, int64_t begin, int64_t end, bool to_bf16) {
+  for (int64_t row = begin; row < end; ++row) {
+    float* residual = args.residual + row * args.n;
+    for (int64_t i = 0; args.delta != nullptr && i < args.n; i += 16) {
+      const int64_t n = args.n - i;
+      const F16 sum = add(load_n(residual + i, n), load_n(args.delta + row * args.n + i, n));
+      store_n(round_if(to_bf16, sum), n, residual + i);
+    }
+    rms_norm_row(residual, args.weight, args.n, args.eps, to_bf16, args.out + row * args.n);
+  }
+}
+
 }  // namespace HWY_NAMESPACE
 }  // namespace tessera::kernels::cpu
 HWY_AFTER_NAMESPACE();
@@ -24,11 +36,19 @@ HWY_AFTER_NAMESPACE();
 namespace tessera::kernels {
 namespace cpu {
 HWY_EXPORT(norm_rows);
-}
+HWY_EXPORT(add_norm_rows);
+}  // namespace cpu
 
 void rms_norm(const Context& context, const RmsNormArgs& args) {
   using namespace cpu;
   const auto norm = HWY_DYNAMIC_DISPATCH(norm_rows);
+  parallel_ranges(context, args.rows,
+                  [&](int64_t begin, int64_t end, int) { norm(args, begin, end, context.compute == Compute::bf16); });
+}
+
+void add_norm(const Context& context, const AddNormArgs& args) {
+  using namespace cpu;
+  const auto norm = HWY_DYNAMIC_DISPATCH(add_norm_rows);
   parallel_ranges(context, args.rows,
                   [&](int64_t begin, int64_t end, int) { norm(args, begin, end, context.compute == Compute::bf16); });
 }

@@ -1,0 +1,39 @@
+#include "kernels/cpu/cache.h"
+
+#include "base/check.h"
+
+namespace tessera::kernels::cpu {
+
+CacheBytes cache_bytes(const CacheShape& shape) {
+  return {.kv_block = 2 * static_cast<size_t>(shape.attention_layers) *
+                      kv_block_bytes(shape.kv_dtype, shape.attention.kv_heads, shape.attention.head_dim),
+          .state_slot = static_cast<size_t>(shape.linear_layers) * static_cast<size_t>(shape.delta_net.state_floats()) *
+                        sizeof(float)};
+}
+
+Cache::Cache(const CacheShape& shape)
+    : shape_(shape),
+      layer_kv_bytes_(static_cast<size_t>(shape.blocks) *
+                      kv_block_bytes(shape.kv_dtype, shape.attention.kv_heads, shape.attention.head_dim)),
+      layer_state_floats_(static_cast<size_t>(shape.state_slots) * static_cast<size_t>(shape.delta_net.state_floats())),
+      kv_(static_cast<size_t>(shape.blocks) * cache_bytes(shape).kv_block),
+      states_(static_cast<size_t>(shape.state_slots) * cache_bytes(shape).state_slot) {}
+
+KvLayer Cache::kv_layer(int attention_layer) {
+  const auto i = static_cast<size_t>(attention_layer);
+  TESSERA_CHECK_LE((2 * i + 2) * layer_kv_bytes_, kv_.size());
+  std::byte* keys = kv_.data() + 2 * i * layer_kv_bytes_;
+  return {.dtype = shape_.kv_dtype,
+          .keys = keys,
+          .values = keys + layer_kv_bytes_,
+          .k_scale = i < shape_.k_scales.size() ? shape_.k_scales[i] : 1.0F,
+          .v_scale = i < shape_.v_scales.size() ? shape_.v_scales[i] : 1.0F};
+}
+
+float* Cache::states(int linear_layer) {
+  const auto i = static_cast<size_t>(linear_layer);
+  TESSERA_CHECK_LE((i + 1) * layer_state_floats_ * sizeof(float), states_.size());
+  return reinterpret_cast<float*>(states_.data()) + i * layer_state_floats_;
+}
+
+}  // namespace tessera::kernels::cpu

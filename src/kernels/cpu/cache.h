@@ -1,0 +1,29 @@
+#pragma once
+
+#include "base/zeroed_pages.h"
+#include "kernels/backend.h"
+
+namespace tessera::kernels::cpu {
+
+/// KV as gated_attention.h lays it out, and states as gated_delta_net.h does, layer after layer.
+class Cache final : public kernels::Cache {
+ public:
+  explicit Cache(const CacheShape& shape);
+
+  [[nodiscard]] const CacheShape& shape() const override { return shape_; }
+  /// KV of the i-th attention layer; the MTP layers follow the main ones.
+  [[nodiscard]] KvLayer kv_layer(int attention_layer);
+  /// [state_slots, state_floats] of the i-th linear-attention layer.
+  [[nodiscard]] float* states(int linear_layer);
+
+ private:
+  CacheShape shape_;
+  size_t layer_kv_bytes_;  // keys, or values, of all blocks of one layer
+  size_t layer_state_floats_;
+  ZeroedPages kv_;
+  ZeroedPages states_;
+};
+
+CacheBytes cache_bytes(const CacheShape& shape);
+
+}  // namespace tessera::kernels::cpu
