@@ -2,9 +2,8 @@
 
 #include <cstdlib>
 
-#include "base/status.h"
 #include "cli/console.h"
-#include "device/device.h"
+#include "kernels/live_gpu.h"
 
 namespace tessera::cli {
 namespace {
@@ -22,21 +21,9 @@ fs::path cache_directory() {
 }  // namespace
 
 Expected<LiveGpu> live_gpu(int index) {
-  TESSERA_ASSIGN_OR_RETURN(const auto gpus, device::list_gpus());
-  if (index < 0 || static_cast<size_t>(index) >= gpus.size()) {
-    return error(StatusCode::not_found, "no GPU {}; this machine has {}, counted from 0", index, gpus.size());
-  }
-  const device::GpuFacts& gpu = gpus[static_cast<size_t>(index)];
   LiveGpu live;
   live.index = index;
-  live.facts = plan::live_facts({.name = gpu.name,
-                                 .compute_major = gpu.compute_major,
-                                 .compute_minor = gpu.compute_minor,
-                                 .sm_count = gpu.sm_count,
-                                 .smem_per_block_bytes = static_cast<int64_t>(gpu.smem_per_block_bytes_max),
-                                 .smem_per_sm_bytes = static_cast<int64_t>(gpu.smem_per_sm_bytes),
-                                 .l2_bytes = static_cast<int64_t>(gpu.l2_bytes),
-                                 .memory_bytes = static_cast<int64_t>(gpu.memory_bytes)});
+  TESSERA_ASSIGN_OR_RETURN(live.facts, kernels::live_gpu(index));
   live.build = plan::tuning_build(TESSERA_VERSION);
   live.tuning_file = cache_directory() / plan::tuning_file_name(live.facts.name, live.build);
   return live;

@@ -84,8 +84,12 @@ StepLoop::StepLoop(StepLoopParts parts)
       scheduler_({.blocks = parts_.cache->shape().blocks,
                   .slots = parts_.cache->shape().state_slots,
                   .max_batched_rows = parts_.max_num_batched_tokens}),
-      pass_(*parts_.model->make_pass(parts_.max_num_batched_tokens, parts_.cache->shape().state_slots,
-                                     static_cast<int32_t>(logit_rows_max(parts_.cache->shape().state_slots)))),
+      pass_(*parts_.model->make_pass(
+          {.rows_max = parts_.max_num_batched_tokens,
+           .sequences_max = parts_.cache->shape().state_slots,
+           .logit_rows_max = static_cast<int32_t>(logit_rows_max(parts_.cache->shape().state_slots)),
+           .state_slots = parts_.cache->shape().state_slots,
+           .sequence_blocks_max = parts_.cache->shape().blocks})),
       samplers_(static_cast<size_t>(parts_.pool->size())) {
   TESSERA_CHECK(scheduler_.check_fits(parts_.max_model_len).ok());
   send_events();

@@ -158,10 +158,13 @@ class Pass {
   virtual ~Pass() = default;
 };
 
+/// What the largest step of a pass may hold.
 struct PassShape {
   int32_t rows_max = 0;
   int32_t sequences_max = 0;
   int32_t logit_rows_max = 0;
+  int32_t state_slots = 0;          // of the cache
+  int32_t sequence_blocks_max = 0;  // KV blocks of one sequence
   int64_t hidden = 0;
   int64_t vocab = 0;
   bool keeps_hidden = false;  // final-normed rows stay, for mtp_input and read_hidden

@@ -14,7 +14,12 @@ Expected<LoneSequence> LoneSequence::create(const Model& model, DType kv_dtype, 
   const auto blocks = static_cast<int>(sequence.block_table_.size());
   const auto rows = static_cast<int32_t>(rows_max);
   TESSERA_ASSIGN_OR_RETURN(sequence.cache_, model.make_cache(kv_dtype, blocks, /*state_slots=*/1, with_mtp));
-  TESSERA_ASSIGN_OR_RETURN(sequence.pass_, model.make_pass(rows, /*sequences_max=*/1, rows, with_mtp));
+  TESSERA_ASSIGN_OR_RETURN(sequence.pass_, model.make_pass({.rows_max = rows,
+                                                            .sequences_max = 1,
+                                                            .logit_rows_max = rows,
+                                                            .state_slots = 1,
+                                                            .sequence_blocks_max = blocks,
+                                                            .keeps_hidden = with_mtp}));
   return sequence;
 }
 

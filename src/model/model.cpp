@@ -32,14 +32,10 @@ Expected<std::unique_ptr<kernels::Cache>> Model::make_cache(DType kv_dtype, int 
   return backend_.make_cache(shape);
 }
 
-Expected<std::unique_ptr<kernels::Pass>> Model::make_pass(int32_t rows_max, int32_t sequences_max,
-                                                          int32_t logit_rows_max, bool keeps_hidden) const {
-  return backend_.make_pass({.rows_max = rows_max,
-                             .sequences_max = sequences_max,
-                             .logit_rows_max = logit_rows_max,
-                             .hidden = config_.hidden_size,
-                             .vocab = config_.vocab_size,
-                             .keeps_hidden = keeps_hidden});
+Expected<std::unique_ptr<kernels::Pass>> Model::make_pass(kernels::PassShape shape) const {
+  shape.hidden = config_.hidden_size;
+  shape.vocab = config_.vocab_size;
+  return backend_.make_pass(shape);
 }
 
 Status Model::run(kernels::Pass& pass, const Layer& layer, int& attention_layer, int& linear_layer) const {

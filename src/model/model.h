@@ -32,10 +32,8 @@ class Model {
   /// A cache with the checkpoint's scales (FP8).
   [[nodiscard]] Expected<std::unique_ptr<kernels::Cache>> make_cache(DType kv_dtype, int blocks, int state_slots,
                                                                      bool with_mtp) const;
-  /// Room for steps of that many rows, sequences and rows with logits.
-  [[nodiscard]] Expected<std::unique_ptr<kernels::Pass>> make_pass(int32_t rows_max, int32_t sequences_max,
-                                                                   int32_t logit_rows_max,
-                                                                   bool keeps_hidden = false) const;
+  /// Room for steps within these bounds; the model's own sizes are filled in.
+  [[nodiscard]] Expected<std::unique_ptr<kernels::Pass>> make_pass(kernels::PassShape shape) const;
 
   /// One step, after the backend's begin(): K, V and states of every row go to the cache, logits (fp32, not rounded) of
   /// the step's logit rows and, if the pass keeps them, final-normed hidden rows stay in the pass. Ids beyond the

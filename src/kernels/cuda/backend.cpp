@@ -1,0 +1,406 @@
+#include "kernels/cuda_backend.h"
+
+#include <algorithm>
+
+#include "base/check.h"
+#include "base/status.h"
+#include "kernels/cuda/attention.h"
+#include "kernels/cuda/blocks.h"
+#include "kernels/cuda/delta_net.h"
+#include "kernels/cuda/dense.h"
+#include "kernels/cuda/embed.h"
+#include "kernels/cuda/moe.h"
+#include "kernels/cuda/norm.h"
+#include "kernels/cuda/pass.h"
+#include "kernels/live_gpu.h"
+
+namespace tessera::kernels::cuda {
+namespace {
+
+/// Elements of a row of BF16 or fp32 that is read 16 bytes at a time.
+constexpr int64_t padded(int64_t columns) { return (columns + 7) / 8 * 8; }
+
+/// Columns of a product that a block keeps for itself.
+struct Columns {
+  uint16_t* data = nullptr;
+  int64_t stride = 0;
+};
+
+class CudaBackend final : public kernels::Backend {
+ public:
+  CudaBackend(const CudaBackendOptions& options, const plan::DeviceFacts& facts, Uploader uploader)
+      : options_(options), facts_(facts), uploader_(std::move(uploader)) {}
+
+  [[nodiscard]] std::string_view name() const override { return "cuda"; }
+
+  Expected<std::unique_ptr<AttentionBlock>> load(const AttentionSource& s) override {
+    return load_as<AttentionBlock>(s);
+  }
+  Expected<std::unique_ptr<DeltaNetBlock>> load(const DeltaNetSource& s) override { return load_as<DeltaNetBlock>(s); }
+  Expected<std::unique_ptr<MlpBlock>> load(const MlpSource& s) override { return load_as<MlpBlock>(s); }
+  Expected<std::unique_ptr<MoeBlock>> load(const MoeSource& s) override { return load_as<MoeBlock>(s); }
+  Expected<std::unique_ptr<Embedding>> load(const EmbeddingSource& s) override { return load_as<Embedding>(s); }
+  Expected<std::unique_ptr<Head>> load(const HeadSource& s) override { return load_as<Head>(s); }
+  Expected<std::unique_ptr<MtpInput>> load(const MtpInputSource& s) override { return load_as<MtpInput>(s); }
+  [[nodiscard]] size_t weight_bytes() const override { return uploader_.weight_bytes(); }
+
+  [[nodiscard]] CacheBytes cache_bytes(const CacheShape& shape) const override { return cuda::cache_bytes(shape); }
+  Expected<std::unique_ptr<kernels::Cache>> make_cache(const CacheShape& shape) override;
+  Expected<std::unique_ptr<kernels::Pass>> make_pass(const PassShape& shape) override;
+
+  Status begin(kernels::Pass& pass, kernels::Cache& cache, const Batch& batch,
+               std::span<const int32_t> logit_rows) override;
+  Status embed(kernels::Pass& pass, const Embedding& embedding) override;
+  Status attention(kernels::Pass& pass, const AttentionBlock& block, int layer) override;
+  Status delta_net(kernels::Pass& pass, const DeltaNetBlock& block, int layer) override;
+  Status mlp(kernels::Pass& pass, const MlpBlock& block) override;
+  Status moe(kernels::Pass& pass, const MoeBlock& block) override;
+  Status head(kernels::Pass& pass, const Head& head, const Embedding& embedding) override;
+  Status mtp_input(kernels::Pass& pass, const MtpInput& input, const Embedding& embedding) override;
+  Status read_logits(kernels::Pass& pass, std::span<float> logits) override;
+  Status read_hidden(kernels::Pass& pass, std::span<float> hidden) override;
+
+ private:
+  template <typename Base, typename Source>
+  Expected<std::unique_ptr<Base>> load_as(const Source& source) {
+    TESSERA_ASSIGN_OR_RETURN(auto block, load_block(uploader_, source));
+    return std::unique_ptr<Base>(std::move(block));
+  }
+  DenseArgs rows_of(const Pass& pass, int64_t depth) const;
+  DenseArgs normed_rows(Pass& pass, const DeviceBuffer& norm, float eps) const;
+  Status multiply(Pass& pass, DenseArgs& args) const;
+  Status write_delta(Pass& pass, const DeviceMatrix& weight, const uint16_t* x) const;
+  Status swiglu_down(Pass& pass, const CudaSwiglu& weights, const uint16_t* gated, uint16_t* out) const;
+  Status finish(Pass& pass) const;
+
+  CudaBackendOptions options_;
+  plan::DeviceFacts facts_;
+  Uploader uploader_;
+};
+
+Pass& of(kernels::Pass& pass) { return static_cast<Pass&>(pass); }
+
+Expected<Columns> take_columns(Arena::Frame& frame, const Pass& pass, int64_t columns) {
+  Columns taken{.stride = padded(columns)};
+  TESSERA_ASSIGN_OR_RETURN(taken.data, frame.take<uint16_t>(pass.tables.rows_max * taken.stride));
+  return taken;
+}
+
+// ---- memory ----
+
+Expected<std::unique_ptr<kernels::Cache>> CudaBackend::make_cache(const CacheShape& shape) {
+  TESSERA_CUDA_RETURN_IF_ERROR(cudaSetDevice(options_.gpu));
+  TESSERA_ASSIGN_OR_RETURN(auto cache, Cache::create(shape));
+  return std::unique_ptr<kernels::Cache>(std::move(cache));
+}
+
+Expected<std::unique_ptr<kernels::Pass>> CudaBackend::make_pass(const PassShape& shape) {
+  TESSERA_CUDA_RETURN_IF_ERROR(cudaSetDevice(options_.gpu));
+  TESSERA_ASSIGN_OR_RETURN(auto pass, Pass::create(shape, options_.pdl));
+  return std::unique_ptr<kernels::Pass>(std::move(pass));
+}
+
+// ---- a pass ----
+
+Status CudaBackend::finish(Pass& pass) const {
+  if (pass.ended < pass.begun) TESSERA_RETURN_IF_ERROR(pass.end());
+  TESSERA_CUDA_RETURN_IF_ERROR(cudaStreamSynchronize(pass.stream.get()));
+  return {};
+}
+
+Status CudaBackend::begin(kernels::Pass& pass, kernels::Cache& cache, const Batch& batch,
+                          std::span<const int32_t> logit_rows) {
+  Pass& p = of(pass);
+  TESSERA_RETURN_IF_ERROR(finish(p));
+  p.cache = &static_cast<Cache&>(cache);
+  TESSERA_RETURN_IF_ERROR(p.stage(batch, logit_rows));
+  p.tables = step_tables(p.step_memory, bounds_of(batch, static_cast<int64_t>(logit_rows.size())));
+  return p.begin();
+}
+
+Status CudaBackend::embed(kernels::Pass& pass, const Embedding& embedding) {
+  Pass& p = of(pass);
+  const DeviceMatrix& table = static_cast<const CudaEmbedding&>(embedding).table;
+  return cuda::embed({.format = table.format,
+                      .table = table.weights.as<std::byte>(),
+                      .row_alpha = table.row_alpha.as<float>(),
+                      .vocab = table.rows,
+                      .hidden = static_cast<int32_t>(table.depth),
+                      .tables = p.tables,
+                      .out = p.residual[p.current].as<uint16_t>()},
+                     p.queue);
+}
+
+DenseArgs CudaBackend::rows_of(const Pass& pass, int64_t depth) const {
+  DenseArgs args;
+  args.depth = static_cast<int32_t>(depth);
+  args.live_rows = &pass.tables.counts->rows;
+  args.rows_max = pass.tables.rows_max;
+  return args;
+}
+
+/// norm(residual + delta) as the rows of a product. The sum goes to the other buffer, which is the residual from then
+/// on: blocks of one launch read the one while a block of it writes the other.
+DenseArgs CudaBackend::normed_rows(Pass& pass, const DeviceBuffer& norm, float eps) const {
+  DenseArgs args = rows_of(pass, pass.shape.hidden);
+  args.norm.residual = pass.residual[pass.current].as<uint16_t>();
+  args.norm.weight = norm.as<float>();
+  args.norm.eps = eps;
+  if (pass.has_delta) {
+    pass.current ^= 1;
+    args.norm.delta = pass.delta.as<uint16_t>();
+    args.norm.residual_out = pass.residual[pass.current].as<uint16_t>();
+  }
+  return args;
+}
+
+Status CudaBackend::multiply(Pass& pass, DenseArgs& args) const {
+  Arena::Frame frame(pass.arena);
+  TESSERA_ASSIGN_OR_RETURN(args.workspace, frame.take<std::byte>(static_cast<int64_t>(dense_workspace_bytes(args))));
+  return dense(args, facts_, pass.queue);
+}
+
+/// delta = weight x.
+Status CudaBackend::write_delta(Pass& pass, const DeviceMatrix& weight, const uint16_t* x) const {
+  DenseArgs args = rows_of(pass, weight.depth);
+  args.x = x;
+  args.x_stride = weight.depth;
+  args.matrices[args.count++] = weight.product(Epilogue::bf16, pass.delta.as<uint16_t>(), pass.shape.hidden);
+  pass.has_delta = true;
+  return multiply(pass, args);
+}
+
+Status CudaBackend::attention(kernels::Pass& pass, const AttentionBlock& block, int layer) {
+  Pass& p = of(pass);
+  const auto& w = static_cast<const CudaAttention&>(block);
+  Arena::Frame frame(p.arena);
+  TESSERA_ASSIGN_OR_RETURN(const Columns query_gate, take_columns(frame, p, w.q_gate.rows));
+  TESSERA_ASSIGN_OR_RETURN(const Columns key, take_columns(frame, p, w.k.rows));
+  TESSERA_ASSIGN_OR_RETURN(const Columns value, take_columns(frame, p, w.v.rows));
+  TESSERA_ASSIGN_OR_RETURN(auto* const mixed, frame.take<uint16_t>(p.tables.rows_max * w.o.depth));
+  DenseArgs projections = normed_rows(p, w.input_norm, w.shape.norm_eps);
+  for (const auto& [matrix, out] : {std::pair{&w.q_gate, query_gate}, {&w.k, key}, {&w.v, value}}) {
+    projections.matrices[projections.count++] = matrix->product(Epilogue::bf16, out.data, out.stride);
+  }
+  TESSERA_RETURN_IF_ERROR(multiply(p, projections));
+
+  AttentionArgs args;
+  args.kv = p.cache->kv_pool(layer);
+  TESSERA_ASSIGN_OR_RETURN(args.plan, plan_attention(w.shape, args.kv.dtype, p.tables, facts_.sm_count));
+  TESSERA_ASSIGN_OR_RETURN(args.workspace, p.attention_memory(args.plan.workspace_bytes));
+  args.tables = p.tables;
+  args.query_gate = query_gate.data;
+  args.key = key.data;
+  args.value = value.data;
+  args.query_gate_stride = query_gate.stride;
+  args.key_stride = key.stride;
+  args.value_stride = value.stride;
+  args.q_norm = w.q_norm.as<float>();
+  args.k_norm = w.k_norm.as<float>();
+  args.inv_freq = w.inv_freq.as<float>();
+  args.rope_scale = w.rope_scale;
+  args.out = mixed;
+  TESSERA_RETURN_IF_ERROR(cuda::attention(args, p.queue));
+  return write_delta(p, w.o, mixed);
+}
+
+Status CudaBackend::delta_net(kernels::Pass& pass, const DeltaNetBlock& block, int layer) {
+  Pass& p = of(pass);
+  const auto& w = static_cast<const CudaDeltaNet&>(block);
+  Arena::Frame frame(p.arena);
+  TESSERA_ASSIGN_OR_RETURN(const Columns qkv, take_columns(frame, p, w.qkv.rows));
+  TESSERA_ASSIGN_OR_RETURN(const Columns z, take_columns(frame, p, w.z.rows));
+  TESSERA_ASSIGN_OR_RETURN(const Columns b, take_columns(frame, p, w.b.rows));
+  TESSERA_ASSIGN_OR_RETURN(const Columns a, take_columns(frame, p, w.a.rows));
+  TESSERA_ASSIGN_OR_RETURN(auto* const mixed, frame.take<uint16_t>(p.tables.rows_max * w.out.depth));
+  DenseArgs projections = normed_rows(p, w.input_norm, w.shape.norm_eps);
+  for (const auto& [matrix, out] : {std::pair{&w.qkv, qkv}, {&w.z, z}, {&w.b, b}, {&w.a, a}}) {
+    projections.matrices[projections.count++] = matrix->product(Epilogue::bf16, out.data, out.stride);
+  }
+  TESSERA_RETURN_IF_ERROR(multiply(p, projections));
+
+  DeltaNetArgs args;
+  args.shape = w.shape;
+  args.tables = p.tables;
+  args.qkv = qkv.data;
+  args.z = z.data;
+  args.b = b.data;
+  args.a = a.data;
+  args.qkv_stride = qkv.stride;
+  args.z_stride = z.stride;
+  args.b_stride = b.stride;
+  args.a_stride = a.stride;
+  args.conv_weight = w.conv.as<float>();
+  args.a_log = w.a_log.as<float>();
+  args.dt_bias = w.dt_bias.as<float>();
+  args.norm_weight = w.norm.as<float>();
+  args.states = p.cache->states(layer);
+  args.windows = p.cache->windows(layer);
+  args.out = mixed;
+  TESSERA_ASSIGN_OR_RETURN(args.workspace,
+                           frame.take<std::byte>(static_cast<int64_t>(delta_net_workspace_bytes(w.shape, p.tables))));
+  TESSERA_RETURN_IF_ERROR(cuda::delta_net(args, p.queue));
+  return write_delta(p, w.out, mixed);
+}
+
+/// out = down(gated).
+Status CudaBackend::swiglu_down(Pass& pass, const CudaSwiglu& weights, const uint16_t* gated, uint16_t* out) const {
+  DenseArgs args = rows_of(pass, weights.inner);
+  args.x = gated;
+  args.x_stride = padded(weights.inner);
+  args.matrices[args.count++] = weights.down.product(Epilogue::bf16, out, pass.shape.hidden);
+  return multiply(pass, args);
+}
+
+Status CudaBackend::mlp(kernels::Pass& pass, const MlpBlock& block) {
+  Pass& p = of(pass);
+  const auto& w = static_cast<const CudaMlp&>(block);
+  Arena::Frame frame(p.arena);
+  TESSERA_ASSIGN_OR_RETURN(const Columns gated, take_columns(frame, p, w.mlp.inner));
+  DenseArgs args = normed_rows(p, w.norm, w.norm_eps);
+  args.matrices[args.count++] = w.mlp.gate_up.product(Epilogue::swiglu, gated.data, gated.stride);
+  TESSERA_RETURN_IF_ERROR(multiply(p, args));
+  p.has_delta = true;
+  return swiglu_down(p, w.mlp, gated.data, p.delta.as<uint16_t>());
+}
+
+Status CudaBackend::moe(kernels::Pass& pass, const MoeBlock& block) {
+  Pass& p = of(pass);
+  const auto& w = static_cast<const CudaMoe&>(block);
+  Arena::Frame frame(p.arena);
+  const int64_t rows = p.tables.rows_max, logits_stride = padded(w.router.rows + 1);
+  TESSERA_ASSIGN_OR_RETURN(auto* const normed, frame.take<uint16_t>(rows * w.hidden));
+  TESSERA_ASSIGN_OR_RETURN(auto* const logits, frame.take<float>(rows * logits_stride));
+  // The router, the shared expert's gate, and its gate_up, which needs no routing, in one launch.
+  DenseArgs args = normed_rows(p, w.norm, w.norm_eps);
+  args.norm.normed_out = normed;
+  args.matrices[args.count++] = w.router.product(Epilogue::f32, logits, logits_stride);
+  uint16_t* shared_rows = nullptr;
+  Columns gated;
+  if (w.shared) {
+    TESSERA_ASSIGN_OR_RETURN(shared_rows, frame.take<uint16_t>(rows * w.hidden));
+    TESSERA_ASSIGN_OR_RETURN(gated, take_columns(frame, p, w.shared->inner));
+    args.matrices[args.count++] = w.shared_gate.product(Epilogue::f32, logits + w.router.rows, logits_stride);
+    args.matrices[args.count++] = w.shared->gate_up.product(Epilogue::swiglu, gated.data, gated.stride);
+  }
+  TESSERA_RETURN_IF_ERROR(multiply(p, args));
+  if (w.shared) TESSERA_RETURN_IF_ERROR(swiglu_down(p, *w.shared, gated.data, shared_rows));
+
+  plan::Desc desc;
+  desc.format = w.experts.format;
+  desc.path = plan::Path::w4a16;
+  desc.hidden = w.hidden;
+  desc.intermediate = w.experts.inner;
+  desc.experts = static_cast<int>(w.experts.experts);
+  desc.experts_per_token = w.experts_per_token;
+  desc.tokens = rows;
+  TESSERA_ASSIGN_OR_RETURN(const MoePlan plan, plan_moe(desc, facts_));
+  MoeArgs moe;
+  moe.x = normed;
+  moe.live_tokens = &p.tables.counts->rows;
+  moe.logits = logits;
+  moe.logits_stride = logits_stride;
+  moe.shared_gate = w.shared ? logits + w.router.rows : nullptr;
+  moe.shared_rows = shared_rows;
+  moe.delta = p.delta.as<uint16_t>();
+  moe.gate_up = w.experts.gate_up.as<std::byte>();
+  moe.down = w.experts.down.as<std::byte>();
+  moe.gate_up_alpha = w.experts.gate_up_alpha.as<float>();
+  moe.down_alpha = w.experts.down_alpha.as<float>();
+  TESSERA_ASSIGN_OR_RETURN(moe.workspace, frame.take<std::byte>(static_cast<int64_t>(moe_workspace(plan).bytes)));
+  p.has_delta = true;
+  return cuda::moe(plan, moe, p.queue);
+}
+
+Status CudaBackend::head(kernels::Pass& pass, const Head& head, const Embedding& embedding) {
+  Pass& p = of(pass);
+  const auto& w = static_cast<const CudaHead&>(head);
+  const DeviceMatrix& matrix = static_cast<const CudaEmbedding&>(embedding).head();
+  Arena::Frame frame(p.arena);
+  uint16_t* normed = p.hidden.as<uint16_t>();
+  if (!p.shape.keeps_hidden) {
+    TESSERA_ASSIGN_OR_RETURN(normed, frame.take<uint16_t>(p.tables.rows_max * p.shape.hidden));
+  }
+  AddNormArgs norm;
+  norm.norm = normed_rows(p, w.norm, w.norm_eps).norm;
+  norm.norm.normed_out = normed;
+  norm.hidden = static_cast<int32_t>(p.shape.hidden);
+  norm.live_rows = &p.tables.counts->rows;
+  norm.rows_max = p.tables.rows_max;
+  TESSERA_RETURN_IF_ERROR(add_norm(norm, p.queue));
+  if (p.tables.logit_rows_max == 0) return {};
+  DenseArgs args;
+  args.depth = static_cast<int32_t>(p.shape.hidden);
+  args.x = normed;
+  args.x_stride = p.shape.hidden;
+  args.row_index = p.tables.logit_rows;
+  args.live_rows = &p.tables.counts->logit_rows;
+  args.rows_max = p.tables.logit_rows_max;
+  args.matrices[args.count++] = matrix.product(Epilogue::f32, p.logits.as<float>(), p.shape.vocab);
+  return multiply(p, args);
+}
+
+Status CudaBackend::mtp_input(kernels::Pass& pass, const MtpInput& input, const Embedding& embedding) {
+  Pass& p = of(pass);
+  const auto& w = static_cast<const CudaMtpInput&>(input);
+  TESSERA_CHECK(p.shape.keeps_hidden);
+  TESSERA_RETURN_IF_ERROR(embed(pass, embedding));
+  Arena::Frame frame(p.arena);
+  const int64_t size = p.shape.hidden;
+  TESSERA_ASSIGN_OR_RETURN(auto* const both, frame.take<uint16_t>(p.tables.rows_max * 2 * size));
+  AddNormArgs norm;
+  norm.hidden = static_cast<int32_t>(size);
+  norm.live_rows = &p.tables.counts->rows;
+  norm.rows_max = p.tables.rows_max;
+  norm.norm.eps = w.norm_eps;
+  norm.normed_stride = 2 * size;
+  norm.norm.residual = p.residual[p.current].as<uint16_t>();
+  norm.norm.weight = w.embedding_norm.as<float>();
+  norm.norm.normed_out = both;
+  TESSERA_RETURN_IF_ERROR(add_norm(norm, p.queue));
+  norm.norm.residual = p.hidden.as<uint16_t>();
+  norm.norm.weight = w.hidden_norm.as<float>();
+  norm.norm.normed_out = both + size;
+  TESSERA_RETURN_IF_ERROR(add_norm(norm, p.queue));
+  DenseArgs args = rows_of(p, 2 * size);
+  args.x = both;
+  args.x_stride = 2 * size;
+  args.matrices[args.count++] = w.fc.product(Epilogue::bf16, p.residual[p.current].as<uint16_t>(), size);
+  return multiply(p, args);
+}
+
+Status CudaBackend::read_logits(kernels::Pass& pass, std::span<float> logits) {
+  Pass& p = of(pass);
+  TESSERA_CHECK_EQ(static_cast<int64_t>(logits.size()), p.tables.logit_rows_max * p.shape.vocab);
+  TESSERA_RETURN_IF_ERROR(finish(p));
+  TESSERA_CUDA_RETURN_IF_ERROR(
+      cudaMemcpy(logits.data(), p.logits.memory.get(), logits.size_bytes(), cudaMemcpyDeviceToHost));
+  return {};
+}
+
+Status CudaBackend::read_hidden(kernels::Pass& pass, std::span<float> hidden) {
+  Pass& p = of(pass);
+  TESSERA_CHECK(p.shape.keeps_hidden);
+  TESSERA_CHECK_EQ(static_cast<int64_t>(hidden.size()), p.tables.rows_max * p.shape.hidden);
+  TESSERA_RETURN_IF_ERROR(finish(p));
+  std::vector<uint16_t> rows(hidden.size());
+  TESSERA_CUDA_RETURN_IF_ERROR(
+      cudaMemcpy(rows.data(), p.hidden.memory.get(), rows.size() * sizeof(uint16_t), cudaMemcpyDeviceToHost));
+  std::transform(rows.begin(), rows.end(), hidden.begin(), bf16_to_float);
+  return {};
+}
+
+}  // namespace
+
+}  // namespace tessera::kernels::cuda
+
+namespace tessera::kernels {
+
+Expected<std::unique_ptr<Backend>> make_cuda_backend(const CudaBackendOptions& options) {
+  TESSERA_ASSIGN_OR_RETURN(plan::DeviceFacts facts, live_gpu(options.gpu));
+  TESSERA_CUDA_RETURN_IF_ERROR(cudaSetDevice(options.gpu));
+  TESSERA_ASSIGN_OR_RETURN(auto uploader, cuda::Uploader::create());
+  return std::unique_ptr<Backend>(std::make_unique<cuda::CudaBackend>(options, std::move(facts), std::move(uploader)));
+}
+
+}  // namespace tessera::kernels

@@ -1,0 +1,140 @@
+#include "kernels/cuda/pass.h"
+
+#include <algorithm>
+
+#include "base/check.h"
+#include "base/status.h"
+#include "kernels/cuda/attention.h"
+#include "kernels/cuda/delta_net.h"
+
+namespace tessera::kernels::cuda {
+
+CacheBytes cache_bytes(const CacheShape& shape) {
+  const auto values = static_cast<size_t>(state_values(shape.delta_net));
+  const auto window = static_cast<size_t>(window_values(shape.delta_net));
+  return {
+      .kv_block = 2 * static_cast<size_t>(shape.attention_layers) * kv_block_bytes(shape.kv_dtype, shape.attention),
+      .state_slot = static_cast<size_t>(shape.linear_layers) * (values * sizeof(float) + window * sizeof(uint16_t))};
+}
+
+Expected<std::unique_ptr<Cache>> Cache::create(const CacheShape& shape) {
+  auto cache = std::make_unique<Cache>();
+  cache->shape_ = shape;
+  const auto layers_slots = static_cast<size_t>(shape.linear_layers) * static_cast<size_t>(shape.state_slots);
+  TESSERA_ASSIGN_OR_RETURN(cache->kv_,
+                           DeviceBuffer::create(static_cast<size_t>(shape.blocks) * cache_bytes(shape).kv_block));
+  TESSERA_ASSIGN_OR_RETURN(
+      cache->states_,
+      DeviceBuffer::create(layers_slots * static_cast<size_t>(state_values(shape.delta_net)) * sizeof(float)));
+  TESSERA_ASSIGN_OR_RETURN(
+      cache->windows_,
+      DeviceBuffer::create(layers_slots * static_cast<size_t>(window_values(shape.delta_net)) * sizeof(uint16_t)));
+  return cache;
+}
+
+KvPool Cache::kv_pool(int attention_layer) const {
+  const auto i = static_cast<size_t>(attention_layer);
+  const size_t bytes = static_cast<size_t>(shape_.blocks) * kv_block_bytes(shape_.kv_dtype, shape_.attention);
+  TESSERA_CHECK_LE((2 * i + 2) * bytes, kv_.bytes);
+  return {.dtype = shape_.kv_dtype,
+          .keys = kv_.as<std::byte>(2 * i * bytes),
+          .values = kv_.as<std::byte>((2 * i + 1) * bytes),
+          .k_scale = i < shape_.k_scales.size() ? shape_.k_scales[i] : 1.0F,
+          .v_scale = i < shape_.v_scales.size() ? shape_.v_scales[i] : 1.0F};
+}
+
+float* Cache::states(int linear_layer) const {
+  return states_.as<float>() + int64_t{linear_layer} * shape_.state_slots * state_values(shape_.delta_net);
+}
+uint16_t* Cache::windows(int linear_layer) const {
+  return windows_.as<uint16_t>() + int64_t{linear_layer} * shape_.state_slots * window_values(shape_.delta_net);
+}
+
+StepTables bounds_of(const Batch& batch, int64_t logit_rows) {
+  StepTables bounds;
+  bounds.rows_max = batch.rows();
+  bounds.sequences_max = static_cast<int32_t>(batch.sequences.size());
+  bounds.logit_rows_max = static_cast<int32_t>(logit_rows);
+  for (const SequenceRows& rows : batch.sequences) {
+    if (rows.row_class != RowClass::decode) continue;
+    bounds.decode_rows_max += rows.rows;
+    ++bounds.decode_sequences_max;
+  }
+  return bounds;
+}
+
+Expected<std::unique_ptr<Pass>> Pass::create(const PassShape& shape, bool pdl, const PayloadBounds& payload) {
+  auto pass = std::make_unique<Pass>();
+  pass->shape = shape;
+  TESSERA_CUDA_RETURN_IF_ERROR(cudaStreamCreateWithFlags(pass->stream.fill(), cudaStreamNonBlocking));
+  pass->queue = {.stream = pass->stream.get(), .pdl = pdl};
+  const auto rows = static_cast<size_t>(shape.rows_max) * static_cast<size_t>(shape.hidden) * sizeof(uint16_t);
+  for (DeviceBuffer* buffer : {&pass->residual[0], &pass->residual[1], &pass->delta}) {
+    TESSERA_ASSIGN_OR_RETURN(*buffer, DeviceBuffer::create(rows));
+  }
+  if (shape.keeps_hidden) TESSERA_ASSIGN_OR_RETURN(pass->hidden, DeviceBuffer::create(rows));
+  TESSERA_ASSIGN_OR_RETURN(pass->logits, DeviceBuffer::create(static_cast<size_t>(shape.logit_rows_max) *
+                                                              static_cast<size_t>(shape.vocab) * sizeof(float)));
+  StepMemory& memory = pass->step_memory;
+  memory.bounds = {.rows_max = shape.rows_max,
+                   .sequences_max = shape.sequences_max,
+                   .logit_rows_max = shape.logit_rows_max,
+                   .slots = shape.state_slots,
+                   .blocks_per_slot = shape.sequence_blocks_max,
+                   .payload_bytes = payload.payload_bytes,
+                   .result_bytes = payload.result_bytes};
+  TESSERA_ASSIGN_OR_RETURN(pass->staging_, MappedBuffer::create(2 * staging_layout(memory.bounds).bytes));
+  TESSERA_ASSIGN_OR_RETURN(pass->results_, MappedBuffer::create(2 * memory.bounds.result_bytes));
+  TESSERA_ASSIGN_OR_RETURN(pass->done_, MappedBuffer::create(sizeof(uint64_t)));
+  TESSERA_ASSIGN_OR_RETURN(pass->device_step_, DeviceBuffer::create(device_step_layout(memory.bounds).bytes));
+  memory.staging = pass->staging_.device;
+  memory.device = pass->device_step_.as<std::byte>();
+  memory.results = pass->results_.device;
+  memory.done = reinterpret_cast<uint64_t*>(pass->done_.device);
+  pass->slot_tables_.assign(static_cast<size_t>(shape.state_slots) * static_cast<size_t>(shape.sequence_blocks_max),
+                            -1);
+  return pass;
+}
+
+Expected<std::byte*> Pass::attention_memory(size_t bytes) {
+  if (attention_.bytes < bytes) {
+    TESSERA_CHECK(!arena.frozen());
+    TESSERA_CUDA_RETURN_IF_ERROR(cudaStreamSynchronize(stream.get()));
+    TESSERA_ASSIGN_OR_RETURN(attention_, DeviceBuffer::create(bytes));
+  }
+  return attention_.as<std::byte>();
+}
+
+std::span<std::byte> Pass::payload_area() const {
+  const StagingLayout layout = staging_layout(step_memory.bounds);
+  return {staging_.host() + (begun % 2) * layout.bytes + layout.payload, step_memory.bounds.payload_bytes};
+}
+
+Status Pass::stage(const Batch& batch, std::span<const int32_t> logit_rows, size_t payload_bytes, size_t result_bytes) {
+  TESSERA_CHECK_LE(begun - done(), uint64_t{1});
+  const StagingLayout layout = staging_layout(step_memory.bounds);
+  std::byte* area = staging_.host() + (begun % 2) * layout.bytes;
+  TESSERA_RETURN_IF_ERROR(stage_batch(step_memory.bounds, batch, logit_rows, {slot_tables_.data()}, area));
+  TESSERA_CHECK_LE(payload_bytes, step_memory.bounds.payload_bytes);
+  TESSERA_CHECK_LE(result_bytes, step_memory.bounds.result_bytes);
+  auto* header = reinterpret_cast<StagedHeader*>(area + layout.header);
+  header->payload_bytes = static_cast<uint32_t>(payload_bytes);
+  header->result_bytes = static_cast<uint32_t>(result_bytes);
+  return {};
+}
+
+Status Pass::begin() {
+  TESSERA_CHECK_EQ(begun, ended);
+  ++begun;
+  current = 0;
+  has_delta = false;
+  return begin_step(step_memory, queue);
+}
+
+Status Pass::end() {
+  TESSERA_CHECK_EQ(begun, ended + 1);
+  ++ended;
+  return end_step(step_memory, queue);
+}
+
+}  // namespace tessera::kernels::cuda

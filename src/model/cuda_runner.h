@@ -1,0 +1,28 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "model/model.h"
+#include "model/runner.h"
+
+namespace tessera::model {
+
+/// What a runner works with, which outlives it, and its bounds.
+struct CudaRunnerParts {
+  const Model* model = nullptr;     // on a CUDA backend
+  kernels::Cache* cache = nullptr;  // of the model's
+  int gpu = 0;                      // that the backend is on
+  int64_t known_ids = 0;            // ids [known_ids, vocab) are never drawn: no tokenizer entry stands for them
+  int32_t rows_max = 0;             // of a step
+  int32_t sequence_blocks_max = 0;  // KV blocks of one sequence
+  int32_t samples_max = 0;          // of a step
+  bool graphs = true;               // decode steps as CUDA graphs; changes no bit
+  bool pdl = true;                  // programmatic dependent launch; changes no bit
+};
+
+/// Steps on one GPU, one ahead. Steps that only decode are CUDA graphs, captured here for batches of several sizes; all
+/// memory is taken here. A step's sequences of class decode come first.
+Expected<std::unique_ptr<StepRunner>> make_cuda_runner(const CudaRunnerParts& parts);
+
+}  // namespace tessera::model
