@@ -5,6 +5,8 @@
 #include "cli/console.h"
 #include "cli/flags.h"
 #include "cli/progress.h"
+#include "engine/fit.h"
+#include "kernels/batch.h"
 
 namespace tessera::cli {
 namespace {
@@ -81,12 +83,14 @@ void add_engine_flags(CLI::App& command, EngineFlags& flags) {
       ->group(kGroup);
   command.add_option("--max-num-seqs", options.max_num_seqs, "Sequences that run at once")
       ->type_name("N")
-      ->check(whole(1, 1024))
+      ->check(whole(1, engine::kMaxSeqsLimit))
       ->group(kGroup);
-  command.add_option("--max-num-batched-tokens", options.max_num_batched_tokens, "Rows of a step (default 512)")
+  command
+      .add_option("--max-num-batched-tokens", options.max_num_batched_tokens,
+                  fmt::format("Rows of a step (default {})", engine::kDefaultBatchedTokens))
       ->type_name("N")
       ->transform(with_suffix())
-      ->check(whole(1, 65536))
+      ->check(whole(1, engine::kBatchedTokensLimit))
       ->group(kGroup);
   command
       .add_option("--kv-cache-dtype", options.kv_cache_dtype, "auto (default: as the checkpoint says), bfloat16, fp8")
@@ -104,7 +108,7 @@ void add_engine_flags(CLI::App& command, EngineFlags& flags) {
       ->group(kGroup);
   command.add_option("--threads", options.threads, "CPU threads (default: all cores)")
       ->type_name("N")
-      ->check(whole(1, 1024))
+      ->check(whole(1, engine::kThreadsLimit))
       ->group(kGroup);
   for (const RefusedFlag& refused : kRefusedFlags) {
     command
@@ -127,7 +131,7 @@ void add_chat_template_flag(CLI::App& command, EngineFlags& flags, const char* g
 }
 
 std::string fit_text(const std::string& model, const FitReport& fit) {
-  const int64_t cached_tokens = int64_t{fit.kv_blocks} * 64;
+  const int64_t cached_tokens = int64_t{fit.kv_blocks} * kernels::kBlockTokens;
   return fmt::format(
       "{}: {} of weights, {} of KV cache ({} tokens, {}), {} of states, {} to work in; {} of memory are free\n"
       "up to {} sequence{} at once, of {} tokens each at most",

@@ -21,6 +21,7 @@
 #include "cli/read_input.h"
 #include "cli/token_ids.h"
 #include "cli/token_score.h"
+#include "engine/fit.h"
 #include "engine/host_memory.h"
 #include "format/safetensors.h"
 #include "kernels/cpu/cache.h"
@@ -121,7 +122,7 @@ Expected<Plan> make_plan(const Options& options, const OpenedModel& opened, int6
 
 /// Weights, one sequence and the logits of a step must fit in what is free.
 Status check_memory(const Plan& plan, const OpenedModel& opened) {
-  const auto blocks = static_cast<size_t>((plan.window + kernels::kBlockTokens - 1) / kernels::kBlockTokens);
+  const auto blocks = static_cast<size_t>(kernels::blocks_for(plan.window));
   const size_t weights = opened.checkpoint.tensor_bytes();
   const auto cache = kernels::cpu::cache_bytes(model::cache_shape(opened.config, plan.kv_dtype, /*with_mtp=*/false));
   const size_t sequence = blocks * cache.kv_block + cache.state_slot;
@@ -384,7 +385,7 @@ void add_computation_flags(CLI::App& command, Options& options) {
       ->group(group);
   command.add_option("--threads", options.threads, "CPU threads (default: all cores)")
       ->type_name("N")
-      ->check(whole(1, 1024))
+      ->check(whole(1, engine::kThreadsLimit))
       ->group(group);
 }
 

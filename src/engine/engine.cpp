@@ -1,6 +1,8 @@
 #include "tessera/engine.h"
 
+#include <algorithm>
 #include <filesystem>
+#include <memory>
 #include <mutex>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -16,15 +18,15 @@
 #include "format/checkpoint.h"
 #include "kernels/context.h"
 #include "kernels/cpu/backend.h"
+#include "model/cpu_runner.h"
 #include "model/model.h"
+#include "model/runner.h"
 #include "text/chat_template.h"
 #include "text/tokenizer.h"
 #include "text/utf8.h"
 
 namespace tessera {
 namespace {
-
-constexpr int kMaxThreads = 1024;
 
 struct Settings {
   kernels::Compute compute = kernels::Compute::bf16;
@@ -54,9 +56,9 @@ Expected<Settings> parse_settings(const EngineOptions& options) {
     }
     settings.kv_dtype = DType::f32;
   }
-  if (options.threads < 0 || options.threads > kMaxThreads) {
+  if (options.threads < 0 || options.threads > engine::kThreadsLimit) {
     return error(StatusCode::invalid_argument, "threads is {}; it must be between 1 and {}, or 0 for all cores",
-                 options.threads, kMaxThreads);
+                 options.threads, engine::kThreadsLimit);
   }
   settings.threads = options.threads > 0 ? options.threads : default_thread_count();
   return settings;
@@ -141,6 +143,8 @@ struct Engine::Impl {
     if (thread.joinable()) thread.join();
   }
 
+  Status load_runner(const OpenedModel& opened, const Settings& settings, const EngineOptions& options);
+
   /// The renderer is started when it is first needed: token ids and plain completions need none.
   Expected<std::string> render(const nlohmann::ordered_json& request) {
     {
@@ -164,9 +168,29 @@ struct Engine::Impl {
   engine::RequestLimits limits;
   std::unique_ptr<model::Model> model;
   std::unique_ptr<kernels::Cache> cache;
+  std::unique_ptr<model::StepRunner> runner;
   std::optional<engine::StepLoop> loop;
   std::thread thread;
 };
+
+/// Weights, caches and what runs steps over them. The one place that knows a backend: what is above it knows
+/// StepRunner.
+Status Engine::Impl::load_runner(const OpenedModel& opened, const Settings& settings, const EngineOptions& options) {
+  TESSERA_ASSIGN_OR_RETURN(model,
+                           model::Model::load(opened.checkpoint, opened.config, *backend, options.on_load_progress));
+  TESSERA_ASSIGN_OR_RETURN(cache, model->make_cache(opened.kv_dtype, opened.fit.kv_blocks, opened.fit.max_num_seqs,
+                                                    /*with_mtp=*/false));
+  const int64_t vocab_size = opened.config.vocab_size;
+  TESSERA_ASSIGN_OR_RETURN(
+      runner, model::make_cpu_runner(
+                  {.model = model.get(),
+                   .cache = cache.get(),
+                   .pool = &pool,
+                   .known_ids = tokenizer ? std::min<int64_t>(vocab_size, tokenizer->vocab_size()) : vocab_size,
+                   .rows_max = opened.fit.max_num_batched_tokens,
+                   .samples_max = static_cast<int32_t>(engine::logit_rows_max(opened.fit.max_num_seqs))}));
+  return {};
+}
 
 Expected<Engine> Engine::create(EngineOptions options) {
   TESSERA_ASSIGN_OR_RETURN(const Settings settings, parse_settings(options));
@@ -181,14 +205,12 @@ Expected<Engine> Engine::create(EngineOptions options) {
   impl->limits = {.vocab_size = opened.config.vocab_size,
                   .max_model_len = opened.fit.max_model_len,
                   .has_tokenizer = impl->tokenizer.has_value()};
-  TESSERA_ASSIGN_OR_RETURN(
-      impl->model, model::Model::load(opened.checkpoint, opened.config, *impl->backend, options.on_load_progress));
-  TESSERA_ASSIGN_OR_RETURN(impl->cache, impl->model->make_cache(opened.kv_dtype, opened.fit.kv_blocks,
-                                                                opened.fit.max_num_seqs, /*with_mtp=*/false));
-  impl->loop.emplace(engine::StepLoopParts{.model = impl->model.get(),
-                                           .cache = impl->cache.get(),
-                                           .pool = &impl->pool,
+  TESSERA_RETURN_IF_ERROR(impl->load_runner(opened, settings, options));
+  impl->loop.emplace(engine::StepLoopParts{.runner = impl->runner.get(),
                                            .tokenizer = impl->tokenizer ? &*impl->tokenizer : nullptr,
+                                           .vocab_size = opened.config.vocab_size,
+                                           .kv_blocks = opened.fit.kv_blocks,
+                                           .state_slots = opened.fit.max_num_seqs,
                                            .max_model_len = opened.fit.max_model_len,
                                            .max_num_batched_tokens = opened.fit.max_num_batched_tokens,
                                            .eos_token_ids = std::move(opened.eos_token_ids)});

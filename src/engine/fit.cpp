@@ -9,6 +9,7 @@
 namespace tessera::engine {
 namespace {
 
+using kernels::blocks_for;
 using kernels::kBlockTokens;
 
 constexpr size_t kReserveBytes = size_t{256} << 20;  // for tokenizer, requests, and the rest of the system
@@ -56,8 +57,6 @@ size_t workspace_bytes(const model::ModelConfig& config, int rows, int seqs) {
   const int64_t row = 3 * config.hidden_size + std::max({in_attention, in_delta_net, in_ffn});
   return sizeof(float) * static_cast<size_t>(rows * row + logit_rows_max(seqs) * config.vocab_size);
 }
-
-int64_t blocks_for(int64_t tokens) { return (tokens + kBlockTokens - 1) / kBlockTokens; }
 
 std::string what_to_change(const FitInput& input) {
   std::string advice = "lower max_num_seqs or max_model_len";

@@ -6,6 +6,7 @@
 #include "base/dtype.h"
 #include "base/status.h"
 #include "kernels/backend.h"
+#include "kernels/batch.h"
 #include "model/config.h"
 #include "tessera/engine.h"
 
@@ -17,6 +18,7 @@ inline constexpr int kDefaultMaxSeqs = 64;
 inline constexpr int kMaxSeqsLimit = 1024;
 inline constexpr int kDefaultBatchedTokens = 512;
 inline constexpr int kBatchedTokensLimit = 65536;
+inline constexpr int kThreadsLimit = 1024;
 
 struct FitInput {
   size_t available_bytes = 0;
@@ -38,6 +40,6 @@ struct FitInput {
 Expected<FitReport> plan_fit(const model::ModelConfig& config, const FitInput& input);
 
 /// Logits of one step: one row for each sequence, and one chunk of 64 rows for prompt log-probabilities.
-constexpr int64_t logit_rows_max(int max_num_seqs) { return int64_t{max_num_seqs} + 64; }
+constexpr int64_t logit_rows_max(int max_num_seqs) { return int64_t{max_num_seqs} + kernels::kBlockTokens; }
 
 }  // namespace tessera::engine

@@ -2,26 +2,54 @@
 
 #include <algorithm>
 
+#include "base/check.h"
+
 namespace tessera::engine {
 
+GuideState::GuideState(const Guide& guide, int64_t vocab_size)
+    : guide_(guide), vocab_size_(vocab_size), thinking_tokens_(guide.thinking_end >= 0 ? -1 : 0) {
+  update();
+}
+
+bool GuideState::needs_token() const {
+  if (!thinking()) return !done_;
+  if (!guide_.beginnings.empty()) return true;
+  return guide_.thinking_tokens_max >= 0 && tokens_ + 1 >= guide_.thinking_tokens_max;
+}
+
 void GuideState::advance(int32_t token) {
+  ++tokens_;
   if (done_) return;
-  if (thinking_) {
-    ++thinking_tokens_;
-    thinking_ = token != guide_.thinking_end;
-  } else {
+  if (!thinking()) {
     begun_.push_back(token);
+  } else if (token == guide_.thinking_end) {
+    thinking_tokens_ = tokens_;
   }
   update();
 }
 
+void GuideState::rollback(int64_t tokens) {
+  TESSERA_CHECK(tokens >= 0 && tokens <= tokens_);
+  tokens_ -= tokens;
+  if (guide_.thinking_end >= 0 && tokens_ < thinking_tokens_) thinking_tokens_ = -1;
+  const int64_t followed = thinking() ? 0 : tokens_ - thinking_tokens_;
+  begun_.resize(static_cast<size_t>(std::min(followed, static_cast<int64_t>(begun_.size()))));
+  update();
+}
+
 void GuideState::update() {
+  for (const int32_t id : allowed_) mask_[static_cast<size_t>(id) / 32] = 0;
   allowed_.clear();
-  if (!thinking_) return allow_beginnings();
-  if (guide_.thinking_tokens_max < 0 || thinking_tokens_ < guide_.thinking_tokens_max) return;
-  // Thinking goes on past the bound only by the closer's tokens.
-  const auto given = static_cast<size_t>(thinking_tokens_ - guide_.thinking_tokens_max);
-  allowed_.push_back(guide_.thinking_closer[given]);
+  done_ = false;
+  if (!thinking()) {
+    allow_beginnings();
+  } else if (guide_.thinking_tokens_max >= 0 && tokens_ >= guide_.thinking_tokens_max) {
+    // Thinking goes on past the bound only by the closer's tokens.
+    allowed_.push_back(guide_.thinking_closer[static_cast<size_t>(tokens_ - guide_.thinking_tokens_max)]);
+  }
+  if (allowed_.empty()) return;
+  mask_.resize(static_cast<size_t>((vocab_size_ + 31) / 32));
+  for (const int32_t id : allowed_) mask_[static_cast<size_t>(id) / 32] |= uint32_t{1} << (id % 32);
 }
 
 void GuideState::allow_beginnings() {

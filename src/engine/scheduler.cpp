@@ -8,26 +8,35 @@
 namespace tessera::engine {
 namespace {
 
+using kernels::blocks_for;
 using kernels::kBlockTokens;
 using kernels::RowClass;
 
-int64_t blocks_for(int64_t tokens) { return (tokens + kBlockTokens - 1) / kBlockTokens; }
+/// The next `rows` rows of a sequence, and what they are for.
+ScheduledRows next_rows(Sequence* sequence, int64_t rows, RowClass row_class) {
+  const int64_t length = sequence->length();
+  const bool reaches_end = sequence->submitted + rows == length;
+  const bool draws = reaches_end && length < sequence->tokens_max;
+  return {.sequence = sequence,
+          .rows = static_cast<int32_t>(rows),
+          .row_class = row_class,
+          .starts = sequence->submitted == 0,
+          .needs_next_token = draws,
+          .ends = reaches_end && length + (draws ? 1 : 0) == sequence->tokens_max};
+}
 
 /// The next rows of a sequence that is not decoding, `rows_left` at most. Rows of one step are of one class. Rows are 0
 /// when not even 64 are left.
 ScheduledRows next_chunk(Sequence* sequence, int64_t rows_left) {
-  ScheduledRows chunk{.sequence = sequence};
-  const int64_t computed = sequence->computed;
-  const bool in_prompt = computed < sequence->prompt_size();
+  const bool in_prompt = sequence->submitted < sequence->prompt_size();
+  const bool all_logits = in_prompt && sequence->wants_prompt_logits;
   const int64_t end = in_prompt ? sequence->prompt_size() : sequence->size();
-  chunk.row_class = in_prompt ? RowClass::prefill : RowClass::decode;
-  chunk.needs_all_logits = in_prompt && sequence->wants_prompt_logits;
   // Logits of a whole chunk take memory: 64 rows of 248,320 are 64 MB.
   int64_t rows =
-      std::min(end - computed, chunk.needs_all_logits ? std::min<int64_t>(rows_left, kBlockTokens) : rows_left);
-  if (in_prompt && computed + rows < end) rows -= rows % kBlockTokens;
-  chunk.rows = static_cast<int32_t>(rows);
-  chunk.needs_next_token = computed + rows == sequence->size();
+      std::min(end - sequence->submitted, all_logits ? std::min<int64_t>(rows_left, kBlockTokens) : rows_left);
+  if (in_prompt && sequence->submitted + rows < end) rows -= rows % kBlockTokens;
+  ScheduledRows chunk = next_rows(sequence, rows, in_prompt ? RowClass::prefill : RowClass::decode);
+  chunk.needs_all_logits = all_logits;
   return chunk;
 }
 
@@ -50,7 +59,10 @@ Status Scheduler::check_fits(int64_t tokens) const {
       tokens, needed, kBlockTokens, blocks_.size());
 }
 
-void Scheduler::add(Sequence* sequence) { waiting_.push_back(sequence); }
+void Scheduler::add(Sequence* sequence) {
+  TESSERA_CHECK_GE(sequence->tokens_max, sequence->prompt_size());
+  waiting_.push_back(sequence);
+}
 
 void Scheduler::remove(Sequence* sequence) {
   release(sequence);
@@ -64,21 +76,41 @@ const std::vector<ScheduledRows>& Scheduler::plan() {
   rows_left_ = limits_.max_batched_rows;
   plan_decodes();
   plan_chunks();
-  TESSERA_CHECK(!plan_.empty() || (running_.empty() && waiting_.empty()));
+  TESSERA_CHECK(!plan_.empty() || may_be_idle());
   return plan_;
 }
 
-void Scheduler::commit() {
-  for (const ScheduledRows& rows : plan_) rows.sequence->computed += rows.rows;
+void Scheduler::mark_submitted() {
+  for (const ScheduledRows& item : plan_) {
+    Sequence* sequence = item.sequence;
+    sequence->submitted += item.rows;
+    ++sequence->steps_under_way;
+    if (!item.ends) continue;
+    release(sequence);
+    std::erase(running_, sequence);
+  }
+  plan_.clear();
+}
+
+void Scheduler::commit(Sequence* sequence, int32_t rows, int32_t accepted) {
+  TESSERA_CHECK(accepted >= 0 && accepted <= rows);
+  TESSERA_CHECK_GE(sequence->steps_under_way, 1);
+  --sequence->steps_under_way;
+  if (sequence->slot < 0) return;  // it gave back what the step computed
+  sequence->confirmed += accepted;
+  if (accepted == rows) return;
+  TESSERA_CHECK_EQ(sequence->steps_under_way, 0);
+  sequence->submitted = sequence->confirmed;
 }
 
 void Scheduler::plan_decodes() {
   for (size_t i = 0; i < running_.size(); ++i) {
     Sequence* sequence = running_[i];
     if (!sequence->decoding()) continue;
-    while (i < running_.size() && !take_blocks_for(sequence, sequence->size())) preempt_youngest();
+    if (sequence->needs_host && sequence->steps_under_way > 0) continue;
+    while (i < running_.size() && !take_blocks_for(sequence, sequence->length())) preempt_youngest();
     if (i == running_.size()) break;  // it was itself the youngest
-    plan_.push_back({.sequence = sequence, .rows = 1, .row_class = RowClass::decode, .needs_next_token = true});
+    plan_.push_back(next_rows(sequence, 1, RowClass::decode));
     --rows_left_;
   }
 }
@@ -101,6 +133,7 @@ void Scheduler::plan_chunks() {
 bool Scheduler::admit_one() {
   if (waiting_.empty() || slots_.available() == 0) return false;
   Sequence* sequence = waiting_.front();
+  if (sequence->steps_under_way > 0) return false;
   const auto spare = static_cast<int64_t>(running_.size());
   if (blocks_for(sequence->size()) + spare > blocks_.available()) return false;
   waiting_.pop_front();
@@ -108,6 +141,12 @@ bool Scheduler::admit_one() {
   TESSERA_CHECK(take_blocks_for(sequence, sequence->size()));
   running_.push_back(sequence);
   return true;
+}
+
+/// Whether there may be nothing to plan: the oldest sequence can always go on, unless it waits for results.
+bool Scheduler::may_be_idle() const {
+  const Sequence* oldest = !running_.empty() ? running_.front() : !waiting_.empty() ? waiting_.front() : nullptr;
+  return oldest == nullptr || oldest->steps_under_way > 0;
 }
 
 /// Takes what is missing for `tokens` tokens, all or nothing.
@@ -123,7 +162,8 @@ void Scheduler::release(Sequence* sequence) {
   sequence->blocks.clear();
   if (sequence->slot >= 0) slots_.give_back(sequence->slot);
   sequence->slot = -1;
-  sequence->computed = 0;
+  sequence->submitted = 0;
+  sequence->confirmed = 0;
 }
 
 void Scheduler::preempt_youngest() {

@@ -13,8 +13,8 @@
 // and no tensors.
 //
 // Contract
-//  - A sequence waits, or runs, or is gone. A running one holds one state slot and KV blocks that cover all its
-//    tokens; a waiting one holds nothing. Waiting and running sequences are each in order of arrival, and every
+//  - A sequence waits, or runs, or is gone. A running one holds one state slot and KV blocks that cover the rows that
+//    were submitted; a waiting one holds nothing. Waiting and running sequences are each in order of arrival, and every
 //    running one is older than every waiting one.
 //  - Admission is first come, first served: the oldest waiting sequence starts when a slot, the blocks for all its
 //    tokens and one spare block for each running sequence are free. It never overtakes.
@@ -25,6 +25,15 @@
 //    rows it had generated as decode, the classes that computed them first; so the same bits come out.
 //  - The oldest sequence is preempted by nobody, and no sequence is accepted that could not run alone. So the oldest
 //    always finishes, and hence everything does.
+//
+// Steps ahead of their results
+//  - plan, mark_submitted, and for each sequence of a step, once the step was collected, commit. Steps may be planned
+//    and submitted before earlier ones were collected; they run in that order, so what a sequence gives back may be
+//    given to another at once, whatever steps under way still use it.
+//  - A sequence whose tokens_max the draw under way reaches computes nothing more: it gives everything back when that
+//    step is submitted. No row is ever planned beyond tokens_max.
+//  - A sequence that needs_host is planned only when all its steps were collected.
+//  - A preempted sequence waits for its steps under way before it runs again, with the token that they bring.
 namespace tessera::engine {
 
 struct SchedulerLimits {
@@ -33,13 +42,15 @@ struct SchedulerLimits {
   int32_t max_batched_rows = 0;  // rows of a step; at least slots + 64, so that prompts move whatever decodes
 };
 
-/// Rows of one sequence in a step: positions [sequence->computed, + rows).
+/// Rows of one sequence in a step: positions [sequence->submitted, + rows).
 struct ScheduledRows {
   Sequence* sequence = nullptr;
   int32_t rows = 0;
   kernels::RowClass row_class = kernels::RowClass::decode;
+  bool starts = false;            // the first rows since the sequence was admitted
   bool needs_all_logits = false;  // prompt log-probabilities: logits of every row
-  bool needs_next_token = false;  // the last row is the last token: its logits choose the next one
+  bool needs_next_token = false;  // the last row is the last token's: its logits choose the next one
+  bool ends = false;              // nothing is left to compute behind these rows
 };
 
 class Scheduler {
@@ -54,11 +65,14 @@ class Scheduler {
   /// Frees what `sequence` holds and forgets it: finished, cancelled or failed.
   void remove(Sequence* sequence);
 
-  /// Chooses the rows of the next step: preempts, admits, takes blocks. Valid until the next call to plan or remove.
-  /// Empty only if there is no sequence at all.
+  /// Chooses the rows of the next step: preempts, admits, takes blocks. Valid until the next call to plan,
+  /// mark_submitted or remove. Empty only if there is no sequence, or if steps under way have to be collected first.
   [[nodiscard]] const std::vector<ScheduledRows>& plan();
-  /// Records that the planned rows are computed.
-  void commit();
+  /// Records that the planned rows are under way.
+  void mark_submitted();
+  /// Records that a step with `rows` rows of `sequence` was collected: the first `accepted` of them hold. Where not all
+  /// do, no later step may be under way with rows of it.
+  void commit(Sequence* sequence, int32_t rows, int32_t accepted);
 
   [[nodiscard]] const std::deque<Sequence*>& waiting() const { return waiting_; }
   [[nodiscard]] const std::vector<Sequence*>& running() const { return running_; }
@@ -73,6 +87,7 @@ class Scheduler {
   bool admit_one();
   void plan_decodes();
   void plan_chunks();
+  [[nodiscard]] bool may_be_idle() const;
 
   SchedulerLimits limits_;
   IdPool blocks_, slots_;

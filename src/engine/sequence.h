@@ -1,29 +1,42 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <vector>
 
 namespace tessera::engine {
 
 /// One choice of a request as the scheduler sees it: its tokens, and what of them is computed and where.
+///
+/// Steps are submitted ahead of their results, so a sequence may have rows under way whose tokens the host does not
+/// know yet. While it runs, submitting the row of its last token draws the next one: length() is one more than what is
+/// submitted, and size() follows as tokens come back.
 struct Sequence {
-  std::shared_ptr<const std::vector<int32_t>> prompt;  // not empty; shared by the choices of a request
-  std::vector<int32_t> output;                         // tokens generated so far
-  bool wants_prompt_logits = false;                    // until the whole prompt's were delivered
+  std::shared_ptr<const std::vector<int32_t>> prompt;        // not empty; shared by the choices of a request
+  std::vector<int32_t> output;                               // the tokens that have come back
+  int64_t tokens_max = std::numeric_limits<int64_t>::max();  // of prompt and output; at least the prompt
+  bool wants_prompt_logits = false;                          // until the whole prompt's were delivered
+  bool needs_host = false;  // the draw after the next one depends on the token that the next one gives
 
-  int64_t computed = 0;         // positions [0, computed) are in the KV blocks and in the state
+  int64_t submitted = 0;        // positions [0, submitted) are in the KV blocks and the state for the next step
+  int64_t confirmed = 0;        // positions [0, confirmed) are of steps that were collected
+  int32_t steps_under_way = 0;  // steps with rows of it, submitted and not collected; survives a preemption
   std::vector<int32_t> blocks;  // KV block of positions [64 i, 64 i + 64)
-  int32_t slot = -1;            // state slot; -1: waiting
+  int32_t slot = -1;            // state slot; -1: waiting, or nothing is left to compute
 
   [[nodiscard]] int64_t prompt_size() const { return static_cast<int64_t>(prompt->size()); }
   [[nodiscard]] int64_t size() const { return prompt_size() + static_cast<int64_t>(output.size()); }
+  /// With the tokens under way.
+  [[nodiscard]] int64_t length() const { return std::max(size(), submitted + 1); }
+  /// Of a position below size().
   [[nodiscard]] int32_t token(int64_t position) const {
     return position < prompt_size() ? (*prompt)[static_cast<size_t>(position)]
                                     : output[static_cast<size_t>(position - prompt_size())];
   }
-  /// Only the newest token is missing, and it was generated: the next row is an ordinary decode row.
-  [[nodiscard]] bool decoding() const { return computed >= prompt_size() && computed == size() - 1; }
+  /// Only the newest token is missing, and it was drawn: the next row is an ordinary decode row.
+  [[nodiscard]] bool decoding() const { return submitted >= prompt_size() && submitted == length() - 1; }
 };
 
 }  // namespace tessera::engine

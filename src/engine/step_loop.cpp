@@ -4,7 +4,7 @@
 #include <random>
 
 #include "base/check.h"
-#include "engine/fit.h"
+#include "engine/choice_text.h"
 #include "engine/guide_state.h"
 #include "kernels/cpu/backend.h"
 #include "kernels/noise.h"
@@ -14,7 +14,8 @@ namespace tessera::engine {
 struct StepLoop::OpenRequest {
   std::shared_ptr<const std::vector<int32_t>> prompt;
   SamplingParams params;
-  kernels::SampleParams sample;  // the same, as the sampler takes them
+  kernels::SampleParams sample;         // the same, as the sampler takes them
+  kernels::SampleParams prompt_sample;  // for log-probabilities of the prompt
   Guide guide;
   int64_t max_tokens = 0;  // resolved: what was asked for, or what the context leaves
   uint64_t noise_key = 0;
@@ -24,14 +25,15 @@ struct StepLoop::OpenRequest {
   int open_choices = 0;
 };
 
-struct StepLoop::Choice : Sequence {
-  Choice(const std::shared_ptr<OpenRequest>& of_request, int number)
+struct StepLoop::Choice : Sequence, std::enable_shared_from_this<Choice> {
+  Choice(const std::shared_ptr<OpenRequest>& of_request, int number, int64_t vocab_size)
       : request(of_request),
         index(number),
         text(std::move(of_request->texts[static_cast<size_t>(number)])),
-        guide(request->guide) {
+        guide(request->guide, vocab_size) {
     prompt = request->prompt;
-    if (request->sample.has_penalty()) counts.emplace(*prompt);
+    tokens_max = prompt_size() + request->max_tokens;
+    needs_host = guide.needs_token();
     if (index == 0 && request->params.prompt_logprobs) {
       wants_prompt_logits = true;
       prompt_logprobs.resize(prompt->size());
@@ -42,9 +44,8 @@ struct StepLoop::Choice : Sequence {
   int index;
   ChoiceText text;
   GuideState guide;
-  std::optional<kernels::TokenCounts> counts;
   std::vector<std::vector<TokenLogprob>> prompt_logprobs;
-  bool finished = false;
+  bool finished = false;  // what steps under way still bring for it is dropped
 };
 
 namespace {
@@ -78,21 +79,11 @@ std::vector<int32_t> stop_ids(const SamplingParams& params, const std::vector<in
 
 StepLoop::StepLoop(StepLoopParts parts)
     : parts_(std::move(parts)),
-      vocab_size_(parts_.model->config().vocab_size),
-      known_ids_(parts_.tokenizer != nullptr ? std::min<int64_t>(vocab_size_, parts_.tokenizer->vocab_size())
-                                             : vocab_size_),
-      scheduler_({.blocks = parts_.cache->shape().blocks,
-                  .slots = parts_.cache->shape().state_slots,
-                  .max_batched_rows = parts_.max_num_batched_tokens}),
-      pass_(*parts_.model->make_pass(
-          {.rows_max = parts_.max_num_batched_tokens,
-           .sequences_max = parts_.cache->shape().state_slots,
-           .logit_rows_max = static_cast<int32_t>(logit_rows_max(parts_.cache->shape().state_slots)),
-           .state_slots = parts_.cache->shape().state_slots,
-           .sequence_blocks_max = parts_.cache->shape().blocks})),
-      samplers_(static_cast<size_t>(parts_.pool->size())) {
+      scheduler_({.blocks = parts_.kv_blocks,
+                  .slots = parts_.state_slots,
+                  .max_batched_rows = parts_.max_num_batched_tokens}) {
   TESSERA_CHECK(scheduler_.check_fits(parts_.max_model_len).ok());
-  send_events();
+  publish_stats();
 }
 
 StepLoop::~StepLoop() = default;
@@ -103,7 +94,6 @@ Expected<std::shared_ptr<EventChannel>> StepLoop::submit(Request request) {
   const auto prompt_size = static_cast<int64_t>(request.prompt.size());
   const int64_t room = parts_.max_model_len - prompt_size;
   open->max_tokens = params.max_tokens < 0 ? room : std::min(params.max_tokens, room);
-  TESSERA_RETURN_IF_ERROR(scheduler_.check_fits(prompt_size + open->max_tokens));
   open->noise_key = kernels::noise_key(params.seed ? *params.seed : random_seed(), request.prompt);
   open->stop_ids = stop_ids(params, parts_.eos_token_ids);
   for (int i = 0; i < params.n; ++i) {
@@ -114,11 +104,12 @@ Expected<std::shared_ptr<EventChannel>> StepLoop::submit(Request request) {
   open->open_choices = params.n;
   open->prompt = std::make_shared<const std::vector<int32_t>>(std::move(request.prompt));
   open->sample = sample_params(params);
+  open->prompt_sample.logprobs = params.prompt_logprobs;
   open->params = std::move(params);
   open->guide = std::move(request.guide);
 
   const std::lock_guard lock(mutex_);
-  if (closing_) return Status(StatusCode::cancelled, "the engine is shutting down");
+  if (!stopped_.ok()) return stopped_;
   if (open_requests_ == kMaxOpenRequests) {
     return error(StatusCode::resource_exhausted, "{} requests are open already; try again when some have finished",
                  kMaxOpenRequests);
@@ -136,37 +127,42 @@ EngineStats StepLoop::stats() const {
   return stats;
 }
 
-void StepLoop::close() {
+void StepLoop::close() { stop({StatusCode::cancelled, "the engine is shutting down"}); }
+
+void StepLoop::stop(Status why) {
   const std::lock_guard lock(mutex_);
-  closing_ = true;
+  if (stopped_.ok()) stopped_ = std::move(why);
   wake_.notify_one();
 }
 
 void StepLoop::run() {
   while (wait_for_work()) step();
-  end_everything();
+  end_everything({.finish_reason = FinishReason::cancelled});
+  collect_the_rest();
 }
 
 bool StepLoop::wait_for_work() {
   std::unique_lock lock(mutex_);
-  wake_.wait(lock, [this] { return closing_ || !inbox_.empty() || !choices_.empty(); });
-  return !closing_;
+  wake_.wait(lock, [this] { return !stopped_.ok() || !inbox_.empty() || !choices_.empty() || !under_way_.empty(); });
+  return stopped_.ok();
 }
 
 bool StepLoop::step() {
   take_submissions();
   drop_cancelled();
   const std::vector<ScheduledRows>& plan = scheduler_.plan();
-  if (plan.empty()) return false;
-  build_batch(plan);
-  TESSERA_CHECK(parts_.model->backend()
-                    .begin(*pass_, *parts_.cache, {.tokens = tokens_, .sequences = sequences_}, logit_row_index_)
-                    .ok());
-  TESSERA_CHECK(parts_.model->forward(*pass_).ok());
-  scheduler_.commit();
-  ++counts_.steps;
-  sample();
-  deliver();
+  const bool planned = !plan.empty();
+  if (planned) {
+    build_step(plan);
+    if (const Status status = parts_.runner->submit(step_); !status.ok()) return fail(status);
+    scheduler_.mark_submitted();
+    ++counts_.steps;
+  }
+  const int ahead = planned ? parts_.runner->steps_ahead() : 0;
+  if (static_cast<int>(under_way_.size()) <= ahead) return planned;
+  const auto results = parts_.runner->collect();
+  if (!results.ok()) return fail(results.status());
+  deliver(*results);
   return true;
 }
 
@@ -182,7 +178,7 @@ void StepLoop::take_submissions() {
 void StepLoop::open_choices(const std::shared_ptr<OpenRequest>& request) {
   counts_.prompt_tokens += request->prompt->size();
   for (int i = 0; i < request->params.n; ++i) {
-    choices_.push_back(std::make_unique<Choice>(request, i));
+    choices_.push_back(std::make_shared<Choice>(request, i, parts_.vocab_size));
     scheduler_.add(choices_.back().get());
   }
 }
@@ -191,109 +187,109 @@ void StepLoop::drop_cancelled() {
   for (const auto& choice : choices_) {
     if (choice->request->channel->cancelled()) finish(*choice, {.finish_reason = FinishReason::cancelled});
   }
-  send_events();
+  settle();
 }
 
-void StepLoop::build_batch(std::span<const ScheduledRows> plan) {
-  tokens_.clear();
-  sequences_.clear();
-  logit_rows_.clear();
-  logit_row_index_.clear();
+void StepLoop::build_step(std::span<const ScheduledRows> plan) {
+  step_.clear();
+  std::vector<AwaitedRows>& awaited = under_way_.emplace_back();
   for (const ScheduledRows& item : plan) {
-    const Sequence& sequence = *item.sequence;
-    const auto first_row = static_cast<int32_t>(tokens_.size());
-    sequences_.push_back({.first_row = first_row,
-                          .rows = item.rows,
-                          .first_position = static_cast<int32_t>(sequence.computed),
-                          .row_class = item.row_class,
-                          .state_slot = sequence.slot,
-                          .block_table = sequence.blocks});
-    for (int32_t i = 0; i < item.rows; ++i) tokens_.push_back(sequence.token(sequence.computed + i));
-    add_logit_rows(item, first_row);
-  }
-}
-
-void StepLoop::add_logit_rows(const ScheduledRows& item, int32_t first_row) {
-  auto* choice = static_cast<Choice*>(item.sequence);
-  for (int32_t i = item.needs_all_logits ? 0 : item.rows - 1; i < item.rows; ++i) {
-    const int64_t position = choice->computed + i + 1;
-    const bool in_prompt = position < choice->prompt_size();
-    if (in_prompt ? !item.needs_all_logits : !item.needs_next_token) continue;
-    logit_row_index_.push_back(first_row + i);
-    logit_rows_.push_back({.choice = choice, .position = position, .in_prompt = in_prompt});
-  }
-}
-
-void StepLoop::sample() {
-  parts_.pool->run_chunks(static_cast<int64_t>(logit_rows_.size()), [this](int64_t i, int thread) {
-    float* logits = kernels::cpu::logits(*pass_).data() + i * vocab_size_;
-    sample_row(logit_rows_[static_cast<size_t>(i)], {logits, static_cast<size_t>(vocab_size_)},
-               samplers_[static_cast<size_t>(thread)]);
-  });
-}
-
-void StepLoop::sample_row(LogitRow& row, std::span<float> logits, kernels::Sampler& sampler) const {
-  const Choice& choice = *row.choice;
-  const OpenRequest& request = *choice.request;
-  if (row.in_prompt) {
-    auto logprobs = sampler.logprobs(logits, choice.token(row.position), *request.params.prompt_logprobs);
-    row.status = logprobs.status();
-    if (logprobs.ok()) row.draw.logprobs = *std::move(logprobs);
-    return;
-  }
-  if (request.max_tokens == 0) return;
-  const bool may_stop = static_cast<int64_t>(choice.output.size()) >= request.params.min_tokens;
-  kernels::DrawArgs args;
-  args.logits = logits;
-  args.known_ids = known_ids_;
-  args.params = &request.sample;
-  args.counts = choice.counts ? &*choice.counts : nullptr;
-  if (!may_stop) args.banned = request.stop_ids;
-  std::vector<uint32_t> allowed;
-  if (!choice.guide.allowed().empty()) {
-    allowed.resize(static_cast<size_t>((vocab_size_ + 31) / 32));
-    for (const int32_t id : choice.guide.allowed()) allowed[static_cast<size_t>(id) / 32] |= 1U << (id % 32);
-    args.allowed = allowed;
-  }
-  args.noise = {.key = request.noise_key,
-                .choice = static_cast<uint32_t>(choice.index),
-                .position = static_cast<uint64_t>(row.position)};
-  auto draw = sampler.draw(args);
-  row.status = draw.status();
-  if (draw.ok()) row.draw = *std::move(draw);
-}
-
-void StepLoop::deliver() {
-  for (LogitRow& row : logit_rows_) {
-    Choice& choice = *row.choice;
-    if (choice.finished) continue;
-    if (!row.status.ok()) {
-      finish(choice, {.finish_reason = FinishReason::error,
-                      .error = row.status.with_context(fmt::format("at position {}", row.position))});
-    } else if (row.in_prompt) {
-      choice.prompt_logprobs[static_cast<size_t>(row.position)] = std::move(row.draw.logprobs);
-    } else if (choice.request->max_tokens == 0) {
-      finish(choice, {.prompt_logprobs = std::move(choice.prompt_logprobs), .finish_reason = FinishReason::length});
-    } else {
-      deliver_token(row);
+    const auto& choice = static_cast<const Choice&>(*item.sequence);
+    const auto first_row = static_cast<int32_t>(step_.tokens.size());
+    step_.sequences.push_back({.first_row = first_row,
+                               .rows = item.rows,
+                               .first_position = static_cast<int32_t>(choice.submitted),
+                               .row_class = item.row_class,
+                               .state_slot = choice.slot,
+                               .block_table = choice.blocks});
+    for (int64_t position = choice.submitted; position < choice.submitted + item.rows; ++position) {
+      step_.tokens.push_back(position < choice.size() ? choice.token(position) : model::kLastDrawn);
     }
+    if (item.starts && choice.request->sample.has_penalty()) {
+      step_.histories.push_back({.slot = choice.slot, .prompt = *choice.prompt, .output = choice.output});
+    }
+    awaited.push_back(add_samples(item, first_row));
   }
-  send_events();
 }
 
-void StepLoop::deliver_token(LogitRow& row) {
-  Choice& choice = *row.choice;
+StepLoop::AwaitedRows StepLoop::add_samples(const ScheduledRows& item, int32_t first_row) {
+  auto& choice = static_cast<Choice&>(*item.sequence);
+  const size_t samples_before = step_.samples.size();
+  const auto add = [&](int64_t position, kernels::SampleRow sample) {
+    sample.row = first_row + static_cast<int32_t>(position - 1 - choice.submitted);
+    sample.slot = choice.slot;
+    step_.samples.push_back(sample);
+  };
+  const int64_t end = choice.submitted + item.rows;
+  const int64_t targets_end = item.needs_all_logits ? std::min(end + 1, choice.prompt_size()) : 0;
+  for (int64_t position = choice.submitted + 1; position < targets_end; ++position) {
+    add(position, {.target = choice.token(position), .params = &choice.request->prompt_sample});
+  }
+  if (item.needs_next_token) add(end, draw_of(choice, end));
+  return {.choice = choice.shared_from_this(),
+          .rows = item.rows,
+          .first_position = item.needs_all_logits ? choice.submitted + 1 : end,
+          .results = step_.samples.size() - samples_before,
+          .ends = item.ends && !item.needs_next_token};
+}
+
+/// The draw of the token at `position`, which may be one behind tokens under way: all it needs of them is their number.
+kernels::SampleRow StepLoop::draw_of(const Choice& choice, int64_t position) const {
   const OpenRequest& request = *choice.request;
-  const int32_t token = row.draw.token;
+  kernels::SampleRow sample{.params = &request.sample,
+                            .allowed = choice.guide.allowed(),
+                            .noise = {.key = request.noise_key,
+                                      .choice = static_cast<uint32_t>(choice.index),
+                                      .position = static_cast<uint64_t>(position)}};
+  if (position - choice.prompt_size() < request.params.min_tokens) sample.banned = request.stop_ids;
+  return sample;
+}
+
+void StepLoop::deliver(std::span<const kernels::SampleResult> results) {
+  const std::vector<AwaitedRows> step = std::move(under_way_.front());
+  under_way_.pop_front();
+  for (const AwaitedRows& rows : step) {
+    TESSERA_CHECK_LE(rows.results, results.size());
+    if (!rows.choice->finished) deliver_rows(rows, results.first(rows.results));
+    results = results.subspan(rows.results);
+  }
+  TESSERA_CHECK(results.empty());
+  settle();
+}
+
+void StepLoop::deliver_rows(const AwaitedRows& rows, std::span<const kernels::SampleResult> results) {
+  Choice& choice = *rows.choice;
+  scheduler_.commit(&choice, rows.rows, /*accepted=*/rows.rows);
+  int64_t position = rows.first_position;
+  for (const kernels::SampleResult& result : results) {
+    if (!result.status.ok()) {
+      return finish(choice, {.finish_reason = FinishReason::error,
+                             .error = result.status.with_context(fmt::format("at position {}", position))});
+    }
+    if (position < choice.prompt_size()) {
+      choice.prompt_logprobs[static_cast<size_t>(position)] = result.logprobs;
+    } else {
+      deliver_token(choice, result);
+    }
+    ++position;
+  }
+  if (rows.ends) {
+    finish(choice, {.prompt_logprobs = std::move(choice.prompt_logprobs), .finish_reason = FinishReason::length});
+  }
+}
+
+void StepLoop::deliver_token(Choice& choice, const kernels::SampleResult& result) {
+  const OpenRequest& request = *choice.request;
+  const int32_t token = result.token;
   choice.output.push_back(token);
-  if (choice.counts) choice.counts->add_output(token);
   choice.guide.advance(token);
+  choice.needs_host = choice.guide.needs_token();
   ++counts_.generated_tokens;
 
   Event event;
   event.choice = choice.index;
   event.tokens = {token};
-  if (request.params.logprobs) event.logprobs.push_back(std::move(row.draw.logprobs));
+  if (request.params.logprobs) event.logprobs.push_back(result.logprobs);
   event.prompt_logprobs = std::move(choice.prompt_logprobs);
   choice.prompt_logprobs.clear();
   choice.wants_prompt_logits = false;
@@ -318,7 +314,7 @@ void StepLoop::deliver_token(LogitRow& row) {
   }
 }
 
-/// Frees what the choice holds; its last event goes out with send_events.
+/// Frees what the choice holds; its last event goes out with settle().
 void StepLoop::finish(Choice& choice, Event event) {
   scheduler_.remove(&choice);
   choice.finished = true;
@@ -326,14 +322,24 @@ void StepLoop::finish(Choice& choice, Event event) {
   outgoing_.emplace_back(choice.request->channel, std::move(event));
 }
 
-/// Forgets the choices that have finished, publishes the numbers, then sends what has gathered: who sees the last
-/// event sees numbers without it.
-void StepLoop::send_events() {
+/// In this order: who sees the last event of a choice sees numbers without it.
+void StepLoop::settle() {
+  forget_finished();
+  publish_stats();
+  send_events();
+}
+
+void StepLoop::forget_finished() {
   int finished_requests = 0;
-  std::erase_if(choices_, [&](const std::unique_ptr<Choice>& choice) {
+  std::erase_if(choices_, [&](const std::shared_ptr<Choice>& choice) {
     if (choice->finished && --choice->request->open_choices == 0) ++finished_requests;
     return choice->finished;
   });
+  const std::lock_guard lock(mutex_);
+  open_requests_ -= finished_requests;
+}
+
+void StepLoop::publish_stats() {
   counts_.running = static_cast<int>(scheduler_.running().size());
   counts_.waiting = static_cast<int>(scheduler_.waiting().size());
   counts_.kv_blocks_used = scheduler_.blocks().used();
@@ -341,19 +347,34 @@ void StepLoop::send_events() {
   counts_.state_slots_used = scheduler_.slots().used();
   counts_.state_slots_total = scheduler_.slots().size();
   counts_.preemptions = scheduler_.preemptions();
-  {
-    const std::lock_guard lock(mutex_);
-    stats_ = counts_;
-    open_requests_ -= finished_requests;
-  }
+  const std::lock_guard lock(mutex_);
+  stats_ = counts_;
+}
+
+void StepLoop::send_events() {
   for (auto& [channel, event] : outgoing_) channel->push(std::move(event));
   outgoing_.clear();
 }
 
-void StepLoop::end_everything() {
+/// The runner is lost, and with it all that was computed.
+bool StepLoop::fail(const Status& status) {
+  const Status why = status.with_context("the engine has stopped");
+  stop({StatusCode::unavailable, why.message() + "; start it again"});
+  under_way_.clear();
+  end_everything({.finish_reason = FinishReason::error, .error = why});
+  return false;
+}
+
+/// Every open choice ends with `last`.
+void StepLoop::end_everything(const Event& last) {
   take_submissions();
-  for (const auto& choice : choices_) finish(*choice, {.finish_reason = FinishReason::cancelled});
-  send_events();
+  for (const auto& choice : choices_) finish(*choice, last);
+  settle();
+}
+
+/// Nothing of this loop stays in the runner.
+void StepLoop::collect_the_rest() {
+  while (!under_way_.empty() && parts_.runner->collect().ok()) under_way_.pop_front();
 }
 
 }  // namespace tessera::engine

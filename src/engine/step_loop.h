@@ -1,51 +1,54 @@
 #pragma once
 
 #include <condition_variable>
+#include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <mutex>
-#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
 
-#include "base/aligned_buffer.h"
 #include "base/status.h"
-#include "base/thread_pool.h"
-#include "engine/choice_text.h"
 #include "engine/event_channel.h"
 #include "engine/scheduler.h"
-#include "engine/sequence.h"
-#include "kernels/batch.h"
-#include "kernels/cpu/sampler.h"
-#include "kernels/cpu/token_counts.h"
-#include "model/model.h"
+#include "kernels/sample.h"
+#include "model/runner.h"
 #include "tessera/engine.h"
+#include "text/tokenizer.h"
 
 // The engine thread's work.
 //
 // Contract
-//  - One thread, the engine thread, calls run() or step(). It alone touches the model, the cache, the scheduler, the
-//    samplers and the choices. Other threads reach it through submit(), whose inbox is bounded, and through the
-//    cancel flag of an EventChannel; it reaches them through the channel's events. Nothing else is shared.
+//  - One thread, the engine thread, calls run() or step(). It alone touches the runner, the scheduler and the choices.
+//    Other threads reach it through submit(), whose inbox is bounded, and through the cancel flag of an EventChannel;
+//    it reaches them through the channel's events. Nothing else is shared.
 //  - A choice lives from the step that takes its request out of the inbox to the event with its finish_reason. When
 //    that event is pushed, its blocks and its slot are already free.
+//  - Up to steps_ahead() steps of the runner are under way while the next one is planned: rows then stand for tokens
+//    that the host does not know yet. Only what a token's value decides is learnt late (a stop token, a stop string, a
+//    guide's next word), and what a client decides: a choice that ends so may have one row too many in each step under
+//    way, whose results are dropped. What counts decide (max_tokens, min_tokens, the context) is known when a row is
+//    planned. A choice whose guide must see each token first waits for it; no other does.
 //  - What goes wrong for one row (logits that are not numbers) ends that choice with an error event. Nothing that a
-//    request holds can end the thread.
+//    request holds can end the thread. An error of the runner ends everything: every open request gets it as its last
+//    event, and later ones are refused.
 //  - A token is a function of logits, parameters, seed, choice and position; the logits of a row are the same bits in
-//    any batch. So every request gets the tokens it gets alone.
+//    any batch. So every request gets the tokens it gets alone, however many steps are under way.
 namespace tessera::engine {
 
 inline constexpr int kMaxOpenRequests = 1024;  // running, waiting and in the inbox
 
 /// What the loop works with; everything outlives it.
 struct StepLoopParts {
-  model::Model* model = nullptr;
-  kernels::Cache* cache = nullptr;
-  ThreadPool* pool = nullptr;
+  model::StepRunner* runner = nullptr;
   const text::Tokenizer* tokenizer = nullptr;  // null: token ids only
-  int64_t max_model_len = 0;                   // at most 64 tokens for each of the cache's blocks
-  int max_num_batched_tokens = 0;              // at least the cache's state slots + 64
+  int64_t vocab_size = 0;
+  int32_t kv_blocks = 0;  // that the runner has
+  int32_t state_slots = 0;
+  int64_t max_model_len = 0;       // at most 64 tokens for each KV block
+  int max_num_batched_tokens = 0;  // at least state_slots + 64
   std::vector<int32_t> eos_token_ids;
 };
 
@@ -67,47 +70,49 @@ class StepLoop {
   // The engine thread.
 
   void run();
-  /// One step; false if there is nothing to do. Instead of run(), for tests that decide what happens between steps.
+  /// Submits a step and delivers the oldest one under way, as far as there are any; false if there is nothing to do.
+  /// Instead of run(), for tests that decide what happens between steps.
   bool step();
 
  private:
   struct OpenRequest;
   struct Choice;
-  /// A row whose logits are used: for the next token, or for the log-probability of a prompt token.
-  struct LogitRow {
-    Choice* choice = nullptr;
-    int64_t position = 0;  // of the token that the logits predict
-    bool in_prompt = false;
-    Status status = {};
-    kernels::Draw draw = {};
+  /// Rows of one choice in a step under way. Their results are about consecutive positions: tokens of the prompt whose
+  /// log-probabilities are wanted, then the next token.
+  struct AwaitedRows {
+    std::shared_ptr<Choice> choice;
+    int32_t rows = 0;
+    int64_t first_position = 0;  // that the first result is about
+    size_t results = 0;
+    bool ends = false;  // nothing more comes, not even a token
   };
 
   bool wait_for_work();
   void take_submissions();
   void open_choices(const std::shared_ptr<OpenRequest>& request);
   void drop_cancelled();
-  void build_batch(std::span<const ScheduledRows> plan);
-  void add_logit_rows(const ScheduledRows& rows, int32_t first_row);
-  void sample();
-  void sample_row(LogitRow& row, std::span<float> logits, kernels::Sampler& sampler) const;
-  void deliver();
-  void deliver_token(LogitRow& row);
+  void build_step(std::span<const ScheduledRows> plan);
+  AwaitedRows add_samples(const ScheduledRows& item, int32_t first_row);
+  [[nodiscard]] kernels::SampleRow draw_of(const Choice& choice, int64_t position) const;
+  void deliver(std::span<const kernels::SampleResult> results);
+  void deliver_rows(const AwaitedRows& rows, std::span<const kernels::SampleResult> results);
+  void deliver_token(Choice& choice, const kernels::SampleResult& result);
   void finish(Choice& choice, Event event);
-  void end_everything();
+  void settle();
+  void forget_finished();
+  void publish_stats();
   void send_events();
+  void stop(Status why);
+  bool fail(const Status& status);
+  void end_everything(const Event& last);
+  void collect_the_rest();
 
   StepLoopParts parts_;
-  int64_t vocab_size_, known_ids_;
   Scheduler scheduler_;
-  std::vector<std::unique_ptr<Choice>> choices_;  // in order of arrival
+  std::vector<std::shared_ptr<Choice>> choices_;  // in order of arrival
 
-  // One step's batch.
-  std::vector<int32_t> tokens_;
-  std::vector<kernels::SequenceRows> sequences_;
-  std::vector<int32_t> logit_row_index_;  // rows of the batch
-  std::vector<LogitRow> logit_rows_;      // the same rows
-  std::unique_ptr<kernels::Pass> pass_;
-  std::vector<kernels::Sampler> samplers_;  // one for each thread of the pool
+  model::Step step_;                                // being built
+  std::deque<std::vector<AwaitedRows>> under_way_;  // by step, oldest first
   std::vector<std::pair<std::shared_ptr<EventChannel>, Event>> outgoing_;
   EngineStats counts_;  // the totals; published with the rest in stats_
 
@@ -115,7 +120,7 @@ class StepLoop {
   std::condition_variable wake_;
   std::vector<std::shared_ptr<OpenRequest>> inbox_;
   int open_requests_ = 0;
-  bool closing_ = false;
+  Status stopped_;  // not ok: why no request is taken any more
   EngineStats stats_;
 };
 

@@ -33,4 +33,7 @@ struct Batch {
 /// Tokens of one KV block: the alignment of prefill chunks and of state snapshots.
 inline constexpr int32_t kBlockTokens = 64;
 
+/// KV blocks that hold `tokens` tokens.
+constexpr int64_t blocks_for(int64_t tokens) { return (tokens + kBlockTokens - 1) / kBlockTokens; }
+
 }  // namespace tessera::kernels

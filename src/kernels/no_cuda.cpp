@@ -1,4 +1,5 @@
 #include "base/status.h"
+#include "kernels/cuda_backend.h"
 #include "kernels/moe_timer.h"
 #include "kernels/selftest.h"
 
@@ -12,6 +13,10 @@ Status built_without_cuda() {
 }
 
 }  // namespace
+
+Expected<std::unique_ptr<Backend>> make_cuda_backend(const CudaBackendOptions& /*options*/) {
+  return built_without_cuda();
+}
 
 Expected<std::string> selftest_environment(int /*gpu*/) { return built_without_cuda(); }
 Status selftest(int /*gpu*/, const std::function<void(const SelftestCheck&)>& /*report*/) {

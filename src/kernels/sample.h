@@ -44,7 +44,7 @@ struct TokenHistory {
   std::span<const int32_t> output;
 };
 
-/// One row of logits and what is wanted of it. Spans live until the step is collected.
+/// One row of logits and what is wanted of it.
 struct SampleRow {
   int32_t row = 0;   // of the batch
   int32_t slot = 0;  // of the row's sequence: whose counts penalties read, and where the drawn token is kept

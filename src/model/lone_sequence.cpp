@@ -9,7 +9,7 @@ namespace tessera::model {
 Expected<LoneSequence> LoneSequence::create(const Model& model, DType kv_dtype, int64_t tokens_max, int64_t rows_max,
                                             bool with_mtp) {
   LoneSequence sequence(model);
-  sequence.block_table_.resize(static_cast<size_t>((tokens_max + kernels::kBlockTokens - 1) / kernels::kBlockTokens));
+  sequence.block_table_.resize(static_cast<size_t>(kernels::blocks_for(tokens_max)));
   std::iota(sequence.block_table_.begin(), sequence.block_table_.end(), 0);
   const auto blocks = static_cast<int>(sequence.block_table_.size());
   const auto rows = static_cast<int32_t>(rows_max);

@@ -14,11 +14,12 @@
 //  - Steps run in the order of submit(), each as if all before it had ended. So what one step's rows need may be given
 //    back or given to others as soon as it has been submitted: blocks, slots, state copies.
 //  - submit() does not wait for the device. At most steps_ahead() + 1 steps are submitted and not collected.
-//  - What a Step points to stays as it is until the step has been collected.
+//  - submit() takes what it needs of a Step: neither the Step nor what it points to has to outlive the call.
+//  - After an error of submit() or collect() a runner is not used again.
 //  - One thread at a time uses a runner.
 namespace tessera::model {
 
-/// Stands for a row's token: the one that the newest draw of the row's slot chose.
+/// Stands for a row's token: the one that the newest draw of the row's slot chose; any token where that draw failed.
 inline constexpr int32_t kLastDrawn = -1;
 
 /// Gated DeltaNet state of one sequence, copied before the step's rows run.

@@ -3,6 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <random>
+#include <vector>
+
 namespace tessera::engine {
 namespace {
 
@@ -10,68 +14,168 @@ using testing::ElementsAre;
 using testing::IsEmpty;
 
 constexpr int32_t kEnd = 9;  // "</think>"
+constexpr int64_t kVocabSize = 70;
+
+/// The ids whose bits are set.
+std::vector<int32_t> allowed(const GuideState& state) {
+  const std::span<const uint32_t> mask = state.allowed();
+  EXPECT_TRUE(mask.empty() || mask.size() == 3);
+  std::vector<int32_t> ids;
+  for (size_t bit = 0; bit < 32 * mask.size(); ++bit) {
+    if ((mask[bit / 32] >> (bit % 32) & 1U) != 0) ids.push_back(static_cast<int32_t>(bit));
+  }
+  return ids;
+}
 
 TEST(GuideState, AllowsEverythingWithoutAGuide) {
   const Guide guide;
-  GuideState state(guide);
-  EXPECT_THAT(state.allowed(), IsEmpty());
+  GuideState state(guide, kVocabSize);
+  EXPECT_THAT(allowed(state), IsEmpty());
   state.advance(1);
-  EXPECT_THAT(state.allowed(), IsEmpty());
+  EXPECT_THAT(allowed(state), IsEmpty());
+  EXPECT_FALSE(state.needs_token());
 }
 
 TEST(GuideState, ClosesThinkingAtTheBound) {
   const Guide guide{.thinking_end = kEnd, .thinking_tokens_max = 2, .thinking_closer = {5, kEnd}};
-  GuideState state(guide);
+  GuideState state(guide, kVocabSize);
   for (const int32_t token : {1, 2}) {
-    EXPECT_THAT(state.allowed(), IsEmpty());
+    EXPECT_THAT(allowed(state), IsEmpty());
     state.advance(token);
   }
-  EXPECT_THAT(state.allowed(), ElementsAre(5));
+  EXPECT_THAT(allowed(state), ElementsAre(5));
   state.advance(5);
-  EXPECT_THAT(state.allowed(), ElementsAre(kEnd));
+  EXPECT_THAT(allowed(state), ElementsAre(kEnd));
   state.advance(kEnd);
-  EXPECT_THAT(state.allowed(), IsEmpty());
+  EXPECT_THAT(allowed(state), IsEmpty());
 }
 
 TEST(GuideState, ThinkingThatEndsInTimeIsLeftAlone) {
   const Guide guide{.thinking_end = kEnd, .thinking_tokens_max = 3, .thinking_closer = {kEnd}};
-  GuideState state(guide);
+  GuideState state(guide, kVocabSize);
   for (const int32_t token : {1, kEnd, 1, 2, 3, 4}) {
-    EXPECT_THAT(state.allowed(), IsEmpty());
+    EXPECT_THAT(allowed(state), IsEmpty());
     state.advance(token);
   }
-  EXPECT_THAT(state.allowed(), IsEmpty());
+  EXPECT_THAT(allowed(state), IsEmpty());
 }
 
 TEST(GuideState, NoThinkingAtAll) {
   const Guide guide{.thinking_end = kEnd, .thinking_tokens_max = 0, .thinking_closer = {kEnd}};
-  EXPECT_THAT(GuideState(guide).allowed(), ElementsAre(kEnd));
+  EXPECT_THAT(allowed(GuideState(guide, kVocabSize)), ElementsAre(kEnd));
 }
 
 TEST(GuideState, TheModelChoosesAmongBeginnings) {
-  const Guide guide{.beginnings = {{1, 4, 6}, {1, 2, 3}, {1, 2, 5, 6}}};
-  GuideState state(guide);
-  EXPECT_THAT(state.allowed(), ElementsAre(1));
+  const Guide guide{.beginnings = {{1, 64, 6}, {1, 2, 3}, {1, 2, 69, 6}}};
+  GuideState state(guide, kVocabSize);
+  EXPECT_THAT(allowed(state), ElementsAre(1));
   state.advance(1);
-  EXPECT_THAT(state.allowed(), ElementsAre(2, 4));
+  EXPECT_THAT(allowed(state), ElementsAre(2, 64));
   state.advance(2);
-  EXPECT_THAT(state.allowed(), ElementsAre(3, 5));
-  state.advance(5);
-  EXPECT_THAT(state.allowed(), ElementsAre(6));
+  EXPECT_THAT(allowed(state), ElementsAre(3, 69));
+  state.advance(69);
+  EXPECT_THAT(allowed(state), ElementsAre(6));
   state.advance(6);
-  EXPECT_THAT(state.allowed(), IsEmpty());
+  EXPECT_THAT(allowed(state), IsEmpty());
   state.advance(1);  // what comes later is free
-  EXPECT_THAT(state.allowed(), IsEmpty());
+  EXPECT_THAT(allowed(state), IsEmpty());
 }
 
 TEST(GuideState, BeginningsComeAfterThinking) {
   const Guide guide{.thinking_end = kEnd, .beginnings = {{3}}};
-  GuideState state(guide);
+  GuideState state(guide, kVocabSize);
   for (const int32_t token : {3, 4, kEnd}) {
-    EXPECT_THAT(state.allowed(), IsEmpty());
+    EXPECT_THAT(allowed(state), IsEmpty());
     state.advance(token);
   }
-  EXPECT_THAT(state.allowed(), ElementsAre(3));
+  EXPECT_THAT(allowed(state), ElementsAre(3));
+}
+
+TEST(GuideState, NeedsATokenOnlyWhereItDecides) {
+  const Guide bound{.thinking_end = kEnd, .thinking_tokens_max = 3, .thinking_closer = {5, kEnd}};
+  GuideState state(bound, kVocabSize);
+  std::vector<bool> needs;
+  for (const int32_t token : {1, 2, 3, 5, kEnd, 1}) {
+    needs.push_back(state.needs_token());
+    state.advance(token);
+  }
+  needs.push_back(state.needs_token());
+  EXPECT_THAT(needs, ElementsAre(false, false, true, true, true, false, false));
+
+  const Guide beginnings{.thinking_end = kEnd, .beginnings = {{3, 4}}};
+  GuideState then(beginnings, kVocabSize);
+  for (const int32_t token : {1, kEnd, 3, 4}) {  // any of the thinking may be its end
+    EXPECT_TRUE(then.needs_token());
+    then.advance(token);
+  }
+  EXPECT_FALSE(then.needs_token());
+}
+
+std::vector<Guide> guides() {
+  const std::vector<std::vector<int32_t>> beginnings = {{1, 64, 6}, {1, 2, 3}, {1, 2, 69, 6}};
+  return {{},
+          {.thinking_end = kEnd},
+          {.beginnings = beginnings},
+          {.thinking_end = kEnd, .beginnings = beginnings},
+          {.thinking_end = kEnd, .thinking_tokens_max = 4, .thinking_closer = {7, 8, kEnd}},
+          {.thinking_end = kEnd, .thinking_tokens_max = 4, .thinking_closer = {7, kEnd}, .beginnings = beginnings}};
+}
+
+/// What stands behind `tokens`.
+GuideState after(const Guide& guide, const std::vector<int32_t>& tokens) {
+  GuideState state(guide, kVocabSize);
+  for (const int32_t token : tokens) state.advance(token);
+  return state;
+}
+
+TEST(GuideState, RollbackIsAsIfTheTokensHadNeverCome) {
+  std::mt19937 random(1);
+  for (const Guide& guide : guides()) {
+    for (int repeat = 0; repeat < 50; ++repeat) {
+      GuideState state(guide, kVocabSize);
+      std::vector<int32_t> tokens;
+      for (int turn = 0; turn < 60; ++turn) {
+        if (random() % 3 != 0) {
+          const std::vector<int32_t> choices = allowed(state);
+          const int32_t any = random() % 4 == 0 ? kEnd : static_cast<int32_t>(random() % kVocabSize);
+          tokens.push_back(choices.empty() ? any : choices[random() % choices.size()]);
+          state.advance(tokens.back());
+        } else {
+          const size_t count = random() % (std::min<size_t>(tokens.size(), 5) + 1);
+          tokens.resize(tokens.size() - count);
+          state.rollback(static_cast<int64_t>(count));
+        }
+        const GuideState expected = after(guide, tokens);
+        ASSERT_EQ(allowed(state), allowed(expected));
+        ASSERT_EQ(state.needs_token(), expected.needs_token());
+      }
+    }
+  }
+}
+
+// What lets a row be planned behind a token under way.
+TEST(GuideState, WhereNoTokenIsNeededAnyTokenLeadsToTheSame) {
+  std::mt19937 random(2);
+  for (const Guide& guide : guides()) {
+    for (int repeat = 0; repeat < 100; ++repeat) {
+      GuideState state(guide, kVocabSize);
+      for (int turn = 0; turn < 12; ++turn) {
+        const std::vector<int32_t> choices = allowed(state);
+        const bool free = !state.needs_token();
+        EXPECT_TRUE(!free || choices.empty());
+        const int32_t any = random() % 4 == 0 ? kEnd : static_cast<int32_t>(random() % kVocabSize);
+        state.advance(choices.empty() ? any : choices[random() % choices.size()]);
+        EXPECT_TRUE(!free || state.allowed().empty());
+      }
+    }
+  }
+}
+
+TEST(GuideStateDeathTest, TakesBackNoMoreThanThereWas) {
+  const Guide guide;
+  GuideState state(guide, kVocabSize);
+  state.advance(1);
+  EXPECT_DEATH(state.rollback(2), "tokens");
 }
 
 }  // namespace

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
-#include <set>
+#include <map>
 
 namespace tessera::engine {
 namespace {
@@ -18,30 +18,47 @@ TEST(IdPool, StartsWithEverythingFree) {
 
 TEST(IdPool, EmptyPoolGivesNothing) { EXPECT_EQ(IdPool(0).take(), std::nullopt); }
 
-TEST(IdPoolDeathTest, GivingBackTwiceStops) {
+TEST(IdPool, WhatIsSharedIsFreeWhenNobodyHoldsIt) {
+  IdPool pool(1);
+  const int32_t id = *pool.take();
+  pool.share(id);
+  pool.give_back(id);
+  EXPECT_EQ(pool.take(), std::nullopt);
+  pool.give_back(id);
+  EXPECT_EQ(pool.used(), 0);
+  EXPECT_EQ(pool.take(), id);
+}
+
+TEST(IdPoolDeathTest, GivingBackOrSharingWhatNobodyHoldsStops) {
   IdPool pool(2);
   const int32_t id = *pool.take();
   pool.give_back(id);
   EXPECT_DEATH(pool.give_back(id), "vs");
+  EXPECT_DEATH(pool.share(id), "vs");
   EXPECT_DEATH(pool.give_back(2), "size");
 }
 
 RC_GTEST_PROP(IdPoolProperty, NeverGivesAnIdTwiceAndLosesNone, ()) {
   const auto size = *rc::gen::inRange<int32_t>(0, 40);
   IdPool pool(size);
-  std::set<int32_t> held;
-  for (const int take : *rc::gen::container<std::vector<int>>(rc::gen::inRange(0, 3))) {
-    if (take > 0) {
+  std::map<int32_t, int> held;  // holders of each
+  for (const int action : *rc::gen::container<std::vector<int>>(rc::gen::inRange(0, 5))) {
+    if (action > 2) {
       const auto id = pool.take();
       RC_ASSERT(id.has_value() == (static_cast<int32_t>(held.size()) < size));
       if (id) {
         RC_ASSERT(*id >= 0 && *id < size);
-        RC_ASSERT(held.insert(*id).second);
+        RC_ASSERT(held.emplace(*id, 1).second);
       }
     } else if (!held.empty()) {
-      const auto victim = std::next(held.begin(), *rc::gen::inRange<int>(0, static_cast<int>(held.size())));
-      pool.give_back(*victim);
-      held.erase(victim);
+      const auto one = std::next(held.begin(), *rc::gen::inRange<int>(0, static_cast<int>(held.size())));
+      if (action == 0) {
+        pool.share(one->first);
+        ++one->second;
+      } else {
+        pool.give_back(one->first);
+        if (--one->second == 0) held.erase(one);
+      }
     }
     RC_ASSERT(pool.used() == static_cast<int32_t>(held.size()));
   }

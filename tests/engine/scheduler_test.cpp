@@ -5,6 +5,7 @@
 #include <rapidcheck/gtest.h>
 
 #include <algorithm>
+#include <deque>
 #include <map>
 #include <memory>
 #include <optional>
@@ -27,14 +28,25 @@ std::unique_ptr<Sequence> make_sequence(int64_t prompt_tokens, int32_t first_tok
   return sequence;
 }
 
-/// Commits the plan and appends a token to every sequence whose turn it is.
-void run_step(Scheduler& scheduler) {
-  std::vector<Sequence*> sampled;
-  for (const ScheduledRows& rows : scheduler.plan()) {
-    if (rows.needs_next_token) sampled.push_back(rows.sequence);
+/// Plans a step and submits it.
+std::vector<ScheduledRows> submit_step(Scheduler& scheduler) {
+  const std::vector<ScheduledRows> plan = scheduler.plan();
+  scheduler.mark_submitted();
+  return plan;
+}
+
+/// Its results: a token for every sequence whose turn it was.
+void collect_step(Scheduler& scheduler, const std::vector<ScheduledRows>& step) {
+  for (const ScheduledRows& item : step) {
+    if (item.needs_next_token) item.sequence->output.push_back(7);
+    scheduler.commit(item.sequence, item.rows, item.rows);
   }
-  scheduler.commit();
-  for (Sequence* sequence : sampled) sequence->output.push_back(7);
+}
+
+std::vector<ScheduledRows> run_step(Scheduler& scheduler) {
+  std::vector<ScheduledRows> step = submit_step(scheduler);
+  collect_step(scheduler, step);
+  return step;
 }
 
 TEST(Scheduler, PrefillsInChunksOf64) {
@@ -42,18 +54,17 @@ TEST(Scheduler, PrefillsInChunksOf64) {
   const auto sequence = make_sequence(300);
   scheduler.add(sequence.get());
 
-  const auto first = scheduler.plan();
+  const auto first = run_step(scheduler);
   ASSERT_EQ(first.size(), 1U);
   EXPECT_EQ(first[0].rows, 192);  // the multiple of 64 below 200
   EXPECT_EQ(first[0].row_class, RowClass::prefill);
+  EXPECT_TRUE(first[0].starts);
   EXPECT_FALSE(first[0].needs_next_token);
-  scheduler.commit();
 
-  const auto second = scheduler.plan();
+  const auto second = run_step(scheduler);
   EXPECT_EQ(second[0].rows, 108);
+  EXPECT_FALSE(second[0].starts);
   EXPECT_TRUE(second[0].needs_next_token);
-  scheduler.commit();
-  sequence->output.push_back(5);
 
   const auto third = scheduler.plan();
   EXPECT_EQ(third[0].rows, 1);
@@ -108,16 +119,137 @@ TEST(Scheduler, PreemptsTheYoungestAndReplaysIt) {
 
   const int64_t young_size = young->size();
   scheduler.remove(old.get());
-  auto plan = scheduler.plan();
+  auto plan = run_step(scheduler);
   ASSERT_EQ(plan.size(), 1U);
   EXPECT_EQ(plan[0].row_class, RowClass::prefill);
   EXPECT_EQ(plan[0].rows, 64);
+  EXPECT_TRUE(plan[0].starts);
   EXPECT_FALSE(plan[0].needs_next_token);
-  scheduler.commit();
-  plan = scheduler.plan();
+  plan = run_step(scheduler);
   EXPECT_EQ(plan[0].row_class, RowClass::decode);
   EXPECT_EQ(plan[0].rows, young_size - 64);
   EXPECT_TRUE(plan[0].needs_next_token);
+}
+
+TEST(Scheduler, PlansARowOfATokenThatHasNotComeBack) {
+  Scheduler scheduler({.blocks = 4, .slots = 1, .max_batched_rows = 256});
+  const auto sequence = make_sequence(64);
+  scheduler.add(sequence.get());
+  const auto prompt = submit_step(scheduler);
+  EXPECT_EQ(sequence->size(), 64);
+  EXPECT_EQ(sequence->length(), 65);
+  const auto next = submit_step(scheduler);
+  ASSERT_EQ(next.size(), 1U);
+  EXPECT_EQ(next[0].row_class, RowClass::decode);
+  EXPECT_TRUE(next[0].needs_next_token);
+  EXPECT_EQ(sequence->blocks.size(), 2U);
+  EXPECT_EQ(sequence->submitted, 65);
+  EXPECT_EQ(sequence->confirmed, 0);
+  EXPECT_EQ(sequence->steps_under_way, 2);
+  collect_step(scheduler, prompt);
+  collect_step(scheduler, next);
+  EXPECT_EQ(sequence->confirmed, 65);
+  EXPECT_EQ(sequence->size(), sequence->length());
+}
+
+TEST(Scheduler, WhoNeedsTheHostWaitsForItsToken) {
+  Scheduler scheduler({.blocks = 4, .slots = 2, .max_batched_rows = 256});
+  const auto guided = make_sequence(3);
+  const auto free = make_sequence(3);
+  guided->needs_host = true;
+  scheduler.add(guided.get());
+  scheduler.add(free.get());
+  const auto prompts = submit_step(scheduler);
+  EXPECT_EQ(prompts.size(), 2U);
+  const auto next = submit_step(scheduler);
+  ASSERT_EQ(next.size(), 1U);
+  EXPECT_EQ(next[0].sequence, free.get());
+  scheduler.remove(free.get());
+  EXPECT_TRUE(scheduler.plan().empty());
+  guided->output.push_back(7);
+  scheduler.commit(guided.get(), 3, 3);
+  EXPECT_EQ(scheduler.plan().size(), 1U);
+}
+
+TEST(Scheduler, WhatEndsByCountIsFreeWhenItsLastRowIsSubmitted) {
+  Scheduler scheduler({.blocks = 4, .slots = 1, .max_batched_rows = 256});
+  const auto sequence = make_sequence(3);
+  const auto next = make_sequence(3);
+  sequence->tokens_max = 5;
+  next->tokens_max = 3;  // nothing is drawn
+  scheduler.add(sequence.get());
+  scheduler.add(next.get());
+  const auto prompt = submit_step(scheduler);
+  EXPECT_FALSE(prompt[0].ends);
+  const auto last = submit_step(scheduler);
+  EXPECT_TRUE(last[0].ends);
+  EXPECT_TRUE(last[0].needs_next_token);
+  EXPECT_THAT(scheduler.running(), testing::IsEmpty());
+  EXPECT_EQ(scheduler.blocks().used(), 0);
+
+  const auto other = submit_step(scheduler);
+  ASSERT_EQ(other.size(), 1U);
+  EXPECT_EQ(other[0].sequence, next.get());
+  EXPECT_TRUE(other[0].ends);
+  EXPECT_FALSE(other[0].needs_next_token);
+  EXPECT_TRUE(scheduler.plan().empty());
+  collect_step(scheduler, prompt);
+  collect_step(scheduler, last);
+  EXPECT_EQ(sequence->size(), 5);
+}
+
+TEST(Scheduler, APreemptedSequenceWaitsForItsTokenUnderWay) {
+  Scheduler scheduler({.blocks = 3, .slots = 2, .max_batched_rows = 256});
+  const auto old = make_sequence(63);
+  const auto young = make_sequence(64);
+  scheduler.add(old.get());
+  scheduler.add(young.get());
+  // The old one's row 64 needs the block that is left, young's needs one more.
+  const auto prompts = submit_step(scheduler);
+  ASSERT_EQ(prompts.size(), 2U);
+  const auto first = submit_step(scheduler);
+  EXPECT_EQ(first.size(), 2U);
+  collect_step(scheduler, prompts);
+  const auto second = submit_step(scheduler);  // old preempts young, which has a token under way
+  ASSERT_EQ(second.size(), 1U);
+  EXPECT_EQ(scheduler.preemptions(), 1U);
+  EXPECT_EQ(young->steps_under_way, 1);
+  EXPECT_EQ(young->size(), 65);
+  scheduler.remove(old.get());
+  EXPECT_TRUE(scheduler.plan().empty()) << "there is room, but not yet the token";
+  young->output.push_back(7);
+  scheduler.commit(young.get(), 1, 1);
+  EXPECT_EQ(young->confirmed, 0);
+  const auto replay = scheduler.plan();
+  ASSERT_EQ(replay.size(), 1U);
+  EXPECT_TRUE(replay[0].starts);
+  EXPECT_EQ(young->size(), 66);
+}
+
+TEST(Scheduler, RowsThatWereNotAcceptedAreComputedAgain) {
+  Scheduler scheduler({.blocks = 4, .slots = 1, .max_batched_rows = 256});
+  const auto sequence = make_sequence(10);
+  scheduler.add(sequence.get());
+  run_step(scheduler);
+  sequence->output = {7, 8, 9};  // a token and two guesses
+  const auto guesses = submit_step(scheduler);
+  EXPECT_EQ(guesses[0].rows, 3);
+  sequence->output = {7, 8, 5};
+  scheduler.commit(sequence.get(), 3, 2);
+  EXPECT_EQ(sequence->confirmed, 12);
+  EXPECT_EQ(sequence->submitted, 12);
+  EXPECT_TRUE(sequence->decoding());
+  const auto next = scheduler.plan();
+  EXPECT_EQ(next[0].rows, 1);
+}
+
+TEST(SchedulerDeathTest, RowsBehindRejectedOnesMustNotBeUnderWay) {
+  Scheduler scheduler({.blocks = 4, .slots = 1, .max_batched_rows = 256});
+  const auto sequence = make_sequence(10);
+  scheduler.add(sequence.get());
+  submit_step(scheduler);
+  submit_step(scheduler);
+  EXPECT_DEATH(scheduler.commit(sequence.get(), 10, 9), "steps_under_way");
 }
 
 TEST(Scheduler, RefusesWhatCanNeverRun) {
@@ -129,19 +261,24 @@ TEST(Scheduler, RefusesWhatCanNeverRun) {
 }
 
 // A model whose tokens are hashes of everything that a real one's depend on: the recurrent state (whole chunks for
-// prefill rows, single rows for decode) and the KV cache read back through the block table.
+// prefill rows, single rows for decode), the KV cache read back through the block table, the slot's newest draw where
+// the host does not know a token yet, and what a guide on the host says.
 class HashModel {
  public:
   HashModel(int32_t blocks, int32_t slots)
-      : kv_(static_cast<size_t>(blocks) * 64), states_(static_cast<size_t>(slots)) {}
+      : kv_(static_cast<size_t>(blocks) * 64),
+        states_(static_cast<size_t>(slots)),
+        drawn_(static_cast<size_t>(slots)) {}
 
   /// Runs rows of a sequence; returns the next token after the last of them.
   int32_t forward(const Sequence& sequence, int64_t first, int32_t rows, RowClass row_class) {
     uint64_t& state = states_[static_cast<size_t>(sequence.slot)];
     if (first == 0) state = 0;
     for (int64_t position = first; position < first + rows; ++position) {
-      kv_[kv_index(sequence, position)] = mix_bits(static_cast<uint64_t>(sequence.token(position)) + 1);
-      state = mix_bits(state + static_cast<uint64_t>(sequence.token(position)));
+      const auto token = static_cast<uint64_t>(position < sequence.size() ? sequence.token(position)
+                                                                          : drawn_[static_cast<size_t>(sequence.slot)]);
+      kv_[kv_index(sequence, position)] = mix_bits(token + 1);
+      state = mix_bits(state + token);
       const bool chunk_ends = position + 1 == first + rows || (position + 1) % 64 == 0;
       if (row_class == RowClass::decode || chunk_ends)
         state = mix_bits(state + 0x1000 + static_cast<uint64_t>(row_class));
@@ -149,7 +286,10 @@ class HashModel {
     uint64_t attended = state;
     for (int64_t position = 0; position < first + rows; ++position)
       attended = mix_bits(attended + kv_[kv_index(sequence, position)]);
-    return static_cast<int32_t>(attended % 50000);
+    if (sequence.needs_host) attended = mix_bits(attended + static_cast<uint64_t>(sequence.token(sequence.size() - 1)));
+    const auto token = static_cast<int32_t>(attended % 50000);
+    drawn_[static_cast<size_t>(sequence.slot)] = token;
+    return token;
   }
 
  private:
@@ -159,28 +299,39 @@ class HashModel {
   }
   std::vector<uint64_t> kv_;
   std::vector<uint64_t> states_;
+  std::vector<int32_t> drawn_;
 };
-
-std::vector<int32_t> generate_alone(int64_t prompt_tokens, int32_t first_token, int64_t output_tokens) {
-  HashModel model(64, 1);
-  auto sequence = make_sequence(prompt_tokens, first_token);
-  sequence->slot = 0;
-  for (int32_t block = 0; block < 64; ++block) sequence->blocks.push_back(block);
-  sequence->output.push_back(model.forward(*sequence, 0, static_cast<int32_t>(prompt_tokens), RowClass::prefill));
-  while (static_cast<int64_t>(sequence->output.size()) < output_tokens) {
-    sequence->output.push_back(model.forward(*sequence, sequence->size() - 1, 1, RowClass::decode));
-  }
-  return sequence->output;
-}
 
 struct Job {
   std::unique_ptr<Sequence> sequence;
   int32_t first_token = 0;
   int64_t output_tokens = 0;
+  int32_t stop_every = 0;  // a multiple of it ends the output; 0: none does
   int64_t arrival_step = 0;
   int64_t cancel_step = 0;  // or beyond the end
   bool gone = false;
+
+  [[nodiscard]] bool stops(int32_t token) const { return stop_every > 0 && token % stop_every == 0; }
+  [[nodiscard]] bool finished() const {
+    const auto& output = sequence->output;
+    return static_cast<int64_t>(output.size()) == output_tokens || (!output.empty() && stops(output.back()));
+  }
 };
+
+std::vector<int32_t> generate_alone(const Job& job) {
+  HashModel model(64, 1);
+  auto sequence = make_sequence(job.sequence->prompt_size(), job.first_token);
+  sequence->needs_host = job.sequence->needs_host;
+  sequence->slot = 0;
+  for (int32_t block = 0; block < 64; ++block) sequence->blocks.push_back(block);
+  int32_t token = model.forward(*sequence, 0, static_cast<int32_t>(sequence->prompt_size()), RowClass::prefill);
+  while (static_cast<int64_t>(sequence->output.size()) < job.output_tokens) {
+    sequence->output.push_back(token);
+    if (job.stops(token)) break;
+    token = model.forward(*sequence, sequence->size() - 1, 1, RowClass::decode);
+  }
+  return sequence->output;
+}
 
 /// Running, then waiting: everything in order of arrival, which is the order of `jobs`.
 void check_order(const Scheduler& scheduler, const std::vector<Job>& jobs) {
@@ -211,16 +362,20 @@ void check_plan(const Scheduler& scheduler, const std::vector<ScheduledRows>& pl
     RC_ASSERT(planned.insert(item.sequence).second);
     RC_ASSERT(item.rows >= 1);
     rows += item.rows;
-    const int64_t end = sequence.computed + item.rows;
-    RC_ASSERT(end <= sequence.size());
+    const int64_t end = sequence.submitted + item.rows;
+    RC_ASSERT(end <= sequence.length());
+    RC_ASSERT(end <= std::max(sequence.prompt_size(), sequence.tokens_max - 1));
     RC_ASSERT(static_cast<int64_t>(sequence.blocks.size()) * 64 >= end);
     if (item.row_class == RowClass::prefill) {
-      RC_ASSERT(sequence.computed % 64 == 0);
+      RC_ASSERT(sequence.submitted % 64 == 0);
       RC_ASSERT(end <= sequence.prompt_size() && (end % 64 == 0 || end == sequence.prompt_size()));
     } else {
-      RC_ASSERT(sequence.computed >= sequence.prompt_size());
+      RC_ASSERT(sequence.submitted >= sequence.prompt_size());
+      RC_ASSERT(!sequence.needs_host || end <= sequence.size());
     }
-    RC_ASSERT(item.needs_next_token == (end == sequence.size()));
+    RC_ASSERT(item.starts == (sequence.submitted == 0));
+    RC_ASSERT(item.needs_next_token == (end == sequence.length() && end < sequence.tokens_max));
+    RC_ASSERT(item.ends == (end >= sequence.tokens_max - 1 && end == sequence.length()));
     if (item.needs_all_logits) {
       ++all_logits;
       RC_ASSERT(item.rows <= 64);
@@ -233,73 +388,103 @@ void check_plan(const Scheduler& scheduler, const std::vector<ScheduledRows>& pl
 /// Uniform in [low, high), at RapidCheck's full size from the first case on.
 int64_t pick(int64_t low, int64_t high) { return *rc::gen::resize(rc::kNominalSize, rc::gen::inRange(low, high)); }
 
+std::vector<Job> pick_jobs(const SchedulerLimits& limits) {
+  std::vector<Job> jobs(static_cast<size_t>(pick(1, 12)));
+  for (Job& job : jobs) {
+    const int64_t total = pick(2, limits.blocks * 64 + 1);
+    const int64_t prompt = pick(1, total + 1);
+    job.first_token = static_cast<int32_t>(pick(0, 3));  // often the same prompt
+    job.sequence = make_sequence(prompt, job.first_token);
+    job.sequence->tokens_max = total;
+    job.sequence->wants_prompt_logits = pick(0, 4) == 0;
+    job.sequence->needs_host = pick(0, 4) == 0;
+    job.output_tokens = total - prompt;
+    job.stop_every = static_cast<int32_t>(pick(0, 2) * pick(1, 100));
+    job.arrival_step = pick(0, 60);
+    job.cancel_step = pick(0, 4) == 0 ? pick(0, 200) : 1'000'000;
+  }
+  std::stable_sort(jobs.begin(), jobs.end(),
+                   [](const Job& a, const Job& b) { return a.arrival_step < b.arrival_step; });
+  return jobs;
+}
+
+/// Rows under way, with the token that they draw.
+struct UnderWay {
+  Job* job = nullptr;
+  int32_t rows = 0;
+  bool ends = false;
+  std::optional<int32_t> token = {};
+};
+
+// The world of a step loop: steps are submitted and run at once, their results come up to `steps_ahead` steps later.
 RC_GTEST_PROP(SchedulerProperty, EverySequenceGetsTheTokensItGetsAlone, ()) {
   SchedulerLimits limits;
   limits.slots = static_cast<int32_t>(pick(1, 6));
   limits.blocks = static_cast<int32_t>(pick(1, 12));
   limits.max_batched_rows = limits.slots + 64 + static_cast<int32_t>(pick(0, 200));
+  const auto steps_ahead = static_cast<size_t>(pick(0, 4));  // more than any runner has
   Scheduler scheduler(limits);
   HashModel model(limits.blocks, limits.slots);
-
-  std::vector<Job> jobs;
-  const int64_t count = pick(1, 12);
-  for (int64_t i = 0; i < count; ++i) {
-    Job job;
-    const int64_t total = pick(2, limits.blocks * 64 + 1);
-    const int64_t prompt = pick(1, total);
-    job.first_token = static_cast<int32_t>(pick(0, 3));  // often the same prompt
-    job.sequence = make_sequence(prompt, job.first_token);
-    job.sequence->wants_prompt_logits = pick(0, 4) == 0;
-    job.output_tokens = total - prompt;
-    job.arrival_step = pick(0, 60);
-    job.cancel_step = pick(0, 4) == 0 ? pick(0, 200) : 1'000'000;
-    RC_ASSERT(scheduler.check_fits(total).ok());
-    jobs.push_back(std::move(job));
+  std::vector<Job> jobs = pick_jobs(limits);
+  std::map<const Sequence*, Job*> job_of;
+  for (Job& job : jobs) {
+    RC_ASSERT(scheduler.check_fits(job.sequence->tokens_max).ok());
+    job_of[job.sequence.get()] = &job;
   }
-  std::stable_sort(jobs.begin(), jobs.end(),
-                   [](const Job& a, const Job& b) { return a.arrival_step < b.arrival_step; });
 
-  int64_t step = 0;
-  for (size_t arrived = 0;; ++step) {
+  std::deque<std::vector<UnderWay>> under_way;
+  const auto remove = [&](Job& job) {
+    scheduler.remove(job.sequence.get());
+    job.gone = true;
+  };
+  const auto collect = [&] {
+    for (const UnderWay& rows : under_way.front()) {
+      if (rows.job->gone) continue;
+      if (rows.token) rows.job->sequence->output.push_back(*rows.token);
+      scheduler.commit(rows.job->sequence.get(), rows.rows, rows.rows);
+      if (rows.token ? rows.job->finished() : rows.ends) remove(*rows.job);
+    }
+    under_way.pop_front();
+  };
+
+  size_t arrived = 0;
+  for (int64_t step = 0;; ++step) {
     RC_ASSERT(step < 100'000);
-    for (; arrived < jobs.size() && jobs[arrived].arrival_step <= step; ++arrived)
+    for (; arrived < jobs.size() && jobs[arrived].arrival_step <= step; ++arrived) {
       scheduler.add(jobs[arrived].sequence.get());
+    }
     for (size_t i = 0; i < arrived; ++i) {
-      if (jobs[i].gone || jobs[i].cancel_step > step) continue;
-      scheduler.remove(jobs[i].sequence.get());
-      jobs[i].gone = true;
+      if (!jobs[i].gone && jobs[i].cancel_step <= step) remove(jobs[i]);
     }
     const std::vector<ScheduledRows> plan = scheduler.plan();
     check_plan(scheduler, plan, limits);
     check_order(scheduler, jobs);
-    if (plan.empty()) {
+    if (!plan.empty()) {
+      std::vector<UnderWay>& submitted = under_way.emplace_back();
+      for (const ScheduledRows& item : plan) {
+        const int32_t token = model.forward(*item.sequence, item.sequence->submitted, item.rows, item.row_class);
+        submitted.push_back({.job = job_of.at(item.sequence), .rows = item.rows, .ends = item.ends});
+        if (item.needs_next_token) submitted.back().token = token;
+      }
+      scheduler.mark_submitted();
+    } else if (under_way.empty()) {
       RC_ASSERT(scheduler.running().empty() && scheduler.waiting().empty());
       if (arrived == jobs.size()) break;
-      continue;
     }
-    std::vector<std::pair<Sequence*, int32_t>> sampled;
-    for (const ScheduledRows& item : plan) {
-      const int32_t token = model.forward(*item.sequence, item.sequence->computed, item.rows, item.row_class);
-      if (item.needs_next_token) sampled.emplace_back(item.sequence, token);
-    }
-    scheduler.commit();
-    for (const auto& [sequence, token] : sampled) sequence->output.push_back(token);
-    for (Job& job : jobs) {
-      if (job.gone || static_cast<int64_t>(job.sequence->output.size()) < job.output_tokens) continue;
-      scheduler.remove(job.sequence.get());
-      job.gone = true;
-    }
+    if (under_way.size() > (plan.empty() ? 0 : steps_ahead)) collect();
   }
   RC_ASSERT(scheduler.blocks().used() == 0);
   RC_ASSERT(scheduler.slots().used() == 0);
   for (const Job& job : jobs) {
-    const auto alone = generate_alone(job.sequence->prompt_size(), job.first_token, job.output_tokens);
+    RC_ASSERT(job.gone);
+    const auto alone = generate_alone(job);
     const auto& output = job.sequence->output;
     RC_ASSERT(output.size() <= alone.size());
     RC_ASSERT(std::equal(output.begin(), output.end(), alone.begin()));
     if (job.cancel_step == 1'000'000) RC_ASSERT(output.size() == alone.size());
   }
   RC_CLASSIFY(scheduler.preemptions() > 0, "preempted");
+  RC_CLASSIFY(steps_ahead > 0, "steps ahead");
 }
 
 }  // namespace

@@ -5,12 +5,15 @@
 #include <map>
 #include <optional>
 #include <random>
+#include <tuple>
 
 #include "base/thread_pool.h"
+#include "engine/fit.h"
 #include "engine/request_check.h"
 #include "engine/step_loop.h"
 #include "format/checkpoint.h"
 #include "kernels/cpu/backend.h"
+#include "model/cpu_runner.h"
 #include "model/model.h"
 #include "text/tokenizer.h"
 #include "tiny_model.h"
@@ -34,26 +37,37 @@ struct Fixture {
     model = *std::move(loaded);
   }
 
-  StepLoopParts parts(kernels::Cache& cache, int rows) {
-    return {.model = model.get(),
-            .cache = &cache,
-            .pool = &pool,
-            .tokenizer = &tokenizer,
-            .max_model_len = cache.shape().blocks * 64,
-            .max_num_batched_tokens = rows,
-            .eos_token_ids = {7}};
-  }
-
-  std::unique_ptr<kernels::Cache> make_cache(int blocks, int slots) {
-    return *model->make_cache(DType::bf16, blocks, slots, /*with_mtp=*/false);
-  }
-
   TinyModel files;
   ThreadPool pool;
   kernels::Workspace workspace;
   std::unique_ptr<kernels::Backend> backend;
   text::Tokenizer tokenizer;
   std::unique_ptr<model::Model> model;
+};
+
+/// A loop with caches of its own.
+struct World {
+  World(Fixture& f, int blocks, int slots, int rows, int steps_ahead)
+      : cache(*f.model->make_cache(DType::bf16, blocks, slots, /*with_mtp=*/false)),
+        runner(*model::make_cpu_runner({.model = f.model.get(),
+                                        .cache = cache.get(),
+                                        .pool = &f.pool,
+                                        .known_ids = f.tokenizer.vocab_size(),
+                                        .rows_max = rows,
+                                        .samples_max = static_cast<int32_t>(logit_rows_max(slots)),
+                                        .steps_ahead = steps_ahead})),
+        loop({.runner = runner.get(),
+              .tokenizer = &f.tokenizer,
+              .vocab_size = f.model->config().vocab_size,
+              .kv_blocks = blocks,
+              .state_slots = slots,
+              .max_model_len = int64_t{blocks} * 64,
+              .max_num_batched_tokens = rows,
+              .eos_token_ids = {7}}) {}
+
+  std::unique_ptr<kernels::Cache> cache;
+  std::unique_ptr<model::StepRunner> runner;
+  StepLoop loop;
 };
 
 Fixture& fixture(TinyKind kind, int threads = 1) {
@@ -150,6 +164,19 @@ SamplingParams random_sampling(Dice& dice, int64_t max_tokens) {
   return params;
 }
 
+Guide random_guide(Dice& dice) {
+  Guide guide;
+  if (dice.one_in(2)) {
+    guide.thinking_end = 40;
+    if (dice.one_in(2)) {
+      guide.thinking_tokens_max = dice.between(0, 6);
+      guide.thinking_closer = {30, 31, 40};
+    }
+  }
+  if (dice.one_in(2)) guide.beginnings = {{50, 51, 52}, {50, 60}, {70, 51}};
+  return guide;
+}
+
 std::vector<Job> random_jobs(Dice& dice, int64_t context) {
   std::vector<Job> jobs(static_cast<size_t>(dice.between(3, 9)));
   std::vector<int32_t> common(static_cast<size_t>(context));
@@ -160,6 +187,7 @@ std::vector<Job> random_jobs(Dice& dice, int64_t context) {
     job.request.prompt.assign(common.begin(), common.begin() + static_cast<std::ptrdiff_t>(size));
     if (dice.one_in(2)) job.request.prompt.back() = static_cast<int32_t>(dice.between(0, 3199));
     job.request.sampling = random_sampling(dice, context - static_cast<int64_t>(size));
+    if (dice.one_in(3)) job.request.guide = random_guide(dice);
     job.arrival_step = dice.between(0, 40);
     if (dice.one_in(4)) job.cancel_step = job.arrival_step + dice.between(0, 60);
   }
@@ -198,11 +226,9 @@ uint64_t run_together(StepLoop& loop, std::vector<Job>& jobs) {
 }
 
 std::vector<Seen> run_alone(Fixture& f, const Request& request) {
-  const auto cache = f.make_cache(16, 1);
-  StepLoopParts parts = f.parts(*cache, 512);
-  StepLoop loop(std::move(parts));
-  auto channel = loop.submit(request);
-  while (loop.step()) {
+  World world(f, 16, 1, 512, /*steps_ahead=*/0);
+  auto channel = world.loop.submit(request);
+  while (world.loop.step()) {
   }
   return drain(**channel, request.sampling.n);
 }
@@ -227,14 +253,13 @@ void compare(const Job& job, const std::vector<Seen>& together, const std::vecto
 }
 
 /// One run, its requests together on `threads` threads and alone on one; returns the number of preemptions.
-uint64_t simulate(TinyKind kind, uint64_t seed, int threads = 1) {
+uint64_t simulate(TinyKind kind, int steps_ahead, uint64_t seed, int threads = 1) {
   SCOPED_TRACE("seed " + std::to_string(seed));
   Fixture& f = fixture(kind, threads);
   Dice dice(seed);
   const auto slots = static_cast<int>(dice.between(2, 5));
   const auto blocks = static_cast<int>(dice.between(2, 6));
-  const auto cache = f.make_cache(blocks, slots);
-  StepLoop loop(f.parts(*cache, slots + 64 + static_cast<int>(dice.between(0, 200))));
+  World world(f, blocks, slots, slots + 64 + static_cast<int>(dice.between(0, 200)), steps_ahead);
 
   std::vector<Job> jobs = random_jobs(dice, blocks * 64);
   const RequestLimits limits{.vocab_size = 3200, .max_model_len = blocks * 64, .has_tokenizer = true};
@@ -246,29 +271,40 @@ uint64_t simulate(TinyKind kind, uint64_t seed, int threads = 1) {
     const Status status = check_request(job.request, limits);
     EXPECT_TRUE(status.ok()) << status.message();
   }
-  const uint64_t preemptions = run_together(loop, jobs);
-  expect_empty(loop);
+  const uint64_t preemptions = run_together(world.loop, jobs);
+  expect_empty(world.loop);
   for (const Job& job : jobs)
     compare(job, drain(*job.channel, job.request.sampling.n), run_alone(fixture(kind), job.request));
   return preemptions;
 }
 
-class Simulation : public testing::TestWithParam<TinyKind> {};
+class Simulation : public testing::TestWithParam<std::tuple<TinyKind, int>> {
+ protected:
+  uint64_t simulate(uint64_t seed, int threads = 1) {
+    return engine::simulate(std::get<0>(GetParam()), std::get<1>(GetParam()), seed, threads);
+  }
+};
 
 TEST_P(Simulation, EveryRequestGetsWhatItGetsAlone) {
   if (const char* seed = std::getenv("TESSERA_SIMULATION_SEED")) {
-    simulate(GetParam(), std::strtoull(seed, nullptr, 10));
+    simulate(std::strtoull(seed, nullptr, 10));
     return;
   }
   uint64_t preemptions = 0;
-  for (uint64_t seed = 1; seed <= 12 && !HasFailure(); ++seed) preemptions += simulate(GetParam(), seed);
+  for (uint64_t seed = 1; seed <= 12 && !HasFailure(); ++seed) preemptions += simulate(seed);
   EXPECT_GT(preemptions, 6U) << "the pools are too large to test anything";
 }
 
-TEST_P(Simulation, ThreadsChangeNothing) { simulate(GetParam(), 101, 2); }
+TEST_P(Simulation, ThreadsChangeNothing) { simulate(101, 2); }
 
-INSTANTIATE_TEST_SUITE_P(Models, Simulation, testing::Values(TinyKind::moe, TinyKind::dense),
-                         [](const auto& test) { return test.param == TinyKind::moe ? "Moe" : "Dense"; });
+std::string name_of(const testing::TestParamInfo<Simulation::ParamType>& test) {
+  const auto [kind, steps_ahead] = test.param;
+  return std::string(kind == TinyKind::moe ? "Moe" : "Dense") + (steps_ahead == 0 ? "" : "OneStepAhead");
+}
+
+INSTANTIATE_TEST_SUITE_P(Models, Simulation,
+                         testing::Combine(testing::Values(TinyKind::moe, TinyKind::dense), testing::Values(0, 1)),
+                         name_of);
 
 }  // namespace
 }  // namespace tessera::engine

@@ -65,7 +65,7 @@ struct Model {
     if (block_seed != 0) std::shuffle(ids.begin(), ids.end(), std::mt19937(block_seed));
     size_t used = 0;
     for (const Sequence& s : sequences) {
-      const auto blocks = static_cast<size_t>((s.length + kBlockTokens - 1) / kBlockTokens);
+      const auto blocks = static_cast<size_t>(blocks_for(s.length));
       tables.emplace_back(ids.begin() + static_cast<long>(used), ids.begin() + static_cast<long>(used + blocks));
       used += blocks;
     }

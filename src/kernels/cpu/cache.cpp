@@ -1,5 +1,7 @@
 #include "kernels/cpu/cache.h"
 
+#include <cstring>
+
 #include "base/check.h"
 
 namespace tessera::kernels::cpu {
@@ -34,6 +36,17 @@ float* Cache::states(int linear_layer) {
   const auto i = static_cast<size_t>(linear_layer);
   TESSERA_CHECK_LE((i + 1) * layer_state_floats_ * sizeof(float), states_.size());
   return reinterpret_cast<float*>(states_.data()) + i * layer_state_floats_;
+}
+
+void Cache::copy_state(int from, int to) {
+  TESSERA_CHECK(from >= 0 && from < shape_.state_slots);
+  TESSERA_CHECK(to >= 0 && to < shape_.state_slots);
+  if (from == to) return;
+  const int64_t floats = shape_.delta_net.state_floats();
+  for (int layer = 0; layer < shape_.linear_layers; ++layer) {
+    std::memcpy(states(layer) + to * floats, states(layer) + from * floats,
+                static_cast<size_t>(floats) * sizeof(float));
+  }
 }
 
 }  // namespace tessera::kernels::cpu

@@ -1,0 +1,329 @@
+#include "engine/step_loop.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <deque>
+#include <map>
+#include <set>
+#include <thread>
+#include <vector>
+
+// The loop against a runner whose next token is the last one plus one: what is submitted, and what becomes of it.
+namespace tessera::engine {
+namespace {
+
+using testing::AllOf;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+constexpr int32_t kVocabSize = 200;
+constexpr int32_t kBadToken = 150;  // rows of it give logits that are not numbers
+
+class CountingRunner final : public model::StepRunner {
+ public:
+  explicit CountingRunner(int steps_ahead) : steps_ahead_(steps_ahead) {}
+
+  [[nodiscard]] int steps_ahead() const override { return steps_ahead_; }
+
+  Status submit(const model::Step& step) override {
+    EXPECT_LE(static_cast<int>(under_way_.size()), steps_ahead_);
+    if (submitted == fail_submit_at) return {StatusCode::internal, "the device fell off the bus"};
+    ++submitted;
+    rows += static_cast<int>(step.tokens.size());
+    std::map<int32_t, const kernels::SequenceRows*> sequence_of;  // by row
+    for (const kernels::SequenceRows& sequence : step.sequences) {
+      for (int32_t i = 0; i < sequence.rows; ++i) sequence_of[sequence.first_row + i] = &sequence;
+    }
+    std::vector<kernels::SampleResult> results;
+    for (const kernels::SampleRow& sample : step.samples) {
+      EXPECT_EQ(sequence_of.at(sample.row)->state_slot, sample.slot);
+      int32_t token = step.tokens[static_cast<size_t>(sample.row)];
+      if (token == model::kLastDrawn) {
+        ++unknown_tokens;
+        token = last_drawn_.at(sample.slot);
+      }
+      results.push_back(draw(sample, token));
+      if (sample.target < 0) last_drawn_[sample.slot] = results.back().token;
+    }
+    for (const kernels::TokenHistory& history : step.histories) histories.push_back(history.output.size());
+    under_way_.push_back(std::move(results));
+    return {};
+  }
+
+  Expected<std::span<const kernels::SampleResult>> collect() override {
+    if (collected == fail_collect_at) return Status(StatusCode::unavailable, "the device does not answer");
+    ++collected;
+    collected_ = std::move(under_way_.front());
+    under_way_.pop_front();
+    return std::span<const kernels::SampleResult>(collected_);
+  }
+
+  int submitted = 0, collected = 0, rows = 0, unknown_tokens = 0;
+  int fail_submit_at = -1, fail_collect_at = -1;
+  std::vector<size_t> histories;  // output tokens of each
+
+ private:
+  static kernels::SampleResult draw(const kernels::SampleRow& sample, int32_t token) {
+    if (token == kBadToken) return {.status = {StatusCode::corrupt_data, "not numbers"}};
+    if (sample.target >= 0) return {.logprobs = {{.token = sample.target}}};
+    const std::set<int32_t> banned(sample.banned.begin(), sample.banned.end());
+    const auto may_be = [&](int32_t id) {
+      if (sample.allowed.empty()) return !banned.contains(id);
+      return (sample.allowed[static_cast<size_t>(id) / 32] >> (id % 32) & 1U) != 0;
+    };
+    int32_t next = (token + 1) % kVocabSize;
+    while (!may_be(next)) next = (next + 1) % kVocabSize;
+    return {.token = next};
+  }
+
+  int steps_ahead_;
+  std::deque<std::vector<kernels::SampleResult>> under_way_;
+  std::vector<kernels::SampleResult> collected_;
+  std::map<int32_t, int32_t> last_drawn_;  // by slot
+};
+
+StepLoopParts parts(CountingRunner& runner, int blocks = 8, int slots = 4) {
+  return {.runner = &runner,
+          .vocab_size = kVocabSize,
+          .kv_blocks = blocks,
+          .state_slots = slots,
+          .max_model_len = int64_t{blocks} * 64,
+          .max_num_batched_tokens = slots + 64,
+          .eos_token_ids = {}};
+}
+
+struct Answer {
+  std::vector<int32_t> tokens;
+  FinishReason finish_reason = FinishReason::none;
+  Status error;
+};
+
+Answer drain(EventChannel& channel) {
+  Answer answer;
+  while (auto event = channel.try_next()) {
+    EXPECT_EQ(answer.finish_reason, FinishReason::none) << "an event after the last";
+    answer.tokens.insert(answer.tokens.end(), event->tokens.begin(), event->tokens.end());
+    answer.finish_reason = event->finish_reason;
+    answer.error = event->error;
+  }
+  return answer;
+}
+
+std::shared_ptr<EventChannel> submit(StepLoop& loop, Request request) {
+  auto channel = loop.submit(std::move(request));
+  EXPECT_TRUE(channel.ok()) << channel.status().message();
+  return *channel;
+}
+
+Request count_from(int32_t token, int64_t max_tokens) {
+  return {.prompt = {token}, .sampling = {.temperature = 0, .max_tokens = max_tokens}};
+}
+
+std::vector<int32_t> from_to(int32_t first, int32_t last) {
+  std::vector<int32_t> tokens;
+  for (int32_t token = first; token <= last; ++token) tokens.push_back(token);
+  return tokens;
+}
+
+void run_to_the_end(StepLoop& loop) {
+  while (loop.step()) {
+  }
+  EXPECT_EQ(loop.stats().kv_blocks_used, 0);
+  EXPECT_EQ(loop.stats().state_slots_used, 0);
+  EXPECT_EQ(loop.stats().running + loop.stats().waiting, 0);
+}
+
+class StepLoopTest : public testing::TestWithParam<int> {
+ protected:
+  [[nodiscard]] bool ahead() const { return GetParam() > 0; }
+  CountingRunner runner_{GetParam()};
+};
+INSTANTIATE_TEST_SUITE_P(StepsAhead, StepLoopTest, testing::Values(0, 1));
+
+TEST_P(StepLoopTest, WhatEndsByCountHasNoRowTooMany) {
+  StepLoop loop(parts(runner_));
+  auto channel = submit(loop, count_from(10, 5));
+  run_to_the_end(loop);
+  EXPECT_EQ(drain(*channel).tokens, from_to(11, 15));
+  EXPECT_EQ(runner_.rows, 5);
+  EXPECT_EQ(runner_.collected, runner_.submitted);
+  EXPECT_EQ(runner_.unknown_tokens, ahead() ? 4 : 0);
+}
+
+TEST_P(StepLoopTest, AStopTokenLeavesOneRowUnderWay) {
+  StepLoop loop(parts(runner_));
+  Request request = count_from(10, 50);
+  request.sampling.stop_token_ids = {13};
+  auto channel = submit(loop, request);
+  run_to_the_end(loop);
+  const Answer answer = drain(*channel);
+  EXPECT_EQ(answer.tokens, from_to(11, 13));
+  EXPECT_EQ(answer.finish_reason, FinishReason::stop);
+  EXPECT_EQ(runner_.rows, ahead() ? 4 : 3);
+}
+
+TEST_P(StepLoopTest, MinTokensAreCountedAhead) {
+  StepLoop loop(parts(runner_));
+  Request request = count_from(10, 50);
+  request.sampling.stop_token_ids = {12, 15};
+  request.sampling.min_tokens = 3;
+  auto channel = submit(loop, request);
+  run_to_the_end(loop);
+  EXPECT_THAT(drain(*channel).tokens, ElementsAre(11, 13, 14, 15));
+}
+
+TEST_P(StepLoopTest, NothingIsDrawnForMaxTokensZero) {
+  StepLoop loop(parts(runner_));
+  Request request = count_from(10, 0);
+  request.prompt = from_to(1, 100);
+  auto without = submit(loop, request);
+  request.sampling.prompt_logprobs = 0;
+  auto with = submit(loop, request);
+  run_to_the_end(loop);
+  EXPECT_EQ(without->next()->finish_reason, FinishReason::length);
+  const auto event = with->next();
+  EXPECT_EQ(event->finish_reason, FinishReason::length);
+  ASSERT_EQ(event->prompt_logprobs.size(), 100U);
+  for (size_t i = 1; i < 100; ++i) EXPECT_EQ(event->prompt_logprobs[i].at(0).token, static_cast<int32_t>(i) + 1);
+}
+
+TEST_P(StepLoopTest, AGuidedChoiceWaitsForItsTokensAndNoOtherDoes) {
+  StepLoop loop(parts(runner_));
+  Request request = count_from(10, 6);
+  request.guide = {.thinking_end = 40, .thinking_tokens_max = 2, .thinking_closer = {30, 40}, .beginnings = {{50, 60}}};
+  auto guided = submit(loop, request);
+  auto free = submit(loop, count_from(100, 6));
+  run_to_the_end(loop);
+  EXPECT_THAT(drain(*guided).tokens, ElementsAre(11, 12, 30, 40, 50, 60));
+  EXPECT_EQ(drain(*free).tokens, from_to(101, 106));
+  EXPECT_EQ(runner_.rows, 12);
+  EXPECT_EQ(runner_.unknown_tokens, ahead() ? 5 : 0);
+}
+
+TEST_P(StepLoopTest, ACancelledChoiceMakesRoomAtOnce) {
+  StepLoop loop(parts(runner_, 8, 1));
+  auto first = submit(loop, count_from(10, 50));
+  auto second = submit(loop, count_from(100, 3));
+  for (int i = 0; i < 4; ++i) loop.step();
+  first->cancel();
+  loop.step();
+  EXPECT_EQ(first->finished(), false);  // its events are there to be read
+  const Answer answer = drain(*first);
+  EXPECT_EQ(answer.tokens, from_to(11, 10 + (ahead() ? 3 : 4)));
+  EXPECT_EQ(answer.finish_reason, FinishReason::cancelled);
+  EXPECT_EQ(loop.stats().running, 1);
+  run_to_the_end(loop);
+  EXPECT_EQ(drain(*second).tokens, from_to(101, 103));
+  EXPECT_EQ(runner_.collected, runner_.submitted);
+}
+
+TEST_P(StepLoopTest, ARowThatFailsEndsItsChoiceAlone) {
+  StepLoop loop(parts(runner_));
+  auto bad = submit(loop, count_from(kBadToken - 3, 50));
+  auto good = submit(loop, count_from(10, 8));
+  run_to_the_end(loop);
+  const Answer answer = drain(*bad);
+  EXPECT_EQ(answer.tokens, from_to(kBadToken - 2, kBadToken));
+  EXPECT_EQ(answer.finish_reason, FinishReason::error);
+  EXPECT_EQ(answer.error.code(), StatusCode::corrupt_data);
+  EXPECT_THAT(answer.error.message(), HasSubstr("at position 4"));
+  EXPECT_EQ(drain(*good).tokens, from_to(11, 18));
+}
+
+TEST_P(StepLoopTest, PreemptionLosesNoToken) {
+  StepLoop loop(parts(runner_, 3, 2));
+  Request request = count_from(0, 70);
+  request.sampling.presence_penalty = 1;
+  auto old = submit(loop, request);
+  request.prompt = {50};
+  auto young = submit(loop, request);
+  run_to_the_end(loop);
+  EXPECT_EQ(loop.stats().preemptions, 1U);
+  EXPECT_EQ(drain(*old).tokens, from_to(1, 70));
+  EXPECT_EQ(drain(*young).tokens, from_to(51, 120));
+  EXPECT_THAT(runner_.histories, ElementsAre(0, 0, 64));  // what penalties see as each begins to run
+}
+
+/// Whatever is open, and what comes later, hears of it; nothing hangs.
+void expect_end(StepLoop& loop, const std::vector<std::shared_ptr<EventChannel>>& channels, const char* why) {
+  for (const auto& channel : channels) {
+    const Answer answer = drain(*channel);
+    EXPECT_TRUE(channel->finished());
+    EXPECT_EQ(answer.finish_reason, FinishReason::error);
+    EXPECT_THAT(answer.error.message(), AllOf(HasSubstr("the engine has stopped"), HasSubstr(why)));
+  }
+  const auto refused = loop.submit(count_from(1, 1));
+  EXPECT_EQ(refused.status().code(), StatusCode::unavailable);
+  EXPECT_THAT(refused.status().message(), HasSubstr(why));
+  EXPECT_EQ(loop.stats().running + loop.stats().waiting, 0);
+  EXPECT_FALSE(loop.step());
+}
+
+TEST_P(StepLoopTest, AnErrorOfSubmitEndsEverything) {
+  runner_.fail_submit_at = 3;
+  StepLoop loop(parts(runner_, 8, 1));
+  const std::vector channels = {submit(loop, count_from(10, 50)), submit(loop, count_from(20, 50))};
+  loop.run();
+  EXPECT_EQ(loop.stats().steps, 3U);
+  expect_end(loop, channels, "fell off the bus");
+}
+
+TEST_P(StepLoopTest, AnErrorOfCollectEndsEverything) {
+  runner_.fail_collect_at = 3;
+  StepLoop loop(parts(runner_, 8, 1));
+  const std::vector channels = {submit(loop, count_from(10, 50)), submit(loop, count_from(20, 50))};
+  loop.run();
+  expect_end(loop, channels, "does not answer");
+}
+
+TEST_P(StepLoopTest, AnErrorUnderClientsThatKeepComing) {
+  runner_.fail_submit_at = 200;
+  StepLoop loop(parts(runner_));
+  std::thread engine([&] { loop.run(); });
+  std::vector<std::thread> clients;
+  for (int32_t i = 0; i < 3; ++i) {
+    clients.emplace_back([&loop, i] {
+      for (;;) {
+        auto channel = loop.submit(count_from(10 * i, 20));
+        if (!channel.ok()) {
+          EXPECT_EQ(channel.status().code(), StatusCode::unavailable);
+          return;
+        }
+        FinishReason last = FinishReason::none;
+        while (const auto event = (*channel)->next()) last = event->finish_reason;
+        EXPECT_TRUE(last == FinishReason::length || last == FinishReason::error);
+      }
+    });
+  }
+  for (std::thread& client : clients) client.join();
+  engine.join();
+}
+
+TEST_P(StepLoopTest, ShuttingDownCollectsWhatIsUnderWay) {
+  StepLoop loop(parts(runner_));
+  const std::vector channels = {submit(loop, count_from(10, 100)), submit(loop, count_from(20, 100))};
+  for (int i = 0; i < 3; ++i) loop.step();
+  EXPECT_EQ(runner_.submitted - runner_.collected, ahead() ? 1 : 0);
+  loop.close();
+  loop.run();
+  EXPECT_EQ(runner_.collected, runner_.submitted);
+  for (const auto& channel : channels) EXPECT_EQ(drain(*channel).finish_reason, FinishReason::cancelled);
+  EXPECT_EQ(loop.submit(count_from(1, 1)).status().code(), StatusCode::cancelled);
+}
+
+TEST_P(StepLoopTest, NothingStaysUnderWayWhenTheLastChoiceHasLeft) {
+  StepLoop loop(parts(runner_));
+  std::thread engine([&] { loop.run(); });
+  Request request = count_from(10, 50);
+  request.sampling.stop_token_ids = {13};
+  auto channel = submit(loop, request);
+  while (channel->next()) {
+  }
+  loop.close();
+  engine.join();
+  EXPECT_EQ(runner_.collected, runner_.submitted);
+}
+
+}  // namespace
+}  // namespace tessera::engine
