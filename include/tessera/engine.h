@@ -106,8 +106,10 @@ class RequestStream {
 
 /// Where the memory goes. Computed before anything is loaded.
 struct FitReport {
-  size_t available_bytes = 0;  // free now: the least of MemAvailable and what the cgroup limits leave
-  size_t reserve_bytes = 0;    // left alone
+  std::string device = "cpu";  // or "cuda:0", ...
+  size_t available_bytes = 0;  // free now, on the device: the least of MemAvailable and what the cgroup limits leave,
+                               // or what of a GPU's memory may be used
+  size_t reserve_bytes = 0;  // left alone
   size_t weight_bytes = 0;
   size_t workspace_bytes = 0;  // activations and logits of one step
   size_t kv_block_bytes = 0;   // 64 tokens, all attention layers
@@ -126,12 +128,16 @@ struct FitReport {
 struct EngineOptions {
   std::string model = {};               // a directory, or a name in the Hugging Face cache
   std::string chat_template = {};       // a template file; empty: the model's own, else the bundled one
-  std::string compute = "bf16";         // or "fp32", the oracle
+  std::string device = "auto";          // auto (a GPU where there is one), cpu, cuda, cuda:N
+  std::string compute = "bf16";         // or "fp32", the oracle, on the CPU alone
   std::string kv_cache_dtype = "auto";  // auto (bf16, or fp8 where the checkpoint says so), bfloat16, fp8
   int64_t max_model_len = 0;            // 0: the model's limit, or what fits
   int max_num_seqs = 0;                 // 0: chosen to fit (at most 64)
-  int max_num_batched_tokens = 0;       // rows of a step; 0: 512
+  int max_num_batched_tokens = 0;       // rows of a step; 0: 512, on a GPU 8192
   size_t memory_bytes = 0;              // for KV and states; 0: what they can use of the free memory, less a reserve
+  double gpu_memory_utilization = 0.9;  // of a GPU's memory, what weights, KV, states and steps may take together
+  bool cuda_graphs = true;              // decode steps as CUDA graphs; changes no bit
+  bool pdl = true;                      // programmatic dependent launch; changes no bit
   int threads = 0;                      // 0: all cores this process may use
   std::function<void(const FitReport&)> on_fit = {};  // before loading; not called when the model does not fit
   std::function<void(size_t done_bytes, size_t total_bytes)> on_load_progress = {};

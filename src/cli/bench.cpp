@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <memory>
 
+#include "cli/bench_engine.h"
 #include "cli/commands.h"
 #include "cli/console.h"
 #include "cli/flags.h"
@@ -98,6 +99,7 @@ Status bench_moe(const Options& options) {
 void add_bench(CLI::App& app, Action& action) {
   CLI::App* bench = app.add_subcommand("bench", "Measure parts of the engine");
   bench->require_subcommand(1);
+  add_bench_engine(*bench, action);
   auto options = std::make_shared<Options>();
   CLI::App* moe = bench->add_subcommand("moe", "Time a mixture-of-experts layer on a GPU against its floor");
   moe->add_option("MODEL", options->models, "Shapes: " + moe_shape_keys())->check(one_of_moe_shapes());

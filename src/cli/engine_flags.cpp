@@ -22,8 +22,6 @@ struct IgnoredFlag {
 
 constexpr IgnoredFlag kIgnoredFlags[] = {
     {"--trust-remote-code", false, "Code from a model's repository is never run"},
-    {"--gpu-memory-utilization", true, "There is no GPU in use; see --kv-cache-memory-bytes"},
-    {"--enforce-eager", false, "There are no CUDA graphs on the CPU"},
     {"--disable-custom-all-reduce", false, "There is one process and nothing to reduce"},
     {"--enable-chunked-prefill", false, "Prefill is always chunked"},
     {"--enable-prefix-caching", false, "There is no prefix cache yet"},
@@ -101,6 +99,23 @@ void add_engine_flags(CLI::App& command, EngineFlags& flags) {
       ->type_name("N")
       ->transform(with_suffix())
       ->check(whole(1, int64_t{1} << 50))
+      ->group(kGroup);
+  command.add_option("--device", options.device, "auto (default: a GPU where there is one), cpu, cuda, cuda:N")
+      ->type_name("D")
+      ->group(kGroup);
+  command
+      .add_option("--gpu-memory-utilization", options.gpu_memory_utilization,
+                  "Of a GPU's memory, what the engine may take (default 0.9)")
+      ->type_name("X")
+      ->check(CLI::Range(0.01, 1.0))
+      ->group(kGroup);
+  command
+      .add_flag("--cuda-graphs,!--no-cuda-graphs,!--enforce-eager", options.cuda_graphs,
+                "Decode steps as CUDA graphs (default); the same bits without")
+      ->group(kGroup);
+  command
+      .add_flag("--pdl,!--no-pdl", options.pdl,
+                "Programmatic dependent launch of kernels (default); the same bits without")
       ->group(kGroup);
   command.add_option("--compute", options.compute, "bf16 (default), or fp32: no rounding between operations")
       ->type_name("C")

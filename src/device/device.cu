@@ -47,6 +47,13 @@ Expected<std::vector<GpuFacts>> list_gpus() {
   return gpus;
 }
 
+Expected<GpuMemory> gpu_memory(int index) {
+  GpuMemory memory;
+  TESSERA_CUDA_RETURN_IF_ERROR(cudaSetDevice(index));
+  TESSERA_CUDA_RETURN_IF_ERROR(cudaMemGetInfo(&memory.free_bytes, &memory.total_bytes));
+  return memory;
+}
+
 Expected<double> measure_read_rate(int index, size_t bytes) {
   constexpr int kPasses = 9;
   constexpr int kBlocksPerSm = 8;

@@ -25,6 +25,13 @@ struct GpuFacts {
 /// `unsupported`: "built without CUDA", and how to build with it.
 Expected<std::vector<GpuFacts>> list_gpus();
 
+/// Memory of GPU `index`, bytes: what other processes hold is not free.
+struct GpuMemory {
+  size_t free_bytes = 0;
+  size_t total_bytes = 0;
+};
+Expected<GpuMemory> gpu_memory(int index);
+
 /// Measures how fast GPU `index` reads memory: bytes per second over `bytes` of device memory, median of several
 /// passes, the floor that every memory-bound kernel is judged by.
 Expected<double> measure_read_rate(int index, size_t bytes);

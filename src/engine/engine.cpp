@@ -10,6 +10,8 @@
 
 #include "base/status.h"
 #include "base/thread_pool.h"
+#include "device/device.h"
+#include "engine/device_choice.h"
 #include "engine/fit.h"
 #include "engine/generation_config.h"
 #include "engine/host_memory.h"
@@ -18,7 +20,9 @@
 #include "format/checkpoint.h"
 #include "kernels/context.h"
 #include "kernels/cpu/backend.h"
+#include "kernels/cuda_backend.h"
 #include "model/cpu_runner.h"
+#include "model/cuda_runner.h"
 #include "model/model.h"
 #include "model/runner.h"
 #include "text/chat_template.h"
@@ -29,6 +33,7 @@ namespace tessera {
 namespace {
 
 struct Settings {
+  std::optional<int> gpu;  // nullopt: the CPU
   kernels::Compute compute = kernels::Compute::bf16;
   std::optional<DType> kv_dtype;  // nullopt: as the checkpoint says
   int threads = 1;
@@ -55,6 +60,11 @@ Expected<Settings> parse_settings(const EngineOptions& options) {
                    "kv_cache_dtype is '{}', but compute fp32 keeps KV in float32; use auto", options.kv_cache_dtype);
     }
     settings.kv_dtype = DType::f32;
+  }
+  TESSERA_ASSIGN_OR_RETURN(settings.gpu, engine::choose_gpu(options.device, settings.compute == kernels::Compute::f32));
+  if (!(options.gpu_memory_utilization > 0 && options.gpu_memory_utilization <= 1)) {
+    return error(StatusCode::invalid_argument, "gpu_memory_utilization is {}; it must be above 0 and at most 1",
+                 options.gpu_memory_utilization);
   }
   if (options.threads < 0 || options.threads > engine::kThreadsLimit) {
     return error(StatusCode::invalid_argument, "threads is {}; it must be between 1 and {}, or 0 for all cores",
@@ -83,12 +93,21 @@ struct OpenedModel {
   std::vector<int32_t> eos_token_ids;
 };
 
+/// What may be used of the device's memory.
+Expected<size_t> available_bytes(const EngineOptions& options, const Settings& settings) {
+  if (!settings.gpu) return engine::available_memory_bytes();
+  TESSERA_ASSIGN_OR_RETURN(const device::GpuMemory memory, device::gpu_memory(*settings.gpu));
+  const auto usable = static_cast<size_t>(options.gpu_memory_utilization * static_cast<double>(memory.total_bytes));
+  return std::min(memory.free_bytes, usable);
+}
+
 Status plan_memory(OpenedModel& opened, const EngineOptions& options, const Settings& settings,
                    const kernels::Backend& backend) {
   TESSERA_ASSIGN_OR_RETURN(const auto quantization, format::read_quantization_info(opened.checkpoint));
   opened.kv_dtype = settings.kv_dtype.value_or(quantization.fp8_kv_cache ? DType::f8_e4m3 : DType::bf16);
   engine::FitInput input;
-  input.available_bytes = engine::available_memory_bytes();
+  input.gpu = settings.gpu;
+  TESSERA_ASSIGN_OR_RETURN(input.available_bytes, available_bytes(options, settings));
   input.weight_bytes = opened.checkpoint.tensor_bytes();  // re-laid at load, not converted: the same but for padding
   input.kv_dtype = opened.kv_dtype;
   input.cache_bytes = backend.cache_bytes(model::cache_shape(opened.config, opened.kv_dtype, /*with_mtp=*/false));
@@ -135,14 +154,13 @@ Expected<OpenedModel> open_model(const EngineOptions& options, const Settings& s
 
 /// Members are in order of construction: what is below borrows from what is above.
 struct Engine::Impl {
-  explicit Impl(const Settings& settings)
-      : pool(settings.threads),
-        backend(kernels::cpu::make_backend({.compute = settings.compute, .pool = &pool, .workspace = &workspace})) {}
+  explicit Impl(const Settings& settings) : pool(settings.threads) {}
   ~Impl() {
     if (loop) loop->close();
     if (thread.joinable()) thread.join();
   }
 
+  Status open_backend(const Settings& settings, const EngineOptions& options);
   Status load_runner(const OpenedModel& opened, const Settings& settings, const EngineOptions& options);
 
   /// The renderer is started when it is first needed: token ids and plain completions need none.
@@ -173,28 +191,52 @@ struct Engine::Impl {
   std::thread thread;
 };
 
-/// Weights, caches and what runs steps over them. The one place that knows a backend: what is above it knows
-/// StepRunner.
+Status Engine::Impl::open_backend(const Settings& settings, const EngineOptions& options) {
+  if (!settings.gpu) {
+    backend = kernels::cpu::make_backend({.compute = settings.compute, .pool = &pool, .workspace = &workspace});
+    return {};
+  }
+  TESSERA_ASSIGN_OR_RETURN(backend, kernels::make_cuda_backend({.gpu = *settings.gpu, .pdl = options.pdl}));
+  return {};
+}
+
+/// Weights, caches and what runs steps over them. With open_backend the one place that knows a backend: what is above
+/// it knows StepRunner.
 Status Engine::Impl::load_runner(const OpenedModel& opened, const Settings& settings, const EngineOptions& options) {
   TESSERA_ASSIGN_OR_RETURN(model,
                            model::Model::load(opened.checkpoint, opened.config, *backend, options.on_load_progress));
   TESSERA_ASSIGN_OR_RETURN(cache, model->make_cache(opened.kv_dtype, opened.fit.kv_blocks, opened.fit.max_num_seqs,
                                                     /*with_mtp=*/false));
   const int64_t vocab_size = opened.config.vocab_size;
-  TESSERA_ASSIGN_OR_RETURN(
-      runner, model::make_cpu_runner(
-                  {.model = model.get(),
-                   .cache = cache.get(),
-                   .pool = &pool,
-                   .known_ids = tokenizer ? std::min<int64_t>(vocab_size, tokenizer->vocab_size()) : vocab_size,
-                   .rows_max = opened.fit.max_num_batched_tokens,
-                   .samples_max = static_cast<int32_t>(engine::logit_rows_max(opened.fit.max_num_seqs))}));
+  const int64_t known_ids = tokenizer ? std::min<int64_t>(vocab_size, tokenizer->vocab_size()) : vocab_size;
+  const int32_t rows_max = opened.fit.max_num_batched_tokens;
+  const auto samples_max = static_cast<int32_t>(engine::logit_rows_max(opened.fit.max_num_seqs));
+  if (!settings.gpu) {
+    TESSERA_ASSIGN_OR_RETURN(runner, model::make_cpu_runner({.model = model.get(),
+                                                             .cache = cache.get(),
+                                                             .pool = &pool,
+                                                             .known_ids = known_ids,
+                                                             .rows_max = rows_max,
+                                                             .samples_max = samples_max}));
+    return {};
+  }
+  TESSERA_ASSIGN_OR_RETURN(runner, model::make_cuda_runner({.model = model.get(),
+                                                            .cache = cache.get(),
+                                                            .gpu = *settings.gpu,
+                                                            .known_ids = known_ids,
+                                                            .rows_max = rows_max,
+                                                            .sequence_blocks_max = static_cast<int32_t>(
+                                                                kernels::blocks_for(opened.fit.max_model_len)),
+                                                            .samples_max = samples_max,
+                                                            .graphs = options.cuda_graphs,
+                                                            .pdl = options.pdl}));
   return {};
 }
 
 Expected<Engine> Engine::create(EngineOptions options) {
   TESSERA_ASSIGN_OR_RETURN(const Settings settings, parse_settings(options));
   auto impl = std::make_unique<Impl>(settings);
+  TESSERA_RETURN_IF_ERROR(impl->open_backend(settings, options));
   TESSERA_ASSIGN_OR_RETURN(OpenedModel opened, open_model(options, settings, *impl->backend));
   if (options.on_fit) options.on_fit(opened.fit);
 

@@ -14,7 +14,10 @@ using kernels::kBlockTokens;
 
 constexpr size_t kReserveBytes = size_t{256} << 20;  // for tokenizer, requests, and the rest of the system
 constexpr int kReserveShare = 20;                    // at least a 20th of what is free
-constexpr int64_t kLeastModelLen = 2048;             // a shorter context is only given to those who ask for it
+// Of a GPU: code of the kernels, graphs, states of attention's splits, padding of weights. gpu_memory_utilization
+// leaves room for others.
+constexpr size_t kGpuReserveBytes = size_t{3} << 29;
+constexpr int64_t kLeastModelLen = 2048;  // a shorter context is only given to those who ask for it
 
 std::string size_text(size_t bytes) {
   const auto number = static_cast<double>(bytes);
@@ -69,15 +72,17 @@ std::string what_to_change(const FitInput& input) {
 Expected<FitReport> plan_fit(const model::ModelConfig& config, const FitInput& input) {
   TESSERA_RETURN_IF_ERROR(check_options(config, input));
   FitReport fit;
+  if (input.gpu) fit.device = fmt::format("cuda:{}", *input.gpu);
   fit.available_bytes = input.available_bytes;
-  fit.reserve_bytes = std::max(kReserveBytes, input.available_bytes / kReserveShare);
+  fit.reserve_bytes = input.gpu ? kGpuReserveBytes : std::max(kReserveBytes, input.available_bytes / kReserveShare);
   fit.weight_bytes = input.weight_bytes;
   fit.kv_block_bytes = input.cache_bytes.kv_block;
   fit.state_slot_bytes = input.cache_bytes.state_slot;
   fit.kv_cache_dtype = kv_name(input.kv_dtype);
-  fit.max_num_batched_tokens = input.max_num_batched_tokens > 0
-                                   ? input.max_num_batched_tokens
-                                   : std::max(kDefaultBatchedTokens, input.max_num_seqs + kBlockTokens);
+  fit.max_num_batched_tokens =
+      input.max_num_batched_tokens > 0
+          ? input.max_num_batched_tokens
+          : std::max(input.gpu ? kDefaultGpuBatchedTokens : kDefaultBatchedTokens, input.max_num_seqs + kBlockTokens);
   const int seqs_max = input.max_num_seqs > 0 ? input.max_num_seqs
                                               : std::min(kDefaultMaxSeqs, fit.max_num_batched_tokens - kBlockTokens);
   fit.workspace_bytes = workspace_bytes(config, fit.max_num_batched_tokens, seqs_max);

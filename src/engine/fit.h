@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 
 #include "base/dtype.h"
 #include "base/status.h"
@@ -17,10 +18,12 @@ namespace tessera::engine {
 inline constexpr int kDefaultMaxSeqs = 64;
 inline constexpr int kMaxSeqsLimit = 1024;
 inline constexpr int kDefaultBatchedTokens = 512;
+inline constexpr int kDefaultGpuBatchedTokens = 8192;
 inline constexpr int kBatchedTokensLimit = 65536;
 inline constexpr int kThreadsLimit = 1024;
 
 struct FitInput {
+  std::optional<int> gpu = {};  // nullopt: the CPU
   size_t available_bytes = 0;
   size_t weight_bytes = 0;
   DType kv_dtype = DType::bf16;

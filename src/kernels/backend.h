@@ -27,8 +27,8 @@ namespace tessera::kernels {
 
 // ---- what a checkpoint holds, as a backend takes it ----
 
-/// Matrices stacked by rows, of one depth and, but for q, k, v and the like, of one format. Views need to live only
-/// until the call returns.
+/// Matrices stacked by rows, of one depth and format. Views need to live only until the call returns. One without bytes
+/// stands for random weights of order `scale`, of a model without a checkpoint.
 struct MatrixSource {
   std::string name;  // for messages: "model.layers.0.self_attn.q_proj"
   std::vector<format::MatrixView> parts;

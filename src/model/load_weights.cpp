@@ -18,11 +18,14 @@ class Loader {
  public:
   Loader(const Checkpoint& checkpoint, const ModelConfig& config, kernels::Backend& backend,
          const LoadProgress& progress)
-      : checkpoint_(checkpoint),
+      : checkpoint_(&checkpoint),
         config_(config),
         backend_(backend),
         progress_(progress),
         total_bytes_(checkpoint.tensor_bytes()) {}
+  /// Without a checkpoint: views without bytes, which a backend fills as it likes.
+  Loader(const KindFormats& dummy_formats, const ModelConfig& config, kernels::Backend& backend)
+      : dummy_formats_(dummy_formats), config_(config), backend_(backend) {}
 
   Expected<Layers> model();
 
@@ -45,11 +48,12 @@ class Loader {
   template <typename Block, typename Source>
   Status load(const Source& source, std::unique_ptr<Block>& block);
 
-  const Checkpoint& checkpoint_;
+  const Checkpoint* checkpoint_ = nullptr;  // null: dummy weights
+  KindFormats dummy_formats_;
   const ModelConfig& config_;
   kernels::Backend& backend_;
-  const LoadProgress& progress_;
-  size_t total_bytes_;
+  LoadProgress progress_;
+  size_t total_bytes_ = 0;
   size_t done_bytes_ = 0;
   std::vector<MatrixView> views_;  // read since the last load()
 };
@@ -60,8 +64,25 @@ Status check_shape(const std::string& module, const MatrixView& found, int64_t r
                found.cols, rows, cols);
 }
 
+MatrixView dummy_view(const KindFormats& formats, const std::string& module, int64_t rows, int64_t cols) {
+  const auto listed = formats.find(classify(module + "."));
+  MatrixView view;
+  view.format = listed == formats.end() ? format::WeightFormat::bf16 : listed->second;
+  view.rows = rows;
+  view.cols = cols;
+  view.scale = 1.0F / std::sqrt(static_cast<float>(cols));
+  return view;
+}
+
+/// Norms that change nothing, a short memory for Gated DeltaNet.
+float dummy_value(std::string_view name) {
+  if (name.ends_with("linear_attn.norm.weight")) return 1;
+  return name.ends_with("conv1d.weight") ? 0.25F : 0;
+}
+
 Expected<MatrixView> Loader::view(const std::string& module, int64_t rows, int64_t cols) {
-  TESSERA_ASSIGN_OR_RETURN(const MatrixView found, checkpoint_.matrix(module));
+  if (checkpoint_ == nullptr) return dummy_view(dummy_formats_, module, rows, cols);
+  TESSERA_ASSIGN_OR_RETURN(const MatrixView found, checkpoint_->matrix(module));
   TESSERA_RETURN_IF_ERROR(check_shape(module, found, rows, cols));
   views_.push_back(found);
   return found;
@@ -74,7 +95,11 @@ Status Loader::read(const std::string& module, int64_t rows, int64_t cols, Matri
 }
 
 Status Loader::read(const std::string& name, int64_t size, std::vector<float>& values) {
-  TESSERA_ASSIGN_OR_RETURN(const format::TensorView tensor, checkpoint_.tensor(name));
+  if (checkpoint_ == nullptr) {
+    values.assign(static_cast<size_t>(size), dummy_value(name));
+    return {};
+  }
+  TESSERA_ASSIGN_OR_RETURN(const format::TensorView tensor, checkpoint_->tensor(name));
   int64_t count = 1;
   for (const int64_t d : tensor.shape) count *= d;
   if (count != size) {
@@ -95,7 +120,8 @@ template <typename Block, typename Source>
 Status Loader::load(const Source& source, std::unique_ptr<Block>& block) {
   TESSERA_ASSIGN_OR_RETURN(block, backend_.load(source));
   for (const MatrixView& view : views_) {
-    checkpoint_.drop_pages(view);
+    if (checkpoint_ == nullptr) continue;
+    checkpoint_->drop_pages(view);
     done_bytes_ += static_cast<size_t>(view.rows) * format::row_bytes(view.format, view.cols);
     if (view.block_scales != nullptr) {
       done_bytes_ += static_cast<size_t>(view.rows * view.cols / format::group_size(view.format));
@@ -160,7 +186,7 @@ Status Loader::read_swiglu(const std::string& prefix, int64_t inner, SwigluSourc
 Status Loader::read_fused_expert(const std::string& prefix, int64_t expert, SwigluSource& source) {
   const int64_t inner = config_.moe_intermediate_size;
   const auto read_part = [&](const std::string& name, int64_t rows, int64_t cols, MatrixSource& part) -> Status {
-    TESSERA_ASSIGN_OR_RETURN(const MatrixView found, checkpoint_.fused_matrix(name, expert, 0, rows));
+    TESSERA_ASSIGN_OR_RETURN(const MatrixView found, checkpoint_->fused_matrix(name, expert, 0, rows));
     TESSERA_RETURN_IF_ERROR(check_shape(name, found, rows, cols));
     views_.push_back(found);
     part = {.name = name, .parts = {found}};
@@ -172,9 +198,9 @@ Status Loader::read_fused_expert(const std::string& prefix, int64_t expert, Swig
 }
 
 Status Loader::read_experts(const std::string& prefix, std::vector<SwigluSource>& experts) {
-  const bool fused = checkpoint_.has(prefix + "gate_up_proj");
+  const bool fused = checkpoint_ != nullptr && checkpoint_->has(prefix + "gate_up_proj");
   if (fused) {
-    TESSERA_ASSIGN_OR_RETURN(const format::TensorView all, checkpoint_.tensor(prefix + "gate_up_proj"));
+    TESSERA_ASSIGN_OR_RETURN(const format::TensorView all, checkpoint_->tensor(prefix + "gate_up_proj"));
     if (all.shape.empty() || all.shape[0] != config_.num_experts) {
       return error(StatusCode::corrupt_data, "{}gate_up_proj holds {} experts, expected num_experts = {}", prefix,
                    all.shape.empty() ? 0 : all.shape[0], config_.num_experts);
@@ -271,7 +297,7 @@ Expected<Layers> Loader::model() {
     layers.layers.push_back(std::move(layer));
   }
   TESSERA_ASSIGN_OR_RETURN(layers.head, load_head("model.norm.weight"));
-  if (config_.mtp_layers > 0 && checkpoint_.has_matrix("mtp.fc")) {
+  if (config_.mtp_layers > 0 && checkpoint_ != nullptr && checkpoint_->has_matrix("mtp.fc")) {
     TESSERA_ASSIGN_OR_RETURN(layers.mtp, load_mtp());
   }
   if (progress_) progress_(total_bytes_, total_bytes_);
@@ -283,6 +309,10 @@ Expected<Layers> Loader::model() {
 Expected<Layers> load_weights(const Checkpoint& checkpoint, const ModelConfig& config, kernels::Backend& backend,
                               const LoadProgress& progress) {
   return Loader(checkpoint, config, backend, progress).model();
+}
+
+Expected<Layers> dummy_weights(const ModelConfig& config, const KindFormats& formats, kernels::Backend& backend) {
+  return Loader(formats, config, backend).model();
 }
 
 Expected<KvScales> load_kv_scales(const Checkpoint& checkpoint, const ModelConfig& config) {

@@ -8,6 +8,7 @@
 #include "kernels/backend.h"
 #include "model/config.h"
 #include "model/layers.h"
+#include "model/tensor_kind.h"
 
 namespace tessera::model {
 
@@ -18,6 +19,10 @@ using LoadProgress = std::function<void(size_t done, size_t total)>;
 /// was found and what was expected. A checkpoint without MTP tensors loads without the head, whatever its config says.
 Expected<Layers> load_weights(const format::Checkpoint& checkpoint, const ModelConfig& config,
                               kernels::Backend& backend, const LoadProgress& progress);
+
+/// The same without a checkpoint: random weights of order 1 / sqrt(depth), each matrix in the format of its kind, BF16
+/// where none is listed; no MTP head. For measuring: a backend may refuse it (unsupported).
+Expected<Layers> dummy_weights(const ModelConfig& config, const KindFormats& formats, kernels::Backend& backend);
 
 /// FP8 KV scales of every attention layer (MTP layers last), 1 where the checkpoint has none.
 struct KvScales {

@@ -22,6 +22,13 @@ Expected<std::unique_ptr<Model>> Model::load(const format::Checkpoint& checkpoin
   return model;
 }
 
+Expected<std::unique_ptr<Model>> Model::dummy(const ModelConfig& config, const KindFormats& formats,
+                                              kernels::Backend& backend) {
+  std::unique_ptr<Model> model(new Model(config, backend));
+  TESSERA_ASSIGN_OR_RETURN(model->layers_, dummy_weights(config, formats, backend));
+  return model;
+}
+
 Expected<std::unique_ptr<kernels::Cache>> Model::make_cache(DType kv_dtype, int blocks, int state_slots,
                                                             bool with_mtp) const {
   kernels::CacheShape shape = cache_shape(config_, kv_dtype, with_mtp);

@@ -25,6 +25,10 @@ class Model {
   static Expected<std::unique_ptr<Model>> load(const format::Checkpoint& checkpoint, const ModelConfig& config,
                                                kernels::Backend& backend, const LoadProgress& progress = {});
 
+  /// A model of this shape without a checkpoint (load_weights.h: dummy_weights).
+  static Expected<std::unique_ptr<Model>> dummy(const ModelConfig& config, const KindFormats& formats,
+                                                kernels::Backend& backend);
+
   [[nodiscard]] const ModelConfig& config() const { return config_; }
   [[nodiscard]] kernels::Backend& backend() const { return backend_; }
   [[nodiscard]] bool has_mtp() const { return layers_.mtp != nullptr; }

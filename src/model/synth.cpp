@@ -460,6 +460,12 @@ Expected<SynthShape> synth_preset(std::string_view name) {
   return error(StatusCode::not_found, "no preset \"{}\"; there are 397b, 122b, 35b, 27b and tiny", name);
 }
 
+Expected<ModelConfig> synth_config(const SynthShape& shape) {
+  const SynthOptions options{.shape = shape};
+  TESSERA_RETURN_IF_ERROR(check_shape(options));
+  return parse_config(text_config(options).dump(), "a synthetic config.json");
+}
+
 Expected<size_t> random_checkpoint_bytes(const SynthOptions& options) {
   TESSERA_RETURN_IF_ERROR(check_shape(options));
   const Plan plan = Planner(options).plan();

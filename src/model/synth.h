@@ -11,6 +11,7 @@
 #include "base/status.h"
 #include "format/matrix.h"
 #include "format/matrix_writer.h"
+#include "model/config.h"
 #include "model/tensor_kind.h"
 
 namespace tessera::model {
@@ -42,9 +43,6 @@ struct SynthShape {
 /// "397b", "122b", "35b", "27b" (dense), "tiny"; not_found lists them.
 Expected<SynthShape> synth_preset(std::string_view name);
 
-/// How each kind of matrix is stored. Kinds not listed are `plain`.
-using KindFormats = std::map<TensorKind, format::WeightFormat>;
-
 struct SynthOptions {
   SynthShape shape;
   KindFormats formats = {};                                 // empty: everything plain
@@ -61,6 +59,9 @@ struct SynthOptions {
   size_t shard_bytes_max = size_t{5} << 30;
   std::function<void(size_t done, size_t total)> progress = {};
 };
+
+/// What parse_config makes of such a checkpoint's config.json.
+Expected<ModelConfig> synth_config(const SynthShape& shape);
 
 /// Bytes of the tensors that write_random_checkpoint would write.
 Expected<size_t> random_checkpoint_bytes(const SynthOptions& options);

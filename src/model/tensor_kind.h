@@ -1,8 +1,11 @@
 #pragma once
 
 #include <array>
+#include <map>
 #include <optional>
 #include <string_view>
+
+#include "format/matrix.h"
 
 namespace tessera::model {
 
@@ -26,6 +29,9 @@ inline constexpr std::array kTensorKinds = {
     TensorKind::delta_net_ab, TensorKind::router,  TensorKind::routed_expert, TensorKind::shared_expert,
     TensorKind::mlp,          TensorKind::mtp,     TensorKind::small,
 };
+
+/// How each kind of matrix is stored; what kinds not listed are is said where it is used.
+using KindFormats = std::map<TensorKind, format::WeightFormat>;
 
 /// As the command line spells it: "routed-expert".
 std::string_view name(TensorKind kind);

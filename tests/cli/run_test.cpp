@@ -90,10 +90,10 @@ TEST_F(RunTest, StopStringsEndTheAnswer) {
 
 TEST_F(RunTest, TheFitReportComesBeforeTheAnswer) {
   const Finished result = run_tessera({"run", model(), "Hello", "--max-tokens", "2", "--max-model-len", "4k",
-                                       "--trust-remote-code", "--gpu-memory-utilization", "0.9"});
+                                       "--trust-remote-code", "--enable-prefix-caching"});
   EXPECT_EQ(result.exit_code, 0);
   EXPECT_THAT(result.err, HasSubstr("--trust-remote-code is ignored"));
-  EXPECT_THAT(result.err, HasSubstr("--gpu-memory-utilization is ignored"));
+  EXPECT_THAT(result.err, HasSubstr("--enable-prefix-caching is ignored"));
   EXPECT_THAT(result.err, HasSubstr("of weights"));
   EXPECT_THAT(result.err, HasSubstr("up to 1 sequence at once, of 4000 tokens each at most"));
 }

@@ -6,6 +6,7 @@
 
 #include "base/aligned_buffer.h"
 #include "base/check.h"
+#include "base/status.h"
 #include "kernels/cpu/cache.h"
 #include "kernels/embed.h"
 #include "kernels/linear.h"
@@ -134,6 +135,13 @@ class CpuBackend final : public kernels::Backend {
 // ---- loading ----
 
 Status CpuBackend::pack(const MatrixSource& source, Weight& weight) {
+  for (const format::MatrixView& part : source.parts) {
+    if (part.data != nullptr) continue;
+    return error(StatusCode::unsupported,
+                 "{} has no bytes: dummy weights are for GPUs; write a checkpoint with "
+                 "`tessera synth` instead",
+                 source.name);
+  }
   auto packed = pack_weight(context_, source.parts);
   if (!packed.ok()) return packed.status().with_context(source.name);
   weight = *std::move(packed);

@@ -6,6 +6,7 @@
 
 #include "base/status.h"
 #include "kernels/cuda/atom.h"
+#include "kernels/cuda/dummy.h"
 
 namespace tessera::kernels::cuda {
 namespace {
@@ -41,7 +42,7 @@ constexpr size_t aligned(size_t bytes) { return (bytes + 255) / 256 * 256; }
 format::MatrixView row_range(const format::MatrixView& view, int64_t first, int64_t rows) {
   format::MatrixView part = view;
   part.rows = rows;
-  part.data += static_cast<size_t>(first) * format::row_bytes(view.format, view.cols);
+  if (part.data != nullptr) part.data += static_cast<size_t>(first) * format::row_bytes(view.format, view.cols);
   if (view.block_scales != nullptr) part.block_scales += first * view.cols / format::group_size(view.format);
   if (!view.row_scales.empty()) {
     part.row_scales = view.row_scales.subspan(static_cast<size_t>(first), static_cast<size_t>(rows));
@@ -102,6 +103,9 @@ Status Uploader::pack(const MatrixSource& source, std::span<const format::Matrix
                       std::byte* out) {
   const auto shape = atom_shape(parts, order);
   if (!shape.ok()) return shape.status().with_context(source.name);
+  if (parts[0].data == nullptr) {
+    return fill_dummy_atoms(shape->format, ++dummies_, out, atom_matrix_bytes(*shape), stream_.get());
+  }
   size_t size = 0;
   for (const format::MatrixView& part : parts) size += aligned(data_bytes(part)) + aligned(scale_bytes(part));
   TESSERA_RETURN_IF_ERROR(stage(size));

@@ -72,6 +72,7 @@ class Uploader {
   DeviceBuffer staging_;  // a matrix as the checkpoint has it
   DeviceBuffer bad_scale_;
   size_t weight_bytes_ = 0;
+  uint32_t dummies_ = 0;  // matrices without bytes so far: seeds
 };
 
 }  // namespace tessera::kernels::cuda
