@@ -125,4 +125,19 @@ Status pack_atoms(std::span<const format::MatrixView> parts, std::byte* out);
 /// The shape of such parts, or why there is none.
 Expected<AtomShape> atom_shape(std::span<const format::MatrixView> parts);
 
+/// Where the scale with this index lies, if those of all parts are counted row by row, one part after the other.
+struct ScalePlace {
+  int part = 0;
+  int64_t row = 0;  // of the part
+  int64_t col = 0;  // first element of its group
+};
+constexpr ScalePlace find_scale(const AtomShape& s, int64_t index) {
+  const int group = plan::scale_group(s.format);
+  const int64_t row = index / (s.cols / group), part_rows = s.rows / s.parts;
+  return {static_cast<int>(row / part_rows), row % part_rows, index % (s.cols / group) * group};
+}
+
+/// What pack_atoms says of a scale's byte; ok: it takes it.
+Status check_scale(WeightFormat format, std::byte scale, int64_t row, int64_t col);
+
 }  // namespace tessera::kernels

@@ -30,22 +30,27 @@ void put_group(const format::MatrixView& m, int64_t row, int64_t k, int row_in_s
 
 Status check_scales(const format::MatrixView& m) {
   const int64_t groups = m.cols / plan::scale_group(m.format);
-  const bool nvfp4 = m.format == WeightFormat::nvfp4;
   for (int64_t i = 0; i < m.rows * groups; ++i) {
-    const auto code = static_cast<uint8_t>(m.block_scales[i]);
-    const int64_t row = i / groups, col = i % groups * plan::scale_group(m.format);
-    if (nvfp4 ? (code & 0x7fU) == 0x7fU : code == 0xffU) {
-      return error(StatusCode::corrupt_data, "the block scale of row {}, columns from {} is NaN", row, col);
-    }
-    if (!nvfp4 && code > kUe8m0MaxCode) {
-      return error(StatusCode::unsupported, "the block scale of row {}, columns from {} is 2^{}; at most 2^{} is", row,
-                   col, code - 127, kUe8m0MaxCode - 127);
-    }
+    TESSERA_RETURN_IF_ERROR(
+        check_scale(m.format, m.block_scales[i], i / groups, i % groups * plan::scale_group(m.format)));
   }
   return {};
 }
 
 }  // namespace
+
+Status check_scale(WeightFormat format, std::byte scale, int64_t row, int64_t col) {
+  const auto code = static_cast<uint8_t>(scale);
+  const bool nvfp4 = format == WeightFormat::nvfp4;
+  if (nvfp4 ? (code & 0x7fU) == 0x7fU : code == 0xffU) {
+    return error(StatusCode::corrupt_data, "the block scale of row {}, columns from {} is NaN", row, col);
+  }
+  if (!nvfp4 && code > kUe8m0MaxCode) {
+    return error(StatusCode::unsupported, "the block scale of row {}, columns from {} is 2^{}; at most 2^{} is", row,
+                 col, code - 127, kUe8m0MaxCode - 127);
+  }
+  return {};
+}
 
 Expected<AtomShape> atom_shape(std::span<const format::MatrixView> parts) {
   if (parts.empty() || parts.size() > 2) {

@@ -12,7 +12,7 @@ __device__ uint32_t scale_at(const PackArgs& args, SourceRow from, int64_t group
   if (from.row >= part_rows || group >= groups) return 0;
   const auto byte = static_cast<uint32_t>(args.parts[from.part].scales[from.row * groups + group]);
   const bool bad = args.shape.format == WeightFormat::nvfp4 ? (byte & 0x7fU) == 0x7fU : byte > kUe8m0MaxCode;
-  if (bad) *args.bad_scale = 1;
+  if (bad) atomicMin(args.bad_scale, static_cast<int32_t>((from.part * part_rows + from.row) * groups + group));
   return byte;
 }
 

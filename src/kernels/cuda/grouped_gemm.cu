@@ -2,13 +2,13 @@
 
 #include <string>
 
-#include "device/cuda.h"
 #include "plan/budget.h"
 #include "plan/candidates.h"
 
 namespace tessera::kernels::cuda {
 
-Status grouped_gemm(const plan::Tile& tile, const GemmArgs& args, int64_t column_tiles, cudaStream_t stream) {
+Status grouped_gemm(const plan::Tile& tile, const GemmArgs& args, int64_t column_tiles,
+                    const device::Queue& queue) {
   for (const Kernel& kernel : kernels(tile.path, tile.format)) {
     if (!(kernel.tile == tile)) continue;
     if (column_tiles == 0) return {};
@@ -17,13 +17,8 @@ Status grouped_gemm(const plan::Tile& tile, const GemmArgs& args, int64_t column
     filled.row_tiles = (args.strips + strips - 1) / strips;
     const dim3 grid(static_cast<unsigned>(column_tiles * filled.row_tiles),
                     args.partials != nullptr ? static_cast<unsigned>(args.segments) : 1U);
-    return device::launch(kernel.function,
-                          {.grid = grid,
-                           .block = static_cast<unsigned>(plan::threads(tile)),
-                           .smem_bytes = static_cast<size_t>(plan::smem_layout(tile).total_bytes),
-                           .programmatic_dependent_launch = true,
-                           .stream = stream},
-                          filled);
+    return device::launch(kernel.function, queue, grid, static_cast<unsigned>(plan::threads(tile)),
+                          static_cast<size_t>(plan::smem_layout(tile).total_bytes), filled);
   }
   return {StatusCode::unsupported, std::string("no kernel of tile ") + plan::name(tile.path) + " " +
                                        std::string(format::name(tile.format)) + " " + plan::shape_name(tile) + ", " +

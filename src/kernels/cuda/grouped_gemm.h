@@ -1,11 +1,10 @@
 #pragma once
 
-#include <cuda_runtime.h>
-
 #include <cstddef>
 #include <cstdint>
 #include <span>
 
+#include "device/cuda.h"
 #include "plan/tile.h"
 #include "tessera/status.h"
 
@@ -41,7 +40,7 @@ struct GemmArgs {
   // W4A16
   const uint16_t* x = nullptr;      // [rows, depth] BF16
   const int32_t* x_rows = nullptr;  // [slots]: row of x; null: the slot itself
-  bool weights_early = false;       // tiles are known to be complete when the kernel starts, before its PDL wait
+  bool weights_early = false;       // tiles may be read, and weights loaded, before the PDL wait (step_tables.h)
   int32_t segments = 1;             // of K (plan::k_segments)
   // One segment a block (blockIdx.y), its sums here: segments * gridDim.x * tile.m * tile.n floats; null: a block sums
   // all segments.
@@ -63,9 +62,9 @@ struct Kernel {
 /// for a format that is not 4-bit.
 std::span<const Kernel> kernels(plan::Path path, plan::WeightFormat format);
 
-/// Launches the kernel of `tile` for up to `column_tiles` column tiles, with PDL. unsupported, naming the tile, where
-/// none is compiled.
-Status grouped_gemm(const plan::Tile& tile, const GemmArgs& args, int64_t column_tiles, cudaStream_t stream);
+/// Launches the kernel of `tile` for up to `column_tiles` column tiles. unsupported, naming the tile, where none is
+/// compiled.
+Status grouped_gemm(const plan::Tile& tile, const GemmArgs& args, int64_t column_tiles, const device::Queue& queue);
 
 /// The kernels of one path, format, blocks per SM and m, in the order of plan::candidates; function is null where
 /// plan::compiled() says no. Each family is a source file of its own, so that they compile side by side.

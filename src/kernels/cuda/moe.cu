@@ -1,6 +1,5 @@
 #include "kernels/cuda/moe.h"
 
-#include "device/cuda.h"
 #include "kernels/atom.h"
 #include "kernels/cuda/bf16_pair.cuh"
 #include "kernels/cuda/quantize.h"
@@ -40,8 +39,7 @@ __device__ void add_row(const uint4& values, float weight, float (&sums)[8]) {
 __global__ void __launch_bounds__(kReduceThreads) sum_experts(const __grid_constant__ ReduceArgs args) {
   __shared__ int64_t rows[plan::kExpertsPerTokenMax + 1];
   __shared__ float weights[plan::kExpertsPerTokenMax + 1];
-  // Before the PDL wait, all but the rows: the blocks of the product before this kernel let it start after their own
-  // wait, and so after everything that came before that product. Past L1, which may have what these addresses held.
+  // Before the PDL wait, all but the rows: none of it is of the kernel before (step_tables.h).
   const int64_t token = blockIdx.x;
   const int k = args.experts_per_token, thread = static_cast<int>(threadIdx.x);
   if (thread < k) {
@@ -146,7 +144,7 @@ GemmArgs gemm_args(const MoePlan& plan, const MoeArgs& args, const MoeWorkspace&
 }
 
 /// The rows of one product into FP4 slices.
-Status quantize(const MoePlan& plan, const MoeArgs& args, const MoeWorkspace& w, plan::Op op, cudaStream_t stream) {
+Status quantize(const MoePlan& plan, const MoeArgs& args, const MoeWorkspace& w, plan::Op op, const device::Queue& queue) {
   const bool gate_up = op == plan::Op::gate_up;
   const plan::Desc& d = plan.desc;
   QuantizeArgs quantize;
@@ -158,23 +156,23 @@ Status quantize(const MoePlan& plan, const MoeArgs& args, const MoeWorkspace& w,
   quantize.tile_count = at<int32_t>(args, w.tile_count[gate_up ? 0 : 1]);
   quantize.input_scale = gate_up ? args.gate_up_input_scale : args.down_input_scale;
   quantize.out = at<std::byte>(args, w.fp4);
-  return quantize_activations(quantize, column_tiles(plan, op), stream);
+  return quantize_activations(quantize, column_tiles(plan, op), queue);
 }
 
-Status multiply(const MoePlan& plan, const MoeArgs& args, const MoeWorkspace& w, plan::Op op, cudaStream_t stream) {
-  if (plan.desc.path == plan::Path::w4a4) TESSERA_RETURN_IF_ERROR(quantize(plan, args, w, op, stream));
-  return grouped_gemm(plan.tile(op), gemm_args(plan, args, w, op), column_tiles(plan, op), stream);
+Status multiply(const MoePlan& plan, const MoeArgs& args, const MoeWorkspace& w, plan::Op op, const device::Queue& queue) {
+  if (plan.desc.path == plan::Path::w4a4) TESSERA_RETURN_IF_ERROR(quantize(plan, args, w, op, queue));
+  return grouped_gemm(plan.tile(op), gemm_args(plan, args, w, op), column_tiles(plan, op), queue);
 }
 
 }  // namespace
 
-Status moe(const MoePlan& plan, const MoeArgs& args, cudaStream_t stream) {
+Status moe(const MoePlan& plan, const MoeArgs& args, const device::Queue& queue) {
   const plan::Desc& d = plan.desc;
   if (d.tokens == 0) return {};
   const MoeWorkspace w = moe_workspace(plan);
-  TESSERA_RETURN_IF_ERROR(route(route_args(plan, args, w), stream));
-  TESSERA_RETURN_IF_ERROR(multiply(plan, args, w, plan::Op::gate_up, stream));
-  TESSERA_RETURN_IF_ERROR(multiply(plan, args, w, plan::Op::down, stream));
+  TESSERA_RETURN_IF_ERROR(route(route_args(plan, args, w), queue));
+  TESSERA_RETURN_IF_ERROR(multiply(plan, args, w, plan::Op::gate_up, queue));
+  TESSERA_RETURN_IF_ERROR(multiply(plan, args, w, plan::Op::down, queue));
   ReduceArgs reduce;
   reduce.rows = at<uint16_t>(args, w.rows);
   reduce.slots = at<int32_t>(args, w.slots);
@@ -186,13 +184,9 @@ Status moe(const MoePlan& plan, const MoeArgs& args, cudaStream_t stream) {
   reduce.experts_per_token = d.experts_per_token;
   reduce.shared = d.shared_experts > 0;
   constexpr unsigned kBlockColumns = kReduceThreads * 8;
-  return device::launch(sum_experts,
-                        {.grid = dim3(static_cast<unsigned>(d.tokens),
-                                      (static_cast<unsigned>(d.hidden) + kBlockColumns - 1) / kBlockColumns),
-                         .block = kReduceThreads,
-                         .programmatic_dependent_launch = true,
-                         .stream = stream},
-                        reduce);
+  const dim3 grid(static_cast<unsigned>(d.tokens),
+                  (static_cast<unsigned>(d.hidden) + kBlockColumns - 1) / kBlockColumns);
+  return device::launch(sum_experts, queue, grid, kReduceThreads, 0, reduce);
 }
 
 }  // namespace tessera::kernels::cuda

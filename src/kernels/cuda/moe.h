@@ -1,10 +1,9 @@
 #pragma once
 
-#include <cuda_runtime.h>
-
 #include <cstddef>
 #include <cstdint>
 
+#include "device/cuda.h"
 #include "kernels/cuda/grouped_gemm.h"
 #include "plan/desc.h"
 #include "plan/device_facts.h"
@@ -80,6 +79,6 @@ struct MoeArgs {
 };
 
 /// 4 launches up to 16 tokens, 5 up to 128, 7 beyond, W4A4 two more; none for 0 tokens.
-Status moe(const MoePlan& plan, const MoeArgs& args, cudaStream_t stream);
+Status moe(const MoePlan& plan, const MoeArgs& args, const device::Queue& queue);
 
 }  // namespace tessera::kernels::cuda

@@ -151,7 +151,7 @@ struct MoeTimer::State {
     std::vector<uint16_t> residual(static_cast<size_t>(plan.desc.tokens * plan.desc.hidden));
     TESSERA_CUDA_RETURN_IF_ERROR(
         cudaMemsetAsync(copies[0].residual.get(), 0, residual.size() * sizeof(uint16_t), stream.get()));
-    TESSERA_RETURN_IF_ERROR(cuda::moe(plan, args_of(copies[0], workspace), stream.get()));
+    TESSERA_RETURN_IF_ERROR(cuda::moe(plan, args_of(copies[0], workspace), {.stream = stream.get()}));
     TESSERA_CUDA_RETURN_IF_ERROR(cudaEventRecord(end.get(), stream.get()));
     TESSERA_RETURN_IF_ERROR(wait_for(end.get()));
     TESSERA_CUDA_RETURN_IF_ERROR(cudaMemcpy(residual.data(), copies[0].residual.get(),
@@ -162,7 +162,7 @@ struct MoeTimer::State {
 
   [[nodiscard]] Status run_all(const MoePlan& plan, void* workspace) const {
     for (const Copy& copy : copies) {
-      TESSERA_RETURN_IF_ERROR(cuda::moe(plan, args_of(copy, workspace), stream.get()));
+      TESSERA_RETURN_IF_ERROR(cuda::moe(plan, args_of(copy, workspace), {.stream = stream.get()}));
     }
     return {};
   }

@@ -181,9 +181,9 @@ Expected<GemmOutcome> run_gemm(int gpu, const GemmProblem& p) {
   gemm.x = quantize.x;
   gemm.x_rows = quantize.x_rows;
   TESSERA_CUDA_RETURN_IF_ERROR(cudaMemset(quantize.out, 0, outcome.slices.size()));
-  if (w4a4) TESSERA_RETURN_IF_ERROR(quantize_activations(quantize, tiles_max, stream.get()));
+  if (w4a4) TESSERA_RETURN_IF_ERROR(quantize_activations(quantize, tiles_max, {.stream = stream.get()}));
   for (int repeat = 0; repeat < p.repeats; ++repeat) {
-    TESSERA_RETURN_IF_ERROR(grouped_gemm(p.tile, gemm, tiles_max, stream.get()));
+    TESSERA_RETURN_IF_ERROR(grouped_gemm(p.tile, gemm, tiles_max, {.stream = stream.get()}));
     TESSERA_CUDA_RETURN_IF_ERROR(cudaStreamSynchronize(stream.get()));
     std::vector<uint16_t> out(outcome.out.size());
     TESSERA_CUDA_RETURN_IF_ERROR(

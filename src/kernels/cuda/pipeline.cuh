@@ -16,8 +16,8 @@ struct BlockTile {
   int strips;  // that exist, at most those of the tile
 };
 
-/// False for a block beyond the last column tile. `strips` are those of the tile. Read past L1: another kernel wrote
-/// the list a moment ago.
+/// False for a block beyond the last column tile. `strips` are those of the tile. With weights_early, called before
+/// the PDL wait: hence past L1 (step_tables.h).
 __device__ inline bool find_block_tile(const GemmArgs& args, int strips, BlockTile& block) {
   const int column_tile = static_cast<int>(blockIdx.x) / args.row_tiles;
   const int count = __ldcg(args.tile_count);

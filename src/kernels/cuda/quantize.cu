@@ -2,7 +2,6 @@
 
 #include <cuda_fp8.h>
 
-#include "device/cuda.h"
 #include "kernels/ptx/griddepcontrol.cuh"
 
 namespace tessera::kernels::cuda {
@@ -117,14 +116,14 @@ __global__ void __launch_bounds__(kQuantizeWarps* kWarp) quantize(const Quantize
 
 }  // namespace
 
-Status quantize_activations(const QuantizeArgs& args, int64_t tiles_max, cudaStream_t stream) {
+Status quantize_activations(const QuantizeArgs& args, int64_t tiles_max, const device::Queue& queue) {
   if (tiles_max == 0) return {};
   const int slices = (args.depth + kSliceDepth - 1) / kSliceDepth;
   const dim3 grid(static_cast<unsigned>(tiles_max),
                   static_cast<unsigned>((slices + kQuantizeWarps - 1) / kQuantizeWarps));
   return device::launch(
       args.format == WeightFormat::mxfp4 ? quantize<WeightFormat::mxfp4> : quantize<WeightFormat::nvfp4>,
-      {.grid = grid, .block = kQuantizeWarps * kWarp, .programmatic_dependent_launch = true, .stream = stream}, args);
+      queue, grid, kQuantizeWarps * kWarp, 0, args);
 }
 
 }  // namespace tessera::kernels::cuda

@@ -1,10 +1,9 @@
 #pragma once
 
-#include <cuda_runtime.h>
-
 #include <cstddef>
 #include <cstdint>
 
+#include "device/cuda.h"
 #include "kernels/atom.h"
 #include "kernels/cuda/grouped_gemm.h"
 #include "tessera/status.h"
@@ -30,6 +29,6 @@ struct QuantizeArgs {
   std::byte* out = nullptr;  // column_blocks_max * fp4_slices(depth) slices (kernels/fp4_activation.h), 16-byte aligned
 };
 /// The bytes of cpu::quantize_activations. tiles_max: slot_tiles_max of route.h, the blocks to launch.
-Status quantize_activations(const QuantizeArgs& args, int64_t tiles_max, cudaStream_t stream);
+Status quantize_activations(const QuantizeArgs& args, int64_t tiles_max, const device::Queue& queue);
 
 }  // namespace tessera::kernels::cuda

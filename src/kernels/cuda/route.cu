@@ -1,6 +1,5 @@
 #include "kernels/cuda/route.h"
 
-#include "device/cuda.h"
 #include "kernels/ptx/griddepcontrol.cuh"
 #include "kernels/spelt_math.h"
 #include "plan/desc.h"
@@ -348,22 +347,18 @@ __global__ void __launch_bounds__(256) place_chunks(const __grid_constant__ Rout
 
 }  // namespace
 
-Status route(const RouteArgs& args, cudaStream_t stream) {
+Status route(const RouteArgs& args, const device::Queue& queue) {
   if (args.tokens == 0) return {};
-  const auto how = [&](int64_t blocks, unsigned threads) {
-    return device::Launch{.grid = static_cast<unsigned>(blocks),
-                          .block = threads,
-                          .programmatic_dependent_launch = true,
-                          .stream = stream};
+  const auto launch = [&](void (*kernel)(RouteArgs), int64_t blocks, unsigned threads) {
+    return device::launch(kernel, queue, static_cast<unsigned>(blocks), threads, 0, args);
   };
-  if (args.tokens <= kFewTokens) return device::launch(group_one_chunk<true>, how(1, kBlock), args);
-  TESSERA_RETURN_IF_ERROR(
-      device::launch(route_tokens, how((args.tokens + kRouteWarps - 1) / kRouteWarps, kRouteWarps * 32), args));
+  if (args.tokens <= kFewTokens) return launch(group_one_chunk<true>, 1, kBlock);
+  TESSERA_RETURN_IF_ERROR(launch(route_tokens, (args.tokens + kRouteWarps - 1) / kRouteWarps, kRouteWarps * 32));
   const int64_t blocks = chunks(args.tokens);
-  if (blocks == 1) return device::launch(group_one_chunk<false>, how(1, kBlock), args);
-  TESSERA_RETURN_IF_ERROR(device::launch(count_chunks, how(blocks, 256), args));
-  TESSERA_RETURN_IF_ERROR(device::launch(lay_out_chunks, how(1, kBlock), args));
-  return device::launch(place_chunks, how(blocks, 256), args);
+  if (blocks == 1) return launch(group_one_chunk<false>, 1, kBlock);
+  TESSERA_RETURN_IF_ERROR(launch(count_chunks, blocks, 256));
+  TESSERA_RETURN_IF_ERROR(launch(lay_out_chunks, 1, kBlock));
+  return launch(place_chunks, blocks, 256);
 }
 
 }  // namespace tessera::kernels::cuda

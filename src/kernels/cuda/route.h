@@ -1,9 +1,8 @@
 #pragma once
 
-#include <cuda_runtime.h>
-
 #include <cstdint>
 
+#include "device/cuda.h"
 #include "kernels/cuda/grouped_gemm.h"
 #include "tessera/status.h"
 
@@ -47,6 +46,6 @@ struct RouteArgs {
 /// their sum in descending order, fp32. A NaN among the logits makes the token's weights NaN. Then slots, sorted by
 /// expert, then token. Up to 16 tokens take one launch, up to kChunkTokens two, more take four; tokens = 0
 /// none.
-Status route(const RouteArgs& args, cudaStream_t stream);
+Status route(const RouteArgs& args, const device::Queue& queue);
 
 }  // namespace tessera::kernels::cuda

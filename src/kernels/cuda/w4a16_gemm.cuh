@@ -410,7 +410,10 @@ __global__ void __launch_bounds__(Budget::kThreads, Budget::kTile.blocks_per_sm)
   if (threadIdx.x == 0) S::Ring::init(smem_address, 32 * S::kLoaders, 32 * S::kConsumers);
   if (!args.weights_early) ptx::griddepcontrol_wait();
   w4a16::BlockWork work;
-  if (!find_block_tile(args, S::kStrips, work)) return;
+  if (!find_block_tile(args, S::kStrips, work)) {
+    ptx::griddepcontrol_wait();
+    return;
+  }
   work.cols = (work.tile.columns + plan::kMmaCols - 1) / plan::kMmaCols;
   const bool one_segment = args.partials != nullptr;
   work.first_slice = one_segment ? w4a16::segment_slice(args, static_cast<int>(blockIdx.y)) : 0;
@@ -421,6 +424,7 @@ __global__ void __launch_bounds__(Budget::kThreads, Budget::kTile.blocks_per_sm)
     w4a16::load_and_consume<Budget>(args, work, smem, smem_address, warp, lane);
   } else if (warp < S::kConsumers) {
     w4a16::WeightLoads<Budget> weights(args, work, smem_address, warp, lane);
+    if (args.weights_early) ptx::griddepcontrol_wait();
     w4a16::consume<Budget>(args, work, smem, smem_address, warp, lane, weights, [](int) {});
   } else {
     w4a16::produce_activations<Budget>(args, work, smem_address, warp - S::kConsumers, lane);

@@ -175,7 +175,7 @@ struct MoeCall {
     args.gate_up_input_scale = args.down_input_scale = layer.input_scale;
     args.workspace = workspace.get();
   }
-  [[nodiscard]] Status run(cudaStream_t stream) const { return moe(plan, args, stream); }
+  [[nodiscard]] Status run(cudaStream_t stream, bool pdl = true) const { return moe(plan, args, {stream, pdl}); }
 };
 
 /// One run, to its end.

@@ -108,7 +108,7 @@ std::vector<uint16_t> run_product(const plan::Tile& tile, const AtomShape& shape
   args.tile_count = device_count.get();
   device::Stream stream;
   EXPECT_EQ(cudaStreamCreateWithFlags(stream.fill(), cudaStreamNonBlocking), cudaSuccess);
-  EXPECT_TRUE(grouped_gemm(tile, args, count[0], stream.get()).ok());
+  EXPECT_TRUE(grouped_gemm(tile, args, count[0], {.stream = stream.get()}).ok());
   EXPECT_EQ(cudaStreamSynchronize(stream.get()), cudaSuccess);
   return out.read();
 }
@@ -471,7 +471,7 @@ TEST(MoeGpu, LargeRepeatsAndGraphsGiveTheSameBits) {
 
 TEST(MoeGpu, NoTokens) {
   const plan::Desc d = odd_desc(WeightFormat::nvfp4);
-  EXPECT_TRUE(moe(*plan_of(d, first_tile()), {}, nullptr).ok());
+  EXPECT_TRUE(moe(*plan_of(d, first_tile()), {}, {}).ok());
 }
 
 TEST(MoeGpu, SmallAtomsAreThoseOfTheCpu) {
@@ -491,7 +491,7 @@ TEST(MoeGpu, SmallAtomsAreThoseOfTheCpu) {
       const OnDevice<std::byte> scales0{std::span<const std::byte>(gate.block_scales)};
       const OnDevice<std::byte> scales1{std::span<const std::byte>(up.block_scales)};
       const OnDevice<std::byte> out(want.size());
-      const OnDevice<int32_t> bad(size_t{1});
+      const OnDevice<int32_t> bad{std::span<const int32_t>(&kNoBadScale, 1)};
       args.parts[0] = {codes0.get(), scales0.get()};
       args.parts[1] = {codes1.get(), scales1.get()};
       args.out = out.get();
@@ -501,7 +501,49 @@ TEST(MoeGpu, SmallAtomsAreThoseOfTheCpu) {
       ASSERT_TRUE(pack_atoms(args, stream.get()).ok());
       ASSERT_EQ(cudaStreamSynchronize(stream.get()), cudaSuccess);
       EXPECT_EQ(out.read(), want);
-      EXPECT_EQ(bad.read()[0], 0);
+      EXPECT_EQ(bad.read()[0], kNoBadScale);
+    }
+  }
+}
+
+TEST(MoeGpu, SmallAFirstBadScaleIsFound) {
+  for (const WeightFormat format : kFormats) {
+    const int64_t rows = 48, cols = 320, group = plan::scale_group(format);
+    std::vector<RandomMatrix> parts = {{format, rows, cols, 21}, {format, rows, cols, 22}};
+    for (RandomMatrix& m : parts) std::fill(m.block_scales.begin(), m.block_scales.end(), std::byte{100});
+    // Refused: NaN, and of MXFP4 one above 2^65. In parts, rows and groups of their own; the first has the least index.
+    const ScalePlace bad[] = {{0, 40, 7 * group}, {1, 3, 0}, {1, 47, cols - group}};
+    for (size_t first = 0; first < 3; ++first) {
+      for (size_t i = first; i < 3; ++i) {
+        const ScalePlace& p = bad[i];
+        parts[static_cast<size_t>(p.part)].block_scales[static_cast<size_t>(p.row * (cols / group) + p.col / group)] =
+            static_cast<std::byte>(format == WeightFormat::nvfp4 ? 0xff : 193);
+      }
+      const format::MatrixView views[] = {parts[0].view(), parts[1].view()};
+      PackArgs args;
+      args.shape = *atom_shape(views);
+      std::vector<std::byte> packed(atom_matrix_bytes(args.shape));
+      const Status refused = kernels::pack_atoms(views, packed.data());
+      EXPECT_FALSE(refused.ok());
+      const auto upload = [](const std::vector<std::byte>& v) { return OnDevice<std::byte>(std::span(v)); };
+      const OnDevice<std::byte> codes[] = {upload(parts[0].data), upload(parts[1].data)};
+      const OnDevice<std::byte> scales[] = {upload(parts[0].block_scales), upload(parts[1].block_scales)};
+      const OnDevice<std::byte> out(packed.size());
+      const OnDevice<int32_t> index{std::span<const int32_t>(&kNoBadScale, 1)};
+      for (size_t i = 0; i < 2; ++i) args.parts[i] = {codes[i].get(), scales[i].get()};
+      args.out = out.get();
+      args.bad_scale = index.get();
+      device::Stream stream;
+      ASSERT_EQ(cudaStreamCreateWithFlags(stream.fill(), cudaStreamNonBlocking), cudaSuccess);
+      ASSERT_TRUE(pack_atoms(args, stream.get()).ok());
+      ASSERT_EQ(cudaStreamSynchronize(stream.get()), cudaSuccess);
+      const ScalePlace found = find_scale(args.shape, index.read()[0]);
+      EXPECT_EQ(found.part, bad[first].part);
+      EXPECT_EQ(found.row, bad[first].row);
+      EXPECT_EQ(found.col, bad[first].col);
+      const auto byte = static_cast<std::byte>(format == WeightFormat::nvfp4 ? 0xff : 193);
+      EXPECT_EQ(check_scale(format, byte, found.row, found.col).message(), refused.message());
+      for (RandomMatrix& m : parts) std::fill(m.block_scales.begin(), m.block_scales.end(), std::byte{100});
     }
   }
 }

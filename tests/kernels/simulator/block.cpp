@@ -37,6 +37,7 @@ struct Lane {
   ucontext_t start;
   jmp_buf context;
   bool started = false, done = false;
+  bool waited = false;  // for the grids before this one
   int asleep = 0;  // turns that it leaves out
   const char* waits_for = nullptr;
   const std::function<bool()>* ready = nullptr;  // null: may run
@@ -81,6 +82,7 @@ struct Block {
   std::vector<Later> later;
   size_t smem_bytes = 0;
   const std::function<void()>* kernel = nullptr;
+  bool dependent = false;
   int current = -1;
   jmp_buf scheduler;
   std::mt19937 random{[] {
@@ -208,7 +210,7 @@ void start_block(size_t smem_bytes) {
   }
   for (int i = 0; i < block.threads; ++i) {
     Lane& lane = block.lanes[static_cast<size_t>(i)];
-    lane.started = lane.done = false;
+    lane.started = lane.done = lane.waited = false;
     lane.asleep = 0;
     lane.ready = nullptr;
     lane.exchanges = 0;
@@ -223,6 +225,9 @@ void start_block(size_t smem_bytes) {
 
 void finish_block() {
   if (!block.later.empty()) fail("the block ended with %zu copies under way", block.later.size());
+  const bool waited = std::any_of(block.lanes.begin(), block.lanes.begin() + block.threads,
+                                  [](const Lane& lane) { return lane.waited; });
+  if (block.dependent && !waited) fail("the block ended without griddepcontrol.wait");
   for (size_t i = block.smem_bytes; i < sizeof smem; ++i) {
     if (smem[i] != kGarbage)
       fail("shared memory was written at %zu, beyond the block's %zu bytes", i, block.smem_bytes);
@@ -252,13 +257,14 @@ void fail(const char* format, ...) {
   std::abort();
 }
 
-void run_grid(Dim grid, Dim threads, size_t smem_bytes, const std::function<void()>& kernel) {
+void run_grid(Dim grid, Dim threads, size_t smem_bytes, bool dependent, const std::function<void()>& kernel) {
   if (threads.y != 1 || threads.z != 1) fail("blocks here are one row of threads");
   if (smem_bytes > sizeof smem / 2) fail("%zu bytes of shared memory", smem_bytes);
   gridDim = {grid.x, grid.y, grid.z};
   blockDim = {threads.x, 1, 1};
   block.threads = static_cast<int>(threads.x);
   block.kernel = &kernel;
+  block.dependent = dependent;
   std::vector<uint64_t> order;
   for (uint64_t i = 0; i < uint64_t{grid.x} * grid.y; ++i) order.push_back(i);
   std::shuffle(order.begin(), order.end(), block.random);
@@ -275,6 +281,14 @@ void run_grid(Dim grid, Dim threads, size_t smem_bytes, const std::function<void
       if (!run_some() && !land_one()) fail_waiting();
     }
     finish_block();
+  }
+}
+
+void wait_for_grids() { block.lanes[static_cast<size_t>(block.current)].waited = true; }
+
+void trigger_dependents() {
+  if (!block.lanes[static_cast<size_t>(block.current)].waited) {
+    fail("griddepcontrol.launch_dependents before the thread's griddepcontrol.wait");
   }
 }
 

@@ -11,22 +11,29 @@
 // than on a GPU, a wait that nobody ends is reported as such, and a failure repeats with its seed
 // (TESSERA_SIMULATOR_SEED).
 //
-// What it does not model: caches and memory order between blocks (they run one after another, in random order),
-// programmatic dependent launch, the bits of the matrix and approximate instructions, time.
+// What it does not model: caches and memory order between blocks (they run one after another, in random order), the
+// bits of the matrix and approximate instructions, time. Grids run one after another too; of the rule for programmatic
+// dependent launch (kernels/cuda/step_tables.h) it checks that no block ends before one of its threads has waited, and
+// that a thread waits before it triggers.
 namespace tessera::simulator {
 
 struct Dim {
   unsigned x = 1, y = 1, z = 1;
 };
 
-/// Runs `kernel` as each thread of a one-dimensional block, in each block of the grid. Not reentrant.
+/// Runs `kernel` as each thread of a one-dimensional block, in each block of the grid. Not reentrant. dependent: it is
+/// launched to start early, so that its blocks must wait.
 /// Prints what is wrong and aborts the process when the kernel breaks a rule.
-void run_grid(Dim grid, Dim block, size_t smem_bytes, const std::function<void()>& kernel);
+void run_grid(Dim grid, Dim block, size_t smem_bytes, bool dependent, const std::function<void()>& kernel);
 
 /// Prints the message with the thread and block that are running, and aborts.
 [[noreturn]] void fail(const char* format, ...) __attribute__((format(printf, 1, 2)));
 
 // ---- for what a running thread calls ----
+
+/// griddepcontrol.wait and griddepcontrol.launch_dependents.
+void wait_for_grids();
+void trigger_dependents();
 
 /// Goes on when `ready` says so; `what` is printed if that never happens.
 void wait_until(const char* what, const std::function<bool()>& ready);

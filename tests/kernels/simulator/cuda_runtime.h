@@ -106,6 +106,10 @@ inline int32_t atomicAdd(int32_t* p, int32_t value) {
   tessera::simulator::check_global(p, sizeof *p);
   return std::exchange(*p, *p + value);
 }
+inline int32_t atomicMin(int32_t* p, int32_t value) {
+  tessera::simulator::check_global(p, sizeof *p);
+  return std::exchange(*p, std::min(*p, value));
+}
 inline uint32_t atomicOr(uint32_t* p, uint32_t value) { return std::exchange(*p, *p | value); }
 
 // ---- a warp ----
@@ -245,8 +249,9 @@ cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t* config, void (*kernel)(
                                Arguments&&... arguments) {
   const dim3 grid = config->gridDim, threads = config->blockDim;
   const size_t smem_bytes = config->dynamicSmemBytes;
+  const bool dependent = config->numAttrs > 0;  // programmaticStreamSerialization is the only attribute
   const auto launch = [=] {
-    tessera::simulator::run_grid({grid.x, grid.y, grid.z}, {threads.x, threads.y, threads.z}, smem_bytes,
+    tessera::simulator::run_grid({grid.x, grid.y, grid.z}, {threads.x, threads.y, threads.z}, smem_bytes, dependent,
                                  [&] { kernel(arguments...); });
   };
   if (config->stream != nullptr && config->stream->capturing != nullptr) {

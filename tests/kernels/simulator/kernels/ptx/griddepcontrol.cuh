@@ -1,8 +1,10 @@
 #pragma once
 
+#include "kernels/simulator/block.h"
+
 namespace tessera::kernels::ptx {
 
-inline void griddepcontrol_wait() {}  // grids run one after another here
-inline void griddepcontrol_launch_dependents() {}
+inline void griddepcontrol_wait() { simulator::wait_for_grids(); }
+inline void griddepcontrol_launch_dependents() { simulator::trigger_dependents(); }
 
 }  // namespace tessera::kernels::ptx
