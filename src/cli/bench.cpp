@@ -89,8 +89,10 @@ Status bench_tiles(const Options& options, const LiveGpu& gpu) {
 
 Status bench_moe(const Options& options) {
   TESSERA_ASSIGN_OR_RETURN(const LiveGpu gpu, live_gpu(options.gpu));
-  print("tessera {} bench moe: {}, {} {}, random weights, weights cold in L2, one CUDA graph\n", TESSERA_VERSION,
-        gpu.facts.name, options.format, options.path);
+  print(
+      "tessera {} bench moe: {}, {} {}, random weights, weights cold in L2, one CUDA graph\n"
+      "from the router's logits to the sum of the routed experts; norm, router and shared expert are not in it\n",
+      TESSERA_VERSION, gpu.facts.name, options.format, options.path);
   return options.by_tile ? bench_tiles(options, gpu) : bench_layers(options, gpu);
 }
 
@@ -101,7 +103,7 @@ void add_bench(CLI::App& app, Action& action) {
   bench->require_subcommand(1);
   add_bench_engine(*bench, action);
   auto options = std::make_shared<Options>();
-  CLI::App* moe = bench->add_subcommand("moe", "Time a mixture-of-experts layer on a GPU against its floor");
+  CLI::App* moe = bench->add_subcommand("moe", "Time the routed experts of a layer on a GPU against their floor");
   moe->add_option("MODEL", options->models, "Shapes: " + moe_shape_keys())->check(one_of_moe_shapes());
   moe->add_option("--gpu", options->gpu, "Which GPU, counted from 0")->capture_default_str();
   moe->add_option("--tokens", options->tokens, "Numbers of tokens")

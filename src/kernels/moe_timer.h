@@ -9,13 +9,14 @@
 #include "plan/tuning_cache.h"
 #include "tessera/status.h"
 
-// How long one mixture-of-experts layer takes on a GPU: what `tessera tune` and `tessera bench moe` ask.
+// How long the routed experts of a layer take on a GPU, from the router's logits to their sum: what `tessera tune` and
+// `tessera bench moe` ask. Norm, router and shared expert are other kernels' and in no figure.
 namespace tessera::kernels {
 
 struct MoeTime {
   plan::Tile gate_up, down;
   double us = 0;             // of a layer: median of the repeats
-  uint64_t result_hash = 0;  // of the bits that a run leaves in the residual: the same for all tiles; of this process
+  uint64_t result_hash = 0;  // of the result's bits: the same for all tiles; of this process
 };
 
 /// A layer with random weights, and copies of it, inputs and routings, so many that a run finds nothing of its weights
@@ -35,8 +36,7 @@ class MoeTimer {
   /// destroy this would wait for it too.
   Expected<MoeTime> time(int64_t tokens, const plan::Tile& gate_up, const plan::Tile& down) const;
 
-  /// Bytes of weights that a run of so many tokens reads, on average: those of the experts that its tokens choose, and
-  /// the shared one's.
+  /// Bytes of weights that a run of so many tokens reads, on average: those of the experts that its tokens choose.
   [[nodiscard]] double weight_bytes(int64_t tokens) const;
 
   /// Whether a kernel of the tile is compiled and can sum the weight's K segments at this number of tokens.

@@ -30,9 +30,6 @@ Status validate(const Desc& d) {
   if (d.experts_per_token < 1 || d.experts_per_token > per_token_max) {
     return refuse("the number of experts per token", d.experts_per_token, fmt::format("1 to {}", per_token_max));
   }
-  if (d.shared_experts < 0 || d.shared_experts > 1) {
-    return refuse("the number of shared experts", d.shared_experts, "0 or 1");
-  }
   if (d.tokens < 0 || d.tokens > kTokensMax) {
     return refuse("the number of tokens", d.tokens, fmt::format("0 to {}", kTokensMax));
   }
@@ -40,10 +37,8 @@ Status validate(const Desc& d) {
 }
 
 std::string describe_layer(const Desc& d) {
-  return fmt::format("{} {}, H {}, I {}, {} experts, {} a token{}, {} token{}", format::name(d.format), name(d.path),
-                     d.hidden, d.intermediate, d.experts, d.experts_per_token,
-                     d.shared_experts > 0 ? fmt::format(" + {} shared", d.shared_experts) : "", d.tokens,
-                     d.tokens == 1 ? "" : "s");
+  return fmt::format("{} {}, H {}, I {}, {} experts, {} a token, {} token{}", format::name(d.format), name(d.path),
+                     d.hidden, d.intermediate, d.experts, d.experts_per_token, d.tokens, d.tokens == 1 ? "" : "s");
 }
 
 std::string describe(const Desc& d) { return fmt::format("{} {}", name(d.op), describe_layer(d)); }

@@ -6,8 +6,8 @@
 #include "format/matrix.h"
 #include "tessera/status.h"
 
-// What is to be computed: one grouped matrix product of a mixture-of-experts layer. Weights are the M operand, tokens
-// the N operand; K is the depth.
+// What is to be computed: one grouped matrix product of a mixture-of-experts layer, over its routed experts. Weights
+// are the M operand, tokens the N operand; K is the depth.
 namespace tessera::plan {
 
 using format::WeightFormat;
@@ -34,7 +34,6 @@ struct Desc {
   int64_t intermediate = 0;  // I, of one expert on one GPU
   int experts = 0;
   int experts_per_token = 0;
-  int shared_experts = 0;  // of the same shape, which every token passes
   int64_t tokens = 0;
 };
 
@@ -43,7 +42,7 @@ constexpr int64_t weight_rows(const Desc& d) { return d.op == Op::gate_up ? 2 * 
 constexpr int64_t weight_depth(const Desc& d) { return d.op == Op::gate_up ? d.hidden : d.intermediate; }
 
 /// (token, expert) pairs: columns over all experts.
-constexpr int64_t slots(const Desc& d) { return d.tokens * (d.experts_per_token + d.shared_experts); }
+constexpr int64_t slots(const Desc& d) { return d.tokens * d.experts_per_token; }
 
 /// Segments that K is summed in (1, 2, 4 or 8), added in order. It is part of the weight's summation tree, so it may
 /// depend on nothing but the weight: not on tokens, tile or GPU. One token must occupy the GPU: segments double until
@@ -54,7 +53,7 @@ constexpr int64_t kBlocksOfOneToken = 256;
 constexpr int64_t kSegmentDepthMin = 1024;
 constexpr int k_segments(const Desc& d) {
   if (d.path == Path::w4a4) return 1;
-  const int64_t blocks = (weight_rows(d) + 63) / 64 * (d.experts_per_token + d.shared_experts);
+  const int64_t blocks = (weight_rows(d) + 63) / 64 * d.experts_per_token;
   int segments = 1;
   while (segments < 8 && blocks * segments < kBlocksOfOneToken && weight_depth(d) / segments >= 2 * kSegmentDepthMin) {
     segments *= 2;
@@ -80,10 +79,9 @@ inline constexpr int kExpertsPerTokenMax = 32;
 /// 4-bit, a count beyond the limits above. Tokens may be 0.
 Status validate(const Desc& desc);
 
-/// "NVFP4 w4a16, H 4096, I 1024, 512 experts, 10 a token + 1 shared, 8 tokens"
+/// "NVFP4 w4a16, H 4096, I 1024, 512 experts, 10 a token, 8 tokens"
 std::string describe_layer(const Desc& desc);
-/// The same with its operation before it: "down NVFP4 w4a16, H 4096, I 1024, 512 experts, 10 a token + 1 shared, 8
-/// tokens"
+/// The same with its operation before it: "down NVFP4 w4a16, H 4096, I 1024, 512 experts, 10 a token, 8 tokens"
 std::string describe(const Desc& desc);
 
 }  // namespace tessera::plan

@@ -5,24 +5,24 @@
 
 #include "plan/desc.h"
 
-// Shapes of the mixture-of-experts layers of published models, from their config.json: what tables and benchmarks
-// are made for. The planner itself takes any shape.
+// Shapes of the routed experts of published models, from their config.json: what tables and benchmarks are made for.
+// The planner itself takes any shape. Shared experts are dense products of a format of their own.
 namespace tessera::plan {
 
 struct ModelShape {
   std::string_view key;
   std::string_view name;
-  int hidden, intermediate, experts, experts_per_token, shared_experts;
+  int hidden, intermediate, experts, experts_per_token;
 };
 
 inline constexpr std::array<ModelShape, 7> kModelShapes = {{
-    {"397b", "Qwen3.5-397B-A17B", 4096, 1024, 512, 10, 1},
-    {"397b-tp4", "Qwen3.5-397B-A17B, one of 4 GPUs", 4096, 256, 512, 10, 1},
-    {"122b", "Qwen3.5-122B-A10B", 3072, 1024, 256, 8, 1},
-    {"35b", "Qwen3.5-35B-A3B", 2048, 512, 256, 8, 1},
-    {"deepseek-v3", "DeepSeek-V3", 7168, 2048, 256, 8, 1},
-    {"qwen3-30b", "Qwen3-30B-A3B", 2048, 768, 128, 8, 0},
-    {"minimax-m3", "MiniMax-M3", 6144, 3072, 128, 4, 0},
+    {"397b", "Qwen3.5-397B-A17B", 4096, 1024, 512, 10},
+    {"397b-tp4", "Qwen3.5-397B-A17B, one of 4 GPUs", 4096, 256, 512, 10},
+    {"122b", "Qwen3.5-122B-A10B", 3072, 1024, 256, 8},
+    {"35b", "Qwen3.5-35B-A3B", 2048, 512, 256, 8},
+    {"deepseek-v3", "DeepSeek-V3", 7168, 2048, 256, 8},
+    {"qwen3-30b", "Qwen3-30B-A3B", 2048, 768, 128, 8},
+    {"minimax-m3", "MiniMax-M3", 6144, 3072, 128, 4},
 }};
 
 /// Null if there is none.
@@ -41,7 +41,6 @@ constexpr Desc layer_desc(const ModelShape& s, Op op, WeightFormat format, Path 
           .intermediate = s.intermediate,
           .experts = s.experts,
           .experts_per_token = s.experts_per_token,
-          .shared_experts = s.shared_experts,
           .tokens = tokens};
 }
 

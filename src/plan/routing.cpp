@@ -13,10 +13,10 @@ double ceil_div(int64_t a, int64_t b) {
 
 }  // namespace
 
-Routing::Routing(const Desc& d) : experts_(d.experts), shared_(d.shared_experts), tokens_(d.tokens) {
+Routing::Routing(const Desc& d) : experts_(d.experts) {
   const double p = static_cast<double>(d.experts_per_token) / d.experts;
   const auto t = static_cast<double>(d.tokens);
-  distinct_ = d.tokens == 0 ? 0 : experts_ * (p >= 1 ? 1 : 1 - std::pow(1 - p, t)) + shared_;
+  distinct_ = d.tokens == 0 ? 0 : experts_ * (p >= 1 ? 1 : 1 - std::pow(1 - p, t));
   if (p >= 1) {
     first_ = d.tokens;
     probability_ = {1};
@@ -37,7 +37,7 @@ double Routing::column_tiles(int n) const {
   for (size_t i = 0; i < probability_.size(); ++i) {
     tiles += probability_[i] * ceil_div(first_ + static_cast<int64_t>(i), n);
   }
-  return experts_ * tiles + shared_ * ceil_div(tokens_, n);
+  return experts_ * tiles;
 }
 
 }  // namespace tessera::plan

@@ -12,14 +12,13 @@ class Routing {
  public:
   explicit Routing(const Desc& desc);
 
-  /// Experts whose weights are read, the shared one included: E (1 - (1 - k/E)^T) + shared.
+  /// Experts whose weights are read: E (1 - (1 - k/E)^T).
   [[nodiscard]] double distinct_experts() const { return distinct_; }
   /// Tiles of n columns over all experts: the sum of ceil(tokens of the expert / n).
   [[nodiscard]] double column_tiles(int n) const;
 
  private:
-  double experts_, shared_, distinct_;
-  int64_t tokens_;
+  double experts_, distinct_;
   int64_t first_ = 0;                // tokens of an expert that probability_[0] speaks of
   std::vector<double> probability_;  // that an expert has first_ + i tokens; the tails beyond 12 sigma are left out
 };

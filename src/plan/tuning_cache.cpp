@@ -51,9 +51,9 @@ bool take_number(std::string_view& rest, char end, T& value) {
 
 std::string entry_line(const TunedTile& e) {
   const Desc& d = e.desc;
-  return fmt::format("{} {} {} {} {} {} {} {} {}: {} {} {:.3f}\n", name(d.op), format::name(d.format), name(d.path),
-                     d.hidden, d.intermediate, d.experts, d.experts_per_token, d.shared_experts, d.tokens,
-                     shape_name(e.tile), e.tile.blocks_per_sm, e.us);
+  return fmt::format("{} {} {} {} {} {} {} {}: {} {} {:.3f}\n", name(d.op), format::name(d.format), name(d.path),
+                     d.hidden, d.intermediate, d.experts, d.experts_per_token, d.tokens, shape_name(e.tile),
+                     e.tile.blocks_per_sm, e.us);
 }
 
 /// What a reader could not accept of an entry; empty: nothing.
@@ -79,9 +79,9 @@ bool parse_entry(std::string_view line, TunedTile& e) {
   int m = 0, n = 0, k = 0, blocks = 0;
   if (!take_number(line, ' ', d.hidden) || !take_number(line, ' ', d.intermediate) ||
       !take_number(line, ' ', d.experts) || !take_number(line, ' ', d.experts_per_token) ||
-      !take_number(line, ' ', d.shared_experts) || !take_number(line, ':', d.tokens) || !take(line, ' ').empty() ||
-      !take_number(line, 'x', m) || !take_number(line, 'x', n) || !take_number(line, ' ', k) ||
-      !take_number(line, ' ', blocks) || !take_number(line, '\n', e.us)) {
+      !take_number(line, ':', d.tokens) || !take(line, ' ').empty() || !take_number(line, 'x', m) ||
+      !take_number(line, 'x', n) || !take_number(line, ' ', k) || !take_number(line, ' ', blocks) ||
+      !take_number(line, '\n', e.us)) {
     return false;
   }
   // Sizes are looked up before they are computed with.
@@ -111,8 +111,7 @@ bool write_and_sync(int descriptor, std::string_view text) {
 bool TunedTile::is_for(const Desc& other) const {
   return desc.op == other.op && desc.format == other.format && desc.path == other.path && desc.hidden == other.hidden &&
          desc.intermediate == other.intermediate && desc.experts == other.experts &&
-         desc.experts_per_token == other.experts_per_token && desc.shared_experts == other.shared_experts &&
-         desc.tokens == tuning_bucket(other.tokens);
+         desc.experts_per_token == other.experts_per_token && desc.tokens == tuning_bucket(other.tokens);
 }
 
 int64_t tuning_bucket(int64_t tokens) {

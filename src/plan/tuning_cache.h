@@ -9,19 +9,19 @@
 
 // Measured choices of tiles, kept in one file per GPU and build.
 //
-//   tessera tuning 1
+//   tessera tuning 2
 //   gpu NVIDIA RTX PRO 6000 Blackwell Workstation Edition
 //   build 0.1.0-1f2e3d4c
-//   gate_up NVFP4 w4a16 4096 1024 512 10 1 8: 64x8x256 2 155.250
+//   gate_up NVFP4 w4a16 4096 1024 512 10 8: 64x8x256 2 155.250
 //   checksum 8c6f0a1b2c3d4e5f
 //
-// A line is op, format, path, H, I, experts, experts per token, shared experts, tokens; then the tile, its blocks per
-// SM, and the microseconds of its layer. The checksum is FNV-1a, 64 bits, of all bytes before its line: it finds every
+// A line is op, format, path, H, I, experts, experts per token, tokens; then the tile, its blocks per SM, and the
+// microseconds of its layer. The checksum is FNV-1a, 64 bits, of all bytes before its line: it finds every
 // change of one byte and every truncation. A file that is damaged, of another version, GPU or build, or not spelt
 // exactly as this build would write it is refused as a whole, with what to do; it is never repaired or half used.
 namespace tessera::plan {
 
-inline constexpr int kTuningVersion = 1;
+inline constexpr int kTuningVersion = 2;
 inline constexpr size_t kTuningEntriesMax = 16'384;
 inline constexpr size_t kTuningFileBytesMax = size_t{4} << 20;
 

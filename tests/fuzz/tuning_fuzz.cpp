@@ -31,7 +31,7 @@ void check(const std::string& text) {
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::string bytes(reinterpret_cast<const char*>(data), size);
   check(bytes);
-  std::string text = "tessera tuning 1\ngpu gpu\nbuild build\n" + bytes;
+  std::string text = "tessera tuning 2\ngpu gpu\nbuild build\n" + bytes;
   uint64_t hash = 0xcbf29ce484222325;
   for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;
   check(text + fmt::format("checksum {:016x}\n", hash));

@@ -212,14 +212,17 @@ TEST(MoeReference, TokensAreSumsOfTheirSlots) {
   for (RandomMatrix* m : {&gate, &up, &down}) {
     for (auto& s : m->block_scales) s = std::byte{0x38};
   }
-  const ReferenceExpert expert{gate.view(), up.view(), down.view()};
+  const ReferenceExpert expert{gate.view(), up.view(), down.view(), {0x1p-6F, 0x1p-9F}};
   const std::vector<float> x = random_bf16(64, 14);
   for (const plan::Path path : {plan::Path::w4a16, plan::Path::w4a4}) {
     const ReferenceSlot slots[] = {{&expert, 0.25F}, {&expert, 0.75F}};
-    const std::vector<float> once = reference_down(path, expert, 1, reference_gate_up(path, expert, 1, x));
+    const std::vector<float> once = reference_down(path, expert, reference_gate_up(path, expert, x));
     const std::vector<float> both = reference_moe(path, slots, {}, x);
+    const std::vector<float> shared = reference_moe(path, slots, {x, 0.375F}, x);
     for (size_t i = 0; i < 64; ++i) {
-      EXPECT_EQ(both[i], round_to_bf16(std::fma(0.75F, once[i], 0.25F * once[i])));
+      const float sum = std::fma(0.75F, once[i], 0.25F * once[i]);
+      EXPECT_EQ(both[i], round_to_bf16(sum));
+      EXPECT_EQ(shared[i], round_to_bf16(std::fma(0.375F, x[i], sum)));
     }
   }
 }

@@ -70,7 +70,6 @@ RC_GTEST_PROP(Plan, AnyShapeHasATile, ()) {
             .intermediate = *rc::gen::inRange<int64_t>(1, 4097) * 16,
             .experts = *rc::gen::inRange(1, kExpertsMax + 1),
             .experts_per_token = 1,
-            .shared_experts = *rc::gen::inRange(0, 2),
             .tokens = *rc::gen::inRange<int64_t>(0, kTokensMax + 1)};
   desc.experts_per_token = *rc::gen::inRange(1, std::min(desc.experts, kExpertsPerTokenMax) + 1);
   const auto devices = known_devices();
@@ -134,7 +133,6 @@ TEST(Plan, RefusesWhatNoKernelAccepts) {
   EXPECT_THAT(refusal([](Desc& d) { d.experts = 1025; }), HasSubstr("1 to 1024"));
   EXPECT_THAT(refusal([](Desc& d) { d.experts_per_token = 33; }), HasSubstr("1 to 32"));
   EXPECT_THAT(refusal([](Desc& d) { d.experts = 4; }), HasSubstr("1 to 4"));
-  EXPECT_THAT(refusal([](Desc& d) { d.shared_experts = 2; }), HasSubstr("0 or 1"));
   EXPECT_THAT(refusal([](Desc& d) { d.tokens = -1; }), HasSubstr("0 to 65536"));
 }
 
@@ -142,7 +140,7 @@ TEST(Plan, SegmentsBelongToTheWeight) {
   const auto segments = [](const char* model, Op op) {
     return k_segments(layer_desc(*find_model_shape(model), op, WeightFormat::nvfp4, Path::w4a16, 1));
   };
-  EXPECT_EQ(segments("397b", Op::gate_up), 1);  // 352 blocks for one token
+  EXPECT_EQ(segments("397b", Op::gate_up), 1);  // 320 blocks for one token
   EXPECT_EQ(segments("397b-tp4", Op::gate_up), 4);
   EXPECT_EQ(segments("397b-tp4", Op::down), 1);
   EXPECT_EQ(segments("35b", Op::gate_up), 2);

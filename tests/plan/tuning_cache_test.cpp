@@ -16,13 +16,7 @@ constexpr const char* kGpu = "NVIDIA RTX PRO 6000 Blackwell Workstation Edition"
 constexpr const char* kBuild = "1f2e3d4c";
 
 Desc desc_397b(Op op, int64_t tokens) {
-  return {.op = op,
-          .hidden = 4096,
-          .intermediate = 1024,
-          .experts = 512,
-          .experts_per_token = 10,
-          .shared_experts = 1,
-          .tokens = tokens};
+  return {.op = op, .hidden = 4096, .intermediate = 1024, .experts = 512, .experts_per_token = 10, .tokens = tokens};
 }
 
 TuningCache example() {
@@ -110,8 +104,8 @@ TEST(TuningCache, SaysWhatIsForeign) {
   EXPECT_EQ(gpu.status().code(), StatusCode::unsupported);
   EXPECT_THAT(gpu.status().message(), HasSubstr("file: of another GPU or build, expected GPU \"NVIDIA H200\""));
   EXPECT_EQ(parse_tuning(text, kGpu, "other", "f").status().code(), StatusCode::unsupported);
-  const auto version = parse_tuning(forged(text, "tuning 1", "tuning 2"), kGpu, kBuild, "f");
-  EXPECT_THAT(version.status().message(), HasSubstr("another version"));
+  const auto version = parse_tuning(forged(text, "tuning 2", "tuning 1"), kGpu, kBuild, "f");
+  EXPECT_THAT(version.status().message(), HasSubstr("of another version, this build reads 2; run `tessera tune`"));
   EXPECT_THAT(parse_tuning("{\"json\": 1}", kGpu, kBuild, "f").status().message(), HasSubstr("not a tuning file"));
 }
 
@@ -129,14 +123,14 @@ TEST(TuningCache, RefusesEntriesThatThisBuildWouldNotWrite) {
       {"155.250", "1e300"},
       {" 4096 1024", " 4095 1024"},
       {" 4096 1024", " 04096 1024"},
-      {"10 1 8:", "10 1 9:"},
-      {"10 1 8:", "10 1 -8:"},
+      {"10 8:", "10 9:"},
+      {"10 8:", "10 -8:"},
       {"gate_up", "gate"},
       {"NVFP4", "nvfp4"},
       {"w4a16", "w4a8"},
-      {"gate_up NVFP4 w4a16 4096 1024 512 10 1 8: 64x8x256 2 155.250\n", "\n"},
+      {"gate_up NVFP4 w4a16 4096 1024 512 10 8: 64x8x256 2 155.250\n", "\n"},
       // The first description twice.
-      {"down NVFP4 w4a16 4096 1024 512 10 1 4096", "gate_up NVFP4 w4a16 4096 1024 512 10 1 8"},
+      {"down NVFP4 w4a16 4096 1024 512 10 4096", "gate_up NVFP4 w4a16 4096 1024 512 10 8"},
   };
   for (const auto& [from, to] : forgeries) {
     const auto parsed = parse_tuning(forged(text, from, to), kGpu, kBuild, "f");

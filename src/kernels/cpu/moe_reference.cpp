@@ -99,8 +99,8 @@ void reference_product(plan::Path path, const MatrixView& w, float input_scale, 
   }
 }
 
-std::vector<float> reference_gate_up(plan::Path path, const ReferenceExpert& expert, float input_scale,
-                                     std::span<const float> x) {
+std::vector<float> reference_gate_up(plan::Path path, const ReferenceExpert& expert, std::span<const float> x) {
+  const float input_scale = expert.input_scales.gate_up;
   std::vector<float> gate(static_cast<size_t>(expert.gate.rows)), up(gate.size());
   reference_product(path, expert.gate, input_scale, x, gate);
   reference_product(path, expert.up, input_scale, x, up);
@@ -108,22 +108,22 @@ std::vector<float> reference_gate_up(plan::Path path, const ReferenceExpert& exp
   return gate;
 }
 
-std::vector<float> reference_down(plan::Path path, const ReferenceExpert& expert, float input_scale,
-                                  std::span<const float> gated) {
+std::vector<float> reference_down(plan::Path path, const ReferenceExpert& expert, std::span<const float> gated) {
   std::vector<float> out(static_cast<size_t>(expert.down.rows));
-  reference_product(path, expert.down, input_scale, gated, out);
+  reference_product(path, expert.down, expert.input_scales.down, gated, out);
   for (float& y : out) y = round_to_bf16(y);
   return out;
 }
 
-std::vector<float> reference_moe(plan::Path path, std::span<const ReferenceSlot> slots, const InputScales& scales,
+std::vector<float> reference_moe(plan::Path path, std::span<const ReferenceSlot> slots, const ReferenceShared& shared,
                                  std::span<const float> x) {
   std::vector<float> total(x.size());
   for (const ReferenceSlot& slot : slots) {
-    const std::vector<float> gated = reference_gate_up(path, *slot.expert, scales.gate_up, x);
-    const std::vector<float> down = reference_down(path, *slot.expert, scales.down, gated);
+    const std::vector<float> gated = reference_gate_up(path, *slot.expert, x);
+    const std::vector<float> down = reference_down(path, *slot.expert, gated);
     for (size_t i = 0; i < total.size(); ++i) total[i] = std::fma(slot.weight, down[i], total[i]);
   }
+  for (size_t i = 0; i < shared.row.size(); ++i) total[i] = std::fma(shared.weight, shared.row[i], total[i]);
   for (float& y : total) y = round_to_bf16(y);
   return total;
 }

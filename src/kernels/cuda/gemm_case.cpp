@@ -16,7 +16,8 @@
 namespace tessera::kernels::cuda {
 namespace {
 
-constexpr float kInputScale = 0x1.2p-8F;
+/// A power of two or more between neighbours: the scale of another group would show.
+float group_input_scale(int64_t group) { return std::ldexp(1.125F, static_cast<int>(group % 5) * 2 - 8); }
 
 bool is_nan(uint16_t bf16) { return (bf16 & 0x7fffU) > 0x7f80U; }
 
@@ -26,7 +27,9 @@ GemmCase::GemmCase(const CaseShape& shape) : shape_(shape) {
   const auto groups = static_cast<int64_t>(shape.group_slots.size());
   const int parts = shape.op == plan::Op::gate_up ? 2 : 1;
   const bool w4a4 = shape.path == plan::Path::w4a4;
-  input_scale_ = w4a4 && shape.format == WeightFormat::nvfp4 ? kInputScale : 1.0F;
+  for (int64_t group = 0; group < groups; ++group) {
+    input_scales_.push_back(w4a4 && shape.format == WeightFormat::nvfp4 ? group_input_scale(group) : 1.0F);
+  }
   atom_shape_ = {shape.format, parts * shape.width, shape.depth, parts};
   first_slot_ = {0};
   for (const int32_t count : shape.group_slots) first_slot_.push_back(first_slot_.back() + count);
@@ -75,7 +78,8 @@ void GemmCase::make_weights(int64_t group) {
       byte = static_cast<std::byte>(mxfp4 ? 112 + any % 16 : (any & 0x7fU) == 0x7f ? 0 : any);
     }
     m.scale = mxfp4 ? 1.0F : 0x1.4p-9F * static_cast<float>(part + 1 + group % 3);
-    alpha_.push_back(shape_.path == plan::Path::w4a4 ? m.scale * input_scale_ : atom_alpha(shape_.format, m.scale));
+    alpha_.push_back(shape_.path == plan::Path::w4a4 ? m.scale * input_scales_[static_cast<size_t>(group)]
+                                                     : atom_alpha(shape_.format, m.scale));
     matrices_.push_back(std::move(m));
   }
   if (atom_shape_.parts == 1) alpha_.push_back(alpha_.back());
@@ -91,12 +95,13 @@ void GemmCase::make_weights(int64_t group) {
 void GemmCase::make_reference(int64_t group) {
   const auto parts = static_cast<size_t>(atom_shape_.parts), g = static_cast<size_t>(group);
   const int32_t begin = first_slot_[g], end = first_slot_[g + 1];
+  const float input_scale = input_scales_[g];
   const auto depth = static_cast<size_t>(shape_.depth), width = static_cast<size_t>(shape_.width);
   std::vector<float> x(x_.size());
   for (size_t i = 0; i < x.size(); ++i) x[i] = bf16_to_float(x_[i]);
   if (shape_.path == plan::Path::w4a4) {
     cpu::quantize_activations(
-        shape_.format, input_scale_, x.data(), shape_.depth,
+        shape_.format, input_scale, x.data(), shape_.depth,
         std::span(x_rows_).subspan(static_cast<size_t>(begin), static_cast<size_t>(end - begin)),
         want_.slices.data() + column_block(begin, group) * fp4_slices(shape_.depth) * fp4_slice_bytes(shape_.format));
   }
@@ -104,8 +109,8 @@ void GemmCase::make_reference(int64_t group) {
   for (int32_t slot = begin; slot < end; ++slot) {
     const auto row =
         std::span<const float>(x).subspan(static_cast<size_t>(x_rows_[static_cast<size_t>(slot)]) * depth, depth);
-    cpu::reference_product(shape_.path, view(matrices_[g * parts]), input_scale_, row, low);
-    if (parts == 2) cpu::reference_product(shape_.path, view(matrices_[g * parts + 1]), input_scale_, row, high);
+    cpu::reference_product(shape_.path, view(matrices_[g * parts]), input_scale, row, low);
+    if (parts == 2) cpu::reference_product(shape_.path, view(matrices_[g * parts + 1]), input_scale, row, high);
     for (size_t i = 0; i < width; ++i) {
       want_.out[static_cast<size_t>(slot) * width + i] = parts == 2 ? swiglu(low[i], high[i]) : float_to_bf16(low[i]);
     }
@@ -120,7 +125,7 @@ GemmProblem GemmCase::problem(const plan::Tile& tile) const {
           .x = x_,
           .first_slot = first_slot_,
           .x_rows = x_rows_,
-          .input_scale = input_scale_};
+          .input_scales = input_scales_};
 }
 
 std::string GemmCase::error_of(const std::vector<uint16_t>& out) const {

@@ -50,7 +50,7 @@ class GemmCase {
 
   CaseShape shape_;
   AtomShape atom_shape_;
-  float input_scale_ = 1.0F;
+  std::vector<float> input_scales_;  // [groups]
   std::vector<int32_t> first_slot_, x_rows_;
   std::vector<uint16_t> x_;
   std::vector<Matrix> matrices_;  // [groups, parts]

@@ -7,8 +7,7 @@
 
 namespace tessera::kernels::cuda {
 
-Status grouped_gemm(const plan::Tile& tile, const GemmArgs& args, int64_t column_tiles,
-                    const device::Queue& queue) {
+Status grouped_gemm(const plan::Tile& tile, const GemmArgs& args, int64_t column_tiles, const device::Queue& queue) {
   for (const Kernel& kernel : kernels(tile.path, tile.format)) {
     if (!(kernel.tile == tile)) continue;
     if (column_tiles == 0) return {};

@@ -8,10 +8,10 @@
 #include "plan/tile.h"
 #include "tessera/status.h"
 
-// The grouped matrix product of a mixture-of-experts layer: 4-bit weights (M) times tokens (N). Groups are experts,
-// then the shared expert; columns are slots, the (token, expert) pairs in order of expert, then token. One kernel
-// template a path (w4a16_gemm.cuh, w4a4_gemm.cuh), instantiated for every tile of the plan (family.cuh); all tiles of a
-// path give the same bits.
+// The grouped matrix product of a mixture-of-experts layer: 4-bit weights (M) times tokens (N). Groups are experts;
+// columns are slots, the (token, expert) pairs in order of expert, then token. One kernel template a path
+// (w4a16_gemm.cuh, w4a4_gemm.cuh), instantiated for every tile of the plan (family.cuh); all tiles of a path give the
+// same bits.
 namespace tessera::kernels::cuda {
 
 /// Up to n neighbouring slots of one group. Written by route() (route.h), one list for each n in use.
@@ -25,15 +25,16 @@ struct SlotTile {
 struct GemmArgs {
   const std::byte* weights = nullptr;  // [groups] matrices of atoms, group_bytes apart
   int64_t group_bytes = 0;
-  int32_t strips = 0;               // of one group
-  int32_t atoms = 0;                // of a strip
-  int32_t depth = 0;                // K, a multiple of 16
-  const float* alpha = nullptr;     // [groups, 2]: factor of rows 0..7 of every strip, and of rows 8..15: atom_alpha
-                                    // (W4A16), or weight scale times input scale (W4A4)
-  uint16_t* out = nullptr;          // [slots, width] BF16
-  int32_t width = 0;                // weight rows, or half of them with SwiGLU; a multiple of 8
-  bool swiglu = false;              // of kernels/spelt_math.h, gate and up rows interleaved by 8
-  const SlotTile* tiles = nullptr;  // for the tile's n: one for each column tile of the launch, *tile_count of them used
+  int32_t strips = 0;            // of one group
+  int32_t atoms = 0;             // of a strip
+  int32_t depth = 0;             // K, a multiple of 16
+  const float* alpha = nullptr;  // [groups, 2]: factor of rows 0..7 of every strip, and of rows 8..15: atom_alpha
+                                 // (W4A16), or weight scale times input scale (W4A4)
+  uint16_t* out = nullptr;       // [slots, width] BF16
+  int32_t width = 0;             // weight rows, or half of them with SwiGLU; a multiple of 8
+  bool swiglu = false;           // of kernels/spelt_math.h, gate and up rows interleaved by 8
+  const SlotTile* tiles =
+      nullptr;  // for the tile's n: one for each column tile of the launch, *tile_count of them used
   const int32_t* tile_count = nullptr;
   int32_t row_tiles = 0;  // ceil(16 strips / tile.m): filled in by grouped_gemm
 

@@ -10,10 +10,11 @@
 #include "plan/tuning_cache.h"
 #include "tessera/status.h"
 
-// A mixture-of-experts layer on a GPU, W4A16 or W4A4: router, grouping, gate_up with SwiGLU, down, and the sum over
-// experts; the shared expert is one more group of the same launches. Nothing waits for the host, so that all of it may
-// be captured in a CUDA graph. Rounding points are those of kernels/moe.h; W4A4 also quantises the rows of both
-// products.
+// The experts of a layer on a GPU, W4A16 or W4A4: from logits to choices, grouping, gate_up with SwiGLU, down, and the
+// sum over experts. The norm and the router's product come before, the shared expert's rows (a dense network with a
+// format of its own) are handed in, and the next norm adds the result to the residual. Nothing waits for the host, so
+// that all of it may be captured in a CUDA graph. Rounding points are those of kernels/moe.h; W4A4 also quantises the
+// rows of both products.
 namespace tessera::kernels::cuda {
 
 /// Slots up to which K segments are summed by blocks of their own, by way of memory; with more slots, blocks are many
@@ -61,24 +62,32 @@ bool splits(const MoePlan& plan, plan::Op op);
 /// Column tiles of a launch: a bound for any routing.
 int64_t column_tiles(const MoePlan& plan, plan::Op op);
 
-/// All pointers are device memory, 16-byte aligned.
+/// All pointers are device memory, 16-byte aligned; logits and shared_gate 4-byte aligned.
 struct MoeArgs {
-  const uint16_t* x = nullptr;         // [tokens, H] BF16, normed
-  const float* logits = nullptr;       // [tokens, E]
-  const float* shared_gate = nullptr;  // [tokens], before the sigmoid; with a shared expert; null: weight 1
-  uint16_t* residual = nullptr;        // [tokens, H] BF16, in and out: residual + moe(x)
-  int32_t* chosen = nullptr;           // optional out: [tokens, experts_per_token]
-  // [E + shared] atom matrices of 2 I rows, gate and up interleaved (kernels/atom.h), and of H rows.
+  const uint16_t* x = nullptr;           // [tokens, H] BF16, normed
+  const int32_t* live_tokens = nullptr;  // the first so many tokens count, 0 to desc.tokens; null: all
+  // Column ranges of a wider product in fp32, rows logits_stride floats apart. Both are rounded to BF16 here.
+  const float* logits = nullptr;          // [tokens, E]
+  const float* shared_gate = nullptr;     // [tokens, 1], before the sigmoid; with shared_rows; null: weight 1
+  int64_t logits_stride = 0;              // at least E
+  const uint16_t* shared_rows = nullptr;  // [tokens, H] BF16: output of the shared expert; null: there is none
+  uint16_t* delta = nullptr;              // out: [tokens, H] BF16; rows of tokens that do not count are not written
+  int32_t* chosen = nullptr;              // optional out: [tokens, experts_per_token], descending logit
+  // [E] atom matrices of 2 I rows, gate and up interleaved (kernels/atom.h), and of H rows.
   const std::byte* gate_up = nullptr;
   const std::byte* down = nullptr;
-  const float* gate_up_alpha = nullptr;  // [E + shared, 2], of gate and of up (GemmArgs::alpha)
-  const float* down_alpha = nullptr;     // [E + shared, 2], twice the same
-  float gate_up_input_scale = 1.0F;      // W4A4 (kernels/cuda/quantize.h)
-  float down_input_scale = 1.0F;
+  const float* gate_up_alpha = nullptr;  // [E, 2], of gate and of up (GemmArgs::alpha)
+  const float* down_alpha = nullptr;     // [E, 2], twice the same
+  // W4A4: [E], scales of the rows that gate and up read, which are quantised once for both, and of those that down
+  // reads (QuantizeArgs::input_scales).
+  const float* gate_up_input_scales = nullptr;
+  const float* down_input_scales = nullptr;
   std::byte* workspace = nullptr;  // moe_workspace(plan).bytes
 };
 
-/// 4 launches up to 16 tokens, 5 up to 128, 7 beyond, W4A4 two more; none for 0 tokens.
+/// delta = bf16(sum over a token's experts, ascending, the shared one last). With fewer live tokens than desc.tokens,
+/// the bits are those of a plan for that number; experts that no live token takes are not read. 4 launches up to 16
+/// tokens, 5 up to 128, 7 beyond, W4A4 two more; none for 0 tokens. invalid_argument: a stride below E.
 Status moe(const MoePlan& plan, const MoeArgs& args, const device::Queue& queue);
 
 }  // namespace tessera::kernels::cuda

@@ -84,7 +84,7 @@ bool splits(const MoePlan& plan, plan::Op op) {
 
 int64_t column_tiles(const MoePlan& plan, plan::Op op) {
   const plan::Desc& d = plan.desc;
-  return slot_tiles_max(plan::slots(d), d.experts + d.shared_experts, plan.tile(op).n);
+  return slot_tiles_max(plan::slots(d), d.experts, plan.tile(op).n);
 }
 
 MoeWorkspace moe_workspace(const MoePlan& plan) {
@@ -95,22 +95,21 @@ MoeWorkspace moe_workspace(const MoePlan& plan) {
     w.bytes += (static_cast<size_t>(count) * size + 255) / 256 * 256;
     return at;
   };
-  const int64_t pairs = d.tokens * d.experts_per_token, slots = plan::slots(d);
+  const int64_t slots = plan::slots(d);
   w.tickets = take(kTicketsMax, 4);
-  w.ids = take(pairs, 4);
-  w.weights = take(pairs, 4);
-  w.slots = take(pairs, 4);
+  w.ids = take(slots, 4);
+  w.weights = take(slots, 4);
+  w.slots = take(slots, 4);
   w.slot_token = take(slots, 4);
-  w.first_slot = take(d.experts + d.shared_experts + 1, 4);
+  w.first_slot = take(d.experts + 1, 4);
   w.chunk_counts = take(chunks(d.tokens) * d.experts, 4);
   for (int op = 0; op < 2; ++op) {
     w.tiles[op] = take(column_tiles(plan, op == 0 ? plan::Op::gate_up : plan::Op::down), sizeof(SlotTile));
     w.tile_count[op] = take(1, 4);
   }
   if (d.path == plan::Path::w4a4) {
-    w.fp4 =
-        take(column_blocks_max(slots, d.experts + d.shared_experts) * fp4_slices(std::max(d.hidden, d.intermediate)),
-             static_cast<size_t>(fp4_slice_bytes(d.format)));
+    w.fp4 = take(column_blocks_max(slots, d.experts) * fp4_slices(std::max(d.hidden, d.intermediate)),
+                 static_cast<size_t>(fp4_slice_bytes(d.format)));
   }
   w.gated = take(slots * d.intermediate, 2);
   w.rows = take(slots * d.hidden, 2);

@@ -9,6 +9,7 @@
 #include <thread>
 #include <vector>
 
+#include "base/dtype.h"
 #include "device/cuda.h"
 #include "kernels/atom.h"
 #include "kernels/cuda/moe.h"
@@ -41,21 +42,23 @@ __global__ void fill_atoms(uint32_t* words, size_t count, int slice_words, uint3
   }
 }
 
-Status allocate(DeviceMemory& memory, size_t bytes) {
+Status allocate(DeviceMemory& memory, size_t bytes, cudaStream_t stream) {
   TESSERA_CUDA_RETURN_IF_ERROR(cudaMalloc(memory.fill(), std::max<size_t>(bytes, 256)));
-  return device::cuda_status(cudaMemset(memory.get(), 0, std::max<size_t>(bytes, 256)), "cudaMemset");
+  return device::cuda_status(cudaMemsetAsync(memory.get(), 0, std::max<size_t>(bytes, 256), stream), "cudaMemsetAsync");
 }
 
+/// `values` may go as soon as this returns: it waits.
 template <typename T>
-Status upload(DeviceMemory& memory, const std::vector<T>& values) {
-  TESSERA_RETURN_IF_ERROR(allocate(memory, values.size() * sizeof(T)));
-  return device::cuda_status(cudaMemcpy(memory.get(), values.data(), values.size() * sizeof(T), cudaMemcpyHostToDevice),
-                             "cudaMemcpy");
+Status upload(DeviceMemory& memory, const std::vector<T>& values, cudaStream_t stream) {
+  TESSERA_RETURN_IF_ERROR(allocate(memory, values.size() * sizeof(T), stream));
+  TESSERA_CUDA_RETURN_IF_ERROR(
+      cudaMemcpyAsync(memory.get(), values.data(), values.size() * sizeof(T), cudaMemcpyHostToDevice, stream));
+  return device::cuda_status(cudaStreamSynchronize(stream), "cudaStreamSynchronize");
 }
 
 Status random_atoms(DeviceMemory& memory, const AtomShape& shape, int groups, uint32_t seed, cudaStream_t stream) {
   const size_t bytes = atom_matrix_bytes(shape) * static_cast<size_t>(groups);
-  TESSERA_RETURN_IF_ERROR(allocate(memory, bytes));
+  TESSERA_RETURN_IF_ERROR(allocate(memory, bytes, stream));
   const uint32_t one = shape.format == WeightFormat::nvfp4 ? 0x38383838U : 0x7f7f7f7fU;
   return device::launch(fill_atoms, {.grid = 4096, .block = 256, .stream = stream},
                         static_cast<uint32_t*>(memory.get()), bytes / 4, plan::weight_slice_bytes(shape.format) / 4,
@@ -69,32 +72,32 @@ double expert_bytes(const plan::Desc& d) {
   return static_cast<double>(atom_matrix_bytes(gate_up_shape(d)) + atom_matrix_bytes(down_shape(d)));
 }
 
-/// A layer's weights and inputs.
+/// A layer's weights, inputs and result.
 struct Copy {
-  DeviceMemory gate_up, down, alpha, x, residual, logits, shared_gate;
+  DeviceMemory gate_up, down, alpha, input_scales, x, delta, logits;
   std::vector<float> host_logits;
 };
 
 Status fill(Copy& copy, const plan::Desc& d, uint32_t seed, cudaStream_t stream) {
-  const int groups = d.experts + d.shared_experts;
-  TESSERA_RETURN_IF_ERROR(random_atoms(copy.gate_up, gate_up_shape(d), groups, seed, stream));
-  TESSERA_RETURN_IF_ERROR(random_atoms(copy.down, down_shape(d), groups, seed + 1, stream));
-  const bool w4a4 = d.path == plan::Path::w4a4;
-  const float alpha = w4a4 ? kWeightScale * kInputScale : atom_alpha(d.format, kWeightScale);
-  TESSERA_RETURN_IF_ERROR(upload(copy.alpha, std::vector<float>(static_cast<size_t>(2 * groups), alpha)));
+  const auto experts = static_cast<size_t>(d.experts);
+  TESSERA_RETURN_IF_ERROR(random_atoms(copy.gate_up, gate_up_shape(d), d.experts, seed, stream));
+  TESSERA_RETURN_IF_ERROR(random_atoms(copy.down, down_shape(d), d.experts, seed + 1, stream));
+  const float input_scale = d.format == WeightFormat::nvfp4 ? kInputScale : 1.0F;
+  const float alpha = d.path == plan::Path::w4a4 ? kWeightScale * input_scale : atom_alpha(d.format, kWeightScale);
+  TESSERA_RETURN_IF_ERROR(upload(copy.alpha, std::vector<float>(2 * experts, alpha), stream));
+  TESSERA_RETURN_IF_ERROR(upload(copy.input_scales, std::vector<float>(experts, input_scale), stream));
   std::mt19937 random(seed);
   std::vector<uint16_t> x(static_cast<size_t>(d.tokens * d.hidden));
   for (uint16_t& v : x) v = static_cast<uint16_t>((random() & 0x80ffU) | 0x3e00U);  // 0.125 to 0.5, either sign
-  TESSERA_RETURN_IF_ERROR(upload(copy.x, x));
-  TESSERA_RETURN_IF_ERROR(upload(copy.residual, x));
+  TESSERA_RETURN_IF_ERROR(upload(copy.x, x, stream));
+  TESSERA_RETURN_IF_ERROR(allocate(copy.delta, x.size() * sizeof(uint16_t), stream));
   std::uniform_real_distribution<float> uniform(-4.0F, 4.0F);
   copy.host_logits.resize(static_cast<size_t>(d.tokens * d.experts));
-  for (float& logit : copy.host_logits) logit = uniform(random);
-  TESSERA_RETURN_IF_ERROR(upload(copy.logits, copy.host_logits));
-  return upload(copy.shared_gate, std::vector<float>(static_cast<size_t>(d.tokens)));
+  for (float& logit : copy.host_logits) logit = round_to_bf16(uniform(random));
+  return upload(copy.logits, copy.host_logits, stream);
 }
 
-/// How many experts the first `tokens` rows of logits choose, with the shared one.
+/// How many experts the first `tokens` rows of logits choose.
 int64_t distinct_experts(const plan::Desc& d, const std::vector<float>& logits, int64_t tokens) {
   std::vector<bool> used(static_cast<size_t>(d.experts));
   std::vector<int> ids(static_cast<size_t>(d.experts));
@@ -102,10 +105,10 @@ int64_t distinct_experts(const plan::Desc& d, const std::vector<float>& logits, 
     const float* row = logits.data() + t * d.experts;
     for (int e = 0; e < d.experts; ++e) ids[static_cast<size_t>(e)] = e;
     std::partial_sort(ids.begin(), ids.begin() + d.experts_per_token, ids.end(),
-                      [&](int a, int b) { return row[a] > row[b]; });
+                      [&](int a, int b) { return row[a] > row[b] || (row[a] == row[b] && a < b); });
     for (int j = 0; j < d.experts_per_token; ++j) used[static_cast<size_t>(ids[static_cast<size_t>(j)])] = true;
   }
-  return std::count(used.begin(), used.end(), true) + d.shared_experts;
+  return std::count(used.begin(), used.end(), true);
 }
 
 /// Waits for the event, not for ever.
@@ -135,29 +138,26 @@ struct MoeTimer::State {
     MoeArgs args;
     args.x = static_cast<const uint16_t*>(c.x.get());
     args.logits = static_cast<const float*>(c.logits.get());
-    args.shared_gate = static_cast<const float*>(c.shared_gate.get());
-    args.residual = static_cast<uint16_t*>(c.residual.get());
+    args.logits_stride = desc.experts;
+    args.delta = static_cast<uint16_t*>(c.delta.get());
     args.gate_up = static_cast<const std::byte*>(c.gate_up.get());
     args.down = static_cast<const std::byte*>(c.down.get());
     args.gate_up_alpha = args.down_alpha = static_cast<const float*>(c.alpha.get());
-    const bool nvfp4_w4a4 = desc.path == plan::Path::w4a4 && desc.format == WeightFormat::nvfp4;
-    args.gate_up_input_scale = args.down_input_scale = nvfp4_w4a4 ? kInputScale : 1.0F;
+    args.gate_up_input_scales = args.down_input_scales = static_cast<const float*>(c.input_scales.get());
     args.workspace = static_cast<std::byte*>(workspace);
     return args;
   }
 
-  /// One run over the first copy from a given residual: the bits it leaves there.
+  /// One run over the first copy: the bits of its result.
   [[nodiscard]] Expected<uint64_t> hash_of_a_run(const MoePlan& plan, void* workspace) const {
-    std::vector<uint16_t> residual(static_cast<size_t>(plan.desc.tokens * plan.desc.hidden));
-    TESSERA_CUDA_RETURN_IF_ERROR(
-        cudaMemsetAsync(copies[0].residual.get(), 0, residual.size() * sizeof(uint16_t), stream.get()));
+    std::vector<uint16_t> delta(static_cast<size_t>(plan.desc.tokens * plan.desc.hidden));
     TESSERA_RETURN_IF_ERROR(cuda::moe(plan, args_of(copies[0], workspace), {.stream = stream.get()}));
     TESSERA_CUDA_RETURN_IF_ERROR(cudaEventRecord(end.get(), stream.get()));
     TESSERA_RETURN_IF_ERROR(wait_for(end.get()));
-    TESSERA_CUDA_RETURN_IF_ERROR(cudaMemcpy(residual.data(), copies[0].residual.get(),
-                                            residual.size() * sizeof(uint16_t), cudaMemcpyDeviceToHost));
+    TESSERA_CUDA_RETURN_IF_ERROR(
+        cudaMemcpy(delta.data(), copies[0].delta.get(), delta.size() * sizeof(uint16_t), cudaMemcpyDeviceToHost));
     return std::hash<std::string_view>()(
-        {reinterpret_cast<const char*>(residual.data()), residual.size() * sizeof(uint16_t)});
+        {reinterpret_cast<const char*>(delta.data()), delta.size() * sizeof(uint16_t)});
   }
 
   [[nodiscard]] Status run_all(const MoePlan& plan, void* workspace) const {
@@ -193,7 +193,7 @@ struct MoeTimer::State {
   [[nodiscard]] Expected<MoeTime> time(const MoePlan& plan) const {
     TESSERA_CUDA_RETURN_IF_ERROR(cudaSetDevice(gpu));
     DeviceMemory workspace;
-    TESSERA_RETURN_IF_ERROR(allocate(workspace, cuda::moe_workspace(plan).bytes));
+    TESSERA_RETURN_IF_ERROR(allocate(workspace, cuda::moe_workspace(plan).bytes, stream.get()));
     MoeTime time{plan.gate_up, plan.down};
     TESSERA_ASSIGN_OR_RETURN(time.result_hash, hash_of_a_run(plan, workspace.get()));
     TESSERA_ASSIGN_OR_RETURN(time.us, median_us(plan, workspace.get()));
@@ -226,13 +226,13 @@ Expected<MoeTimer> MoeTimer::make(int gpu, const plan::DeviceFacts& device, cons
   TESSERA_CUDA_RETURN_IF_ERROR(cudaEventCreate(state->begin.fill()));
   TESSERA_CUDA_RETURN_IF_ERROR(cudaEventCreate(state->end.fill()));
   // A run of one token reads the least.
-  const double least = (desc.experts_per_token + desc.shared_experts) * expert_bytes(desc);
+  const double least = desc.experts_per_token * expert_bytes(desc);
   while (state->copies.size() < kCopiesMin ||
          (static_cast<double>(state->copies.size()) * least < kL2Times * static_cast<double>(device.l2_bytes) &&
           state->copies.size() < kCopiesMax)) {
     size_t free_bytes = 0, total_bytes = 0;
     TESSERA_CUDA_RETURN_IF_ERROR(cudaMemGetInfo(&free_bytes, &total_bytes));
-    const double needed = (desc.experts + desc.shared_experts) * expert_bytes(desc) * 1.25;
+    const double needed = desc.experts * expert_bytes(desc) * 1.25;
     if (static_cast<double>(free_bytes) < needed) {
       if (state->copies.size() >= kCopiesMin) break;
       return Status(StatusCode::resource_exhausted,

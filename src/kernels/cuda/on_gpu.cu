@@ -158,8 +158,7 @@ Expected<GemmOutcome> run_gemm(int gpu, const GemmProblem& p) {
 
   device::Stream stream;
   device::DeviceMemory memory[9];
-  QuantizeArgs quantize{
-      .format = p.tile.format, .depth = static_cast<int32_t>(p.shape.cols), .input_scale = p.input_scale};
+  QuantizeArgs quantize{.format = p.tile.format, .depth = static_cast<int32_t>(p.shape.cols)};
   GemmArgs gemm{.group_bytes = static_cast<int64_t>(atom_matrix_bytes(p.shape)),
                 .strips = static_cast<int32_t>(strips(p.shape)),
                 .atoms = static_cast<int32_t>(atoms_per_strip(p.shape)),
@@ -175,6 +174,7 @@ Expected<GemmOutcome> run_gemm(int gpu, const GemmProblem& p) {
   TESSERA_RETURN_IF_ERROR(upload(memory[5], std::span(&tile_count, 1), gemm.tile_count));
   TESSERA_RETURN_IF_ERROR(allocate(memory[6], outcome.slices.size(), quantize.out));
   TESSERA_RETURN_IF_ERROR(allocate(memory[7], outcome.out.size(), gemm.out));
+  TESSERA_RETURN_IF_ERROR(upload(memory[8], p.input_scales, quantize.input_scales));
   quantize.tiles = gemm.tiles;
   quantize.tile_count = gemm.tile_count;
   gemm.activations = quantize.out;

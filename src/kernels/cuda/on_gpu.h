@@ -34,8 +34,8 @@ struct GemmProblem {
   std::span<const uint16_t> x;          // [rows, shape.cols] BF16
   std::span<const int32_t> first_slot;  // [groups + 1]
   std::span<const int32_t> x_rows;      // [slots]
-  float input_scale = 1.0F;
-  int repeats = 1;  // of the product; results that differ from the first are an error
+  std::span<const float> input_scales;  // [groups], of W4A4
+  int repeats = 1;                      // of the product; results that differ from the first are an error
 };
 struct GemmOutcome {
   std::vector<std::byte> slices;  // W4A4: quantised activations, column_blocks_max of them, those without a slot zero

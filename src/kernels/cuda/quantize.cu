@@ -79,6 +79,7 @@ __global__ void __launch_bounds__(kQuantizeWarps* kWarp) quantize(const Quantize
   const int slices = (args.depth + kSliceDepth - 1) / kSliceDepth;
   if (static_cast<int>(blockIdx.x) >= *args.tile_count || slice >= slices) return;
   const SlotTile tile = args.tiles[blockIdx.x];
+  const float input_scale = args.input_scales != nullptr ? args.input_scales[tile.group] : 1.0F;
   const int lane = static_cast<int>(threadIdx.x) % kWarp, g = lane / 4, q = lane % 4;
   const int64_t k = static_cast<int64_t>(slice) * plan::kMmaDepth + 8 * q;
   for (int column = 0; column < tile.columns; column += plan::kMmaCols) {
@@ -96,7 +97,7 @@ __global__ void __launch_bounds__(kQuantizeWarps* kWarp) quantize(const Quantize
     for (int i = 0; i < 2; ++i) {
       largest[i] = max(largest[i], __shfl_xor_sync(0xffffffffU, largest[i], 1));
       if (format == WeightFormat::mxfp4) largest[i] = max(largest[i], __shfl_xor_sync(0xffffffffU, largest[i], 2));
-      group_scale<format>(largest[i], args.input_scale, code[i], step[i]);
+      group_scale<format>(largest[i], input_scale, code[i], step[i]);
     }
     const int64_t block = column_block(tile.first_slot + column, tile.group);
     std::byte* to = args.out + (block * slices + slice) * kSliceBytes<format>;
@@ -122,8 +123,8 @@ Status quantize_activations(const QuantizeArgs& args, int64_t tiles_max, const d
   const dim3 grid(static_cast<unsigned>(tiles_max),
                   static_cast<unsigned>((slices + kQuantizeWarps - 1) / kQuantizeWarps));
   return device::launch(
-      args.format == WeightFormat::mxfp4 ? quantize<WeightFormat::mxfp4> : quantize<WeightFormat::nvfp4>,
-      queue, grid, kQuantizeWarps * kWarp, 0, args);
+      args.format == WeightFormat::mxfp4 ? quantize<WeightFormat::mxfp4> : quantize<WeightFormat::nvfp4>, queue, grid,
+      kQuantizeWarps * kWarp, 0, args);
 }
 
 }  // namespace tessera::kernels::cuda

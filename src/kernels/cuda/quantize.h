@@ -17,7 +17,6 @@ namespace tessera::kernels::cuda {
 constexpr int64_t column_block(int64_t first_slot, int64_t group) { return first_slot / plan::kMmaCols + group; }
 constexpr int64_t column_blocks_max(int64_t slots, int64_t groups) { return slots / plan::kMmaCols + groups; }
 
-/// An input scale: kInputScaleMin to kInputScaleMax of kernels/fp4_activation.h; 1 for mxfp4.
 struct QuantizeArgs {
   WeightFormat format = WeightFormat::nvfp4;
   const uint16_t* x = nullptr;      // [rows, depth] BF16, 16-byte aligned
@@ -25,7 +24,8 @@ struct QuantizeArgs {
   const int32_t* x_rows = nullptr;  // [slots]: row of x; null: the slot itself
   const SlotTile* tiles = nullptr;  // [*tile_count]: n a multiple of 8
   const int32_t* tile_count = nullptr;
-  float input_scale = 1.0F;
+  // [groups], each from kInputScaleMin to kInputScaleMax of kernels/fp4_activation.h; null: 1, as mxfp4 has it.
+  const float* input_scales = nullptr;
   std::byte* out = nullptr;  // column_blocks_max * fp4_slices(depth) slices (kernels/fp4_activation.h), 16-byte aligned
 };
 /// The bytes of cpu::quantize_activations. tiles_max: slot_tiles_max of route.h, the blocks to launch.

@@ -1,6 +1,9 @@
 #include "kernels/cuda/route.h"
 
+#include "kernels/cuda/bf16_pair.cuh"
+#include "kernels/cuda/live_tokens.cuh"
 #include "kernels/ptx/griddepcontrol.cuh"
+#include "kernels/ptx/mma_bf16.cuh"
 #include "kernels/spelt_math.h"
 #include "plan/desc.h"
 
@@ -8,7 +11,7 @@ namespace tessera::kernels::cuda {
 namespace {
 
 constexpr unsigned kAll = 0xffffffffU;
-constexpr int kExpertsMax = 1024;
+constexpr int kExpertsMax = plan::kExpertsMax;
 constexpr int kGroups = 8;  // of a lane's experts
 constexpr int kGroupExperts = kExpertsMax / 32 / kGroups;
 constexpr int kMaskWords = kChunkTokens / 32;
@@ -56,10 +59,16 @@ struct Group {
 /// One token, by one warp. Lane L holds experts L, L + 32, ...; afterwards lane j the j-th choice. ids: out,
 /// [experts_per_token].
 __device__ void route_token(const RouteArgs& args, int token, int lane, int32_t* ids) {
-  const float* logits = args.logits + int64_t{token} * args.experts;
+  const float* logits = args.logits + token * args.logits_stride;
   float mine_of[kGroups * kGroupExperts];  // all loads are under way before the first is looked at
 #pragma unroll
   for (int i = 0; i < kGroups * kGroupExperts; ++i) mine_of[i] = logits[min(i * 32 + lane, args.experts - 1)];
+#pragma unroll
+  for (int i = 0; i < kGroups * kGroupExperts; i += 2) {
+    const uint32_t pair = ptx::cvt_bf16x2(mine_of[i + 1], mine_of[i]);
+    mine_of[i] = low_bf16(pair);
+    mine_of[i + 1] = high_bf16(pair);
+  }
   Group groups[kGroups];
   bool nan = false;
 #pragma unroll
@@ -115,9 +124,8 @@ __device__ void route_token(const RouteArgs& args, int token, int lane, int32_t*
   if (args.chosen != nullptr) args.chosen[row + lane] = my_id;
 }
 
-__device__ int chunk_tokens(const RouteArgs& args, int chunk) {
-  return min(kChunkTokens, args.tokens - chunk * kChunkTokens);
-}
+/// Of `live` tokens those of a chunk.
+__device__ int chunk_tokens(int live, int chunk) { return min(kChunkTokens, live - chunk * kChunkTokens); }
 
 /// Bit t of word t / 32: token t of the chunk takes the expert.
 template <int words>
@@ -131,12 +139,12 @@ __device__ void clear(const RouteArgs& args, Mask<words>* masks) {
   }
 }
 
-/// The masks of cleared ones. ids: the chunk's. With a __syncthreads() before and after.
+/// The masks of cleared ones. ids: of a chunk of `tokens` tokens. With a __syncthreads() before and after.
 template <int words>
-__device__ void mark(const RouteArgs& args, int chunk, const int32_t* ids, Mask<words>* masks) {
+__device__ void mark(const RouteArgs& args, int tokens, const int32_t* ids, Mask<words>* masks) {
   __syncthreads();
   const int k = args.experts_per_token;
-  for (int i = static_cast<int>(threadIdx.x); i < chunk_tokens(args, chunk) * k; i += static_cast<int>(blockDim.x)) {
+  for (int i = static_cast<int>(threadIdx.x); i < tokens * k; i += static_cast<int>(blockDim.x)) {
     const int token = i / k;
     atomicOr(&masks[ids[i]][token / 32], 1U << (token % 32));
   }
@@ -154,10 +162,11 @@ __device__ int count(const Mask<words>& mask) {
   return bits;
 }
 
-/// Gives the chunk's pairs their slots. first[expert]: slot of the chunk's first token that takes it.
+/// Gives the pairs of a chunk of `tokens` tokens their slots. first(expert): slot of its first token that takes it.
 template <int words, typename First>
-__device__ void place(const RouteArgs& args, int chunk, const int32_t* ids, const Mask<words>* masks, First&& first) {
-  const int k = args.experts_per_token, tokens = chunk_tokens(args, chunk);
+__device__ void place(const RouteArgs& args, int chunk, int tokens, const int32_t* ids, const Mask<words>* masks,
+                      First&& first) {
+  const int k = args.experts_per_token;
   const int64_t begin = int64_t{chunk} * kChunkTokens;
   for (int i = static_cast<int>(threadIdx.x); i < tokens * k; i += static_cast<int>(blockDim.x)) {
     const int token = i / k;
@@ -167,11 +176,6 @@ __device__ void place(const RouteArgs& args, int chunk, const int32_t* ids, cons
     const int slot = first(expert) + rank;
     args.slots[begin * k + i] = slot;
     args.slot_token[slot] = static_cast<int32_t>(begin + token);
-  }
-  if (!args.shared) return;
-  const int64_t routed = int64_t{args.tokens} * k;
-  for (int t = static_cast<int>(threadIdx.x); t < tokens; t += static_cast<int>(blockDim.x)) {
-    args.slot_token[routed + begin + t] = static_cast<int32_t>(begin + t);
   }
 }
 
@@ -214,10 +218,8 @@ __device__ Counts inclusive_sum_of_block(const Counts& value, Counts& total) {
   return sum;
 }
 
-__device__ void write_tiles(SlotTile* tiles, int n, int group, int first_slot, int slots, int thread, int threads) {
-  for (int i = thread; i * n < slots; i += threads) {
-    tiles[i] = {group, first_slot + i * n, min(n, slots - i * n), 0};
-  }
+__device__ void write_tiles(SlotTile* tiles, int n, int group, int first_slot, int slots) {
+  for (int i = 0; i * n < slots; ++i) tiles[i] = {group, first_slot + i * n, min(n, slots - i * n), 0};
 }
 
 /// slots[i]: of expert kThreadExperts * thread + i; becomes its first slot. Writes first_slot and both tile lists.
@@ -233,28 +235,19 @@ __device__ void lay_out(const RouteArgs& args, int (&slots)[kThreadExperts]) {
   Counts all;
   const Counts end = inclusive_sum_of_block(mine, all);
   Counts at = {end.slots - mine.slots, {end.tiles[0] - mine.tiles[0], end.tiles[1] - mine.tiles[1]}};
-  const int shared_tiles[2] = {args.shared ? (args.tokens + args.tile_columns[0] - 1) / args.tile_columns[0] : 0,
-                               args.shared ? (args.tokens + args.tile_columns[1] - 1) / args.tile_columns[1] : 0};
   for (int i = 0; i < kThreadExperts; ++i) {
     const int expert = thread * kThreadExperts + i;
     const Counts counts = of_expert(i);
     if (expert < args.experts) args.first_slot[expert] = at.slots;
     for (int op = 0; op < 2; ++op) {
-      write_tiles(args.tiles[op] + shared_tiles[op] + at.tiles[op], args.tile_columns[op], expert, at.slots, slots[i],
-                  0, 1);
+      write_tiles(args.tiles[op] + at.tiles[op], args.tile_columns[op], expert, at.slots, slots[i]);
     }
     slots[i] = at.slots;
     at.add(counts);
   }
-  if (args.shared) {
-    for (int op = 0; op < 2; ++op) {
-      write_tiles(args.tiles[op], args.tile_columns[op], args.experts, all.slots, args.tokens, thread, kBlock);
-    }
-  }
   if (thread == 0) {
     args.first_slot[args.experts] = all.slots;
-    if (args.shared) args.first_slot[args.experts + 1] = all.slots + args.tokens;
-    for (int op = 0; op < 2; ++op) *args.tile_count[op] = all.tiles[op] + shared_tiles[op];
+    for (int op = 0; op < 2; ++op) *args.tile_count[op] = all.tiles[op];
   }
 }
 
@@ -268,13 +261,13 @@ __global__ void __launch_bounds__(kBlock) group_one_chunk(const __grid_constant_
   clear<kWords>(args, masks);
   ptx::griddepcontrol_wait();
   ptx::griddepcontrol_launch_dependents();
-  const int thread = static_cast<int>(threadIdx.x);
+  const int thread = static_cast<int>(threadIdx.x), tokens = live_tokens(args.live_tokens, args.tokens);
   const int32_t* ids = routes ? few_ids : args.ids;
   if constexpr (routes) {
     const int token = thread / 32;
-    if (token < args.tokens) route_token(args, token, thread % 32, few_ids + token * args.experts_per_token);
+    if (token < tokens) route_token(args, token, thread % 32, few_ids + token * args.experts_per_token);
   }
-  mark<kWords>(args, 0, ids, masks);
+  mark<kWords>(args, tokens, ids, masks);
   int slots[kThreadExperts];
   for (int i = 0; i < kThreadExperts; ++i) {
     const int expert = thread * kThreadExperts + i;
@@ -283,9 +276,9 @@ __global__ void __launch_bounds__(kBlock) group_one_chunk(const __grid_constant_
   lay_out(args, slots);
   for (int i = 0; i < kThreadExperts; ++i) first[thread * kThreadExperts + i] = slots[i];
   __syncthreads();
-  place<kWords>(args, 0, ids, masks, [&](int expert) { return first[expert]; });
+  place<kWords>(args, 0, tokens, ids, masks, [&](int expert) { return first[expert]; });
   if constexpr (routes) {
-    for (int i = thread; i < args.tokens * args.experts_per_token; i += kBlock) args.ids[i] = ids[i];
+    for (int i = thread; i < tokens * args.experts_per_token; i += kBlock) args.ids[i] = ids[i];
   }
 }
 
@@ -293,7 +286,7 @@ __global__ void __launch_bounds__(kRouteWarps * 32) route_tokens(const __grid_co
   ptx::griddepcontrol_wait();
   ptx::griddepcontrol_launch_dependents();
   const int token = static_cast<int>(blockIdx.x) * kRouteWarps + static_cast<int>(threadIdx.x) / 32;
-  if (token >= args.tokens) return;
+  if (token >= live_tokens(args.live_tokens, args.tokens)) return;
   route_token(args, token, static_cast<int>(threadIdx.x) % 32, args.ids + int64_t{token} * args.experts_per_token);
 }
 
@@ -302,8 +295,10 @@ __global__ void __launch_bounds__(256) count_chunks(const __grid_constant__ Rout
   clear<kMaskWords>(args, masks);
   ptx::griddepcontrol_wait();
   ptx::griddepcontrol_launch_dependents();
-  const int chunk = static_cast<int>(blockIdx.x);
-  mark<kMaskWords>(args, chunk, chunk_ids(args, chunk), masks);
+  const int chunk = static_cast<int>(blockIdx.x),
+            tokens = chunk_tokens(live_tokens(args.live_tokens, args.tokens), chunk);
+  if (tokens <= 0) return;
+  mark<kMaskWords>(args, tokens, chunk_ids(args, chunk), masks);
   for (int e = static_cast<int>(threadIdx.x); e < args.experts; e += static_cast<int>(blockDim.x)) {
     args.chunk_counts[int64_t{chunk} * args.experts + e] = count<kMaskWords>(masks[e]);
   }
@@ -313,7 +308,7 @@ __global__ void __launch_bounds__(256) count_chunks(const __grid_constant__ Rout
 __global__ void __launch_bounds__(kBlock) lay_out_chunks(const __grid_constant__ RouteArgs args) {
   ptx::griddepcontrol_wait();
   ptx::griddepcontrol_launch_dependents();
-  const int last = (args.tokens + kChunkTokens - 1) / kChunkTokens;
+  const int last = (live_tokens(args.live_tokens, args.tokens) + kChunkTokens - 1) / kChunkTokens;
   const auto entry = [&](int chunk, int i) {
     return args.chunk_counts + int64_t{chunk} * args.experts + static_cast<int>(threadIdx.x) * kThreadExperts + i;
   };
@@ -338,11 +333,13 @@ __global__ void __launch_bounds__(256) place_chunks(const __grid_constant__ Rout
   clear<kMaskWords>(args, masks);
   ptx::griddepcontrol_wait();
   ptx::griddepcontrol_launch_dependents();
-  const int chunk = static_cast<int>(blockIdx.x);
+  const int chunk = static_cast<int>(blockIdx.x),
+            tokens = chunk_tokens(live_tokens(args.live_tokens, args.tokens), chunk);
+  if (tokens <= 0) return;
   const int32_t* ids = chunk_ids(args, chunk);
-  mark<kMaskWords>(args, chunk, ids, masks);
+  mark<kMaskWords>(args, tokens, ids, masks);
   const int32_t* first = args.chunk_counts + int64_t{chunk} * args.experts;
-  place<kMaskWords>(args, chunk, ids, masks, [&](int expert) { return first[expert]; });
+  place<kMaskWords>(args, chunk, tokens, ids, masks, [&](int expert) { return first[expert]; });
 }
 
 }  // namespace

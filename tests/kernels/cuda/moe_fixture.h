@@ -71,7 +71,12 @@ inline std::vector<uint16_t> random_bf16(size_t count, uint32_t seed) {
   return out;
 }
 
-/// Logits with many ties: BF16 of few values.
+/// An fp32 that BF16 rounds to `bf16`.
+inline float nearly(float bf16, uint32_t random) {
+  return bf16 * (1 + (static_cast<float>(random % 256) - 128) * 0x1p-17F);
+}
+
+/// Logits with many ties, once they are rounded to BF16.
 inline std::vector<float> random_logits(const plan::Desc& d, Pattern pattern, uint32_t seed) {
   std::mt19937 random(seed);
   std::vector<float> logits(static_cast<size_t>(d.tokens * d.experts));
@@ -80,6 +85,7 @@ inline std::vector<float> random_logits(const plan::Desc& d, Pattern pattern, ui
     const auto expert = static_cast<int>(i % static_cast<size_t>(d.experts));
     if (pattern == Pattern::one_expert && expert < d.experts_per_token) logits[i] += 8;
     if (pattern == Pattern::few_experts && expert < 2 * d.experts_per_token) logits[i] += 8;
+    logits[i] = nearly(logits[i], random());
   }
   return logits;
 }
@@ -87,23 +93,36 @@ inline std::vector<float> random_logits(const plan::Desc& d, Pattern pattern, ui
 /// The weights of a layer, packed and uploaded.
 struct Layer {
   plan::Desc desc;
-  float input_scale;            // of W4A4, both products
-  std::vector<Expert> experts;  // the shared one last
+  std::vector<float> gate_up_scales, down_scales;  // input scales of W4A4
+  std::vector<Expert> experts;
   OnDevice<std::byte> gate_up, down;
-  OnDevice<float> gate_up_alpha, down_alpha;
+  OnDevice<float> gate_up_alpha, down_alpha, gate_up_input_scales, down_input_scales;
 
   explicit Layer(const plan::Desc& d, uint32_t seed = 1)
       : desc(d),
-        input_scale(d.path == plan::Path::w4a4 && d.format == WeightFormat::nvfp4 ? 0x1.2p-8F : 1.0F),
+        gate_up_scales(input_scales(d, 0)),
+        down_scales(input_scales(d, 1)),
         experts(make(d, seed)),
         gate_up(std::span<const std::byte>(pack(d, experts, true))),
         down(std::span<const std::byte>(pack(d, experts, false))),
         gate_up_alpha(std::span<const float>(alphas(experts, true))),
-        down_alpha(std::span<const float>(alphas(experts, false))) {}
+        down_alpha(std::span<const float>(alphas(experts, false))),
+        gate_up_input_scales(std::span<const float>(gate_up_scales)),
+        down_input_scales(std::span<const float>(down_scales)) {}
+
+  /// Of each expert another, as far apart as factors of 2 can be and keep most codes in range.
+  static std::vector<float> input_scales(const plan::Desc& d, int product) {
+    std::vector<float> scales(static_cast<size_t>(d.experts), 1.0F);
+    if (d.path != plan::Path::w4a4 || d.format != WeightFormat::nvfp4) return scales;
+    for (int e = 0; e < d.experts; ++e) {
+      scales[static_cast<size_t>(e)] = std::ldexp(1.125F, (e + product) % 5 - 9);
+    }
+    return scales;
+  }
 
   static std::vector<Expert> make(const plan::Desc& d, uint32_t seed) {
     std::vector<Expert> all;
-    for (int e = 0; e < d.experts + d.shared_experts; ++e) {
+    for (int e = 0; e < d.experts; ++e) {
       all.emplace_back(d.format, d.hidden, d.intermediate, seed + static_cast<uint32_t>(e) * 10);
     }
     return all;
@@ -121,118 +140,181 @@ struct Layer {
     return out;
   }
   [[nodiscard]] std::vector<float> alphas(const std::vector<Expert>& all, bool first) const {
-    const auto alpha = [&](const RandomMatrix& m) {
-      return desc.path == plan::Path::w4a4 ? m.scale * input_scale : atom_alpha(desc.format, m.scale);
-    };
     std::vector<float> out;
-    for (const Expert& e : all) {
-      out.push_back(alpha(first ? e.gate : e.down));
-      out.push_back(alpha(first ? e.up : e.down));
+    for (size_t i = 0; i < all.size(); ++i) {
+      const float input_scale = first ? gate_up_scales[i] : down_scales[i];
+      const auto alpha = [&](const RandomMatrix& m) {
+        return desc.path == plan::Path::w4a4 ? m.scale * input_scale : atom_alpha(desc.format, m.scale);
+      };
+      out.push_back(alpha(first ? all[i].gate : all[i].down));
+      out.push_back(alpha(first ? all[i].up : all[i].down));
     }
     return out;
   }
 };
 
 struct MoeInput {
-  std::vector<uint16_t> x, residual;
-  std::vector<float> logits, shared_gate;
+  std::vector<uint16_t> x, shared_rows;
+  std::vector<float> logits, shared_gate;  // [tokens, experts], [tokens]
   MoeInput(const plan::Desc& d, Pattern pattern, uint32_t seed)
       : x(random_bf16(static_cast<size_t>(d.tokens * d.hidden), seed)),
-        residual(random_bf16(static_cast<size_t>(d.tokens * d.hidden), seed + 1)),
+        shared_rows(random_bf16(static_cast<size_t>(d.tokens * d.hidden), seed + 1)),
         logits(random_logits(d, pattern, seed + 2)) {
     for (const uint16_t v : random_bf16(static_cast<size_t>(d.tokens), seed + 3)) {
-      shared_gate.push_back(bf16_to_float(v));
+      shared_gate.push_back(nearly(bf16_to_float(v), v));
     }
   }
+
+  /// `count` tokens from `first` on.
+  [[nodiscard]] MoeInput tokens(const plan::Desc& d, int64_t first, int64_t count) const {
+    const auto rows = [&](const auto& all, int64_t width) {
+      return std::vector(all.begin() + first * width, all.begin() + (first + count) * width);
+    };
+    MoeInput some = *this;
+    some.x = rows(x, d.hidden);
+    some.shared_rows = rows(shared_rows, d.hidden);
+    some.logits = rows(logits, d.experts);
+    some.shared_gate = rows(shared_gate, 1);
+    return some;
+  }
+
+  static constexpr int64_t kColumnsBefore = 3, kColumnsAfter = 4;
+  static int64_t stride(const plan::Desc& d) { return kColumnsBefore + d.experts + kColumnsAfter; }
+  /// Rows of a wider product, NaN beside the logits and, right behind them, the gate.
+  [[nodiscard]] std::vector<float> wide_logits(const plan::Desc& d) const {
+    std::vector<float> wide(static_cast<size_t>(d.tokens * stride(d)), std::nanf(""));
+    for (int64_t t = 0; t < d.tokens; ++t) {
+      const auto to = wide.begin() + t * stride(d) + kColumnsBefore;
+      std::copy_n(logits.begin() + t * d.experts, d.experts, to);
+      to[d.experts] = shared_gate[static_cast<size_t>(t)];
+    }
+    return wide;
+  }
 };
+
+/// Where a call has written nothing.
+inline constexpr uint16_t kUntouched = 0x7fc1;
 
 /// A layer's call with its buffers. run() may be captured.
 struct MoeCall {
   MoePlan plan;
-  OnDevice<uint16_t> x, residual;
-  OnDevice<float> logits, shared_gate;
+  OnDevice<uint16_t> x, shared_rows, delta;
+  OnDevice<float> logits;
   OnDevice<std::byte> workspace;
-  OnDevice<int32_t> chosen;
+  OnDevice<int32_t> chosen, live_tokens;
   MoeArgs args;
 
-  MoeCall(const MoePlan& p, const Layer& layer, const MoeInput& input)
+  /// live: of plan.desc.tokens.
+  MoeCall(const MoePlan& p, const Layer& layer, const MoeInput& input, int32_t live)
       : plan(p),
         x(std::span<const uint16_t>(input.x)),
-        residual(std::span<const uint16_t>(input.residual)),
-        logits(std::span<const float>(input.logits)),
-        shared_gate(std::span<const float>(input.shared_gate)),
+        shared_rows(std::span<const uint16_t>(input.shared_rows)),
+        delta(std::span<const uint16_t>(std::vector<uint16_t>(input.x.size(), kUntouched))),
+        logits(std::span<const float>(input.wide_logits(p.desc))),
         workspace(moe_workspace(p).bytes),
-        chosen(static_cast<size_t>(p.desc.tokens * p.desc.experts_per_token)) {
+        chosen(static_cast<size_t>(plan::slots(p.desc))),
+        live_tokens(std::span<const int32_t>(&live, 1)) {
     args.x = x.get();
-    args.logits = logits.get();
-    args.shared_gate = shared_gate.get();
-    args.residual = residual.get();
+    args.live_tokens = live_tokens.get();
+    args.logits = logits.get() + MoeInput::kColumnsBefore;
+    args.shared_gate = args.logits + p.desc.experts;
+    args.logits_stride = MoeInput::stride(p.desc);
+    args.shared_rows = shared_rows.get();
+    args.delta = delta.get();
     args.chosen = chosen.get();
     args.gate_up = layer.gate_up.get();
     args.down = layer.down.get();
     args.gate_up_alpha = layer.gate_up_alpha.get();
     args.down_alpha = layer.down_alpha.get();
-    args.gate_up_input_scale = args.down_input_scale = layer.input_scale;
+    if (p.desc.path == plan::Path::w4a4 && p.desc.format == WeightFormat::nvfp4) {
+      args.gate_up_input_scales = layer.gate_up_input_scales.get();
+      args.down_input_scales = layer.down_input_scales.get();
+    }
     args.workspace = workspace.get();
+  }
+  /// All tokens count.
+  MoeCall(const MoePlan& p, const Layer& layer, const MoeInput& input)
+      : MoeCall(p, layer, input, static_cast<int32_t>(p.desc.tokens)) {
+    args.live_tokens = nullptr;
   }
   [[nodiscard]] Status run(cudaStream_t stream, bool pdl = true) const { return moe(plan, args, {stream, pdl}); }
 };
 
 /// One run, to its end.
-inline void run_and_wait(const MoeCall& call) {
+inline void run_and_wait(const MoeCall& call, bool pdl = true) {
   device::Stream stream;
   ASSERT_EQ(cudaStreamCreateWithFlags(stream.fill(), cudaStreamNonBlocking), cudaSuccess);
-  const Status status = call.run(stream.get());
+  const Status status = call.run(stream.get(), pdl);
   ASSERT_TRUE(status.ok()) << status.message();
   ASSERT_EQ(cudaStreamSynchronize(stream.get()), cudaSuccess);
 }
 
-/// Tile by tile: what one run leaves in the residual.
+/// The delta of one run.
 inline std::vector<uint16_t> run_moe(const MoePlan& plan, const Layer& layer, const MoeInput& input) {
   const MoeCall call(plan, layer, input);
   run_and_wait(call);
-  return call.residual.read();
+  return call.delta.read();
 }
 
 /// Experts of a token, ascending, with their weights: the router's definition, in double.
-inline std::vector<std::pair<int, double>> reference_route(const plan::Desc& d, const float* logits) {
+inline std::vector<std::pair<int, double>> reference_route(const plan::Desc& d, const float* exact) {
+  std::vector<float> logits(exact, exact + d.experts);
+  for (float& logit : logits) logit = round_to_bf16(logit);
   std::vector<int> ids(static_cast<size_t>(d.experts));
   std::iota(ids.begin(), ids.end(), 0);
-  std::stable_sort(ids.begin(), ids.end(), [&](int a, int b) { return logits[a] > logits[b]; });
+  std::stable_sort(ids.begin(), ids.end(),
+                   [&](int a, int b) { return logits[static_cast<size_t>(a)] > logits[static_cast<size_t>(b)]; });
   ids.resize(static_cast<size_t>(d.experts_per_token));
+  const auto p = [&](int id) {
+    return std::exp(double{logits[static_cast<size_t>(id)]} - logits[static_cast<size_t>(ids[0])]);
+  };
   double total = 0;
-  for (const int id : ids) total += std::exp(double{logits[id]} - logits[ids[0]]);
+  for (const int id : ids) total += p(id);
   std::vector<std::pair<int, double>> chosen;
-  for (const int id : ids) chosen.emplace_back(id, std::exp(double{logits[id]} - logits[ids[0]]) / total);
+  for (const int id : ids) chosen.emplace_back(id, p(id) / total);
   std::sort(chosen.begin(), chosen.end());
   return chosen;
 }
 
-/// What the layer adds to the residual of token t, which takes these experts (ascending) with these weights.
+/// Where the weight of the shared expert's row comes from.
+enum class Shared { gated, whole, none };
+
+/// delta of token t, which takes these experts (ascending) with these weights.
 inline std::vector<float> reference_token(const Layer& layer, const MoeInput& input, int64_t t,
-                                          std::span<const int32_t> ids, std::span<const float> weights) {
+                                          std::span<const int32_t> ids, std::span<const float> weights,
+                                          Shared shared = Shared::gated) {
   const plan::Desc& d = layer.desc;
   std::vector<cpu::ReferenceExpert> experts;
-  for (const Expert& e : layer.experts) experts.push_back({e.gate.view(), e.up.view(), e.down.view()});
+  for (size_t i = 0; i < layer.experts.size(); ++i) {
+    const Expert& e = layer.experts[i];
+    experts.push_back({e.gate.view(), e.up.view(), e.down.view(), {layer.gate_up_scales[i], layer.down_scales[i]}});
+  }
   std::vector<cpu::ReferenceSlot> slots;
   for (size_t i = 0; i < ids.size(); ++i) slots.push_back({&experts[static_cast<size_t>(ids[i])], weights[i]});
-  if (d.shared_experts > 0) {
-    slots.push_back({&experts.back(), spelt::sigmoid(input.shared_gate[static_cast<size_t>(t)])});
-  }
-  std::vector<float> x(static_cast<size_t>(d.hidden));
-  for (size_t i = 0; i < x.size(); ++i) x[i] = bf16_to_float(input.x[static_cast<size_t>(t) * x.size() + i]);
-  return cpu::reference_moe(d.path, slots, {layer.input_scale, layer.input_scale}, x);
+  const auto row = [&](const std::vector<uint16_t>& all) {
+    std::vector<float> values;
+    for (int64_t i = t * d.hidden; i < (t + 1) * d.hidden; ++i) {
+      values.push_back(bf16_to_float(all[static_cast<size_t>(i)]));
+    }
+    return values;
+  };
+  const std::vector<float> shared_row = row(input.shared_rows);
+  const float gate = spelt::sigmoid(round_to_bf16(input.shared_gate[static_cast<size_t>(t)]));
+  cpu::ReferenceShared last;
+  if (shared != Shared::none) last = {shared_row, shared == Shared::gated ? gate : 1.0F};
+  return cpu::reference_moe(d.path, slots, last, row(input.x));
 }
 
 /// The same by the reference's own choice of experts.
-inline std::vector<float> reference_token(const Layer& layer, const MoeInput& input, int64_t t) {
+inline std::vector<float> reference_token(const Layer& layer, const MoeInput& input, int64_t t,
+                                          Shared shared = Shared::gated) {
   std::vector<int32_t> ids;
   std::vector<float> weights;
   for (const auto& [id, weight] : reference_route(layer.desc, input.logits.data() + t * layer.desc.experts)) {
     ids.push_back(id);
     weights.push_back(static_cast<float>(weight));
   }
-  return reference_token(layer, input, t, ids, weights);
+  return reference_token(layer, input, t, ids, weights, shared);
 }
 
 }  // namespace tessera::kernels::cuda

@@ -15,8 +15,7 @@ namespace {
 
 constexpr WeightFormat kFormats[] = {WeightFormat::nvfp4, WeightFormat::mxfp4};
 
-plan::Desc make_desc(WeightFormat format, int64_t hidden, int64_t inner, int experts, int k, int shared,
-                     int64_t tokens) {
+plan::Desc make_desc(WeightFormat format, int64_t hidden, int64_t inner, int experts, int k, int64_t tokens) {
   return {.op = plan::Op::gate_up,
           .format = format,
           .path = plan::Path::w4a16,
@@ -24,7 +23,6 @@ plan::Desc make_desc(WeightFormat format, int64_t hidden, int64_t inner, int exp
           .intermediate = inner,
           .experts = experts,
           .experts_per_token = k,
-          .shared_experts = shared,
           .tokens = tokens};
 }
 
@@ -44,12 +42,12 @@ std::optional<MoePlan> plan_of(const plan::Desc& d, const plan::Tile& tile) {
 }
 
 void expect_close(const Layer& layer, const MoeInput& input, const std::vector<uint16_t>& got, int64_t tokens,
-                  int64_t stride, const std::string& what) {
+                  int64_t stride, const std::string& what, Shared shared = Shared::gated) {
   const auto hidden = static_cast<size_t>(layer.desc.hidden);
   double difference = 0, size = 0;
   for (int64_t t = 0; t < tokens; t += stride) {
     const auto row = static_cast<size_t>(t);
-    const auto want = reference_token(layer, input, t);
+    const auto want = reference_token(layer, input, t, shared);
     for (size_t i = 0; i < hidden; ++i) {
       const double d = double{bf16_to_float(got[row * hidden + i])} - want[i];
       difference += d * d;
@@ -76,7 +74,7 @@ std::vector<int64_t> token_counts() {
 
 // H is no multiple of 256, and I none of 64 nor of any tile.
 plan::Desc odd_desc(WeightFormat format) {
-  return make_desc(format, 448, format == WeightFormat::nvfp4 ? 176 : 160, 24, 5, 1, 0);
+  return make_desc(format, 448, format == WeightFormat::nvfp4 ? 176 : 160, 24, 5, 0);
 }
 
 /// x [columns, shape.cols] times the one group `atoms`, scaled: [columns, width].
@@ -199,7 +197,6 @@ TEST(MoeGpu, LargeEveryTileGivesTheSameBitsAndTheyAreRight) {
         if (pattern != Pattern::random && tokens % 16 != 1 && tokens < 129) continue;
         const plan::Desc d = with_tokens(layer.desc, tokens);
         MoeInput input(d, pattern, static_cast<uint32_t>(tokens));
-        std::fill(input.residual.begin(), input.residual.end(), uint16_t{0});
         std::vector<uint16_t> first;
         for (const Kernel& kernel : kernels(plan::Path::w4a16, format)) {
           const auto plan = plan_of(d, kernel.tile);
@@ -219,12 +216,11 @@ TEST(MoeGpu, LargeEveryTileGivesTheSameBitsAndTheyAreRight) {
 }
 
 TEST(MoeGpu, SegmentsGiveTheSameBitsSplitAndFolded) {
-  const Layer layer(make_desc(WeightFormat::nvfp4, 4096, 64, 8, 2, 1, 0));
+  const Layer layer(make_desc(WeightFormat::nvfp4, 4096, 64, 8, 2, 0));
   ASSERT_EQ(plan::k_segments(layer.desc), 4);
-  const plan::Desc many = with_tokens(layer.desc, 90);  // more than kPartialSlotsMax slots: folded
+  const plan::Desc many = with_tokens(layer.desc, 150);  // more than kPartialSlotsMax slots: folded
   ASSERT_GT(plan::slots(many), kPartialSlotsMax);
-  MoeInput all(many, Pattern::random, 7);
-  std::fill(all.residual.begin(), all.residual.end(), uint16_t{0});
+  const MoeInput all(many, Pattern::random, 7);
   std::vector<uint16_t> want;
   int folded = 0, split = 0;
   for (const Kernel& kernel : kernels(plan::Path::w4a16, WeightFormat::nvfp4)) {
@@ -232,19 +228,15 @@ TEST(MoeGpu, SegmentsGiveTheSameBitsSplitAndFolded) {
       const auto got = run_moe(*plan, layer, all);
       if (want.empty()) {
         want = got;
-        expect_close(layer, all, want, 90, 30, "four segments");
+        expect_close(layer, all, want, 150, 50, "four segments");
       }
       expect_equal(got, want, plan::shape_name(kernel.tile));
       ++folded;
     }
     const plan::Desc few = with_tokens(layer.desc, 7);
-    MoeInput some = all;
-    some.x.resize(7 * 4096);
-    some.residual.resize(7 * 4096);
-    some.logits.resize(7 * 8);
-    some.shared_gate.resize(7);
+    const MoeInput some = all.tokens(many, 0, 7);
     if (const auto plan = plan_of(few, kernel.tile)) {
-      expect_equal(run_moe(*plan, layer, some), {want.begin(), want.begin() + 7 * 4096}, "7 of 90 tokens");
+      expect_equal(run_moe(*plan, layer, some), {want.begin(), want.begin() + 7 * 4096}, "7 of 150 tokens");
       split += plan::splits_segments(kernel.tile) ? 1 : 0;
     }
     if (HasFatalFailure()) return;
@@ -260,51 +252,39 @@ TEST(MoeGpu, ATokenAloneHasTheBitsThatItHasAmongOthers) {
   const MoeInput all(d, Pattern::random, 11);
   const plan::Tile tile = first_tile();
   const auto want = run_moe(*plan_of(d, tile), layer, all);
-  const size_t hidden = 448;
-  for (const size_t t : {size_t{0}, size_t{1}, size_t{127}, size_t{128}, size_t{199}}) {
-    MoeInput one = all;
-    one.x.assign(all.x.begin() + static_cast<long>(t * hidden), all.x.begin() + static_cast<long>((t + 1) * hidden));
-    one.residual.assign(all.residual.begin() + static_cast<long>(t * hidden),
-                        all.residual.begin() + static_cast<long>((t + 1) * hidden));
-    one.logits.assign(all.logits.begin() + static_cast<long>(t * 24),
-                      all.logits.begin() + static_cast<long>((t + 1) * 24));
-    one.shared_gate = {all.shared_gate[t]};
-    expect_equal(run_moe(*plan_of(with_tokens(d, 1), tile), layer, one),
-                 {want.begin() + static_cast<long>(t * hidden), want.begin() + static_cast<long>((t + 1) * hidden)},
-                 "token " + std::to_string(t));
+  for (const int64_t t : {0, 1, 127, 128, 199}) {
+    expect_equal(run_moe(*plan_of(with_tokens(d, 1), tile), layer, all.tokens(d, t, 1)),
+                 {want.begin() + t * d.hidden, want.begin() + (t + 1) * d.hidden}, "token " + std::to_string(t));
   }
 }
 
 TEST(MoeGpu, ManyExpertsATokenAreSummed) {  // more rows than are under way at once, more columns than a block's
   for (const int k : {8, 10, 32}) {
-    const Layer layer(make_desc(WeightFormat::nvfp4, 1088, 32, 40, k, 1, 0));
+    const Layer layer(make_desc(WeightFormat::nvfp4, 1088, 32, 40, k, 0));
     const plan::Desc d = with_tokens(layer.desc, 3);
-    MoeInput input(d, Pattern::random, 19);
-    std::fill(input.residual.begin(), input.residual.end(), uint16_t{0});
+    const MoeInput input(d, Pattern::random, 19);
     expect_close(layer, input, run_moe(*plan_of(d, first_tile()), layer, input), 3, 1, std::to_string(k));
   }
 }
 
-/// Those that a product of n columns must get: the shared expert's, then each expert's.
+/// Those that a product of n columns must get.
 void expect_tiles(const SlotTile* tiles, int32_t count, const int32_t* first_slot, int experts, int n) {
   int32_t at = 0;
-  const auto expect_group = [&](int group) {
+  for (int group = 0; group < experts; ++group) {
     for (int32_t slot = first_slot[group]; slot < first_slot[group + 1]; slot += n, ++at) {
       ASSERT_LT(at, count);
       ASSERT_EQ(tiles[at].group, group);
       ASSERT_EQ(tiles[at].first_slot, slot);
       ASSERT_EQ(tiles[at].columns, std::min(n, first_slot[group + 1] - slot));
     }
-  };
-  expect_group(experts);
-  for (int expert = 0; expert < experts; ++expert) expect_group(expert);
+  }
   EXPECT_EQ(at, count);
 }
 
 TEST(MoeGpu, RouterChoosesTheLargestAndTheLowerIdOfEquals) {
   for (const auto& [experts, k] : {std::pair{8, 1}, {40, 32}, {512, 10}, {1024, 32}, {5, 5}, {1, 1}}) {
     for (const int64_t tokens : {1, 16, 17, 33, 300}) {
-      const Layer layer(make_desc(WeightFormat::nvfp4, 64, 16, experts, k, 1, 0));
+      const Layer layer(make_desc(WeightFormat::nvfp4, 64, 16, experts, k, 0));
       const plan::Desc d = with_tokens(layer.desc, tokens);
       const MoeInput input(d, Pattern::random, 5);
       const plan::Tile tile = first_tile();
@@ -327,13 +307,12 @@ TEST(MoeGpu, RouterChoosesTheLargestAndTheLowerIdOfEquals) {
           ASSERT_NEAR(weights[i], want[static_cast<size_t>(j)].second, 1e-5);
           ASSERT_EQ(slots[i], next[static_cast<size_t>(ids[i])]++) << "slots go by expert, then token";
           if (j == 0) continue;
-          const float before = input.logits[static_cast<size_t>(t * experts + chosen[i - 1])];
-          const float now = input.logits[static_cast<size_t>(t * experts + chosen[i])];
+          const float before = round_to_bf16(input.logits[static_cast<size_t>(t * experts + chosen[i - 1])]);
+          const float now = round_to_bf16(input.logits[static_cast<size_t>(t * experts + chosen[i])]);
           ASSERT_TRUE(before > now || (before == now && chosen[i - 1] < chosen[i])) << before << ' ' << now;
         }
       }
       EXPECT_EQ(first_slot[experts], tokens * k);
-      EXPECT_EQ(first_slot[experts + 1], tokens * (k + 1));
       for (const plan::Op op : {plan::Op::gate_up, plan::Op::down}) {
         const size_t i = op == plan::Op::gate_up ? 0 : 1;
         expect_tiles(reinterpret_cast<const SlotTile*>(memory.data() + w.tiles[i]),
@@ -364,7 +343,7 @@ TEST(MoeGpu, NanLogitsSpoilTheirTokenAlone) {
 TEST(MoeGpu, RouterPutsNanLast) {
   const int experts = 40, k = 8;
   for (const int64_t tokens : {2, 20}) {  // routed with their grouping, and before it
-    const Layer layer(make_desc(WeightFormat::nvfp4, 64, 16, experts, k, 1, 0));
+    const Layer layer(make_desc(WeightFormat::nvfp4, 64, 16, experts, k, 0));
     const plan::Desc d = with_tokens(layer.desc, tokens);
     MoeInput input(d, Pattern::random, 5);
     for (int e = 0; e < experts; ++e) input.logits[static_cast<size_t>(experts + e)] = std::nanf("");  // of token 1
@@ -382,10 +361,12 @@ TEST(MoeGpu, RouterPutsNanLast) {
 }
 
 TEST(MoeGpu, LargeLayersThatDoNotWaitForOneAnotherGiveTheSameBits) {
-  // Two inputs in turn, with one workspace and one residual, so that whatever a kernel reads too early differs; down is
-  // long enough for the kernel behind it to start meanwhile.
+  // Two inputs in turn with one workspace, so that whatever a kernel reads too early differs; between them a layer
+  // without live tokens, whose kernels have nothing to do but to wait. down is long enough for the kernel behind it to
+  // start meanwhile.
+  constexpr int kLayers = 30;
   for (const plan::Path path : {plan::Path::w4a16, plan::Path::w4a4}) {
-    plan::Desc desc = make_desc(WeightFormat::nvfp4, 512, 2048, 8, 2, 1, 0);
+    plan::Desc desc = make_desc(WeightFormat::nvfp4, 512, 2048, 8, 2, 0);
     desc.path = path;
     const Layer layer(desc);
     for (const int64_t tokens : {1, 100, 1000}) {
@@ -393,25 +374,28 @@ TEST(MoeGpu, LargeLayersThatDoNotWaitForOneAnotherGiveTheSameBits) {
       const plan::Desc d = with_tokens(desc, tokens);
       const MoePlan plan = *plan_of(d, kernels(path, WeightFormat::nvfp4)[0].tile);
       const MoeInput a(d, Pattern::random, 31), b(d, Pattern::few_experts, 37);
-      MoeCall calls[] = {{plan, layer, a}, {plan, layer, b}};
-      calls[1].args.workspace = calls[0].args.workspace;
-      calls[1].args.residual = calls[0].args.residual;
+      MoeCall calls[] = {{plan, layer, a}, {plan, layer, a, 0}, {plan, layer, b}, {plan, layer, b, 0}};
+      const OnDevice<uint16_t> deltas(kLayers * a.x.size());
       device::Stream stream;
       ASSERT_EQ(cudaStreamCreateWithFlags(stream.fill(), cudaStreamNonBlocking), cudaSuccess);
-      const auto run = [&](bool waiting) {
-        EXPECT_EQ(cudaMemcpy(calls[0].residual.get(), a.residual.data(), a.residual.size() * 2, cudaMemcpyHostToDevice),
-                  cudaSuccess);
-        for (int i = 0; i < 40; ++i) {
-          EXPECT_TRUE(calls[i % 2].run(stream.get()).ok());
+      const auto run = [&](bool waiting, bool pdl) {
+        EXPECT_EQ(cudaMemset(deltas.get(), 0, kLayers * a.x.size() * 2), cudaSuccess);
+        EXPECT_EQ(cudaStreamSynchronize(nullptr), cudaSuccess);
+        for (size_t i = 0; i < kLayers; ++i) {
+          MoeCall& call = calls[i % 4];
+          call.args.workspace = calls[0].workspace.get();
+          call.args.delta = deltas.get() + i * a.x.size();
+          EXPECT_TRUE(call.run(stream.get(), pdl).ok());
           if (!waiting) continue;
           EXPECT_EQ(cudaStreamSynchronize(stream.get()), cudaSuccess);
         }
         EXPECT_EQ(cudaStreamSynchronize(stream.get()), cudaSuccess);
-        return calls[0].residual.read();
+        return deltas.read();
       };
-      const auto want = run(true);
+      const auto want = run(true, true);
       for (int repeat = 0; repeat < 20; ++repeat) {
-        expect_equal(run(false), want, std::string(plan::name(path)) + ", " + std::to_string(tokens) + " tokens");
+        expect_equal(run(false, repeat != 0), want,
+                     std::string(plan::name(path)) + ", " + std::to_string(tokens) + " tokens");
         if (HasFatalFailure()) return;
       }
     }
@@ -419,10 +403,9 @@ TEST(MoeGpu, LargeLayersThatDoNotWaitForOneAnotherGiveTheSameBits) {
 }
 
 TEST(MoeGpu, LargeTheMostTokens) {
-  const Layer layer(make_desc(WeightFormat::nvfp4, 64, 32, 8, 2, 1, 0));
+  const Layer layer(make_desc(WeightFormat::nvfp4, 64, 32, 8, 2, 0));
   const plan::Desc d = with_tokens(layer.desc, plan::kTokensMax);
   MoeInput input(d, Pattern::random, 23);
-  std::fill(input.residual.begin(), input.residual.end(), uint16_t{0});
   std::vector<uint16_t> want;
   for (const Kernel& kernel : kernels(plan::Path::w4a16, WeightFormat::nvfp4)) {
     if (kernel.tile.k != 64) continue;  // every m and n; a depth of 64 makes others the same
@@ -437,7 +420,7 @@ TEST(MoeGpu, LargeTheMostTokens) {
 
 TEST(MoeGpu, LargeRepeatsAndGraphsGiveTheSameBits) {
   for (const int64_t hidden : {448, 4096}) {  // one segment, and several by tickets
-    const Layer layer(make_desc(WeightFormat::nvfp4, hidden, 64, 8, 2, 1, 0));
+    const Layer layer(make_desc(WeightFormat::nvfp4, hidden, 64, 8, 2, 0));
     const plan::Desc d = with_tokens(layer.desc, 6);
     const MoeInput input(d, Pattern::random, 13);
     const MoePlan plan = *plan_of(d, first_tile());
@@ -452,16 +435,14 @@ TEST(MoeGpu, LargeRepeatsAndGraphsGiveTheSameBits) {
     ASSERT_EQ(cudaStreamEndCapture(stream.get(), &graph), cudaSuccess);
     ASSERT_EQ(cudaGraphInstantiate(&exec, graph, 0), cudaSuccess);
     for (int repeat = 0; repeat < 1000; ++repeat) {
-      ASSERT_EQ(cudaMemcpyAsync(call.residual.get(), input.residual.data(), input.residual.size() * 2,
-                                cudaMemcpyHostToDevice, stream.get()),
-                cudaSuccess);
+      ASSERT_EQ(cudaMemsetAsync(call.delta.get(), 0xff, want.size() * 2, stream.get()), cudaSuccess);
       if (repeat % 2 == 0) {
         ASSERT_EQ(cudaGraphLaunch(exec, stream.get()), cudaSuccess);
       } else {
         ASSERT_TRUE(call.run(stream.get()).ok());
       }
       ASSERT_EQ(cudaStreamSynchronize(stream.get()), cudaSuccess);
-      expect_equal(call.residual.read(), want, "repeat " + std::to_string(repeat));
+      expect_equal(call.delta.read(), want, "repeat " + std::to_string(repeat));
       if (HasFatalFailure()) break;
     }
     EXPECT_EQ(cudaGraphExecDestroy(exec), cudaSuccess);
@@ -472,6 +453,148 @@ TEST(MoeGpu, LargeRepeatsAndGraphsGiveTheSameBits) {
 TEST(MoeGpu, NoTokens) {
   const plan::Desc d = odd_desc(WeightFormat::nvfp4);
   EXPECT_TRUE(moe(*plan_of(d, first_tile()), {}, {}).ok());
+}
+
+TEST(MoeGpu, RowsOfLogitsThatOverlapAreRefused) {
+  const plan::Desc d = with_tokens(odd_desc(WeightFormat::nvfp4), 1);
+  const Status status = moe(*plan_of(d, first_tile()), {.logits_stride = 23}, {});
+  EXPECT_EQ(status.code(), StatusCode::invalid_argument);
+  EXPECT_NE(status.message().find("23 floats apart, expected at least 24"), std::string::npos) << status.message();
+}
+
+TEST(MoeGpu, SharedRowsAreSummedLastAndByTheirGate) {
+  const Layer layer(make_desc(WeightFormat::nvfp4, 192, 32, 8, 2, 0));
+  const plan::Desc d = with_tokens(layer.desc, 5);
+  const MoeInput input(d, Pattern::random, 19);
+  const MoePlan plan = *plan_of(d, first_tile());
+  for (const Shared shared : {Shared::gated, Shared::whole, Shared::none}) {
+    MoeCall call(plan, layer, input);
+    if (shared == Shared::whole) call.args.shared_gate = nullptr;
+    if (shared == Shared::none) call.args.shared_rows = nullptr;
+    run_and_wait(call);
+    expect_close(layer, input, call.delta.read(), 5, 1, "shared " + std::to_string(static_cast<int>(shared)), shared);
+  }
+}
+
+/// What of a workspace other kernels read.
+struct Lists {
+  std::vector<int32_t> ids, slots, slot_token, first_slot, chosen, tiles[2], tile_count[2];
+  std::vector<float> weights;
+
+  /// Of `live` tokens.
+  Lists(const MoeCall& call, int64_t live) : chosen(call.chosen.read()) {
+    const plan::Desc& d = call.plan.desc;
+    const auto memory = call.workspace.read();
+    const MoeWorkspace w = moe_workspace(call.plan);
+    const auto take = [&](auto& to, size_t offset, int64_t count) {
+      to.resize(static_cast<size_t>(count));
+      std::memcpy(to.data(), memory.data() + offset, to.size() * 4);
+    };
+    const int64_t pairs = live * d.experts_per_token;
+    chosen.resize(static_cast<size_t>(pairs));
+    take(ids, w.ids, pairs);
+    take(weights, w.weights, pairs);
+    take(slots, w.slots, pairs);
+    take(slot_token, w.slot_token, pairs);
+    take(first_slot, w.first_slot, d.experts + 1);
+    for (size_t i = 0; i < 2; ++i) {
+      take(tile_count[i], w.tile_count[i], 1);
+      take(tiles[i], w.tiles[i], tile_count[i][0] * static_cast<int64_t>(sizeof(SlotTile) / 4));
+    }
+  }
+  bool operator==(const Lists&) const = default;
+};
+
+TEST(MoeGpu, SmallOnlyLiveTokensCount) {
+  for (const plan::Path path : {plan::Path::w4a16, plan::Path::w4a4}) {
+    plan::Desc desc = make_desc(WeightFormat::nvfp4, 128, 32, 12, 3, 0);
+    desc.path = path;
+    const Layer layer(desc);
+    const plan::Tile tile = kernels(path, WeightFormat::nvfp4)[0].tile;
+    for (const auto& [bucket, live] : {std::pair<int64_t, int64_t>{96, 65},
+                                       {96, 96},
+                                       {96, 9},
+                                       {16, 9},
+                                       {16, 0},
+                                       {96, 0},
+                                       {300, 0},
+                                       {300, 9},
+                                       {300, 128},
+                                       {300, 129}}) {
+      const std::string what = std::to_string(live) + " of " + std::to_string(bucket) + " tokens";
+      const plan::Desc few = with_tokens(desc, live), many = with_tokens(desc, bucket);
+      MoeInput input(many, Pattern::random, 41);
+      const MoeInput some = input.tokens(many, 0, live);
+      // What does not count may be anything.
+      std::fill(input.x.begin() + live * desc.hidden, input.x.end(), uint16_t{0x7fff});
+      std::fill(input.shared_rows.begin() + live * desc.hidden, input.shared_rows.end(), uint16_t{0x7fff});
+      std::fill(input.logits.begin() + live * desc.experts, input.logits.end(), std::nanf(""));
+      const MoeCall call(*plan_of(many, tile), layer, input, static_cast<int32_t>(live));
+      run_and_wait(call);
+      const auto got = call.delta.read();
+      const auto end = got.begin() + live * desc.hidden;
+      EXPECT_TRUE(std::all_of(end, got.end(), [](uint16_t v) { return v == kUntouched; })) << what;
+      const auto chosen = call.chosen.read();
+      EXPECT_TRUE(std::all_of(chosen.begin() + live * 3, chosen.end(), [](int32_t id) { return id == 0; })) << what;
+      const Lists lists(call, live);
+      if (live == 0) {
+        EXPECT_EQ(lists.tile_count[0][0] + lists.tile_count[1][0] + lists.first_slot.back(), 0) << what;
+        continue;
+      }
+      const MoeCall alone(*plan_of(few, tile), layer, some);
+      run_and_wait(alone);
+      EXPECT_TRUE(lists == Lists(alone, live)) << what;
+      expect_equal({got.begin(), end}, alone.delta.read(), what);
+      if (HasFatalFailure()) return;
+    }
+  }
+}
+
+TEST(MoeGpu, SmallOneGraphServesAnyNumberOfLiveTokens) {
+  const Layer layer(make_desc(WeightFormat::nvfp4, 128, 32, 12, 3, 0));
+  const plan::Desc d = with_tokens(layer.desc, 24);
+  const MoeInput input(d, Pattern::random, 43);
+  const MoePlan plan = *plan_of(d, first_tile());
+  const auto want = run_moe(plan, layer, input);
+  const MoeCall call(plan, layer, input, 24);
+  device::Stream stream;
+  ASSERT_EQ(cudaStreamCreateWithFlags(stream.fill(), cudaStreamNonBlocking), cudaSuccess);
+  cudaGraph_t graph = nullptr;
+  cudaGraphExec_t exec = nullptr;
+  ASSERT_EQ(cudaStreamBeginCapture(stream.get(), cudaStreamCaptureModeThreadLocal), cudaSuccess);
+  ASSERT_TRUE(call.run(stream.get()).ok());
+  ASSERT_EQ(cudaStreamEndCapture(stream.get(), &graph), cudaSuccess);
+  ASSERT_EQ(cudaGraphInstantiate(&exec, graph, 0), cudaSuccess);
+  for (const int32_t live : {24, 0, 7, 1, 0, 23}) {
+    ASSERT_EQ(cudaMemcpy(call.live_tokens.get(), &live, sizeof live, cudaMemcpyHostToDevice), cudaSuccess);
+    ASSERT_EQ(cudaMemset(call.delta.get(), 0x55, want.size() * 2), cudaSuccess);
+    ASSERT_EQ(cudaStreamSynchronize(nullptr), cudaSuccess);
+    ASSERT_EQ(cudaGraphLaunch(exec, stream.get()), cudaSuccess);
+    ASSERT_EQ(cudaStreamSynchronize(stream.get()), cudaSuccess);
+    std::vector<uint16_t> all = want;
+    std::fill(all.begin() + live * d.hidden, all.end(), uint16_t{0x5555});
+    expect_equal(call.delta.read(), all, std::to_string(live) + " live");
+  }
+  EXPECT_EQ(cudaGraphExecDestroy(exec), cudaSuccess);
+  EXPECT_EQ(cudaGraphDestroy(graph), cudaSuccess);
+}
+
+TEST(MoeGpu, SmallPdlChangesNoBit) {
+  for (const plan::Path path : {plan::Path::w4a16, plan::Path::w4a4}) {
+    plan::Desc desc = make_desc(WeightFormat::nvfp4, 128, 32, 12, 3, 0);
+    desc.path = path;
+    const Layer layer(desc);
+    const plan::Tile tile = kernels(path, WeightFormat::nvfp4)[0].tile;
+    for (const int64_t tokens : {1, 20, 200}) {
+      const plan::Desc d = with_tokens(desc, tokens);
+      const MoeInput input(d, Pattern::random, 47);
+      const MoeCall with(*plan_of(d, tile), layer, input), without(*plan_of(d, tile), layer, input);
+      run_and_wait(with, true);
+      run_and_wait(without, false);
+      expect_equal(without.delta.read(), with.delta.read(), std::to_string(tokens) + " tokens");
+      EXPECT_TRUE(Lists(with, tokens) == Lists(without, tokens));
+    }
+  }
 }
 
 TEST(MoeGpu, SmallAtomsAreThoseOfTheCpu) {
@@ -553,13 +676,12 @@ void expect_w4a4_reference(const Layer& layer, int64_t tokens, int64_t stride) {
   const plan::Desc d = with_tokens(layer.desc, tokens);
   const auto hidden = static_cast<size_t>(d.hidden), k = static_cast<size_t>(d.experts_per_token);
   MoeInput input(d, Pattern::random, 19);
-  std::fill(input.residual.begin(), input.residual.end(), uint16_t{0});
   std::vector<uint16_t> first;
   for (const Kernel& kernel : kernels(plan::Path::w4a4, d.format)) {
     const MoePlan plan = *plan_of(d, kernel.tile);
     const MoeCall call(plan, layer, input);
     run_and_wait(call);
-    const auto got = call.residual.read();
+    const auto got = call.delta.read();
     const std::string what = plan::shape_name(kernel.tile) + ", " + std::to_string(tokens) + " tokens";
     if (first.empty()) {
       first = got;
@@ -581,7 +703,7 @@ void expect_w4a4_reference(const Layer& layer, int64_t tokens, int64_t stride) {
 }
 
 plan::Desc small_w4a4(WeightFormat format) {
-  plan::Desc desc = make_desc(format, 192, 64, 6, 2, 1, 0);
+  plan::Desc desc = make_desc(format, 192, 64, 6, 2, 0);
   desc.path = plan::Path::w4a4;
   return desc;
 }
@@ -607,11 +729,10 @@ TEST(MoeGpu, SmallCases) {
   // 17 slices go round every ring: of gate_up, then of down.
   for (const auto& [hidden, inner] : {std::pair<int64_t, int64_t>{1088, 32}, {64, 1088}}) {
     for (const WeightFormat format : kFormats) {
-      const Layer layer(make_desc(format, hidden, inner, 6, 2, 1, 0));
+      const Layer layer(make_desc(format, hidden, inner, 6, 2, 0));
       for (const int64_t tokens : {1, 9, 130}) {
         const plan::Desc d = with_tokens(layer.desc, tokens);
         MoeInput input(d, Pattern::random, 17);
-        std::fill(input.residual.begin(), input.residual.end(), uint16_t{0});
         std::vector<uint16_t> want;
         for (const Kernel& kernel : kernels(plan::Path::w4a16, format)) {
           if (kernel.tile.n % 16 != 0 && kernel.tile.n != 8) continue;

@@ -38,7 +38,7 @@ struct Lane {
   jmp_buf context;
   bool started = false, done = false;
   bool waited = false;  // for the grids before this one
-  int asleep = 0;  // turns that it leaves out
+  int asleep = 0;       // turns that it leaves out
   const char* waits_for = nullptr;
   const std::function<bool()>* ready = nullptr;  // null: may run
   uint64_t exchanges = 0;
