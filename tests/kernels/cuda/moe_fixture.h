@@ -195,6 +195,13 @@ struct MoeInput {
 /// Where a call has written nothing.
 inline constexpr uint16_t kUntouched = 0x7fc1;
 
+/// Zero tickets, and garbage: a call must not read what it has not written.
+inline std::vector<std::byte> fresh_workspace(const MoePlan& plan) {
+  std::vector<std::byte> bytes(moe_workspace(plan).bytes, std::byte{0xa5});
+  std::fill_n(bytes.begin() + static_cast<int64_t>(moe_workspace(plan).tickets), kTicketsMax * 4, std::byte{0});
+  return bytes;
+}
+
 /// A layer's call with its buffers. run() may be captured.
 struct MoeCall {
   MoePlan plan;
@@ -211,7 +218,7 @@ struct MoeCall {
         shared_rows(std::span<const uint16_t>(input.shared_rows)),
         delta(std::span<const uint16_t>(std::vector<uint16_t>(input.x.size(), kUntouched))),
         logits(std::span<const float>(input.wide_logits(p.desc))),
-        workspace(moe_workspace(p).bytes),
+        workspace(std::span<const std::byte>(fresh_workspace(p))),
         chosen(static_cast<size_t>(plan::slots(p.desc))),
         live_tokens(std::span<const int32_t>(&live, 1)) {
     args.x = x.get();
