@@ -8,7 +8,7 @@
 
 #include "base/check.h"
 #include "base/dtype.h"
-#include "kernels/cpu/moe_reference.h"
+#include "kernels/reference/moe_reference.h"
 #include "kernels/cuda/quantize.h"
 #include "kernels/fp4_activation.h"
 #include "kernels/spelt_math.h"

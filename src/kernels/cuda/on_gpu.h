@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "kernels/atom.h"
-#include "kernels/cpu/fp4_mma.h"
+#include "kernels/reference/fp4_mma.h"
 #include "plan/tile.h"
 #include "tessera/status.h"
 

@@ -4,7 +4,7 @@
 
 // mma.sync.aligned.kind::mxf4nvf4.block_scale.m16n8k64: FP4 codes times FP4 codes, scaled by blocks. Native where the
 // program is compiled for compute capability 12.x; elsewhere a warp emulates it with the same fragments, selectors and,
-// by the model of kernels/cpu/fp4_mma.h, the same bits, so that the kernels of 12.x run as they are on other GPUs.
+// by the model of kernels/reference/fp4_mma.h, the same bits, so that the kernels of 12.x run as they are on other GPUs.
 // Fragments and selectors are documented there.
 namespace tessera::kernels::ptx {
 

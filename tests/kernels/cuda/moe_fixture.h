@@ -12,7 +12,7 @@
 
 #include "device/cuda.h"
 #include "kernels/atom.h"
-#include "kernels/cpu/moe_reference.h"
+#include "kernels/reference/moe_reference.h"
 #include "kernels/cuda/moe.h"
 #include "kernels/matrix_fixture.h"
 #include "kernels/spelt_math.h"

@@ -9,7 +9,7 @@
 #include "kernels/cuda/gemm_case.h"
 #include "kernels/cuda/grouped_gemm.h"
 #include "kernels/cuda/on_gpu.h"
-#include "kernels/fp4_fragments.h"
+#include "kernels/reference/fp4_fragments.h"
 #include "kernels/selftest.h"
 #include "plan/candidates.h"
 

@@ -1,4 +1,4 @@
-#include "kernels/cpu/fp4_mma.h"
+#include "kernels/reference/fp4_mma.h"
 
 #include <algorithm>
 #include <bit>

@@ -7,7 +7,7 @@
 #include <random>
 
 #include "format/e2m1.h"
-#include "kernels/cpu/fp4_mma.h"
+#include "kernels/reference/fp4_mma.h"
 
 // Operands of the FP4 MMA as plain matrices, and the fragments that hold them.
 namespace tessera::kernels::cpu {

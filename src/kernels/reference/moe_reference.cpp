@@ -1,4 +1,4 @@
-#include "kernels/cpu/moe_reference.h"
+#include "kernels/reference/moe_reference.h"
 
 #include <array>
 #include <cmath>
@@ -8,7 +8,7 @@
 #include "format/e2m1.h"
 #include "format/e4m3.h"
 #include "format/ue8m0.h"
-#include "kernels/cpu/fp4_mma.h"
+#include "kernels/reference/fp4_mma.h"
 #include "kernels/fp4_activation.h"
 #include "kernels/spelt_math.h"
 

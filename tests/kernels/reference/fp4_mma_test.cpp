@@ -1,4 +1,4 @@
-#include "kernels/cpu/fp4_mma.h"
+#include "kernels/reference/fp4_mma.h"
 
 #include <gtest/gtest.h>
 
@@ -10,7 +10,7 @@
 #include "format/e2m1.h"
 #include "format/e4m3.h"
 #include "format/ue8m0.h"
-#include "kernels/fp4_fragments.h"
+#include "kernels/reference/fp4_fragments.h"
 
 namespace tessera::kernels::cpu {
 namespace {

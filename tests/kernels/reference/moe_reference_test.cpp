@@ -1,4 +1,4 @@
-#include "kernels/cpu/moe_reference.h"
+#include "kernels/reference/moe_reference.h"
 
 #include <gtest/gtest.h>
 
@@ -14,7 +14,7 @@
 #include "format/quantize.h"
 #include "format/ue8m0.h"
 #include "kernels/atom.h"
-#include "kernels/cpu/fp4_mma.h"
+#include "kernels/reference/fp4_mma.h"
 #include "kernels/fp4_activation.h"
 #include "kernels/matrix_fixture.h"
 #include "kernels/spelt_math.h"
