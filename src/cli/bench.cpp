@@ -10,8 +10,8 @@
 #include "cli/moe_tiles.h"
 #include "cli/table.h"
 #include "device/device.h"
-#include "kernels/moe_timer.h"
 #include "plan/candidates.h"
+#include "selftest/moe_timer.h"
 
 namespace tessera::cli {
 namespace {

@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "base/status.h"
-#include "kernels/moe_timer.h"
 #include "plan/plan.h"
+#include "selftest/moe_timer.h"
 
 namespace tessera::cli {
 namespace {

@@ -1,4 +1,4 @@
-#include "kernels/selftest.h"
+#include "selftest/selftest.h"
 
 #include <fmt/format.h>
 

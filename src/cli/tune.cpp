@@ -11,8 +11,8 @@
 #include "cli/moe_shapes.h"
 #include "cli/moe_tiles.h"
 #include "cli/progress.h"
-#include "kernels/moe_timer.h"
 #include "plan/candidates.h"
+#include "selftest/moe_timer.h"
 
 namespace tessera::cli {
 namespace {

@@ -24,10 +24,11 @@ const std::map<std::string, Folders> kArrows = {
     {"text", {"base"}},
     {"plan", {"format"}},
     {"kernels", {"plan", "device"}},
+    {"selftest", {"kernels"}},
     {"model", {"kernels"}},
     {"engine", {"model", "text"}},
     {"server", {"engine", "text"}},
-    {"cli", {"server", "plan"}},
+    {"cli", {"server", "selftest", "plan"}},
 };
 const Folders kFreeOfCuda = {"base", "format", "plan", "text", "server", "cli"};
 

@@ -1,7 +1,6 @@
 # The CUDA kernels of tessera_kernels.
 target_sources(tessera_kernels PRIVATE
-  cuda/atom.cu cuda/grouped_gemm.cu cuda/kernels.cpp cuda/moe.cu cuda/moe_plan.cpp cuda/on_gpu.cu cuda/quantize.cu
-  cuda/route.cu cuda/selftest.cpp cuda/gemm_case.cpp cuda/moe_timer.cu)
+  cuda/atom.cu cuda/grouped_gemm.cu cuda/kernels.cpp cuda/moe.cu cuda/moe_plan.cpp cuda/quantize.cu cuda/route.cu)
 # One source a family of tiles, so that they compile side by side.
 foreach(family "w4a16;2" "w4a16;1" "w4a4;2" "w4a4;1")
   list(GET family 0 path)

@@ -8,8 +8,8 @@
 #include "format/e2m1.h"
 #include "format/e4m3.h"
 #include "format/ue8m0.h"
-#include "kernels/reference/fp4_mma.h"
 #include "kernels/fp4_activation.h"
+#include "kernels/reference/fp4_mma.h"
 #include "kernels/spelt_math.h"
 
 namespace tessera::kernels::cpu {

@@ -6,12 +6,12 @@
 #include <limits>
 #include <random>
 
-#include "kernels/cuda/gemm_case.h"
 #include "kernels/cuda/grouped_gemm.h"
-#include "kernels/cuda/on_gpu.h"
 #include "kernels/reference/fp4_fragments.h"
-#include "kernels/selftest.h"
 #include "plan/candidates.h"
+#include "selftest/gemm_case.h"
+#include "selftest/on_gpu.h"
+#include "selftest/selftest.h"
 
 // These run on a GPU (label gpu) and, but for tests named Large*, in the simulator. Everything is compared bit for bit;
 // NaN equals NaN.

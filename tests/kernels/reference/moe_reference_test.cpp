@@ -14,9 +14,9 @@
 #include "format/quantize.h"
 #include "format/ue8m0.h"
 #include "kernels/atom.h"
-#include "kernels/reference/fp4_mma.h"
 #include "kernels/fp4_activation.h"
 #include "kernels/matrix_fixture.h"
+#include "kernels/reference/fp4_mma.h"
 #include "kernels/spelt_math.h"
 
 namespace tessera::kernels::cpu {

@@ -1,4 +1,4 @@
-#include "kernels/cuda/on_gpu.h"
+#include "selftest/on_gpu.h"
 
 #include <algorithm>
 #include <cstring>

@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 
-#include "kernels/moe_timer.h"
-#include "kernels/selftest.h"
+#include "selftest/moe_timer.h"
+#include "selftest/selftest.h"
 
 namespace tessera::kernels {
 namespace {

@@ -1,4 +1,4 @@
-#include "kernels/moe_timer.h"
+#include "selftest/moe_timer.h"
 
 #include <algorithm>
 #include <chrono>

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "kernels/cuda/on_gpu.h"
 #include "plan/desc.h"
+#include "selftest/on_gpu.h"
 
 // A grouped product with random weights, its reference, and the comparison: what the self test and the GPU tests run
 // every tile on.

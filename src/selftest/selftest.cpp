@@ -1,4 +1,4 @@
-#include "kernels/selftest.h"
+#include "selftest/selftest.h"
 
 #include <fmt/format.h>
 
@@ -7,10 +7,10 @@
 #include <random>
 
 #include "base/propagate.h"
-#include "kernels/cuda/gemm_case.h"
 #include "kernels/cuda/grouped_gemm.h"
-#include "kernels/cuda/on_gpu.h"
 #include "plan/candidates.h"
+#include "selftest/gemm_case.h"
+#include "selftest/on_gpu.h"
 
 namespace tessera::kernels {
 namespace {

@@ -1,4 +1,4 @@
-#include "kernels/cuda/gemm_case.h"
+#include "selftest/gemm_case.h"
 
 #include <fmt/format.h>
 
@@ -8,9 +8,9 @@
 
 #include "base/check.h"
 #include "base/dtype.h"
-#include "kernels/reference/moe_reference.h"
 #include "kernels/cuda/quantize.h"
 #include "kernels/fp4_activation.h"
+#include "kernels/reference/moe_reference.h"
 #include "kernels/spelt_math.h"
 
 namespace tessera::kernels::cuda {
