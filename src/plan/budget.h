@@ -4,7 +4,7 @@
 
 #include "plan/tile.h"
 
-// The shared-memory budget: every byte that a block of the MoE kernels takes is counted here and nowhere else. All of
+// The shared-memory budget: every byte that a block of a tiled product takes is counted here and nowhere else. All of
 // it is constexpr: the planner prints these sums, and kernels build their pointers from Budget<kTile>, which does not
 // compile for a tile that does not fit.
 //
@@ -41,14 +41,20 @@ constexpr int smem_limit(int blocks_per_sm) {
 }
 static_assert(smem_limit(1) == kSmemPerBlockMax && smem_limit(2) == 50'176);
 
-/// Weights: 16 rows x 64 K, 4-bit codes and then one byte of scale per group (16 elements in NVFP4, 32 in MXFP4).
+/// Weights: 16 rows x 64 K, BF16 or E4M3 elements, or 4-bit codes and then one byte of scale per group (16 elements in
+/// NVFP4, 32 in MXFP4). F32 and F16 are kept as BF16.
 constexpr int weight_slice_bytes(WeightFormat format) {
-  return kMmaRows * kMmaDepth / 2 + kMmaRows * kMmaDepth / scale_group(format);
+  constexpr int kElements = kMmaRows * kMmaDepth;
+  switch (format) {
+    case WeightFormat::nvfp4:
+    case WeightFormat::mxfp4: return kElements / 2 + kElements / scale_group(format);
+    case WeightFormat::fp8_e4m3: return kElements;
+    default: return kElements * 2;
+  }
 }
-/// The unit in which weights are stored: 16 rows x 256 K, four slices along K.
-inline constexpr int kAtomDepth = 256;
-constexpr int atom_bytes(WeightFormat format) { return kAtomDepth / kMmaDepth * weight_slice_bytes(format); }
-static_assert(atom_bytes(WeightFormat::nvfp4) == 2'304 && atom_bytes(WeightFormat::mxfp4) == 2'176);
+static_assert(weight_slice_bytes(WeightFormat::nvfp4) == 576 && weight_slice_bytes(WeightFormat::mxfp4) == 544);
+/// Slices of a strip of 16 weight rows of this depth.
+constexpr int64_t slices(int64_t depth) { return (depth + kMmaDepth - 1) / kMmaDepth; }
 
 /// Activations: 8 columns x 64 K, BF16, or 4-bit codes and scales in the weights' format.
 constexpr int activation_slice_bytes(Path path, WeightFormat format) {

@@ -18,8 +18,11 @@ constexpr double kL2BytesPerClock = 32;
 /// Of a load under load. With it, what an SM has in flight bounds its read rate (Little's law).
 constexpr double kMemoryLatencyUs = 1.0;
 
-/// Warp instructions to decode 16x16 weights to BF16 fragments, by the machine code of sm_90a: 74 a slice of K = 64.
-constexpr double kDecodeInstructions = 18.5;
+/// Warp instructions to decode 16x16 weights to BF16 fragments, by the machine code of sm_90a: 74 a slice of K = 64 of
+/// 4-bit codes, about as many of FP8. BF16 is read as the MMA takes it.
+double decode_instructions(WeightFormat format) { return format == WeightFormat::bf16 ? 0 : 18.5; }
+/// Loads of 16 rows in a slice: fragments, FP8 as half of them, 4-bit codes and scales.
+double row_loads(WeightFormat format) { return format == WeightFormat::bf16 ? 4 : 2; }
 /// Warp instructions of the emulated 16x8x64 MMA: 256 products a lane at about 4. An order of magnitude.
 constexpr double kEmulatedMmaInstructions = 1024;
 /// Per stage and consumer warp, by the machine code of sm_90a: waits, arrival, loop, addresses; and for each of its own
@@ -46,10 +49,9 @@ constexpr double kNotHidden = 0.2;
 double step_instructions(const Tile& t, bool fp4_mma) {
   const double row_fragments = static_cast<double>(t.m) / t.warps_m / kMmaRows;
   const double col_fragments = static_cast<double>(t.n) / t.warps_n / kMmaCols;
-  constexpr double kRowLoads = 2;  // 128 bits of codes, 32 of scales
   constexpr double kColLoads = 2;  // BF16: two of 128 bits; 4-bit: codes and scales
-  const double loads = kRowLoads * row_fragments + kColLoads * col_fragments;
-  if (t.path == Path::w4a16) return loads + (4 * kDecodeInstructions + 4 * col_fragments) * row_fragments;
+  const double loads = row_loads(t.format) * row_fragments + kColLoads * col_fragments;
+  if (t.path == Path::w4a16) return loads + (4 * decode_instructions(t.format) + 4 * col_fragments) * row_fragments;
   return loads + (fp4_mma ? 1 : kEmulatedMmaInstructions) * row_fragments * col_fragments;
 }
 
@@ -75,8 +77,8 @@ double activation_bytes(const Desc& d) {
 }
 
 double result_bytes(const Desc& d) {
-  const double width = static_cast<double>(d.op == Op::gate_up ? d.intermediate : d.hidden);
-  return static_cast<double>(slots(d)) * width * 2;
+  const int64_t width = d.op == Op::gate_up ? d.intermediate : weight_rows(d);
+  return static_cast<double>(slots(d)) * static_cast<double>(width) * 2;
 }
 
 }  // namespace
@@ -88,9 +90,9 @@ Cost estimate(const Desc& d, const Routing& routing, const Tile& t, const Device
     return cost;
   }
   const double row_tiles = ceil_div(weight_rows(d), t.m);
-  const double steps = ceil_div(weight_depth(d), kMmaDepth);  // of one column tile, over all of its K segments
+  const double steps = ceil_div(weight_depth(d), kMmaDepth);  // of one column tile
   const double tiles = row_tiles * routing.column_tiles(t.n);
-  cost.blocks = tiles * k_segments(d);
+  cost.blocks = tiles;
   cost.weight_bytes =
       routing.distinct_experts() * ceil_div(weight_rows(d), kMmaRows) * steps * weight_slice_bytes(d.format);
 

@@ -6,8 +6,8 @@
 #include "format/matrix.h"
 #include "tessera/status.h"
 
-// What is to be computed: one grouped matrix product of a mixture-of-experts layer, over its routed experts. Weights
-// are the M operand, tokens the N operand; K is the depth.
+// What is to be computed: one grouped matrix product of a mixture-of-experts layer, over its routed experts, or one
+// dense product. Weights are the M operand, tokens the N operand; K is the depth.
 namespace tessera::plan {
 
 using format::WeightFormat;
@@ -15,73 +15,97 @@ using format::WeightFormat;
 enum class Op {
   gate_up,  // [2 I, H] x tokens, SwiGLU in the epilogue
   down,     // [H, I] x slots
+  dense,    // [rows, depth] x tokens
 };
 
 /// What the tensor cores multiply.
 enum class Path {
-  w4a16,  // 4-bit weights decoded to BF16, BF16 activations: mma m16n8k16, every GPU from compute capability 8.0
+  w4a16,  // weights decoded to BF16 (4-bit; of dense products FP8 and BF16 too), BF16 activations: mma m16n8k16, every
+          // GPU from compute capability 8.0
   w4a4,   // 4-bit weights and activations of one format: mma m16n8k64 block_scale; native on 12.x, emulated elsewhere
 };
 
-constexpr const char* name(Op op) { return op == Op::gate_up ? "gate_up" : "down"; }
+constexpr const char* name(Op op) { return op == Op::gate_up ? "gate_up" : op == Op::down ? "down" : "dense"; }
 constexpr const char* name(Path path) { return path == Path::w4a16 ? "w4a16" : "w4a4"; }
 
+/// A dense product is planned as a layer of one expert, which every token passes.
 struct Desc {
   Op op = Op::gate_up;
-  WeightFormat format = WeightFormat::nvfp4;  // nvfp4 or mxfp4
+  WeightFormat format = WeightFormat::nvfp4;  // nvfp4 or mxfp4; of dense products bf16 and fp8_e4m3 too
   Path path = Path::w4a16;
   int64_t hidden = 0;        // H
   int64_t intermediate = 0;  // I, of one expert on one GPU
   int experts = 0;
   int experts_per_token = 0;
   int64_t tokens = 0;
+  int64_t rows = 0;  // M and K of a dense product, which has neither H nor I
+  int64_t depth = 0;
 };
 
+constexpr Desc dense_desc(WeightFormat format, int64_t rows, int64_t depth, int64_t tokens) {
+  return {.op = Op::dense,
+          .format = format,
+          .experts = 1,
+          .experts_per_token = 1,
+          .tokens = tokens,
+          .rows = rows,
+          .depth = depth};
+}
+
 /// Rows of one expert's weight (M) and elements of a row (K).
-constexpr int64_t weight_rows(const Desc& d) { return d.op == Op::gate_up ? 2 * d.intermediate : d.hidden; }
-constexpr int64_t weight_depth(const Desc& d) { return d.op == Op::gate_up ? d.hidden : d.intermediate; }
+constexpr int64_t weight_rows(const Desc& d) {
+  if (d.op == Op::dense) return d.rows;
+  return d.op == Op::gate_up ? 2 * d.intermediate : d.hidden;
+}
+constexpr int64_t weight_depth(const Desc& d) {
+  if (d.op == Op::dense) return d.depth;
+  return d.op == Op::gate_up ? d.hidden : d.intermediate;
+}
 
 /// (token, expert) pairs: columns over all experts.
 constexpr int64_t slots(const Desc& d) { return d.tokens * d.experts_per_token; }
 
-/// Segments that K is summed in (1, 2, 4 or 8), added in order. It is part of the weight's summation tree, so it may
-/// depend on nothing but the weight: not on tokens, tile or GPU. One token must occupy the GPU: segments double until
-/// its blocks of 64 rows number kBlocksOfOneToken, while each keeps 4 steps of the deepest tile (1,024 elements). W4A4
-/// multiplies prefill rows, a class of their own, many at once: one segment, for accumulators of which a block could
-/// not hold two sets.
-constexpr int64_t kBlocksOfOneToken = 256;
-constexpr int64_t kSegmentDepthMin = 1024;
+/// Segments that K is summed in (1, 2 or 4), added in order. It is part of the weight's summation tree, so it may
+/// depend on nothing but the weight: not on tokens, tile or GPU. One segment, but for dense matrices that are deeper
+/// than kSegmentDepthMax and have too few strips to occupy a GPU with one warp each: a warp's chain of MMAs over 4,096
+/// elements takes about 4.5 us, which reading the matrix hides, over 17,408 it would not. In a decode kernel segments
+/// are the warps of one block; wider tiles sum them one after another.
+inline constexpr int64_t kSegmentDepthMax = 4096;
+inline constexpr int64_t kSegmentStripsMax = 512;
+inline constexpr int kSegmentsMax = 4;
 constexpr int k_segments(const Desc& d) {
-  if (d.path == Path::w4a4) return 1;
-  const int64_t blocks = (weight_rows(d) + 63) / 64 * d.experts_per_token;
+  if (d.op != Op::dense || (d.rows + 15) / 16 >= kSegmentStripsMax) return 1;
   int segments = 1;
-  while (segments < 8 && blocks * segments < kBlocksOfOneToken && weight_depth(d) / segments >= 2 * kSegmentDepthMin) {
-    segments *= 2;
-  }
+  while (segments < kSegmentsMax && d.depth > segments * kSegmentDepthMax) segments *= 2;
   return segments;
 }
 
-/// First element of segment `segment`, and for segment = k_segments the depth: segments are nearly equal, none is
-/// empty, and they begin at multiples of 256, the deepest stage, so that every tile can keep to them.
-constexpr int64_t segment_begin(const Desc& d, int segment) {
-  const int64_t units = (weight_depth(d) + 255) / 256;
-  const int64_t begin = segment * units / k_segments(d) * 256;
-  return begin < weight_depth(d) ? begin : weight_depth(d);
+/// The deepest stage: segments begin at multiples of it, so that every tile can keep to them.
+inline constexpr int64_t kSegmentUnit = 256;
+/// First element of segment `segment` of `segments`, and for segment = segments the depth: segments are nearly equal,
+/// and none is empty.
+constexpr int64_t segment_begin(int64_t depth, int segments, int segment) {
+  const int64_t units = (depth + kSegmentUnit - 1) / kSegmentUnit;
+  const int64_t begin = segment * units / segments * kSegmentUnit;
+  return begin < depth ? begin : depth;
 }
 
 // Limits, each checked by validate().
 inline constexpr int64_t kTokensMax = 65'536;
-inline constexpr int64_t kWidthMax = 65'536;  // H and I
+inline constexpr int64_t kWidthMax = 65'536;                // H and I
+inline constexpr int64_t kDenseRowsMax = int64_t{1} << 20;  // M of a dense product: a vocabulary
 inline constexpr int kExpertsMax = 1024;
 inline constexpr int kExpertsPerTokenMax = 32;
 
 /// invalid_argument for what no kernel accepts: H not a multiple of 64, I not a multiple of 16, a format that is not
-/// 4-bit, a count beyond the limits above. Tokens may be 0.
+/// 4-bit, a count beyond the limits above. Of a dense product: a depth that is not a multiple of 16, a format that has
+/// no atoms (kernels/atom.h), W4A4. Tokens may be 0.
 Status validate(const Desc& desc);
 
 /// "NVFP4 w4a16, H 4096, I 1024, 512 experts, 10 a token, 8 tokens"
 std::string describe_layer(const Desc& desc);
-/// The same with its operation before it: "down NVFP4 w4a16, H 4096, I 1024, 512 experts, 10 a token, 8 tokens"
+/// The same with its operation before it: "down NVFP4 w4a16, H 4096, I 1024, 512 experts, 10 a token, 8 tokens", "dense
+/// BF16, M 2048, K 4096, 17 tokens"
 std::string describe(const Desc& desc);
 
 }  // namespace tessera::plan

@@ -15,8 +15,8 @@ Expected<Plan> make_plan(const Desc& desc, const DeviceFacts& device) {
   Plan plan{.desc = desc, .device = device, .k_segments = k_segments(desc), .candidates = {}};
   const Routing routing(desc);
   double least_us = std::numeric_limits<double>::infinity();
-  for (const Tile& tile : candidates(desc.path, desc.format)) {
-    Candidate candidate{.tile = tile, .rejected_because = reject_reason(tile, device), .cost = {}};
+  for (const Tile& tile : candidates(desc)) {
+    Candidate candidate{.tile = tile, .rejected_because = reject_reason(tile, device, plan.k_segments), .cost = {}};
     candidate.smem_bytes = smem_layout(tile, std::max(tile.stages, kStagesMin)).total_bytes;
     if (candidate.kept()) {
       candidate.resident_blocks = resident_blocks(device, candidate.smem_bytes, threads(tile), register_estimate(tile));

@@ -54,12 +54,10 @@ constexpr int register_limit(const Tile& t) {
   return std::min(share, kRegistersPerThreadMax);
 }
 
-/// Whether a W4A16 block has registers for the sum of K segments beside the running one.
+/// Whether a W4A16 block has registers for the sum of K segments beside the running one: a dense product's, where it is
+/// summed in more than one.
 constexpr bool folds_segments(const Tile& t) {
   return register_estimate(t) + accumulator_registers(t) <= register_limit(t);
 }
-
-/// Whether blocks may compute a K segment each: narrow tiles alone, wide ones have work enough.
-constexpr bool splits_segments(const Tile& t) { return t.blocks_per_sm > 1; }
 
 }  // namespace tessera::plan

@@ -22,7 +22,7 @@ std::string no_room(const Tile& tile) {
 
 }  // namespace
 
-std::string reject_reason(const Tile& tile, const DeviceFacts& device) {
+std::string reject_reason(const Tile& tile, const DeviceFacts& device, int segments) {
   if (!legal_shape(tile)) {
     return fmt::format("{} rows, {} columns, {} deep over {}x{} warps is not made of {}x{}x{} MMAs", tile.m, tile.n,
                        tile.k, tile.warps_m, tile.warps_n, kMmaRows, kMmaCols, kMmaDepth);
@@ -35,6 +35,10 @@ std::string reject_reason(const Tile& tile, const DeviceFacts& device) {
   if (registers > register_limit(tile)) {
     return fmt::format("{} registers a thread ({} accumulators), {} threads x {} blocks leave {}", registers,
                        accumulator_registers(tile), threads(tile), tile.blocks_per_sm, register_limit(tile));
+  }
+  if (segments > 1 && !folds_segments(tile)) {
+    return fmt::format("{} registers a thread and {} more for the sum of {} K segments, {} threads leave {}", registers,
+                       accumulator_registers(tile), segments, threads(tile), register_limit(tile));
   }
   if (total > device.smem_per_block_bytes) {
     return fmt::format("{} B, {} B over the {} B a block may have on {}", total, total - device.smem_per_block_bytes,

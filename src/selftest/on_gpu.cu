@@ -161,7 +161,6 @@ Expected<GemmOutcome> run_gemm(int gpu, const GemmProblem& p) {
   QuantizeArgs quantize{.format = p.tile.format, .depth = static_cast<int32_t>(p.shape.cols)};
   GemmArgs gemm{.group_bytes = static_cast<int64_t>(atom_matrix_bytes(p.shape)),
                 .strips = static_cast<int32_t>(strips(p.shape)),
-                .atoms = static_cast<int32_t>(atoms_per_strip(p.shape)),
                 .depth = static_cast<int32_t>(p.shape.cols),
                 .width = static_cast<int32_t>(p.shape.rows / p.shape.parts),
                 .swiglu = p.shape.parts == 2};

@@ -41,7 +41,7 @@ struct GemmOutcome {
   std::vector<std::byte> slices;  // W4A4: quantised activations, column_blocks_max of them, those without a slot zero
   std::vector<uint16_t> out;      // [slots, rows / parts] BF16
 };
-/// The grouped product of the tile's path, all of K in one segment; W4A4 quantises first.
+/// The grouped product of the tile's path; W4A4 quantises first.
 Expected<GemmOutcome> run_gemm(int gpu, const GemmProblem& problem);
 
 }  // namespace tessera::kernels::cuda

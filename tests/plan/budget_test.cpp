@@ -11,9 +11,9 @@ namespace {
 constexpr WeightFormat kFormats[] = {WeightFormat::nvfp4, WeightFormat::mxfp4};
 constexpr Path kPaths[] = {Path::w4a16, Path::w4a4};
 
-TEST(Budget, AtomsOfBothFormats) {
-  EXPECT_EQ(atom_bytes(WeightFormat::nvfp4), 2'048 + 256);
-  EXPECT_EQ(atom_bytes(WeightFormat::mxfp4), 2'048 + 128);
+TEST(Budget, SlicesOfEveryFormat) {
+  EXPECT_EQ(weight_slice_bytes(WeightFormat::bf16), 2'048);
+  EXPECT_EQ(weight_slice_bytes(WeightFormat::fp8_e4m3), 1'024);
   EXPECT_EQ(weight_slice_bytes(WeightFormat::nvfp4), 512 + 64);
   EXPECT_EQ(weight_slice_bytes(WeightFormat::mxfp4), 512 + 32);
   EXPECT_EQ(activation_slice_bytes(Path::w4a16, WeightFormat::mxfp4), 8 * 64 * 2);

@@ -137,39 +137,73 @@ TEST(Plan, RefusesWhatNoKernelAccepts) {
 }
 
 TEST(Plan, SegmentsBelongToTheWeight) {
-  const auto segments = [](const char* model, Op op) {
-    return k_segments(layer_desc(*find_model_shape(model), op, WeightFormat::nvfp4, Path::w4a16, 1));
+  const auto segments = [](int64_t rows, int64_t depth) {
+    const int one = k_segments(dense_desc(WeightFormat::bf16, rows, depth, 1));
+    for (const WeightFormat format : kDenseFormats) {
+      for (const int64_t tokens : {1, 4096}) EXPECT_EQ(k_segments(dense_desc(format, rows, depth, tokens)), one);
+    }
+    return one;
   };
-  EXPECT_EQ(segments("397b", Op::gate_up), 1);  // 320 blocks for one token
-  EXPECT_EQ(segments("397b-tp4", Op::gate_up), 4);
-  EXPECT_EQ(segments("397b-tp4", Op::down), 1);
-  EXPECT_EQ(segments("35b", Op::gate_up), 2);
+  EXPECT_EQ(segments(2048, 4096), 1);
+  EXPECT_EQ(segments(2048, 4112), 2);
+  EXPECT_EQ(segments(4096, 8192), 2);
+  EXPECT_EQ(segments(5120, 17408), 4);
+  EXPECT_EQ(segments(8176, 17408), 4);
+  EXPECT_EQ(segments(8177, 17408), 1);  // 512 strips
   for (const ModelShape& model : kModelShapes) {
     for (const Op op : kOps) {
-      const int one = k_segments(layer_desc(model, op, WeightFormat::nvfp4, Path::w4a16, 1));
-      for (const WeightFormat format : kFormats) {
-        for (const Path path : kPaths) {
-          const int want = path == Path::w4a4 ? 1 : one;  // prefill rows alone
-          EXPECT_EQ(k_segments(layer_desc(model, op, format, path, 4096)), want) << model.key;
-        }
-      }
+      for (const Path path : kPaths) EXPECT_EQ(k_segments(layer_desc(model, op, WeightFormat::nvfp4, path, 1)), 1);
     }
   }
 }
 
 RC_GTEST_PROP(Plan, SegmentsCoverTheDepth, ()) {
-  const Desc desc{.op = *rc::gen::element(Op::gate_up, Op::down),
-                  .hidden = *rc::gen::inRange<int64_t>(1, 1025) * 64,
-                  .intermediate = *rc::gen::inRange<int64_t>(1, 4097) * 16,
-                  .experts = 64,
-                  .experts_per_token = *rc::gen::inRange(1, 33)};
-  const int segments = k_segments(desc);
-  RC_ASSERT(segment_begin(desc, 0) == 0);
-  RC_ASSERT(segment_begin(desc, segments) == weight_depth(desc));
+  const int64_t depth = *rc::gen::inRange<int64_t>(1, 4097) * 16;
+  const int segments = k_segments(dense_desc(WeightFormat::bf16, 16, depth, 1));
+  RC_ASSERT(segment_begin(depth, segments, 0) == 0);
+  RC_ASSERT(segment_begin(depth, segments, segments) == depth);
   for (int s = 0; s < segments; ++s) {
-    RC_ASSERT(segment_begin(desc, s) < segment_begin(desc, s + 1));
-    RC_ASSERT(segment_begin(desc, s) % 256 == 0);
+    RC_ASSERT(segment_begin(depth, segments, s) < segment_begin(depth, segments, s + 1));
+    RC_ASSERT(segment_begin(depth, segments, s) % 256 == 0);
   }
+}
+
+TEST(Plan, DenseProductsHaveTilesOfTheirOwn) {
+  const auto h200 = *find_device("h200");
+  for (const WeightFormat format : kDenseFormats) {
+    for (const auto& [rows, depth] : {std::pair<int64_t, int64_t>{12'352, 2048}, {2048, 4096}, {5120, 17'408}}) {
+      for (const int64_t tokens : {17, 64, 512, 4096}) {
+        const auto plan = make_plan(dense_desc(format, rows, depth, tokens), h200);
+        ASSERT_TRUE(plan.ok()) << plan.status().message();
+        EXPECT_EQ(plan->candidates.size(), kDenseTiles.size());
+        EXPECT_TRUE(compiled(plan->chosen().tile));
+        EXPECT_EQ(plan->chosen().tile.format, format);
+        EXPECT_TRUE(plan->k_segments == 1 || folds_segments(plan->chosen().tile));
+        for (const Candidate& c : plan->candidates) {
+          if (!c.kept()) continue;
+          EXPECT_GT(c.cost.floor_us, 0);
+          EXPECT_GE(c.cost.weight_bytes, static_cast<double>(rows * depth) / 2);
+        }
+      }
+    }
+  }
+  // A wide tile holds no two sets of sums.
+  const auto deep = *make_plan(dense_desc(WeightFormat::bf16, 5120, 17'408, 4096), h200);
+  EXPECT_THAT(deep.candidates.back().rejected_because, HasSubstr("128 more for the sum of 4 K segments"));
+  EXPECT_TRUE(make_plan(dense_desc(WeightFormat::bf16, 5120, 4096, 4096), h200)->candidates.back().kept());
+}
+
+TEST(Plan, DenseProductsThatCannotBeAreRefused) {
+  const auto refusal = [](WeightFormat format, int64_t rows, int64_t depth, int64_t tokens) {
+    return std::string(validate(dense_desc(format, rows, depth, tokens)).message());
+  };
+  EXPECT_EQ(refusal(WeightFormat::bf16, 250, 64, 1), "");
+  EXPECT_THAT(refusal(WeightFormat::bf16, 0, 64, 1), HasSubstr("weight rows is 0"));
+  EXPECT_THAT(refusal(WeightFormat::bf16, 16, 40, 1), HasSubstr("the depth is 40, expected a positive multiple of 16"));
+  EXPECT_THAT(refusal(WeightFormat::mxfp4, 16, 48, 1), HasSubstr("multiple of 32"));
+  EXPECT_THAT(refusal(WeightFormat::f32, 16, 64, 1), HasSubstr("found F32"));
+  EXPECT_THAT(refusal(WeightFormat::bf16, 16, 64, -1), HasSubstr("0 to 65536"));
+  EXPECT_EQ(describe(dense_desc(WeightFormat::bf16, 2048, 4096, 17)), "dense BF16, M 2048, K 4096, 17 tokens");
 }
 
 }  // namespace

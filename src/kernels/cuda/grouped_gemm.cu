@@ -14,9 +14,8 @@ Status grouped_gemm(const plan::Tile& tile, const GemmArgs& args, int64_t column
     GemmArgs filled = args;
     const int strips = tile.m / plan::kMmaRows;
     filled.row_tiles = (args.strips + strips - 1) / strips;
-    const dim3 grid(static_cast<unsigned>(column_tiles * filled.row_tiles),
-                    args.partials != nullptr ? static_cast<unsigned>(args.segments) : 1U);
-    return device::launch(kernel.function, queue, grid, static_cast<unsigned>(plan::threads(tile)),
+    return device::launch(kernel.function, queue, static_cast<unsigned>(column_tiles * filled.row_tiles),
+                          static_cast<unsigned>(plan::threads(tile)),
                           static_cast<size_t>(plan::smem_layout(tile).total_bytes), filled);
   }
   return {StatusCode::unsupported, std::string("no kernel of tile ") + plan::name(tile.path) + " " +

@@ -26,7 +26,6 @@ struct GemmArgs {
   const std::byte* weights = nullptr;  // [groups] matrices of atoms, group_bytes apart
   int64_t group_bytes = 0;
   int32_t strips = 0;            // of one group
-  int32_t atoms = 0;             // of a strip
   int32_t depth = 0;             // K, a multiple of 16
   const float* alpha = nullptr;  // [groups, 2]: factor of rows 0..7 of every strip, and of rows 8..15: atom_alpha
                                  // (W4A16), or weight scale times input scale (W4A4)
@@ -42,18 +41,15 @@ struct GemmArgs {
   const uint16_t* x = nullptr;      // [rows, depth] BF16
   const int32_t* x_rows = nullptr;  // [slots]: row of x; null: the slot itself
   bool weights_early = false;       // tiles may be read, and weights loaded, before the PDL wait (step_tables.h)
-  int32_t segments = 1;             // of K (plan::k_segments)
-  // One segment a block (blockIdx.y), its sums here: segments * gridDim.x * tile.m * tile.n floats; null: a block sums
-  // all segments.
-  float* partials = nullptr;
-  int32_t* tickets = nullptr;  // [blocks of one segment], zero before and after the launch; with partials
 
   // W4A4
   const std::byte* activations = nullptr;  // of quantize_activations (quantize.h)
+
+  static constexpr bool kSegments = false;  // K is summed in one
+  [[nodiscard]] constexpr int64_t x_row_elements() const { return depth; }
 };
 
-/// A compiled kernel. Grid: row_tiles * (bound of column tiles) blocks, times segments in y with partials; blocks
-/// beyond *tile_count return at once.
+/// A compiled kernel. Grid: row_tiles * (bound of column tiles) blocks; blocks beyond *tile_count return at once.
 struct Kernel {
   plan::Tile tile;
   void (*function)(GemmArgs) = nullptr;

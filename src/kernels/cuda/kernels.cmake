@@ -1,6 +1,7 @@
 # The CUDA kernels of tessera_kernels.
 target_sources(tessera_kernels PRIVATE
-  cuda/atom.cu cuda/grouped_gemm.cu cuda/kernels.cpp cuda/moe.cu cuda/moe_plan.cpp cuda/quantize.cu cuda/route.cu)
+  cuda/atom.cu cuda/grouped_gemm.cu cuda/kernels.cpp cuda/moe.cu cuda/moe_plan.cpp cuda/quantize.cu cuda/route.cu
+  cuda/dense.cpp cuda/dense_plan.cpp cuda/dense_kernels.cpp cuda/dense_decode.cu cuda/norm.cu cuda/embed.cu)
 # One source a family of tiles, so that they compile side by side.
 foreach(family "w4a16;2" "w4a16;1" "w4a4;2" "w4a4;1")
   list(GET family 0 path)
@@ -12,6 +13,11 @@ foreach(family "w4a16;2" "w4a16;1" "w4a4;2" "w4a4;1")
       target_sources(tessera_kernels PRIVATE ${source})
     endforeach()
   endforeach()
+endforeach()
+foreach(format bf16 fp8_e4m3 nvfp4 mxfp4)
+  set(source ${CMAKE_CURRENT_BINARY_DIR}/dense_${format}.cu)
+  configure_file(cuda/dense_family.cu.in ${source} @ONLY)
+  target_sources(tessera_kernels PRIVATE ${source})
 endforeach()
 # Layout functions of headers are plain constexpr. Fat binaries stay readable to the test that checks what the compiler
 # made of each kernel.

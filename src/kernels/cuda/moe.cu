@@ -124,7 +124,6 @@ GemmArgs gemm_args(const MoePlan& plan, const MoeArgs& args, const MoeWorkspace&
   gemm.weights = gate_up ? args.gate_up : args.down;
   gemm.group_bytes = static_cast<int64_t>(atom_matrix_bytes(shape));
   gemm.strips = static_cast<int32_t>(strips(shape));
-  gemm.atoms = static_cast<int32_t>(atoms_per_strip(shape));
   gemm.alpha = gate_up ? args.gate_up_alpha : args.down_alpha;
   gemm.depth = static_cast<int32_t>(shape.cols);
   gemm.out = at<uint16_t>(args, gate_up ? w.gated : w.rows);
@@ -139,11 +138,6 @@ GemmArgs gemm_args(const MoePlan& plan, const MoeArgs& args, const MoeWorkspace&
   gemm.x = gate_up ? args.x : at<uint16_t>(args, w.gated);
   gemm.x_rows = gate_up ? at<int32_t>(args, w.slot_token) : nullptr;
   gemm.weights_early = !gate_up;
-  gemm.segments = plan::k_segments(desc);
-  if (splits(plan, op)) {
-    gemm.partials = at<float>(args, w.partials);
-    gemm.tickets = at<int32_t>(args, w.tickets);
-  }
   return gemm;
 }
 

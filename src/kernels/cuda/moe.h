@@ -17,12 +17,6 @@
 // rows of both products.
 namespace tessera::kernels::cuda {
 
-/// Slots up to which K segments are summed by blocks of their own, by way of memory; with more slots, blocks are many
-/// enough, and each sums all segments. The bits are the same.
-inline constexpr int64_t kPartialSlotsMax = 256;
-/// Counters of finished segments, for the most blocks that such a launch can have.
-inline constexpr int64_t kTicketsMax = int64_t{1} << 16;
-
 /// What moe() cannot run, with every parameter in the message.
 Status supports(const plan::Desc& desc);
 
@@ -37,28 +31,23 @@ struct MoePlan {
 Expected<MoePlan> plan_moe(const plan::Desc& desc, const plan::DeviceFacts& device,
                            const plan::TuningCache& tuning = {});
 
-/// The same with given tiles, for tests and tuning. unsupported: there is no such kernel, or it cannot sum the weight's
-/// segments at this number of slots.
+/// The same with given tiles, for tests and tuning. unsupported: there is no such kernel.
 Expected<MoePlan> plan_moe(const plan::Desc& desc, const plan::Tile& gate_up, const plan::Tile& down);
 
-/// Whether the tile's kernel is compiled and can sum the weight's segments at this number of slots.
+/// Whether the tile's kernel is compiled.
 bool can_run(const plan::Desc& desc, const plan::Tile& tile);
 
 /// Device memory of one call. Offsets are bytes, multiples of 256.
 struct MoeWorkspace {
-  size_t tickets = 0;  // int32 [kTicketsMax]: at offset 0 whatever the plan, zero before the first call
   size_t ids = 0, weights = 0, slots = 0, slot_token = 0, first_slot = 0, chunk_counts = 0;
   size_t tiles[2] = {}, tile_count[2] = {};
-  size_t fp4 = 0;       // W4A4: slices of the tokens, then of `gated`
-  size_t gated = 0;     // [slots, I] BF16
-  size_t rows = 0;      // [slots, H] BF16
-  size_t partials = 0;  // fp32
+  size_t fp4 = 0;    // W4A4: slices of the tokens, then of `gated`
+  size_t gated = 0;  // [slots, I] BF16
+  size_t rows = 0;   // [slots, H] BF16
   size_t bytes = 0;
 };
 MoeWorkspace moe_workspace(const MoePlan& plan);
 
-/// Whether blocks of this operation take one K segment each.
-bool splits(const MoePlan& plan, plan::Op op);
 /// Column tiles of a launch: a bound for any routing.
 int64_t column_tiles(const MoePlan& plan, plan::Op op);
 

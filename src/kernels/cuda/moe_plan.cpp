@@ -8,7 +8,6 @@
 #include "kernels/fp4_activation.h"
 #include "plan/candidates.h"
 #include "plan/plan.h"
-#include "plan/registers.h"
 
 // Host decisions of the layer: which kernels, and how much memory. No device code.
 namespace tessera::kernels::cuda {
@@ -36,11 +35,8 @@ Expected<plan::Tile> choose(const plan::Desc& desc, const plan::DeviceFacts& dev
 
 Status check(const plan::Desc& desc, const plan::Tile& tile) {
   if (can_run(desc, tile)) return {};
-  return error(StatusCode::unsupported,
-               "no {} kernel of tile {} ({} blocks per SM) for {}: it is not compiled, or has no registers for {} K "
-               "segments",
-               plan::name(tile.path), plan::shape_name(tile), tile.blocks_per_sm, plan::describe(desc),
-               plan::k_segments(desc));
+  return error(StatusCode::unsupported, "no {} kernel of tile {} ({} blocks per SM) is compiled for {}",
+               plan::name(tile.path), plan::shape_name(tile), tile.blocks_per_sm, plan::describe(desc));
 }
 
 }  // namespace
@@ -56,9 +52,7 @@ Status supports(const plan::Desc& desc) {
 
 bool can_run(const plan::Desc& desc, const plan::Tile& tile) {
   const auto compiled = kernels(desc.path, desc.format);
-  if (std::none_of(compiled.begin(), compiled.end(), [&](const Kernel& k) { return k.tile == tile; })) return false;
-  return plan::k_segments(desc) == 1 || plan::folds_segments(tile) ||
-         (plan::splits_segments(tile) && plan::slots(desc) <= kPartialSlotsMax);
+  return std::any_of(compiled.begin(), compiled.end(), [&](const Kernel& k) { return k.tile == tile; });
 }
 
 Expected<MoePlan> plan_moe(const plan::Desc& desc, const plan::DeviceFacts& device, const plan::TuningCache& tuning) {
@@ -77,11 +71,6 @@ Expected<MoePlan> plan_moe(const plan::Desc& desc, const plan::Tile& gate_up_til
   return MoePlan{gate_up, gate_up_tile, down_tile};
 }
 
-bool splits(const MoePlan& plan, plan::Op op) {
-  return plan::k_segments(with_op(plan.desc, op)) > 1 && plan::splits_segments(plan.tile(op)) &&
-         plan::slots(plan.desc) <= kPartialSlotsMax;
-}
-
 int64_t column_tiles(const MoePlan& plan, plan::Op op) {
   const plan::Desc& d = plan.desc;
   return slot_tiles_max(plan::slots(d), d.experts, plan.tile(op).n);
@@ -96,7 +85,6 @@ MoeWorkspace moe_workspace(const MoePlan& plan) {
     return at;
   };
   const int64_t slots = plan::slots(d);
-  w.tickets = take(kTicketsMax, 4);
   w.ids = take(slots, 4);
   w.weights = take(slots, 4);
   w.slots = take(slots, 4);
@@ -113,15 +101,6 @@ MoeWorkspace moe_workspace(const MoePlan& plan) {
   }
   w.gated = take(slots * d.intermediate, 2);
   w.rows = take(slots * d.hidden, 2);
-  int64_t partials = 0;
-  for (const plan::Op op : {plan::Op::gate_up, plan::Op::down}) {
-    if (!splits(plan, op)) continue;
-    const plan::Desc desc = with_op(d, op);
-    const plan::Tile& tile = plan.tile(op);
-    const int64_t row_tiles = (plan::weight_rows(desc) + tile.m - 1) / tile.m;
-    partials = std::max(partials, plan::k_segments(desc) * column_tiles(plan, op) * row_tiles * tile.m * tile.n);
-  }
-  w.partials = take(partials, 4);
   return w;
 }
 

@@ -11,12 +11,12 @@
 #include "kernels/ptx/cp_async.cuh"
 #include "kernels/ptx/griddepcontrol.cuh"
 #include "kernels/ptx/mma_bf16.cuh"
-#include "kernels/ptx/prefetch.cuh"
 #include "kernels/ptx/shared_memory.cuh"
 #include "plan/budget.h"
 #include "plan/registers.h"
 
-// The W4A16 grouped product: 4-bit weights (M) times BF16 tokens (N).
+// Products of weights (M), decoded to BF16, and BF16 tokens (N): the W4A16 grouped product, and what it shares with the
+// dense product of many rows (dense_gemm.cuh), whose Args differ.
 //
 // One block computes tile.m weight rows of up to tile.n slots of one group. Consumer warps own whole strips and all
 // columns: each weight is decoded once. Activations lie in a stage in the order of lanes, in each slice and 8 columns
@@ -29,8 +29,8 @@
 // its registers.
 //
 // Same bits for every tile: an accumulator is summed serially over slices of K = 64, in each by MMAs 0..3 (atom.h),
-// from zero in each K segment; segments are added in ascending order by fp32 additions. Slices beyond the depth are not
-// multiplied, so that the number of steps depends on the depth alone.
+// from zero in each K segment, of which dense products may have several; segments are added in ascending order by fp32
+// additions. Slices beyond the depth are not multiplied, so that the number of steps depends on the depth alone.
 namespace tessera::kernels::cuda {
 
 namespace w4a16 {
@@ -54,7 +54,6 @@ struct Shape {
   static constexpr bool kConsumersLoad = plan::producer_warps(kTile) == 0;  // activations
   static constexpr int kLoaders = kConsumersLoad ? kConsumers : plan::producer_warps(kTile);
   static constexpr bool kFolds = plan::folds_segments(kTile);
-  static constexpr bool kSplits = plan::splits_segments(kTile);
   static_assert(kTile.warps_n == 1 && (kWarpStrips == 1 || kWarpStrips == 2));
 
   using Ring = Pipeline<kStages, Budget::kSmem.barriers_offset>;
@@ -64,17 +63,9 @@ struct Shape {
 
 /// What a block works on.
 struct BlockWork : BlockTile {
-  int cols;         // column blocks with a column, at most tile.n / 8
-  int first_slice;  // of K
-  int slices;
+  int cols;    // column blocks with a column, at most tile.n / 8
+  int slices;  // of K
 };
-
-/// First slice of segment s: plan::segment_begin.
-__device__ inline int segment_slice(const GemmArgs& args, int s) {
-  const int units = (args.depth + kAtomDepth - 1) / kAtomDepth;
-  const int slices = (args.depth + kSliceDepth - 1) / kSliceDepth;
-  return min(s * units / args.segments * (kAtomDepth / kSliceDepth), slices);
-}
 
 // ---- loads ----
 
@@ -86,12 +77,12 @@ class WeightLoads {
 
  public:
   /// Issues the loads of the first kStages - 1 steps.
-  __device__ WeightLoads(const GemmArgs& args, const BlockWork& work, uint32_t smem, int warp, int lane) {
+  template <typename Args>
+  __device__ WeightLoads(const Args& args, const BlockWork& work, uint32_t smem, int warp, int lane) {
     const int strip = warp * S::kWarpStrips + lane / kLanes;
-    const int64_t strip_bytes = int64_t{args.atoms} * (kAtomDepth / kSliceDepth) * S::kSliceBytes;
+    const int64_t strip_bytes = int64_t{work.slices} * S::kSliceBytes;
     from_ = args.weights + work.tile.group * args.group_bytes +
-            (work.strip + min(strip, work.strips - 1)) * strip_bytes + work.first_slice * S::kSliceBytes +
-            first_byte(lane);
+            (work.strip + min(strip, work.strips - 1)) * strip_bytes + first_byte(lane);
     to_ = smem + strip * kStepBytes + first_byte(lane);
 #pragma unroll 1
     for (int step = 0; step < S::kStages - 1; ++step) load(work, step, false, lane);
@@ -128,25 +119,25 @@ class WeightLoads {
 /// Brings activations, as one of kLoaders warps: every kLoaders-th column block. Lane 4 c + q brings bytes 16 q of
 /// column c, of both halves of a slice. Through L1: blocks of one column tile read the same rows at the same time, and
 /// for one token all blocks do, which would queue up at the L2 slices that have them.
-template <typename Budget>
+template <typename Budget, typename Args>
 class ActivationLoads {
   using S = Shape<Budget>;
 
  public:
   /// After the kernel's PDL wait.
-  __device__ ActivationLoads(const GemmArgs& args, const BlockWork& work, int loader, int lane)
-      : loader_(loader), lane_(lane), k_(work.first_slice * kSliceDepth + lane % 4 * 8) {
+  __device__ ActivationLoads(const Args& args, const BlockWork& work, int loader, int lane)
+      : loader_(loader), lane_(lane), k_(lane % 4 * 8) {
 #pragma unroll
     for (int i = 0; i < kMine; ++i) {
       const int column = (i * S::kLoaders + loader) * plan::kMmaCols + lane / 4;
       const int slot = work.tile.first_slot + min(column, work.tile.columns - 1);
       const int64_t row = args.x_rows != nullptr ? __ldcg(args.x_rows + slot) : slot;
-      rows_[i] = args.x + row * args.depth + k_;
+      rows_[i] = args.x + row * args.x_row_elements() + k_;
     }
   }
 
   /// The next step, `step`.
-  __device__ void load(const GemmArgs& args, const BlockWork& work, uint32_t smem, int step) {
+  __device__ void load(const Args& args, const BlockWork& work, uint32_t smem, int step) {
     const int stage = step % S::kStages;
     const int slices = work.slices - step * S::kSlices;
     const uint32_t to = smem + stage * S::kStageBytes + S::kActivations + loader_ * S::kColBytes + lane_ * 16;
@@ -177,12 +168,11 @@ class ActivationLoads {
   const uint16_t* rows_[kMine];
 };
 
-template <typename Budget>
-__device__ void produce_activations(const GemmArgs& args, const BlockWork& work, uint32_t smem, int loader, int lane) {
+/// After the kernel's PDL wait.
+template <typename Budget, typename Args>
+__device__ void produce_activations(const Args& args, const BlockWork& work, uint32_t smem, int loader, int lane) {
   using S = Shape<Budget>;
-  if (args.weights_early) ptx::griddepcontrol_wait();
-  ptx::griddepcontrol_launch_dependents();
-  ActivationLoads<Budget> activations(args, work, loader, lane);
+  ActivationLoads<Budget, Args> activations(args, work, loader, lane);
   for (int step = 0; step < S::steps(work.slices); ++step) {
     S::Ring::wait_until_empty(smem, step);
     activations.load(args, work, smem, step);
@@ -246,7 +236,7 @@ __device__ inline void multiply(const std::byte* stage, int slice, int cols, int
   }
 }
 
-/// Steps [step, end) of this block's K range; `at` and `weights` run on from call to call. load_ahead(step) is called
+/// Steps [step, end) of K; `at` and `weights` run on from call to call. load_ahead(step) is called
 /// in each, after its first slice: by then other warps too have left the stage before.
 template <typename Budget, typename LoadAhead>
 __device__ inline void multiply_steps(const BlockWork& work, const std::byte* smem, uint32_t smem_address, int step,
@@ -295,69 +285,20 @@ __device__ inline void for_each_accumulator(Each&& each) {
   }
 }
 
-/// Writes this segment's sums, and in the last block to come, adds all segments in order. Returns whether this is that
-/// block. The order of arrival decides who adds, not what. Sums lie as threads hold them, four to a load.
-template <typename Budget>
-__device__ inline bool combine_segments(const GemmArgs& args, std::byte* smem, int warp, int lane,
-                                        Accumulators<Budget>& acc) {
-  using S = Shape<Budget>;
-  constexpr int kThreads = S::kConsumers * 32;
-  constexpr int kQuads = S::kWarpStrips * S::kCols;
-  const int64_t segment_quads = int64_t{gridDim.x} * kQuads * kThreads;
-  float4* quads = reinterpret_cast<float4*>(args.partials) + int64_t{blockIdx.x} * kQuads * kThreads + warp * 32 + lane;
-  float4* mine = quads + blockIdx.y * segment_quads;
-#pragma unroll
-  for (int i = 0; i < kQuads; ++i) {
-    const float(&v)[4] = acc[i / S::kCols][i % S::kCols];
-    __stcg(mine + i * kThreads, float4{v[0], v[1], v[2], v[3]});
-  }
-  __threadfence();
-  ptx::barrier_sync(1, kThreads);  // every warp has written, and has read its last stage: its bytes are free
-  auto* shared_word = reinterpret_cast<int32_t*>(smem);
-  if (warp == 0 && lane == 0) {
-    const int32_t before = atomicAdd(args.tickets + blockIdx.x, 1);
-    if (before == args.segments - 1) args.tickets[blockIdx.x] = 0;
-    *shared_word = before;
-  }
-  ptx::barrier_sync(1, kThreads);
-  if (*shared_word != args.segments - 1) return false;
-  __threadfence();
-#pragma unroll
-  for (int i = 0; i < kQuads; ++i) {
-    float(&v)[4] = acc[i / S::kCols][i % S::kCols];
-    const float4 first = __ldcg(quads + i * kThreads);
-    v[0] = first.x, v[1] = first.y, v[2] = first.z, v[3] = first.w;
-  }
-#pragma unroll 1
-  for (int segment = 1; segment < args.segments; ++segment) {
-    quads += segment_quads;
-#pragma unroll
-    for (int i = 0; i < kQuads; ++i) {
-      float(&v)[4] = acc[i / S::kCols][i % S::kCols];
-      const float4 part = __ldcg(quads + i * kThreads);
-      v[0] = __fadd_rn(v[0], part.x), v[1] = __fadd_rn(v[1], part.y);
-      v[2] = __fadd_rn(v[2], part.z), v[3] = __fadd_rn(v[3], part.w);
-    }
-  }
-  return true;
-}
-
-/// Multiplies the block's K range and writes the rows. weights, load_ahead: multiply_steps.
-template <typename Budget, typename LoadAhead>
-__device__ inline void consume(const GemmArgs& args, const BlockWork& work, std::byte* smem, uint32_t smem_address,
+/// Multiplies and writes the rows. weights, load_ahead: multiply_steps.
+template <typename Budget, typename Args, typename LoadAhead>
+__device__ inline void consume(const Args& args, const BlockWork& work, std::byte* smem, uint32_t smem_address,
                                int warp, int lane, WeightLoads<Budget>& weights, const LoadAhead& load_ahead) {
   using S = Shape<Budget>;
-  ptx::prefetch_l2(row_factors(args, work));  // for write_rows
   Accumulators<Budget> acc = {};
   typename S::Ring::Place at;
   const int steps = S::steps(work.slices);
-  if constexpr (S::kFolds) {
-    const int segments = args.partials != nullptr ? 1 : args.segments;
+  if constexpr (Args::kSegments && S::kFolds) {
     Accumulators<Budget> total = {};
     int step = 0;
 #pragma unroll 1
-    for (int segment = 0; segment < segments; ++segment) {
-      const int end = segment + 1 == segments ? steps : segment_slice(args, segment + 1) / S::kSlices;
+    for (int segment = 0; segment < args.segments; ++segment) {
+      const int end = segment + 1 == args.segments ? steps : args.segment_slice(segment + 1) / S::kSlices;
       for_each_accumulator<Budget>([&](int i, int c, int e) { acc[i][c][e] = 0.0F; });
       multiply_steps<Budget>(work, smem, smem_address, step, end, at, weights, warp, lane, acc, load_ahead);
       for_each_accumulator<Budget>([&](int i, int c, int e) {
@@ -369,25 +310,20 @@ __device__ inline void consume(const GemmArgs& args, const BlockWork& work, std:
   } else {
     multiply_steps<Budget>(work, smem, smem_address, 0, steps, at, weights, warp, lane, acc, load_ahead);
   }
-  if constexpr (S::kSplits) {
-    if (args.partials != nullptr && !combine_segments<Budget>(args, smem, warp, lane, acc)) return;
-  }
   write_rows<S>(args, work, smem, smem_address, warp, lane, [&](int i, int c) {
     const float(&v)[4] = acc[i][c];
     return float4{v[0], v[1], v[2], v[3]};
   });
 }
 
-/// A consumer warp that loads its share of the activations as well, kStages - 1 steps ahead.
-template <typename Budget>
-__device__ inline void load_and_consume(const GemmArgs& args, const BlockWork& work, std::byte* smem,
-                                        uint32_t smem_address, int warp, int lane) {
+/// A consumer warp that loads its share of the activations as well, kStages - 1 steps ahead. After the kernel's PDL
+/// wait.
+template <typename Budget, typename Args>
+__device__ inline void load_and_consume(const Args& args, const BlockWork& work, std::byte* smem, uint32_t smem_address,
+                                        int warp, int lane, WeightLoads<Budget>& weights) {
   using S = Shape<Budget>;
   const int steps = S::steps(work.slices), ahead = S::kStages - 1;
-  WeightLoads<Budget> weights(args, work, smem_address, warp, lane);
-  if (args.weights_early) ptx::griddepcontrol_wait();
-  ptx::griddepcontrol_launch_dependents();
-  ActivationLoads<Budget> activations(args, work, warp, lane);
+  ActivationLoads<Budget, Args> activations(args, work, warp, lane);
   for (int step = 0; step < min(steps, ahead); ++step) activations.load(args, work, smem_address, step);
   consume<Budget>(args, work, smem, smem_address, warp, lane, weights, [&](int step) {
     step += ahead;
@@ -395,6 +331,31 @@ __device__ inline void load_and_consume(const GemmArgs& args, const BlockWork& w
     S::Ring::wait_until_empty(smem_address, step);
     activations.load(args, work, smem_address, step);
   });
+}
+
+/// A block, from the point where its part of the weights is known. wait(): the PDL wait, if it is still to come, and
+/// what can be known only then; false: there is nothing to do. By every thread.
+template <typename Budget, typename Args, typename Wait>
+__device__ inline void run_block(const Args& args, BlockWork& work, std::byte* smem, uint32_t smem_address,
+                                 const Wait& wait) {
+  using S = Shape<Budget>;
+  const int warp = static_cast<int>(threadIdx.x) / 32, lane = static_cast<int>(threadIdx.x) % 32;
+  __syncthreads();  // the ring is there
+  if (warp >= S::kConsumers) {
+    if (wait()) produce_activations<Budget>(args, work, smem_address, warp - S::kConsumers, lane);
+    return;
+  }
+  WeightLoads<Budget> weights(args, work, smem_address, warp, lane);
+  RowFactors<Args>(args, work).prefetch(lane);  // for write_rows
+  if (!wait()) {
+    ptx::cp_async_wait_group<0>();
+    return;
+  }
+  if constexpr (S::kConsumersLoad) {
+    load_and_consume<Budget>(args, work, smem, smem_address, warp, lane, weights);
+  } else {
+    consume<Budget>(args, work, smem, smem_address, warp, lane, weights, [](int) {});
+  }
 }
 
 }  // namespace w4a16
@@ -405,30 +366,20 @@ __global__ void __launch_bounds__(Budget::kThreads, Budget::kTile.blocks_per_sm)
   using S = w4a16::Shape<Budget>;
   std::byte* smem = ptx::dynamic_shared_memory();
   const uint32_t smem_address = ptx::shared_address(smem);
-  const int warp = static_cast<int>(threadIdx.x) / 32, lane = static_cast<int>(threadIdx.x) % 32;
-
   if (threadIdx.x == 0) S::Ring::init(smem_address, 32 * S::kLoaders, 32 * S::kConsumers);
   if (!args.weights_early) ptx::griddepcontrol_wait();
   w4a16::BlockWork work;
   if (!find_block_tile(args, S::kStrips, work)) {
-    ptx::griddepcontrol_wait();
+    ptx::griddepcontrol_wait();  // on every path: else a grid without work would end before the one before it
     return;
   }
   work.cols = (work.tile.columns + plan::kMmaCols - 1) / plan::kMmaCols;
-  const bool one_segment = args.partials != nullptr;
-  work.first_slice = one_segment ? w4a16::segment_slice(args, static_cast<int>(blockIdx.y)) : 0;
-  work.slices =
-      w4a16::segment_slice(args, one_segment ? static_cast<int>(blockIdx.y) + 1 : args.segments) - work.first_slice;
-  __syncthreads();
-  if constexpr (S::kConsumersLoad) {
-    w4a16::load_and_consume<Budget>(args, work, smem, smem_address, warp, lane);
-  } else if (warp < S::kConsumers) {
-    w4a16::WeightLoads<Budget> weights(args, work, smem_address, warp, lane);
+  work.slices = static_cast<int>(plan::slices(args.depth));
+  w4a16::run_block<Budget>(args, work, smem, smem_address, [&] {
     if (args.weights_early) ptx::griddepcontrol_wait();
-    w4a16::consume<Budget>(args, work, smem, smem_address, warp, lane, weights, [](int) {});
-  } else {
-    w4a16::produce_activations<Budget>(args, work, smem_address, warp - S::kConsumers, lane);
-  }
+    ptx::griddepcontrol_launch_dependents();
+    return true;
+  });
 }
 
 }  // namespace tessera::kernels::cuda

@@ -10,7 +10,6 @@
 #include "kernels/ptx/cp_async_bulk.cuh"
 #include "kernels/ptx/griddepcontrol.cuh"
 #include "kernels/ptx/mma_fp4.cuh"
-#include "kernels/ptx/prefetch.cuh"
 #include "kernels/ptx/shared_memory.cuh"
 #include "plan/budget.h"
 
@@ -62,7 +61,7 @@ __device__ inline uint32_t load_scales(const std::byte* p) {
 template <typename Budget>
 __device__ inline void produce(const GemmArgs& args, const BlockWork& work, uint32_t smem, int lane) {
   using S = Shape<Budget>;
-  const int64_t strip_bytes = int64_t{args.atoms} * (kAtomDepth / kSliceDepth) * S::kWeightBytes;
+  const int64_t strip_bytes = plan::slices(args.depth) * S::kWeightBytes;
   const std::byte* weights = args.weights + work.tile.group * args.group_bytes + work.strip * strip_bytes;
   const int64_t col_bytes = int64_t{work.slices} * S::kActivationBytes;
   const std::byte* activations = args.activations + column_block(work.tile.first_slot, work.tile.group) * col_bytes;
@@ -128,7 +127,7 @@ __device__ inline void consume(const GemmArgs& args, const BlockWork& work, std:
   const int first_col = warp / S::kWarpsM * S::kWarpCols;
   const int weights = warp % S::kWarpsM * S::kWarpStrips * S::kSlices * S::kWeightBytes;
   const int activations = S::kActivations + first_col * S::kSlices * S::kActivationBytes;
-  ptx::prefetch_l2(row_factors(args, work));  // for write_rows
+  RowFactors<GemmArgs>(args, work).prefetch(lane);  // for write_rows
   Accumulators<Budget> d = {};
   typename S::Ring::Place at;
   for (int slice = 0; slice < work.slices; slice += S::kSlices) {

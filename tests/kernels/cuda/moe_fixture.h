@@ -12,9 +12,9 @@
 
 #include "device/cuda.h"
 #include "kernels/atom.h"
-#include "kernels/reference/moe_reference.h"
 #include "kernels/cuda/moe.h"
 #include "kernels/matrix_fixture.h"
+#include "kernels/reference/moe_reference.h"
 #include "kernels/spelt_math.h"
 
 // A random mixture-of-experts layer in device memory, and the reference that rounds where kernels/moe.h says.
@@ -195,11 +195,9 @@ struct MoeInput {
 /// Where a call has written nothing.
 inline constexpr uint16_t kUntouched = 0x7fc1;
 
-/// Zero tickets, and garbage: a call must not read what it has not written.
+/// Garbage: a call must not read what it has not written.
 inline std::vector<std::byte> fresh_workspace(const MoePlan& plan) {
-  std::vector<std::byte> bytes(moe_workspace(plan).bytes, std::byte{0xa5});
-  std::fill_n(bytes.begin() + static_cast<int64_t>(moe_workspace(plan).tickets), kTicketsMax * 4, std::byte{0});
-  return bytes;
+  return std::vector<std::byte>(moe_workspace(plan).bytes, std::byte{0xa5});
 }
 
 /// A layer's call with its buffers. run() may be captured.

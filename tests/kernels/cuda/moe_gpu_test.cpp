@@ -2,11 +2,9 @@
 #include <optional>
 #include <string>
 
-#include "kernels/cuda/atom.h"
 #include "kernels/cuda/moe_fixture.h"
 #include "kernels/cuda/route.h"
 #include "plan/candidates.h"
-#include "plan/registers.h"
 
 // A mixture-of-experts layer, on a GPU (label gpu) and, but for tests named Large*, in the simulator. Ours against
 // ours: bits. Against the reference: relative L2 of 1e-3. Tests named Small* are for compute-sanitizer.
@@ -33,7 +31,7 @@ plan::Desc with_tokens(plan::Desc d, int64_t tokens) {
   return d;
 }
 
-/// The same tile for both products; nothing where the tile cannot sum this weight's segments.
+/// The same tile for both products; nothing where it is not compiled.
 std::optional<MoePlan> plan_of(const plan::Desc& d, const plan::Tile& tile) {
   const auto plan = plan_moe(d, tile, tile);
   if (plan.ok()) return *plan;
@@ -95,7 +93,6 @@ std::vector<uint16_t> run_product(const plan::Tile& tile, const AtomShape& shape
   GemmArgs args;
   args.weights = weights.get();
   args.strips = static_cast<int32_t>(strips(shape));
-  args.atoms = static_cast<int32_t>(atoms_per_strip(shape));
   args.alpha = alpha.get();
   args.x = device_x.get();
   args.depth = static_cast<int32_t>(shape.cols);
@@ -213,37 +210,6 @@ TEST(MoeGpu, LargeEveryTileGivesTheSameBitsAndTheyAreRight) {
       }
     }
   }
-}
-
-TEST(MoeGpu, SegmentsGiveTheSameBitsSplitAndFolded) {
-  const Layer layer(make_desc(WeightFormat::nvfp4, 4096, 64, 8, 2, 0));
-  ASSERT_EQ(plan::k_segments(layer.desc), 4);
-  const plan::Desc many = with_tokens(layer.desc, 150);  // more than kPartialSlotsMax slots: folded
-  ASSERT_GT(plan::slots(many), kPartialSlotsMax);
-  const MoeInput all(many, Pattern::random, 7);
-  std::vector<uint16_t> want;
-  int folded = 0, split = 0;
-  for (const Kernel& kernel : kernels(plan::Path::w4a16, WeightFormat::nvfp4)) {
-    if (const auto plan = plan_of(many, kernel.tile)) {
-      const auto got = run_moe(*plan, layer, all);
-      if (want.empty()) {
-        want = got;
-        expect_close(layer, all, want, 150, 50, "four segments");
-      }
-      expect_equal(got, want, plan::shape_name(kernel.tile));
-      ++folded;
-    }
-    const plan::Desc few = with_tokens(layer.desc, 7);
-    const MoeInput some = all.tokens(many, 0, 7);
-    if (const auto plan = plan_of(few, kernel.tile)) {
-      expect_equal(run_moe(*plan, layer, some), {want.begin(), want.begin() + 7 * 4096}, "7 of 150 tokens");
-      split += plan::splits_segments(kernel.tile) ? 1 : 0;
-    }
-    if (HasFatalFailure()) return;
-  }
-  const auto kernels = static_cast<int>(cuda::kernels(plan::Path::w4a16, WeightFormat::nvfp4).size());
-  EXPECT_GT(folded, kernels / 3);
-  EXPECT_GT(split, kernels / 3);
 }
 
 TEST(MoeGpu, ATokenAloneHasTheBitsThatItHasAmongOthers) {
@@ -419,7 +385,7 @@ TEST(MoeGpu, LargeTheMostTokens) {
 }
 
 TEST(MoeGpu, LargeRepeatsAndGraphsGiveTheSameBits) {
-  for (const int64_t hidden : {448, 4096}) {  // one segment, and several by tickets
+  for (const int64_t hidden : {448, 4096}) {
     const Layer layer(make_desc(WeightFormat::nvfp4, hidden, 64, 8, 2, 0));
     const plan::Desc d = with_tokens(layer.desc, 6);
     const MoeInput input(d, Pattern::random, 13);
@@ -593,80 +559,6 @@ TEST(MoeGpu, SmallPdlChangesNoBit) {
       run_and_wait(without, false);
       expect_equal(without.delta.read(), with.delta.read(), std::to_string(tokens) + " tokens");
       EXPECT_TRUE(Lists(with, tokens) == Lists(without, tokens));
-    }
-  }
-}
-
-TEST(MoeGpu, SmallAtomsAreThoseOfTheCpu) {
-  for (const WeightFormat format : kFormats) {
-    const RandomMatrix gate(format, 48, 320, 21), up(format, 48, 320, 22);
-    const format::MatrixView parts[] = {gate.view(), up.view()};
-    for (const size_t count : {size_t{1}, size_t{2}}) {
-      const std::span<const format::MatrixView> some(parts, count);
-      PackArgs args;
-      args.shape = *atom_shape(some);
-      std::vector<std::byte> want(atom_matrix_bytes(args.shape));
-      ASSERT_TRUE(kernels::pack_atoms(some, want.data()).ok());
-      const auto bytes = [](const std::vector<std::byte>& v, size_t n) {
-        return std::span<const std::byte>(v).first(n);
-      };
-      const OnDevice<std::byte> codes0(bytes(gate.data, 48 * 160)), codes1(bytes(up.data, 48 * 160));
-      const OnDevice<std::byte> scales0{std::span<const std::byte>(gate.block_scales)};
-      const OnDevice<std::byte> scales1{std::span<const std::byte>(up.block_scales)};
-      const OnDevice<std::byte> out(want.size());
-      const OnDevice<int32_t> bad{std::span<const int32_t>(&kNoBadScale, 1)};
-      args.parts[0] = {codes0.get(), scales0.get()};
-      args.parts[1] = {codes1.get(), scales1.get()};
-      args.out = out.get();
-      args.bad_scale = bad.get();
-      device::Stream stream;
-      ASSERT_EQ(cudaStreamCreateWithFlags(stream.fill(), cudaStreamNonBlocking), cudaSuccess);
-      ASSERT_TRUE(pack_atoms(args, stream.get()).ok());
-      ASSERT_EQ(cudaStreamSynchronize(stream.get()), cudaSuccess);
-      EXPECT_EQ(out.read(), want);
-      EXPECT_EQ(bad.read()[0], kNoBadScale);
-    }
-  }
-}
-
-TEST(MoeGpu, SmallAFirstBadScaleIsFound) {
-  for (const WeightFormat format : kFormats) {
-    const int64_t rows = 48, cols = 320, group = plan::scale_group(format);
-    std::vector<RandomMatrix> parts = {{format, rows, cols, 21}, {format, rows, cols, 22}};
-    for (RandomMatrix& m : parts) std::fill(m.block_scales.begin(), m.block_scales.end(), std::byte{100});
-    // Refused: NaN, and of MXFP4 one above 2^65. In parts, rows and groups of their own; the first has the least index.
-    const ScalePlace bad[] = {{0, 40, 7 * group}, {1, 3, 0}, {1, 47, cols - group}};
-    for (size_t first = 0; first < 3; ++first) {
-      for (size_t i = first; i < 3; ++i) {
-        const ScalePlace& p = bad[i];
-        parts[static_cast<size_t>(p.part)].block_scales[static_cast<size_t>(p.row * (cols / group) + p.col / group)] =
-            static_cast<std::byte>(format == WeightFormat::nvfp4 ? 0xff : 193);
-      }
-      const format::MatrixView views[] = {parts[0].view(), parts[1].view()};
-      PackArgs args;
-      args.shape = *atom_shape(views);
-      std::vector<std::byte> packed(atom_matrix_bytes(args.shape));
-      const Status refused = kernels::pack_atoms(views, packed.data());
-      EXPECT_FALSE(refused.ok());
-      const auto upload = [](const std::vector<std::byte>& v) { return OnDevice<std::byte>(std::span(v)); };
-      const OnDevice<std::byte> codes[] = {upload(parts[0].data), upload(parts[1].data)};
-      const OnDevice<std::byte> scales[] = {upload(parts[0].block_scales), upload(parts[1].block_scales)};
-      const OnDevice<std::byte> out(packed.size());
-      const OnDevice<int32_t> index{std::span<const int32_t>(&kNoBadScale, 1)};
-      for (size_t i = 0; i < 2; ++i) args.parts[i] = {codes[i].get(), scales[i].get()};
-      args.out = out.get();
-      args.bad_scale = index.get();
-      device::Stream stream;
-      ASSERT_EQ(cudaStreamCreateWithFlags(stream.fill(), cudaStreamNonBlocking), cudaSuccess);
-      ASSERT_TRUE(pack_atoms(args, stream.get()).ok());
-      ASSERT_EQ(cudaStreamSynchronize(stream.get()), cudaSuccess);
-      const ScalePlace found = find_scale(args.shape, index.read()[0]);
-      EXPECT_EQ(found.part, bad[first].part);
-      EXPECT_EQ(found.row, bad[first].row);
-      EXPECT_EQ(found.col, bad[first].col);
-      const auto byte = static_cast<std::byte>(format == WeightFormat::nvfp4 ? 0xff : 193);
-      EXPECT_EQ(check_scale(format, byte, found.row, found.col).message(), refused.message());
-      for (RandomMatrix& m : parts) std::fill(m.block_scales.begin(), m.block_scales.end(), std::byte{100});
     }
   }
 }

@@ -1,0 +1,73 @@
+#include "kernels/cuda/atom.h"
+
+#include "kernels/cuda/dense_fixture.h"
+
+// Atoms that a GPU packs, on a GPU (label gpu) and in the simulator.
+namespace tessera::kernels::cuda {
+namespace {
+
+struct Packed {
+  std::vector<std::byte> atoms;
+  bool refused;
+};
+
+Packed pack_on_gpu(const std::vector<RandomMatrix>& parts, const AtomShape& shape) {
+  PackArgs args;
+  args.shape = shape;
+  args.source = parts[0].format;
+  args.part_count = static_cast<int>(parts.size());
+  std::vector<Uploaded<std::byte>> memory;
+  for (size_t i = 0; i < parts.size(); ++i) {
+    const RandomMatrix& m = parts[i];
+    memory.emplace_back(std::vector<std::byte>(m.data.begin(), m.data.end() - 1));
+    memory.emplace_back(m.block_scales);
+    args.parts[i] = {memory[2 * i].get(), memory[2 * i + 1].get(), m.rows};
+  }
+  const Uploaded<std::byte> out(std::vector<std::byte>(atom_matrix_bytes(shape), std::byte{0xee}));
+  const Uploaded<int32_t> bad(std::vector<int32_t>{0});
+  args.out = out.get();
+  args.bad_scale = bad.get();
+  run_on_stream([&](const device::Queue& queue) { return pack_atoms(args, queue.stream); });
+  return {out.read(), bad.read()[0] != 0};
+}
+
+void expect_packed(const std::vector<RandomMatrix>& parts, RowOrder order) {
+  std::vector<format::MatrixView> views;
+  for (const RandomMatrix& m : parts) views.push_back(m.view());
+  const auto shape = atom_shape(views, order);
+  ASSERT_TRUE(shape.ok()) << shape.status().message();
+  std::vector<std::byte> want(atom_matrix_bytes(*shape));
+  ASSERT_TRUE(kernels::pack_atoms(views, want.data(), order).ok());
+  const Packed got = pack_on_gpu(parts, *shape);
+  EXPECT_EQ(got.atoms, want) << format::name(parts[0].format) << ", " << parts.size() << " parts";
+  EXPECT_FALSE(got.refused);
+}
+
+TEST(AtomGpu, AtomsAreThoseOfTheCpu) {
+  for (const WeightFormat format : kAllFormats) {
+    for (const int64_t cols : {32, 320}) {
+      expect_packed({{format, 40, cols, 1}}, RowOrder::stacked);
+      expect_packed({{format, 48, cols, 2}, {format, 48, cols, 3}}, RowOrder::interleaved);
+      expect_packed({{format, 20, cols, 4}, {format, 7, cols, 5}, {format, 30, cols, 6}}, RowOrder::stacked);
+    }
+  }
+}
+
+TEST(AtomGpu, WeightsThatAreNotFiniteAreNoted) {
+  for (const WeightFormat format : kAllFormats) {
+    RandomMatrix m(format, 16, 64, 7);
+    const uint32_t bits = format == WeightFormat::f32    ? 0x7f7fffffU  // finite, but not in BF16
+                          : format == WeightFormat::f16  ? 0x7c00U
+                          : format == WeightFormat::bf16 ? 0x7f80U
+                                                         : 0xffU;
+    if (m.block_scales.empty()) {
+      std::memcpy(m.data.data() + format::row_bytes(format, 3 * 64 + 5), &bits, format::row_bytes(format, 1));
+    } else {
+      m.block_scales[5] = std::byte{0xff};
+    }
+    EXPECT_TRUE(pack_on_gpu({m}, {atom_format(format), 16, 64, 1}).refused) << format::name(format);
+  }
+}
+
+}  // namespace
+}  // namespace tessera::kernels::cuda

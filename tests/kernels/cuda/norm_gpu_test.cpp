@@ -1,0 +1,110 @@
+#include "kernels/cuda/norm.h"
+
+#include "kernels/cuda/dense_fixture.h"
+#include "kernels/linear.h"
+
+// RMSNorm, on a GPU (label gpu) and in the simulator.
+namespace tessera::kernels::cuda {
+namespace {
+
+struct Rows {
+  std::vector<uint16_t> residual, normed;
+};
+
+Rows run_norm(const std::vector<uint16_t>& x, const std::vector<uint16_t>& delta, const std::vector<float>& weight,
+              int64_t live_rows, int64_t rows_max) {
+  const auto hidden = static_cast<int32_t>(weight.size());
+  const auto elements = static_cast<size_t>(rows_max * hidden);
+  const Uploaded<uint16_t> residual(x), change(delta);
+  const Uploaded<float> weights(weight);
+  const Uploaded<uint16_t> sum(std::vector<uint16_t>(elements, kUntouched));
+  const Uploaded<uint16_t> normed(std::vector<uint16_t>(elements, kUntouched));
+  const Uploaded<int32_t> live(std::vector<int32_t>{static_cast<int32_t>(live_rows)});
+  AddNormArgs args;
+  args.norm = {.residual = residual.get(),
+               .delta = delta.empty() ? nullptr : change.get(),
+               .weight = weights.get(),
+               .eps = 1e-6F,
+               .residual_out = delta.empty() ? nullptr : sum.get(),
+               .normed_out = normed.get()};
+  args.hidden = hidden;
+  args.live_rows = live.get();
+  args.rows_max = static_cast<int32_t>(rows_max);
+  run_on_stream([&](const device::Queue& queue) { return add_norm(args, queue); });
+  return {sum.read(), normed.read()};
+}
+
+std::vector<float> random_weight(int64_t hidden) {
+  std::vector<float> weight;
+  for (const uint16_t v : random_bf16_values(static_cast<size_t>(hidden), 3)) weight.push_back(bf16_to_float(v) / 4);
+  return weight;
+}
+
+TEST(NormGpu, IsTheNormOfTheCpu) {
+  TestContext cpu(1, Compute::f32);
+  for (const int64_t hidden : {8, 64, 136, 2048, 2056, 5120}) {
+    const int64_t rows = 5, live = 4;
+    auto x = random_bf16_values(static_cast<size_t>(rows * hidden), 1);
+    auto delta = random_bf16_values(static_cast<size_t>(rows * hidden), 2);
+    std::fill(x.end() - hidden, x.end(), kNanBf16);
+    std::fill(x.begin() + hidden, x.begin() + 2 * hidden, uint16_t{0});  // a row of zeros
+    std::fill(delta.begin() + hidden, delta.begin() + 2 * hidden, uint16_t{0});
+    const auto weight = random_weight(hidden);
+    for (const bool with_delta : {true, false}) {
+      const Rows got = run_norm(x, with_delta ? delta : std::vector<uint16_t>(), weight, live, rows);
+      std::vector<float> sum(static_cast<size_t>(live * hidden)), want(sum.size());
+      for (size_t i = 0; i < sum.size(); ++i) {
+        sum[i] = bf16_to_float(x[i]);
+        if (!with_delta) continue;
+        sum[i] = round_to_bf16(sum[i] + bf16_to_float(delta[i]));
+        ASSERT_EQ(got.residual[i], float_to_bf16(sum[i])) << hidden << ", element " << i;
+      }
+      rms_norm(cpu.context, {.x = sum.data(),
+                             .x_stride = hidden,
+                             .rows = live,
+                             .n = hidden,
+                             .weight = weight.data(),
+                             .eps = 1e-6F,
+                             .out = want.data()});
+      // Another tree of the same sum: at most one rounding to the other side.
+      for (size_t i = 0; i < sum.size(); ++i) {
+        ASSERT_NEAR(bf16_to_float(got.normed[i]), want[i], 0x1.01p-8F * std::fabs(want[i]) + 1e-30F)
+            << hidden << ", element " << i;
+      }
+      for (size_t i = sum.size(); i < got.normed.size(); ++i) ASSERT_EQ(got.normed[i], kUntouched);
+    }
+  }
+}
+
+TEST(NormGpu, ARowAloneHasTheBitsThatItHasAmongOthers) {
+  const int64_t hidden = 2056, rows = 7;
+  const auto x = random_bf16_values(static_cast<size_t>(rows * hidden), 4);
+  const auto delta = random_bf16_values(static_cast<size_t>(rows * hidden), 5);
+  const auto weight = random_weight(hidden);
+  const Rows all = run_norm(x, delta, weight, rows, rows);
+  for (int64_t r = 0; r < rows; ++r) {
+    const auto row = [&](const std::vector<uint16_t>& v) {
+      return std::vector<uint16_t>(v.begin() + r * hidden, v.begin() + (r + 1) * hidden);
+    };
+    const Rows one = run_norm(row(x), row(delta), weight, 1, 1);
+    EXPECT_EQ(one.normed, row(all.normed)) << r;
+    EXPECT_EQ(one.residual, row(all.residual)) << r;
+  }
+}
+
+TEST(NormGpu, WhatCannotBeIsRefused) {
+  AddNormArgs args;
+  EXPECT_EQ(add_norm(args, {}).code(), StatusCode::invalid_argument);
+  uint16_t row[8] = {};
+  float weight[8] = {};
+  args.norm = {.residual = row, .weight = weight, .residual_out = row};
+  args.hidden = 8;
+  EXPECT_NE(add_norm(args, {}).message().find("another buffer"), std::string::npos);
+  args.norm.residual_out = nullptr;
+  args.norm.normed_out = row;
+  args.hidden = 12;
+  EXPECT_NE(add_norm(args, {}).message().find("12 elements"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace tessera::kernels::cuda
