@@ -45,11 +45,21 @@ struct GatedDeltaNetArgs {
 /// softplus linear above 20; the delta rule; RMSNorm of each head's output with norm_weight, times silu(z). Decode
 /// rows: S <- exp(g) S; u = beta (v - S^T k); S <- S + k u^T; o = S^T q, one token at a time. Prefill rows: the chunked
 /// form over 64 tokens aligned to absolute position, the last chunk as short as it is. A sequence whose first_position
-/// is 0 starts from a zero state, whatever the slot holds. All sums are fp32, serial (fma) in ascending order; norms in
-/// 16 lanes and the tree of rms_norm.
+/// is 0 starts from a zero state, whatever the slot holds. A prefill sequence with a snapshot_slot also writes its
+/// state after position snapshot_position - 1 there, the convolution's inputs included: a sequence that goes on from a
+/// copy of it has the bits of one that never stopped. All sums are fp32, serial (fma) in ascending order; norms in 16
+/// lanes and the tree of rms_norm.
 ///
 /// Rounding to BF16: SiLU(conv); beta; o; normalised o; times weight; gated output. These are transformers' points,
 /// except that its convolution, where it has no fused kernel, also rounds before SiLU.
 void gated_delta_net(const Context& context, const GatedDeltaNetArgs& args);
+
+/// A sequence's state, from one slot to another.
+struct StateCopy {
+  int32_t from = 0, to = 0;
+};
+
+/// states: [slots, state_floats()], of one layer.
+void copy_state(const DeltaNetShape& shape, const StateCopy& copy, float* states);
 
 }  // namespace tessera::kernels

@@ -28,6 +28,8 @@ struct Part {
   int sequence;
   int32_t rows;
   RowClass row_class;
+  int32_t snapshot_position = 0;  // one is taken after so many positions; 0: none
+  int32_t restored_position = 0;  // the sequence first goes back to its snapshot, of so many positions; 0: it goes on
 };
 using Steps = std::vector<std::vector<Part>>;
 
@@ -52,11 +54,11 @@ struct Model {
     shape.norm_eps = 1e-6F;
   }
 
-  /// Feeds the sequences in steps; slots hold NaN before they are first used.
+  /// Feeds the sequences in steps; slots hold NaN before they are first used. Outputs of what is run twice come twice.
   std::vector<Result> run(const std::vector<Sequence>& sequences, const Steps& steps, int threads = 2) const {
     TestContext test(threads, compute);
     const auto state_floats = static_cast<size_t>(shape.state_floats());
-    std::vector<float> states(sequences.size() * state_floats, NAN);
+    std::vector<float> states(2 * sequences.size() * state_floats, NAN);  // a snapshot's slot for each
     const auto channels = static_cast<size_t>(shape.channels()), heads = static_cast<size_t>(shape.value_heads);
     const size_t values = heads * static_cast<size_t>(shape.value_dim);
     std::vector<Result> results(sequences.size());
@@ -67,6 +69,12 @@ struct Model {
       int32_t rows = 0;
       for (const Part& part : step) {
         const Sequence& s = sequences[static_cast<size_t>(part.sequence)];
+        const auto count = static_cast<int32_t>(sequences.size());
+        const int32_t slot = count - 1 - part.sequence, snapshot_slot = count + part.sequence;
+        if (part.restored_position > 0) {
+          copy_state(shape, {.from = snapshot_slot, .to = slot}, states.data());
+          done[static_cast<size_t>(part.sequence)] = part.restored_position;
+        }
         const int32_t first = done[static_cast<size_t>(part.sequence)];
         const auto take = [&](const std::vector<float>& from, size_t width, std::vector<float>& to) {
           const auto begin = from.begin() + static_cast<long>(static_cast<size_t>(first) * width);
@@ -80,7 +88,9 @@ struct Model {
                          .rows = part.rows,
                          .first_position = first,
                          .row_class = part.row_class,
-                         .state_slot = static_cast<int32_t>(sequences.size()) - 1 - part.sequence,
+                         .state_slot = slot,
+                         .snapshot_slot = part.snapshot_position > 0 ? snapshot_slot : -1,
+                         .snapshot_position = part.snapshot_position,
                          .block_table = {}});
         rows += part.rows;
       }
@@ -279,6 +289,27 @@ TEST(GatedDeltaNet, BitsDependOnTheSequenceAlone) {
         const auto again = model.run(all, mixed_steps, 2);
         for (size_t i = 0; i < again.size(); ++i) expect_same(again[i], mixed[i], hwy::TargetName(target));
       }
+    }
+  }
+}
+
+TEST(GatedDeltaNet, ARestoredSnapshotIsThatOfASequenceThatNeverStopped) {
+  for (const DeltaNetShape& shape : kShapes) {
+    const Model model(shape, Compute::bf16);
+    const Sequence s(shape, 210, 7);
+    const auto values = static_cast<size_t>(shape.value_heads * shape.value_dim);
+    for (const int32_t position : {64, 128, 192}) {
+      const auto want = model.run({s}, {{{0, 192, kPrefill}}, {{0, 18, kDecode}}})[0];
+      const Steps steps = {{{0, 192, kPrefill, position}}, {{0, 18, kDecode}}};
+      expect_same(model.run({s}, steps)[0], want, "with a snapshot");
+      Steps again = steps;
+      if (position < 192) again.push_back({{0, 192 - position, kPrefill, 0, position}});
+      again.push_back({{0, 18, kDecode, 0, position < 192 ? 0 : position}});
+      const auto got = model.run({s}, again)[0];
+      const std::string what = describe(shape) + ", restored at " + std::to_string(position);
+      expect_same_bits(got.state, want.state, what + ", state");
+      const auto since = static_cast<size_t>(210 - position) * values;
+      expect_same_bits(std::span(got.out).last(since), std::span(want.out).last(since), what);
     }
   }
 }

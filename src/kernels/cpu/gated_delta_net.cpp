@@ -77,12 +77,12 @@ void normalise(int64_t rows, int64_t padded, float scale, float* x) {
   }
 }
 
-// The last conv_width - 1 inputs of a head, for the next step.
-void keep_inputs(const DeltaNetGroup& g, int64_t channel, int64_t dim, const float* zeros) {
+// A head's last conv_width - 1 inputs before row `row`, to those of a slot.
+void keep_inputs(const DeltaNetGroup& g, int64_t channel, int64_t dim, const float* zeros, int64_t row, float* inputs) {
   const int64_t kept = g.args->shape.conv_width - 1;
   for (int64_t i = 0; i < kept; ++i) {  // ascending: what is overwritten is never needed again
-    std::memmove(g.inputs() + i * g.args->shape.channels() + channel,
-                 input_row(g, g.sequence->rows - kept + i, channel, zeros), static_cast<size_t>(dim) * sizeof(float));
+    std::memmove(inputs + i * g.args->shape.channels() + channel, input_row(g, row - kept + i, channel, zeros),
+                 static_cast<size_t>(dim) * sizeof(float));
   }
 }
 
@@ -279,12 +279,23 @@ HWY_INLINE void copy_rows(const float* from, int64_t from_row, int64_t rows, int
   for (int64_t i = 0; i < rows; ++i) std::copy_n(from + i * from_row, n, to + i * to_row);
 }
 
+// The inputs of all of the group's channels before row `row`, to those of a slot.
+void keep_group_inputs(const DeltaNetGroup& g, int64_t row, float* taps, float* inputs) {
+  const DeltaNetShape& shape = g.args->shape;
+  const int64_t key_dim = shape.key_dim, value_dim = shape.value_dim;
+  float* zeros = taps;
+  std::fill_n(zeros, std::max(key_dim, value_dim), 0.0F);
+  keep_inputs(g, g.query_channel(), key_dim, zeros, row, inputs);
+  keep_inputs(g, g.key_channel(), key_dim, zeros, row, inputs);
+  for (int64_t i = 0; i < g.value_heads(); ++i) {
+    keep_inputs(g, g.value_channel(g.first_head() + i), value_dim, zeros, row, inputs);
+  }
+}
+
 void advance_group(const DeltaNetGroup& g, const DeltaNetScratch& s) {
   const DeltaNetShape& shape = g.args->shape;
   const int64_t key_dim = shape.key_dim, value_dim = shape.value_dim, columns = round_up_16(value_dim);
-  const int64_t first_head = g.key_head * g.value_heads();
-  const int64_t q_channel = g.key_head * key_dim, k_channel = (shape.key_heads + g.key_head) * key_dim;
-  const auto v_channel = [&](int64_t head) { return 2 * shape.key_heads * key_dim + head * value_dim; };
+  const int64_t first_head = g.first_head();
   const float q_scale = 1.0F / std::sqrt(static_cast<float>(key_dim));
   // Whole vectors decode in place. Chunks work on copies, whose longer rows do not fall into the same few sets of the
   // L1 cache.
@@ -303,14 +314,14 @@ void advance_group(const DeltaNetGroup& g, const DeltaNetScratch& s) {
 
   for (int64_t first = 0; first < g.sequence->rows; first += kChunk) {
     const int64_t rows = std::min<int64_t>(kChunk, g.sequence->rows - first);
-    convolve(g, q_channel, key_dim, first, rows, s.taps, s.query);
-    convolve(g, k_channel, key_dim, first, rows, s.taps, s.key);
+    convolve(g, g.query_channel(), key_dim, first, rows, s.taps, s.query);
+    convolve(g, g.key_channel(), key_dim, first, rows, s.taps, s.key);
     normalise(rows, round_up_16(key_dim), q_scale, s.query);
     normalise(rows, round_up_16(key_dim), 1.0F, s.key);
     if (g.prefill()) multiply_keys(rows, key_dim, s);
     for (int64_t i = 0; i < g.value_heads(); ++i) {
       const int64_t head = first_head + i;
-      convolve(g, v_channel(head), value_dim, first, rows, s.taps, s.value);
+      convolve(g, g.value_channel(head), value_dim, first, rows, s.taps, s.value);
       alignas(64) float beta[kChunk], decay[kChunk];
       gates(g, head, first, rows, beta, decay);
       if (g.prefill()) {
@@ -321,16 +332,18 @@ void advance_group(const DeltaNetGroup& g, const DeltaNetScratch& s) {
         recurrence(rows, key_dim, columns, beta, decay, next ? key_dim * value_dim : 0, s, state_of(i));
       }
       write_outputs(g, head, first, rows, s.out);
+      if (g.snapshot_after(first + rows)) {
+        copy_rows(state_of(i), state_row, key_dim, value_dim, g.state(head, g.sequence->snapshot_slot), value_dim);
+      }
+    }
+    if (g.snapshot_after(first + rows)) {
+      keep_group_inputs(g, first + rows, s.taps, g.inputs(g.sequence->snapshot_slot));
     }
   }
 
-  float* zeros = s.taps;
-  std::fill_n(zeros, std::max(key_dim, value_dim), 0.0F);
-  keep_inputs(g, q_channel, key_dim, zeros);
-  keep_inputs(g, k_channel, key_dim, zeros);
-  for (int64_t i = 0; i < g.value_heads(); ++i) {
-    keep_inputs(g, v_channel(first_head + i), value_dim, zeros);
-    if (!in_place) copy_rows(state_of(i), state_row, key_dim, value_dim, g.state(first_head + i), value_dim);
+  keep_group_inputs(g, g.sequence->rows, s.taps, g.inputs());
+  for (int64_t i = 0; i < g.value_heads() && !in_place; ++i) {
+    copy_rows(state_of(i), state_row, key_dim, value_dim, g.state(first_head + i), value_dim);
   }
 }
 
@@ -375,6 +388,12 @@ void gated_delta_net(const Context& context, const GatedDeltaNetArgs& args) {
   for (const SequenceRows& sequence : args.batch->sequences) {
     if (sequence.row_class == RowClass::decode) continue;
     TESSERA_CHECK_EQ(sequence.first_position % kBlockTokens, 0);
+    if (sequence.snapshot_slot >= 0) {
+      TESSERA_CHECK_NE(sequence.snapshot_slot, sequence.state_slot);
+      TESSERA_CHECK_EQ(sequence.snapshot_position % kBlockTokens, 0);
+      TESSERA_CHECK_GT(sequence.snapshot_position, sequence.first_position);
+      TESSERA_CHECK_LE(sequence.snapshot_position, sequence.first_position + sequence.rows);
+    }
     any_prefill = true;
   }
   Workspace::Frame frame(*context.workspace);
@@ -402,6 +421,11 @@ void gated_delta_net(const Context& context, const GatedDeltaNetArgs& args) {
         }
       },
       grain);
+}
+
+void copy_state(const DeltaNetShape& shape, const StateCopy& copy, float* states) {
+  const int64_t floats = shape.state_floats();
+  std::copy_n(states + copy.from * floats, floats, states + copy.to * floats);
 }
 
 }  // namespace tessera::kernels

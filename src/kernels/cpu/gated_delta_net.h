@@ -16,13 +16,27 @@ struct DeltaNetGroup {
   bool next_follows = false;  // the same thread takes the next key head: its state is worth fetching early
 
   [[nodiscard]] int64_t value_heads() const { return args->shape.value_heads / args->shape.key_heads; }
-  [[nodiscard]] bool prefill() const { return sequence->row_class == RowClass::prefill; }
-  /// The sequence's slot: S of every value head, then the convolution's last inputs.
-  [[nodiscard]] float* slot() const { return args->states + sequence->state_slot * args->shape.state_floats(); }
-  [[nodiscard]] float* state(int64_t value_head) const {
-    return slot() + value_head * args->shape.key_dim * args->shape.value_dim;
+  [[nodiscard]] int64_t first_head() const { return key_head * value_heads(); }
+  /// First channels of the convolution: of the key head's q and k, and of a value head.
+  [[nodiscard]] int64_t query_channel() const { return key_head * args->shape.key_dim; }
+  [[nodiscard]] int64_t key_channel() const { return (args->shape.key_heads + key_head) * args->shape.key_dim; }
+  [[nodiscard]] int64_t value_channel(int64_t head) const {
+    return 2LL * args->shape.key_heads * args->shape.key_dim + head * args->shape.value_dim;
   }
-  [[nodiscard]] float* inputs() const { return state(args->shape.value_heads); }
+  [[nodiscard]] bool prefill() const { return sequence->row_class == RowClass::prefill; }
+  /// S of a value head in a slot, and the convolution's last inputs, which follow those of all heads.
+  [[nodiscard]] float* state(int64_t value_head, int32_t slot) const {
+    const DeltaNetShape& shape = args->shape;
+    return args->states + slot * shape.state_floats() + value_head * shape.key_dim * shape.value_dim;
+  }
+  [[nodiscard]] float* inputs(int32_t slot) const { return state(args->shape.value_heads, slot); }
+  /// Those of the sequence's own slot.
+  [[nodiscard]] float* state(int64_t value_head) const { return state(value_head, sequence->state_slot); }
+  [[nodiscard]] float* inputs() const { return inputs(sequence->state_slot); }
+  /// Whether the state after the first `rows` rows of this step is also kept in the snapshot's slot.
+  [[nodiscard]] bool snapshot_after(int64_t rows) const {
+    return prefill() && sequence->snapshot_slot >= 0 && sequence->first_position + rows == sequence->snapshot_position;
+  }
 };
 
 /// One thread's memory. k, v: key_dim and value_dim padded to 16. A chunk is up to 64 rows.
