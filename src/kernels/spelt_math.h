@@ -29,6 +29,14 @@ TESSERA_HOST_DEVICE inline float divide(float a, float b) {
   return a / b;
 #endif
 }
+/// Correctly rounded.
+TESSERA_HOST_DEVICE inline float square_root(float x) {
+#if defined(__CUDA_ARCH__)
+  return __fsqrt_rn(x);
+#else
+  return std::sqrt(x);
+#endif
+}
 TESSERA_HOST_DEVICE inline uint32_t bits_of(float x) {
 #if defined(__CUDA_ARCH__)
   return __float_as_uint(x);
@@ -82,6 +90,26 @@ TESSERA_HOST_DEVICE inline float exp(float x) {
 }
 
 TESSERA_HOST_DEVICE inline float sigmoid(float x) { return divide(1.0F, 1.0F + exp(0.0F - x)); }
+TESSERA_HOST_DEVICE inline float silu(float x) { return divide(x, 1.0F + exp(0.0F - x)); }
+
+/// log(1 + e^x), x itself above 20: that of cpu/simd_math-inl.h, operation by operation.
+TESSERA_HOST_DEVICE inline float softplus(float x) {
+  if (!(x <= 20.0F)) return x;
+  const uint32_t sqrt_half = 0x3f3504f3U;
+  const float e = exp(x);
+  const float u = 1.0F + e;
+  const float lost = divide(e - (u - 1.0F), u);
+  const uint32_t above = bits_of(u) - sqrt_half;
+  const float m = float_of((above & 0x007fffffU) + sqrt_half);
+  const float s = divide(m - 1.0F, m + 1.0F);
+  const float z = s * s;
+  float p = fma(z, 1.0F / 9, 1.0F / 7);
+  p = fma(p, z, 1.0F / 5);
+  p = fma(p, z, 1.0F / 3);
+  p = p * z * s;
+  const float log_m = (p + s) * 2.0F;
+  return fma(static_cast<float>(above >> 23), 0.693147182F, log_m) + lost;
+}
 
 }  // namespace spelt
 
