@@ -58,11 +58,4 @@ constexpr uint64_t noise_key(uint64_t seed, const Tokens& prompt) {
   return key;
 }
 
-/// Natural logarithm of a positive, normal x, within a few ulp. Only IEEE + - * /, so that its bits depend on no
-/// library and no instruction set.
-double portable_log(double x);
-
-/// A standard Gumbel value, -log(-log(u)) with u = (bits + 1/2) / 2^32: between -3.13 and 22.9, rising with bits.
-double gumbel(uint32_t bits);
-
 }  // namespace tessera::kernels

@@ -56,6 +56,10 @@ struct SampleRow {
   NoiseStream noise = {};
 };
 
+/// What a row's status says.
+Status non_finite_logits();
+Status no_token_left(int64_t known_ids);
+
 /// A draw. `status`: corrupt_data when a logit is NaN or infinite; invalid_argument when every token is banned.
 struct SampleResult {
   int32_t token = 0;

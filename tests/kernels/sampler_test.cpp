@@ -11,6 +11,8 @@
 #include <random>
 #include <vector>
 
+#include "kernels/sample_math.h"
+
 namespace tessera::kernels {
 namespace {
 
@@ -195,6 +197,14 @@ TEST(Sampler, Penalties) {
   EXPECT_THAT(logits, testing::ElementsAre(2, -8 - 0.5F - 0.25F, 2 - 1 - 0.25F, 4));
 }
 
+TEST(Sampler, CountsSaturate) {
+  TokenCounts counts(std::vector<int32_t>{});
+  for (int i = 0; i < 40000; ++i) counts.add_output(0);
+  std::vector<float> logits{0};
+  counts.apply({.frequency_penalty = 1}, logits);
+  EXPECT_EQ(logits[0], -32767);
+}
+
 TEST(Sampler, BannedAndUnknownIdsAreNeverDrawn) {
   EXPECT_EQ(draw({9, 1, 2, 99}, {.temperature = 0}, 0, nullptr, {0}, 3)->token, 2);
   for (uint64_t position = 0; position < 200; ++position) {
@@ -214,7 +224,9 @@ TEST(Sampler, BadLogitsAreAnError) {
 
 TEST(Sampler, ExtremeTemperaturesStayFinite) {
   EXPECT_EQ(draw({1, 2, 1.9F}, {.temperature = 1e-45F})->token, 1);
-  EXPECT_EQ(draw({1, 2, 2, 2}, {.temperature = 1e-30F})->token, 1);  // noise vanishes beside 2e30: a tie
+  EXPECT_THAT(support({1, 2, 2, 2}, {.temperature = 1e-30F}),
+              testing::ElementsAre(1, 2, 3));  // as likely as each other
+  EXPECT_THAT(support({-3e38F, 3e38F, -kInf}, {.temperature = 3e38F}), testing::ElementsAre(1));
   EXPECT_EQ(draw({-3e38F, 3e38F, 0}, {.temperature = 1e-30F, .top_p = 0.9F, .min_p = 0.1F})->token, 1);
   EXPECT_EQ(support({1, 2, 3}, {.temperature = 1e30F}).size(), 3U);
 }
@@ -235,17 +247,29 @@ TEST(Sampler, ADrawIsAFunctionOfItsName) {
   EXPECT_LT(same, 10);
 }
 
-/// The definition, without blocks and bounds.
+/// The definition, without blocks, buckets and bounds.
 int32_t brute_force(const std::vector<float>& logits, const SampleParams& params, const NoiseStream& noise) {
   auto order = best_ids(logits, logits.size());
-  if (params.top_k > 0 && static_cast<size_t>(params.top_k) < order.size())
+  const float max = logits[static_cast<size_t>(order[0])];
+  const float inverse = spelt::inverse_temperature(params.temperature);
+  const auto depth_of = [&](int32_t id) { return spelt::depth(max, logits[static_cast<size_t>(id)], inverse); };
+  if (params.top_k > 0 && static_cast<size_t>(params.top_k) < order.size()) {
     order.resize(static_cast<size_t>(params.top_k));
+  }
+  if (params.top_p < 1) {
+    uint64_t total = 0, sum = 0;
+    for (const int32_t id : order) total += spelt::mass(depth_of(id));
+    const uint64_t target = spelt::share(total, spelt::top_p_fraction(params.top_p));
+    size_t kept = 0;
+    while (sum < target) sum += spelt::mass(depth_of(order[kept++]));
+    order.resize(kept);
+  }
   int32_t best = -1;
-  double best_score = 0;
+  float best_score = 0;
   for (const int32_t id : order) {
-    const double score = logits[static_cast<size_t>(id)] * (1.0 / static_cast<double>(params.temperature)) +
-                         gumbel(noise_bits(noise, id));
-    if (best < 0 || score > best_score) {
+    if (depth_of(id) > spelt::min_p_depth(params.min_p)) continue;
+    const float score = spelt::gumbel(noise_bits(noise, id)) - depth_of(id);
+    if (best < 0 || score > best_score || (score == best_score && id < best)) {
       best = id;
       best_score = score;
     }
@@ -262,7 +286,9 @@ RC_GTEST_PROP(SamplerProperty, SkippingBlocksChangesNothing, (uint64_t seed)) {
   for (float& logit : logits) logit = normal(random);
   SampleParams params;
   params.temperature = std::array<float, 4>{0.01F, 0.6F, 1, 7}[random() % 4];
-  if (random() % 2 == 0) params.top_k = static_cast<int>(1 + random() % 100);
+  if (random() % 2 == 0) params.top_k = static_cast<int>(1 + random() % (random() % 2 == 0 ? 100 : 3000));
+  if (random() % 2 == 0) params.top_p = std::array<float, 4>{1e-6F, 0.3F, 0.95F, 0.99999994F}[random() % 4];
+  if (random() % 3 == 0) params.min_p = std::array<float, 3>{1e-4F, 0.2F, 1.0F}[random() % 3];
   const NoiseStream noise{.key = noise_key(seed, std::vector<int32_t>{1, 2}), .position = 5};
   RC_ASSERT(draw(logits, params, 5, nullptr, {}, -1, seed)->token == brute_force(logits, params, noise));
 }
@@ -280,13 +306,41 @@ TEST(Logprobs, AreTheLogSoftmaxOfTheRawLogits) {
   const auto rank = std::find(order.begin(), order.end(), 17) - order.begin() + 1;
   EXPECT_EQ(result->logprobs[0].token, 17);
   EXPECT_EQ(result->logprobs[0].rank, rank);
-  EXPECT_FLOAT_EQ(result->logprobs[0].logprob, static_cast<float>(logits[17] - std::log(sum)));
+  EXPECT_NEAR(result->logprobs[0].logprob, logits[17] - std::log(sum), 2e-6);
   for (size_t i = 1; i <= 5; ++i) {
     const TokenLogprob& entry = result->logprobs[i];
     EXPECT_EQ(entry.token, order[i - 1]);
     EXPECT_EQ(entry.rank, static_cast<int64_t>(i));
-    EXPECT_FLOAT_EQ(entry.logprob, static_cast<float>(logits[static_cast<size_t>(entry.token)] - std::log(sum)));
+    EXPECT_NEAR(entry.logprob, logits[static_cast<size_t>(entry.token)] - std::log(sum), 2e-6);
   }
+}
+
+TEST(Logprobs, AreWithin1e5thOfDoublePrecisionForAWholeVocabulary) {
+  std::mt19937 random(1);
+  for (const float spread : {0.0F, 1.0F, 6.0F}) {
+    std::normal_distribution<float> normal(0, std::max(spread, 1e-30F));
+    std::vector<float> logits(248320);
+    for (float& logit : logits) logit = normal(random);
+    double sum = 0;
+    for (const float logit : logits) sum += std::exp(static_cast<double>(logit));
+    Sampler sampler;
+    for (const int32_t token : {0, 77777, 248319}) {
+      const auto result = sampler.logprobs(logits, token, 20);
+      ASSERT_TRUE(result.ok());
+      for (const TokenLogprob& entry : *result) {
+        EXPECT_NEAR(entry.logprob, logits[static_cast<size_t>(entry.token)] - std::log(sum), 1e-5) << spread;
+      }
+    }
+  }
+}
+
+TEST(Logprobs, OfLogitsThatRuleATokenOut) {
+  Sampler sampler;
+  const auto result = sampler.logprobs(std::vector<float>{1, -kInf, 2}, 1, 3);
+  ASSERT_EQ(result->size(), 3U) << "what is ruled out is no alternative";
+  EXPECT_EQ((*result)[0].logprob, -kInf);
+  EXPECT_EQ((*result)[0].rank, 3);
+  EXPECT_EQ(sampler.logprobs(std::vector<float>{-kInf, -kInf}, 1, 3)->size(), 1U);
 }
 
 TEST(Logprobs, TiesRankByIdAndZeroAlternativesIsTheTokenAlone) {

@@ -5,10 +5,11 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <limits>
 #include <random>
 #include <vector>
+
+#include "kernels/sample_math.h"
 
 namespace tessera::kernels {
 namespace {
@@ -66,34 +67,37 @@ TEST(VocabScan, FindsNanAndInfinityAnywhere) {
   });
 }
 
-TEST(VocabScan, ExpWeights) {
-  auto logits = random_logits(253, 3);
+TEST(VocabScan, MassesAndBucketsAreTheScalarOnes) {
+  auto logits = random_logits(256, 3);
   logits[5] = -std::numeric_limits<float>::infinity();
   logits[6] = -1e30F;
+  logits[7] = 11.5F;
   for_each_target([&] {
-    std::array<double, 256> weights{};
-    exp_weights(logits.data(), 253, 11.5, 2.5, weights.data());
-    for (size_t i = 0; i < logits.size(); ++i) {
-      const double expected = std::exp((logits[i] - 11.5) * 2.5);
-      EXPECT_NEAR(weights[i], expected, 1e-14 * expected) << i;
-      double alone = 0;
-      exp_weights(&logits[i], 1, 11.5, 2.5, &alone);
-      EXPECT_EQ(alone, weights[i]);
+    for (const size_t count : {size_t{1}, size_t{3}, size_t{8}, size_t{253}, size_t{256}}) {
+      for (const float inverse : {2.5F, 0.01F, std::numeric_limits<float>::max()}) {
+        std::array<uint64_t, 256> masses{};
+        std::array<int32_t, 256> buckets{};
+        weigh(logits.data(), static_cast<int64_t>(count), 11.5F, inverse, masses.data(), buckets.data());
+        for (size_t i = 0; i < count; ++i) {
+          const float depth = spelt::depth(11.5F, logits[i], inverse);
+          ASSERT_EQ(masses[i], spelt::mass(depth)) << i;
+          ASSERT_EQ(buckets[i], depth < spelt::kDepthEnd ? spelt::bucket(depth) : spelt::kBuckets - 1) << i;
+        }
+        for (size_t i = count; i < masses.size(); ++i) ASSERT_EQ(masses[i], 0U) << "written beyond the count";
+      }
     }
-    EXPECT_EQ(weights[5], 0);
-    EXPECT_EQ(weights[6], 0);
   });
 }
 
-TEST(VocabScan, Avx2AndAvx512GiveTheSameWeights) {
-  const auto logits = random_logits(256, 4);
-  std::vector<std::array<double, 256>> results;
-  for_each_target([&] {
-    if (hwy::SupportedTargets() & (HWY_AVX2 | HWY_AVX3)) {
-      exp_weights(logits.data(), 256, 14, 1.25, results.emplace_back().data());
-    }
-  });
-  for (const auto& result : results) EXPECT_EQ(result, results[0]);
+TEST(VocabScan, TotalMassIsTheSumOfTheScalarOnes) {
+  for (const size_t size : {1, 15, 17, 256, 1000}) {
+    auto logits = random_logits(size, static_cast<uint32_t>(size));
+    if (size > 1) logits[size / 2] = -std::numeric_limits<float>::infinity();
+    const float max = *std::max_element(logits.begin(), logits.end());
+    uint64_t expected = 0;
+    for (const float logit : logits) expected += spelt::mass(spelt::depth(max, logit, 1.0F));
+    for_each_target([&] { EXPECT_EQ(total_mass(logits, max), expected) << size; });
+  }
 }
 
 TEST(VocabScan, NoiseBlockIsTheScalarNoise) {

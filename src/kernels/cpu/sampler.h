@@ -13,9 +13,10 @@
 // The draw of kernels/sample.h on the CPU.
 //
 // Each filter keeps the ids above some logit, so a filter is a Cut, and the draw is one pass that skips the blocks of
-// 256 ids that cannot win. A draw is argmax over the kept ids of logit / temperature + gumbel(noise of the id), which
-// has exactly the softmax distribution (Maddison, Tarlow and Minka 2014, "A* sampling", section 2). The noise has 32
-// bits, hence a bound of 22.9: a block is skipped when its largest logit / temperature is that far behind.
+// 256 ids that cannot win. A draw is argmax over the kept ids of gumbel(noise of the id) - depth, which has exactly the
+// softmax distribution (Maddison, Tarlow and Minka 2014, "A* sampling", section 2). The noise has 32 bits, hence a
+// bound of 22.9: a block is skipped when its largest logit is that far behind. sample_math.h has the arithmetic, and
+// what is left of "exactly" in fp32.
 namespace tessera::kernels {
 
 /// The ids that a filter keeps: those with a larger logit, and at the same logit those up to last_id.
@@ -64,14 +65,15 @@ class Sampler {
   int32_t argmax(std::span<const float> logits) const;
   std::span<Candidate> select_top(std::span<const float> logits, int64_t k);
   Cut top_k(std::span<const float> logits, int64_t k);
-  Cut top_p(std::span<const float> logits, const Cut& cut, double inv_temperature, double p);
-  int32_t gumbel_max(std::span<const float> logits, const Cut& cut, double inv_temperature, const NoiseStream& noise);
+  Cut top_p(std::span<const float> logits, const Cut& cut, float inverse, float p);
+  int32_t gumbel_max(std::span<const float> logits, const Cut& cut, float inverse, float deepest,
+                     const NoiseStream& noise);
 
   std::vector<float> raw_;     // the logits before bias and penalties, for logprobs
   std::vector<float> maxima_;  // of blocks of 256
   std::vector<float> sorted_maxima_;
   std::vector<Candidate> candidates_;
-  std::vector<double> mass_;
+  std::vector<uint64_t> mass_;  // of buckets of depth
 };
 
 }  // namespace tessera::kernels

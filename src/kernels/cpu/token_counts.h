@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <unordered_map>
@@ -8,13 +9,19 @@
 
 namespace tessera::kernels {
 
+/// More occurrences of one token than this count as this many.
+inline constexpr uint32_t kTokenCountMax = 0x7fff;
+
 /// The tokens that occurred in one sequence; kept only for sequences with a penalty.
 class TokenCounts {
  public:
   explicit TokenCounts(std::span<const int32_t> prompt) {
     for (const int32_t token : prompt) in_output_.try_emplace(token, 0);
   }
-  void add_output(int32_t token) { ++in_output_[token]; }
+  void add_output(int32_t token) {
+    uint32_t& count = in_output_[token];
+    count = std::min(count + 1, kTokenCountMax);
+  }
 
   /// Penalises in place each logit whose token occurred. Repetition (Keskar et al. 2019, "CTRL"; over prompt and
   /// output): a positive logit is divided, a negative one multiplied. Then, over the output alone and as OpenAI's API

@@ -1,13 +1,14 @@
 #include "kernels/cpu/vocab_scan.h"
 
 #include <algorithm>
+#include <array>
+
+#include "kernels/sample_math.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/cpu/vocab_scan.cpp"
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
-
-#include <hwy/contrib/math/math-inl.h>
 
 HWY_BEFORE_NAMESPACE();
 namespace tessera::kernels::HWY_NAMESPACE {
@@ -41,25 +42,98 @@ bool BlockMaxima(std::span<const float> logits, float* maxima) {
   return good;
 }
 
-void ExpWeights(const float* logits, int64_t count, double max, double inv_temperature, double* weights) {
-  const hn::ScalableTag<double> d;
-  const hn::Rebind<float, decltype(d)> df;
+/// spelt::depth, exp_minus and mass, operation by operation, on a vector.
+template <class D, class V = hn::Vec<D>>
+struct DepthLanes {
+  DepthLanes(D d, float max, float by) : largest(hn::Set(d, max)), inverse(hn::Set(d, by)) {}
+
+  HWY_INLINE V Depth(V logit) const { return hn::Mul(hn::Sub(largest, logit), inverse); }
+
+  HWY_INLINE V ExpMinus(D d, V depth) const {
+    const hn::RebindToUnsigned<D> du;
+    const auto x = hn::Min(depth, hn::Set(d, 40.0F));
+    const auto shifter = hn::Set(d, 12582912.0F);
+    const auto shifted = hn::Sub(shifter, hn::Mul(x, hn::Set(d, 1.44269504F)));
+    const auto n = hn::Sub(shifted, shifter);
+    const auto high = hn::Sub(hn::Sub(hn::Zero(d), x), hn::Mul(n, hn::Set(d, 0.693145752F)));
+    const auto r = hn::Sub(high, hn::Mul(n, hn::Set(d, 1.42860682e-6F)));
+    auto p = hn::Add(hn::Mul(hn::Set(d, 0.00138145596F), r), hn::Set(d, 0.008368745094F));
+    p = hn::Add(hn::Mul(p, r), hn::Set(d, 0.04166839044F));
+    p = hn::Add(hn::Mul(p, r), hn::Set(d, 0.166665204F));
+    p = hn::Add(hn::Mul(p, r), hn::Set(d, 0.4999999343F));
+    p = hn::Add(hn::Mul(p, hn::Mul(r, r)), r);
+    p = hn::Add(p, hn::Set(d, 1.0F));
+    return hn::BitCast(d, hn::Add(hn::BitCast(du, p), hn::ShiftLeft<23>(hn::BitCast(du, shifted))));
+  }
+
+  /// Of the lower and of the upper half of the lanes.
+  template <class Wide = hn::RepartitionToWide<hn::RebindToUnsigned<D>>>
+  HWY_INLINE void Masses(D d, V depth, hn::Vec<Wide>& lower, hn::Vec<Wide>& upper) const {
+    const hn::RebindToUnsigned<D> du;
+    const hn::Half<decltype(du)> dh;
+    const Wide dw;
+    const auto bits = hn::BitCast(du, ExpMinus(d, depth));
+    const auto significand = hn::Or(hn::And(bits, hn::Set(du, 0x7fffffU)), hn::Set(du, 0x800000U));
+    const auto by = hn::Sub(hn::Set(du, 127U), hn::ShiftRight<23>(bits));
+    constexpr int kShift = spelt::kMassBits - 23;
+    const auto scale = [&](auto half, auto half_by) HWY_ATTR {
+      return hn::Shr(hn::ShiftLeft<kShift>(hn::PromoteTo(dw, half)), hn::PromoteTo(dw, half_by));
+    };
+    lower = scale(hn::LowerHalf(dh, significand), hn::LowerHalf(dh, by));
+    upper = scale(hn::UpperHalf(dh, significand), hn::UpperHalf(dh, by));
+  }
+
+  V largest, inverse;
+};
+
+void Weigh(const float* logits, int64_t count, float largest, float inverse, uint64_t* masses, int32_t* buckets) {
+  const hn::ScalableTag<float> d;
+  const hn::RebindToSigned<decltype(d)> di;
+  const hn::RepartitionToWide<hn::RebindToUnsigned<decltype(d)>> dw;
   const auto lanes = static_cast<int64_t>(hn::Lanes(d));
-  const auto v_max = hn::Set(d, max);
-  const auto v_scale = hn::Set(d, inv_temperature);
-  const auto lowest = hn::Set(d, -700.0);  // exp(-700) is the end of the normal range; below it the weight is 0
-  const auto weigh = [&](const float* in) HWY_ATTR {
-    const auto x = hn::Mul(hn::Sub(hn::PromoteTo(d, hn::LoadU(df, in)), v_max), v_scale);
-    return hn::IfThenElseZero(hn::Ge(x, lowest), hn::Exp(d, hn::Max(x, lowest)));
+  const DepthLanes<decltype(d)> from(d, largest, inverse);
+  const auto last = hn::Set(d, static_cast<float>(spelt::kBuckets - 1));
+  const auto weigh = [&](const float* in, uint64_t* mass, int32_t* bucket) HWY_ATTR {
+    const auto depth = from.Depth(hn::LoadU(d, in));
+    hn::Vec<decltype(dw)> lower, upper;
+    from.Masses(d, depth, lower, upper);
+    hn::StoreU(lower, dw, mass);
+    hn::StoreU(upper, dw, mass + lanes / 2);
+    const auto steps = hn::Mul(depth, hn::Set(d, static_cast<float>(spelt::kBucketsPerUnit)));
+    hn::StoreU(hn::ConvertTo(di, hn::Min(steps, last)), di, bucket);
   };
   int64_t i = 0;
-  for (; i + lanes <= count; i += lanes) hn::StoreU(weigh(logits + i), d, weights + i);
+  for (; i + lanes <= count; i += lanes) weigh(logits + i, masses + i, buckets + i);
   if (i == count) return;
-  HWY_ALIGN float in[HWY_MAX_BYTES / sizeof(double)] = {};
-  HWY_ALIGN double out[HWY_MAX_BYTES / sizeof(double)];
+  HWY_ALIGN float in[HWY_MAX_BYTES / sizeof(float)] = {};
+  HWY_ALIGN uint64_t mass[HWY_MAX_BYTES / sizeof(float)];
+  HWY_ALIGN int32_t bucket[HWY_MAX_BYTES / sizeof(float)];
   std::copy(logits + i, logits + count, in);
-  hn::StoreU(weigh(in), d, out);
-  std::copy(out, out + (count - i), weights + i);
+  weigh(in, mass, bucket);
+  std::copy(mass, mass + (count - i), masses + i);
+  std::copy(bucket, bucket + (count - i), buckets + i);
+}
+
+uint64_t TotalMass(std::span<const float> logits, float largest) {
+  const hn::ScalableTag<float> d;
+  const hn::RepartitionToWide<hn::RebindToUnsigned<decltype(d)>> dw;
+  const auto lanes = hn::Lanes(d);
+  const DepthLanes<decltype(d)> from(d, largest, 1.0F);
+  auto sum = hn::Zero(dw);
+  const auto add = [&](hn::Vec<decltype(d)> x) HWY_ATTR {
+    hn::Vec<decltype(dw)> lower, upper;
+    from.Masses(d, from.Depth(x), lower, upper);
+    sum = hn::Add(sum, hn::Add(lower, upper));
+  };
+  size_t i = 0;
+  for (; i + lanes <= logits.size(); i += lanes) add(hn::LoadU(d, logits.data() + i));
+  if (i < logits.size()) {
+    HWY_ALIGN std::array<float, HWY_MAX_BYTES / sizeof(float)> in;
+    in.fill(-std::numeric_limits<float>::infinity());
+    std::copy(logits.begin() + static_cast<std::ptrdiff_t>(i), logits.end(), in.begin());
+    add(hn::Load(d, in.data()));
+  }
+  return hn::GetLane(hn::SumOfLanes(dw, sum));
 }
 
 /// High and low halves of a * b, lane by lane; the lanes of b are all equal.
@@ -125,15 +199,20 @@ HWY_AFTER_NAMESPACE();
 namespace tessera::kernels {
 
 HWY_EXPORT(BlockMaxima);
-HWY_EXPORT(ExpWeights);
+HWY_EXPORT(Weigh);
+HWY_EXPORT(TotalMass);
 HWY_EXPORT(NoiseBlock);
 
 bool block_maxima(std::span<const float> logits, float* maxima) {
   return HWY_DYNAMIC_DISPATCH(BlockMaxima)(logits, maxima);
 }
 
-void exp_weights(const float* logits, int64_t count, double max, double inv_temperature, double* weights) {
-  HWY_DYNAMIC_DISPATCH(ExpWeights)(logits, count, max, inv_temperature, weights);
+void weigh(const float* logits, int64_t count, float largest, float inverse, uint64_t* masses, int32_t* buckets) {
+  HWY_DYNAMIC_DISPATCH(Weigh)(logits, count, largest, inverse, masses, buckets);
+}
+
+uint64_t total_mass(std::span<const float> logits, float largest) {
+  return HWY_DYNAMIC_DISPATCH(TotalMass)(logits, largest);
 }
 
 uint32_t noise_block(const NoiseStream& stream, int32_t first, uint32_t* bits) {
