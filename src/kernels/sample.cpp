@@ -1,5 +1,7 @@
 #include "kernels/sample.h"
 
+#include "base/status.h"
+
 namespace tessera::kernels {
 
 Status non_finite_logits() {

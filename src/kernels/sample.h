@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
-#include "base/status.h"
 #include "kernels/noise.h"
+#include "tessera/status.h"
 #include "tessera/token_logprob.h"
 
 // From logits to a token: what a step asks of its rows, and what comes back. cpu/sampler.h has the arithmetic.

@@ -71,6 +71,7 @@ inline float __fmaf_rn(float a, float b, float c) { return std::fma(a, b, c); }
 inline uint32_t __float_as_uint(float x) { return std::bit_cast<uint32_t>(x); }
 inline float __uint_as_float(uint32_t x) { return std::bit_cast<float>(x); }
 inline int __popc(uint32_t x) { return std::popcount(x); }
+inline int __ffs(int x) { return x == 0 ? 0 : 1 + std::countr_zero(static_cast<unsigned>(x)); }
 inline int __clzll(long long x) { return std::countl_zero(static_cast<unsigned long long>(x)); }
 inline uint32_t __funnelshift_r(uint32_t low, uint32_t high, uint32_t by) {
   return static_cast<uint32_t>((uint64_t{high} << 32 | low) >> (by & 31U));
@@ -112,6 +113,14 @@ inline int32_t atomicMin(int32_t* p, int32_t value) {
   return std::exchange(*p, std::min(*p, value));
 }
 inline uint32_t atomicOr(uint32_t* p, uint32_t value) { return std::exchange(*p, *p | value); }
+inline uint32_t atomicAdd(uint32_t* p, uint32_t value) { return std::exchange(*p, *p + value); }
+inline unsigned long long atomicAdd(unsigned long long* p, unsigned long long value) {
+  return std::exchange(*p, *p + value);
+}
+inline uint32_t atomicInc(uint32_t* p, uint32_t last) { return std::exchange(*p, *p >= last ? 0 : *p + 1); }
+inline uint32_t atomicCAS(uint32_t* p, uint32_t expected, uint32_t value) {
+  return std::exchange(*p, *p == expected ? value : *p);
+}
 
 // ---- a warp ----
 
@@ -172,6 +181,21 @@ inline int __any_sync(uint32_t mask, int value) {
   return tessera::simulator::reduce("__any_sync", mask, value, [](int a, int b) { return a | b; });
 }
 
+inline uint32_t __ballot_sync(uint32_t mask, bool value) {
+  const uint32_t bit = value ? 1U << (threadIdx.x % 32) : 0U;
+  return tessera::simulator::reduce("__ballot_sync", mask, bit, [](uint32_t a, uint32_t b) { return a | b; });
+}
+inline int __syncthreads_or(int value) {
+  static int any = 0;
+  if (value != 0) any = 1;
+  __syncthreads();
+  const int result = any;
+  __syncthreads();
+  any = 0;
+  __syncthreads();
+  return result;
+}
+
 // ---- the runtime ----
 
 enum cudaError_t { cudaSuccess = 0 };
@@ -215,6 +239,9 @@ inline cudaError_t cudaDriverGetVersion(int* version) { return *version = 0, cud
 inline cudaError_t cudaRuntimeGetVersion(int* version) { return *version = 0, cudaSuccess; }
 inline cudaError_t cudaMalloc(void** p, size_t bytes) { return *p = tessera::simulator::allocate(bytes), cudaSuccess; }
 inline cudaError_t cudaFree(void* p) { return tessera::simulator::release(p), cudaSuccess; }
+inline constexpr unsigned cudaHostAllocMapped = 2;
+inline cudaError_t cudaHostAlloc(void** p, size_t bytes, unsigned) { return cudaMalloc(p, bytes); }
+inline cudaError_t cudaFreeHost(void* p) { return cudaFree(p); }
 inline cudaError_t cudaMemset(void* p, int value, size_t bytes) { return std::memset(p, value, bytes), cudaSuccess; }
 inline cudaError_t cudaMemcpy(void* to, const void* from, size_t bytes, cudaMemcpyKind) {
   if (bytes > 0) std::memcpy(to, from, bytes);

@@ -1,0 +1,274 @@
+#pragma once
+
+#include "kernels/cuda/sample_row.cuh"
+
+// The best ids of a row, found by one thread block of kSampleThreads: by number or by mass. Counts and masses are
+// integers, so that neither the order of atomic additions nor the way to the answer changes it.
+namespace tessera::kernels::cuda {
+
+constexpr int kListMax = 2048;  // ranks that are sorted in shared memory
+constexpr int kBinBits = 11;
+constexpr int kBins = 1 << kBinBits;
+static_assert(kBins == spelt::kBuckets);
+constexpr int kThreadBins = kBins / kSampleThreads;
+
+/// Ids and their mass.
+struct Amount {
+  unsigned long long ids = 0, mass = 0;
+};
+
+/// A bin where a running sum crosses what is wanted.
+struct Crossing {
+  int bin = 0;
+  Amount before;  // in the bins before it
+  Amount inside;
+};
+
+/// Shared memory of the sums and maxima of a thread block.
+struct BlockScratch {
+  unsigned long long sums[kSampleWarps];
+  Rank ranks[kSampleWarps];
+};
+
+struct SelectScratch : BlockScratch {
+  union {
+    Rank list[kListMax];
+    struct {
+      uint32_t ids[kBins];
+      uint32_t mass_low[kBins], mass_high[kBins];
+    } bins;
+  };
+  uint32_t listed;  // may exceed kListMax
+  Crossing crossing;
+};
+
+/// How mass is measured: from the largest value of the row.
+struct MassScale {
+  float largest = 0, inverse = 0;
+  [[nodiscard]] __device__ unsigned long long mass(Rank rank) const {
+    return spelt::mass(spelt::depth(largest, value_of(rank), inverse));
+  }
+};
+
+/// The sum over the threads before this one; *total: over all. With a __syncthreads() before and after.
+__device__ inline unsigned long long sum_before(unsigned long long mine, BlockScratch& s, unsigned long long* total) {
+  const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
+  unsigned long long sum = mine;
+#pragma unroll
+  for (int by = 1; by < 32; by *= 2) {
+    const unsigned long long other = __shfl_up_sync(kAllLanes, sum, static_cast<unsigned>(by));
+    if (lane >= by) sum += other;
+  }
+  __syncthreads();
+  if (lane == 31) s.sums[warp] = sum;
+  __syncthreads();
+  unsigned long long before = sum - mine;
+  *total = 0;
+#pragma unroll
+  for (int i = 0; i < kSampleWarps; ++i) {
+    if (i < warp) before += s.sums[i];
+    *total += s.sums[i];
+  }
+  __syncthreads();
+  return before;
+}
+
+/// The largest rank of the thread block, in every thread. With a __syncthreads() before and after.
+__device__ inline Rank block_best(Rank mine, BlockScratch& s) {
+  const Rank best = warp_best(mine);
+  __syncthreads();
+  if (threadIdx.x % 32 == 0) s.ranks[threadIdx.x / 32] = best;
+  __syncthreads();
+  Rank all = kNoRank;
+#pragma unroll
+  for (const Rank rank : s.ranks) all = larger(all, rank);
+  __syncthreads();
+  return all;
+}
+
+__device__ inline void clear_bins(SelectScratch& s) {
+  for (int i = static_cast<int>(threadIdx.x); i < kBins; i += kSampleThreads) {
+    s.bins.ids[i] = s.bins.mass_low[i] = s.bins.mass_high[i] = 0;
+  }
+  __syncthreads();
+}
+
+__device__ inline void add_to_bin(SelectScratch& s, int bin, unsigned long long mass) {
+  atomicAdd(&s.bins.ids[bin], 1U);
+  const auto low = static_cast<uint32_t>(mass);
+  // Shared memory adds 32 bits at a time; exactly one of the additions to a word sees each of its overflows.
+  const uint32_t carry = atomicAdd(&s.bins.mass_low[bin], low) > ~low ? 1U : 0U;
+  const uint32_t high = static_cast<uint32_t>(mass >> 32) + carry;
+  if (high != 0) atomicAdd(&s.bins.mass_high[bin], high);
+}
+
+__device__ inline Amount bin_amount(const SelectScratch& s, int bin) {
+  return {s.bins.ids[bin], static_cast<unsigned long long>(s.bins.mass_high[bin]) << 32 | s.bins.mass_low[bin]};
+}
+
+/// What a sum is of.
+enum class Measure { ids, mass };
+__device__ inline unsigned long long measured(Measure measure, const Amount& amount) {
+  return measure == Measure::ids ? amount.ids : amount.mass;
+}
+
+/// The bins' total, and in s.crossing the first bin with which the sum from bin 0 on reaches want(total), which is at
+/// least 1; if it is more than there is, s.crossing stays as it was. With a __syncthreads() before and after.
+template <typename Want>
+__device__ Amount find_crossing(SelectScratch& s, Measure measure, Want&& want) {
+  __syncthreads();
+  const int first = static_cast<int>(threadIdx.x) * kThreadBins;
+  Amount mine;
+  for (int i = 0; i < kThreadBins; ++i) {
+    const Amount bin = bin_amount(s, first + i);
+    mine.ids += bin.ids;
+    mine.mass += bin.mass;
+  }
+  Amount total, before;
+  before.ids = sum_before(mine.ids, s, &total.ids);
+  before.mass = sum_before(mine.mass, s, &total.mass);
+  const unsigned long long wanted = want(total);
+  for (int i = 0; i < kThreadBins; ++i) {
+    const Amount bin = bin_amount(s, first + i);
+    const unsigned long long sum = measured(measure, before);
+    if (sum < wanted && sum + measured(measure, bin) >= wanted) s.crossing = {first + i, before, bin};
+    before.ids += bin.ids;
+    before.mass += bin.mass;
+  }
+  __syncthreads();
+  return total;
+}
+
+/// Lists the ranks from `low` to `high`. Returns how many there are, which may be more than were listed.
+__device__ inline int gather(const SampleRowView& row, Rank low, Rank high, SelectScratch& s) {
+  const int lane = static_cast<int>(threadIdx.x) % 32;
+  __syncthreads();
+  if (threadIdx.x == 0) s.listed = 0;
+  __syncthreads();
+  for_blocks(row, low, [&](int block, const float(&values)[kLaneIds]) {
+#pragma unroll
+    for (int i = 0; i < kLaneIds; ++i) {
+      const Rank rank = rank_of(values[i], lane_id(block, lane, i));
+      const bool in_range = rank >= low && rank <= high;
+      const uint32_t lanes = __ballot_sync(kAllLanes, in_range);
+      if (lanes == 0) continue;
+      uint32_t at = 0;
+      if (lane == 0) at = atomicAdd(&s.listed, static_cast<uint32_t>(__popc(lanes)));
+      at = __shfl_sync(kAllLanes, at, 0) + static_cast<uint32_t>(__popc(lanes & ((1U << lane) - 1)));
+      if (in_range && at < kListMax) s.list[at] = rank;
+    }
+  });
+  __syncthreads();
+  return static_cast<int>(s.listed);
+}
+
+/// Sorts the first `count` of the list, best first.
+__device__ inline void sort_list(SelectScratch& s, int count) {
+  int size = 2;
+  while (size < count) size *= 2;
+  for (int i = count + static_cast<int>(threadIdx.x); i < size; i += kSampleThreads) s.list[i] = kNoRank;
+  for (int run = 2; run <= size; run *= 2) {
+    for (int stride = run / 2; stride > 0; stride /= 2) {
+      __syncthreads();
+      for (int i = static_cast<int>(threadIdx.x); i < size / 2; i += kSampleThreads) {
+        const int at = 2 * i - (i & (stride - 1));
+        const Rank a = s.list[at], b = s.list[at + stride];
+        const bool descending = (at & run) == 0;
+        if ((a < b) != descending) continue;
+        s.list[at] = b;
+        s.list[at + stride] = a;
+      }
+    }
+  }
+  __syncthreads();
+}
+
+/// Narrows [low, high] to a range of at most kListMax ids in which the sum from `high` down reaches `wanted`, by the
+/// bits of ranks, kBinBits at a time. Returns what the ids above the narrower range make up.
+__device__ inline Amount narrow(const SampleRowView& row, const MassScale& scale, Measure measure,
+                                unsigned long long wanted, Rank& low, Rank& high, SelectScratch& s) {
+  const int lane = static_cast<int>(threadIdx.x) % 32;
+  Amount above;
+  while (true) {
+    const int shift = max(64 - __clzll(static_cast<long long>(low ^ high)) - kBinBits, 0);
+    __syncthreads();
+    clear_bins(s);
+    for_blocks(row, low, [&](int block, const float(&values)[kLaneIds]) {
+#pragma unroll
+      for (int i = 0; i < kLaneIds; ++i) {
+        const Rank rank = rank_of(values[i], lane_id(block, lane, i));
+        if (rank < low || rank > high) continue;
+        add_to_bin(s, kBins - 1 - static_cast<int>(rank >> shift & (kBins - 1)), scale.mass(rank));
+      }
+    });
+    find_crossing(s, measure, [&](const Amount&) { return wanted; });
+    const Crossing found = s.crossing;
+    above.ids += found.before.ids;
+    above.mass += found.before.mass;
+    wanted -= measured(measure, found.before);
+    const Rank prefix = low >> shift >> kBinBits << kBinBits | static_cast<Rank>(kBins - 1 - found.bin);
+    const Rank begin = prefix << shift, last = begin + ((Rank{1} << shift) - 1);
+    low = larger(begin, low);
+    high = last < high ? last : high;
+    if (found.inside.ids <= kListMax) return above;
+  }
+}
+
+/// The rank in [low, high] with which the sum from `high` down reaches `wanted` (at least 1, at most what the range
+/// has), and the mass of it and those above it.
+struct Selected {
+  Rank rank = kNoRank;
+  unsigned long long mass = 0;
+};
+__device__ inline Selected select(const SampleRowView& row, const MassScale& scale, Measure measure,
+                                  unsigned long long wanted, Rank low, Rank high, SelectScratch& s) {
+  Amount above;
+  int listed = 0;
+  while ((listed = gather(row, low, high, s)) > kListMax) {
+    above = narrow(row, scale, measure, wanted, low, high, s);
+    wanted -= measured(measure, above);
+  }
+  sort_list(s, listed);
+  constexpr int kThreadRanks = kListMax / kSampleThreads;
+  const int first = static_cast<int>(threadIdx.x) * kThreadRanks, end = min(first + kThreadRanks, listed);
+  unsigned long long mine = 0, total = 0;
+  for (int i = first; i < end; ++i) mine += scale.mass(s.list[i]);
+  Amount sum{static_cast<unsigned long long>(first), sum_before(mine, s, &total)};
+  for (int i = first; i < end; ++i) {
+    const unsigned long long before = measured(measure, sum);
+    ++sum.ids;
+    sum.mass += scale.mass(s.list[i]);
+    if (before < wanted && measured(measure, sum) >= wanted) s.crossing = {i, {}, sum};
+  }
+  __syncthreads();
+  return {s.list[s.crossing.bin], above.mass + s.crossing.inside.mass};
+}
+
+/// The `count` best ids from `low` to `high` (all there are, if fewer), listed and sorted; count <= kListMax. Returns
+/// how many.
+__device__ inline int list_best(const SampleRowView& row, int count, Rank low, Rank high, SelectScratch& s) {
+  int listed = 0;
+  while ((listed = gather(row, low, high, s)) > kListMax) {
+    low = select(row, {}, Measure::ids, static_cast<unsigned long long>(count), low, high, s).rank;
+  }
+  sort_list(s, listed);
+  return min(listed, count);
+}
+
+/// The smallest key that `holds` says yes to, if it says yes to `yes`, no to `no`, and to all keys on either side of
+/// the change alike. By a warp.
+template <typename Holds>
+__device__ uint32_t first_key(uint32_t no, uint32_t yes, int lane, Holds&& holds) {
+  while (yes - no > 1) {
+    const uint32_t left = yes - no, step = (left + 31) / 32, at = static_cast<uint32_t>(lane + 1) * step;
+    const uint32_t probe = at < left ? no + at : yes;
+    const int nos = __popc(__ballot_sync(kAllLanes, probe != yes && !holds(probe)));
+    const uint32_t begin = no + static_cast<uint32_t>(nos) * step;
+    const uint32_t end = yes - begin > step ? begin + step : yes;
+    no = begin;
+    yes = end;
+  }
+  return yes;
+}
+
+}  // namespace tessera::kernels::cuda
