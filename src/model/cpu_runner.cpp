@@ -56,7 +56,7 @@ Status CpuRunner::submit(const Step& step) {
   TESSERA_CHECK_LE(static_cast<int>(done_.size()), parts_.steps_ahead);
   TESSERA_CHECK_LE(static_cast<int64_t>(step.samples.size()), parts_.samples_max);
   auto& cache = static_cast<kernels::cpu::Cache&>(*parts_.cache);
-  for (const StateCopy& copy : step.copies) cache.copy_state(copy.from, copy.to);
+  for (const kernels::StateCopy& copy : step.copies) cache.copy_state(copy);
   resolve_tokens(step);
   logit_rows_.clear();
   for (const kernels::SampleRow& sample : step.samples) logit_rows_.push_back(sample.row);

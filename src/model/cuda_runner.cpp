@@ -56,7 +56,7 @@ class CudaRunner final : public StepRunner {
   Status capture(int32_t rows);
   Status enqueue(const kernels::cuda::StepTables& bounds);
   Status set_histories(std::span<const kernels::TokenHistory> histories);
-  Status copy_states(std::span<const StateCopy> copies);
+  Status copy_states(std::span<const kernels::StateCopy> copies);
   [[nodiscard]] const Bucket* bucket_of(const Step& step) const;
   [[nodiscard]] size_t used_bytes(std::span<const std::byte> payload) const;
 
@@ -217,7 +217,7 @@ Status CudaRunner::set_histories(std::span<const kernels::TokenHistory> historie
   return {};
 }
 
-Status CudaRunner::copy_states(std::span<const StateCopy> copies) {
+Status CudaRunner::copy_states(std::span<const kernels::StateCopy> copies) {
   if (copies.empty()) return {};
   const kernels::CacheShape& shape = parts_.cache->shape();
   cuda::CopyStatesArgs args;

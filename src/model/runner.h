@@ -6,6 +6,7 @@
 
 #include "base/status.h"
 #include "kernels/batch.h"
+#include "kernels/gated_delta_net.h"
 #include "kernels/sample.h"
 
 // The seam between engine and model: an asynchronous step. Tokens come back, never logits.
@@ -22,17 +23,12 @@ namespace tessera::model {
 /// Stands for a row's token: the one that the newest draw of the row's slot chose; any token where that draw failed.
 inline constexpr int32_t kLastDrawn = -1;
 
-/// Gated DeltaNet state of one sequence, copied before the step's rows run.
-struct StateCopy {
-  int32_t from = 0, to = 0;  // state slots
-};
-
 struct Step {
   std::vector<int32_t> tokens;  // [rows], or kLastDrawn
   std::vector<kernels::SequenceRows> sequences;
   std::vector<kernels::SampleRow> samples;       // by ascending row
   std::vector<kernels::TokenHistory> histories;  // before the step's samples; for slots whose samples have penalties
-  std::vector<StateCopy> copies;
+  std::vector<kernels::StateCopy> copies;        // of all layers' states, before the step's rows
 
   [[nodiscard]] kernels::Batch batch() const { return {.tokens = tokens, .sequences = sequences}; }
   void clear() {

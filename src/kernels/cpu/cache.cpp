@@ -1,7 +1,5 @@
 #include "kernels/cpu/cache.h"
 
-#include <cstring>
-
 #include "base/check.h"
 
 namespace tessera::kernels::cpu {
@@ -38,14 +36,10 @@ float* Cache::states(int linear_layer) {
   return reinterpret_cast<float*>(states_.data()) + i * layer_state_floats_;
 }
 
-void Cache::copy_state(int from, int to) {
-  TESSERA_CHECK(from >= 0 && from < shape_.state_slots);
-  TESSERA_CHECK(to >= 0 && to < shape_.state_slots);
-  if (from == to) return;
-  const int64_t floats = shape_.delta_net.state_floats();
+void Cache::copy_state(const StateCopy& copy) {
+  for (const int32_t slot : {copy.from, copy.to}) TESSERA_CHECK(slot >= 0 && slot < shape_.state_slots);
   for (int layer = 0; layer < shape_.linear_layers; ++layer) {
-    std::memcpy(states(layer) + to * floats, states(layer) + from * floats,
-                static_cast<size_t>(floats) * sizeof(float));
+    kernels::copy_state(shape_.delta_net, copy, states(layer));
   }
 }
 

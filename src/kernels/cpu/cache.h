@@ -15,8 +15,8 @@ class Cache final : public kernels::Cache {
   [[nodiscard]] KvLayer kv_layer(int attention_layer);
   /// [state_slots, state_floats] of the i-th linear-attention layer.
   [[nodiscard]] float* states(int linear_layer);
-  /// Gated DeltaNet states of a slot, of all layers.
-  void copy_state(int from, int to);
+  /// Of all layers.
+  void copy_state(const StateCopy& copy);
 
  private:
   CacheShape shape_;

@@ -121,14 +121,18 @@ Status CudaBackend::begin(kernels::Pass& pass, kernels::Cache& cache, const Batc
 Status CudaBackend::embed(kernels::Pass& pass, const Embedding& embedding) {
   Pass& p = of(pass);
   const DeviceMatrix& table = static_cast<const CudaEmbedding&>(embedding).table;
-  return cuda::embed({.format = table.format,
-                      .table = table.weights.as<std::byte>(),
-                      .row_alpha = table.row_alpha.as<float>(),
-                      .vocab = table.rows,
-                      .hidden = static_cast<int32_t>(table.depth),
-                      .tables = p.tables,
-                      .out = p.residual[p.current].as<uint16_t>()},
-                     p.queue);
+  EmbedArgs args;
+  args.table = {.format = table.format,
+                .data = table.weights.as<std::byte>(),
+                .row_alpha = table.row_alpha.as<float>(),
+                .vocab = table.rows,
+                .hidden = table.depth};
+  args.tokens = p.tables.tokens;
+  args.live_rows = &p.tables.counts->rows;
+  args.rows_max = p.tables.rows_max;
+  args.out = p.residual[p.current].as<uint16_t>();
+  args.out_stride = p.shape.hidden;
+  return cuda::embed(args, p.queue);
 }
 
 DenseArgs CudaBackend::rows_of(const Pass& pass, int64_t depth) const {

@@ -34,10 +34,10 @@ __global__ void __launch_bounds__(kThreads) add_norm_rows(const __grid_constant_
   });
   __syncthreads();
   if (norm.normed_out == nullptr) return;
+  uint16_t* out = norm.normed_out + int64_t{row} * args.normed_stride;
   const float inverse = inverse_norm(parts, args.hidden, norm.eps);
   for_each_chunk(chunks, warp, kNormParts, lane, [&](int i) {
-    *reinterpret_cast<uint4*>(norm.normed_out + first + i * kNormChunk) =
-        normed(sums[i], inverse, norm.weight + i * kNormChunk);
+    *reinterpret_cast<uint4*>(out + i * kNormChunk) = normed(sums[i], inverse, norm.weight + i * kNormChunk);
   });
 }
 
@@ -62,8 +62,10 @@ Status check(const AddNormArgs& args) {
 Status add_norm(const AddNormArgs& args, const device::Queue& queue) {
   TESSERA_RETURN_IF_ERROR(check(args));
   if (args.rows_max == 0) return {};
+  AddNormArgs filled = args;
+  if (filled.normed_stride == 0) filled.normed_stride = args.hidden;
   const size_t smem_bytes = static_cast<size_t>(args.hidden) * 2 + kNormParts * sizeof(float);
-  return device::launch(add_norm_rows, queue, static_cast<unsigned>(args.rows_max), kThreads, smem_bytes, args);
+  return device::launch(add_norm_rows, queue, static_cast<unsigned>(args.rows_max), kThreads, smem_bytes, filled);
 }
 
 }  // namespace tessera::kernels::cuda

@@ -25,6 +25,7 @@ struct AddNormArgs {
   int32_t hidden = 0;                  // a multiple of 8, at most kNormHiddenMax
   const int32_t* live_rows = nullptr;  // how many rows count; null: rows_max
   int32_t rows_max = 0;
+  int64_t normed_stride = 0;  // elements from row to row of normed_out, a multiple of 8; 0: hidden
 };
 
 inline constexpr int kNormLanes = 256;

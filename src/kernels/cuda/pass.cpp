@@ -72,7 +72,9 @@ Expected<std::unique_ptr<Pass>> Pass::create(const PassShape& shape, bool pdl, c
   for (DeviceBuffer* buffer : {&pass->residual[0], &pass->residual[1], &pass->delta}) {
     TESSERA_ASSIGN_OR_RETURN(*buffer, DeviceBuffer::create(rows));
   }
-  if (shape.keeps_hidden) TESSERA_ASSIGN_OR_RETURN(pass->hidden, DeviceBuffer::create(rows));
+  if (shape.keeps_hidden) {
+    TESSERA_ASSIGN_OR_RETURN(pass->hidden, DeviceBuffer::create(rows));
+  }
   TESSERA_ASSIGN_OR_RETURN(pass->logits, DeviceBuffer::create(static_cast<size_t>(shape.logit_rows_max) *
                                                               static_cast<size_t>(shape.vocab) * sizeof(float)));
   StepMemory& memory = pass->step_memory;
