@@ -36,7 +36,7 @@ __device__ const T* at(const std::byte* base, size_t offset) {
 }
 
 /// Copies `bytes`, rounded up to 16, by the whole grid.
-__device__ void copy(std::byte* to, const std::byte* from, size_t bytes) {
+__device__ void copy_words(std::byte* to, const std::byte* from, size_t bytes) {
   const auto words = static_cast<int64_t>((bytes + 15) / 16);
   for (int64_t i = int64_t{blockIdx.x} * kThreads + threadIdx.x; i < words; i += int64_t{gridDim.x} * kThreads) {
     at<uint4>(to, 0)[i] = at<uint4>(from, 0)[i];
@@ -65,9 +65,9 @@ __global__ void __launch_bounds__(kThreads) fetch_step(const __grid_constant__ B
     }
     if (threadIdx.x == 0) at<SequenceEntry>(args.device, args.to.sequences)[s] = entry;
   }
-  copy(args.device + args.to.logit_rows, staged + args.from.logit_rows,
+  copy_words(args.device + args.to.logit_rows, staged + args.from.logit_rows,
        static_cast<size_t>(header.counts.logit_rows) * sizeof(int32_t));
-  copy(args.device + args.to.payload, staged + args.from.payload, header.payload_bytes);
+  copy_words(args.device + args.to.payload, staged + args.from.payload, header.payload_bytes);
   const auto* updates = at<BlockUpdate>(staged, args.from.updates);
   for (int i = static_cast<int>(blockIdx.x) * kThreads + static_cast<int>(threadIdx.x); i < header.updates;
        i += static_cast<int>(gridDim.x) * kThreads) {
@@ -94,7 +94,7 @@ __global__ void __launch_bounds__(kThreads) announce_step(const __grid_constant_
   uint64_t* epoch = at<uint64_t>(args.device, args.to.epoch);
   const uint64_t step = *epoch;
   const uint32_t bytes = at<StagedHeader>(args.staging + (step % 2) * args.from.bytes, args.from.header)->result_bytes;
-  copy(args.results + (step % 2) * args.result_bytes_max, args.device + args.to.result, bytes);
+  copy_words(args.results + (step % 2) * args.result_bytes_max, args.device + args.to.result, bytes);
   __threadfence_system();
   __syncthreads();
   if (threadIdx.x != 0) return;
