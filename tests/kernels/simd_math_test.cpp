@@ -7,7 +7,7 @@
 #include <limits>
 #include <vector>
 
-#include "kernels/cpu/sin_cos.h"
+#include "kernels/sin_cos.h"
 #include "matrix_fixture.h"
 
 #undef HWY_TARGET_INCLUDE

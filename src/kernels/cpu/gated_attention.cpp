@@ -6,7 +6,7 @@
 #include "format/e4m3.h"
 #include "kernels/cpu/gated_attention.h"
 #include "kernels/cpu/parallel.h"
-#include "kernels/cpu/sin_cos.h"
+#include "kernels/sin_cos.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/cpu/gated_attention.cpp"

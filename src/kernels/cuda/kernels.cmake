@@ -3,7 +3,8 @@ target_sources(tessera_kernels PRIVATE
   cuda/atom.cu cuda/grouped_gemm.cu cuda/kernels.cpp cuda/moe.cu cuda/moe_plan.cpp cuda/quantize.cu cuda/route.cu
   cuda/dense.cpp cuda/dense_plan.cpp cuda/dense_kernels.cpp cuda/dense_decode.cu cuda/norm.cu cuda/embed.cu
   cuda/delta_net.cpp cuda/delta_net_chunks.cu cuda/delta_net_decode.cu cuda/delta_net_rows.cu cuda/delta_net_states.cu
-  cuda/sample.cu cuda/sample_stage.cu
+  cuda/attention.cpp cuda/attention_decode_bf16.cu cuda/attention_decode_e4m3.cu cuda/attention_prefill_bf16.cu
+  cuda/attention_prefill_e4m3.cu cuda/sample.cu cuda/sample_stage.cu
   cuda/backend.cpp cuda/blocks.cpp cuda/dummy.cu cuda/memory.cpp cuda/pass.cpp cuda/step.cu cuda/upload.cpp)
 # One source a family of tiles, so that they compile side by side.
 foreach(family "w4a16;2" "w4a16;1" "w4a4;2" "w4a4;1")

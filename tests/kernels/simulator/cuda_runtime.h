@@ -57,6 +57,15 @@ inline int max(int a, int b) { return a > b ? a : b; }
 inline uint32_t max(uint32_t a, uint32_t b) { return a > b ? a : b; }
 
 inline void __syncthreads() { tessera::simulator::block_barrier(0, tessera::simulator::block_threads()); }
+inline int __syncthreads_or(int value) {
+  static int any;
+  __syncthreads();  // the last one's result has been read
+  if (threadIdx.x == 0) any = 0;
+  __syncthreads();
+  if (value != 0) any = 1;
+  __syncthreads();
+  return any;
+}
 inline void __syncwarp() { tessera::simulator::exchange("__syncwarp", "", 1); }
 inline void __threadfence() {}
 

@@ -2,17 +2,20 @@
 
 #include <cstdint>
 
-namespace tessera::kernels::cpu {
+#include "kernels/spelt_math.h"
+
+namespace tessera::kernels {
 
 struct SinCos {
   float sin = 0, cos = 0;
 };
 
 /// Sine and cosine of an angle in radians, |angle| < 2^31, for rotary embeddings. Computed in double from basic
-/// operations alone and rounded once, so the bits are those of no particular C library or instruction set.
+/// operations alone and rounded once, so the bits are those of no particular C library or instruction set, and
+/// the same on the host and on a GPU.
 /// angle = n pi/2 + r, |r| <= pi/4 (pi/2 in two parts, the first of 33 bits, so n * it is exact below 2^20), then the
 /// Taylor series up to r^13 and r^14: truncation is below 3e-14.
-inline SinCos sin_cos(float angle) {
+TESSERA_HOST_DEVICE inline SinCos sin_cos(float angle) {
   const double x = angle;
   const double shifter = 6755399441055744.0;  // 1.5 * 2^52: adding it rounds to an integer
   const double n = (x * 0.63661977236758134308 + shifter) - shifter;
@@ -40,4 +43,4 @@ inline SinCos sin_cos(float angle) {
           static_cast<float>(quadrant == 1 || quadrant == 2 ? -cosine : cosine)};
 }
 
-}  // namespace tessera::kernels::cpu
+}  // namespace tessera::kernels

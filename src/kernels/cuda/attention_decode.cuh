@@ -1,0 +1,654 @@
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <type_traits>
+
+#include "kernels/cuda/attention_state.cuh"
+#include "kernels/cuda/attention_units.cuh"
+#include "kernels/ptx/cp_async.cuh"
+#include "kernels/ptx/griddepcontrol.cuh"
+#include "kernels/ptx/ldmatrix.cuh"
+#include "kernels/ptx/mbarrier.cuh"
+#include "kernels/ptx/mma_bf16.cuh"
+#include "kernels/ptx/shared_memory.cuh"
+
+// Attention of decode rows. A unit is (sequence, KV head, row group, split of 256 positions), or more splits of them in
+// turn. The M operand of the MMA is (position, query head), 16 or 32 rows. In K each of four warps takes 64 positions,
+// which are one block of the cache, in V a quarter of the dimensions. A warp loads what it alone reads, through a ring
+// of 2 KB stages, first its keys, then its values, so that nobody waits for anybody but for the softmax in between.
+namespace tessera::kernels::cuda::attn {
+
+template <int dim_, bool fp8_, int row_blocks_>
+struct DecodeShape {
+  static constexpr int dim = dim_, row_blocks = row_blocks_;
+  static constexpr bool fp8 = fp8_;
+  static constexpr int kWarps = kDecodeThreads / 32;
+  static constexpr int kRows = row_blocks * 16;
+  static constexpr int kRowBytes = dim * (fp8 ? 1 : 2);  // of the cache
+  // K: a stage is 16 positions and up to 128 bytes of each.
+  static constexpr int kWarpTokens = kDecodeSplitTokens / kWarps;
+  static constexpr int kKeyBytes = std::min(kRowBytes, 128), kKeyParts = kRowBytes / kKeyBytes;
+  static constexpr int kKeyTiles = kWarpTokens / 8;
+  // V: a stage is 16 positions and the warp's dimensions.
+  static constexpr int kWarpDims = decode_warp_dims(dim, fp8), kValueWarps = dim / kWarpDims;
+  static constexpr int kValueBytes = kWarpDims * (fp8 ? 1 : 2), kValueTiles = kWarpDims / 8;
+  static constexpr int kStageTokens = 16;
+  static constexpr int kStageBytes = 2048;
+  static_assert(kStageTokens * std::max(kKeyBytes, kValueBytes) <= kStageBytes);
+  static constexpr int kStages = row_blocks == 1 ? 5 : 4;
+  // Shared memory: the rows of Q, later of P, with 512 bytes each; rings; maxima and sums of warps.
+  static constexpr int kProbabilityBytes = kDecodeSplitTokens * 2;
+  static constexpr int kRing = kRows * kProbabilityBytes;
+  static constexpr int kExchange = kRing + kWarps * kStages * kStageBytes;
+  static constexpr int kBytes = kExchange + 2 * kWarps * 32 * 4;
+  static_assert(dim * 2 <= kProbabilityBytes);
+  static_assert(kBytes <= 50176, "two blocks on an SM");
+
+  using Softmax = State<row_blocks, kValueTiles>;
+  using Memory = Slots<row_blocks, kValueTiles, kDecodeThreads, kRows>;
+  static_assert(Memory::kBytes == decode_slot_bytes(dim, fp8, row_blocks));
+};
+
+/// Rows of one sequence and KV head, and the splits that this block takes.
+struct DecodeUnit {
+  Sequence sequence;
+  int kv_head = 0;
+  int first = 0, rows = 0;  // of the sequence's rows in this step
+  int splits = 0;           // of these rows
+  int begin = 0, end = 0;   // ours
+  int live_rows = 0;        // (position, query head)
+  Parts parts;
+
+  [[nodiscard]] __device__ int first_position() const { return sequence.first_position + first; }
+  [[nodiscard]] __device__ int last_position() const { return first_position() + rows - 1; }
+};
+
+/// Units of a step in order: sequence, part, KV head, row group, so that neighbours read the same keys.
+template <int row_blocks>
+struct DecodeUnits {
+  const AttentionArgs& args;
+  int group, group_rows;
+  Grain grain = Grain::split;
+
+  struct PartsOf {
+    int kv_heads, group_rows;
+    [[nodiscard]] __device__ int splits(const Sequence& s) const { return s.last_position() / kDecodeSplitTokens + 1; }
+    [[nodiscard]] __device__ int row_groups(const Sequence& s) const { return (s.rows + group_rows - 1) / group_rows; }
+    [[nodiscard]] __device__ int each(const Sequence& s) const { return row_groups(s) * kv_heads; }
+  };
+  [[nodiscard]] __device__ PartsOf parts_of() const { return {args.plan.shape.kv_heads, group_rows}; }
+  [[nodiscard]] __device__ int parts(int splits) const {
+    if (grain == Grain::split) return splits;
+    return grain == Grain::superblock ? (splits + kDecodeSuperblock - 1) / kDecodeSuperblock : 1;
+  }
+  [[nodiscard]] __device__ int units(const Sequence& s) const {
+    return parts_of().each(s) * parts(parts_of().splits(s));
+  }
+
+  __device__ explicit DecodeUnits(const AttentionArgs& a)
+      : args(a),
+        group(a.plan.shape.heads / a.plan.shape.kv_heads),
+        group_rows(row_blocks * 16 / group) {}
+
+  /// False: none of the row group's positions is in the unit's splits.
+  __device__ bool make(const UnitSearch::Found& found, int index, DecodeUnit& u) const {
+    const Sequence& s = found.sequence;
+    const int row_groups = parts_of().row_groups(s), each = parts_of().each(s);
+    const int local = index - found.first_unit, part = local / each;
+    const int row_group = local % row_groups;
+    u.sequence = s;
+    u.kv_head = local % each / row_groups;
+    u.first = row_group * group_rows;
+    u.rows = min(group_rows, s.rows - u.first);
+    u.splits = u.last_position() / kDecodeSplitTokens + 1;
+    u.live_rows = u.rows * group;
+    const int grain_splits = grain == Grain::split ? 1 : grain == Grain::superblock ? kDecodeSuperblock : u.splits;
+    u.begin = part * grain_splits;
+    u.end = min(u.begin + grain_splits, u.splits);
+    u.parts = {.tickets = reinterpret_cast<int32_t*>(args.workspace),
+               .slots = args.plan.decode_slots,
+               .first_slot = found.first_unit + local % each,
+               .stride = each,
+               .part = part,
+               .parts = parts(u.splits),
+               .superblock = grain == Grain::split ? kDecodeSuperblock : 1};
+    return u.begin < u.end;
+  }
+};
+
+/// One block's passage through its units.
+template <typename D>
+struct DecodeBlock {
+  static constexpr int dim = D::dim;
+  const AttentionArgs& args;
+  std::byte* smem;
+  uint32_t smem_address;
+  int warp, lane, group;
+
+  // Of a split.
+  int start = 0;    // its first position
+  int visible = 0;  // of its positions, to the last row of the group
+  int old = 0;      // of its positions: those stored in earlier steps
+  int blocks = 0;   // lane L: entry L % 4 of the split's block table
+  int key_stages = 0, stages = 0, issued = 0, at = 0;
+
+  __device__ uint32_t ring(int stage) const {
+    return smem_address + D::kRing + (warp * D::kStages + stage % D::kStages) * D::kStageBytes;
+  }
+  __device__ float* exchange(int which, int of_warp) const {
+    return reinterpret_cast<float*>(smem + D::kExchange) + (which * D::kWarps + of_warp) * 32;
+  }
+  __device__ int position(const DecodeUnit& u, int row) const { return u.first_position() + row / group; }
+  /// Positions of this split that a (position, head) row sees.
+  __device__ int seen(const DecodeUnit& u, int row) const {
+    return min(max(position(u, min(row, u.live_rows - 1)) + 1 - start, 0), kDecodeSplitTokens);
+  }
+
+  // ---- the ring ----
+
+  __device__ void begin_split(const DecodeUnit& u, int split) {
+    start = split * kDecodeSplitTokens;
+    visible = min(u.last_position() + 1 - start, kDecodeSplitTokens);
+    old = min(max(u.sequence.first_position - start, 0), kDecodeSplitTokens);
+    const int entry = min(start / kBlockTokens + lane % 4, u.last_position() / kBlockTokens);
+    blocks = __ldcg(args.tables.block_tables + u.sequence.slot * args.tables.block_table_stride + entry);
+    const int mine = min(max(visible - warp * D::kWarpTokens, 0), D::kWarpTokens);
+    key_stages = (mine + D::kStageTokens - 1) / D::kStageTokens * D::kKeyParts;
+    const int value_stages = warp < D::kValueWarps ? (visible + D::kStageTokens - 1) / D::kStageTokens : 0;
+    stages = key_stages + value_stages;
+    issued = at = 0;
+  }
+
+  /// Leading stages that hold old positions alone.
+  __device__ int old_stages() const {
+    const int mine = min(max(old - warp * D::kWarpTokens, 0), D::kWarpTokens);
+    const int keys = min(mine / D::kStageTokens * D::kKeyParts, key_stages);
+    return keys < key_stages ? keys : min(keys + old / D::kStageTokens, stages);
+  }
+
+  template <int bytes>
+  __device__ void copy_rows(uint32_t to, const std::byte* from) const {
+    constexpr int kChunks = bytes / 16;
+#pragma unroll
+    for (int i = lane; i < D::kStageTokens * kChunks; i += 32) {
+      const int token = i / kChunks, chunk = i % kChunks;
+      ptx::cp_async_cg_16(to + token * bytes + swizzled<kChunks>(token, chunk) * 16,
+                          from + token * D::kRowBytes + chunk * 16);
+    }
+  }
+
+  /// Requests stages until `end` of them are; a group each, also those behind the last.
+  __device__ void issue(const DecodeUnit& u, int end) {
+    for (; issued < end; ++issued) {
+      if (issued < stages) {
+        const bool keys = issued < key_stages;
+        const int token = (keys ? issued / D::kKeyParts : issued - key_stages) * D::kStageTokens;
+        const int block = __shfl_sync(kAll, blocks, keys ? warp : token / kBlockTokens);
+        const int64_t from = cache_offset<dim, D::fp8>(args, block, u.kv_head, token % kBlockTokens);
+        if (keys) {
+          copy_rows<D::kKeyBytes>(ring(issued), args.kv.keys + from + issued % D::kKeyParts * D::kKeyBytes);
+        } else {
+          copy_rows<D::kValueBytes>(ring(issued), args.kv.values + from + warp * D::kValueBytes);
+        }
+      }
+      ptx::cp_async_commit_group();
+    }
+  }
+
+  /// The next stage, landed; the one before it is free and is filled again.
+  __device__ uint32_t next_stage(const DecodeUnit& u) {
+    ptx::cp_async_wait_group<D::kStages - 2>();
+    __syncwarp();
+    issue(u, at + D::kStages);
+    return ring(at++);
+  }
+
+  // ---- the phases of a split ----
+
+  /// Stores K and V of this step's rows in the split, up to the group's last, and makes the rows of Q. Row groups of one
+  /// sequence may store the same rows: the same bytes.
+  __device__ void prepare(const DecodeUnit& u) const {
+    const AttentionShape& shape = args.plan.shape;
+    const Rows<dim, false> scratch{smem};
+    const Rows<dim, D::fp8> query{smem};
+    Rotation<dim> rotation;
+    int rotated = -1;
+    const auto rotate_to = [&](int p) {
+      if (p != rotated) rotation.set(args, p, lane);
+      rotated = p;
+    };
+    // Warp w owns rows w, w + 4, ... of Q, the first of which is its scratch before.
+    for (int token = old + warp; token < visible; token += D::kWarps) {
+      const int p = start + token;
+      const int block = __shfl_sync(kAll, blocks, token / kBlockTokens);
+      rotate_to(p);
+      store_key_value<dim, D::fp8>(args, u.sequence.first_row + p - u.sequence.first_position, u.kv_head, block,
+                                   token % kBlockTokens, rotation, scratch, warp, lane);
+    }
+    for (int row = warp; row < u.live_rows; row += D::kWarps) {
+      const int head = u.kv_head * group + row % group;
+      const int64_t from = int64_t{u.sequence.first_row + u.first + row / group} * args.query_gate_stride;
+      rotate_to(position(u, row));
+      norm_and_rotate<dim, D::fp8>(args, args.query_gate + from + int64_t{head} * 2 * shape.head_dim, args.q_norm,
+                                   rotation, query, row, lane);
+    }
+    if (old < visible) __threadfence();  // stored rows are read again past L1
+  }
+
+  using Scores = float[D::row_blocks][D::kKeyTiles][4];
+
+  /// Two tiles of 8 positions times the dimensions of one stage.
+  template <int tile>
+  __device__ void multiply_keys(uint32_t stage, int part, Scores& s) const {
+    constexpr int kChunks = D::kKeyBytes / 16;
+    const int token = lane % 8 + (lane / 16) * 8;
+    const uint32_t keys = stage + token * D::kKeyBytes + swizzled<kChunks>(token, lane / 8 % 2) * 16;
+    // Of Q: 128 bytes of a row, or all of a shorter one, are a stage's, in E4M3 twice as many.
+    const uint32_t query = smem_address + lane % 16 * (dim * 2) + swizzled<dim / 8>(lane % 16, lane / 16) * 16 +
+                           part * (D::kKeyBytes * (D::fp8 ? 2 : 1));
+#pragma unroll
+    for (int c = 0; c < kChunks; c += 2) {
+      uint32_t b[4];  // tile 0: chunks c and c + 1; tile 1
+      ptx::ldmatrix_x4(b, chunk_beside<kChunks>(keys, c));
+      constexpr int kSteps = D::fp8 ? 2 : 1;  // of 16 dimensions
+#pragma unroll
+      for (int step = 0; step < kSteps; ++step) {
+        uint32_t k[2][2];
+#pragma unroll
+        for (int t = 0; t < 2; ++t) {
+          if constexpr (D::fp8) {
+            k[t][0] = ptx::cvt_bf16x2_e4m3x2(b[2 * t + step] & 0xffffU);
+            k[t][1] = ptx::cvt_bf16x2_e4m3x2(b[2 * t + step] >> 16);
+          } else {
+            k[t][0] = b[2 * t], k[t][1] = b[2 * t + 1];
+          }
+        }
+        const int query_chunk = c * (D::fp8 ? 2 : 1) + 2 * step;
+#pragma unroll
+        for (int i = 0; i < D::row_blocks; ++i) {
+          uint32_t a[4];
+          ptx::ldmatrix_x4(a, chunk_beside<dim / 8>(query, query_chunk) + 16 * i * (dim * 2));
+          ptx::mma_m16n8k16_bf16(s[i][tile], a, k[0][0], k[0][1]);
+          ptx::mma_m16n8k16_bf16(s[i][tile + 1], a, k[1][0], k[1][1]);
+        }
+      }
+    }
+  }
+
+  template <int tile>
+  __device__ void multiply_all_keys(const DecodeUnit& u, Scores& s) {
+    if constexpr (tile < D::kKeyTiles) {
+      if (tile / 2 * D::kKeyParts < key_stages) {
+#pragma unroll 1
+        for (int part = 0; part < D::kKeyParts; ++part) multiply_keys<tile>(next_stage(u), part, s);
+      }
+      multiply_all_keys<tile + 2>(u, s);
+    }
+  }
+
+  /// Maxima and sums of the split, and its probabilities in the place of Q.
+  __device__ void softmax(const DecodeUnit& u, Scores& s, typename D::Softmax& state) const {
+    const int g = lane / 4, q = lane % 4;
+    const float factor = score_factor<D::fp8>(args);
+#pragma unroll
+    for (int i = 0; i < D::row_blocks; ++i) {
+#pragma unroll
+      for (int half = 0; half < 2; ++half) {
+        const int row = 16 * i + 8 * half + g;
+        const int mine = seen(u, row) - warp * D::kWarpTokens;
+        float largest = -INFINITY;
+#pragma unroll
+        for (int n = 0; n < D::kKeyTiles; ++n) {
+#pragma unroll
+          for (int e = 0; e < 2; ++e) {
+            float& score = s[i][n][2 * half + e];
+            score = 8 * n + 2 * q + e < mine ? score : -INFINITY;
+            largest = fmaxf(largest, score);
+          }
+        }
+        largest = fmaxf(largest, __shfl_xor_sync(kAll, largest, 1));
+        largest = fmaxf(largest, __shfl_xor_sync(kAll, largest, 2));
+        if (q == 0) exchange(0, warp)[row] = largest;
+      }
+    }
+    __syncthreads();  // every warp has read Q, too
+    std::byte* probabilities = smem;
+#pragma unroll
+    for (int i = 0; i < D::row_blocks; ++i) {
+#pragma unroll
+      for (int half = 0; half < 2; ++half) {
+        const int row = 16 * i + 8 * half + g;
+        float largest = exchange(0, 0)[row];
+#pragma unroll
+        for (int w = 1; w < D::kWarps; ++w) largest = fmaxf(largest, exchange(0, w)[row]);
+        const float max = __fmul_rn(largest, factor);
+        const float shift = reference(max);
+        float sum = 0;
+#pragma unroll
+        for (int n = 0; n < D::kKeyTiles; ++n) {
+          float p[2];
+#pragma unroll
+          for (int e = 0; e < 2; ++e) {
+            p[e] = ptx::ex2_approx(__fmaf_rn(s[i][n][2 * half + e], factor, -shift));
+            sum = __fadd_rn(sum, p[e]);
+          }
+          const int chunk = swizzled<D::kProbabilityBytes / 16>(row, warp * D::kKeyTiles + n);
+          *reinterpret_cast<uint32_t*>(probabilities + row * D::kProbabilityBytes + chunk * 16 + q * 4) =
+              ptx::cvt_bf16x2(p[1], p[0]);
+        }
+        sum = __fadd_rn(sum, __shfl_xor_sync(kAll, sum, 1));
+        sum = __fadd_rn(sum, __shfl_xor_sync(kAll, sum, 2));
+        if (q == 0) exchange(1, warp)[row] = sum;
+        state.max[i][half] = max;
+      }
+    }
+    __syncthreads();
+#pragma unroll
+    for (int i = 0; i < D::row_blocks; ++i) {
+#pragma unroll
+      for (int half = 0; half < 2; ++half) {
+        const int row = 16 * i + 8 * half + g;
+        float sum = exchange(1, 0)[row];
+#pragma unroll
+        for (int w = 1; w < D::kWarps; ++w) sum = __fadd_rn(sum, exchange(1, w)[row]);
+        state.sum[i][half] = sum;
+      }
+    }
+  }
+
+  /// First of the two neighbouring dimensions that a thread's sums of tile n stand for.
+  __device__ int pair_dim(int n) const {
+    const int in_warp = D::fp8 ? 16 * (n / 2) + 4 * (lane % 4) + 2 * (n % 2) : 8 * n + 2 * (lane % 4);
+    return warp * D::kWarpDims + in_warp;
+  }
+
+  /// Sixteen positions from `token` on: sums += P V.
+  __device__ void multiply_values(uint32_t stage, int token, typename D::Softmax& state) const {
+    constexpr int kChunks = D::kValueBytes / 16;
+    uint32_t a[D::row_blocks][4];
+    const int from = lane % 16;
+#pragma unroll
+    for (int i = 0; i < D::row_blocks; ++i) {
+      ptx::ldmatrix_x4(a[i], smem_address + (16 * i + from) * D::kProbabilityBytes +
+                                 swizzled<D::kProbabilityBytes / 16>(from, token / 8 + lane / 16) * 16);
+    }
+    const uint32_t values = stage + from * D::kValueBytes + swizzled<kChunks>(from, kChunks < 2 ? 0 : lane / 16) * 16;
+#pragma unroll
+    for (int c = 0; c < kChunks; c += 2) {
+      constexpr int kAtOnce = kChunks < 2 ? 1 : 2;
+      uint32_t v[4];  // of chunk c positions 0-7 and 8-15; of chunk c + 1
+      if constexpr (kAtOnce == 2) {
+        ptx::ldmatrix_x4_trans(v, chunk_beside<kChunks>(values, c));
+      } else {
+        uint32_t two[2];
+        ptx::ldmatrix_x2_trans(two, values);
+        v[0] = two[0], v[1] = two[1];
+      }
+#pragma unroll
+      for (int j = 0; j < kAtOnce; ++j) {
+        if constexpr (D::fp8) {
+          // A word holds dimensions 2g and 2g+1 of positions 2q and 2q+1: even dimensions are one tile, odd ones
+          // another.
+          const uint32_t low = __byte_perm(v[2 * j], 0, 0x3120), high = __byte_perm(v[2 * j + 1], 0, 0x3120);
+          const uint32_t even[2] = {ptx::cvt_bf16x2_e4m3x2(low & 0xffffU), ptx::cvt_bf16x2_e4m3x2(high & 0xffffU)};
+          const uint32_t odd[2] = {ptx::cvt_bf16x2_e4m3x2(low >> 16), ptx::cvt_bf16x2_e4m3x2(high >> 16)};
+#pragma unroll
+          for (int i = 0; i < D::row_blocks; ++i) {
+            ptx::mma_m16n8k16_bf16(state.o[i][2 * (c + j)], a[i], even[0], even[1]);
+            ptx::mma_m16n8k16_bf16(state.o[i][2 * (c + j) + 1], a[i], odd[0], odd[1]);
+          }
+        } else {
+#pragma unroll
+          for (int i = 0; i < D::row_blocks; ++i) {
+            ptx::mma_m16n8k16_bf16(state.o[i][c + j], a[i], v[2 * j], v[2 * j + 1]);
+          }
+        }
+      }
+    }
+  }
+
+  static __device__ bool is_nan(uint32_t code) {
+    return D::fp8 ? (code & 0x7fU) == 0x7f : (code & 0x7fffU) > 0x7f80U;
+  }
+  using Code = std::conditional_t<D::fp8, uint8_t, uint16_t>;
+
+  /// Zeros in the place of what no row of the group sees, and of NaN that not every row sees, whose rows' sums become
+  /// NaN here: 0 x NaN is NaN.
+  __device__ void clean(const DecodeUnit& u, uint32_t stage, int token, typename D::Softmax& state) const {
+    constexpr int kChunks = D::kValueBytes / 16, kChunkCodes = 16 / static_cast<int>(sizeof(Code));
+    std::byte* bytes = smem + (stage - smem_address);
+    const int all_see = seen(u, 0);
+    if (token + D::kStageTokens <= all_see) return;
+    bool found = false;
+#pragma unroll 1
+    for (int i = lane; i < D::kStageTokens * D::kValueBytes / 4; i += 32) {
+      const int t = token + i * 4 / D::kValueBytes;
+      auto* word = reinterpret_cast<uint32_t*>(bytes) + i;
+      if (t >= visible) *word = 0;
+      for (int j = 0; j < 4; j += static_cast<int>(sizeof(Code))) {
+        if (t >= all_see) found |= is_nan(*word >> (8 * j));
+      }
+    }
+    const bool any = __any_sync(kAll, found ? 1 : 0) != 0;
+    __syncwarp();  // zeros are seen
+    if (!any) return;
+    auto* first_nan = reinterpret_cast<uint8_t*>(exchange(0, warp));  // of a dimension, in the stage; not in use now
+    static_assert(D::kWarpDims <= 32 * 4);
+#pragma unroll 1
+    for (int d = lane; d < D::kWarpDims; d += 32) {
+      int first = D::kStageTokens;
+#pragma unroll 1
+      for (int t = D::kStageTokens - 1; t >= 0; --t) {
+        auto* chunk = reinterpret_cast<Code*>(bytes + t * D::kValueBytes + swizzled<kChunks>(t, d / kChunkCodes) * 16);
+        Code& code = chunk[d % kChunkCodes];
+        if (token + t < all_see || !is_nan(code)) continue;
+        first = t;
+        code = 0;
+      }
+      first_nan[d] = static_cast<uint8_t>(first);
+    }
+    __syncwarp();
+#pragma unroll
+    for (int i = 0; i < D::row_blocks; ++i) {
+#pragma unroll
+      for (int half = 0; half < 2; ++half) {
+        const int end = seen(u, 16 * i + 8 * half + lane / 4) - token;
+#pragma unroll
+        for (int n = 0; n < D::kValueTiles; ++n) {
+#pragma unroll
+          for (int e = 0; e < 2; ++e) {
+            // Sums of E4M3 are still in the MMA's order.
+            const int d = D::fp8 ? 16 * (n / 2) + 2 * (2 * (lane % 4) + e) + n % 2 : 8 * n + 2 * (lane % 4) + e;
+            const int first = first_nan[d];
+            if (first < D::kStageTokens && first < end) state.o[i][n][2 * half + e] = __uint_as_float(0x7fffffffU);
+          }
+        }
+      }
+    }
+    __syncwarp();
+  }
+
+  /// Sums of an empty state over the split.
+  __device__ void weigh_values(const DecodeUnit& u, typename D::Softmax& state) {
+#pragma unroll
+    for (auto& block : state.o) {
+#pragma unroll
+      for (auto& tile : block) tile[0] = tile[1] = tile[2] = tile[3] = 0;
+    }
+    if (warp >= D::kValueWarps) return;
+#pragma unroll 1
+    for (int token = 0; token < visible; token += D::kStageTokens) {
+      const uint32_t stage = next_stage(u);
+      clean(u, stage, token, state);
+      multiply_values(stage, token, state);
+    }
+    if constexpr (D::fp8) {  // to neighbouring dimensions
+#pragma unroll
+      for (auto& block : state.o) {
+#pragma unroll
+        for (int n = 0; n < D::kValueTiles; n += 2) {
+#pragma unroll
+          for (int e = 0; e < 4; e += 2) {
+            const float second = block[n][e + 1];
+            block[n][e + 1] = block[n + 1][e];
+            block[n + 1][e] = second;
+          }
+        }
+      }
+    }
+  }
+
+  // ---- a unit ----
+
+  [[nodiscard]] __device__ typename D::Memory memory(const DecodeUnit& u) const {
+    return {args.workspace + kAttentionCounterBytes, 0, u.live_rows};
+  }
+
+  __device__ void write(const DecodeUnit& u, const typename D::Softmax& state) const {
+    if (warp >= D::kValueWarps) return;
+    write_rows(
+        args, state,
+        [&](int block, int half) {
+          const int row = 16 * block + 8 * half + lane / 4;
+          if (row >= u.live_rows) return OutputRow{-1, 0};
+          return OutputRow{u.sequence.first_row + u.first + row / group, u.kv_head * group + row % group};
+        },
+        [&](int n) { return pair_dim(n); });
+  }
+
+  /// total, then `later`, for rows that see any of it.
+  template <typename Sees>
+  static __device__ void append(typename D::Softmax& total, const typename D::Softmax& later, const Sees& sees) {
+#pragma unroll
+    for (int i = 0; i < D::row_blocks; ++i) {
+#pragma unroll
+      for (int half = 0; half < 2; ++half) {
+        if (!sees(i, half)) continue;
+        const Merge merge(total.max[i][half], total.sum[i][half], later.max[i][half], later.sum[i][half]);
+#pragma unroll
+        for (int n = 0; n < D::kValueTiles; ++n) {
+#pragma unroll
+          for (int e = 2 * half; e < 2 * half + 2; ++e) total.o[i][n][e] = merge(total.o[i][n][e], later.o[i][n][e]);
+        }
+      }
+    }
+  }
+
+  /// Whether a row sees any of split, or superblock, i.
+  [[nodiscard]] __device__ auto sees(const DecodeUnit& u, bool superblocks, int i) const {
+    const int first = i * kDecodeSplitTokens * (superblocks ? kDecodeSuperblock : 1);
+    const auto* self = this;
+    const DecodeUnit* unit = &u;
+    return [=](int block, int half) {
+      const int row = min(16 * block + 8 * half + self->lane / 4, unit->live_rows - 1);
+      return first <= self->position(*unit, row);
+    };
+  }
+
+  /// The state of a split. before_first_write() is called when what earlier kernels do not write any more is under way.
+  template <typename BeforeFirstWrite>
+  __device__ void attend(const DecodeUnit& u, int split, typename D::Softmax& state,
+                         const BeforeFirstWrite& before_first_write) {
+    begin_split(u, split);
+    issue(u, min(old_stages(), D::kStages - 1));
+    before_first_write();
+    prepare(u);
+    __syncthreads();
+    issue(u, D::kStages - 1);
+    Scores scores = {};
+    multiply_all_keys<0>(u, scores);
+    softmax(u, scores, state);
+    weigh_values(u, state);
+    __syncthreads();  // P and rings may be written again
+  }
+
+  template <typename BeforeFirstWrite>
+  __device__ void run(const DecodeUnit& u, const BeforeFirstWrite& before_first_write) {
+    const auto slots = memory(u);
+    const int own_slot = static_cast<int>(blockIdx.x);  // if the unit is all splits
+    typename D::Softmax total;
+#pragma unroll 1
+    for (int split = u.begin; split < u.end; ++split) {
+      const bool begins = split == u.begin || split % kDecodeSuperblock == 0;
+      if (begins && split > u.begin) {  // the total so far is that of a superblock
+        if (split > kDecodeSuperblock) slots.put_before(own_slot, total, [](int, int) { return true; });
+        __syncthreads();  // every warp has read maxima and sums
+        slots.store(own_slot, total, warp == 0);
+        __syncthreads();
+      }
+      typename D::Softmax state;
+      attend(u, split, state, before_first_write);
+      if (begins) {
+        total = state;
+      } else {
+        append(total, state, sees(u, false, split));
+      }
+    }
+    if (u.end - u.begin > kDecodeSuperblock) {
+      slots.put_before(own_slot, total, sees(u, true, (u.end - 1) / kDecodeSuperblock));
+    }
+    if (u.parts.parts == 1 ||
+        combine(u.parts, slots, total, warp == 0, reinterpret_cast<int32_t*>(smem + D::kExchange),
+                [&](bool superblocks, int i) { return sees(u, superblocks, i); })) {
+      write(u, total);
+    }
+  }
+};
+
+template <int dim, bool fp8, int row_blocks>
+__global__ void __launch_bounds__(kDecodeThreads, 2) attention_decode(const __grid_constant__ AttentionArgs args) {
+  using D = DecodeShape<dim, fp8, row_blocks>;
+  std::byte* smem = ptx::dynamic_shared_memory();
+  const int warp = static_cast<int>(threadIdx.x) / 32, lane = static_cast<int>(threadIdx.x) % 32;
+  DecodeUnits<row_blocks> all(args);
+  DecodeBlock<D> block{args, smem, ptx::shared_address(smem), warp, lane, all.group};
+
+  // Before the wait: the tables, which an earlier kernel of the step wrote, and the cache of earlier steps.
+  const int sequences = __ldcg(&args.tables.counts->decode_sequences);
+  const UnitCounts counts(args.tables, 0, sequences, lane, kDecodeSuperblock, all.parts_of());
+  all.grain = counts.grain(args.plan.decode_slots, args.plan.decode_blocks);
+  const int units = all.grain == Grain::split        ? counts.by_split
+                    : all.grain == Grain::superblock ? counts.by_superblock
+                                                     : counts.whole;
+  bool waits = true;
+  const auto wait = [&] {
+    if (!waits) return;
+    ptx::griddepcontrol_wait();
+    ptx::griddepcontrol_launch_dependents();
+    waits = false;
+  };
+  const auto units_of = [&](const Sequence& s) { return all.units(s); };
+  UnitSearch search(args.tables, 0, sequences);
+  if (units > 0) search.load(lane, units_of);
+  for (int unit = static_cast<int>(blockIdx.x); unit < units; unit += static_cast<int>(gridDim.x)) {
+    DecodeUnit u;
+    if (all.make(search.find(unit, lane, units_of), unit, u)) block.run(u, wait);
+  }
+  wait();
+}
+
+template <int dim, bool fp8, int row_blocks>
+Status launch_decode(const AttentionArgs& args, const device::Queue& queue) {
+  return device::launch(attention_decode<dim, fp8, row_blocks>, queue, static_cast<unsigned>(args.plan.decode_blocks),
+                        kDecodeThreads, DecodeShape<dim, fp8, row_blocks>::kBytes, args);
+}
+
+template <bool fp8>
+Status launch_decode(const AttentionArgs& args, const device::Queue& queue) {
+  const bool two = args.plan.decode_row_blocks == 2;
+  switch (padded_head_dim(args.plan.shape.head_dim)) {
+    case 32: return launch_decode<32, fp8, 1>(args, queue);
+    case 64: return launch_decode<64, fp8, 1>(args, queue);
+    case 128: return two ? launch_decode<128, fp8, 2>(args, queue) : launch_decode<128, fp8, 1>(args, queue);
+    case 256: return two ? launch_decode<256, fp8, 2>(args, queue) : launch_decode<256, fp8, 1>(args, queue);
+    default: break;
+  }
+  return {StatusCode::unsupported,
+          "attention on the GPU: no decode kernel for head_dim " + std::to_string(args.plan.shape.head_dim)};
+}
+
+}  // namespace tessera::kernels::cuda::attn

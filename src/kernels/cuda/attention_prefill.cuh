@@ -1,0 +1,545 @@
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "kernels/cuda/attention_state.cuh"
+#include "kernels/cuda/attention_units.cuh"
+#include "kernels/ptx/cp_async.cuh"
+#include "kernels/ptx/griddepcontrol.cuh"
+#include "kernels/ptx/ldmatrix.cuh"
+#include "kernels/ptx/mbarrier.cuh"
+#include "kernels/ptx/mma_bf16.cuh"
+#include "kernels/ptx/shared_memory.cuh"
+
+// Attention of prefill rows. One kernel stores K and V of all of them; in the next a unit is (sequence, query tile, KV
+// head, split of 4,096 positions), or more splits in turn. A query tile is up to 128 rows (position, query head), 16 a
+// warp, of a power of two of positions, so that it lies within one KV tile of 64 positions: the tiles that its rows see
+// are the same, whatever the chunk that they came in. Q and the sums stay in registers, tiles of K and V pass through
+// shared memory.
+namespace tessera::kernels::cuda::attn {
+
+inline constexpr int kStoreThreads = 256;
+
+/// A warp a row and KV head.
+template <int dim, bool fp8>
+__global__ void __launch_bounds__(kStoreThreads) store_prefill(const __grid_constant__ AttentionArgs args) {
+  constexpr int kWarps = kStoreThreads / 32;
+  const Rows<dim, false> scratch{ptx::dynamic_shared_memory()};
+  ptx::griddepcontrol_wait();
+  ptx::griddepcontrol_launch_dependents();
+  const int warp = static_cast<int>(threadIdx.x) / 32, lane = static_cast<int>(threadIdx.x) % 32;
+  const int first = __ldcg(&args.tables.counts->decode_rows), end = __ldcg(&args.tables.counts->rows);
+  const int kv_heads = args.plan.shape.kv_heads;
+  const int index = static_cast<int>(blockIdx.x) * kWarps + warp;
+  const int row = first + index / kv_heads;
+  if (row >= end) return;
+  const int position = __ldcg(args.tables.row_position + row);
+  const Sequence sequence = load_sequence(args.tables, __ldcg(args.tables.row_sequence + row));
+  const int block = __ldcg(args.tables.block_tables + sequence.slot * args.tables.block_table_stride +
+                           position / kBlockTokens);
+  Rotation<dim> rotation;
+  rotation.set(args, position, lane);
+  store_key_value<dim, fp8>(args, row, index % kv_heads, block, position % kBlockTokens, rotation, scratch, warp,
+                            lane);
+}
+
+template <int dim_, bool fp8_>
+struct PrefillShape {
+  static constexpr int dim = dim_;
+  static constexpr bool fp8 = fp8_;
+  static constexpr int kWarps = kPrefillThreads / 32;
+  static constexpr int kTileTokens = kBlockTokens;
+  static constexpr int kTileBytes = kTileTokens * dim * 2;   // of BF16
+  static constexpr int kStoredBytes = kTileTokens * dim * (fp8 ? 1 : 2);
+  // BF16: tiles of K and V in turn land in three buffers. E4M3: in two, and are converted to BF16 in two more.
+  static constexpr int kBuffers = fp8 ? 2 : 3;
+  static constexpr int kLanding = fp8 ? kBuffers * kTileBytes : 0;
+  static constexpr int kTilesEnd = fp8 ? kLanding + 2 * kStoredBytes : kBuffers * kTileBytes;
+  // Q passes through two buffers that are not in use yet.
+  static constexpr int kQuery = fp8 ? 0 : kTileBytes;
+  static_assert(kQuery + kPrefillRows * dim * 2 <= (fp8 ? kLanding : kTilesEnd));
+  static constexpr int kWords = kTilesEnd;
+  static constexpr int kFirstNan = kWords + 16;
+  static constexpr int kBytes = kFirstNan + dim;
+  static_assert(kBytes <= 101376);
+
+  using Softmax = State<1, dim / 8>;
+  using Memory = Slots<1, dim / 8, kPrefillThreads, kPrefillRows>;
+  static_assert(Memory::kBytes == prefill_slot_bytes(dim));
+};
+
+struct PrefillUnit {
+  Sequence sequence;
+  int kv_head = 0;
+  int first = 0, positions = 0;  // of the sequence's rows in this step
+  int splits = 0, begin = 0, end = 0;
+  int live_rows = 0;
+  Parts parts;
+
+  [[nodiscard]] __device__ int first_position() const { return sequence.first_position + first; }
+  [[nodiscard]] __device__ int last_position() const { return first_position() + positions - 1; }
+};
+
+/// Units of a step in order: sequence, query tile from the last on (the longest first), part, KV head.
+struct PrefillUnits {
+  const AttentionArgs& args;
+  int group, tile_positions;
+  Grain grain = Grain::split;
+
+  struct PartsOf {
+    int kv_heads, tile_positions;
+    [[nodiscard]] __device__ int splits(const Sequence& s) const { return s.last_position() / kPrefillSplitTokens + 1; }
+    [[nodiscard]] __device__ int tiles(const Sequence& s) const { return (s.rows + tile_positions - 1) / tile_positions; }
+    [[nodiscard]] __device__ int each(const Sequence& s) const { return tiles(s) * kv_heads; }
+  };
+  [[nodiscard]] __device__ PartsOf parts_of() const { return {args.plan.shape.kv_heads, tile_positions}; }
+  [[nodiscard]] __device__ int parts(int splits) const {
+    if (grain == Grain::split) return splits;
+    return grain == Grain::superblock ? (splits + kPrefillSuperblock - 1) / kPrefillSuperblock : 1;
+  }
+  [[nodiscard]] __device__ int units(const Sequence& s) const {
+    return parts_of().each(s) * parts(parts_of().splits(s));
+  }
+
+  __device__ explicit PrefillUnits(const AttentionArgs& a)
+      : args(a),
+        group(a.plan.shape.heads / a.plan.shape.kv_heads),
+        tile_positions(prefill_tile_positions(group)) {}
+
+  /// False: none of the tile's rows sees any of the unit's splits.
+  __device__ bool make(const UnitSearch::Found& found, int index, PrefillUnit& u) const {
+    const Sequence& s = found.sequence;
+    const int kv_heads = args.plan.shape.kv_heads, of_tile = parts(parts_of().splits(s)) * kv_heads;
+    const int local = index - found.first_unit, tile = parts_of().tiles(s) - 1 - local / of_tile;
+    const int part = local % of_tile / kv_heads;
+    u.sequence = s;
+    u.kv_head = local % kv_heads;
+    u.first = tile * tile_positions;
+    u.positions = min(tile_positions, s.rows - u.first);
+    u.splits = u.last_position() / kPrefillSplitTokens + 1;
+    u.live_rows = u.positions * group;
+    const int grain_splits = grain == Grain::split ? 1 : grain == Grain::superblock ? kPrefillSuperblock : u.splits;
+    u.begin = part * grain_splits;
+    u.end = min(u.begin + grain_splits, u.splits);
+    u.parts = {.tickets = reinterpret_cast<int32_t*>(args.workspace + kPrefillTicketsOffset),
+               .slots = args.plan.prefill_slots,
+               .first_slot = index - part * kv_heads,
+               .stride = kv_heads,
+               .part = part,
+               .parts = parts(u.splits),
+               .superblock = grain == Grain::split ? kPrefillSuperblock : 1};
+    return u.begin < u.end;
+  }
+};
+
+/// One block's passage through its units. Stages are tiles of K and of V in turn.
+template <typename P>
+struct PrefillBlock {
+  static constexpr int dim = P::dim, kSteps = dim / 16, kChunks = dim / 8;
+  const AttentionArgs& args;
+  std::byte* smem;
+  uint32_t smem_address;
+  int warp, lane, group;
+  float factor;
+
+  int first_tile = 0, tiles = 0;  // of the unit's KV tiles
+  int blocks = 0;                 // lane L: block of tile 32 i + L, of the 32 tiles that are being requested
+  int issued = 0, at = 0;         // stages
+
+  // ---- tiles of K and V ----
+
+  __device__ uint32_t landing(int stage) const {
+    return P::fp8 ? smem_address + P::kLanding + stage % 2 * P::kStoredBytes
+                  : smem_address + stage % 3 * P::kTileBytes;
+  }
+  __device__ uint32_t buffer(int stage) const {
+    return P::fp8 ? smem_address + stage % 2 * P::kTileBytes : landing(stage);
+  }
+
+  /// Requests the next stage; a group, also behind the last.
+  __device__ void issue(const PrefillUnit& u) {
+    const int tile = issued / 2;
+    if (issued % 64 == 0 && tile < tiles) {
+      const int entry = first_tile + min(tile + lane, tiles - 1);
+      blocks = __ldcg(args.tables.block_tables + u.sequence.slot * args.tables.block_table_stride + entry);
+    }
+    if (tile < tiles) {
+      constexpr int kRowChunks = P::kStoredBytes / P::kTileTokens / 16;
+      const int block = __shfl_sync(kAll, blocks, tile % 32);
+      const std::byte* from =
+          (issued % 2 == 0 ? args.kv.keys : args.kv.values) + cache_offset<dim, P::fp8>(args, block, u.kv_head, 0);
+      const uint32_t to = landing(issued);
+#pragma unroll
+      for (int i = static_cast<int>(threadIdx.x); i < P::kStoredBytes / 16; i += kPrefillThreads) {
+        const int row = i / kRowChunks, chunk = i % kRowChunks;
+        const int place = P::fp8 ? i : row * kRowChunks + swizzled<kRowChunks>(row, chunk);
+        ptx::cp_async_cg_16(to + place * 16, from + int64_t{i} * 16);
+      }
+    }
+    ++issued;
+    ptx::cp_async_commit_group();
+  }
+
+  /// A landed E4M3 tile to BF16.
+  __device__ void convert(int stage) const {
+    constexpr int kRowChunks = dim / 16;
+    const std::byte* from = smem + (landing(stage) - smem_address);
+    const Rows<dim, false> to{smem + (buffer(stage) - smem_address)};
+#pragma unroll
+    for (int i = static_cast<int>(threadIdx.x); i < P::kStoredBytes / 16; i += kPrefillThreads) {
+      const int row = i / kRowChunks, chunk = i % kRowChunks;
+      const uint4 codes = *reinterpret_cast<const uint4*>(from + i * 16);
+      const auto pairs = [](uint32_t low, uint32_t high) {
+        return uint4{ptx::cvt_bf16x2_e4m3x2(low & 0xffffU), ptx::cvt_bf16x2_e4m3x2(low >> 16),
+                     ptx::cvt_bf16x2_e4m3x2(high & 0xffffU), ptx::cvt_bf16x2_e4m3x2(high >> 16)};
+      };
+      *reinterpret_cast<uint4*>(to.chunk(row, 2 * chunk)) = pairs(codes.x, codes.y);
+      *reinterpret_cast<uint4*>(to.chunk(row, 2 * chunk + 1)) = pairs(codes.z, codes.w);
+    }
+  }
+
+  /// The next stage, landed for all. What the one before it held is free, and requested anew.
+  __device__ uint32_t next_stage(const PrefillUnit& u) {
+    ptx::cp_async_wait_group<1>();
+    __syncthreads();
+    if constexpr (P::fp8) {
+      convert(at);
+      __syncthreads();
+    }
+    issue(u);
+    return buffer(at++);
+  }
+
+  // ---- the phases ----
+
+  /// Of a row in a tile. Tiles of 16 rows repeat the order.
+  static __device__ uint32_t chunk_offset(int row, int chunk) {
+    return static_cast<uint32_t>(row * (dim * 2) + swizzled<kChunks>(row, chunk) * 16);
+  }
+
+  /// Normed, rotated queries of this warp's rows, as fragments.
+  __device__ void load_query(const PrefillUnit& u, uint32_t (&query)[kSteps][4]) const {
+    const Rows<dim, false> rows{smem + P::kQuery};
+    Rotation<dim> rotation;
+    int rotated = -1;
+#pragma unroll 1
+    for (int row = 16 * warp; row < min(16 * warp + 16, u.live_rows); ++row) {
+      const int p = row / group, head = u.kv_head * group + row % group;
+      if (p != rotated) rotation.set(args, u.first_position() + p, lane);
+      rotated = p;
+      norm_and_rotate<dim, false>(args,
+                                  args.query_gate + (u.sequence.first_row + u.first + p) * args.query_gate_stride +
+                                      int64_t{head} * 2 * args.plan.shape.head_dim,
+                                  args.q_norm, rotation, rows, row, lane);
+    }
+    const int row = 16 * warp + lane % 16;
+    const uint32_t address = smem_address + P::kQuery + chunk_offset(row, lane / 16);
+#pragma unroll
+    for (int k = 0; k < kSteps; ++k) ptx::ldmatrix_x4(query[k], chunk_beside<kChunks>(address, 2 * k));
+  }
+
+  using Scores = float[8][4];
+
+  __device__ void multiply_keys(uint32_t tile, const uint32_t (&query)[kSteps][4], Scores& s) const {
+#pragma unroll
+    for (auto& block : s) block[0] = block[1] = block[2] = block[3] = 0;
+    const uint32_t address = tile + chunk_offset(lane % 8 + lane / 16 * 8, lane / 8 % 2);
+#pragma unroll
+    for (int k = 0; k < kSteps; ++k) {
+#pragma unroll
+      for (int n = 0; n < 8; n += 2) {
+        uint32_t b[4];
+        ptx::ldmatrix_x4(b, chunk_beside<kChunks>(address, 2 * k) + 8 * n * (dim * 2));
+        ptx::mma_m16n8k16_bf16(s[n], query[k], b[0], b[1]);
+        ptx::mma_m16n8k16_bf16(s[n + 1], query[k], b[2], b[3]);
+      }
+    }
+  }
+
+  /// Positions of the tile that a row sees.
+  __device__ int seen(const PrefillUnit& u, int tile, int half) const {
+    const int row = min(16 * warp + 8 * half + lane / 4, u.live_rows - 1);
+    return u.first_position() + row / group + 1 - tile * P::kTileTokens;
+  }
+
+  /// Scores to probabilities in BF16, as fragments; sums so far are scaled to the new maximum.
+  __device__ void softmax(const PrefillUnit& u, int tile, Scores& s, typename P::Softmax& state,
+                          uint32_t (&p)[4][4]) const {
+    const int q = lane % 4;
+    if ((tile + 1) * P::kTileTokens > u.first_position() + 1) {
+#pragma unroll
+      for (int half = 0; half < 2; ++half) {
+        const int end = seen(u, tile, half);
+#pragma unroll
+        for (int n = 0; n < 8; ++n) {
+#pragma unroll
+          for (int e = 0; e < 2; ++e) {
+            if (8 * n + 2 * q + e >= end) s[n][2 * half + e] = -INFINITY;
+          }
+        }
+      }
+    }
+    float scale[2];
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+      float largest = s[0][2 * half];
+#pragma unroll
+      for (int n = 0; n < 8; ++n) largest = fmaxf(fmaxf(largest, s[n][2 * half]), s[n][2 * half + 1]);
+      largest = fmaxf(largest, __shfl_xor_sync(kAll, largest, 1));
+      largest = fmaxf(largest, __shfl_xor_sync(kAll, largest, 2));
+      const float max = fmaxf(state.max[0][half], __fmul_rn(largest, factor));
+      const float shift = reference(max);
+      scale[half] = ptx::ex2_approx(__fsub_rn(state.max[0][half], shift));
+      state.max[0][half] = max;
+      float sum = 0;
+#pragma unroll
+      for (int n = 0; n < 8; ++n) {
+#pragma unroll
+        for (int e = 2 * half; e < 2 * half + 2; ++e) {
+          s[n][e] = ptx::ex2_approx(__fmaf_rn(s[n][e], factor, -shift));
+          sum = __fadd_rn(sum, s[n][e]);
+        }
+      }
+      state.sum[0][half] = __fmaf_rn(state.sum[0][half], scale[half], sum);
+    }
+#pragma unroll
+    for (int k = 0; k < 4; ++k) {
+      p[k][0] = ptx::cvt_bf16x2(s[2 * k][1], s[2 * k][0]);
+      p[k][1] = ptx::cvt_bf16x2(s[2 * k][3], s[2 * k][2]);
+      p[k][2] = ptx::cvt_bf16x2(s[2 * k + 1][1], s[2 * k + 1][0]);
+      p[k][3] = ptx::cvt_bf16x2(s[2 * k + 1][3], s[2 * k + 1][2]);
+    }
+    // A factor of 1 changes nothing, and is the rule once the largest score has been seen.
+    if (__any_sync(kAll, scale[0] != 1.0F || scale[1] != 1.0F) != 0) {
+#pragma unroll
+      for (auto& o : state.o[0]) {
+        o[0] = __fmul_rn(o[0], scale[0]), o[1] = __fmul_rn(o[1], scale[0]);
+        o[2] = __fmul_rn(o[2], scale[1]), o[3] = __fmul_rn(o[3], scale[1]);
+      }
+    }
+  }
+
+  __device__ void multiply_values(uint32_t tile, const uint32_t (&p)[4][4], typename P::Softmax& state) const {
+    const uint32_t address = tile + chunk_offset(lane % 16, lane / 16);
+#pragma unroll
+    for (int k = 0; k < 4; ++k) {
+#pragma unroll
+      for (int c = 0; c < kChunks; c += 2) {
+        uint32_t v[4];
+        ptx::ldmatrix_x4_trans(v, chunk_beside<kChunks>(address, c) + 16 * k * (dim * 2));
+        ptx::mma_m16n8k16_bf16(state.o[0][c], p[k], v[0], v[1]);
+        ptx::mma_m16n8k16_bf16(state.o[0][c + 1], p[k], v[2], v[3]);
+      }
+    }
+  }
+
+  /// The tile that holds the rows' own positions: zeros in the place of values that no row sees, and of NaN that not
+  /// every row sees, whose rows' sums become NaN here: 0 x NaN is NaN.
+  __device__ void clean(const PrefillUnit& u, int tile, uint32_t values, typename P::Softmax& state) const {
+    constexpr int kRowWords = dim / 2;
+    const Rows<dim, false> rows{smem + (values - smem_address)};
+    const int all_see = u.first_position() + 1 - tile * P::kTileTokens;
+    const int any_sees = u.last_position() + 1 - tile * P::kTileTokens;
+    const auto is_nan = [](uint32_t code) { return (code & 0x7fffU) > 0x7f80U; };
+    bool found = false;
+#pragma unroll 1
+    for (int i = all_see * kRowWords + static_cast<int>(threadIdx.x); i < P::kTileTokens * kRowWords;
+         i += kPrefillThreads) {
+      auto* word = reinterpret_cast<uint32_t*>(rows.base) + i;  // whichever of the row's
+      if (i / kRowWords >= any_sees) *word = 0;
+      found |= is_nan(*word) || is_nan(*word >> 16);
+    }
+    if (__syncthreads_or(found ? 1 : 0) == 0) return;
+    auto* first_nan = reinterpret_cast<uint8_t*>(smem + P::kFirstNan);  // of a dimension
+    for (int d = static_cast<int>(threadIdx.x); d < dim; d += kPrefillThreads) {
+      int first = P::kTileTokens;
+#pragma unroll 1
+      for (int t = P::kTileTokens - 1; t >= all_see; --t) {
+        uint16_t* code = rows.element(t, d);
+        if (!is_nan(*code)) continue;
+        first = t;
+        *code = 0;
+      }
+      first_nan[d] = static_cast<uint8_t>(first);
+    }
+    __syncthreads();
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+      const int end = seen(u, tile, half);
+#pragma unroll
+      for (int n = 0; n < kChunks; ++n) {
+#pragma unroll
+        for (int e = 0; e < 2; ++e) {
+          if (first_nan[8 * n + 2 * (lane % 4) + e] < end) state.o[0][n][2 * half + e] = __uint_as_float(0x7fffffffU);
+        }
+      }
+    }
+    __syncthreads();
+  }
+
+  static __device__ void clear(typename P::Softmax& state) {
+#pragma unroll
+    for (auto& o : state.o[0]) o[0] = o[1] = o[2] = o[3] = 0;
+#pragma unroll
+    for (int half = 0; half < 2; ++half) state.max[0][half] = -INFINITY, state.sum[0][half] = 0;
+  }
+
+  // ---- a unit ----
+
+  __device__ void write(const PrefillUnit& u, const typename P::Softmax& state) const {
+    write_rows(
+        args, state,
+        [&](int, int half) {
+          const int row = 16 * warp + 8 * half + lane / 4;
+          if (row >= u.live_rows) return OutputRow{-1, 0};
+          return OutputRow{u.sequence.first_row + u.first + row / group, u.kv_head * group + row % group};
+        },
+        [&](int n) { return 8 * n + 2 * (lane % 4); });
+  }
+
+  /// After the last tile of a split: the sum over lanes, and what came before it in the unit. Of a superblock's splits
+  /// the running state lies in one slot, of superblocks in another.
+  __device__ void end_split(const PrefillUnit& u, int split, const typename P::Memory& slots,
+                            typename P::Softmax& state) const {
+#pragma unroll
+    for (float& sum : state.sum[0]) {
+      sum = __fadd_rn(sum, __shfl_xor_sync(kAll, sum, 1));
+      sum = __fadd_rn(sum, __shfl_xor_sync(kAll, sum, 2));
+    }
+    const auto all = [](int, int) { return true; };
+    const bool whole = u.parts.parts == 1;  // slots of this block's own
+    const int running = whole ? 2 * static_cast<int>(blockIdx.x) : u.parts.slot(u.parts.part);
+    if (split > u.begin && split % kPrefillSuperblock != 0) slots.put_before(running, state, all);
+    const bool last = split + 1 == u.end;
+    if (last || (split + 1) % kPrefillSuperblock == 0) {
+      if (split - u.begin >= kPrefillSuperblock) slots.put_before(running + 1, state, all);
+      __syncwarp();  // the warp has read its rows
+      if (!last) slots.store(running + 1, state, true);
+    } else {
+      __syncwarp();
+      slots.store(running, state, true);
+    }
+    __syncwarp();
+    if (!last) clear(state);
+  }
+
+  __device__ void run(const PrefillUnit& u) {
+    constexpr int kSplitTiles = kPrefillSplitTokens / P::kTileTokens;
+    const bool live = 16 * warp < u.live_rows;
+    const typename P::Memory slots{args.workspace + kAttentionCounterBytes, 16 * warp, u.live_rows};
+    const int last_tile = u.last_position() / P::kTileTokens;
+    first_tile = u.begin * kSplitTiles;
+    tiles = min(u.end * kSplitTiles - 1, last_tile) + 1 - first_tile;
+    issued = at = 0;
+    uint32_t query[kSteps][4];
+    issue(u);
+    if (P::fp8) issue(u);
+    if (live) load_query(u, query);
+    if (!P::fp8) {
+      __syncthreads();  // Q is read: its buffers are free
+      issue(u);
+    }
+    typename P::Softmax state;
+    clear(state);
+#pragma unroll 1
+    for (int tile = first_tile; tile < first_tile + tiles; ++tile) {
+      uint32_t p[4][4];
+      const uint32_t keys = next_stage(u);
+      if (live) {
+        Scores scores;
+        multiply_keys(keys, query, scores);
+        softmax(u, tile, scores, state, p);
+      }
+      const uint32_t values = next_stage(u);
+      if (tile == last_tile) clean(u, tile, values, state);
+      if (live) multiply_values(values, p, state);
+      if (tile == last_tile || (tile + 1) % kSplitTiles == 0) end_split(u, tile / kSplitTiles, slots, state);
+    }
+    ptx::cp_async_wait_group<0>();
+    __syncthreads();  // buffers may be written again
+    if (u.parts.parts == 1 || combine(u.parts, slots, state, true, reinterpret_cast<int32_t*>(smem + P::kWords),
+                                      [](bool, int) { return [](int, int) { return true; }; })) {
+      write(u, state);
+    }
+  }
+};
+
+/// Units go to blocks as they come, the longest first. words: the next unit, and blocks that have found none.
+struct UnitQueue {
+  int32_t* words;
+  int32_t* shared_word;
+
+  __device__ int next() const {
+    if (threadIdx.x == 0) *shared_word = atomicAdd(words, 1);
+    __syncthreads();
+    const int unit = *shared_word;
+    __syncthreads();
+    return unit;
+  }
+  /// By every block, once: the last one resets the words.
+  __device__ void leave() const {
+    if (threadIdx.x != 0) return;
+    if (atomicAdd(words + 1, 1) != static_cast<int>(gridDim.x) - 1) return;
+    words[0] = words[1] = 0;
+  }
+};
+
+template <int dim, bool fp8>
+__global__ void __launch_bounds__(kPrefillThreads, 1) attention_prefill(const __grid_constant__ AttentionArgs args) {
+  using P = PrefillShape<dim, fp8>;
+  std::byte* smem = ptx::dynamic_shared_memory();
+  const int warp = static_cast<int>(threadIdx.x) / 32, lane = static_cast<int>(threadIdx.x) % 32;
+  PrefillUnits all(args);
+  PrefillBlock<P> block{args, smem, ptx::shared_address(smem), warp, lane, all.group, score_factor<fp8>(args)};
+
+  // Before the wait: the tables, which an earlier kernel of the step wrote.
+  const int first = __ldcg(&args.tables.counts->decode_sequences), end = __ldcg(&args.tables.counts->sequences);
+  const UnitCounts counts(args.tables, first, end, lane, kPrefillSuperblock, all.parts_of());
+  all.grain = counts.grain(args.plan.prefill_slots, args.plan.prefill_blocks);
+  const int units = all.grain == Grain::split        ? counts.by_split
+                    : all.grain == Grain::superblock ? counts.by_superblock
+                                                     : counts.whole;
+  ptx::griddepcontrol_wait();
+  ptx::griddepcontrol_launch_dependents();
+  const auto units_of = [&](const Sequence& s) { return all.units(s); };
+  UnitSearch search(args.tables, first, end);
+  if (units > 0) search.load(lane, units_of);
+  const UnitQueue queue{reinterpret_cast<int32_t*>(args.workspace + kPrefillWordsOffset),
+                        reinterpret_cast<int32_t*>(smem + P::kWords)};
+  for (int unit = queue.next(); unit < units; unit = queue.next()) {
+    PrefillUnit u;
+    if (all.make(search.find(unit, lane, units_of), unit, u)) block.run(u);
+  }
+  queue.leave();
+}
+
+template <int dim, bool fp8>
+Status launch_prefill(const AttentionArgs& args, const device::Queue& queue) {
+  constexpr int kWarps = kStoreThreads / 32;
+  // Rows of prefill may be all rows: their number is known on the device alone.
+  const int64_t warps = int64_t{args.tables.rows_max} * args.plan.shape.kv_heads;
+  TESSERA_RETURN_IF_ERROR(device::launch(store_prefill<dim, fp8>, queue,
+                                         static_cast<unsigned>((warps + kWarps - 1) / kWarps), kStoreThreads,
+                                         kWarps * dim * 2, args));
+  return device::launch(attention_prefill<dim, fp8>, queue, static_cast<unsigned>(args.plan.prefill_blocks),
+                        kPrefillThreads, PrefillShape<dim, fp8>::kBytes, args);
+}
+
+template <bool fp8>
+Status launch_prefill(const AttentionArgs& args, const device::Queue& queue) {
+  switch (padded_head_dim(args.plan.shape.head_dim)) {
+    case 32: return launch_prefill<32, fp8>(args, queue);
+    case 64: return launch_prefill<64, fp8>(args, queue);
+    case 128: return launch_prefill<128, fp8>(args, queue);
+    case 256: return launch_prefill<256, fp8>(args, queue);
+    default: break;
+  }
+  return {StatusCode::unsupported,
+          "attention on the GPU: no prefill kernel for head_dim " + std::to_string(args.plan.shape.head_dim)};
+}
+
+}  // namespace tessera::kernels::cuda::attn

@@ -1,0 +1,310 @@
+#include "kernels/cuda/attention.h"
+
+#include <bit>
+
+#include "kernels/cuda/attention_fixture.h"
+
+// Attention on the GPU: against the CPU's operation with a tolerance, against itself bit for bit.
+namespace tessera::kernels::cuda {
+namespace {
+
+using Sequences = std::vector<AttentionSequence>;
+
+constexpr RowClass kPrefill = RowClass::prefill, kDecode = RowClass::decode;
+
+/// Relative L2 and the worst element.
+void expect_close(std::span<const uint16_t> got, std::span<const float> want, double l2_max, double worst_max,
+                  const std::string& what) {
+  ASSERT_EQ(got.size(), want.size()) << what;
+  double difference = 0, total = 0, worst = 0;
+  size_t at = 0;
+  for (size_t i = 0; i < got.size(); ++i) {
+    const double d = std::abs(double{bf16_to_float(got[i])} - want[i]);
+    difference += d * d;
+    total += double{want[i]} * want[i];
+    if (!(d <= worst)) {
+      worst = d;
+      at = i;
+    }
+  }
+  const double l2 = std::sqrt(difference / total), rms = std::sqrt(total / static_cast<double>(got.size()));
+  EXPECT_LE(l2, l2_max) << what;
+  EXPECT_LE(worst, worst_max * rms) << what << ": worst element " << at << " is " << bf16_to_float(got[at])
+                                    << ", want " << want[at] << ", rms " << rms;
+}
+
+void expect_cpu(const AttentionLayer& layer, const Sequences& sequences, const AttentionOutcome& got,
+                const std::string& what) {
+  for (size_t i = 0; i < sequences.size(); ++i) {
+    const std::string where = layer.describe() + ", " + what + ", sequence " + std::to_string(i);
+    // BF16 of q, k, p and the output: about 2^-9 each. E4M3 rounds K and V by up to 2^-4, which the fp32 cache does not.
+    const bool e4m3 = layer.dtype == DType::f8_e4m3;
+    expect_close(got.out[i], cpu_attention(layer, sequences[i], Compute::f32), e4m3 ? 0.05 : 0.01, e4m3 ? 1.0 : 0.12,
+                 where + " against fp32");
+    expect_close(got.out[i], cpu_attention(layer, sequences[i], Compute::bf16), e4m3 ? 0.015 : 0.008,
+                 e4m3 ? 0.3 : 0.08, where + " against BF16");
+  }
+}
+
+void expect_same(const AttentionOutcome& got, const AttentionOutcome& want, size_t sequence, const std::string& what) {
+  ASSERT_EQ(got.out[sequence].size(), want.out[sequence].size()) << what;
+  for (size_t i = 0; i < got.out[sequence].size(); ++i) {
+    ASSERT_EQ(got.out[sequence][i], want.out[sequence][i]) << what << ": output " << i << " of sequence " << sequence;
+  }
+  ASSERT_TRUE(got.stored[sequence] == want.stored[sequence]) << what << ": cache of sequence " << sequence;
+}
+
+AttentionOutcome run(const AttentionLayer& layer, const Sequences& sequences, const std::vector<AttentionStep>& steps,
+                     const AttentionRun& how = {}) {
+  AttentionOnGpu gpu(layer, sequences, how);
+  return gpu.steps(steps);
+}
+
+/// A step for each number of rows.
+std::vector<AttentionStep> steps_of(std::initializer_list<int32_t> rows, RowClass row_class) {
+  std::vector<AttentionStep> steps;
+  for (const int32_t n : rows) steps.push_back({{0, n, row_class}});
+  return steps;
+}
+
+const std::vector<AttentionLayer>& layers() {
+  static const std::vector<AttentionLayer> all = [] {
+    std::vector<AttentionLayer> out;
+    for (const DType dtype : {DType::bf16, DType::f8_e4m3}) {
+      out.emplace_back(2, 2, 16, 8, dtype);
+      out.emplace_back(4, 2, 32, 32, dtype);
+      out.emplace_back(3, 1, 64, 16, dtype);
+      out.emplace_back(6, 2, 40, 0, dtype);
+      out.emplace_back(8, 1, 128, 32, dtype);
+      out.emplace_back(16, 1, 256, 64, dtype);
+    }
+    return out;
+  }();
+  return all;
+}
+
+TEST(Attention, DecodeMatchesTheCpu) {
+  for (const AttentionLayer& layer : layers()) {
+    const Sequences sequences = {AttentionSequence(layer, 256, 4, 1), AttentionSequence(layer, 64, 3, 2),
+                                 AttentionSequence(layer, 0, 2, 3)};
+    const auto got = run(layer, sequences, {{{0, 1}, {1, 2}, {2, 1}}, {{2, 1}, {0, 3}, {1, 1}}});
+    expect_cpu(layer, sequences, got, "decode");
+  }
+}
+
+TEST(Attention, PrefillMatchesTheCpu) {
+  for (const AttentionLayer& layer : layers()) {
+    const Sequences sequences = {AttentionSequence(layer, 0, layer.shape.head_dim > 128 ? 65 : 130, 1),
+                                 AttentionSequence(layer, 64, 63, 2), AttentionSequence(layer, 128, 1, 3)};
+    const auto got =
+        run(layer, sequences, {{{0, sequences[0].rows, kPrefill}, {1, 63, kPrefill}, {2, 1, kPrefill}}});
+    expect_cpu(layer, sequences, got, "prefill");
+  }
+}
+
+/// Contexts around the borders of decode splits, and of their superblocks of 4,096.
+TEST(Attention, DecodeAtTheBordersOfSplits) {
+  for (const DType dtype : {DType::bf16, DType::f8_e4m3}) {
+    const AttentionLayer layer(2, 1, 32, 16, dtype);
+    Sequences sequences;
+    AttentionStep first, second;
+    for (const int32_t stored : {192, 448, 512, 4032, 4096, 8128}) {
+      first.push_back({static_cast<int>(sequences.size()), 63});
+      second.push_back({static_cast<int>(sequences.size()), 4});
+      sequences.emplace_back(layer, stored, 67, static_cast<uint32_t>(stored));
+    }
+    expect_cpu(layer, sequences, run(layer, sequences, {first, second}), "borders");
+  }
+}
+
+TEST(Attention, DecodeBitsDependOnTheSequenceAlone) {
+  for (const AttentionLayer& layer : {AttentionLayer(8, 1, 32, 16, DType::bf16), AttentionLayer(3, 1, 128, 32, DType::bf16),
+                                      AttentionLayer(16, 2, 128, 16, DType::f8_e4m3)}) {
+    const Sequences all = {AttentionSequence(layer, 576, 10, 1), AttentionSequence(layer, 192, 66, 2),
+                           AttentionSequence(layer, 0, 5, 3)};
+    const auto alone = run(layer, {all[0]}, steps_of({1, 1, 1, 1, 1, 1, 1, 1, 1, 1}, kDecode));
+    const auto together = run(layer, all, {{{0, 9}, {1, 66}, {2, 4}}, {{2, 1}, {0, 1}}},
+                              {.block_seed = 5, .spare_rows = 7, .pdl = false});
+    expect_same(together, alone, 0, layer.describe() + " nine rows among others");
+    const auto two = run(layer, all, {{{1, 60}, {0, 1}}, {{0, 3}, {2, 5}, {1, 1}}, {{0, 6}, {1, 5}}},
+                         {.block_seed = 6, .sm_count = 1, .decode_row_blocks = 2});
+    expect_same(two, alone, 0, layer.describe() + " two row blocks");
+    for (const size_t i : {1UL, 2UL}) expect_same(two, together, i, layer.describe() + " other steps");
+  }
+}
+
+/// Blocks that take one split, a superblock, or all splits in turn.
+TEST(Attention, GrainsOfDecodeHaveTheSameBits) {
+  const AttentionLayer layer(2, 1, 32, 16, DType::bf16);
+  const Sequences sequences = {AttentionSequence(layer, 8128, 66, 1), AttentionSequence(layer, 320, 2, 2)};
+  const std::vector<AttentionStep> steps = {{{1, 1}, {0, 66}}, {{1, 1}}};
+  const auto want = run(layer, sequences, steps);
+  for (const int slots : {20, 1}) {
+    const auto got = run(layer, sequences, steps, {.sm_count = 2, .decode_slots = slots});
+    for (const size_t i : {0UL, 1UL}) expect_same(got, want, i, std::to_string(slots) + " slots");
+  }
+  expect_cpu(layer, sequences, want, "66 rows over two superblocks");
+}
+
+TEST(Attention, PrefillBitsDoNotDependOnItsSteps) {
+  for (const AttentionLayer& layer :
+       {AttentionLayer(8, 2, 32, 16, DType::bf16), AttentionLayer(3, 1, 64, 32, DType::f8_e4m3),
+        AttentionLayer(16, 1, 32, 8, DType::bf16)}) {
+    const Sequences all = {AttentionSequence(layer, 0, 200, 1), AttentionSequence(layer, 64, 70, 2)};
+    const auto want = run(layer, {all[0]}, {{{0, 200, kPrefill}}});
+    const auto parts = run(layer, all, {{{0, 64, kPrefill}, {1, 64, kPrefill}}, {{0, 136, kPrefill}, {1, 6}}},
+                           {.block_seed = 7, .spare_rows = 9, .pdl = false});
+    expect_same(parts, want, 0, layer.describe() + " steps of 64 and 136");
+    const auto more = run(layer, all, {{{1, 70, kPrefill}, {0, 128, kPrefill}}, {{0, 64, kPrefill}}, {{0, 8, kPrefill}}},
+                          {.sm_count = 1});
+    expect_same(more, want, 0, layer.describe() + " steps of 128, 64 and 8");
+  }
+}
+
+TEST(Attention, GrainsOfPrefillHaveTheSameBits) {
+  for (const DType dtype : {DType::bf16, DType::f8_e4m3}) {
+    const AttentionLayer layer(2, 1, 32, 16, dtype);
+    const Sequences sequences = {AttentionSequence(layer, 8128, 66, 1)};
+    const std::vector<AttentionStep> steps = {{{0, 64, kPrefill}}, {{0, 2, kPrefill}}};
+    const auto want = run(layer, sequences, steps);
+    for (const int slots : {2, 1}) {
+      expect_same(run(layer, sequences, steps, {.sm_count = 1, .prefill_slots = slots}), want, 0,
+                  std::to_string(slots) + " slots");
+    }
+    expect_cpu(layer, sequences, want, "three splits");
+  }
+}
+
+/// A row's NaN stays in the rows that see it.
+TEST(Attention, LaterRowsNeverReachEarlierOnes) {
+  for (const DType dtype : {DType::bf16, DType::f8_e4m3}) {
+    for (const AttentionLayer& layer : {AttentionLayer(2, 1, 32, 8, dtype), AttentionLayer(4, 1, 64, 8, dtype)}) {
+      const AttentionSequence clean(layer, 64, 70, 4);
+      const size_t width = layer.q_width(), kv_width = layer.kv_width();
+      for (const RowClass row_class : {kDecode, kPrefill}) {
+        const auto steps = row_class == kDecode ? steps_of({60, 4, 6}, kDecode) : steps_of({64, 6}, kPrefill);
+        const auto want = run(layer, {clean}, steps);
+        for (const size_t bad : {0UL, 5UL, 62UL, 66UL}) {
+          AttentionSequence dirty = clean;
+          dirty.value[bad * kv_width + 3] = 0x7fc0;
+          dirty.value[bad * kv_width + 17] = bad == 5 && dtype == DType::bf16 ? 0x7f80 : 0xffc0;
+          const auto got = run(layer, {dirty}, steps);
+          const std::string what = layer.describe() + " row " + std::to_string(bad);
+          for (size_t i = 0; i < got.out[0].size(); ++i) {
+            const size_t d = i % width % static_cast<size_t>(layer.shape.head_dim);
+            if (i / width >= bad && (d == 3 || d == 17)) {
+              ASSERT_TRUE(std::isnan(bf16_to_float(got.out[0][i]))) << what << ": output " << i;
+            } else {
+              ASSERT_EQ(got.out[0][i], want.out[0][i]) << what << ": output " << i;
+            }
+          }
+          dirty = clean;
+          std::fill_n(dirty.key.begin() + static_cast<long>(bad * kv_width), kv_width, 0x7fc0);
+          const auto keys = run(layer, {dirty}, steps);
+          for (size_t i = 0; i < keys.out[0].size(); ++i) {
+            if (i / width >= bad) {
+              ASSERT_TRUE(std::isnan(bf16_to_float(keys.out[0][i]))) << what << ", key: output " << i;
+            } else {
+              ASSERT_EQ(keys.out[0][i], want.out[0][i]) << what << ", key: output " << i;
+            }
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST(Attention, NothingToDo) {
+  const AttentionLayer layer(2, 1, 32, 8, DType::bf16);
+  const Sequences sequences = {AttentionSequence(layer, 0, 3, 1)};
+  AttentionOnGpu gpu(layer, sequences, {.spare_rows = 4});
+  const auto got = gpu.steps({{{0, 0, kPrefill}}, {{0, 0}}, {{0, 3, kPrefill}}});
+  expect_cpu(layer, sequences, got, "after steps without rows");
+}
+
+TEST(Attention, RefusesWhatItCannotRun) {
+  const auto refused = [](const AttentionShape& shape, DType kv, const char* why) {
+    const Status status = supports(shape, kv);
+    ASSERT_EQ(status.code(), StatusCode::unsupported) << why;
+    EXPECT_NE(status.message().find(why), std::string::npos) << status.message();
+    EXPECT_NE(status.message().find("head_dim"), std::string::npos) << status.message();
+  };
+  EXPECT_TRUE(supports({16, 2, 256, 64, 1e-6F}, DType::bf16).ok());
+  refused({16, 2, 256, 64, 1e-6F}, DType::f32, "KV cache");
+  refused({16, 3, 256, 64, 1e-6F}, DType::bf16, "divide");
+  refused({34, 2, 256, 64, 1e-6F}, DType::bf16, "16 query heads");
+  refused({16, 2, 260, 64, 1e-6F}, DType::bf16, "multiple of 8");
+  refused({16, 2, 264, 64, 1e-6F}, DType::bf16, "multiple of 8");
+  refused({16, 2, 64, 66, 1e-6F}, DType::bf16, "rotary_dim");
+  refused({16, 2, 64, 7, 1e-6F}, DType::bf16, "rotary_dim");
+}
+
+// ---- cases for a real GPU ----
+
+std::vector<AttentionLayer> large_layers() {
+  std::vector<AttentionLayer> out;
+  for (const DType dtype : {DType::bf16, DType::f8_e4m3}) {
+    out.emplace_back(16, 2, 256, 64, dtype);
+    out.emplace_back(32, 2, 256, 64, dtype);
+    out.emplace_back(24, 4, 256, 64, dtype);
+    out.emplace_back(4, 4, 128, 64, dtype);
+    out.emplace_back(6, 2, 80, 40, dtype);
+  }
+  return out;
+}
+
+TEST(Attention, LargeDecode) {
+  for (const AttentionLayer& layer : large_layers()) {
+    Sequences sequences;
+    AttentionStep one, nine, rest;
+    for (const int32_t stored : {192, 448, 4032, 4096, 12288}) {
+      const auto i = static_cast<int>(sequences.size());
+      sequences.emplace_back(layer, stored, 63 + 1 + 9, static_cast<uint32_t>(stored));
+      rest.push_back({i, 63});
+      one.push_back({i, 1});
+      nine.push_back({i, 9});
+    }
+    const auto want = run(layer, sequences, {rest, one, nine}, {.sm_count = 132});
+    expect_cpu(layer, sequences, want, "large decode");
+    const auto again = run(layer, sequences, {rest, nine, one}, {.block_seed = 3, .spare_rows = 50, .sm_count = 20});
+    const auto superblocks = run(layer, sequences, {rest, one, nine}, {.sm_count = 132, .decode_slots = 264});
+    for (size_t i = 0; i < sequences.size(); ++i) {
+      expect_same(again, want, i, layer.describe() + " other steps");
+      expect_same(superblocks, want, i, layer.describe() + " few slots");
+    }
+  }
+}
+
+TEST(Attention, LargePrefill) {
+  for (const AttentionLayer& layer : large_layers()) {
+    const Sequences sequences = {AttentionSequence(layer, 0, 4096 + 130, 1), AttentionSequence(layer, 40960, 200, 2),
+                                 AttentionSequence(layer, 0, 65, 3)};
+    const auto want = run(layer, sequences, {{{0, 4226, kPrefill}, {1, 200, kPrefill}, {2, 65, kPrefill}}},
+                          {.sm_count = 132});
+    expect_cpu(layer, sequences, want, "large prefill");
+    const auto parts = run(layer, sequences,
+                           {{{2, 64, kPrefill}, {0, 1024, kPrefill}, {1, 64, kPrefill}},
+                            {{2, 1, kPrefill}, {1, 136, kPrefill}, {0, 3072, kPrefill}},
+                            {{0, 130, kPrefill}}},
+                           {.block_seed = 3, .spare_rows = 100, .sm_count = 20});
+    for (size_t i = 0; i < sequences.size(); ++i) expect_same(parts, want, i, layer.describe() + " in parts");
+  }
+}
+
+TEST(Attention, LargeRepeatsGiveTheSameBits) {
+  const AttentionLayer layer(16, 2, 256, 64, DType::bf16);
+  Sequences sequences;
+  AttentionStep step;
+  for (int i = 0; i < 24; ++i) {
+    sequences.emplace_back(layer, 64 * (1 + 7 * i), 2, static_cast<uint32_t>(i));
+    step.push_back({i, 2, i < 12 ? kDecode : kPrefill});
+  }
+  const auto want = run(layer, sequences, {step}, {.sm_count = 132});
+  for (int repeat = 0; repeat < 20; ++repeat) {
+    const auto got = run(layer, sequences, {step}, {.block_seed = static_cast<uint32_t>(repeat), .sm_count = 132});
+    for (size_t i = 0; i < sequences.size(); ++i) expect_same(got, want, i, "repeat");
+  }
+}
+
+}  // namespace
+}  // namespace tessera::kernels::cuda
