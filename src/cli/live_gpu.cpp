@@ -3,6 +3,7 @@
 #include <cstdlib>
 
 #include "cli/console.h"
+#include "base/status.h"
 #include "kernels/live_gpu.h"
 
 namespace tessera::cli {

@@ -14,7 +14,7 @@ constexpr size_t kLinesMax = 8192;  // not yet written
 constexpr size_t kPathBytesMax = 200;
 
 /// A path that a client made up, on one line and without what a terminal would act on.
-std::string quoted(std::string_view path) {
+std::string in_quotes(std::string_view path) {
   std::string out = "\"";
   for (const char c : path.substr(0, kPathBytesMax)) {
     const auto byte = static_cast<unsigned char>(c);
@@ -60,7 +60,7 @@ void AccessLog::request(const Exchange& exchange) {
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - request.arrived).count();
   std::string line =
       fmt::format("request id={} method={} path={} status={} duration={:.3f}", facts.id.empty() ? "-" : facts.id,
-                  request.method.empty() ? "-" : request.method, quoted(request.path), facts.status, seconds);
+                  request.method.empty() ? "-" : request.method, in_quotes(request.path), facts.status, seconds);
   if (facts.prompt_tokens >= 0) line += fmt::format(" prompt_tokens={}", facts.prompt_tokens);
   if (facts.completion_tokens >= 0) line += fmt::format(" completion_tokens={}", facts.completion_tokens);
   if (facts.first_token_seconds >= 0) line += fmt::format(" ttft={:.3f}", facts.first_token_seconds);
