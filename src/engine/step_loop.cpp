@@ -234,7 +234,7 @@ StepLoop::AwaitedRows StepLoop::add_samples(const ScheduledRows& item, int32_t f
 }
 
 /// The draw of the token at `position`, which may be one behind tokens under way: all it needs of them is their number.
-kernels::SampleRow StepLoop::draw_of(const Choice& choice, int64_t position) const {
+kernels::SampleRow StepLoop::draw_of(const Choice& choice, int64_t position) {
   const OpenRequest& request = *choice.request;
   kernels::SampleRow sample{.params = &request.sample,
                             .allowed = choice.guide.allowed(),

@@ -27,10 +27,12 @@
 //  - A choice lives from the step that takes its request out of the inbox to the event with its finish_reason. When
 //    that event is pushed, its blocks and its slot are already free.
 //  - Up to steps_ahead() steps of the runner are under way while the next one is planned: rows then stand for tokens
-//    that the host does not know yet. Only what a token's value decides is learnt late (a stop token, a stop string, a
-//    guide's next word), and what a client decides: a choice that ends so may have one row too many in each step under
-//    way, whose results are dropped. What counts decide (max_tokens, min_tokens, the context) is known when a row is
-//    planned. A choice whose guide must see each token first waits for it; no other does.
+//    that the host does not know yet. What counts decide (max_tokens, min_tokens, the context) is known when a row is
+//    planned. What a token decides (a stop token, a stop string) and what a client decides is learnt late: a choice
+//    that ends so may have a row too many in each step under way, whose result is dropped. Only a choice whose guide
+//    must see a token before the next is drawn (Sequence::needs_host) waits for it.
+//  - The runner takes what it needs of a step when it is submitted, and runs steps in order: blocks and slots are given
+//    on at once, whatever is under way.
 //  - What goes wrong for one row (logits that are not numbers) ends that choice with an error event. Nothing that a
 //    request holds can end the thread. An error of the runner ends everything: every open request gets it as its last
 //    event, and later ones are refused.
@@ -61,7 +63,8 @@ class StepLoop {
 
   // Any thread.
 
-  /// Takes a request that passed check_request. resource_exhausted when too many are open, cancelled after close().
+  /// Takes a request that passed check_request. resource_exhausted when too many are open, cancelled after close(),
+  /// unavailable after an error of the runner.
   Expected<std::shared_ptr<EventChannel>> submit(Request request);
   [[nodiscard]] EngineStats stats() const;
   /// Makes run() return after the step it is in. Everything still open ends with FinishReason::cancelled.
@@ -93,7 +96,7 @@ class StepLoop {
   void drop_cancelled();
   void build_step(std::span<const ScheduledRows> plan);
   AwaitedRows add_samples(const ScheduledRows& item, int32_t first_row);
-  [[nodiscard]] kernels::SampleRow draw_of(const Choice& choice, int64_t position) const;
+  static kernels::SampleRow draw_of(const Choice& choice, int64_t position);
   void deliver(std::span<const kernels::SampleResult> results);
   void deliver_rows(const AwaitedRows& rows, std::span<const kernels::SampleResult> results);
   void deliver_token(Choice& choice, const kernels::SampleResult& result);

@@ -30,6 +30,7 @@ class LoadedModel {
 
   Model& operator*() { return *model_; }
   Model* operator->() { return model_.get(); }
+  ThreadPool& pool() { return pool_; }
   [[nodiscard]] size_t vocab() const { return static_cast<size_t>(model_->config().vocab_size); }
 
   /// Runs tokens at positions [first, first + size) as one step; logits of every row, [size, vocab].

@@ -1,0 +1,170 @@
+#include "model/cpu_runner.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <bit>
+#include <memory>
+#include <vector>
+
+#include "model/loaded_model.h"
+
+namespace tessera::model {
+namespace {
+
+using kernels::RowClass;
+using kernels::SampleParams;
+using kernels::SampleResult;
+
+const char* const kDirectory = TESSERA_SOURCE_DIR "/tests/golden/qwen3_5_moe";
+const std::vector<int32_t> kPrompt = {3, 1, 4, 1, 5, 9, 2, 6};
+const std::vector<int32_t> kBlocks = {2, 0};
+
+/// One sequence a step, in the blocks above.
+class CpuRunnerTest : public testing::TestWithParam<int> {
+ protected:
+  std::unique_ptr<StepRunner> make_runner(int64_t known_ids = 0) {
+    return *make_cpu_runner({.model = &*model_,
+                             .cache = cache_.get(),
+                             .pool = &model_.pool(),
+                             .known_ids = known_ids > 0 ? known_ids : static_cast<int64_t>(model_.vocab()),
+                             .rows_max = 64,
+                             .samples_max = 8,
+                             .steps_ahead = GetParam()});
+  }
+
+  /// Rows from `first` on, with a draw behind the last of them.
+  static Step make_step(std::vector<int32_t> tokens, int32_t first, const SampleParams& params, int32_t slot = 0) {
+    Step step;
+    const auto rows = static_cast<int32_t>(tokens.size());
+    step.tokens = std::move(tokens);
+    step.sequences = {{.rows = rows,
+                       .first_position = first,
+                       .row_class = first == 0 ? RowClass::prefill : RowClass::decode,
+                       .state_slot = slot,
+                       .block_table = kBlocks}};
+    step.samples = {{.row = rows - 1,
+                     .slot = slot,
+                     .params = &params,
+                     .noise = {.key = 7, .position = static_cast<uint64_t>(first + rows)}}};
+    return step;
+  }
+
+  static std::vector<SampleResult> collect(StepRunner& runner) {
+    const auto results = runner.collect();
+    EXPECT_TRUE(results.ok()) << results.status().message();
+    return {results->begin(), results->end()};
+  }
+
+  static SampleResult run(StepRunner& runner, const Step& step) {
+    EXPECT_TRUE(runner.submit(step).ok());
+    return collect(runner).at(0);
+  }
+
+  /// Tokens behind the prompt, each row but the first of a token that only the runner knows.
+  std::vector<int32_t> generate(const SampleParams& params, int count) {
+    const auto runner = make_runner();
+    std::vector<int32_t> tokens;
+    int under_way = 0;
+    for (int i = 0; i < count; ++i) {
+      Step step = i == 0 ? make_step(kPrompt, 0, params)
+                         : make_step({kLastDrawn}, static_cast<int32_t>(kPrompt.size()) + i - 1, params);
+      if (i == 0) step.histories = {{.slot = 0, .prompt = kPrompt}};
+      EXPECT_TRUE(runner->submit(step).ok());
+      if (++under_way <= runner->steps_ahead()) continue;
+      tokens.push_back(collect(*runner).at(0).token);
+      --under_way;
+    }
+    for (; under_way > 0; --under_way) tokens.push_back(collect(*runner).at(0).token);
+    return tokens;
+  }
+
+  LoadedModel model_{kDirectory, kernels::Compute::bf16};
+  std::unique_ptr<kernels::Cache> cache_ =
+      *model_->make_cache(DType::bf16, /*blocks=*/8, /*state_slots=*/2, /*with_mtp=*/false);
+};
+INSTANTIATE_TEST_SUITE_P(StepsAhead, CpuRunnerTest, testing::Values(0, 1));
+
+TEST_P(CpuRunnerTest, GreedyTokensAreTheLargestLogits) {
+  const std::vector<int32_t> tokens = generate({.temperature = 0}, 10);
+  LoadedModel alone(kDirectory, kernels::Compute::bf16);
+  std::vector<float> logits = alone.step(kPrompt, 0, RowClass::prefill);
+  for (size_t i = 0; i < tokens.size(); ++i) {
+    const auto last = logits.end() - static_cast<std::ptrdiff_t>(alone.vocab());
+    ASSERT_EQ(tokens[i], std::max_element(last, logits.end()) - last) << "token " << i;
+    logits = alone.step(std::span(tokens).subspan(i, 1), static_cast<int32_t>(kPrompt.size() + i), RowClass::decode);
+  }
+}
+
+TEST_P(CpuRunnerTest, PenaltiesSeeHistoriesAndWhatIsDrawn) {
+  const SampleParams params{.temperature = 0, .repetition_penalty = 1.5F, .frequency_penalty = 1};
+  const std::vector<int32_t> tokens = generate(params, 12);
+  EXPECT_NE(tokens, generate({.temperature = 0}, 12));
+  // The same where every step is told all that came before.
+  const auto runner = make_runner();
+  std::vector<int32_t> told;
+  for (size_t i = 0; i < tokens.size(); ++i) {
+    Step step = i == 0 ? make_step(kPrompt, 0, params)
+                       : make_step({told.back()}, static_cast<int32_t>(kPrompt.size() + i) - 1, params);
+    step.histories = {{.slot = 0, .prompt = kPrompt, .output = told}};
+    told.push_back(run(*runner, step).token);
+  }
+  EXPECT_EQ(tokens, told);
+}
+
+TEST_P(CpuRunnerTest, ACopiedStateGoesOnAsTheOriginal) {
+  const auto runner = make_runner();
+  const SampleParams params{.temperature = 0, .logprobs = 0};
+  const auto next = static_cast<int32_t>(kPrompt.size());
+  run(*runner, make_step(kPrompt, 0, params));
+  const auto logprob = [&](const Step& step) {
+    return std::bit_cast<uint32_t>(run(*runner, step).logprobs.at(0).logprob);
+  };
+  Step copied = make_step({11}, next, params, /*slot=*/1);
+  const uint32_t without = logprob(copied);
+  copied.copies = {{.from = 0, .to = 1}};
+  const uint32_t copy = logprob(copied);
+  EXPECT_NE(copy, without) << "the state does not matter here";
+  EXPECT_EQ(copy, logprob(make_step({11}, next, params)));
+}
+
+TEST_P(CpuRunnerTest, TargetsAreScoredAndChangeNothing) {
+  const auto runner = make_runner();
+  const SampleParams params{.temperature = 0, .logprobs = 2};
+  Step step = make_step(kPrompt, 0, params);
+  step.samples.insert(step.samples.begin(), {.row = 2, .slot = 0, .target = 5, .params = &params});
+  ASSERT_TRUE(runner->submit(step).ok());
+  const auto results = collect(*runner);
+  ASSERT_EQ(results.size(), 2U);
+  ASSERT_EQ(results[0].logprobs.size(), 3U);
+  EXPECT_EQ(results[0].logprobs[0].token, 5);
+  EXPECT_EQ(results[1].token, generate({.temperature = 0}, 1).at(0));
+}
+
+TEST_P(CpuRunnerTest, WhatGoesWrongForOneRowStaysThere) {
+  const auto runner = make_runner(/*known_ids=*/2);
+  const SampleParams params{.temperature = 0};
+  const std::vector<int32_t> banned = {0, 1};
+  Step step = make_step(kPrompt, 0, params);
+  step.samples[0].banned = banned;
+  const SampleResult failed = run(*runner, step);
+  EXPECT_EQ(failed.status.code(), StatusCode::invalid_argument);
+  const SampleResult behind =
+      run(*runner, make_step({kLastDrawn}, static_cast<int32_t>(kPrompt.size()), params));  // of any token
+  EXPECT_TRUE(behind.status.ok());
+  EXPECT_LT(behind.token, 2);
+}
+
+TEST_P(CpuRunnerTest, AMaskAllowsNothingElse) {
+  const auto runner = make_runner();
+  const SampleParams params{.temperature = 1};
+  std::vector<uint32_t> mask((model_.vocab() + 31) / 32);
+  mask[1] = 1U << 9;
+  Step step = make_step(kPrompt, 0, params);
+  step.samples[0].allowed = mask;
+  EXPECT_EQ(run(*runner, step).token, 41);
+}
+
+}  // namespace
+}  // namespace tessera::model
