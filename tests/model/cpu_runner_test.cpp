@@ -70,7 +70,7 @@ class CpuRunnerTest : public testing::TestWithParam<int> {
     for (int i = 0; i < count; ++i) {
       Step step = i == 0 ? make_step(kPrompt, 0, params)
                          : make_step({kLastDrawn}, static_cast<int32_t>(kPrompt.size()) + i - 1, params);
-      if (i == 0) step.histories = {{.slot = 0, .prompt = kPrompt}};
+      if (i == 0) step.histories = {{.slot = 0, .prompt = kPrompt, .output = {}}};
       EXPECT_TRUE(runner->submit(step).ok());
       if (++under_way <= runner->steps_ahead()) continue;
       tokens.push_back(collect(*runner).at(0).token);
@@ -98,19 +98,26 @@ TEST_P(CpuRunnerTest, GreedyTokensAreTheLargestLogits) {
 }
 
 TEST_P(CpuRunnerTest, PenaltiesSeeHistoriesAndWhatIsDrawn) {
-  const SampleParams params{.temperature = 0, .repetition_penalty = 1.5F, .frequency_penalty = 1};
-  const std::vector<int32_t> tokens = generate(params, 12);
-  EXPECT_NE(tokens, generate({.temperature = 0}, 12));
+  // Rewards: what the prompt has comes more easily, and what was drawn once is drawn for good.
+  const SampleParams of_prompt{.temperature = 0, .repetition_penalty = 0.1F};
+  const SampleParams of_draws{.temperature = 0, .frequency_penalty = -100};
+  const std::vector<int32_t> free = generate({.temperature = 0}, 6);
+  EXPECT_THAT(kPrompt, testing::Contains(generate(of_prompt, 1).at(0)));
+  EXPECT_THAT(generate(of_draws, 6), testing::Each(free[0]));
   // The same where every step is told all that came before.
-  const auto runner = make_runner();
-  std::vector<int32_t> told;
-  for (size_t i = 0; i < tokens.size(); ++i) {
-    Step step = i == 0 ? make_step(kPrompt, 0, params)
-                       : make_step({told.back()}, static_cast<int32_t>(kPrompt.size() + i) - 1, params);
-    step.histories = {{.slot = 0, .prompt = kPrompt, .output = told}};
-    told.push_back(run(*runner, step).token);
+  for (const SampleParams& params : {of_prompt, of_draws}) {
+    const std::vector<int32_t> tokens = generate(params, 6);
+    EXPECT_NE(tokens, free);
+    const auto runner = make_runner();
+    std::vector<int32_t> told;
+    for (size_t i = 0; i < tokens.size(); ++i) {
+      Step step = i == 0 ? make_step(kPrompt, 0, params)
+                         : make_step({told.back()}, static_cast<int32_t>(kPrompt.size() + i) - 1, params);
+      step.histories = {{.slot = 0, .prompt = kPrompt, .output = told}};
+      told.push_back(run(*runner, step).token);
+    }
+    EXPECT_EQ(tokens, told);
   }
-  EXPECT_EQ(tokens, told);
 }
 
 TEST_P(CpuRunnerTest, ACopiedStateGoesOnAsTheOriginal) {
