@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <deque>
+#include <functional>
 #include <map>
 #include <set>
 #include <thread>
@@ -28,7 +29,10 @@ class CountingRunner final : public model::StepRunner {
 
   Status submit(const model::Step& step) override {
     EXPECT_LE(static_cast<int>(under_way_.size()), steps_ahead_);
-    if (submitted == fail_submit_at) return {StatusCode::internal, "the device fell off the bus"};
+    if (submitted == fail_submit_at) {
+      before_failing();
+      return {StatusCode::internal, "the device fell off the bus"};
+    }
     ++submitted;
     rows += static_cast<int>(step.tokens.size());
     std::map<int32_t, const kernels::SequenceRows*> sequence_of;  // by row
@@ -61,6 +65,7 @@ class CountingRunner final : public model::StepRunner {
 
   int submitted = 0, collected = 0, rows = 0, unknown_tokens = 0;
   int fail_submit_at = -1, fail_collect_at = -1;
+  std::function<void()> before_failing = [] {};
   std::vector<size_t> histories;  // output tokens of each
 
  private:
@@ -263,7 +268,8 @@ void expect_end(StepLoop& loop, const std::vector<std::shared_ptr<EventChannel>>
 TEST_P(StepLoopTest, AnErrorOfSubmitEndsEverything) {
   runner_.fail_submit_at = 3;
   StepLoop loop(parts(runner_, 8, 1));
-  const std::vector channels = {submit(loop, count_from(10, 50)), submit(loop, count_from(20, 50))};
+  std::vector channels = {submit(loop, count_from(10, 50)), submit(loop, count_from(20, 50))};
+  runner_.before_failing = [&] { channels.push_back(submit(loop, count_from(30, 50))); };  // still in the inbox
   loop.run();
   EXPECT_EQ(loop.stats().steps, 3U);
   expect_end(loop, channels, "fell off the bus");
