@@ -76,6 +76,8 @@ const std::vector<ScheduledRows>& Scheduler::plan() {
   rows_left_ = limits_.max_batched_rows;
   plan_decodes();
   plan_chunks();
+  std::stable_partition(plan_.begin(), plan_.end(),
+                        [](const ScheduledRows& item) { return item.row_class == RowClass::decode; });
   TESSERA_CHECK(!plan_.empty() || may_be_idle());
   return plan_;
 }

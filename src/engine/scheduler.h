@@ -19,7 +19,8 @@
 //  - Admission is first come, first served: the oldest waiting sequence starts when a slot, the blocks for all its
 //    tokens and one spare block for each running sequence are free. It never overtakes.
 //  - A step holds first one row of every sequence that decodes, then chunks of prompts, oldest first, up to
-//    max_batched_rows. Chunks end at a multiple of 64 or at the end of the prompt.
+//    max_batched_rows. Chunks end at a multiple of 64 or at the end of the prompt. Replayed rows of class decode stand
+//    with the decoding ones, before all rows of class prefill.
 //  - When a sequence needs one more block and none is free, the youngest running sequence is preempted: it gives
 //    everything back and waits again with the tokens it has. Replaying computes rows of the prompt as prefill and
 //    rows it had generated as decode, the classes that computed them first; so the same bits come out.

@@ -36,6 +36,9 @@ std::vector<Tile> make_dense_table(WeightFormat format) {
 std::span<const TileFamily> tile_families() { return kFamilies; }
 
 std::span<const Tile> candidates(Path path, WeightFormat format) {
+  if (format != WeightFormat::nvfp4 && format != WeightFormat::mxfp4) {
+    return path == Path::w4a16 ? dense_candidates(format) : std::span<const Tile>();
+  }
   static const std::vector<Tile> tables[] = {
       make_table(Path::w4a16, WeightFormat::nvfp4), make_table(Path::w4a16, WeightFormat::mxfp4),
       make_table(Path::w4a4, WeightFormat::nvfp4), make_table(Path::w4a4, WeightFormat::mxfp4)};

@@ -70,7 +70,8 @@ constexpr int dense_tile_depth(WeightFormat format, int blocks_per_sm) {
 }
 
 /// Every candidate of a path and format, in the tables' order, with its warps and with the most stages that fit; 0 or
-/// 1 stage for a tile that has no room (reject.h says why).
+/// 1 stage for a tile that has no room (reject.h says why). Experts in BF16 or FP8, which nobody publishes for speed,
+/// have the tiles of dense products.
 std::span<const Tile> candidates(Path path, WeightFormat format);
 /// The same of dense products.
 std::span<const Tile> dense_candidates(WeightFormat format);

@@ -15,13 +15,16 @@ std::string multiple(int64_t factor, int64_t most) {
   return fmt::format("a positive multiple of {}, at most {}", factor, most);
 }
 
+/// F32 and F16 are packed as BF16 (kernels/atom.h).
+bool has_atoms(WeightFormat format) { return format != WeightFormat::f32 && format != WeightFormat::f16; }
+
 Status validate_tokens(const Desc& d) {
   if (d.tokens >= 0 && d.tokens <= kTokensMax) return {};
   return refuse("the number of tokens", d.tokens, fmt::format("0 to {}", kTokensMax));
 }
 
 Status validate_dense(const Desc& d) {
-  if (d.format == WeightFormat::f32 || d.format == WeightFormat::f16) {
+  if (!has_atoms(d.format)) {
     return error(StatusCode::invalid_argument, "dense products have BF16, FP8, NVFP4 or MXFP4 weights, found {}",
                  format::name(d.format));
   }
@@ -42,9 +45,11 @@ Status validate_dense(const Desc& d) {
 
 Status validate(const Desc& d) {
   if (d.op == Op::dense) return validate_dense(d);
-  if (d.format != WeightFormat::nvfp4 && d.format != WeightFormat::mxfp4) {
-    return error(StatusCode::invalid_argument, "tiles are planned for NVFP4 and MXFP4 weights, found {}",
-                 format::name(d.format));
+  const bool four_bits = d.format == WeightFormat::nvfp4 || d.format == WeightFormat::mxfp4;
+  if (!four_bits && (d.path != Path::w4a16 || !has_atoms(d.format))) {
+    return error(StatusCode::invalid_argument,
+                 "experts have NVFP4 or MXFP4 weights, with BF16 activations BF16 or FP8 too; found {} {}",
+                 format::name(d.format), name(d.path));
   }
   if (d.hidden <= 0 || d.hidden % 64 != 0 || d.hidden > kWidthMax) {
     return refuse("the hidden size", d.hidden, multiple(64, kWidthMax));

@@ -31,7 +31,7 @@ constexpr const char* name(Path path) { return path == Path::w4a16 ? "w4a16" : "
 /// A dense product is planned as a layer of one expert, which every token passes.
 struct Desc {
   Op op = Op::gate_up;
-  WeightFormat format = WeightFormat::nvfp4;  // nvfp4 or mxfp4; of dense products bf16 and fp8_e4m3 too
+  WeightFormat format = WeightFormat::nvfp4;  // nvfp4, mxfp4; of W4A16 bf16 and fp8_e4m3 too
   Path path = Path::w4a16;
   int64_t hidden = 0;        // H
   int64_t intermediate = 0;  // I, of one expert on one GPU
@@ -97,9 +97,9 @@ inline constexpr int64_t kDenseRowsMax = int64_t{1} << 20;  // M of a dense prod
 inline constexpr int kExpertsMax = 1024;
 inline constexpr int kExpertsPerTokenMax = 32;
 
-/// invalid_argument for what no kernel accepts: H not a multiple of 64, I not a multiple of 16, a format that is not
-/// 4-bit, a count beyond the limits above. Of a dense product: a depth that is not a multiple of 16, a format that has
-/// no atoms (kernels/atom.h), W4A4. Tokens may be 0.
+/// invalid_argument for what no kernel accepts: H not a multiple of 64, I not a multiple of 16, F32 or F16, W4A4 of a
+/// format that is not 4-bit, a count beyond the limits above. Of a dense product: a depth that is not a multiple of 16,
+/// a format that has no atoms (kernels/atom.h), W4A4. Tokens may be 0.
 Status validate(const Desc& desc);
 
 /// "NVFP4 w4a16, H 4096, I 1024, 512 experts, 10 a token, 8 tokens"

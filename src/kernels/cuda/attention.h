@@ -25,8 +25,8 @@
 //    an earlier row either, NaN included. A value that is not finite is stored as NaN (E4M3: infinities saturate).
 namespace tessera::kernels::cuda {
 
-/// The KV pool of one layer: keys, and values, each [block][kv_head][64 tokens][padded head_dim], in natural order, with
-/// zeros behind head_dim. Kernels swizzle rows on their way to shared memory.
+/// The KV pool of one layer: keys, and values, each [block][kv_head][64 tokens][padded head_dim], in natural order,
+/// with zeros behind head_dim. Kernels swizzle rows on their way to shared memory.
 struct KvPool {
   DType dtype = DType::bf16;  // or f8_e4m3
   std::byte* keys = nullptr;

@@ -32,6 +32,17 @@ std::array<Kernel, sizeof...(i)> family_kernels(std::index_sequence<i...>) {
                                     blocks_per_sm)>()...};
 }
 
+template <plan::WeightFormat format, size_t... i>
+std::array<Kernel, sizeof...(i)> element_kernels(std::index_sequence<i...>) {
+  return {kernel_of<plan::make_dense_tile(format, plan::kDenseTiles[i])>()...};
+}
+
+template <plan::WeightFormat format>
+std::span<const Kernel> element_family() {
+  static const auto kernels = element_kernels<format>(std::make_index_sequence<plan::kDenseTiles.size()>());
+  return kernels;
+}
+
 template <plan::Path path, plan::WeightFormat format, int blocks_per_sm, int m>
 std::span<const Kernel> family() {
   constexpr size_t kCount = plan::family_cols(blocks_per_sm).size() * plan::kTileDepths.size();

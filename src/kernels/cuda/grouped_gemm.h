@@ -56,7 +56,7 @@ struct Kernel {
 };
 
 /// Every kernel of a path and format, in the order of plan::candidates: the tiles that plan::compiled() names. Empty
-/// for a format that is not 4-bit.
+/// where there are none.
 std::span<const Kernel> kernels(plan::Path path, plan::WeightFormat format);
 
 /// Launches the kernel of `tile` for up to `column_tiles` column tiles. unsupported, naming the tile, where none is
@@ -67,5 +67,8 @@ Status grouped_gemm(const plan::Tile& tile, const GemmArgs& args, int64_t column
 /// plan::compiled() says no. Each family is a source file of its own, so that they compile side by side.
 template <plan::Path path, plan::WeightFormat format, int blocks_per_sm, int m>
 std::span<const Kernel> family();
+/// W4A16 of a format that is not 4-bit: plan::dense_candidates.
+template <plan::WeightFormat format>
+std::span<const Kernel> element_family();
 
 }  // namespace tessera::kernels::cuda

@@ -27,6 +27,12 @@ std::span<const Kernel> all_kernels() {
   return kernels;
 }
 
+template <WeightFormat format>
+std::span<const Kernel> compiled_elements() {
+  static const auto kernels = compiled_of({element_family<format>()});
+  return kernels;
+}
+
 template <Path path>
 std::span<const Kernel> of_format(WeightFormat format) {
   if (format == WeightFormat::nvfp4) return all_kernels<path, WeightFormat::nvfp4>();
@@ -37,6 +43,8 @@ std::span<const Kernel> of_format(WeightFormat format) {
 }  // namespace
 
 std::span<const Kernel> kernels(Path path, WeightFormat format) {
+  if (path == Path::w4a16 && format == WeightFormat::bf16) return compiled_elements<WeightFormat::bf16>();
+  if (path == Path::w4a16 && format == WeightFormat::fp8_e4m3) return compiled_elements<WeightFormat::fp8_e4m3>();
   return path == Path::w4a16 ? of_format<Path::w4a16>(format) : of_format<Path::w4a4>(format);
 }
 

@@ -187,6 +187,13 @@ Expected<DeviceExperts> Uploader::experts(std::span<const SwigluSource> sources,
                    matrix.name, format::name(shape->format), shape->rows, shape->cols, format::name(want.format),
                    want.rows, want.cols);
     };
+    for (const MatrixSource* matrix : {&source.gate_up, &source.down}) {
+      if (matrix->parts[0].row_scales.empty()) continue;
+      return error(StatusCode::unsupported,
+                   "{} is FP8 with a scale for each row; on a GPU routed experts have one for "
+                   "the whole matrix",
+                   matrix->name);
+    }
     TESSERA_RETURN_IF_ERROR(matches(source.gate_up, parts, RowOrder::interleaved, up));
     TESSERA_RETURN_IF_ERROR(matches(source.down, source.down.parts, RowOrder::stacked, down));
     for (const format::MatrixView& part : parts) up_alpha.push_back(atom_alpha(up.format, part.scale));

@@ -212,6 +212,29 @@ TEST(MoeGpu, LargeEveryTileGivesTheSameBitsAndTheyAreRight) {
   }
 }
 
+TEST(MoeGpu, SmallExpertsInBf16AndFp8) {
+  for (const WeightFormat format : {WeightFormat::bf16, WeightFormat::fp8_e4m3}) {
+    const Layer layer(make_desc(format, 192, 48, 8, 3, 0));
+    for (const int64_t tokens : {1, 40}) {
+      const plan::Desc d = with_tokens(layer.desc, tokens);
+      const MoeInput input(d, Pattern::random, 5);
+      std::vector<uint16_t> first;
+      for (const Kernel& kernel : kernels(plan::Path::w4a16, format)) {
+        const auto plan = plan_of(d, kernel.tile);
+        ASSERT_TRUE(plan) << plan::shape_name(kernel.tile);
+        const auto got = run_moe(*plan, layer, input);
+        const std::string what = std::string(format::name(format)) + " " + plan::shape_name(kernel.tile);
+        if (first.empty()) {
+          first = got;
+          expect_close(layer, input, got, tokens, 1, what);
+        }
+        expect_equal(got, first, what);
+      }
+      EXPECT_FALSE(first.empty());
+    }
+  }
+}
+
 TEST(MoeGpu, ATokenAloneHasTheBitsThatItHasAmongOthers) {
   const Layer layer(odd_desc(WeightFormat::nvfp4));
   const plan::Desc d = with_tokens(layer.desc, 200);

@@ -43,9 +43,18 @@ std::span<const Kernel> simulated() {
   return kernels;
 }
 
+template <WeightFormat format>
+std::span<const Kernel> simulated_elements() {
+  static const std::array kernels = {kernel_of<plan::make_dense_tile(format, plan::kDenseTiles[2])>(),
+                                     kernel_of<plan::make_dense_tile(format, plan::kDenseTiles[8])>()};
+  return kernels;
+}
+
 }  // namespace
 
 std::span<const Kernel> kernels(Path path, WeightFormat format) {
+  if (format == WeightFormat::bf16) return simulated_elements<WeightFormat::bf16>();
+  if (format == WeightFormat::fp8_e4m3) return simulated_elements<WeightFormat::fp8_e4m3>();
   const bool nvfp4 = format == WeightFormat::nvfp4;
   if (path == Path::w4a16) {
     return nvfp4 ? simulated<Path::w4a16, WeightFormat::nvfp4>() : simulated<Path::w4a16, WeightFormat::mxfp4>();

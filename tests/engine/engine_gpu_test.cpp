@@ -1,0 +1,163 @@
+// The engine on the GPU: the bundled model's recorded answers, and one answer per prompt.
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "demo_transcripts.h"
+#include "tessera/engine.h"
+
+namespace tessera {
+namespace {
+
+Engine demo_engine(const std::string& device, bool graphs = true, bool pdl = true) {
+  EngineOptions options;
+  options.model = TESSERA_SOURCE_DIR "/models/demo";
+  options.device = device;
+  options.max_model_len = 1024;
+  options.max_num_seqs = 16;
+  options.gpu_memory_utilization = 0.2;
+  options.cuda_graphs = graphs;
+  options.pdl = pdl;
+  auto engine = Engine::create(options);
+  EXPECT_TRUE(engine.ok()) << engine.status().message();
+  return *std::move(engine);
+}
+
+struct Answer {
+  std::vector<int32_t> tokens;
+  std::vector<std::vector<TokenLogprob>> logprobs;
+  FinishReason finish_reason = FinishReason::none;
+};
+
+Answer take(RequestStream& stream) {
+  Answer answer;
+  while (auto event = stream.next()) {
+    EXPECT_TRUE(event->error.ok()) << event->error.message();
+    answer.tokens.insert(answer.tokens.end(), event->tokens.begin(), event->tokens.end());
+    answer.logprobs.insert(answer.logprobs.end(), event->logprobs.begin(), event->logprobs.end());
+    if (event->finish_reason != FinishReason::none) answer.finish_reason = event->finish_reason;
+  }
+  return answer;
+}
+
+std::vector<Answer> ask(Engine& engine, const std::vector<Request>& requests) {
+  std::vector<RequestStream> streams;
+  for (const Request& request : requests) {
+    auto stream = engine.submit(request);
+    EXPECT_TRUE(stream.ok()) << stream.status().message();
+    streams.push_back(*std::move(stream));
+  }
+  std::vector<Answer> answers;
+  for (RequestStream& stream : streams) answers.push_back(take(stream));
+  return answers;
+}
+
+TEST(CudaEngine, RunsOnTheGpuThatItSays) { EXPECT_EQ(demo_engine("cuda:0").fit().device, "cuda:0"); }
+
+/// Greedy answers follow the record until a token that the CPU itself was not sure of.
+TEST(CudaEngine, RepliesAsRecordedWhereTheCpuIsSure) {
+  constexpr float kSure = 0.25F;  // nats between the best token and the next
+  std::vector<Request> requests;
+  std::vector<std::vector<int32_t>> recorded;
+  for (const DemoTranscript& transcript : read_demo_transcripts()) {
+    SamplingParams sampling{.temperature = 0, .max_tokens = 200, .logprobs = 2};
+    requests.push_back({.prompt = transcript.prompt, .sampling = sampling});
+    recorded.push_back(transcript.tokens);
+  }
+  Engine cpu = demo_engine("cpu"), gpu = demo_engine("cuda");
+  const auto want = ask(cpu, requests), found = ask(gpu, requests);
+  size_t same = 0;
+  for (size_t i = 0; i < requests.size(); ++i) {
+    ASSERT_EQ(want[i].tokens, recorded[i]);
+    const auto [a, b] =
+        std::mismatch(want[i].tokens.begin(), want[i].tokens.end(), found[i].tokens.begin(), found[i].tokens.end());
+    if (a == want[i].tokens.end() && b == found[i].tokens.end()) {
+      ++same;
+      continue;
+    }
+    const auto at = static_cast<size_t>(a - want[i].tokens.begin());
+    ASSERT_LT(at, want[i].logprobs.size());
+    const auto& tokens = want[i].logprobs[at];  // the chosen one, then the best two
+    EXPECT_LT(tokens[1].logprob - tokens[2].logprob, kSure)
+        << "answer " << i << " differs at token " << at << ", where the CPU was sure";
+  }
+  EXPECT_GE(same, requests.size() * 3 / 4);
+}
+
+std::vector<Request> random_requests(uint32_t seed) {
+  std::mt19937 random(seed);
+  std::vector<Request> requests;
+  for (int i = 0; i < 24; ++i) {
+    Request request;
+    request.prompt.resize(1 + random() % 300);
+    for (int32_t& token : request.prompt) token = static_cast<int32_t>(random() % 4000);
+    SamplingParams& s = request.sampling;
+    s.max_tokens = static_cast<int64_t>(1 + random() % 60);
+    s.ignore_eos = true;
+    s.seed = random();
+    s.logprobs = static_cast<int>(random() % 4);
+    s.temperature = static_cast<float>(random() % 3) * 0.6F;
+    if (random() % 3 == 0) s.top_k = static_cast<int>(1 + random() % 50);
+    if (random() % 3 == 0) s.top_p = 0.9F;
+    if (random() % 4 == 0) s.min_p = 0.1F;
+    if (random() % 4 == 0) s.repetition_penalty = 1.2F;
+    if (random() % 4 == 0) s.frequency_penalty = 0.5F;
+    if (random() % 4 == 0) s.logit_bias = {{17, 3.0F}, {99, -100.0F}};
+    if (random() % 4 == 0) s.min_tokens = 5, s.stop_token_ids = {1, 2, 3, 4, 5};
+    requests.push_back(std::move(request));
+  }
+  return requests;
+}
+
+void expect_same(const Answer& found, const Answer& want, const std::string& what) {
+  ASSERT_EQ(found.tokens, want.tokens) << what;
+  ASSERT_EQ(found.finish_reason, want.finish_reason) << what;
+  ASSERT_EQ(found.logprobs.size(), want.logprobs.size()) << what;
+  for (size_t i = 0; i < want.logprobs.size(); ++i) {
+    for (size_t k = 0; k < want.logprobs[i].size(); ++k) {
+      ASSERT_EQ(found.logprobs[i][k].token, want.logprobs[i][k].token) << what;
+      ASSERT_EQ(found.logprobs[i][k].logprob, want.logprobs[i][k].logprob) << what;
+    }
+  }
+}
+
+TEST(CudaEngine, ARequestGetsTogetherWhatItGetsAlone) {
+  const auto requests = random_requests(7);
+  Engine engine = demo_engine("cuda");
+  const auto together = ask(engine, requests);
+  for (size_t i = 0; i < requests.size(); ++i) {
+    expect_same(ask(engine, {requests[i]})[0], together[i], "request " + std::to_string(i) + " alone");
+  }
+  Engine plain = demo_engine("cuda", /*graphs=*/false, /*pdl=*/false);
+  const auto eager = ask(plain, requests);
+  for (size_t i = 0; i < requests.size(); ++i) {
+    expect_same(eager[i], together[i], "request " + std::to_string(i) + " without graphs and PDL");
+  }
+}
+
+TEST(CudaEngine, PromptLogprobsAndSeveralChoices) {
+  Engine engine = demo_engine("cuda");
+  Request request{.prompt = random_requests(3)[0].prompt};
+  request.sampling = {.temperature = 1, .seed = 5, .n = 3, .max_tokens = 10, .ignore_eos = true, .prompt_logprobs = 2};
+  auto stream = engine.submit(request);
+  ASSERT_TRUE(stream.ok()) << stream.status().message();
+  std::map<int, size_t> tokens;
+  size_t prompt_entries = 0;
+  while (auto event = stream->next()) {
+    tokens[event->choice] += event->tokens.size();
+    prompt_entries = std::max(prompt_entries, event->prompt_logprobs.size());
+    for (size_t i = 1; i < event->prompt_logprobs.size(); ++i) {
+      ASSERT_EQ(event->prompt_logprobs[i].size(), 3U);
+      EXPECT_EQ(event->prompt_logprobs[i][0].token, request.prompt[i]);
+    }
+  }
+  EXPECT_EQ(prompt_entries, request.prompt.size());
+  for (int choice = 0; choice < 3; ++choice) EXPECT_EQ(tokens[choice], 10U);
+}
+
+}  // namespace
+}  // namespace tessera

@@ -1,0 +1,335 @@
+// Whole models on the GPU: against the CPU with a tolerance, against themselves bit for bit.
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+#include <random>
+
+#include "checkpoint_files.h"
+#include "kernels/cuda_backend.h"
+#include "model/cuda_runner.h"
+#include "model/loaded_model.h"
+
+namespace tessera::model {
+namespace {
+
+using format::WeightFormat;
+using kernels::Compute;
+using kernels::RowClass;
+using kernels::SampleResult;
+
+std::unique_ptr<kernels::Backend> gpu(bool pdl = true) {
+  auto backend = kernels::make_cuda_backend({.gpu = 0, .pdl = pdl});
+  EXPECT_TRUE(backend.ok()) << backend.status().message();
+  EXPECT_EQ((*backend)->name(), "cuda");
+  return *std::move(backend);
+}
+
+std::vector<int32_t> random_tokens(size_t count, size_t vocab, uint32_t seed = 1) {
+  std::mt19937 random(seed);
+  std::vector<int32_t> tokens(count);
+  for (int32_t& token : tokens) token = static_cast<int32_t>(random() % vocab);
+  return tokens;
+}
+
+double relative_error(std::span<const float> found, std::span<const float> want) {
+  EXPECT_EQ(found.size(), want.size());
+  double error = 0, size = 0;
+  for (size_t i = 0; i < want.size(); ++i) {
+    error += std::pow(double{found[i]} - want[i], 2);
+    size += std::pow(double{want[i]}, 2);
+  }
+  return std::sqrt(error / size);
+}
+
+/// The GPU may be as far from fp32 as the CPU in BF16 is, and half as far again: both round at the same places, and a
+/// router's near tie falls to one side or the other.
+void expect_near(std::span<const float> found, std::span<const float> bf16, std::span<const float> fp32,
+                 const std::string& what) {
+  const double error = relative_error(found, fp32), allowed = 1.5 * relative_error(bf16, fp32) + 0.01;
+  EXPECT_LE(error, allowed) << what;
+}
+
+void expect_same_bits(std::span<const float> found, std::span<const float> want, const std::string& what) {
+  ASSERT_EQ(found.size(), want.size()) << what;
+  for (size_t i = 0; i < want.size(); ++i) {
+    ASSERT_EQ(std::memcmp(&found[i], &want[i], sizeof(float)), 0)
+        << what << ": element " << i << " is " << found[i] << ", want " << want[i];
+  }
+}
+
+void expect_like_cpu(const std::string& directory, DType kv_dtype = DType::bf16) {
+  LoadedModel cuda(directory, gpu(), kv_dtype), bf16(directory, Compute::bf16, 4, kv_dtype),
+      fp32(directory, Compute::f32, 4);
+  const auto tokens = random_tokens(150, cuda.vocab());
+  for (const size_t prompt : {1, 63, 64, 65, 140}) {
+    const auto rows = std::span(tokens).first(prompt);
+    expect_near(cuda.step(rows, 0, RowClass::prefill), bf16.step(rows, 0, RowClass::prefill),
+                fp32.step(rows, 0, RowClass::prefill), std::to_string(prompt) + " tokens");
+    for (size_t t = prompt; t < std::min(prompt + 5, tokens.size()); ++t) {
+      const auto row = std::span(tokens).subspan(t, 1);
+      const auto at = static_cast<int32_t>(t);
+      expect_near(cuda.step(row, at, RowClass::decode), bf16.step(row, at, RowClass::decode),
+                  fp32.step(row, at, RowClass::decode),
+                  std::to_string(prompt) + " tokens, position " + std::to_string(t));
+    }
+  }
+  if (!cuda->has_mtp()) return;
+  const auto rows = std::span(tokens).first(100), next = std::span(tokens).subspan(1, 100);
+  for (LoadedModel* model : {&cuda, &bf16, &fp32}) model->step(rows, 0, RowClass::prefill);
+  expect_near(cuda.mtp_step(next), bf16.mtp_step(next), fp32.mtp_step(next), "the MTP head");
+}
+
+TEST(CudaModel, GoldenModelsAreLikeTheCpus) {
+  for (const char* name : {"qwen3_5_moe", "qwen3_5_dense"}) {
+    SCOPED_TRACE(name);
+    expect_like_cpu(std::string(TESSERA_SOURCE_DIR "/tests/golden/") + name);
+  }
+}
+
+TEST(CudaModel, TheBundledModelIsLikeTheCpus) { expect_like_cpu(TESSERA_SOURCE_DIR "/models/demo"); }
+
+SynthOptions synth(bool is_moe, WeightFormat experts, WeightFormat rest, bool fused = false) {
+  SynthOptions options;
+  options.shape = test::small_shape(is_moe);
+  options.shape.num_hidden_layers = 4;
+  for (const TensorKind kind : {TensorKind::routed_expert, TensorKind::mlp}) options.formats[kind] = experts;
+  for (const TensorKind kind :
+       {TensorKind::attention, TensorKind::delta_net, TensorKind::shared_expert, TensorKind::lm_head}) {
+    options.formats[kind] = rest;
+  }
+  options.fused_experts = fused;
+  return options;
+}
+
+TEST(CudaModel, EveryFormatIsLikeTheCpus) {
+  constexpr auto kBf16 = WeightFormat::bf16, kFp8 = WeightFormat::fp8_e4m3, kNvfp4 = WeightFormat::nvfp4,
+                 kMxfp4 = WeightFormat::mxfp4;
+  const std::pair<WeightFormat, WeightFormat> formats[] = {{kBf16, kBf16},   {kNvfp4, kBf16},  {kNvfp4, kFp8},
+                                                           {kNvfp4, kNvfp4}, {kMxfp4, kMxfp4}, {kFp8, kFp8}};
+  for (const bool is_moe : {true, false}) {
+    for (const auto& [experts, rest] : formats) {
+      const test::TempDirectory directory;
+      SCOPED_TRACE(std::string(is_moe ? "MoE " : "dense ") + std::string(format::name(experts)) + " " +
+                   std::string(format::name(rest)));
+      test::synthesize(directory / "model", synth(is_moe, experts, rest));
+      expect_like_cpu((directory / "model").string());
+    }
+  }
+  const test::TempDirectory directory;
+  test::synthesize(directory / "fused", synth(true, kBf16, kBf16, /*fused=*/true));
+  expect_like_cpu((directory / "fused").string());
+}
+
+TEST(CudaModel, Fp8KvIsLikeTheCpus) { expect_like_cpu(TESSERA_SOURCE_DIR "/models/demo", DType::f8_e4m3); }
+
+TEST(CudaModel, BitsDoNotDependOnPrefillSplit) {
+  for (const char* path : {"/models/demo", "/tests/golden/qwen3_5_moe", "/tests/golden/qwen3_5_dense"}) {
+    const std::string directory = std::string(TESSERA_SOURCE_DIR) + path;
+    LoadedModel whole(directory, gpu()), split(directory, gpu());
+    const auto tokens = random_tokens(300, whole.vocab());
+    const auto once = whole.step(tokens, 0, RowClass::prefill);
+    for (const size_t piece : {64, 128, 192}) {
+      std::vector<float> pieces;
+      for (size_t first = 0; first < tokens.size(); first += piece) {
+        const size_t count = std::min(piece, tokens.size() - first);
+        const auto logits =
+            split.step(std::span(tokens).subspan(first, count), static_cast<int32_t>(first), RowClass::prefill);
+        pieces.insert(pieces.end(), logits.begin(), logits.end());
+      }
+      expect_same_bits(pieces, once, std::string(path) + ", pieces of " + std::to_string(piece));
+    }
+  }
+}
+
+// ---- steps ----
+
+/// One sequence of a run: its prompt, and how it draws.
+struct Job {
+  std::vector<int32_t> prompt;
+  kernels::SampleParams params;
+};
+
+struct RunnerOptions {
+  bool graphs = true, pdl = true;
+  int32_t slots = 8;
+  int64_t chunk = 512;  // rows of a prefill step
+};
+
+/// A model that steps; the cache has room for `slots` sequences of 512 tokens.
+struct Stepping {
+  Stepping(const std::string& directory, const RunnerOptions& o) : options(o), model(directory, gpu(o.pdl)) {
+    constexpr int kBlocks = 8;
+    cache = *model->make_cache(DType::bf16, kBlocks * o.slots, o.slots, /*with_mtp=*/false);
+    auto made = make_cuda_runner({.model = &*model,
+                                  .cache = cache.get(),
+                                  .gpu = 0,
+                                  .known_ids = static_cast<int64_t>(model.vocab()),
+                                  .rows_max = 1024,
+                                  .sequence_blocks_max = kBlocks,
+                                  .samples_max = o.slots + 64,
+                                  .graphs = o.graphs,
+                                  .pdl = o.pdl});
+    EXPECT_TRUE(made.ok()) << made.status().message();
+    runner = *std::move(made);
+    for (int32_t slot = 0; slot < o.slots; ++slot) {
+      // Not in order, so that a wrong table is found out.
+      std::vector<int32_t>& table = tables.emplace_back();
+      for (int32_t i = 0; i < kBlocks; ++i) table.push_back((i * 5 + 3) % kBlocks * o.slots + slot);
+    }
+  }
+
+  /// The draws of each job, all of them in the same steps, in slots from `first_slot` on.
+  std::vector<std::vector<SampleResult>> run(const std::vector<Job>& jobs, int draws, int32_t first_slot = 0) {
+    std::vector<std::vector<SampleResult>> results(jobs.size());
+    std::vector<std::vector<size_t>> under_way;
+    const auto collect = [&] {
+      const auto step = runner->collect();
+      ASSERT_TRUE(step.ok()) << step.status().message();
+      for (size_t i = 0; i < under_way.front().size(); ++i) results[under_way.front()[i]].push_back((*step)[i]);
+      under_way.erase(under_way.begin());
+    };
+    const auto submit = [&](const Step& step, std::vector<size_t> drawing) {
+      const Status status = runner->submit(step);
+      ASSERT_TRUE(status.ok()) << status.message();
+      under_way.push_back(std::move(drawing));
+      if (static_cast<int>(under_way.size()) > runner->steps_ahead()) collect();
+    };
+    for (size_t first = 0; first < 512; first += static_cast<size_t>(options.chunk)) {
+      Step step;
+      std::vector<size_t> drawing;
+      for (size_t j = 0; j < jobs.size(); ++j) {
+        const auto& prompt = jobs[j].prompt;
+        if (first >= prompt.size()) continue;
+        const size_t rows = std::min(prompt.size() - first, static_cast<size_t>(options.chunk));
+        const bool last = first + rows == prompt.size();
+        add(step, jobs, j, first_slot, first, rows, RowClass::prefill, last);
+        step.tokens.insert(step.tokens.end(), prompt.begin() + static_cast<long>(first),
+                           prompt.begin() + static_cast<long>(first + rows));
+        if (last) drawing.push_back(j);
+      }
+      if (!step.tokens.empty()) submit(step, drawing);
+    }
+    for (int i = 1; i < draws; ++i) {
+      Step step;
+      std::vector<size_t> drawing;
+      for (size_t j = 0; j < jobs.size(); ++j) {
+        add(step, jobs, j, first_slot, jobs[j].prompt.size() + static_cast<size_t>(i) - 1, 1, RowClass::decode, true);
+        step.tokens.push_back(kLastDrawn);
+        drawing.push_back(j);
+      }
+      submit(step, drawing);
+    }
+    while (!under_way.empty()) collect();
+    return results;
+  }
+
+  void add(Step& step, const std::vector<Job>& jobs, size_t j, int32_t first_slot, size_t first, size_t rows,
+           RowClass row_class, bool draws) {
+    const auto slot = first_slot + static_cast<int32_t>(j);
+    const auto first_row = static_cast<int32_t>(step.tokens.size());
+    step.sequences.push_back({.first_row = first_row,
+                              .rows = static_cast<int32_t>(rows),
+                              .first_position = static_cast<int32_t>(first),
+                              .row_class = row_class,
+                              .state_slot = slot,
+                              .block_table = tables[static_cast<size_t>(slot)]});
+    if (first == 0 && jobs[j].params.has_penalty()) step.histories.push_back({.slot = slot, .prompt = jobs[j].prompt, .output = {}});
+    if (!draws) return;
+    step.samples.push_back({.row = first_row + static_cast<int32_t>(rows) - 1,
+                            .slot = slot,
+                            .params = &jobs[j].params,
+                            .noise = {.key = 1000 + j, .position = first + rows}});
+  }
+
+  RunnerOptions options;
+  LoadedModel model;
+  std::unique_ptr<kernels::Cache> cache;
+  std::unique_ptr<StepRunner> runner;
+  std::vector<std::vector<int32_t>> tables;
+};
+
+std::vector<Job> mixed_jobs(size_t vocab) {
+  std::vector<Job> jobs;
+  for (const size_t size : {5, 64, 130, 1, 200}) {
+    Job job{.prompt = random_tokens(size, vocab, static_cast<uint32_t>(size)), .params = {}};
+    job.params.logprobs = 3;
+    job.params.temperature = jobs.size() % 2 == 0 ? 0.8F : 0.0F;
+    if (jobs.size() == 2) job.params.top_k = 20, job.params.top_p = 0.9F;
+    if (jobs.size() == 3) job.params.repetition_penalty = 1.3F, job.params.presence_penalty = 0.5F;
+    if (jobs.size() == 4) job.params.min_p = 0.05F, job.params.frequency_penalty = 0.7F;
+    jobs.push_back(std::move(job));
+  }
+  return jobs;
+}
+
+void expect_same(const std::vector<SampleResult>& found, const std::vector<SampleResult>& want,
+                 const std::string& what) {
+  ASSERT_EQ(found.size(), want.size()) << what;
+  for (size_t i = 0; i < want.size(); ++i) {
+    ASSERT_TRUE(found[i].status.ok()) << found[i].status.message();
+    ASSERT_EQ(found[i].token, want[i].token) << what << ", draw " << i;
+    ASSERT_EQ(found[i].logprobs.size(), want[i].logprobs.size()) << what;
+    for (size_t k = 0; k < want[i].logprobs.size(); ++k) {
+      ASSERT_EQ(found[i].logprobs[k].token, want[i].logprobs[k].token) << what << ", draw " << i;
+      ASSERT_EQ(std::memcmp(&found[i].logprobs[k].logprob, &want[i].logprobs[k].logprob, sizeof(float)), 0)
+          << what << ", draw " << i;
+    }
+  }
+}
+
+TEST(CudaRunner, BitsDoNotDependOnBatchGraphsPdlOrChunks) {
+  for (const char* path : {"/models/demo", "/tests/golden/qwen3_5_dense"}) {
+    const std::string directory = std::string(TESSERA_SOURCE_DIR) + path;
+    Stepping together(directory, {});
+    const auto jobs = mixed_jobs(together.model.vocab());
+    constexpr int kDraws = 40;
+    const auto want = together.run(jobs, kDraws);
+    const auto again = together.run(jobs, kDraws, /*first_slot=*/2);
+    for (size_t j = 0; j < jobs.size(); ++j) {
+      expect_same(again[j], want[j], "other slots, which others have used");
+      // Keys follow the place in the batch; alone it is the first.
+      Stepping& alone = together;
+      std::vector<Job> one(j + 1, Job{.prompt = {1}, .params = {.temperature = 0}});
+      one[j] = jobs[j];
+      expect_same(alone.run(one, kDraws)[j], want[j], "beside sequences of one token");
+    }
+    for (const auto& options : {RunnerOptions{.graphs = false}, RunnerOptions{.graphs = false, .pdl = false},
+                                RunnerOptions{.pdl = false}, RunnerOptions{.chunk = 64}, RunnerOptions{.slots = 5}}) {
+      Stepping other(directory, options);
+      const auto found = other.run(jobs, kDraws);
+      const std::string what = std::string(path) + (options.graphs ? "" : ", no graphs") +
+                               (options.pdl ? "" : ", no PDL") + ", chunks of " + std::to_string(options.chunk);
+      for (size_t j = 0; j < jobs.size(); ++j) expect_same(found[j], want[j], what);
+    }
+  }
+}
+
+TEST(CudaRunner, StatesAreCopied) {
+  Stepping stepping(TESSERA_SOURCE_DIR "/models/demo", {.slots = 2});
+  const Job job{.prompt = random_tokens(64, stepping.model.vocab()), .params = {.temperature = 0}};
+  const auto token = random_tokens(1, stepping.model.vocab(), 9);
+  const auto decode = [&](int32_t slot, std::vector<kernels::StateCopy> copies) {
+    Step step;
+    step.tokens = token;
+    step.sequences = {{.rows = 1,
+                       .first_position = 64,
+                       .row_class = RowClass::decode,
+                       .state_slot = slot,
+                       .block_table = stepping.tables[0]}};
+    kernels::SampleParams params{.temperature = 0, .logprobs = 5};
+    step.samples = {{.row = 0, .slot = slot, .params = &params}};
+    step.copies = std::move(copies);
+    EXPECT_TRUE(stepping.runner->submit(step).ok());
+    const auto results = stepping.runner->collect();
+    EXPECT_TRUE(results.ok());
+    return std::vector<SampleResult>(results->begin(), results->end());
+  };
+  stepping.run({job}, 1);
+  const auto copied = decode(1, {{.from = 0, .to = 1}});
+  expect_same(decode(0, {}), copied, "the copy goes on as the original");
+}
+
+}  // namespace
+}  // namespace tessera::model
