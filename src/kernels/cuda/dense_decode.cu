@@ -207,33 +207,98 @@ __device__ void copy_rows(const DecodeArgs& args, std::byte* x, int rows) {
   }
 }
 
-/// The same of normed rows. Every block norms all of them; block r keeps what is to be kept of row r.
-__device__ void norm_rows(const DecodeArgs& args, std::byte* x, float* parts, int rows, int warp, int lane) {
-  const NormInput& norm = args.norm;
-  const int chunks = args.depth / kNormChunk, padded = args.slices * (kSliceDepth / 8);
-  const auto place = [&](int chunk, int row) { return reinterpret_cast<uint4*>(x + resident_place(chunk, row, rows)); };
-  const auto is_mine = [&](int row) { return static_cast<int>(blockIdx.x) == row % static_cast<int>(gridDim.x); };
+/// Chunks of a row that a thread has under way: those of 4,096 elements.
+constexpr int kChunksAtOnce = 4;
+
+/// The norm's weights of a thread's first chunks, asked for before the PDL wait.
+struct NormWeights {
+  float4 low[kChunksAtOnce], high[kChunksAtOnce];
+
+  __device__ NormWeights(const NormInput& norm, int chunks) {
+#pragma unroll
+    for (int n = 0; n < kChunksAtOnce; ++n) {
+      const int chunk = static_cast<int>(threadIdx.x) + n * kThreads;
+      if (norm.residual == nullptr || chunk >= chunks) continue;
+      low[n] = *reinterpret_cast<const float4*>(norm.weight + chunk * kNormChunk);
+      high[n] = *reinterpret_cast<const float4*>(norm.weight + chunk * kNormChunk + 4);
+    }
+  }
+};
+
+/// The same of normed rows: every block norms all of them, and one keeps what is to be kept of a row. A thread has
+/// chunks threadIdx.x + n * kThreads throughout, which are those that sum_parts gives it.
+struct NormedRows {
+  const DecodeArgs& args;
+  std::byte* x;
+  int rows;
+  int chunks = args.depth / kNormChunk;
+
+  [[nodiscard]] __device__ uint4* place(int chunk, int row) const {
+    return reinterpret_cast<uint4*>(x + resident_place(chunk, row, rows));
+  }
+  [[nodiscard]] __device__ uint16_t* kept(uint16_t* all, int row) const {
+    const bool mine = static_cast<int>(blockIdx.x) == row % static_cast<int>(gridDim.x);
+    return mine && all != nullptr ? all + int64_t{row} * args.depth : nullptr;
+  }
+
+  /// residual + delta, loads first.
+  __device__ void add(int row) const {
+    const NormInput& norm = args.norm;
+    uint16_t* keep = kept(norm.residual_out, row);
+    const int64_t at = int64_t{row} * args.depth;
+    for (int first = static_cast<int>(threadIdx.x); first < chunks; first += kChunksAtOnce * kThreads) {
+      uint4 v[kChunksAtOnce], d[kChunksAtOnce];
+#pragma unroll
+      for (int n = 0; n < kChunksAtOnce; ++n) {
+        const int chunk = first + n * kThreads;
+        if (chunk >= chunks) continue;
+        v[n] = *reinterpret_cast<const uint4*>(norm.residual + at + chunk * kNormChunk);
+        if (norm.delta != nullptr) d[n] = *reinterpret_cast<const uint4*>(norm.delta + at + chunk * kNormChunk);
+      }
+#pragma unroll
+      for (int n = 0; n < kChunksAtOnce; ++n) {
+        const int chunk = first + n * kThreads;
+        if (chunk >= chunks) continue;
+        if (norm.delta != nullptr) v[n] = add_bf16(v[n], d[n]);
+        *place(chunk, row) = v[n];
+        if (keep != nullptr) *reinterpret_cast<uint4*>(keep + chunk * kNormChunk) = v[n];
+      }
+    }
+  }
+
+  __device__ void scale_chunk(int row, int chunk, float inverse, const float4& low, const float4& high) const {
+    const uint4 v = normed(*place(chunk, row), inverse, low, high);
+    *place(chunk, row) = v;
+    uint16_t* keep = kept(args.norm.normed_out, row);
+    if (keep != nullptr) *reinterpret_cast<uint4*>(keep + chunk * kNormChunk) = v;
+  }
+  __device__ void scale(int row, float inverse, const NormWeights& weights) const {
+#pragma unroll
+    for (int n = 0; n < kChunksAtOnce; ++n) {
+      const int chunk = static_cast<int>(threadIdx.x) + n * kThreads;
+      if (chunk < chunks) scale_chunk(row, chunk, inverse, weights.low[n], weights.high[n]);
+    }
+    for (int chunk = static_cast<int>(threadIdx.x) + kChunksAtOnce * kThreads; chunk < chunks; chunk += kThreads) {
+      const auto* weight = reinterpret_cast<const float4*>(args.norm.weight + chunk * kNormChunk);
+      scale_chunk(row, chunk, inverse, weight[0], weight[1]);
+    }
+  }
+};
+
+__device__ void norm_rows(const DecodeArgs& args, const NormWeights& weights, std::byte* x, float* parts, int rows,
+                          int warp, int lane) {
+  const NormedRows normed_rows{args, x, rows};
+  const int chunks = normed_rows.chunks, padded = args.slices * (kSliceDepth / 8);
+  for (int row = 0; row < rows; ++row) normed_rows.add(row);
   for (int row = 0; row < rows; ++row) {
-    const int64_t first = int64_t{row} * args.depth;
-    uint16_t* keep = is_mine(row) ? norm.residual_out : nullptr;
-    sum_parts(chunks, warp, kDecodeWarps, lane, parts + row * kNormParts, [&](int i, float sum) {
-      const uint4 v = load_sum(norm, first + i * kNormChunk);
-      *place(i, row) = v;
-      if (keep != nullptr) *reinterpret_cast<uint4*>(keep + first + i * kNormChunk) = v;
-      return add_squares(v, sum);
-    });
-    if (chunks + static_cast<int>(threadIdx.x) < padded) *place(chunks + static_cast<int>(threadIdx.x), row) = {};
+    sum_parts(chunks, warp, kDecodeWarps, lane, parts + row * kNormParts,
+              [&](int i, float sum) { return add_squares(*normed_rows.place(i, row), sum); });
+    const int beyond = chunks + static_cast<int>(threadIdx.x);
+    if (beyond < padded) *normed_rows.place(beyond, row) = {};
   }
   __syncthreads();
   for (int row = 0; row < rows; ++row) {
-    const int64_t first = int64_t{row} * args.depth;
-    uint16_t* keep = is_mine(row) ? norm.normed_out : nullptr;
-    const float inverse = inverse_norm(parts + row * kNormParts, args.depth, norm.eps);
-    for_each_chunk(chunks, warp, kDecodeWarps, lane, [&](int i) {
-      const uint4 v = normed(*place(i, row), inverse, norm.weight + i * kNormChunk);
-      *place(i, row) = v;
-      if (keep != nullptr) *reinterpret_cast<uint4*>(keep + first + i * kNormChunk) = v;
-    });
+    normed_rows.scale(row, inverse_norm(parts + row * kNormParts, args.depth, args.norm.eps), weights);
   }
 }
 
@@ -370,6 +435,7 @@ __global__ void __launch_bounds__(kThreads, kDecodeBlocksPerSm)
   std::byte* smem = ptx::dynamic_shared_memory();
   const int warp = static_cast<int>(threadIdx.x) / 32, lane = static_cast<int>(threadIdx.x) % 32;
   WeightRing ring(args, smem, warp, lane);
+  const NormWeights norm_weights(args.norm, resident ? args.depth / kNormChunk : 0);
 
   ptx::griddepcontrol_wait();
   ptx::griddepcontrol_launch_dependents();
@@ -380,7 +446,8 @@ __global__ void __launch_bounds__(kThreads, kDecodeBlocksPerSm)
   }
   if constexpr (resident) {
     if (args.norm.residual != nullptr) {
-      norm_rows(args, smem + places.x, reinterpret_cast<float*>(smem + places.norm_parts), rows, warp, lane);
+      norm_rows(args, norm_weights, smem + places.x, reinterpret_cast<float*>(smem + places.norm_parts), rows, warp,
+                lane);
     } else {
       copy_rows(args, smem + places.x, rows);
     }

@@ -27,18 +27,21 @@ __global__ void __launch_bounds__(kThreads) add_norm_rows(const __grid_constant_
 
   const int64_t first = int64_t{row} * args.hidden;
   sum_parts(chunks, warp, kNormParts, lane, parts, [&](int i, float sum) {
-    const uint4 v = load_sum(norm, first + i * kNormChunk);
+    const int64_t at = first + i * kNormChunk;
+    uint4 v = *reinterpret_cast<const uint4*>(norm.residual + at);
+    if (norm.delta != nullptr) v = add_bf16(v, *reinterpret_cast<const uint4*>(norm.delta + at));
     sums[i] = v;
-    if (norm.residual_out != nullptr) *reinterpret_cast<uint4*>(norm.residual_out + first + i * kNormChunk) = v;
+    if (norm.residual_out != nullptr) *reinterpret_cast<uint4*>(norm.residual_out + at) = v;
     return add_squares(v, sum);
   });
   __syncthreads();
   if (norm.normed_out == nullptr) return;
   uint16_t* out = norm.normed_out + int64_t{row} * args.normed_stride;
   const float inverse = inverse_norm(parts, args.hidden, norm.eps);
-  for_each_chunk(chunks, warp, kNormParts, lane, [&](int i) {
-    *reinterpret_cast<uint4*>(out + i * kNormChunk) = normed(sums[i], inverse, norm.weight + i * kNormChunk);
-  });
+  for (int i = static_cast<int>(threadIdx.x); i < chunks; i += kThreads) {
+    const auto* weight = reinterpret_cast<const float4*>(norm.weight + i * kNormChunk);
+    *reinterpret_cast<uint4*>(out + i * kNormChunk) = normed(sums[i], inverse, weight[0], weight[1]);
+  }
 }
 
 Status check(const AddNormArgs& args) {

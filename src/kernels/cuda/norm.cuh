@@ -37,8 +37,8 @@ __device__ inline float add_lanes(float sum) {
   return sum;
 }
 
-/// For each chunk of the warp's lanes, a part of 32 at a time: chunk(index) returns its squares' sum so far. The sum of
-/// part p goes to parts[p], in shared memory.
+/// For each chunk of the warp's lanes, a part of 32 at a time: chunk(index, sum) adds its squares to the sum so far.
+/// The sum of part p goes to parts[p], in shared memory.
 template <typename Chunk>
 __device__ inline void sum_parts(int chunks, int warp, int warps, int lane, float* parts, const Chunk& chunk) {
   for (int part = warp; part < kNormParts; part += warps) {
@@ -46,14 +46,6 @@ __device__ inline void sum_parts(int chunks, int warp, int warps, int lane, floa
     for (int i = part * 32 + lane; i < chunks; i += kNormLanes) sum = chunk(i, sum);
     sum = add_lanes(sum);
     if (lane == 0) parts[part] = sum;
-  }
-}
-
-/// The same chunks again.
-template <typename Chunk>
-__device__ inline void for_each_chunk(int chunks, int warp, int warps, int lane, const Chunk& chunk) {
-  for (int part = warp; part < kNormParts; part += warps) {
-    for (int i = part * 32 + lane; i < chunks; i += kNormLanes) chunk(i);
   }
 }
 
@@ -72,19 +64,12 @@ __device__ inline float inverse_norm(const float* parts, int hidden, float eps) 
 }
 
 /// bf16((v * inverse) * (1 + weight)) of eight elements.
-__device__ inline uint4 normed(const uint4& v, float inverse, const float* weight) {
-  const float4 low = *reinterpret_cast<const float4*>(weight), high = *reinterpret_cast<const float4*>(weight + 4);
+__device__ inline uint4 normed(const uint4& v, float inverse, const float4& low, const float4& high) {
   const auto scale = [&](float x, float w) { return __fmul_rn(__fmul_rn(x, inverse), __fadd_rn(1.0F, w)); };
   const auto pair = [&](uint32_t p, float w0, float w1) {
     return ptx::cvt_bf16x2(scale(high_bf16(p), w1), scale(low_bf16(p), w0));
   };
   return {pair(v.x, low.x, low.y), pair(v.y, low.z, low.w), pair(v.z, high.x, high.y), pair(v.w, high.z, high.w)};
-}
-
-/// A chunk of residual + delta, rounded.
-__device__ inline uint4 load_sum(const NormInput& norm, int64_t element) {
-  const uint4 v = *reinterpret_cast<const uint4*>(norm.residual + element);
-  return norm.delta == nullptr ? v : add_bf16(v, *reinterpret_cast<const uint4*>(norm.delta + element));
 }
 
 }  // namespace tessera::kernels::cuda

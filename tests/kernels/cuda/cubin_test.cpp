@@ -130,13 +130,14 @@ const Kernels& library_kernels() {
   return kernels;
 }
 
-/// The tile in a grouped product's mangled name: path, format, then m, n, k, blocks per SM, warps, stages.
-bool tile_of(const std::string& name, plan::Tile& tile) {
+/// The tile in a product's mangled name ("dense_gemm" or a grouped one's): path, format, then m, n, k, blocks per SM,
+/// warps, stages.
+bool tile_of(const std::string& name, bool dense, plan::Tile& tile) {
   static const std::regex pattern(
-      "w4a[0-9]+_gemm.*PathE(\\d+)E.*WeightFormatE(\\d+)ELi(\\d+)ELi(\\d+)ELi(\\d+)ELi(\\d+)ELi(\\d+)ELi(\\d+)ELi(\\d+)"
+      "(?:w4a[0-9]+|dense)_gemm.*PathE(\\d+)E.*WeightFormatE(\\d+)ELi(\\d+)ELi(\\d+)ELi(\\d+)ELi(\\d+)ELi(\\d+)ELi(\\d+)ELi(\\d+)"
       "E");
   std::smatch m;
-  if (!std::regex_search(name, m, pattern)) return false;
+  if ((name.find("dense_gemm") != std::string::npos) != dense || !std::regex_search(name, m, pattern)) return false;
   const auto number = [&](size_t i) { return std::stoi(m[i]); };
   tile = {.path = static_cast<plan::Path>(number(1)),
           .format = static_cast<plan::WeightFormat>(number(2)),
@@ -183,7 +184,7 @@ TEST(Cubin, GroupedProductsAreThoseOfThePlanAndWithinIt) {
   std::multiset<std::string> found, planned;
   for (const auto& [name, kernel] : library_kernels()) {
     plan::Tile tile;
-    if (!tile_of(name, tile)) continue;
+    if (!tile_of(name, false, tile)) continue;
     const std::string what = label(tile, kernel.architecture);
     found.insert(what);
     expect_as_planned(tile, kernel, what);
@@ -198,6 +199,38 @@ TEST(Cubin, GroupedProductsAreThoseOfThePlanAndWithinIt) {
     }
   }
   EXPECT_EQ(found, planned);
+}
+
+TEST(Cubin, DenseProductsAreThoseOfThePlanAndWithinIt) {
+  std::multiset<std::string> found, planned;
+  for (const auto& [name, kernel] : library_kernels()) {
+    plan::Tile tile;
+    if (!tile_of(name, true, tile)) continue;
+    const std::string what = "dense " + label(tile, kernel.architecture);
+    found.insert(what);
+    expect_as_planned(tile, kernel, what);
+  }
+  for (const auto format : plan::kDenseFormats) {
+    for (const plan::Tile& tile : plan::dense_candidates(format)) {
+      for (const int architecture : {90, 120}) {
+        if (plan::compiled(tile)) planned.insert("dense " + label(tile, architecture));
+      }
+    }
+  }
+  EXPECT_EQ(found, planned);
+}
+
+TEST(Cubin, DecodeProductsNormsAndEmbeddingsUseNoLocalMemory) {
+  int kernels = 0;
+  for (const auto& [name, kernel] : library_kernels()) {
+    for (const char* ours : {"dense_decode_rows", "add_norm_rows", "embed_rows"}) {
+      if (name.find(ours) == std::string::npos) continue;
+      EXPECT_EQ(kernel.frame_bytes, 0) << name;
+      EXPECT_EQ(count(kernel, kLoadLocal) + count(kernel, kStoreLocal), 0) << name;
+      ++kernels;
+    }
+  }
+  EXPECT_EQ(kernels, 10) << "three decode products, a norm, an embedding, for two architectures";
 }
 
 TEST(Cubin, TheKernelsAroundThemUseNoLocalMemory) {
