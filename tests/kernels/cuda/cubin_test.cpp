@@ -134,7 +134,8 @@ const Kernels& library_kernels() {
 /// warps, stages.
 bool tile_of(const std::string& name, bool dense, plan::Tile& tile) {
   static const std::regex pattern(
-      "(?:w4a[0-9]+|dense)_gemm.*PathE(\\d+)E.*WeightFormatE(\\d+)ELi(\\d+)ELi(\\d+)ELi(\\d+)ELi(\\d+)ELi(\\d+)ELi(\\d+)ELi(\\d+)"
+      "(?:w4a[0-9]+|dense)_gemm.*PathE(\\d+)E.*WeightFormatE(\\d+)ELi(\\d+)ELi(\\d+)ELi(\\d+)ELi(\\d+)ELi(\\d+)ELi(\\d+"
+      ")ELi(\\d+)"
       "E");
   std::smatch m;
   if ((name.find("dense_gemm") != std::string::npos) != dense || !std::regex_search(name, m, pattern)) return false;

@@ -204,7 +204,8 @@ inline float result_value(const DenseWeights& w, uint32_t word) {
 }
 
 /// Relative L2 of the first `rows` rows against the reference, every `row_step`-th row and `step`-th element; the worst
-/// element is named. BF16 results differ where the sums round to the other side; fp32 sums are as exact as the MMA.
+/// element is named. BF16 results differ where the sums round to the other side; fp32 sums by what the MMA truncates,
+/// up to 2^-23 of the sum in each of its steps.
 inline void expect_close(const DenseWeights& w, const DenseInput& input, const DenseResult& got, int64_t rows,
                          const std::string& what, int64_t row_step = 1, int64_t step = 1) {
   double difference = 0, size = 0, worst = -1;
@@ -224,7 +225,7 @@ inline void expect_close(const DenseWeights& w, const DenseInput& input, const D
     }
   }
   ASSERT_GT(size, 0) << what;
-  EXPECT_LE(std::sqrt(difference / size), w.epilogue == Epilogue::f32 ? 1e-5 : 1e-3) << what << "; worst: " << worst_at;
+  EXPECT_LE(std::sqrt(difference / size), w.epilogue == Epilogue::f32 ? 1e-4 : 1e-3) << what << "; worst: " << worst_at;
 }
 
 /// The first `rows` rows are those of `want`, bit for bit, and all behind them is untouched.

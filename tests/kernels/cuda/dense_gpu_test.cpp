@@ -1,5 +1,6 @@
 #include <optional>
 
+#include "kernels/cuda/dense_decode.h"
 #include "kernels/cuda/dense_fixture.h"
 #include "plan/candidates.h"
 
@@ -116,7 +117,7 @@ TEST(DenseGpu, DeepMatricesAreSummedInSegments) {
   const int64_t counts[] = {1, 9, 17};
   for (const WeightFormat format : {WeightFormat::bf16, WeightFormat::nvfp4}) {
     for (const int64_t depth : {4160, 8448}) {
-      const DenseWeights w(format, 36, depth, Epilogue::bf16, 8);
+      const DenseWeights w(format, 36, depth, Epilogue::f32, 8);  // the order of segments shows in fp32
       ASSERT_EQ(plan::k_segments(plan::dense_desc(format, w.rows, depth, 1)), depth > 8192 ? 4 : 2);
       expect_one_answer(w, DenseInput(17, depth, 9), counts, false);
     }
@@ -127,7 +128,7 @@ TEST(DenseGpu, LargeDeepMatricesAreSummedInSegments) {
   const int64_t counts[] = {1, 4, 8, 9, 16, 17, 64, 300};
   for (const WeightFormat format : kDenseFormats) {
     for (const auto& [rows, depth] : {std::pair<int64_t, int64_t>{5120, 17408}, {4096, 8192}, {2048, 4160}}) {
-      expect_one_answer({format, rows, depth, Epilogue::bf16, 10}, DenseInput(300, depth, 11), counts, true, 61, 37);
+      expect_one_answer({format, rows, depth, Epilogue::f32, 10}, DenseInput(300, depth, 11), counts, true, 61, 37);
     }
   }
 }
@@ -353,6 +354,42 @@ TEST(DenseGpu, WhatCannotRunIsRefusedWithItsReason) {
                     a.matrices[0].rows = 40;
                   }),
                   "multiple of 16"));
+}
+
+TEST(DenseGpu, DecodeLaunchesKeepToTheirShareOfAnSmAndLeaveNoStripOut) {
+  for (const int64_t depth : {64, 2048, 4096, 5120, 17408}) {
+    for (const int32_t rows : {1, 4, 5, 8, 9, 16}) {
+      for (const int sm_count : {1, 84, 132, 188}) {
+        for (const bool norm : {false, true}) {
+          DenseArgs args;
+          const uint16_t some = 0;
+          args.depth = static_cast<int32_t>(depth);
+          args.rows_max = rows;
+          (norm ? args.norm.residual : args.x) = &some;
+          if (norm && !norm_is_fused(args)) continue;
+          for (const int32_t m : {12352, 64, 2048, 250, 5120}) {
+            args.matrices[args.count] = {.format = kDenseFormats[args.count % 4], .rows = m};
+            ++args.count;
+          }
+          const DecodeLaunch launch = decode_launch(args, sm_count);
+          const DecodeArgs& d = launch.args;
+          EXPECT_LE(decode_smem(d).total, plan::smem_limit(kDecodeBlocksPerSm));
+          EXPECT_GE(d.stages, 3);
+          EXPECT_LE(launch.blocks, static_cast<unsigned>(kDecodeBlocksPerSm * sm_count));
+          int32_t turn = 0;
+          for (int i = 0; i < d.count; ++i) {
+            const DecodeMatrix& m = d.matrices[i];
+            EXPECT_EQ(m.first_turn, turn);
+            EXPECT_EQ(m.first_turn % m.segments, 0);
+            EXPECT_EQ(d.working_warps % m.segments, 0);
+            EXPECT_GE((m.end_turn - m.first_turn) / m.segments * static_cast<int>(launch.blocks), m.strips);
+            turn = m.end_turn;
+          }
+          EXPECT_EQ(d.turns, turn);
+        }
+      }
+    }
+  }
 }
 
 TEST(DenseGpu, ATileWithoutRegistersForSegmentsIsRefused) {
