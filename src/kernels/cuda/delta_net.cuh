@@ -18,12 +18,8 @@ inline constexpr int kTapsMax = 4;
 /// call(std::integral_constant<int, padded size>) for a head of `dim`.
 template <typename Call>
 Status with_padded(int dim, const Call& call) {
-  switch (padded_dim(dim)) {
-    case 16: return call(std::integral_constant<int, 16>());
-    case 32: return call(std::integral_constant<int, 32>());
-    case 64: return call(std::integral_constant<int, 64>());
-    default: return call(std::integral_constant<int, 128>());
-  }
+  if (padded_dim(dim) == kHeadDimSmall) return call(std::integral_constant<int, kHeadDimSmall>());
+  return call(std::integral_constant<int, kHeadDimMax>());
 }
 template <typename Call>
 Status with_padded(const DeltaNetShape& shape, const Call& call) {
@@ -50,47 +46,30 @@ __device__ inline SequenceEntry load_entry(const SequenceEntry* from) {
   return entry;
 }
 
-// ---- a head's row in a warp: lane L has values [L * kPer, (L + 1) * kPer), the last lanes none if kDim is 16 ----
+// ---- a head's row in a warp: lane L has values [L * kPer, (L + 1) * kPer) ----
 
 template <int kDim>
-inline constexpr int kPer = kDim >= kWarp ? kDim / kWarp : 1;
+inline constexpr int kPer = kDim / kWarp;
 
 /// kPer BF16 values as they lie in memory.
 template <int n>
-using Packed = std::conditional_t<n == 4, uint2, std::conditional_t<n == 2, uint32_t, uint16_t>>;
+using Packed = std::conditional_t<n == 4, uint2, uint16_t>;
 
-template <int n>
-__device__ inline void unpack(const Packed<n>& packed, float (&x)[n]) {
-  if constexpr (n == 4) {
-    x[0] = low_bf16(packed.x);
-    x[1] = high_bf16(packed.x);
-    x[2] = low_bf16(packed.y);
-    x[3] = high_bf16(packed.y);
-  } else if constexpr (n == 2) {
-    x[0] = low_bf16(packed);
-    x[1] = high_bf16(packed);
-  } else {
-    x[0] = low_bf16(packed);
-  }
+__device__ inline void unpack(const uint2& packed, float (&x)[4]) {
+  x[0] = low_bf16(packed.x);
+  x[1] = high_bf16(packed.x);
+  x[2] = low_bf16(packed.y);
+  x[3] = high_bf16(packed.y);
 }
+__device__ inline void unpack(uint16_t packed, float (&x)[1]) { x[0] = low_bf16(packed); }
 
-template <int n>
-__device__ inline void store_bf16(const float (&x)[n], uint16_t* to) {
-  if constexpr (n == 1) {
-    *to = spelt::to_bf16(x[0]);
-  } else {
-    uint32_t words[n / 2];
-#pragma unroll
-    for (int i = 0; i < n / 2; ++i) {
-      words[i] = uint32_t{spelt::to_bf16(x[2 * i + 1])} << 16 | spelt::to_bf16(x[2 * i]);
-    }
-    if constexpr (n == 4) {
-      *reinterpret_cast<uint2*>(to) = {words[0], words[1]};
-    } else {
-      *reinterpret_cast<uint32_t*>(to) = words[0];
-    }
-  }
+__device__ inline uint32_t pack(float low, float high) {
+  return uint32_t{spelt::to_bf16(high)} << 16 | spelt::to_bf16(low);
 }
+__device__ inline void store_bf16(const float (&x)[4], uint16_t* to) {
+  *reinterpret_cast<uint2*>(to) = {pack(x[0], x[1]), pack(x[2], x[3])};
+}
+__device__ inline void store_bf16(const float (&x)[1], uint16_t* to) { *to = spelt::to_bf16(x[0]); }
 
 __device__ inline float sum_of_warp(float x) {
 #pragma unroll

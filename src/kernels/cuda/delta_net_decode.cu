@@ -65,7 +65,7 @@ __device__ void convolve(const DeltaNetArgs& args, const SharedMemory& shared, c
 #pragma unroll
   for (int tap = 0; tap < kTapsMax; ++tap) {
     float values[n];
-    unpack<n>(packed[tap], values);
+    unpack(packed[tap], values);
 #pragma unroll
     for (int i = 0; i < n; ++i) {
       if (exists) x[i] = __fmaf_rn(shared.taps[first_tap + first + i][tap], values[i], x[i]);
@@ -77,7 +77,6 @@ __device__ void convolve(const DeltaNetArgs& args, const SharedMemory& shared, c
 
 template <int kDim>
 __device__ void store_row(const float (&x)[kPer<kDim>], float* row) {
-  if (lane() * kPer<kDim> >= kDim) return;
 #pragma unroll
   for (int i = 0; i < kPer<kDim>; ++i) row[lane() * kPer<kDim> + i] = x[i];
 }
@@ -111,7 +110,7 @@ __device__ void prepare(const DeltaNetArgs& args, Shared<kKey, kValue>& shared, 
       if (lane() * n < s.value_dim) {
         const uint16_t* z = args.z + int64_t{at.sequence.first_row + first + row} * args.z_stride +
                             int64_t{at.head} * s.value_dim + lane() * n;
-        unpack<n>(__ldcg(reinterpret_cast<const Packed<n>*>(z)), x);
+        unpack(__ldcg(reinterpret_cast<const Packed<n>*>(z)), x);
       }
 #pragma unroll
       for (int i = 0; i < n; ++i) x[i] = spelt::silu(x[i]);
@@ -130,8 +129,8 @@ __device__ void prepare(const DeltaNetArgs& args, Shared<kKey, kValue>& shared, 
 /// A lane's part of S: four columns from `column` on, of rows row(j, e).
 template <int kKey>
 struct State {
-  static constexpr int kGroups = 8;                             // of rows, each in other lanes
-  static constexpr int kRun = kKey >= 32 ? 4 : kKey / kGroups;  // consecutive rows
+  static constexpr int kGroups = 8;  // of rows, each in other lanes
+  static constexpr int kRun = 4;     // consecutive rows
   static constexpr int kRuns = kKey / (kGroups * kRun);
   float4 s[kRuns][kRun];
 
@@ -158,18 +157,12 @@ __device__ float4 sum_of_groups(float4 x) {
 }
 
 /// A run of q or k.
-template <int n>
-__device__ void load_run(const float* from, float (&run)[n]) {
-  if constexpr (n == 4) {
-    const float4 four = *reinterpret_cast<const float4*>(from);
-    run[0] = four.x;
-    run[1] = four.y;
-    run[2] = four.z;
-    run[3] = four.w;
-  } else {
-#pragma unroll
-    for (int e = 0; e < n; ++e) run[e] = from[e];
-  }
+__device__ void load_run(const float* from, float (&run)[4]) {
+  const float4 four = *reinterpret_cast<const float4*>(from);
+  run[0] = four.x;
+  run[1] = four.y;
+  run[2] = four.z;
+  run[3] = four.w;
 }
 
 template <int kKey>

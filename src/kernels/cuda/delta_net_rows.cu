@@ -25,8 +25,8 @@ struct HeadRows {
 
 /// Convolution and SiLU, rounded to BF16, of a warp's rows of the chunk; rows that are none, and values beyond the
 /// head, are zeros. normalise: to unit norm, in FP16; else in BF16. tile: [64, kDim + kPad].
-template <int kDim, bool normalise>
-__device__ void convolve(const DeltaNetArgs& args, const HeadRows& at, uint16_t* tile) {
+template <int kDim>
+__device__ void convolve(const DeltaNetArgs& args, const HeadRows& at, bool normalise, uint16_t* tile) {
   constexpr int n = kPer<kDim>;
   const DeltaNetShape& s = args.shape;
   const int c = lane() * n, begin = warp() * kWarpRows, kept = s.conv_width - 1;
@@ -59,7 +59,7 @@ __device__ void convolve(const DeltaNetArgs& args, const HeadRows& at, uint16_t*
 #pragma unroll
     for (int tap = 0; tap < kTapsMax; ++tap) {
       float input[n];
-      unpack<n>(packed[i + tap], input);
+      unpack(packed[i + tap], input);
 #pragma unroll
       for (int j = 0; j < n; ++j) {
         if (tap >= kTapsMax - s.conv_width) x[j] = __fmaf_rn(taps[tap][j], input[j], x[j]);
@@ -69,12 +69,11 @@ __device__ void convolve(const DeltaNetArgs& args, const HeadRows& at, uint16_t*
 #pragma unroll
     for (int j = 0; j < n; ++j) x[j] = live ? spelt::round_bf16(spelt::silu(x[j])) : 0.0F;
     uint16_t* to = tile + (begin + i) * (kDim + kPad) + c;
-    if constexpr (normalise) {
+    if (normalise) {
       const float factor = inverse_norm(x, 1.0F, 1e-6F);
-      if (c >= kDim) continue;
 #pragma unroll
       for (int j = 0; j < n; ++j) to[j] = static_cast<uint16_t>(ptx::cvt_f16x2(0.0F, __fmul_rn(x[j], factor)));
-    } else if (c < kDim) {
+    } else {
       store_bf16(x, to);
     }
   }
@@ -109,15 +108,16 @@ __device__ void write_transposed(const uint16_t* tile, uint16_t* to) {
   }
 }
 
-/// Grid: x chunks of the segment, y heads of q, of k, of v.
-template <int kKey, int kValue>
-__global__ void __launch_bounds__(kPrepareWarps* kWarp) delta_net_prepare(const __grid_constant__ PrefillArgs args) {
-  __shared__ __align__(16) uint16_t tile[kChunk * ((kKey > kValue ? kKey : kValue) + kPad)];
+/// Grid: x chunks of the segment, y heads of q, of k, of v, those from first_unit on; all of padded size kDim.
+template <int kDim>
+__global__ void __launch_bounds__(kPrepareWarps* kWarp)
+    delta_net_prepare(const __grid_constant__ PrefillArgs args, int first_unit) {
+  __shared__ __align__(16) uint16_t tile[kChunk * (kDim + kPad)];
   ptx::griddepcontrol_wait();
   ptx::griddepcontrol_launch_dependents();
   const DeltaNetArgs& net = args.net;
   const DeltaNetShape& s = net.shape;
-  const int chunk = static_cast<int>(blockIdx.x), unit = static_cast<int>(blockIdx.y);
+  const int chunk = static_cast<int>(blockIdx.x), unit = first_unit + static_cast<int>(blockIdx.y);
   const ChunkPlace place = find_chunk(net.tables, args.first_chunk + chunk);
   if (place.sequence < 0) return;
   HeadRows at;
@@ -131,21 +131,20 @@ __global__ void __launch_bounds__(kPrepareWarps* kWarp) delta_net_prepare(const 
     at.dim = s.key_dim;
     at.window_head = head * (s.value_heads / s.key_heads);
     at.window_channel = is_key ? s.key_dim : 0;
-    convolve<kKey, true>(net, at, tile);
+    convolve<kDim>(net, at, true, tile);
     __syncthreads();
-    const int64_t to = (int64_t{chunk} * s.key_heads + head) * kChunk * kKey;
-    write_tiles<kKey>(tile, (is_key ? args.buffers.k : args.buffers.q) + to);
-    if (is_key) write_transposed<kKey>(tile, args.buffers.k_transposed + to);
+    const int64_t to = (int64_t{chunk} * s.key_heads + head) * kChunk * kDim;
+    write_tiles<kDim>(tile, (is_key ? args.buffers.k : args.buffers.q) + to);
+    if (is_key) write_transposed<kDim>(tile, args.buffers.k_transposed + to);
   } else {
     const int head = unit - 2 * s.key_heads;
     at.channel = 2 * s.key_heads * s.key_dim + head * s.value_dim;
     at.dim = s.value_dim;
     at.window_head = head;
     at.window_channel = 2 * s.key_dim;
-    convolve<kValue, false>(net, at, tile);
+    convolve<kDim>(net, at, false, tile);
     __syncthreads();
-    write_transposed<kValue>(tile,
-                             args.buffers.v_transposed + (int64_t{chunk} * s.value_heads + head) * kChunk * kValue);
+    write_transposed<kDim>(tile, args.buffers.v_transposed + (int64_t{chunk} * s.value_heads + head) * kChunk * kDim);
   }
 }
 
@@ -182,8 +181,8 @@ __global__ void __launch_bounds__(kNormWarps* kWarp) delta_net_norm(const __grid
   for (int i = 0; i < kNormRows; ++i) {
     if (first + i >= end) return;
     float o[n], silu_z[n];
-    unpack<n>(outputs[i], o);
-    unpack<n>(gates[i], silu_z);
+    unpack(outputs[i], o);
+    unpack(gates[i], silu_z);
 #pragma unroll
     for (int j = 0; j < n; ++j) silu_z[j] = spelt::silu(silu_z[j]);
     gated_norm(o, weight, silu_z, s.value_dim, s.norm_eps);
@@ -234,11 +233,16 @@ __global__ void __launch_bounds__(kCopyThreads) copy_slots(const __grid_constant
 
 Status prepare_chunks(const PrefillArgs& args, const device::Queue& queue) {
   const DeltaNetShape& s = args.net.shape;
-  const dim3 grid(static_cast<unsigned>(args.chunks), static_cast<unsigned>(2 * s.key_heads + s.value_heads));
-  return with_padded(s, [&](auto key, auto value) {
-    return device::launch(delta_net_prepare<decltype(key)::value, decltype(value)::value>, queue, grid,
-                          kPrepareWarps * kWarp, 0, args);
-  });
+  const auto launch = [&](int dim, int first_unit, int units) {
+    const dim3 grid(static_cast<unsigned>(args.chunks), static_cast<unsigned>(units));
+    return with_padded(dim, [&](auto padded) {
+      return device::launch(delta_net_prepare<decltype(padded)::value>, queue, grid, kPrepareWarps * kWarp, 0, args,
+                            first_unit);
+    });
+  };
+  if (padded_dim(s.key_dim) == padded_dim(s.value_dim)) return launch(s.key_dim, 0, 2 * s.key_heads + s.value_heads);
+  TESSERA_RETURN_IF_ERROR(launch(s.key_dim, 0, 2 * s.key_heads));
+  return launch(s.value_dim, 2 * s.key_heads, s.value_heads);
 }
 
 Status norm_outputs(const DeltaNetArgs& args, const device::Queue& queue) {

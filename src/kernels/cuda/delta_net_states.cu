@@ -21,16 +21,14 @@ using namespace delta;
 constexpr int kWarps = 8;
 constexpr int kThreads = kWarps * kWarp;
 constexpr int kTiles = kChunk / 16;
-constexpr int kSliceMax = 32;
+constexpr int kSlice = 32;  // columns of S
+constexpr int kColumnTiles = kSlice / 8;
 
-template <int kValue>
-inline constexpr int kSlice = kValue < kSliceMax ? kValue : kSliceMax;
-
-/// A matrix of `kRows` x kColumns as operand B in TF32, by tiles of 8x8: lane 4 n + q has rows 2q and 2q + 1 of column
+/// A matrix of kRows x 32 as operand B in TF32, by tiles of 8x8: lane 4 n + q has rows 2q and 2q + 1 of column
 /// n. So operand A's k slots q and q + 4 are columns 2q and 2q + 1 of the tile: a pair of FP16 as it is packed.
-template <int kRows, int kColumns>
+template <int kRows>
 struct OperandB {
-  float2 at[kRows / 8][kColumns / 8][kWarp];
+  float2 at[kRows / 8][kColumnTiles][kWarp];
 
   /// The lane's two elements of a result, of row g of 8 and columns 2q and 2q + 1.
   __device__ void store(int row_tile, int column_tile, float x, float y) {
@@ -57,19 +55,19 @@ struct Decays {
   float from_start[kChunk], to_end[kChunk];
 };
 
-template <int kKey, int kValue>
+template <int kKey>
 struct alignas(16) Shared {
-  OperandB<kKey, kSlice<kValue>> s;
-  OperandB<kChunk, kSlice<kValue>> u, decayed_u;
+  OperandB<kKey> s;
+  OperandB<kChunk> u, decayed_u;
   Decays decays[2];  // of even and of odd chunks
   Slice at;
 };
 
 /// sums += A B, where a holds kSteps tiles of 16x16 in FP16 and B has 16 kSteps rows; steps beyond `steps` are left
 /// out.
-template <int kSteps, int kRows, int kColumns>
-__device__ void multiply(const uint4 (&a)[kSteps], const OperandB<kRows, kColumns>& b, int steps,
-                         float (&sums)[kColumns / 8][4]) {
+template <int kSteps, int kRows>
+__device__ void multiply(const uint4 (&a)[kSteps], const OperandB<kRows>& b, int steps,
+                         float (&sums)[kColumnTiles][4]) {
 #pragma unroll
   for (int step = 0; step < kSteps; ++step) {
     if (step >= steps) continue;
@@ -78,7 +76,7 @@ __device__ void multiply(const uint4 (&a)[kSteps], const OperandB<kRows, kColumn
     const float second[4] = {ptx::low_f16(a[step].z), ptx::low_f16(a[step].w), ptx::high_f16(a[step].z),
                              ptx::high_f16(a[step].w)};
 #pragma unroll
-    for (int i = 0; i < kColumns / 8; ++i) {
+    for (int i = 0; i < kColumnTiles; ++i) {
       const float2 top = b.at[2 * step][i][lane()], bottom = b.at[2 * step + 1][i][lane()];
       ptx::mma_m16n8k8_tf32(sums[i], first, top.x, top.y);
       ptx::mma_m16n8k8_tf32(sums[i], second, bottom.x, bottom.y);
@@ -94,10 +92,9 @@ __device__ uint4 load_tile(const void* tiles, int tile) {
 /// What a warp reads of a chunk, on its way a product ahead.
 template <int kKey, int kValue>
 struct Operands {
-  static constexpr int kColumnTiles = kSlice<kValue> / 8;
-  static constexpr int kRest = kColumnTiles > kTiles ? kColumnTiles : kTiles;
+  static_assert(kColumnTiles == kTiles);
   uint4 left[kKey / 16];  // w, or Q
-  uint4 rest[kRest];      // u as fp32 results, or mix
+  uint4 rest[kTiles];     // u as fp32 results, or mix
   uint4 keys[kTiles];     // K^T
 
   __device__ void load_left(const PrefillArgs& args, const Slice& at, int chunk) {
@@ -152,9 +149,8 @@ struct LogDecays {
 };
 
 /// A warp's 16 keys of the slice of S, as results of the MMA.
-template <int kKey, int kValue>
+template <int kKey>
 struct State {
-  static constexpr int kColumnTiles = kSlice<kValue> / 8;
   float s[kColumnTiles][4];
 
   /// each(row, column, x, y): the two values side by side, of those that exist.
@@ -190,7 +186,7 @@ struct State {
       *reinterpret_cast<float2*>(to + row * net.shape.value_dim + column) = {x, y};
     });
   }
-  __device__ void publish(OperandB<kKey, kSlice<kValue>>& to) const {
+  __device__ void publish(OperandB<kKey>& to) const {
     if (warp() >= kKey / 16) return;
 #pragma unroll
     for (int i = 0; i < kColumnTiles; ++i) {
@@ -223,8 +219,7 @@ __device__ void write_window(const DeltaNetArgs& net, const Slice& at, const Seq
 }
 
 /// o of a warp's 16 rows, in BF16, before its norm.
-template <int kColumns>
-__device__ void write_outputs(const DeltaNetArgs& net, const Slice& at, int chunk, const float (&o)[kColumns / 8][4]) {
+__device__ void write_outputs(const DeltaNetArgs& net, const Slice& at, int chunk, const float (&o)[kColumnTiles][4]) {
   const DeltaNetShape& s = net.shape;
 #pragma unroll
   for (int half = 0; half < 2; ++half) {
@@ -232,19 +227,17 @@ __device__ void write_outputs(const DeltaNetArgs& net, const Slice& at, int chun
     if (row >= at.rows) continue;
     uint16_t* out = net.out + (int64_t{at.first_row + row} * s.value_heads + at.head) * s.value_dim;
 #pragma unroll
-    for (int i = 0; i < kColumns / 8; ++i) {
+    for (int i = 0; i < kColumnTiles; ++i) {
       const int column = at.column + 8 * i + lane() % 4 * 2;
       if (column >= s.value_dim) continue;
-      const float pair[2] = {o[i][2 * half], o[i][2 * half + 1]};
-      store_bf16(pair, out + column);
+      *reinterpret_cast<uint32_t*>(out + column) = pack(o[i][2 * half], o[i][2 * half + 1]);
     }
   }
 }
 
 template <int kKey, int kValue>
 __device__ void advance(const PrefillArgs& args, int chunk, float scale, Operands<kKey, kValue>& operands,
-                        State<kKey, kValue>& state, Shared<kKey, kValue>& shared) {
-  constexpr int kColumns = kSlice<kValue>, kColumnTiles = kColumns / 8;
+                        State<kKey>& state, Shared<kKey>& shared) {
   const Slice& at = shared.at;
   const int row_tile = warp() % kTiles;
   const bool another = chunk + 1 < at.end;
@@ -288,7 +281,7 @@ __device__ void advance(const PrefillArgs& args, int chunk, float scale, Operand
 #pragma unroll
     for (int i = 0; i < kTiles; ++i) mix[i] = operands.rest[i];
     multiply(mix, shared.u, row_tile + 1, sums);
-    write_outputs<kColumns>(args.net, at, chunk, sums);
+    write_outputs(args.net, at, chunk, sums);
   }
   if (another) operands.load_rest(args, at, chunk + 1);
   if (warp() < kKey / 16) {
@@ -308,8 +301,8 @@ __device__ void advance(const PrefillArgs& args, int chunk, float scale, Operand
 /// Grid: x slices of value heads, y prefill sequences.
 template <int kKey, int kValue>
 __global__ void __launch_bounds__(kThreads, 2) delta_net_advance(const __grid_constant__ PrefillArgs args) {
-  auto& shared = *reinterpret_cast<Shared<kKey, kValue>*>(ptx::dynamic_shared_memory());
-  constexpr int kSlices = kValue / kSlice<kValue>;
+  auto& shared = *reinterpret_cast<Shared<kKey>*>(ptx::dynamic_shared_memory());
+  constexpr int kSlices = kValue / kSlice;
   ptx::griddepcontrol_wait();
   ptx::griddepcontrol_launch_dependents();
   const DeltaNetArgs& net = args.net;
@@ -324,7 +317,7 @@ __global__ void __launch_bounds__(kThreads, 2) delta_net_advance(const __grid_co
   at.rows = before.rows;
   at.head = static_cast<int>(blockIdx.x) / kSlices;
   at.key_head = key_head_of(net.shape, at.head);
-  at.column = static_cast<int>(blockIdx.x) % kSlices * kSlice<kValue>;
+  at.column = static_cast<int>(blockIdx.x) % kSlices * kSlice;
   at.in_segment = chunks_before(net.tables, sequence) - args.first_chunk;
   at.begin = max(0, -at.in_segment);
   at.end = min(chunks_of(before.rows), args.chunks - at.in_segment);
@@ -332,7 +325,7 @@ __global__ void __launch_bounds__(kThreads, 2) delta_net_advance(const __grid_co
   if (at.begin >= at.end || at.column >= net.shape.value_dim) return;
 
   // ---- chunk after chunk ----
-  State<kKey, kValue> state;
+  State<kKey> state;
   Operands<kKey, kValue> operands;
   operands.load_left(args, at, at.begin);
   operands.load_rest(args, at, at.begin);
@@ -368,10 +361,10 @@ Status advance_states(const PrefillArgs& args, const device::Queue& queue) {
   const DeltaNetShape& s = args.net.shape;
   return with_padded(s, [&](auto key, auto value) {
     constexpr int kKey = decltype(key)::value, kValue = decltype(value)::value;
-    static_assert(sizeof(Shared<kKey, kValue>) <= plan::smem_limit(2));
-    const dim3 grid(static_cast<unsigned>(s.value_heads * (kValue / kSlice<kValue>)),
+    static_assert(sizeof(Shared<kKey>) <= plan::smem_limit(2));
+    const dim3 grid(static_cast<unsigned>(s.value_heads * (kValue / kSlice)),
                     static_cast<unsigned>(args.net.tables.sequences_max));
-    return device::launch(delta_net_advance<kKey, kValue>, queue, grid, kThreads, sizeof(Shared<kKey, kValue>), args);
+    return device::launch(delta_net_advance<kKey, kValue>, queue, grid, kThreads, sizeof(Shared<kKey>), args);
   });
 }
 

@@ -247,6 +247,22 @@ TEST(Cubin, TheKernelsAroundThemUseNoLocalMemory) {
   EXPECT_EQ(kernels, 20) << "seven kernels, one of them twice, and one for each format, for two architectures";
 }
 
+TEST(Cubin, GatedDeltaNetUsesNoLocalMemory) {
+  std::map<std::string, int> found;
+  for (const auto& [name, kernel] : library_kernels()) {
+    for (const char* ours : {"delta_net_decode", "delta_net_prepare", "delta_net_solve", "delta_net_advance",
+                             "delta_net_norm", "copy_slots"}) {
+      if (!std::regex_search(name, std::regex(std::string("[0-9]") + ours + "[EI]"))) continue;
+      EXPECT_EQ(kernel.frame_bytes, 0) << name;
+      ++found[ours];
+    }
+  }
+  // Of every pair of padded head sizes, or of every size, for two architectures.
+  const std::map<std::string, int> all = {{"delta_net_decode", 8},  {"delta_net_prepare", 4}, {"delta_net_solve", 8},
+                                          {"delta_net_advance", 8}, {"delta_net_norm", 4},    {"copy_slots", 2}};
+  EXPECT_EQ(found, all);
+}
+
 TEST(Cubin, CodeIsUnder20Megabytes) {
   int64_t bytes = 0;
   for (const auto& [name, kernel] : library_kernels()) bytes += kernel.code_bytes;

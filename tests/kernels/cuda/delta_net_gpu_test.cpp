@@ -14,7 +14,7 @@ DeltaNetShape make_shape(int key_heads, int value_heads, int key_dim, int value_
           .conv_width = conv_width,
           .norm_eps = 1e-6F};
 }
-const DeltaNetShape kSmall = make_shape(1, 2, 16, 16);
+const DeltaNetShape kSmall = make_shape(1, 2, 16, 24);
 const DeltaNetShape kModel = make_shape(16, 32, 128, 128);  // Qwen3.5 35B
 
 /// What one comparison allows: relative L2, and for each element a part of its size and of the root mean square.
@@ -64,7 +64,7 @@ void expect_matches_cpu(const DeltaWeights& weights, const std::vector<DeltaSequ
     // Where o is near zero, its norm magnifies what rounding has left of it.
     expect_close(got.out, exact.out, {0.02, 0x1p-5, 0.6}, name + ", out against fp32");
     expect_close(got.state, exact.state, {8e-3, 0x1p-6, 0.03}, name + ", state against fp32");
-    expect_close(got.out, same.out, {prefill ? 3e-3 : 1e-3, 0x1p-6, 0.05}, name + ", out");
+    expect_close(got.out, same.out, {prefill ? 5e-3 : 1e-3, 0x1p-6, 0.05}, name + ", out");
     expect_close(got.state, same.state, prefill ? Tolerance{1e-3, 0x1p-8, 0.01} : Tolerance{2e-6, 0x1p-18, 0x1p-18},
                  name + ", state");
     expect_same_bits(got.window, same.window, name + ", window");
@@ -84,30 +84,38 @@ DeltaResult run_alone(const DeltaWeights& weights, const DeltaSequence& sequence
   return run.result(0);
 }
 
-std::vector<DeltaNetShape> shapes() {
-  return {kSmall, make_shape(1, 3, 8, 24), make_shape(2, 2, 24, 16, 2), make_shape(1, 1, 40, 64, 3),
-          make_shape(1, 1, 16, 104)};
+std::string describe(const DeltaNetShape& shape, int32_t rows) {
+  return std::to_string(shape.key_dim) + "x" + std::to_string(shape.value_dim) + ", " + std::to_string(rows) + " rows";
 }
 
+/// Heads that fill their padded size and heads that do not, convolutions of every width.
+std::vector<DeltaNetShape> small_shapes() {
+  return {make_shape(1, 2, 32, 32), make_shape(1, 3, 8, 24), make_shape(2, 2, 24, 16, 2)};
+}
+/// One head padded to 128, and the other to 32.
+std::vector<DeltaNetShape> uneven_shapes() { return {make_shape(1, 1, 40, 32, 3), make_shape(1, 2, 16, 104)}; }
+
 TEST(DeltaNetGpu, DecodeIsThatOfTheCpu) {
-  for (const DeltaNetShape& shape : shapes()) {
+  std::vector<DeltaNetShape> shapes = small_shapes();
+  for (const DeltaNetShape& shape : uneven_shapes()) shapes.push_back(shape);
+  for (const DeltaNetShape& shape : shapes) {
     const DeltaWeights weights(shape);
     for (const int32_t rows : {1, 2, 9, 20}) {
-      const std::string what =
-          std::to_string(shape.key_dim) + "x" + std::to_string(shape.value_dim) + ", " + std::to_string(rows) + " rows";
-      expect_matches_cpu(weights, {DeltaSequence(shape, rows, 5)}, {{{0, rows, kDecode}}}, what);
+      expect_matches_cpu(weights, {DeltaSequence(shape, rows, 5)}, {{{0, rows, kDecode}}}, describe(shape, rows));
     }
   }
 }
 
 TEST(DeltaNetGpu, PrefillIsThatOfTheCpu) {
-  for (const DeltaNetShape& shape : shapes()) {
+  for (const DeltaNetShape& shape : small_shapes()) {
     const DeltaWeights weights(shape);
-    for (const int32_t rows : {1, 63, 64, 65, 130}) {
-      const std::string what =
-          std::to_string(shape.key_dim) + "x" + std::to_string(shape.value_dim) + ", " + std::to_string(rows) + " rows";
-      expect_matches_cpu(weights, {DeltaSequence(shape, rows, 6)}, {{{0, rows, kPrefill}}}, what);
+    for (const int32_t rows : {1, 2, 63, 64, 65, 130}) {
+      expect_matches_cpu(weights, {DeltaSequence(shape, rows, 16)}, {{{0, rows, kPrefill}}}, describe(shape, rows));
     }
+  }
+  for (const DeltaNetShape& shape : uneven_shapes()) {
+    const DeltaWeights weights(shape);
+    expect_matches_cpu(weights, {DeltaSequence(shape, 65, 16)}, {{{0, 65, kPrefill}}}, describe(shape, 65));
   }
 }
 
@@ -131,7 +139,7 @@ TEST(DeltaNetGpu, PrefillThenDecodeIsThatOfTheCpu) {
 }
 
 TEST(DeltaNetGpu, RowsOfAStepAreStepsOfOneRow) {
-  for (const DeltaNetShape& shape : {kSmall, make_shape(1, 2, 40, 24, 3)}) {
+  for (const DeltaNetShape& shape : {kSmall, make_shape(1, 2, 24, 8, 3)}) {
     const DeltaWeights weights(shape);
     const DeltaSequence sequence(shape, 20, 3);
     const auto want = run_alone(weights, sequence, std::vector<int32_t>(20, 1), kDecode);
@@ -141,7 +149,7 @@ TEST(DeltaNetGpu, RowsOfAStepAreStepsOfOneRow) {
 }
 
 TEST(DeltaNetGpu, AnySplitOfPrefillGivesTheSameBits) {
-  for (const DeltaNetShape& shape : {kSmall, make_shape(1, 2, 40, 24, 3)}) {
+  for (const DeltaNetShape& shape : {kSmall, make_shape(1, 2, 24, 8, 3)}) {
     const DeltaWeights weights(shape);
     const DeltaSequence sequence(shape, 200, 4);
     const auto want = run_alone(weights, sequence, {200}, kPrefill);
@@ -195,7 +203,7 @@ TEST(DeltaNetGpu, AStepTouchesItsOwnSlotsAlone) {
 }
 
 TEST(DeltaNetGpu, ARestoredSnapshotIsThatOfASequenceThatNeverStopped) {
-  for (const DeltaNetShape& shape : {kSmall, make_shape(1, 2, 40, 24, 3)}) {
+  for (const DeltaNetShape& shape : {kSmall, make_shape(1, 2, 24, 8, 3)}) {
     const DeltaWeights weights(shape);
     const DeltaSequence sequence(shape, 210, 8);
     for (const int32_t position : {64, 128, 192}) {
