@@ -6,6 +6,7 @@
 
 #include "kernels/cuda/bf16_pair.cuh"
 #include "kernels/cuda/delta_net_launch.h"
+#include "kernels/ptx/mma_bf16.cuh"
 #include "kernels/spelt_math.h"
 
 // What the kernels of Gated DeltaNet share.
@@ -63,13 +64,14 @@ __device__ inline void unpack(const uint2& packed, float (&x)[4]) {
 }
 __device__ inline void unpack(uint16_t packed, float (&x)[1]) { x[0] = low_bf16(packed); }
 
-__device__ inline uint32_t pack(float low, float high) {
-  return uint32_t{spelt::to_bf16(high)} << 16 | spelt::to_bf16(low);
-}
+/// To BF16, nearest even, in two instructions.
+__device__ inline float round_bf16(float x) { return low_bf16(ptx::cvt_bf16x2(0.0F, x)); }
 __device__ inline void store_bf16(const float (&x)[4], uint16_t* to) {
-  *reinterpret_cast<uint2*>(to) = {pack(x[0], x[1]), pack(x[2], x[3])};
+  *reinterpret_cast<uint2*>(to) = {ptx::cvt_bf16x2(x[1], x[0]), ptx::cvt_bf16x2(x[3], x[2])};
 }
-__device__ inline void store_bf16(const float (&x)[1], uint16_t* to) { *to = spelt::to_bf16(x[0]); }
+__device__ inline void store_bf16(const float (&x)[1], uint16_t* to) {
+  *to = static_cast<uint16_t>(ptx::cvt_bf16x2(0.0F, x[0]));
+}
 
 __device__ inline float sum_of_warp(float x) {
 #pragma unroll
@@ -91,12 +93,12 @@ template <int n>
 __device__ inline void gated_norm(float (&o)[n], const float (&weight)[n], const float (&silu_z)[n], int dim,
                                   float eps) {
 #pragma unroll
-  for (int i = 0; i < n; ++i) o[i] = spelt::round_bf16(o[i]);
+  for (int i = 0; i < n; ++i) o[i] = round_bf16(o[i]);
   const float factor = inverse_norm(o, static_cast<float>(dim), eps);
 #pragma unroll
   for (int i = 0; i < n; ++i) {
-    const float normed = spelt::round_bf16(__fmul_rn(o[i], factor));
-    o[i] = __fmul_rn(spelt::round_bf16(__fmul_rn(weight[i], normed)), silu_z[i]);
+    const float normed = round_bf16(__fmul_rn(o[i], factor));
+    o[i] = __fmul_rn(round_bf16(__fmul_rn(weight[i], normed)), silu_z[i]);
   }
 }
 
@@ -125,7 +127,7 @@ __device__ inline float* state_of(const DeltaNetArgs& args, int slot, int head) 
 
 /// Rounded to BF16.
 __device__ inline float beta_of(const DeltaNetArgs& args, int64_t row, int head) {
-  return spelt::round_bf16(spelt::sigmoid(low_bf16(__ldcg(args.b + row * args.b_stride + head))));
+  return round_bf16(spelt::sigmoid(low_bf16(__ldcg(args.b + row * args.b_stride + head))));
 }
 /// g of a row: -e^a_log softplus(a + dt_bias).
 __device__ inline float log_decay_of(const DeltaNetArgs& args, int64_t row, int head) {

@@ -72,7 +72,7 @@ __device__ void convolve(const DeltaNetArgs& args, const SharedMemory& shared, c
     }
   }
 #pragma unroll
-  for (int i = 0; i < n; ++i) x[i] = spelt::round_bf16(spelt::silu(x[i]));
+  for (int i = 0; i < n; ++i) x[i] = round_bf16(spelt::silu(x[i]));
 }
 
 template <int kDim>

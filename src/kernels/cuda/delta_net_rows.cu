@@ -67,7 +67,7 @@ __device__ void convolve(const DeltaNetArgs& args, const HeadRows& at, bool norm
     }
     const bool live = begin + i < at.rows;
 #pragma unroll
-    for (int j = 0; j < n; ++j) x[j] = live ? spelt::round_bf16(spelt::silu(x[j])) : 0.0F;
+    for (int j = 0; j < n; ++j) x[j] = live ? round_bf16(spelt::silu(x[j])) : 0.0F;
     uint16_t* to = tile + (begin + i) * (kDim + kPad) + c;
     if (normalise) {
       const float factor = inverse_norm(x, 1.0F, 1e-6F);

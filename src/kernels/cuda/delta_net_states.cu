@@ -1,5 +1,6 @@
 #include "kernels/cuda/delta_net.cuh"
 #include "kernels/ptx/griddepcontrol.cuh"
+#include "kernels/ptx/mma_bf16.cuh"
 #include "kernels/ptx/mma_f16.cuh"
 #include "kernels/ptx/mma_tf32.cuh"
 #include "kernels/ptx/shared_memory.cuh"
@@ -230,7 +231,7 @@ __device__ void write_outputs(const DeltaNetArgs& net, const Slice& at, int chun
     for (int i = 0; i < kColumnTiles; ++i) {
       const int column = at.column + 8 * i + lane() % 4 * 2;
       if (column >= s.value_dim) continue;
-      *reinterpret_cast<uint32_t*>(out + column) = pack(o[i][2 * half], o[i][2 * half + 1]);
+      *reinterpret_cast<uint32_t*>(out + column) = ptx::cvt_bf16x2(o[i][2 * half + 1], o[i][2 * half]);
     }
   }
 }
