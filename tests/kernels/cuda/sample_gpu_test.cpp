@@ -6,6 +6,7 @@
 #include "kernels/cpu/sampler.h"
 #include "kernels/cuda/moe_fixture.h"
 #include "kernels/cuda/sample.h"
+#include "kernels/sample_math.h"
 
 // The sampler on a GPU (label gpu) and, but for tests named Large*, in the simulator: the CPU's tokens, statuses,
 // log-probabilities and counts, bit for bit.
@@ -402,6 +403,83 @@ TEST(Sample, ManyEqualLogits) {
           SampleParams{.top_k = 4000, .top_p = 0.99F}, SampleParams{.temperature = 0, .logprobs = 3}}) {
       gpu.expect_as_cpu(std::vector<Row>{plain(logits, params)}, "many equal");
     }
+  }
+}
+
+/// The cut lies in the second of two crowds, each too large to be sorted, which only the last bits of ranks tell apart.
+TEST(Sample, CrowdsOfEqualLogits) {
+  GpuSampler gpu(3, 7000, 7000);
+  std::vector<float> logits(7000, 1.0F);
+  for (size_t i = 0; i < logits.size(); i += 2) logits[i] = 1 + 0x1p-20F;
+  gpu.expect_as_cpu(std::vector<Row>{plain(logits, {.top_k = 5000}), plain(logits, {.top_p = 0.8F}),
+                                     plain(logits, {.top_k = 6000, .top_p = 0.9F})},
+                    "two crowds");
+}
+
+/// The row at two positions: where the last id that top_p keeps is drawn, and where the first that it drops would be.
+std::vector<Row> at_the_cut(Row row) {
+  const float max = *std::max_element(row.logits.begin(), row.logits.end());
+  const float inverse = spelt::inverse_temperature(row.params.temperature);
+  std::vector<int32_t> order(row.logits.size());
+  std::iota(order.begin(), order.end(), 0);
+  const auto logit = [&](int32_t id) { return row.logits[static_cast<size_t>(id)]; };
+  std::stable_sort(order.begin(), order.end(), [&](int32_t a, int32_t b) { return logit(a) > logit(b); });
+  uint64_t total = 0, sum = 0;
+  const auto mass = [&](int32_t id) { return spelt::mass(spelt::depth(max, logit(id), inverse)); };
+  for (const int32_t id : order) total += mass(id);
+  const uint64_t target = spelt::share(total, spelt::top_p_fraction(row.params.top_p));
+  size_t kept = 0;
+  while (sum < target) sum += mass(order[kept++]);
+  Row open = row;
+  open.params.top_p = 1;
+  std::optional<Row> last, first;
+  for (row.noise.position = 0; !last || !first; ++row.noise.position) {
+    open.noise = row.noise;
+    const int32_t token = cpu_result(open, static_cast<int64_t>(row.logits.size())).token;
+    if (token == order[kept - 1]) last = row;
+    if (token == order[kept]) first = row;
+  }
+  return {*last, *first};
+}
+
+/// Half of the mass lies in thousands of deep ids, whose sum overflows 32 bits again and again.
+TEST(Sample, TheCutAmongManyDeepIds) {
+  GpuSampler gpu(2, 3000, 3000);
+  auto logits = normal_logits(3000, 1, 0.3F);
+  for (const float first : {8.0F, 1.0F}) {
+    logits[77] = first;
+    for (const float top_p : {0.7F, 0.9F}) {
+      gpu.expect_as_cpu(at_the_cut(plain(logits, {.top_p = top_p})), "deep ids");
+    }
+  }
+}
+
+/// Draws that the likeliest id nearly wins, against blocks of equal logits: what a bound taken from its score and from
+/// the best of a block leaves out shows here.
+TEST(Sample, CloseCalls) {
+  constexpr size_t kVocab = 600, kCalls = 35;
+  std::vector<float> logits(kVocab, 0.0F);
+  std::fill(logits.begin() + 256, logits.begin() + 512, -kInf);
+  logits[321] = 6;
+  const Row row = plain(logits, {});
+  std::vector<std::pair<float, uint64_t>> margins;
+  for (uint64_t position = 0; position < 40000; ++position) {
+    const NoiseStream stream{.key = row.noise.key, .choice = row.noise.choice, .position = position};
+    float best = -100;
+    for (size_t id = 0; id < kVocab; ++id) {
+      if (id == 321) continue;
+      best = std::max(best, spelt::gumbel(noise_bits(stream, static_cast<int32_t>(id))) - (6 - logits[id]));
+    }
+    const float margin = best - spelt::gumbel(noise_bits(stream, 321));
+    if (margin >= 0) margins.emplace_back(margin, position);
+  }
+  std::partial_sort(margins.begin(), margins.begin() + kCalls, margins.end());
+  EXPECT_LT(margins[kCalls - 1].first, 0.01F);
+  GpuSampler gpu(7, kVocab, kVocab);
+  for (size_t i = 0; i < kCalls; i += 7) {
+    std::vector<Row> rows(7, row);
+    for (size_t j = 0; j < 7; ++j) rows[j].noise.position = margins[i + j].second;
+    gpu.expect_as_cpu(rows, "margin " + std::to_string(margins[i].first));
   }
 }
 
