@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <chrono>
 #include <deque>
 #include <functional>
 #include <map>
@@ -63,7 +65,8 @@ class CountingRunner final : public model::StepRunner {
     return std::span<const kernels::SampleResult>(collected_);
   }
 
-  int submitted = 0, collected = 0, rows = 0, unknown_tokens = 0;
+  std::atomic<int> submitted = 0, collected = 0;
+  int rows = 0, unknown_tokens = 0;
   int fail_submit_at = -1, fail_collect_at = -1;
   std::function<void()> before_failing = [] {};
   std::vector<size_t> histories;  // output tokens of each
@@ -152,7 +155,7 @@ TEST_P(StepLoopTest, WhatEndsByCountHasNoRowTooMany) {
   run_to_the_end(loop);
   EXPECT_EQ(drain(*channel).tokens, from_to(11, 15));
   EXPECT_EQ(runner_.rows, 5);
-  EXPECT_EQ(runner_.collected, runner_.submitted);
+  EXPECT_EQ(runner_.collected.load(), runner_.submitted.load());
   EXPECT_EQ(runner_.unknown_tokens, ahead() ? 4 : 0);
 }
 
@@ -220,7 +223,7 @@ TEST_P(StepLoopTest, ACancelledChoiceMakesRoomAtOnce) {
   EXPECT_EQ(loop.stats().running, 1);
   run_to_the_end(loop);
   EXPECT_EQ(drain(*second).tokens, from_to(101, 103));
-  EXPECT_EQ(runner_.collected, runner_.submitted);
+  EXPECT_EQ(runner_.collected.load(), runner_.submitted.load());
 }
 
 TEST_P(StepLoopTest, ARowThatFailsEndsItsChoiceAlone) {
@@ -313,7 +316,7 @@ TEST_P(StepLoopTest, ShuttingDownCollectsWhatIsUnderWay) {
   EXPECT_EQ(runner_.submitted - runner_.collected, ahead() ? 1 : 0);
   loop.close();
   loop.run();
-  EXPECT_EQ(runner_.collected, runner_.submitted);
+  EXPECT_EQ(runner_.collected.load(), runner_.submitted.load());
   for (const auto& channel : channels) EXPECT_EQ(drain(*channel).finish_reason, FinishReason::cancelled);
   EXPECT_EQ(loop.submit(count_from(1, 1)).status().code(), StatusCode::cancelled);
 }
@@ -326,9 +329,12 @@ TEST_P(StepLoopTest, NothingStaysUnderWayWhenTheLastChoiceHasLeft) {
   auto channel = submit(loop, request);
   while (channel->next()) {
   }
+  for (int i = 0; i < 10'000 && runner_.collected != runner_.submitted; ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  EXPECT_EQ(runner_.collected.load(), runner_.submitted.load());
   loop.close();
   engine.join();
-  EXPECT_EQ(runner_.collected, runner_.submitted);
 }
 
 }  // namespace
