@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <random>
@@ -43,13 +44,35 @@ double relative_error(std::span<const float> found, std::span<const float> want)
   return std::sqrt(error / size);
 }
 
-/// The GPU may be as far from fp32 as the CPU in BF16 is, and half as far again: both round at the same places, and a
-/// router's near tie falls to one side or the other.
-void expect_near(std::span<const float> found, std::span<const float> bf16, std::span<const float> fp32,
-                 const std::string& what) {
-  const double error = relative_error(found, fp32), allowed = 1.5 * relative_error(bf16, fp32) + 0.01;
-  EXPECT_LE(error, allowed) << what;
-}
+/// Errors against fp32 of single rows of logits, of the GPU and of the CPU in BF16. Both round at the same places, but
+/// a router's near tie falls to one side or the other, and then a row's logits are others: so rows are many, and what
+/// is compared is where their errors lie.
+class RowErrors {
+ public:
+  explicit RowErrors(size_t vocab) : vocab_(vocab) {}
+
+  void add(std::span<const float> cuda, std::span<const float> bf16, std::span<const float> fp32) {
+    for (size_t row = 0; row < fp32.size(); row += vocab_) {
+      cuda_.push_back(relative_error(cuda.subspan(row, vocab_), fp32.subspan(row, vocab_)));
+      bf16_.push_back(relative_error(bf16.subspan(row, vocab_), fp32.subspan(row, vocab_)));
+    }
+  }
+
+  void expect_alike(const std::string& what) {
+    std::sort(cuda_.begin(), cuda_.end());
+    std::sort(bf16_.begin(), bf16_.end());
+    ASSERT_GE(cuda_.size(), 50U);
+    for (const double share : {0.25, 0.5, 0.75}) {
+      const auto at = static_cast<size_t>(share * static_cast<double>(cuda_.size()));
+      EXPECT_LE(cuda_[at], 1.3 * bf16_[at] + 0.003) << what << ", quantile " << share << " of " << cuda_.size();
+    }
+    EXPECT_LT(cuda_.back(), 2) << what << ": the worst row; the CPU's is " << bf16_.back();
+  }
+
+ private:
+  size_t vocab_;
+  std::vector<double> cuda_, bf16_;
+};
 
 void expect_same_bits(std::span<const float> found, std::span<const float> want, const std::string& what) {
   ASSERT_EQ(found.size(), want.size()) << what;
@@ -62,23 +85,26 @@ void expect_same_bits(std::span<const float> found, std::span<const float> want,
 void expect_like_cpu(const std::string& directory, DType kv_dtype = DType::bf16) {
   LoadedModel cuda(directory, gpu(), kv_dtype), bf16(directory, Compute::bf16, 4, kv_dtype),
       fp32(directory, Compute::f32, 4);
-  const auto tokens = random_tokens(150, cuda.vocab());
+  const auto tokens = random_tokens(200, cuda.vocab());
+  RowErrors prefill(cuda.vocab()), decode(cuda.vocab()), mtp(cuda.vocab());
   for (const size_t prompt : {1, 63, 64, 65, 140}) {
     const auto rows = std::span(tokens).first(prompt);
-    expect_near(cuda.step(rows, 0, RowClass::prefill), bf16.step(rows, 0, RowClass::prefill),
-                fp32.step(rows, 0, RowClass::prefill), std::to_string(prompt) + " tokens");
-    for (size_t t = prompt; t < std::min(prompt + 5, tokens.size()); ++t) {
+    prefill.add(cuda.step(rows, 0, RowClass::prefill), bf16.step(rows, 0, RowClass::prefill),
+                fp32.step(rows, 0, RowClass::prefill));
+    for (size_t t = prompt; t < prompt + 20; ++t) {
       const auto row = std::span(tokens).subspan(t, 1);
       const auto at = static_cast<int32_t>(t);
-      expect_near(cuda.step(row, at, RowClass::decode), bf16.step(row, at, RowClass::decode),
-                  fp32.step(row, at, RowClass::decode),
-                  std::to_string(prompt) + " tokens, position " + std::to_string(t));
+      decode.add(cuda.step(row, at, RowClass::decode), bf16.step(row, at, RowClass::decode),
+                 fp32.step(row, at, RowClass::decode));
     }
   }
+  prefill.expect_alike("prefill");
+  decode.expect_alike("decode");
   if (!cuda->has_mtp()) return;
   const auto rows = std::span(tokens).first(100), next = std::span(tokens).subspan(1, 100);
   for (LoadedModel* model : {&cuda, &bf16, &fp32}) model->step(rows, 0, RowClass::prefill);
-  expect_near(cuda.mtp_step(next), bf16.mtp_step(next), fp32.mtp_step(next), "the MTP head");
+  mtp.add(cuda.mtp_step(next), bf16.mtp_step(next), fp32.mtp_step(next));
+  mtp.expect_alike("the MTP head");
 }
 
 TEST(CudaModel, GoldenModelsAreLikeTheCpus) {
@@ -235,7 +261,8 @@ struct Stepping {
                               .row_class = row_class,
                               .state_slot = slot,
                               .block_table = tables[static_cast<size_t>(slot)]});
-    if (first == 0 && jobs[j].params.has_penalty()) step.histories.push_back({.slot = slot, .prompt = jobs[j].prompt, .output = {}});
+    if (first == 0 && jobs[j].params.has_penalty())
+      step.histories.push_back({.slot = slot, .prompt = jobs[j].prompt, .output = {}});
     if (!draws) return;
     step.samples.push_back({.row = first_row + static_cast<int32_t>(rows) - 1,
                             .slot = slot,
