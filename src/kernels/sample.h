@@ -10,7 +10,8 @@
 #include "tessera/status.h"
 #include "tessera/token_logprob.h"
 
-// From logits to a token: what a step asks of its rows, and what comes back. cpu/sampler.h has the arithmetic.
+// From logits to a token: what a step asks of its rows, and what comes back. sample_math.h has the
+// arithmetic, cpu/sampler.h and cuda/sample.h the draw.
 //
 // Order: logit_bias; repetition, frequency, presence penalty; banned tokens; where only some tokens are allowed, all
 // others banned; ids that the tokenizer does not know cut off; temperature; top_k; top_p (mass of what top_k left);

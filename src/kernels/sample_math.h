@@ -12,10 +12,10 @@
 // probability e^-x over the sum of all. Sums of probabilities are sums of integers, e^-x in units of 2^-44, so that
 // no order of adding can change them. An id deeper than kDepthEnd has no mass and can win no draw.
 //
-// What fp32 does to the distribution. A depth that matters (below 27, the spread of the noise) is off by 4e-6 at most,
-// the noise by 7e-7, a score by another 1e-6: as if logits had an error of 6e-6, which no BF16 model's last product
-// comes near. Two scores are equal, and the lower id wins, about once in 10^6 draws; the 32 bits of the noise alone
-// make that 6e-5 in the flattest distribution of 250,000 ids. Sums of probabilities are right to 3e-7.
+// What fp32 does to the distribution. A depth that matters (below 27, the spread of the noise) is off by 5e-6 at most,
+// the noise by 1.1e-6, a score by another 1e-6: as if logits had an error of 7e-6, far below what the rounding of a
+// BF16 model does to them. Two scores are equal, and the lower id wins, about once in 10^6 draws; the 32 bits of the
+// noise alone make that 6e-5 in the flattest distribution of 250,000 ids. Sums of probabilities are right to 3e-7.
 namespace tessera::kernels::spelt {
 
 /// 2 atanh(s) for |s| < 0.172: its series, of which 2e-9 is left out. Rises with s.
@@ -75,8 +75,7 @@ TESSERA_HOST_DEVICE inline uint64_t mass(float x) {
   return static_cast<uint64_t>((bits & 0x7fffffU) | 0x800000U) << (kMassBits - 23) >> (127U - (bits >> 23));
 }
 
-/// The largest float where 1 / temperature overflows: the depth of a logit below the largest is infinite then, or
-/// nearly so.
+/// 1 / temperature, or the largest float where that overflows.
 TESSERA_HOST_DEVICE inline float inverse_temperature(float temperature) {
   const float inverse = divide(1.0F, temperature);
   return inverse < 3.40282347e+38F ? inverse : 3.40282347e+38F;

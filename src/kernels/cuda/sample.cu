@@ -87,12 +87,21 @@ __device__ Chunk* chunks_of(const KernelArgs& args, int row) {
   return args.workspace.chunks + int64_t{row} * args.chunks_max;
 }
 
-/// Copies the row's entry to shared memory. With a __syncthreads() after.
+/// Copies to shared memory, past L1, by the first threads.
+template <typename T>
+__device__ void load_words(const T* from, T& to) {
+  static_assert(sizeof(T) % 4 == 0 && sizeof(T) / 4 <= kSampleThreads);
+  if (threadIdx.x >= sizeof(T) / 4) return;
+  reinterpret_cast<uint32_t*>(&to)[threadIdx.x] = __ldcg(reinterpret_cast<const uint32_t*>(from) + threadIdx.x);
+}
+/// The row's entry, and what scan_rows() found. With a __syncthreads() after.
 __device__ void load_entry(const KernelArgs& args, int row, RowContext& context) {
-  const auto* from = reinterpret_cast<const uint32_t*>(args.sample.tables.entries + row);
-  auto* to = reinterpret_cast<uint32_t*>(&context.entry);
-  if (threadIdx.x < sizeof(SampleEntry) / 4) to[threadIdx.x] = __ldcg(from + threadIdx.x);
+  load_words(args.sample.tables.entries + row, context.entry);
   __syncthreads();
+}
+__device__ void load_entry_and_state(const KernelArgs& args, int row, RowContext& context) {
+  load_words(args.workspace.states + row, context.state);
+  load_entry(args, row, context);
 }
 
 __device__ SampleRowView view_of(const KernelArgs& args, int row, const RowContext& context, bool raw) {
@@ -136,8 +145,9 @@ __device__ void finish_row(const KernelArgs& args, int row, const SampleEntry& e
   if (!entry.draws()) return;
   args.sample.last_token[entry.slot] = token;
   if (entry.has_penalty == 0 || status != SampleStatus::ok) return;
-  uint16_t& count = args.sample.counts[entry.slot * args.sample.vocab + token];
-  if ((count & 0x7fffU) < 0x7fffU) count = static_cast<uint16_t>(count + 1);
+  uint16_t* count = args.sample.counts + entry.slot * args.sample.vocab + token;
+  const uint32_t word = __ldcg(count);
+  if ((word & 0x7fffU) < 0x7fffU) *count = static_cast<uint16_t>(word + 1);
 }
 
 __device__ MassScale mass_scale(const RowContext& context) {
@@ -355,14 +365,12 @@ __global__ void __launch_bounds__(kSampleThreads, 2) weigh_rows(const __grid_con
   ptx::griddepcontrol_launch_dependents();
   const int row = static_cast<int>(blockIdx.y), chunk = static_cast<int>(blockIdx.x);
   if (row >= __ldcg(&args.sample.tables.header->rows)) return;
-  const RowState& state = args.workspace.states[row];
-  const uint32_t needs = __ldcg(&state.needs);
+  const uint32_t needs = __ldcg(&args.workspace.states[row].needs);
   const bool draws = (needs & kNeedsDrawOfFew) != 0 && chunk == 0;
   if ((needs & (kNeedsCut | kNeedsLogprobs)) == 0 && !draws) return;
   const bool cuts = (needs & kNeedsCut) != 0, weighs = (needs & kNeedsLogprobs) != 0;
   const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
-  if (threadIdx.x == 0) context.state = state;
-  load_entry(args, row, context);
+  load_entry_and_state(args, row, context);
   const MassScale scale = mass_scale(context);
   const float raw_largest = value_of(context.state.raw_best);
   const SampleRowView view = view_of(args, row, context, false);
@@ -515,11 +523,9 @@ __global__ void __launch_bounds__(kSampleThreads, 3) draw_rows(const __grid_cons
   ptx::griddepcontrol_launch_dependents();
   const int row = static_cast<int>(blockIdx.y), chunk = static_cast<int>(blockIdx.x);
   if (row >= __ldcg(&args.sample.tables.header->rows)) return;
-  const RowState& state = args.workspace.states[row];
-  const uint32_t needs = __ldcg(&state.needs);
+  const uint32_t needs = __ldcg(&args.workspace.states[row].needs);
   if ((needs & (kNeedsDraw | kNeedsLogprobs)) == 0 || ((needs & kNeedsDraw) == 0 && chunk != 0)) return;
-  if (threadIdx.x == 0) context.state = state;
-  load_entry(args, row, context);
+  load_entry_and_state(args, row, context);
   int32_t token = context.state.token;
   if ((needs & kNeedsDraw) != 0) {
     // The best id is always kept, at depth 0.

@@ -12,15 +12,17 @@ constexpr int kHistoryThreads = 1024;
 __global__ void __launch_bounds__(kThreads) copy_tables(const __grid_constant__ StageSampleTablesArgs args) {
   ptx::griddepcontrol_wait();
   ptx::griddepcontrol_launch_dependents();
-  const auto header = *reinterpret_cast<const SampleHeader*>(args.from);
+  const auto* header = reinterpret_cast<const SampleHeader*>(args.from);
+  const int32_t rows = __ldcg(&header->rows);
+  const uint32_t pool_words = __ldcg(&header->pool_words);
   const auto first = static_cast<int>(blockIdx.x) * kThreads + static_cast<int>(threadIdx.x);
   const auto copy = [&](size_t offset, int64_t words) {
     const auto* from = reinterpret_cast<const uint32_t*>(args.from + offset);
     auto* to = reinterpret_cast<uint32_t*>(args.to + offset);
-    for (int64_t i = first; i < words; i += int64_t{kThreads} * gridDim.x) to[i] = from[i];
+    for (int64_t i = first; i < words; i += int64_t{kThreads} * gridDim.x) to[i] = __ldcg(from + i);
   };
-  copy(0, static_cast<int64_t>((sizeof header + sizeof(SampleEntry) * static_cast<size_t>(header.rows)) / 4));
-  copy(args.capacity.pool_offset(), header.pool_words);
+  copy(0, static_cast<int64_t>((sizeof(SampleHeader) + sizeof(SampleEntry) * static_cast<size_t>(rows)) / 4));
+  copy(args.capacity.pool_offset(), pool_words);
 }
 
 /// f(word, shift) with the 32-bit word that holds a token's count, and where in it.
@@ -28,7 +30,7 @@ template <typename F>
 __device__ void for_tokens(const SetHistoryArgs& args, const int32_t* tokens, int64_t count, F&& f) {
   auto* words = reinterpret_cast<uint32_t*>(args.counts);
   for (int64_t i = threadIdx.x; i < count; i += kHistoryThreads) {
-    const int32_t token = tokens[i];
+    const int32_t token = __ldcg(tokens + i);
     if (token < 0 || token >= args.vocab) continue;
     const int64_t at = args.slot * args.vocab + token;
     f(words + at / 2, static_cast<int>(at % 2) * 16);
@@ -46,7 +48,7 @@ __global__ void __launch_bounds__(kHistoryThreads) write_history(const __grid_co
   for_tokens(args, args.prompt, args.prompt_tokens,
              [](uint32_t* word, int shift) { atomicOr(word, 0x8000U << shift); });
   for_tokens(args, args.output, args.output_tokens, [](uint32_t* word, int shift) {
-    uint32_t old = *word, seen = 0;
+    uint32_t old = __ldcg(word), seen = 0;
     do {
       seen = old;
       if ((seen >> shift & 0x7fffU) == 0x7fffU) return;

@@ -237,9 +237,9 @@ TEST(Cubin, DecodeProductsNormsAndEmbeddingsUseNoLocalMemory) {
 TEST(Cubin, TheKernelsAroundThemUseNoLocalMemory) {
   int kernels = 0;
   for (const auto& [name, kernel] : library_kernels()) {
-    for (const char* ours : {"route_tokens", "group_one_chunk", "count_chunks", "lay_out_chunks", "place_chunks",
-                             "sum_experts", "pack_slices", "8quantize", "scan_rows", "weigh_rows", "draw_rows",
-                             "copy_tables", "write_history"}) {
+    for (const char* ours :
+         {"route_tokens", "group_one_chunk", "count_chunks", "lay_out_chunks", "place_chunks", "sum_experts",
+          "pack_slices", "8quantize", "scan_rows", "weigh_rows", "draw_rows", "copy_tables", "write_history"}) {
       if (name.find(ours) == std::string::npos) continue;
       EXPECT_EQ(kernel.frame_bytes, 0) << name;
       ++kernels;
