@@ -98,7 +98,9 @@ Expected<AttentionPlan> plan_attention(const AttentionShape& shape, DType kv, co
   return plan;
 }
 
-Status attention(const AttentionArgs& args, const device::Queue& queue) {
+namespace {
+
+Status check(const AttentionArgs& args) {
   const AttentionPlan& plan = args.plan;
   TESSERA_RETURN_IF_ERROR(supports(plan.shape, plan.kv));
   if (args.kv.dtype != plan.kv) {
@@ -122,9 +124,26 @@ Status attention(const AttentionArgs& args, const device::Queue& queue) {
                  "attention on the GPU: strides {}, {} and {}; all must be multiples of 8 elements",
                  args.query_gate_stride, args.key_stride, args.value_stride);
   }
+  return {};
+}
+
+LaunchArgs with_factors(const AttentionArgs& args) {
+  const AttentionShape& shape = args.plan.shape;
+  const float scale = 1.0F / std::sqrt(static_cast<float>(shape.head_dim));
+  const float scaled = args.kv.dtype == DType::f8_e4m3 ? scale * args.kv.k_scale : scale;
+  constexpr float kLog2E = 1.44269504F;
+  return {args, shape.heads / shape.kv_heads, scaled * kLog2E};
+}
+
+}  // namespace
+
+Status attention(const AttentionArgs& args, const device::Queue& queue) {
+  TESSERA_RETURN_IF_ERROR(check(args));
+  const AttentionPlan& plan = args.plan;
+  const LaunchArgs launch = with_factors(args);
   const bool e4m3 = plan.kv == DType::f8_e4m3;
-  if (plan.decode_blocks > 0) TESSERA_RETURN_IF_ERROR(e4m3 ? decode_e4m3(args, queue) : decode_bf16(args, queue));
-  if (plan.prefill_blocks > 0) TESSERA_RETURN_IF_ERROR(e4m3 ? prefill_e4m3(args, queue) : prefill_bf16(args, queue));
+  if (plan.decode_blocks > 0) TESSERA_RETURN_IF_ERROR(e4m3 ? decode_e4m3(launch, queue) : decode_bf16(launch, queue));
+  if (plan.prefill_blocks > 0) TESSERA_RETURN_IF_ERROR(e4m3 ? prefill_e4m3(launch, queue) : prefill_bf16(launch, queue));
   return {};
 }
 

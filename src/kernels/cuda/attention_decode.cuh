@@ -70,8 +70,8 @@ struct DecodeUnit {
 /// Units of a step in order: sequence, part, KV head, row group, so that neighbours read the same keys.
 template <int row_blocks>
 struct DecodeUnits {
-  const AttentionArgs& args;
-  int group, group_rows;
+  const LaunchArgs& args;
+  int group_rows;
   Grain grain = Grain::split;
 
   struct PartsOf {
@@ -89,13 +89,12 @@ struct DecodeUnits {
     return parts_of().each(s) * parts(parts_of().splits(s));
   }
 
-  __device__ explicit DecodeUnits(const AttentionArgs& a)
+  __device__ explicit DecodeUnits(const LaunchArgs& a)
       : args(a),
-        group(a.plan.shape.heads / a.plan.shape.kv_heads),
-        group_rows(row_blocks * 16 / group) {}
+        group_rows(decode_group_rows(a.group, row_blocks)) {}
 
   /// False: none of the row group's positions is in the unit's splits.
-  __device__ bool make(const UnitSearch::Found& found, int index, DecodeUnit& u) const {
+  __device__ bool make(const FoundUnit& found, int index, DecodeUnit& u) const {
     const Sequence& s = found.sequence;
     const int row_groups = parts_of().row_groups(s), each = parts_of().each(s);
     const int local = index - found.first_unit, part = local / each;
@@ -105,13 +104,11 @@ struct DecodeUnits {
     u.first = row_group * group_rows;
     u.rows = min(group_rows, s.rows - u.first);
     u.splits = u.last_position() / kDecodeSplitTokens + 1;
-    u.live_rows = u.rows * group;
+    u.live_rows = u.rows * args.group;
     const int grain_splits = grain == Grain::split ? 1 : grain == Grain::superblock ? kDecodeSuperblock : u.splits;
     u.begin = part * grain_splits;
     u.end = min(u.begin + grain_splits, u.splits);
-    u.parts = {.tickets = reinterpret_cast<int32_t*>(args.workspace),
-               .slots = args.plan.decode_slots,
-               .first_slot = found.first_unit + local % each,
+    u.parts = {.first_slot = found.first_unit + local % each,
                .stride = each,
                .part = part,
                .parts = parts(u.splits),
@@ -124,17 +121,17 @@ struct DecodeUnits {
 template <typename D>
 struct DecodeBlock {
   static constexpr int dim = D::dim;
-  const AttentionArgs& args;
+  const LaunchArgs& args;
   std::byte* smem;
   uint32_t smem_address;
-  int warp, lane, group;
+  int warp, lane;
 
   // Of a split.
   int start = 0;    // its first position
   int visible = 0;  // of its positions, to the last row of the group
   int old = 0;      // of its positions: those stored in earlier steps
   int blocks = 0;   // lane L: entry L % 4 of the split's block table
-  int key_stages = 0, stages = 0, issued = 0, at = 0;
+  int key_stages = 0, stages = 0, issued = 0;
 
   __device__ uint32_t ring(int stage) const {
     return smem_address + D::kRing + (warp * D::kStages + stage % D::kStages) * D::kStageBytes;
@@ -142,7 +139,7 @@ struct DecodeBlock {
   __device__ float* exchange(int which, int of_warp) const {
     return reinterpret_cast<float*>(smem + D::kExchange) + (which * D::kWarps + of_warp) * 32;
   }
-  __device__ int position(const DecodeUnit& u, int row) const { return u.first_position() + row / group; }
+  __device__ int position(const DecodeUnit& u, int row) const { return u.first_position() + row / args.group; }
   /// Positions of this split that a (position, head) row sees.
   __device__ int seen(const DecodeUnit& u, int row) const {
     return min(max(position(u, min(row, u.live_rows - 1)) + 1 - start, 0), kDecodeSplitTokens);
@@ -160,7 +157,7 @@ struct DecodeBlock {
     key_stages = (mine + D::kStageTokens - 1) / D::kStageTokens * D::kKeyParts;
     const int value_stages = warp < D::kValueWarps ? (visible + D::kStageTokens - 1) / D::kStageTokens : 0;
     stages = key_stages + value_stages;
-    issued = at = 0;
+    issued = 0;
   }
 
   /// Leading stages that hold old positions alone.
@@ -203,8 +200,9 @@ struct DecodeBlock {
   __device__ uint32_t next_stage(const DecodeUnit& u) {
     ptx::cp_async_wait_group<D::kStages - 2>();
     __syncwarp();
-    issue(u, at + D::kStages);
-    return ring(at++);
+    const int stage = issued - (D::kStages - 1);
+    issue(u, issued + 1);
+    return ring(stage);
   }
 
   // ---- the phases of a split ----
@@ -230,8 +228,8 @@ struct DecodeBlock {
                                    token % kBlockTokens, rotation, scratch, warp, lane);
     }
     for (int row = warp; row < u.live_rows; row += D::kWarps) {
-      const int head = u.kv_head * group + row % group;
-      const int64_t from = int64_t{u.sequence.first_row + u.first + row / group} * args.query_gate_stride;
+      const int head = u.kv_head * args.group + row % args.group;
+      const int64_t from = int64_t{u.sequence.first_row + u.first + row / args.group} * args.query_gate_stride;
       rotate_to(position(u, row));
       norm_and_rotate<dim, D::fp8>(args, args.query_gate + from + int64_t{head} * 2 * shape.head_dim, args.q_norm,
                                    rotation, query, row, lane);
@@ -293,7 +291,7 @@ struct DecodeBlock {
   /// Maxima and sums of the split, and its probabilities in the place of Q.
   __device__ void softmax(const DecodeUnit& u, Scores& s, typename D::Softmax& state) const {
     const int g = lane / 4, q = lane % 4;
-    const float factor = score_factor<D::fp8>(args);
+    const float factor = args.score_factor;
 #pragma unroll
     for (int i = 0; i < D::row_blocks; ++i) {
 #pragma unroll
@@ -515,7 +513,7 @@ struct DecodeBlock {
         [&](int block, int half) {
           const int row = 16 * block + 8 * half + lane / 4;
           if (row >= u.live_rows) return OutputRow{-1, 0};
-          return OutputRow{u.sequence.first_row + u.first + row / group, u.kv_head * group + row % group};
+          return OutputRow{u.sequence.first_row + u.first + row / args.group, u.kv_head * args.group + row % args.group};
         },
         [&](int n) { return pair_dim(n); });
   }
@@ -592,7 +590,8 @@ struct DecodeBlock {
       slots.put_before(own_slot, total, sees(u, true, (u.end - 1) / kDecodeSuperblock));
     }
     if (u.parts.parts == 1 ||
-        combine(u.parts, slots, total, warp == 0, reinterpret_cast<int32_t*>(smem + D::kExchange),
+        combine(u.parts, reinterpret_cast<int32_t*>(args.workspace), args.plan.decode_slots, slots, total, warp == 0,
+                reinterpret_cast<int32_t*>(smem + D::kExchange),
                 [&](bool superblocks, int i) { return sees(u, superblocks, i); })) {
       write(u, total);
     }
@@ -600,12 +599,12 @@ struct DecodeBlock {
 };
 
 template <int dim, bool fp8, int row_blocks>
-__global__ void __launch_bounds__(kDecodeThreads, 2) attention_decode(const __grid_constant__ AttentionArgs args) {
+__global__ void __launch_bounds__(kDecodeThreads, 2) attention_decode(const __grid_constant__ LaunchArgs args) {
   using D = DecodeShape<dim, fp8, row_blocks>;
   std::byte* smem = ptx::dynamic_shared_memory();
   const int warp = static_cast<int>(threadIdx.x) / 32, lane = static_cast<int>(threadIdx.x) % 32;
   DecodeUnits<row_blocks> all(args);
-  DecodeBlock<D> block{args, smem, ptx::shared_address(smem), warp, lane, all.group};
+  DecodeBlock<D> block{args, smem, ptx::shared_address(smem), warp, lane};
 
   // Before the wait: the tables, which an earlier kernel of the step wrote, and the cache of earlier steps.
   const int sequences = __ldcg(&args.tables.counts->decode_sequences);
@@ -622,23 +621,21 @@ __global__ void __launch_bounds__(kDecodeThreads, 2) attention_decode(const __gr
     waits = false;
   };
   const auto units_of = [&](const Sequence& s) { return all.units(s); };
-  UnitSearch search(args.tables, 0, sequences);
-  if (units > 0) search.load(lane, units_of);
   for (int unit = static_cast<int>(blockIdx.x); unit < units; unit += static_cast<int>(gridDim.x)) {
     DecodeUnit u;
-    if (all.make(search.find(unit, lane, units_of), unit, u)) block.run(u, wait);
+    if (all.make(find_unit(args.tables, 0, sequences, unit, lane, units_of), unit, u)) block.run(u, wait);
   }
   wait();
 }
 
 template <int dim, bool fp8, int row_blocks>
-Status launch_decode(const AttentionArgs& args, const device::Queue& queue) {
+Status launch_decode(const LaunchArgs& args, const device::Queue& queue) {
   return device::launch(attention_decode<dim, fp8, row_blocks>, queue, static_cast<unsigned>(args.plan.decode_blocks),
                         kDecodeThreads, DecodeShape<dim, fp8, row_blocks>::kBytes, args);
 }
 
 template <bool fp8>
-Status launch_decode(const AttentionArgs& args, const device::Queue& queue) {
+Status launch_decode(const LaunchArgs& args, const device::Queue& queue) {
   const bool two = args.plan.decode_row_blocks == 2;
   switch (padded_head_dim(args.plan.shape.head_dim)) {
     case 32: return launch_decode<32, fp8, 1>(args, queue);

@@ -2,6 +2,6 @@
 
 namespace tessera::kernels::cuda::attn {
 
-Status decode_bf16(const AttentionArgs& args, const device::Queue& queue) { return launch_decode<false>(args, queue); }
+Status decode_bf16(const LaunchArgs& args, const device::Queue& queue) { return launch_decode<false>(args, queue); }
 
 }  // namespace tessera::kernels::cuda::attn

@@ -2,6 +2,6 @@
 
 namespace tessera::kernels::cuda::attn {
 
-Status decode_e4m3(const AttentionArgs& args, const device::Queue& queue) { return launch_decode<true>(args, queue); }
+Status decode_e4m3(const LaunchArgs& args, const device::Queue& queue) { return launch_decode<true>(args, queue); }
 
 }  // namespace tessera::kernels::cuda::attn

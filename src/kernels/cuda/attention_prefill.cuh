@@ -26,7 +26,7 @@ inline constexpr int kStoreThreads = 256;
 
 /// A warp a row and KV head.
 template <int dim, bool fp8>
-__global__ void __launch_bounds__(kStoreThreads) store_prefill(const __grid_constant__ AttentionArgs args) {
+__global__ void __launch_bounds__(kStoreThreads) store_prefill(const __grid_constant__ LaunchArgs args) {
   constexpr int kWarps = kStoreThreads / 32;
   const Rows<dim, false> scratch{ptx::dynamic_shared_memory()};
   ptx::griddepcontrol_wait();
@@ -55,16 +55,19 @@ struct PrefillShape {
   static constexpr int kTileTokens = kBlockTokens;
   static constexpr int kTileBytes = kTileTokens * dim * 2;   // of BF16
   static constexpr int kStoredBytes = kTileTokens * dim * (fp8 ? 1 : 2);
-  // BF16: tiles of K and V in turn land in three buffers. E4M3: in two, and are converted to BF16 in two more.
-  static constexpr int kBuffers = fp8 ? 2 : 3;
-  static constexpr int kLanding = fp8 ? kBuffers * kTileBytes : 0;
-  static constexpr int kTilesEnd = fp8 ? kLanding + 2 * kStoredBytes : kBuffers * kTileBytes;
-  // Q passes through two buffers that are not in use yet.
-  static constexpr int kQuery = fp8 ? 0 : kTileBytes;
-  static_assert(kQuery + kPrefillRows * dim * 2 <= (fp8 ? kLanding : kTilesEnd));
-  static constexpr int kWords = kTilesEnd;
+  // Three areas. BF16: K, V, Q. E4M3: two landing places of K and V in turn; the tile in use, as BF16; Q.
+  static constexpr int kLanding = 0, kConverted = kTileBytes, kQuery = 2 * kTileBytes;
+  static_assert(!fp8 || 2 * kStoredBytes == kTileBytes);
+  static constexpr int kAhead = fp8 ? 2 : 1;  // stages requested before the one in use is done
+  // Of the fragments of Q as many stay in registers as leave room for the sums; the rest lie in their area, in the order
+  // of threads. The rows pass through the last two areas on their way.
+  static constexpr int kSteps = dim / 16, kResident = std::min(kSteps, 8);
+  static_assert((kSteps - kResident) * kPrefillThreads * 16 <= kTileBytes);
+  static_assert(kPrefillRows * dim * 2 == 2 * kTileBytes);
+  static constexpr int kWords = 3 * kTileBytes;
   static constexpr int kFirstNan = kWords + 16;
-  static constexpr int kBytes = kFirstNan + dim;
+  static constexpr int kUnit = kFirstNan + dim, kUnitBytes = 128;
+  static constexpr int kBytes = kUnit + kUnitBytes;
   static_assert(kBytes <= 101376);
 
   using Softmax = State<1, dim / 8>;
@@ -76,7 +79,9 @@ struct PrefillUnit {
   Sequence sequence;
   int kv_head = 0;
   int first = 0, positions = 0;  // of the sequence's rows in this step
-  int splits = 0, begin = 0, end = 0;
+  int splits = 0;          // of these rows
+  int begin = 0, end = 0;  // ours; maybe none
+  int first_tile = 0, tiles = 0;  // KV tiles of these splits
   int live_rows = 0;
   Parts parts;
 
@@ -86,8 +91,8 @@ struct PrefillUnit {
 
 /// Units of a step in order: sequence, query tile from the last on (the longest first), part, KV head.
 struct PrefillUnits {
-  const AttentionArgs& args;
-  int group, tile_positions;
+  const LaunchArgs& args;
+  int tile_positions;
   Grain grain = Grain::split;
 
   struct PartsOf {
@@ -105,13 +110,11 @@ struct PrefillUnits {
     return parts_of().each(s) * parts(parts_of().splits(s));
   }
 
-  __device__ explicit PrefillUnits(const AttentionArgs& a)
+  __device__ explicit PrefillUnits(const LaunchArgs& a)
       : args(a),
-        group(a.plan.shape.heads / a.plan.shape.kv_heads),
-        tile_positions(prefill_tile_positions(group)) {}
+        tile_positions(prefill_tile_positions(a.group)) {}
 
-  /// False: none of the tile's rows sees any of the unit's splits.
-  __device__ bool make(const UnitSearch::Found& found, int index, PrefillUnit& u) const {
+  __device__ void make(const FoundUnit& found, int index, PrefillUnit& u) const {
     const Sequence& s = found.sequence;
     const int kv_heads = args.plan.shape.kv_heads, of_tile = parts(parts_of().splits(s)) * kv_heads;
     const int local = index - found.first_unit, tile = parts_of().tiles(s) - 1 - local / of_tile;
@@ -121,63 +124,58 @@ struct PrefillUnits {
     u.first = tile * tile_positions;
     u.positions = min(tile_positions, s.rows - u.first);
     u.splits = u.last_position() / kPrefillSplitTokens + 1;
-    u.live_rows = u.positions * group;
+    u.live_rows = u.positions * args.group;
     const int grain_splits = grain == Grain::split ? 1 : grain == Grain::superblock ? kPrefillSuperblock : u.splits;
     u.begin = part * grain_splits;
     u.end = min(u.begin + grain_splits, u.splits);
-    u.parts = {.tickets = reinterpret_cast<int32_t*>(args.workspace + kPrefillTicketsOffset),
-               .slots = args.plan.prefill_slots,
-               .first_slot = index - part * kv_heads,
+    constexpr int kSplitTiles = kPrefillSplitTokens / kBlockTokens;
+    u.first_tile = u.begin * kSplitTiles;
+    u.tiles = min(u.end * kSplitTiles - 1, u.last_position() / kBlockTokens) + 1 - u.first_tile;
+    u.parts = {.first_slot = index - part * kv_heads,
                .stride = kv_heads,
                .part = part,
                .parts = parts(u.splits),
                .superblock = grain == Grain::split ? kPrefillSuperblock : 1};
-    return u.begin < u.end;
   }
 };
+
+static_assert(sizeof(PrefillUnit) <= 128);
 
 /// One block's passage through its units. Stages are tiles of K and of V in turn.
 template <typename P>
 struct PrefillBlock {
-  static constexpr int dim = P::dim, kSteps = dim / 16, kChunks = dim / 8;
-  const AttentionArgs& args;
+  static constexpr int dim = P::dim, kSteps = P::kSteps, kChunks = dim / 8;
+  const LaunchArgs& args;
   std::byte* smem;
   uint32_t smem_address;
-  int warp, lane, group;
-  float factor;
-
-  int first_tile = 0, tiles = 0;  // of the unit's KV tiles
+  int warp, lane;
   int blocks = 0;                 // lane L: block of tile 32 i + L, of the 32 tiles that are being requested
-  int issued = 0, at = 0;         // stages
+  int issued = 0;                 // stages
 
   // ---- tiles of K and V ----
 
   __device__ uint32_t landing(int stage) const {
-    return P::fp8 ? smem_address + P::kLanding + stage % 2 * P::kStoredBytes
-                  : smem_address + stage % 3 * P::kTileBytes;
+    return smem_address + P::kLanding + stage % 2 * (P::fp8 ? P::kStoredBytes : P::kTileBytes);
   }
-  __device__ uint32_t buffer(int stage) const {
-    return P::fp8 ? smem_address + stage % 2 * P::kTileBytes : landing(stage);
-  }
-
   /// Requests the next stage; a group, also behind the last.
   __device__ void issue(const PrefillUnit& u) {
     const int tile = issued / 2;
-    if (issued % 64 == 0 && tile < tiles) {
-      const int entry = first_tile + min(tile + lane, tiles - 1);
+    if (issued % 64 == 0 && tile < u.tiles) {
+      const int entry = u.first_tile + min(tile + lane, u.tiles - 1);
       blocks = __ldcg(args.tables.block_tables + u.sequence.slot * args.tables.block_table_stride + entry);
     }
-    if (tile < tiles) {
-      constexpr int kRowChunks = P::kStoredBytes / P::kTileTokens / 16;
+    if (tile < u.tiles) {
+      constexpr int kRowChunks = P::kStoredBytes / P::kTileTokens / 16, kTileChunks = P::kStoredBytes / 16;
+      static_assert(kPrefillThreads / kRowChunks % 8 == 0, "a thread's rows are swizzled alike");
+      const int thread = static_cast<int>(threadIdx.x), row = thread / kRowChunks, chunk = thread % kRowChunks;
       const int block = __shfl_sync(kAll, blocks, tile % 32);
-      const std::byte* from =
-          (issued % 2 == 0 ? args.kv.keys : args.kv.values) + cache_offset<dim, P::fp8>(args, block, u.kv_head, 0);
-      const uint32_t to = landing(issued);
+      const std::byte* from = (issued % 2 == 0 ? args.kv.keys : args.kv.values) +
+                              cache_offset<dim, P::fp8>(args, block, u.kv_head, 0) + thread * 16;
+      const uint32_t to =
+          landing(issued) + (P::fp8 ? thread : row * kRowChunks + swizzled<kRowChunks>(row, chunk)) * 16;
+      if (kTileChunks >= kPrefillThreads || thread < kTileChunks) {
 #pragma unroll
-      for (int i = static_cast<int>(threadIdx.x); i < P::kStoredBytes / 16; i += kPrefillThreads) {
-        const int row = i / kRowChunks, chunk = i % kRowChunks;
-        const int place = P::fp8 ? i : row * kRowChunks + swizzled<kRowChunks>(row, chunk);
-        ptx::cp_async_cg_16(to + place * 16, from + int64_t{i} * 16);
+        for (int i = 0; i < kTileChunks; i += kPrefillThreads) ptx::cp_async_cg_16(to + i * 16, from + i * 16);
       }
     }
     ++issued;
@@ -188,7 +186,7 @@ struct PrefillBlock {
   __device__ void convert(int stage) const {
     constexpr int kRowChunks = dim / 16;
     const std::byte* from = smem + (landing(stage) - smem_address);
-    const Rows<dim, false> to{smem + (buffer(stage) - smem_address)};
+    const Rows<dim, false> to{smem + P::kConverted};
 #pragma unroll
     for (int i = static_cast<int>(threadIdx.x); i < P::kStoredBytes / 16; i += kPrefillThreads) {
       const int row = i / kRowChunks, chunk = i % kRowChunks;
@@ -204,14 +202,15 @@ struct PrefillBlock {
 
   /// The next stage, landed for all. What the one before it held is free, and requested anew.
   __device__ uint32_t next_stage(const PrefillUnit& u) {
-    ptx::cp_async_wait_group<1>();
+    const int stage = issued - P::kAhead;
+    ptx::cp_async_wait_group<P::kAhead - 1>();
     __syncthreads();
     if constexpr (P::fp8) {
-      convert(at);
+      convert(stage);
       __syncthreads();
     }
     issue(u);
-    return buffer(at++);
+    return P::fp8 ? smem_address + P::kConverted : landing(stage);
   }
 
   // ---- the phases ----
@@ -221,14 +220,20 @@ struct PrefillBlock {
     return static_cast<uint32_t>(row * (dim * 2) + swizzled<kChunks>(row, chunk) * 16);
   }
 
+  using Query = uint32_t[P::kResident][4];
+
+  [[nodiscard]] __device__ uint4* query_fragment(int k) const {
+    return reinterpret_cast<uint4*>(smem + P::kQuery) + (k - P::kResident) * kPrefillThreads + threadIdx.x;
+  }
+
   /// Normed, rotated queries of this warp's rows, as fragments.
-  __device__ void load_query(const PrefillUnit& u, uint32_t (&query)[kSteps][4]) const {
-    const Rows<dim, false> rows{smem + P::kQuery};
+  __device__ void load_query(const PrefillUnit& u, Query& query) const {
+    const Rows<dim, false> rows{smem + P::kConverted};
     Rotation<dim> rotation;
     int rotated = -1;
 #pragma unroll 1
     for (int row = 16 * warp; row < min(16 * warp + 16, u.live_rows); ++row) {
-      const int p = row / group, head = u.kv_head * group + row % group;
+      const int p = row / args.group, head = u.kv_head * args.group + row % args.group;
       if (p != rotated) rotation.set(args, u.first_position() + p, lane);
       rotated = p;
       norm_and_rotate<dim, false>(args,
@@ -237,25 +242,41 @@ struct PrefillBlock {
                                   args.q_norm, rotation, rows, row, lane);
     }
     const int row = 16 * warp + lane % 16;
-    const uint32_t address = smem_address + P::kQuery + chunk_offset(row, lane / 16);
+    const uint32_t address = smem_address + P::kConverted + chunk_offset(row, lane / 16);
+    uint32_t rest[kSteps > P::kResident ? kSteps - P::kResident : 1][4];
 #pragma unroll
-    for (int k = 0; k < kSteps; ++k) ptx::ldmatrix_x4(query[k], chunk_beside<kChunks>(address, 2 * k));
+    for (int k = 0; k < kSteps; ++k) {
+      ptx::ldmatrix_x4(k < P::kResident ? query[k] : rest[k - P::kResident], chunk_beside<kChunks>(address, 2 * k));
+    }
+    __syncthreads();  // all rows are read
+#pragma unroll
+    for (int k = P::kResident; k < kSteps; ++k) {
+      const uint32_t(&a)[4] = rest[k - P::kResident];
+      *query_fragment(k) = uint4{a[0], a[1], a[2], a[3]};  // read by this thread alone
+    }
   }
 
   using Scores = float[8][4];
 
-  __device__ void multiply_keys(uint32_t tile, const uint32_t (&query)[kSteps][4], Scores& s) const {
+  __device__ void multiply_keys(uint32_t tile, const Query& query, Scores& s) const {
 #pragma unroll
     for (auto& block : s) block[0] = block[1] = block[2] = block[3] = 0;
     const uint32_t address = tile + chunk_offset(lane % 8 + lane / 16 * 8, lane / 8 % 2);
 #pragma unroll
     for (int k = 0; k < kSteps; ++k) {
+      uint32_t a[4];
+      if (k < P::kResident) {
+        a[0] = query[k][0], a[1] = query[k][1], a[2] = query[k][2], a[3] = query[k][3];
+      } else {
+        const uint4 stored = *query_fragment(k);
+        a[0] = stored.x, a[1] = stored.y, a[2] = stored.z, a[3] = stored.w;
+      }
 #pragma unroll
       for (int n = 0; n < 8; n += 2) {
         uint32_t b[4];
         ptx::ldmatrix_x4(b, chunk_beside<kChunks>(address, 2 * k) + 8 * n * (dim * 2));
-        ptx::mma_m16n8k16_bf16(s[n], query[k], b[0], b[1]);
-        ptx::mma_m16n8k16_bf16(s[n + 1], query[k], b[2], b[3]);
+        ptx::mma_m16n8k16_bf16(s[n], a, b[0], b[1]);
+        ptx::mma_m16n8k16_bf16(s[n + 1], a, b[2], b[3]);
       }
     }
   }
@@ -263,13 +284,14 @@ struct PrefillBlock {
   /// Positions of the tile that a row sees.
   __device__ int seen(const PrefillUnit& u, int tile, int half) const {
     const int row = min(16 * warp + 8 * half + lane / 4, u.live_rows - 1);
-    return u.first_position() + row / group + 1 - tile * P::kTileTokens;
+    return u.first_position() + row / args.group + 1 - tile * P::kTileTokens;
   }
 
   /// Scores to probabilities in BF16, as fragments; sums so far are scaled to the new maximum.
   __device__ void softmax(const PrefillUnit& u, int tile, Scores& s, typename P::Softmax& state,
                           uint32_t (&p)[4][4]) const {
     const int q = lane % 4;
+    const float factor = args.score_factor;
     if ((tile + 1) * P::kTileTokens > u.first_position() + 1) {
 #pragma unroll
       for (int half = 0; half < 2; ++half) {
@@ -396,7 +418,7 @@ struct PrefillBlock {
         [&](int, int half) {
           const int row = 16 * warp + 8 * half + lane / 4;
           if (row >= u.live_rows) return OutputRow{-1, 0};
-          return OutputRow{u.sequence.first_row + u.first + row / group, u.kv_head * group + row % group};
+          return OutputRow{u.sequence.first_row + u.first + row / args.group, u.kv_head * args.group + row % args.group};
         },
         [&](int n) { return 8 * n + 2 * (lane % 4); });
   }
@@ -410,21 +432,18 @@ struct PrefillBlock {
       sum = __fadd_rn(sum, __shfl_xor_sync(kAll, sum, 1));
       sum = __fadd_rn(sum, __shfl_xor_sync(kAll, sum, 2));
     }
-    const auto all = [](int, int) { return true; };
     const bool whole = u.parts.parts == 1;  // slots of this block's own
     const int running = whole ? 2 * static_cast<int>(blockIdx.x) : u.parts.slot(u.parts.part);
-    if (split > u.begin && split % kPrefillSuperblock != 0) slots.put_before(running, state, all);
-    const bool last = split + 1 == u.end;
-    if (last || (split + 1) % kPrefillSuperblock == 0) {
-      if (split - u.begin >= kPrefillSuperblock) slots.put_before(running + 1, state, all);
-      __syncwarp();  // the warp has read its rows
-      if (!last) slots.store(running + 1, state, true);
-    } else {
-      __syncwarp();
-      slots.store(running, state, true);
+    const bool last = split + 1 == u.end, ends = last || (split + 1) % kPrefillSuperblock == 0;
+    const bool before[2] = {split > u.begin && split % kPrefillSuperblock != 0,
+                            ends && split - u.begin >= kPrefillSuperblock};
+#pragma unroll 1
+    for (int i = 0; i < 2; ++i) {
+      if (i == 0 ? before[0] : before[1]) slots.put_before(running + i, state, [](int, int) { return true; });
     }
+    __syncwarp();  // the warp has read its rows
+    if (!last) slots.store(running + (ends ? 1 : 0), state, true);
     __syncwarp();
-    if (!last) clear(state);
   }
 
   __device__ void run(const PrefillUnit& u) {
@@ -432,39 +451,40 @@ struct PrefillBlock {
     const bool live = 16 * warp < u.live_rows;
     const typename P::Memory slots{args.workspace + kAttentionCounterBytes, 16 * warp, u.live_rows};
     const int last_tile = u.last_position() / P::kTileTokens;
-    first_tile = u.begin * kSplitTiles;
-    tiles = min(u.end * kSplitTiles - 1, last_tile) + 1 - first_tile;
-    issued = at = 0;
-    uint32_t query[kSteps][4];
-    issue(u);
-    if (P::fp8) issue(u);
-    if (live) load_query(u, query);
-    if (!P::fp8) {
-      __syncthreads();  // Q is read: its buffers are free
-      issue(u);
-    }
+    issued = 0;
+    Query query;
+    for (int i = 0; i < P::kAhead; ++i) issue(u);
+    load_query(u, query);
     typename P::Softmax state;
-    clear(state);
+    int tile = u.first_tile;
 #pragma unroll 1
-    for (int tile = first_tile; tile < first_tile + tiles; ++tile) {
-      uint32_t p[4][4];
-      const uint32_t keys = next_stage(u);
-      if (live) {
-        Scores scores;
-        multiply_keys(keys, query, scores);
-        softmax(u, tile, scores, state, p);
+    for (int split = u.begin; split < u.end; ++split) {
+      clear(state);
+      const int end = min((split + 1) * kSplitTiles, u.first_tile + u.tiles);
+#pragma unroll 1
+      for (; tile < end; ++tile) {
+        uint32_t p[4][4];
+        const uint32_t keys = next_stage(u);
+        if (live) {
+          Scores scores;
+          multiply_keys(keys, query, scores);
+          softmax(u, tile, scores, state, p);
+        }
+        const uint32_t values = next_stage(u);
+        if (tile == last_tile) clean(u, tile, values, state);
+        if (live) multiply_values(values, p, state);
       }
-      const uint32_t values = next_stage(u);
-      if (tile == last_tile) clean(u, tile, values, state);
-      if (live) multiply_values(values, p, state);
-      if (tile == last_tile || (tile + 1) % kSplitTiles == 0) end_split(u, tile / kSplitTiles, slots, state);
+      end_split(u, split, slots, state);
     }
     ptx::cp_async_wait_group<0>();
     __syncthreads();  // buffers may be written again
-    if (u.parts.parts == 1 || combine(u.parts, slots, state, true, reinterpret_cast<int32_t*>(smem + P::kWords),
-                                      [](bool, int) { return [](int, int) { return true; }; })) {
-      write(u, state);
+    if (u.parts.parts > 1 &&
+        !combine(u.parts, reinterpret_cast<int32_t*>(args.workspace + kPrefillTicketsOffset), args.plan.prefill_slots,
+                 slots, state, true, reinterpret_cast<int32_t*>(smem + P::kWords),
+                 [](bool, int) { return [](int, int) { return true; }; })) {
+      return;
     }
+    write(u, state);
   }
 };
 
@@ -489,12 +509,12 @@ struct UnitQueue {
 };
 
 template <int dim, bool fp8>
-__global__ void __launch_bounds__(kPrefillThreads, 1) attention_prefill(const __grid_constant__ AttentionArgs args) {
+__global__ void __launch_bounds__(kPrefillThreads, 1) attention_prefill(const __grid_constant__ LaunchArgs args) {
   using P = PrefillShape<dim, fp8>;
   std::byte* smem = ptx::dynamic_shared_memory();
   const int warp = static_cast<int>(threadIdx.x) / 32, lane = static_cast<int>(threadIdx.x) % 32;
   PrefillUnits all(args);
-  PrefillBlock<P> block{args, smem, ptx::shared_address(smem), warp, lane, all.group, score_factor<fp8>(args)};
+  PrefillBlock<P> block{args, smem, ptx::shared_address(smem), warp, lane};
 
   // Before the wait: the tables, which an earlier kernel of the step wrote.
   const int first = __ldcg(&args.tables.counts->decode_sequences), end = __ldcg(&args.tables.counts->sequences);
@@ -506,19 +526,23 @@ __global__ void __launch_bounds__(kPrefillThreads, 1) attention_prefill(const __
   ptx::griddepcontrol_wait();
   ptx::griddepcontrol_launch_dependents();
   const auto units_of = [&](const Sequence& s) { return all.units(s); };
-  UnitSearch search(args.tables, first, end);
-  if (units > 0) search.load(lane, units_of);
   const UnitQueue queue{reinterpret_cast<int32_t*>(args.workspace + kPrefillWordsOffset),
                         reinterpret_cast<int32_t*>(smem + P::kWords)};
   for (int unit = queue.next(); unit < units; unit = queue.next()) {
-    PrefillUnit u;
-    if (all.make(search.find(unit, lane, units_of), unit, u)) block.run(u);
+    // In shared memory, as sums take the registers. Read by all before the queue's next barrier but one.
+    auto* u = reinterpret_cast<PrefillUnit*>(smem + P::kUnit);
+    if (warp == 0) {
+      const auto found = find_unit(args.tables, first, end, unit, lane, units_of);
+      if (lane == 0) all.make(found, unit, *u);
+    }
+    __syncthreads();
+    if (u->begin < u->end) block.run(*u);
   }
   queue.leave();
 }
 
 template <int dim, bool fp8>
-Status launch_prefill(const AttentionArgs& args, const device::Queue& queue) {
+Status launch_prefill(const LaunchArgs& args, const device::Queue& queue) {
   constexpr int kWarps = kStoreThreads / 32;
   // Rows of prefill may be all rows: their number is known on the device alone.
   const int64_t warps = int64_t{args.tables.rows_max} * args.plan.shape.kv_heads;
@@ -530,7 +554,7 @@ Status launch_prefill(const AttentionArgs& args, const device::Queue& queue) {
 }
 
 template <bool fp8>
-Status launch_prefill(const AttentionArgs& args, const device::Queue& queue) {
+Status launch_prefill(const LaunchArgs& args, const device::Queue& queue) {
   switch (padded_head_dim(args.plan.shape.head_dim)) {
     case 32: return launch_prefill<32, fp8>(args, queue);
     case 64: return launch_prefill<64, fp8>(args, queue);

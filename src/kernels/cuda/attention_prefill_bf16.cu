@@ -2,7 +2,7 @@
 
 namespace tessera::kernels::cuda::attn {
 
-Status prefill_bf16(const AttentionArgs& args, const device::Queue& queue) {
+Status prefill_bf16(const LaunchArgs& args, const device::Queue& queue) {
   return launch_prefill<false>(args, queue);
 }
 

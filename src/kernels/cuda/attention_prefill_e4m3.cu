@@ -2,7 +2,7 @@
 
 namespace tessera::kernels::cuda::attn {
 
-Status prefill_e4m3(const AttentionArgs& args, const device::Queue& queue) {
+Status prefill_e4m3(const LaunchArgs& args, const device::Queue& queue) {
   return launch_prefill<true>(args, queue);
 }
 

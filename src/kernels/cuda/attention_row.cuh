@@ -63,7 +63,7 @@ struct Rotation {
   static constexpr int kAngles = (dim + 63) / 64;
   float cos[kAngles], sin[kAngles];
 
-  __device__ void set(const AttentionArgs& args, int position, int lane) {
+  __device__ void set(const LaunchArgs& args, int position, int lane) {
     const int half = args.plan.shape.rotary_dim / 2;
 #pragma unroll
     for (int i = 0; i < kAngles; ++i) {
@@ -84,7 +84,7 @@ __device__ inline uint32_t bf16_pair(float low, float high) {
 /// The normed, rotated head x to row `row`. The squares of a lane's 8 dimensions are summed in order, then lanes by a
 /// butterfly.
 template <int dim, bool permuted>
-__device__ inline void norm_and_rotate(const AttentionArgs& args, const uint16_t* x, const float* weight,
+__device__ inline void norm_and_rotate(const LaunchArgs& args, const uint16_t* x, const float* weight,
                                        const Rotation<dim>& rotation, const Rows<dim, permuted>& rows, int row,
                                        int lane) {
   const int head_dim = args.plan.shape.head_dim, half = args.plan.shape.rotary_dim / 2;
@@ -156,13 +156,13 @@ __device__ inline void store_chunk(std::byte* cache_row, int c, uint4 words, flo
 
 /// Offset of a position's row in keys or values of one layer. block: of the sequence's table.
 template <int dim, bool fp8>
-__device__ inline int64_t cache_offset(const AttentionArgs& args, int block, int kv_head, int token) {
+__device__ inline int64_t cache_offset(const LaunchArgs& args, int block, int kv_head, int token) {
   return ((int64_t{block} * args.plan.shape.kv_heads + kv_head) * kBlockTokens + token) * (dim * (fp8 ? 1 : 2));
 }
 
 /// K and V of one row and KV head to the cache, by a warp. scratch: a row of shared memory.
 template <int dim, bool fp8>
-__device__ inline void store_key_value(const AttentionArgs& args, int row, int kv_head, int block, int token,
+__device__ inline void store_key_value(const LaunchArgs& args, int row, int kv_head, int block, int token,
                                        const Rotation<dim>& rotation, const Rows<dim, false>& scratch, int scratch_row,
                                        int lane) {
   const int head_dim = args.plan.shape.head_dim;
@@ -183,14 +183,6 @@ __device__ inline void store_key_value(const AttentionArgs& args, int row, int k
     store_chunk<dim, fp8>(args.kv.values + to, lane, value, args.kv.v_scale);
   }
   __syncwarp();  // the scratch row may be written again
-}
-
-/// The factor of a score, for exponentials of base 2.
-template <bool fp8>
-__device__ inline float score_factor(const AttentionArgs& args) {
-  const float scale = __fdiv_rn(1.0F, __fsqrt_rn(static_cast<float>(args.plan.shape.head_dim)));
-  const float scaled = fp8 ? __fmul_rn(scale, args.kv.k_scale) : scale;
-  return __fmul_rn(scaled, 1.44269504F);
 }
 
 }  // namespace tessera::kernels::cuda::attn

@@ -49,10 +49,16 @@ constexpr int decode_group_rows(int group, int row_blocks) { return row_blocks *
 /// Rows of decode share what is read of the cache in blocks of 16, one or two; two where it pays.
 constexpr int decode_row_blocks_max(int dim) { return dim >= 128 ? 2 : 1; }
 
+/// What kernels are given: the caller's, and what follows from it.
+struct LaunchArgs : AttentionArgs {
+  int group = 1;           // query heads of a KV head
+  float score_factor = 1;  // of the product of q and k as stored, for exponentials of base 2
+};
+
 // One source a cache type, so that they compile side by side.
-Status decode_bf16(const AttentionArgs& args, const device::Queue& queue);
-Status decode_e4m3(const AttentionArgs& args, const device::Queue& queue);
-Status prefill_bf16(const AttentionArgs& args, const device::Queue& queue);
-Status prefill_e4m3(const AttentionArgs& args, const device::Queue& queue);
+Status decode_bf16(const LaunchArgs& args, const device::Queue& queue);
+Status decode_e4m3(const LaunchArgs& args, const device::Queue& queue);
+Status prefill_bf16(const LaunchArgs& args, const device::Queue& queue);
+Status prefill_e4m3(const LaunchArgs& args, const device::Queue& queue);
 
 }  // namespace tessera::kernels::cuda::attn

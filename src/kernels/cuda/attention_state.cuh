@@ -11,6 +11,14 @@
 // other blocks, merged, and finished to output rows. Lane L: g = L / 4, q = L % 4.
 namespace tessera::kernels::cuda::attn {
 
+/// Loads of a few tiles are under way at a time: the compiler would take registers for all of them, but does
+/// not move loads across a __syncwarp(), which all lanes pass.
+template <int tiles>
+__device__ inline void after_tile(int tile) {
+  constexpr int kAtOnce = tiles > 8 ? 4 : 8;
+  if (tile % kAtOnce == kAtOnce - 1) __syncwarp();
+}
+
 /// The exponent that a maximum is taken from: a row that has seen no number but -infinity must not make NaN of it.
 __device__ inline float reference(float maximum) { return maximum == -INFINITY ? 0.0F : maximum; }
 
@@ -86,6 +94,7 @@ struct Slots {
         for (int n = 0; n < tiles; ++n) {
           const float2 v = __ldcg(from + n * threads);
           s.o[b][n][2 * half] = v.x, s.o[b][n][2 * half + 1] = v.y;
+          after_tile<tiles>(n);
         }
       }
     }
@@ -110,6 +119,7 @@ struct Slots {
           const float2 v = __ldcg(from + n * threads);
           s.o[b][n][2 * half] = seen ? merge(v.x, s.o[b][n][2 * half]) : v.x;
           s.o[b][n][2 * half + 1] = seen ? merge(v.y, s.o[b][n][2 * half + 1]) : v.y;
+          after_tile<tiles>(n);
         }
       }
     }
@@ -122,15 +132,19 @@ struct Slots {
     for (int b = 0; b < blocks; ++b) {
 #pragma unroll
       for (int half = 0; half < 2; ++half) {
-        if (!live(b, half) || !sees(b, half)) continue;
+        if (!live(b, half)) continue;
+        const bool seen = sees(b, half);
         const float2* from = sums(slot, b, half);
         const float2 r = __ldcg(row(slot, b, half));
-        const Merge merge(s.max[b][half], s.sum[b][half], r.x, r.y);
+        float max = s.max[b][half], sum = s.sum[b][half];
+        const Merge merge(max, sum, r.x, r.y);
+        if (seen) s.max[b][half] = max, s.sum[b][half] = sum;
 #pragma unroll
         for (int n = 0; n < tiles; ++n) {
           const float2 v = __ldcg(from + n * threads);
-          s.o[b][n][2 * half] = merge(s.o[b][n][2 * half], v.x);
-          s.o[b][n][2 * half + 1] = merge(s.o[b][n][2 * half + 1], v.y);
+          if (seen) s.o[b][n][2 * half] = merge(s.o[b][n][2 * half], v.x);
+          if (seen) s.o[b][n][2 * half + 1] = merge(s.o[b][n][2 * half + 1], v.y);
+          after_tile<tiles>(n);
         }
       }
     }
@@ -139,8 +153,6 @@ struct Slots {
 
 /// The parts of one query tile or row group, each a block's work.
 struct Parts {
-  int32_t* tickets;    // [2, slots]: of superblocks, at the slot of their first part; of all, at that of part 0
-  int slots;
   int first_slot, stride;  // slot of part 0, and from part to part
   int part, parts;         // ours, and how many
   int superblock;          // parts in a superblock; 1: each part is one
@@ -166,15 +178,16 @@ __device__ inline bool last_to_come(int32_t* ticket, int expected, int32_t* word
 }
 
 /// Lays down this part's state; in the last block to come, s becomes the state of all parts. Returns whether this is
-/// that block. The order of arrival decides who merges, not what. sees(superblocks, i): whether a row has seen any of
-/// part or superblock i, given as a function of (block, half).
+/// that block. The order of arrival decides who merges, not what. tickets: [2, slots], of superblocks, at the slot of
+/// their first part, then of all parts, at that of part 0. sees(superblocks, i): whether a row has seen any of part or
+/// superblock i, given as a function of (block, half).
 template <typename Slots, typename Sees>
-__device__ inline bool combine(const Parts& p, const Slots& slots, typename Slots::S& s, bool writes_rows,
-                               int32_t* word, const Sees& sees) {
+__device__ inline bool combine(const Parts& p, int32_t* tickets, int ticket_slots, const Slots& slots,
+                               typename Slots::S& s, bool writes_rows, int32_t* word, const Sees& sees) {
   slots.store(p.slot(p.part), s, writes_rows);
   if (p.superblock > 1) {
     const int first = p.part / p.superblock * p.superblock, count = min(p.superblock, p.parts - first);
-    if (!last_to_come(p.tickets + p.slot(first), count, word)) return false;
+    if (!last_to_come(tickets + p.slot(first), count, word)) return false;
     slots.load(p.slot(first), s);
 #pragma unroll 1
     for (int i = first + 1; i < first + count; ++i) slots.append(s, p.slot(i), sees(false, i));
@@ -183,7 +196,7 @@ __device__ inline bool combine(const Parts& p, const Slots& slots, typename Slot
     slots.store(p.slot(first), s, writes_rows);
   }
   const int superblocks = (p.parts + p.superblock - 1) / p.superblock;
-  if (!last_to_come(p.tickets + p.slots + p.slot(0), superblocks, word)) return false;
+  if (!last_to_come(tickets + ticket_slots + p.slot(0), superblocks, word)) return false;
   slots.load(p.slot(0), s);
 #pragma unroll 1
   for (int i = 1; i < superblocks; ++i) slots.append(s, p.slot(i * p.superblock), sees(true, i));
@@ -208,7 +221,7 @@ struct OutputRow {
 /// Writes the rows of a complete state. row_of(block, half): of this thread. pair_dim(tile): of the first two of the
 /// four sums of a tile.
 template <int blocks, int tiles, typename RowOf, typename PairDim>
-__device__ inline void write_rows(const AttentionArgs& args, const State<blocks, tiles>& s, const RowOf& row_of,
+__device__ inline void write_rows(const LaunchArgs& args, const State<blocks, tiles>& s, const RowOf& row_of,
                                   const PairDim& pair_dim) {
   const AttentionShape& shape = args.plan.shape;
   const float scale = args.kv.dtype == DType::f8_e4m3 ? args.kv.v_scale : 1.0F;
@@ -217,7 +230,7 @@ __device__ inline void write_rows(const AttentionArgs& args, const State<blocks,
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
       const OutputRow at = row_of(b, half);
-      if (at.row < 0) continue;
+      const bool exists = at.row >= 0;
       const uint16_t* gate =
           args.query_gate + at.row * args.query_gate_stride + (int64_t{at.head} * 2 + 1) * shape.head_dim;
       uint16_t* out = args.out + (at.row * shape.heads + at.head) * shape.head_dim;
@@ -225,10 +238,12 @@ __device__ inline void write_rows(const AttentionArgs& args, const State<blocks,
 #pragma unroll
       for (int n = 0; n < tiles; ++n) {
         const int d = pair_dim(n);
-        if (d >= shape.head_dim) continue;
-        const uint32_t pair = __ldcg(reinterpret_cast<const uint32_t*>(gate + d));
-        *reinterpret_cast<uint32_t*>(out + d) =
-            gated(s.o[b][n][2 * half], s.o[b][n][2 * half + 1], inverse, scale, pair);
+        if (exists && d < shape.head_dim) {
+          const uint32_t pair = __ldcg(reinterpret_cast<const uint32_t*>(gate + d));
+          *reinterpret_cast<uint32_t*>(out + d) =
+              gated(s.o[b][n][2 * half], s.o[b][n][2 * half + 1], inverse, scale, pair);
+        }
+        after_tile<tiles>(n);
       }
     }
   }

@@ -28,51 +28,39 @@ __device__ inline int sum_of_warp(int value) {
   return value;
 }
 
-/// Finds the sequence of unit after unit, in ascending order; by a whole warp. count(sequence): its units.
-struct UnitSearch {
-  const StepTables& tables;
-  int first, end;       // sequences
-  int base = 0;         // units before those of this chunk of 32
-  int units = 0, total = 0;  // of this lane's sequence; of the chunk
-  int inclusive = 0;    // of this lane's sequence and those before it in the chunk
-  Sequence mine;
+struct FoundUnit {
+  Sequence sequence;
+  int first_unit;  // of the sequence
+};
 
-  __device__ UnitSearch(const StepTables& t, int first_sequence, int sequences_end)
-      : tables(t), first(first_sequence), end(sequences_end) {}
-
-  template <typename Count>
-  __device__ void load(int lane, const Count& count) {
-    units = 0;
+/// The sequence of a unit among sequences first to end, by a whole warp. count(sequence): its units.
+template <typename Count>
+__device__ inline FoundUnit find_unit(const StepTables& tables, int first, int end, int unit, int lane,
+                                      const Count& count) {
+  for (int base = 0;; first += 32) {
+    Sequence mine;
+    int units = 0;
     if (first + lane < end) {
       mine = load_sequence(tables, first + lane);
       units = mine.rows > 0 ? count(mine) : 0;
     }
-    inclusive = units;
+    int inclusive = units;
 #pragma unroll
     for (int step = 1; step < 32; step *= 2) {
       const int other = __shfl_up_sync(kAll, inclusive, step);
       if (lane >= step) inclusive += other;
     }
-    total = __shfl_sync(kAll, inclusive, 31);
-  }
-
-  struct Found {
-    Sequence sequence;
-    int first_unit;  // of the sequence
-  };
-  template <typename Count>
-  __device__ Found find(int unit, int lane, const Count& count) {
-    while (unit >= base + total) {
+    const int total = __shfl_sync(kAll, inclusive, 31);
+    if (unit >= base + total) {
       base += total;
-      first += 32;
-      load(lane, count);
+      continue;
     }
     const int holder = __reduce_min_sync(kAll, base + inclusive > unit ? lane : 31);
     return {{__shfl_sync(kAll, mine.first_row, holder), __shfl_sync(kAll, mine.rows, holder),
              __shfl_sync(kAll, mine.first_position, holder), __shfl_sync(kAll, mine.slot, holder)},
             base + __shfl_sync(kAll, inclusive - units, holder)};
   }
-};
+}
 
 /// Units of all sequences at each grain.
 struct UnitCounts {
