@@ -25,7 +25,7 @@ namespace tessera::kernels::cuda {
 
 inline constexpr int kDenseMatricesMax = 6;
 inline constexpr int32_t kDecodeRowsMax = 16;
-inline constexpr int32_t kFusedNormRowsMax = 4;
+inline constexpr int32_t kFusedNormRowsMax = 2;
 
 /// A matrix and where its products go. Pointers are device memory, 16-byte aligned.
 struct DenseMatrix {

@@ -53,22 +53,22 @@ __device__ bool find_task(const DecodeArgs& args, int& turn, Task& task) {
 
 // ---- weights ----
 
-/// Until all but the last stages - 2 groups of copies have landed.
-__device__ void wait_for_stage(int stages) {
+/// Until all but the last stages - `fewer` groups of copies have landed.
+template <int fewer>
+__device__ void wait_for_stages(int stages) {
   switch (stages) {
-    case 20: return ptx::cp_async_wait_group<18>();
-    case 16: return ptx::cp_async_wait_group<14>();
-    case 12: return ptx::cp_async_wait_group<10>();
-    case 10: return ptx::cp_async_wait_group<8>();
-    case 8: return ptx::cp_async_wait_group<6>();
-    case 6: return ptx::cp_async_wait_group<4>();
-    case 5: return ptx::cp_async_wait_group<3>();
-    case 4: return ptx::cp_async_wait_group<2>();
-    default: return ptx::cp_async_wait_group<1>();
+    case 20: return ptx::cp_async_wait_group<20 - fewer>();
+    case 12: return ptx::cp_async_wait_group<12 - fewer>();
+    case 8: return ptx::cp_async_wait_group<8 - fewer>();
+    case 6: return ptx::cp_async_wait_group<6 - fewer>();
+    case 5: return ptx::cp_async_wait_group<5 - fewer>();
+    default: return ptx::cp_async_wait_group<4 - fewer>();
   }
 }
 
-/// A warp's ring. Stages are loaded in the order in which they are read, stages - 1 ahead, across tasks.
+/// A warp's ring. Stages are loaded in the order in which they are read, stages - 2 ahead, across tasks: the two others
+/// are those that the warp reads now. It takes two at a time where a task has two: a warp is alone on its scheduler, so
+/// that every instruction that is not a weight's costs its whole latency.
 class WeightRing {
  public:
   /// A warp without work has a ring of no tasks.
@@ -80,20 +80,33 @@ class WeightRing {
         shared_(ptx::shared_address(smem_)) {
     find(args);
 #pragma unroll 1
-    for (int i = 0; i < args.stages - 1; ++i) load(args);
+    for (int i = 0; i < args.stages - 2; ++i) load(args);
   }
 
   /// The next stage, which has landed. The one before it has been read, and is loaded anew.
   __device__ const std::byte* next(const DecodeArgs& args) {
-    wait_for_stage(args.stages);
+    wait_for_stages<3>(args.stages);
     __syncwarp();  // what each lane has brought and has read, for all lanes
     load(args);
+    return take(args);
+  }
+  /// The next two.
+  __device__ void next(const DecodeArgs& args, const std::byte*& first, const std::byte*& second) {
+    wait_for_stages<4>(args.stages);
+    __syncwarp();
+    load(args);
+    load(args);
+    first = take(args);
+    second = take(args);
+  }
+
+ private:
+  __device__ const std::byte* take(const DecodeArgs& args) {
     const std::byte* stage = smem_ + read_;
     read_ = read_ + args.ring_stage_bytes == bytes_ ? 0 : read_ + args.ring_stage_bytes;
     return stage;
   }
 
- private:
   __device__ void find(const DecodeArgs& args) {
     Task task;
     left_ = 0;
@@ -307,6 +320,24 @@ __device__ void norm_rows(const DecodeArgs& args, const NormWeights& weights, st
 template <int cols>
 using Sums = float[cols][4];
 
+/// A slice.
+template <WeightFormat format, int cols, typename X>
+__device__ void multiply_slice(const DecodeArgs& args, const std::byte* weights, int slice, X& x, int lane,
+                               Sums<cols>& sums) {
+  HalfSlice<cols> low, high;
+  x.take(args, slice, low, high);
+  uint32_t a[4][4];
+  decode_slice<format>(weights, lane, a);
+#pragma unroll
+  for (int j = 0; j < 4; ++j) {
+#pragma unroll
+    for (int c = 0; c < cols; ++c) {
+      const uint4& b = j < 2 ? low[c] : high[c];
+      ptx::mma_m16n8k16_bf16(sums[c], a[j], j % 2 == 0 ? b.x : b.z, j % 2 == 0 ? b.y : b.w);
+    }
+  }
+}
+
 /// One segment of one strip, from zero.
 template <WeightFormat format, int cols, typename X>
 __device__ void multiply(const DecodeArgs& args, int first, int end, WeightRing& ring, X& x, int lane,
@@ -314,25 +345,24 @@ __device__ void multiply(const DecodeArgs& args, int first, int end, WeightRing&
   constexpr int kSlices = decode_stage_slices(format);
 #pragma unroll
   for (int c = 0; c < cols; ++c) sums[c][0] = sums[c][1] = sums[c][2] = sums[c][3] = 0.0F;
+  constexpr int kSliceBytes = plan::weight_slice_bytes(format);
   x.start(args, first);
+  int slice = first;
 #pragma unroll 1
-  for (int slice = first; slice < end; slice += kSlices) {
+  for (; slice + 2 * kSlices <= end; slice += 2 * kSlices) {
+    const std::byte* stages[2];
+    ring.next(args, stages[0], stages[1]);
+#pragma unroll
+    for (int s = 0; s < 2 * kSlices; ++s) {
+      multiply_slice<format, cols>(args, stages[s / kSlices] + s % kSlices * kSliceBytes, slice + s, x, lane, sums);
+    }
+  }
+#pragma unroll 1
+  for (; slice < end; slice += kSlices) {
     const std::byte* stage = ring.next(args);
-#pragma unroll
-    for (int s = 0; s < kSlices; ++s) {
-      if (slice + s >= end) break;
-      HalfSlice<cols> low, high;
-      x.take(args, slice + s, low, high);
-      uint32_t a[4][4];
-      decode_slice<format>(stage + s * plan::weight_slice_bytes(format), lane, a);
-#pragma unroll
-      for (int j = 0; j < 4; ++j) {
-#pragma unroll
-        for (int c = 0; c < cols; ++c) {
-          const uint4& b = j < 2 ? low[c] : high[c];
-          ptx::mma_m16n8k16_bf16(sums[c], a[j], j % 2 == 0 ? b.x : b.z, j % 2 == 0 ? b.y : b.w);
-        }
-      }
+#pragma unroll 1
+    for (int s = 0; s < min(kSlices, end - slice); ++s) {
+      multiply_slice<format, cols>(args, stage + s * kSliceBytes, slice + s, x, lane, sums);
     }
   }
 }

@@ -15,11 +15,12 @@ inline constexpr int kDecodeWarps = 4;  // of a block
 inline constexpr int kDecodeBlocksPerSm = 2;
 /// The most that a stage of a warp's ring holds: whole slices, four of 4-bit weights, two of FP8, one of BF16.
 inline constexpr int kDecodeStageBytes = 2'304;
-/// Stages that a ring may have, as waiting for a copy names its place at compile time. With fewer than three, one would
-/// be under way.
-inline constexpr int kDecodeStages[] = {20, 16, 12, 10, 8, 6, 5, 4, 3};
-/// Bytes of x beside which four warps have three stages each.
-inline constexpr int kResidentBytesMax = 16 * 1024;
+/// Stages that a ring may have, as waiting for a copy names its place at compile time. Two of them are being read.
+inline constexpr int kDecodeStages[] = {20, 12, 8, 6, 5, 4};
+/// Bytes of x beside which four warps have four stages each, and what else a block may need.
+inline constexpr int kResidentBytesMax = 10 * 1024;
+static_assert(kDecodeWarps * (4 * kDecodeStageBytes + 32 * 16) + kResidentBytesMax + 512 <=
+              plan::smem_limit(kDecodeBlocksPerSm));
 
 constexpr int decode_stage_slices(plan::WeightFormat format) {
   return kDecodeStageBytes / plan::weight_slice_bytes(format);

@@ -5,9 +5,7 @@
 
 #include "base/check.h"
 #include "base/dtype.h"
-#include "format/e2m1.h"
-#include "format/e4m3.h"
-#include "format/ue8m0.h"
+#include "format/decode.h"
 #include "kernels/fp4_activation.h"
 #include "kernels/reference/fp4_mma.h"
 #include "kernels/spelt_math.h"
@@ -67,15 +65,14 @@ float multiply(WeightFormat format, const Fp4Row& w, const Fp4Row& x) {
   return sum;
 }
 
+/// Without the matrix's scale, which has bits of its own.
 double multiply_exactly(const MatrixView& w, int64_t row, std::span<const float> x) {
-  const int64_t group = format::group_size(w.format);
+  MatrixView unscaled = w;
+  unscaled.scale = 1.0F;
+  std::vector<float> weights(static_cast<size_t>(w.cols));
+  format::decode_row(unscaled, row, weights);
   double sum = 0;
-  for (int64_t k = 0; k < w.cols; ++k) {
-    const auto code = static_cast<uint8_t>(w.block_scales[row * (w.cols / group) + k / group]);
-    const double scale = w.format == WeightFormat::mxfp4 ? format::decode_ue8m0(code) : format::decode_e4m3(code);
-    sum += format::decode_e2m1(format::e2m1_at(w.data + row * (w.cols / 2), k)) * scale *
-           static_cast<double>(x[static_cast<size_t>(k)]);
-  }
+  for (size_t k = 0; k < weights.size(); ++k) sum += double{weights[k]} * x[k];
   return sum;
 }
 
@@ -83,7 +80,7 @@ double multiply_exactly(const MatrixView& w, int64_t row, std::span<const float>
 
 void reference_product(plan::Path path, const MatrixView& w, float input_scale, std::span<const float> x,
                        std::span<float> out) {
-  TESSERA_CHECK(w.format == WeightFormat::nvfp4 || w.format == WeightFormat::mxfp4);
+  TESSERA_CHECK(path == plan::Path::w4a16 || format::group_size(w.format) > 0);
   TESSERA_CHECK_EQ(static_cast<int64_t>(x.size()), w.cols);
   TESSERA_CHECK_EQ(static_cast<int64_t>(out.size()), w.rows);
   if (path == plan::Path::w4a16) {

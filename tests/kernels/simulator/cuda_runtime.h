@@ -194,16 +194,6 @@ inline uint32_t __ballot_sync(uint32_t mask, bool value) {
   const uint32_t bit = value ? 1U << (threadIdx.x % 32) : 0U;
   return tessera::simulator::reduce("__ballot_sync", mask, bit, [](uint32_t a, uint32_t b) { return a | b; });
 }
-inline int __syncthreads_or(int value) {
-  static int any = 0;
-  if (value != 0) any = 1;
-  __syncthreads();
-  const int result = any;
-  __syncthreads();
-  any = 0;
-  __syncthreads();
-  return result;
-}
 
 // ---- the runtime ----
 
