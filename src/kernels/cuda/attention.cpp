@@ -29,15 +29,16 @@ void plan_decode(AttentionPlan& plan, const StepTables& bounds, int sm_count) {
   const int dim = padded_head_dim(plan.shape.head_dim);
   plan.decode_row_blocks = group * rows_each > 16 ? decode_row_blocks_max(dim) : 1;
   const int64_t splits = ceil_div(bounds.block_table_stride * kBlockTokens, kDecodeSplitTokens);
-  const int64_t row_groups = bounds.decode_sequences_max +
-                             bounds.decode_rows_max / decode_group_rows(group, plan.decode_row_blocks);
+  const int64_t row_groups =
+      bounds.decode_sequences_max + bounds.decode_rows_max / decode_group_rows(group, plan.decode_row_blocks);
   const int64_t units = row_groups * plan.shape.kv_heads * splits;
   plan.decode_blocks = static_cast<int>(std::min<int64_t>(units, int64_t{2} * sm_count));
   if (splits == 1) return;
+  // At the least two for each block: of the superblock that it is in, and of those before.
   const int64_t bytes = decode_slot_bytes(dim, plan.kv == DType::f8_e4m3, plan.decode_row_blocks);
   const int64_t most = std::max<int64_t>(std::min<int64_t>(kDecodeSlotsMax, kDecodeStateBytesMax / bytes),
-                                         plan.decode_blocks);  // at the least one for each block
-  plan.decode_slots = static_cast<int>(std::min(units, most));
+                                         int64_t{2} * plan.decode_blocks);
+  plan.decode_slots = static_cast<int>(std::min(std::max(units, int64_t{2} * plan.decode_blocks), most));
 }
 
 void plan_prefill(AttentionPlan& plan, const StepTables& bounds, int sm_count) {
@@ -47,8 +48,8 @@ void plan_prefill(AttentionPlan& plan, const StepTables& bounds, int sm_count) {
   const int64_t units = tiles * plan.shape.kv_heads * splits;
   plan.prefill_blocks = static_cast<int>(std::min<int64_t>(units, sm_count));
   if (splits == 1) return;
+  // At the least two for each block, as above.
   const int64_t bytes = prefill_slot_bytes(padded_head_dim(plan.shape.head_dim));
-  // At the least two for each block: of the superblock that it is in, and of those before.
   plan.prefill_slots = static_cast<int>(std::max<int64_t>(
       std::min({units, int64_t{kPrefillSlotsMax}, kPrefillStateBytesMax / bytes}), int64_t{2} * plan.prefill_blocks));
 }
@@ -143,7 +144,8 @@ Status attention(const AttentionArgs& args, const device::Queue& queue) {
   const LaunchArgs launch = with_factors(args);
   const bool e4m3 = plan.kv == DType::f8_e4m3;
   if (plan.decode_blocks > 0) TESSERA_RETURN_IF_ERROR(e4m3 ? decode_e4m3(launch, queue) : decode_bf16(launch, queue));
-  if (plan.prefill_blocks > 0) TESSERA_RETURN_IF_ERROR(e4m3 ? prefill_e4m3(launch, queue) : prefill_bf16(launch, queue));
+  if (plan.prefill_blocks > 0)
+    TESSERA_RETURN_IF_ERROR(e4m3 ? prefill_e4m3(launch, queue) : prefill_bf16(launch, queue));
   return {};
 }
 

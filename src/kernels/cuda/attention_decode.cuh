@@ -89,9 +89,7 @@ struct DecodeUnits {
     return parts_of().each(s) * parts(parts_of().splits(s));
   }
 
-  __device__ explicit DecodeUnits(const LaunchArgs& a)
-      : args(a),
-        group_rows(decode_group_rows(a.group, row_blocks)) {}
+  __device__ explicit DecodeUnits(const LaunchArgs& a) : args(a), group_rows(decode_group_rows(a.group, row_blocks)) {}
 
   /// False: none of the row group's positions is in the unit's splits.
   __device__ bool make(const FoundUnit& found, int index, DecodeUnit& u) const {
@@ -112,7 +110,8 @@ struct DecodeUnits {
                .stride = each,
                .part = part,
                .parts = parts(u.splits),
-               .superblock = grain == Grain::split ? kDecodeSuperblock : 1};
+               .superblock = grain == Grain::split ? kDecodeSuperblock : 1,
+               .running = grain == Grain::all ? 2 * static_cast<int>(blockIdx.x) : index};
     return u.begin < u.end;
   }
 };
@@ -207,8 +206,8 @@ struct DecodeBlock {
 
   // ---- the phases of a split ----
 
-  /// Stores K and V of this step's rows in the split, up to the group's last, and makes the rows of Q. Row groups of one
-  /// sequence may store the same rows: the same bytes.
+  /// Stores K and V of this step's rows in the split, up to the group's last, and makes the rows of Q. Row groups of
+  /// one sequence may store the same rows: the same bytes.
   __device__ void prepare(const DecodeUnit& u) const {
     const AttentionShape& shape = args.plan.shape;
     const Rows<dim, false> scratch{smem};
@@ -409,9 +408,7 @@ struct DecodeBlock {
     }
   }
 
-  static __device__ bool is_nan(uint32_t code) {
-    return D::fp8 ? (code & 0x7fU) == 0x7f : (code & 0x7fffU) > 0x7f80U;
-  }
+  static __device__ bool is_nan(uint32_t code) { return D::fp8 ? (code & 0x7fU) == 0x7f : (code & 0x7fffU) > 0x7f80U; }
   using Code = std::conditional_t<D::fp8, uint8_t, uint16_t>;
 
   /// Zeros in the place of what no row of the group sees, and of NaN that not every row sees, whose rows' sums become
@@ -502,38 +499,10 @@ struct DecodeBlock {
 
   // ---- a unit ----
 
-  [[nodiscard]] __device__ typename D::Memory memory(const DecodeUnit& u) const {
-    return {args.workspace + kAttentionCounterBytes, 0, u.live_rows};
-  }
-
   __device__ void write(const DecodeUnit& u, const typename D::Softmax& state) const {
-    if (warp >= D::kValueWarps) return;
-    write_rows(
-        args, state,
-        [&](int block, int half) {
-          const int row = 16 * block + 8 * half + lane / 4;
-          if (row >= u.live_rows) return OutputRow{-1, 0};
-          return OutputRow{u.sequence.first_row + u.first + row / args.group, u.kv_head * args.group + row % args.group};
-        },
-        [&](int n) { return pair_dim(n); });
-  }
-
-  /// total, then `later`, for rows that see any of it.
-  template <typename Sees>
-  static __device__ void append(typename D::Softmax& total, const typename D::Softmax& later, const Sees& sees) {
-#pragma unroll
-    for (int i = 0; i < D::row_blocks; ++i) {
-#pragma unroll
-      for (int half = 0; half < 2; ++half) {
-        if (!sees(i, half)) continue;
-        const Merge merge(total.max[i][half], total.sum[i][half], later.max[i][half], later.sum[i][half]);
-#pragma unroll
-        for (int n = 0; n < D::kValueTiles; ++n) {
-#pragma unroll
-          for (int e = 2 * half; e < 2 * half + 2; ++e) total.o[i][n][e] = merge(total.o[i][n][e], later.o[i][n][e]);
-        }
-      }
-    }
+    const Rows<dim, false> rows{smem};
+    if (warp < D::kValueWarps) put_rows(args, state, rows, 0, [&](int n) { return pair_dim(n); });
+    write_rows(args, rows, {u.sequence.first_row + u.first, u.kv_head, u.live_rows});
   }
 
   /// Whether a row sees any of split, or superblock, i.
@@ -566,35 +535,20 @@ struct DecodeBlock {
 
   template <typename BeforeFirstWrite>
   __device__ void run(const DecodeUnit& u, const BeforeFirstWrite& before_first_write) {
-    const auto slots = memory(u);
-    const int own_slot = static_cast<int>(blockIdx.x);  // if the unit is all splits
-    typename D::Softmax total;
+    const typename D::Memory slots{args.workspace + kAttentionCounterBytes, 0, u.live_rows};
+    const auto seen_by = [&](bool superblocks, int i) { return sees(u, superblocks, i); };
+    typename D::Softmax state;
 #pragma unroll 1
     for (int split = u.begin; split < u.end; ++split) {
-      const bool begins = split == u.begin || split % kDecodeSuperblock == 0;
-      if (begins && split > u.begin) {  // the total so far is that of a superblock
-        if (split > kDecodeSuperblock) slots.put_before(own_slot, total, [](int, int) { return true; });
-        __syncthreads();  // every warp has read maxima and sums
-        slots.store(own_slot, total, warp == 0);
-        __syncthreads();
-      }
-      typename D::Softmax state;
       attend(u, split, state, before_first_write);
-      if (begins) {
-        total = state;
-      } else {
-        append(total, state, sees(u, false, split));
-      }
+      accumulate<kDecodeSuperblock>(split, u.begin, u.end, u.parts.running, slots, state, warp == 0, seen_by);
     }
-    if (u.end - u.begin > kDecodeSuperblock) {
-      slots.put_before(own_slot, total, sees(u, true, (u.end - 1) / kDecodeSuperblock));
+    if (u.parts.parts > 1 &&
+        !combine(u.parts, reinterpret_cast<int32_t*>(args.workspace), args.plan.decode_slots, slots, state, warp == 0,
+                 reinterpret_cast<int32_t*>(smem + D::kExchange), seen_by)) {
+      return;
     }
-    if (u.parts.parts == 1 ||
-        combine(u.parts, reinterpret_cast<int32_t*>(args.workspace), args.plan.decode_slots, slots, total, warp == 0,
-                reinterpret_cast<int32_t*>(smem + D::kExchange),
-                [&](bool superblocks, int i) { return sees(u, superblocks, i); })) {
-      write(u, total);
-    }
+    write(u, state);
   }
 };
 
@@ -610,9 +564,7 @@ __global__ void __launch_bounds__(kDecodeThreads, 2) attention_decode(const __gr
   const int sequences = __ldcg(&args.tables.counts->decode_sequences);
   const UnitCounts counts(args.tables, 0, sequences, lane, kDecodeSuperblock, all.parts_of());
   all.grain = counts.grain(args.plan.decode_slots, args.plan.decode_blocks);
-  const int units = all.grain == Grain::split        ? counts.by_split
-                    : all.grain == Grain::superblock ? counts.by_superblock
-                                                     : counts.whole;
+  const int units = counts.units(all.grain);
   bool waits = true;
   const auto wait = [&] {
     if (!waits) return;

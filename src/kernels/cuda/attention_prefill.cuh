@@ -39,12 +39,11 @@ __global__ void __launch_bounds__(kStoreThreads) store_prefill(const __grid_cons
   if (row >= end) return;
   const int position = __ldcg(args.tables.row_position + row);
   const Sequence sequence = load_sequence(args.tables, __ldcg(args.tables.row_sequence + row));
-  const int block = __ldcg(args.tables.block_tables + sequence.slot * args.tables.block_table_stride +
-                           position / kBlockTokens);
+  const int block =
+      __ldcg(args.tables.block_tables + sequence.slot * args.tables.block_table_stride + position / kBlockTokens);
   Rotation<dim> rotation;
   rotation.set(args, position, lane);
-  store_key_value<dim, fp8>(args, row, index % kv_heads, block, position % kBlockTokens, rotation, scratch, warp,
-                            lane);
+  store_key_value<dim, fp8>(args, row, index % kv_heads, block, position % kBlockTokens, rotation, scratch, warp, lane);
 }
 
 template <int dim_, bool fp8_>
@@ -53,14 +52,14 @@ struct PrefillShape {
   static constexpr bool fp8 = fp8_;
   static constexpr int kWarps = kPrefillThreads / 32;
   static constexpr int kTileTokens = kBlockTokens;
-  static constexpr int kTileBytes = kTileTokens * dim * 2;   // of BF16
+  static constexpr int kTileBytes = kTileTokens * dim * 2;  // of BF16
   static constexpr int kStoredBytes = kTileTokens * dim * (fp8 ? 1 : 2);
   // Three areas. BF16: K, V, Q. E4M3: two landing places of K and V in turn; the tile in use, as BF16; Q.
   static constexpr int kLanding = 0, kConverted = kTileBytes, kQuery = 2 * kTileBytes;
   static_assert(!fp8 || 2 * kStoredBytes == kTileBytes);
   static constexpr int kAhead = fp8 ? 2 : 1;  // stages requested before the one in use is done
-  // Of the fragments of Q as many stay in registers as leave room for the sums; the rest lie in their area, in the order
-  // of threads. The rows pass through the last two areas on their way.
+  // Of the fragments of Q as many stay in registers as leave room for the sums; the rest lie in their area, in the
+  // order of threads. The rows pass through the last two areas on their way.
   static constexpr int kSteps = dim / 16, kResident = std::min(kSteps, 8);
   static_assert((kSteps - kResident) * kPrefillThreads * 16 <= kTileBytes);
   static_assert(kPrefillRows * dim * 2 == 2 * kTileBytes);
@@ -79,9 +78,8 @@ struct PrefillUnit {
   Sequence sequence;
   int kv_head = 0;
   int first = 0, positions = 0;  // of the sequence's rows in this step
-  int splits = 0;          // of these rows
-  int begin = 0, end = 0;  // ours; maybe none
-  int first_tile = 0, tiles = 0;  // KV tiles of these splits
+  int splits = 0;                // of these rows
+  int begin = 0, end = 0;        // ours; maybe none
   int live_rows = 0;
   Parts parts;
 
@@ -98,7 +96,9 @@ struct PrefillUnits {
   struct PartsOf {
     int kv_heads, tile_positions;
     [[nodiscard]] __device__ int splits(const Sequence& s) const { return s.last_position() / kPrefillSplitTokens + 1; }
-    [[nodiscard]] __device__ int tiles(const Sequence& s) const { return (s.rows + tile_positions - 1) / tile_positions; }
+    [[nodiscard]] __device__ int tiles(const Sequence& s) const {
+      return (s.rows + tile_positions - 1) / tile_positions;
+    }
     [[nodiscard]] __device__ int each(const Sequence& s) const { return tiles(s) * kv_heads; }
   };
   [[nodiscard]] __device__ PartsOf parts_of() const { return {args.plan.shape.kv_heads, tile_positions}; }
@@ -110,9 +110,7 @@ struct PrefillUnits {
     return parts_of().each(s) * parts(parts_of().splits(s));
   }
 
-  __device__ explicit PrefillUnits(const LaunchArgs& a)
-      : args(a),
-        tile_positions(prefill_tile_positions(a.group)) {}
+  __device__ explicit PrefillUnits(const LaunchArgs& a) : args(a), tile_positions(prefill_tile_positions(a.group)) {}
 
   __device__ void make(const FoundUnit& found, int index, PrefillUnit& u) const {
     const Sequence& s = found.sequence;
@@ -128,14 +126,12 @@ struct PrefillUnits {
     const int grain_splits = grain == Grain::split ? 1 : grain == Grain::superblock ? kPrefillSuperblock : u.splits;
     u.begin = part * grain_splits;
     u.end = min(u.begin + grain_splits, u.splits);
-    constexpr int kSplitTiles = kPrefillSplitTokens / kBlockTokens;
-    u.first_tile = u.begin * kSplitTiles;
-    u.tiles = min(u.end * kSplitTiles - 1, u.last_position() / kBlockTokens) + 1 - u.first_tile;
     u.parts = {.first_slot = index - part * kv_heads,
                .stride = kv_heads,
                .part = part,
                .parts = parts(u.splits),
-               .superblock = grain == Grain::split ? kPrefillSuperblock : 1};
+               .superblock = grain == Grain::split ? kPrefillSuperblock : 1,
+               .running = grain == Grain::all ? 2 * static_cast<int>(blockIdx.x) : index};
   }
 };
 
@@ -149,6 +145,9 @@ struct PrefillBlock {
   std::byte* smem;
   uint32_t smem_address;
   int warp, lane;
+
+  // Of a split.
+  int first_tile = 0, tiles = 0;  // of the KV tiles
   int blocks = 0;                 // lane L: block of tile 32 i + L, of the 32 tiles that are being requested
   int issued = 0;                 // stages
 
@@ -160,11 +159,11 @@ struct PrefillBlock {
   /// Requests the next stage; a group, also behind the last.
   __device__ void issue(const PrefillUnit& u) {
     const int tile = issued / 2;
-    if (issued % 64 == 0 && tile < u.tiles) {
-      const int entry = u.first_tile + min(tile + lane, u.tiles - 1);
+    if (issued % 64 == 0 && tile < tiles) {
+      const int entry = first_tile + min(tile + lane, tiles - 1);
       blocks = __ldcg(args.tables.block_tables + u.sequence.slot * args.tables.block_table_stride + entry);
     }
-    if (tile < u.tiles) {
+    if (tile < tiles) {
       constexpr int kRowChunks = P::kStoredBytes / P::kTileTokens / 16, kTileChunks = P::kStoredBytes / 16;
       static_assert(kPrefillThreads / kRowChunks % 8 == 0, "a thread's rows are swizzled alike");
       const int thread = static_cast<int>(threadIdx.x), row = thread / kRowChunks, chunk = thread % kRowChunks;
@@ -214,6 +213,9 @@ struct PrefillBlock {
   }
 
   // ---- the phases ----
+
+  /// Whether any of this warp's rows is one. Asked anew each time: a register kept for the answer is one too many.
+  [[nodiscard]] __device__ bool live(const PrefillUnit& u) const { return 16 * warp < u.live_rows; }
 
   /// Of a row in a tile. Tiles of 16 rows repeat the order.
   static __device__ uint32_t chunk_offset(int row, int chunk) {
@@ -413,132 +415,101 @@ struct PrefillBlock {
   // ---- a unit ----
 
   __device__ void write(const PrefillUnit& u, const typename P::Softmax& state) const {
-    write_rows(
-        args, state,
-        [&](int, int half) {
-          const int row = 16 * warp + 8 * half + lane / 4;
-          if (row >= u.live_rows) return OutputRow{-1, 0};
-          return OutputRow{u.sequence.first_row + u.first + row / args.group, u.kv_head * args.group + row % args.group};
-        },
-        [&](int n) { return 8 * n + 2 * (lane % 4); });
+    const Rows<dim, false> rows{smem};
+    put_rows(args, state, rows, 16 * warp, [&](int n) { return 8 * n + 2 * (lane % 4); });
+    write_rows(args, rows, {u.sequence.first_row + u.first, u.kv_head, u.live_rows});
   }
 
-  /// After the last tile of a split: the sum over lanes, and what came before it in the unit. Of a superblock's splits
-  /// the running state lies in one slot, of superblocks in another.
-  __device__ void end_split(const PrefillUnit& u, int split, const typename P::Memory& slots,
-                            typename P::Softmax& state) const {
+  /// The state of one split. Q is made anew for each, so that it need not stay while states are merged.
+  __device__ void attend(const PrefillUnit& u, int split, typename P::Softmax& state) {
+    constexpr int kSplitTiles = kPrefillSplitTokens / P::kTileTokens;
+    const int last_tile = u.last_position() / P::kTileTokens;
+    first_tile = split * kSplitTiles;
+    tiles = min(kSplitTiles, last_tile + 1 - first_tile);
+    issued = 0;
+    Query query;
+#pragma unroll
+    for (int i = 0; i < P::kAhead; ++i) issue(u);
+    load_query(u, query);
+    clear(state);
+#pragma unroll 1
+    for (int tile = first_tile; tile < first_tile + tiles; ++tile) {
+      uint32_t p[4][4];
+      const uint32_t keys = next_stage(u);
+      if (live(u)) {
+        Scores scores;
+        multiply_keys(keys, query, scores);
+        softmax(u, tile, scores, state, p);
+      }
+      const uint32_t values = next_stage(u);
+      if (tile == last_tile) clean(u, tile, values, state);
+      if (live(u)) multiply_values(values, p, state);
+    }
+    ptx::cp_async_wait_group<0>();
+    __syncthreads();  // shared memory may be written again
 #pragma unroll
     for (float& sum : state.sum[0]) {
       sum = __fadd_rn(sum, __shfl_xor_sync(kAll, sum, 1));
       sum = __fadd_rn(sum, __shfl_xor_sync(kAll, sum, 2));
     }
-    const bool whole = u.parts.parts == 1;  // slots of this block's own
-    const int running = whole ? 2 * static_cast<int>(blockIdx.x) : u.parts.slot(u.parts.part);
-    const bool last = split + 1 == u.end, ends = last || (split + 1) % kPrefillSuperblock == 0;
-    const bool before[2] = {split > u.begin && split % kPrefillSuperblock != 0,
-                            ends && split - u.begin >= kPrefillSuperblock};
-#pragma unroll 1
-    for (int i = 0; i < 2; ++i) {
-      if (i == 0 ? before[0] : before[1]) slots.put_before(running + i, state, [](int, int) { return true; });
-    }
-    __syncwarp();  // the warp has read its rows
-    if (!last) slots.store(running + (ends ? 1 : 0), state, true);
-    __syncwarp();
   }
 
   __device__ void run(const PrefillUnit& u) {
-    constexpr int kSplitTiles = kPrefillSplitTokens / P::kTileTokens;
-    const bool live = 16 * warp < u.live_rows;
     const typename P::Memory slots{args.workspace + kAttentionCounterBytes, 16 * warp, u.live_rows};
-    const int last_tile = u.last_position() / P::kTileTokens;
-    issued = 0;
-    Query query;
-    for (int i = 0; i < P::kAhead; ++i) issue(u);
-    load_query(u, query);
+    const auto sees = [](bool, int) { return [](int, int) { return true; }; };  // a tile's rows see the same splits
     typename P::Softmax state;
-    int tile = u.first_tile;
 #pragma unroll 1
     for (int split = u.begin; split < u.end; ++split) {
-      clear(state);
-      const int end = min((split + 1) * kSplitTiles, u.first_tile + u.tiles);
-#pragma unroll 1
-      for (; tile < end; ++tile) {
-        uint32_t p[4][4];
-        const uint32_t keys = next_stage(u);
-        if (live) {
-          Scores scores;
-          multiply_keys(keys, query, scores);
-          softmax(u, tile, scores, state, p);
-        }
-        const uint32_t values = next_stage(u);
-        if (tile == last_tile) clean(u, tile, values, state);
-        if (live) multiply_values(values, p, state);
-      }
-      end_split(u, split, slots, state);
+      attend(u, split, state);
+      accumulate<kPrefillSuperblock>(split, u.begin, u.end, u.parts.running, slots, state, true, sees);
     }
-    ptx::cp_async_wait_group<0>();
-    __syncthreads();  // buffers may be written again
     if (u.parts.parts > 1 &&
         !combine(u.parts, reinterpret_cast<int32_t*>(args.workspace + kPrefillTicketsOffset), args.plan.prefill_slots,
-                 slots, state, true, reinterpret_cast<int32_t*>(smem + P::kWords),
-                 [](bool, int) { return [](int, int) { return true; }; })) {
+                 slots, state, true, reinterpret_cast<int32_t*>(smem + P::kWords), sees)) {
       return;
     }
     write(u, state);
   }
 };
 
-/// Units go to blocks as they come, the longest first. words: the next unit, and blocks that have found none.
-struct UnitQueue {
-  int32_t* words;
-  int32_t* shared_word;
-
-  __device__ int next() const {
-    if (threadIdx.x == 0) *shared_word = atomicAdd(words, 1);
-    __syncthreads();
-    const int unit = *shared_word;
-    __syncthreads();
-    return unit;
+/// Units go to blocks as they come, the longest first; a unit's description lies in shared memory, as sums take the
+/// registers. Returns whether there was one. words: the next unit, and blocks that have found none; the last such block
+/// resets them.
+__device__ inline bool next_unit(const LaunchArgs& args, int32_t* words, PrefillUnit* u) {
+  __syncthreads();  // the one before is not read any more
+  if (threadIdx.x < 32) {
+    const int lane = static_cast<int>(threadIdx.x);
+    const int first = __ldcg(&args.tables.counts->decode_sequences), end = __ldcg(&args.tables.counts->sequences);
+    PrefillUnits all(args);
+    const UnitCounts counts(args.tables, first, end, lane, kPrefillSuperblock, all.parts_of());
+    all.grain = counts.grain(args.plan.prefill_slots, args.plan.prefill_blocks);
+    const int unit = __shfl_sync(kAll, lane == 0 ? atomicAdd(words, 1) : 0, 0);
+    if (unit < counts.units(all.grain)) {
+      const auto found =
+          find_unit(args.tables, first, end, unit, lane, [&](const Sequence& s) { return all.units(s); });
+      if (lane == 0) all.make(found, unit, *u);
+    } else if (lane == 0) {
+      u->live_rows = 0;
+      if (atomicAdd(words + 1, 1) == static_cast<int>(gridDim.x) - 1) words[0] = words[1] = 0;
+    }
   }
-  /// By every block, once: the last one resets the words.
-  __device__ void leave() const {
-    if (threadIdx.x != 0) return;
-    if (atomicAdd(words + 1, 1) != static_cast<int>(gridDim.x) - 1) return;
-    words[0] = words[1] = 0;
-  }
-};
+  __syncthreads();
+  return u->live_rows > 0;
+}
 
 template <int dim, bool fp8>
 __global__ void __launch_bounds__(kPrefillThreads, 1) attention_prefill(const __grid_constant__ LaunchArgs args) {
   using P = PrefillShape<dim, fp8>;
   std::byte* smem = ptx::dynamic_shared_memory();
-  const int warp = static_cast<int>(threadIdx.x) / 32, lane = static_cast<int>(threadIdx.x) % 32;
-  PrefillUnits all(args);
-  PrefillBlock<P> block{args, smem, ptx::shared_address(smem), warp, lane};
-
-  // Before the wait: the tables, which an earlier kernel of the step wrote.
-  const int first = __ldcg(&args.tables.counts->decode_sequences), end = __ldcg(&args.tables.counts->sequences);
-  const UnitCounts counts(args.tables, first, end, lane, kPrefillSuperblock, all.parts_of());
-  all.grain = counts.grain(args.plan.prefill_slots, args.plan.prefill_blocks);
-  const int units = all.grain == Grain::split        ? counts.by_split
-                    : all.grain == Grain::superblock ? counts.by_superblock
-                                                     : counts.whole;
+  PrefillBlock<P> block{args, smem, ptx::shared_address(smem), static_cast<int>(threadIdx.x) / 32,
+                        static_cast<int>(threadIdx.x) % 32};
   ptx::griddepcontrol_wait();
   ptx::griddepcontrol_launch_dependents();
-  const auto units_of = [&](const Sequence& s) { return all.units(s); };
-  const UnitQueue queue{reinterpret_cast<int32_t*>(args.workspace + kPrefillWordsOffset),
-                        reinterpret_cast<int32_t*>(smem + P::kWords)};
-  for (int unit = queue.next(); unit < units; unit = queue.next()) {
-    // In shared memory, as sums take the registers. Read by all before the queue's next barrier but one.
-    auto* u = reinterpret_cast<PrefillUnit*>(smem + P::kUnit);
-    if (warp == 0) {
-      const auto found = find_unit(args.tables, first, end, unit, lane, units_of);
-      if (lane == 0) all.make(found, unit, *u);
-    }
-    __syncthreads();
-    if (u->begin < u->end) block.run(*u);
+  auto* words = reinterpret_cast<int32_t*>(args.workspace + kPrefillWordsOffset);
+  auto* unit = reinterpret_cast<PrefillUnit*>(smem + P::kUnit);
+  while (next_unit(args, words, unit)) {
+    if (unit->begin < unit->end) block.run(*unit);
   }
-  queue.leave();
 }
 
 template <int dim, bool fp8>

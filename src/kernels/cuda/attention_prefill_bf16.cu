@@ -2,8 +2,6 @@
 
 namespace tessera::kernels::cuda::attn {
 
-Status prefill_bf16(const LaunchArgs& args, const device::Queue& queue) {
-  return launch_prefill<false>(args, queue);
-}
+Status prefill_bf16(const LaunchArgs& args, const device::Queue& queue) { return launch_prefill<false>(args, queue); }
 
 }  // namespace tessera::kernels::cuda::attn

@@ -2,8 +2,6 @@
 
 namespace tessera::kernels::cuda::attn {
 
-Status prefill_e4m3(const LaunchArgs& args, const device::Queue& queue) {
-  return launch_prefill<true>(args, queue);
-}
+Status prefill_e4m3(const LaunchArgs& args, const device::Queue& queue) { return launch_prefill<true>(args, queue); }
 
 }  // namespace tessera::kernels::cuda::attn

@@ -148,7 +148,8 @@ __device__ inline uint32_t encode(uint32_t low, uint32_t high, float scale) {
 template <int dim, bool fp8>
 __device__ inline void store_chunk(std::byte* cache_row, int c, uint4 words, float scale) {
   if constexpr (fp8) {
-    *reinterpret_cast<uint2*>(cache_row + c * 8) = uint2{encode(words.x, words.y, scale), encode(words.z, words.w, scale)};
+    *reinterpret_cast<uint2*>(cache_row + c * 8) =
+        uint2{encode(words.x, words.y, scale), encode(words.z, words.w, scale)};
   } else {
     *reinterpret_cast<uint4*>(cache_row + c * 16) = words;
   }

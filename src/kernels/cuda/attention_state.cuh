@@ -6,6 +6,7 @@
 
 #include "kernels/cuda/attention_row.cuh"
 #include "kernels/ptx/ex2.cuh"
+#include "kernels/ptx/mma_bf16.cuh"
 
 // Softmax states of rows over a part of their keys: kept in registers as the MMA leaves them, laid down in memory for
 // other blocks, merged, and finished to output rows. Lane L: g = L / 4, q = L % 4.
@@ -25,8 +26,8 @@ __device__ inline float reference(float maximum) { return maximum == -INFINITY ?
 /// `blocks` blocks of 16 rows, of which a thread holds rows g and g + 8; `tiles` tiles of 8 dimensions.
 template <int blocks, int tiles>
 struct State {
-  float o[blocks][tiles][4];               // sums of p V: [0], [1] of row g, [2], [3] of row g + 8
-  float max[blocks][2], sum[blocks][2];    // of row g and of row g + 8; max in powers of two
+  float o[blocks][tiles][4];             // sums of p V: [0], [1] of row g, [2], [3] of row g + 8
+  float max[blocks][2], sum[blocks][2];  // of row g and of row g + 8; max in powers of two
 };
 
 /// Factors of two states' sums, and the maximum and sum of both. The earlier state comes first.
@@ -156,9 +157,26 @@ struct Parts {
   int first_slot, stride;  // slot of part 0, and from part to part
   int part, parts;         // ours, and how many
   int superblock;          // parts in a superblock; 1: each part is one
+  int running;             // slot, and the one behind it, of what a block that takes several splits has so far
 
   [[nodiscard]] __device__ int slot(int i) const { return first_slot + i * stride; }
 };
+
+/// After a split of a block that takes splits begin to end in turn: s becomes the state of its superblock so far, at
+/// the last split that of all. In between the state of the superblock lies in one slot, of those before in the next:
+/// sums leave no registers for them. All threads call it. sees: as for combine().
+template <int superblock, typename Slots, typename Sees>
+__device__ inline void accumulate(int split, int begin, int end, int running, const Slots& slots, typename Slots::S& s,
+                                  bool writes_rows, const Sees& sees) {
+  if (end - begin == 1) return;
+  const bool last = split + 1 == end, ends = last || (split + 1) % superblock == 0;
+  if (split > begin && split % superblock != 0) slots.put_before(running, s, sees(false, split));
+  if (ends && split - begin >= superblock) slots.put_before(running + 1, s, sees(true, split / superblock));
+  __syncthreads();  // every warp has read its rows: the slot may be written, by combine() too
+  if (last) return;
+  slots.store(running + (ends ? 1 : 0), s, writes_rows);
+  __syncthreads();
+}
 
 /// Whether this block is the last of `expected` to come. All threads call it, after the last write that others shall
 /// see. word: in shared memory.
@@ -203,50 +221,58 @@ __device__ inline bool combine(const Parts& p, int32_t* tickets, int ticket_slot
   return true;
 }
 
-/// Two neighbouring outputs of a row: sums times 1 / sum and `scale`, times sigmoid(gate).
-__device__ inline uint32_t gated(float low, float high, float inverse, float scale, uint32_t gate) {
-  const auto one = [&](float o, float g) {
-    const float attended = spelt::round_bf16(__fmul_rn(__fmul_rn(o, inverse), scale));
-    return __fmul_rn(attended, spelt::round_bf16(spelt::sigmoid(g)));
-  };
-  return bf16_pair(one(low, low_bf16(gate)), one(high, high_bf16(gate)));
+/// Two BF16 outputs times sigmoid(gate).
+__device__ inline uint32_t gated(uint32_t attended, uint32_t gate) {
+  const auto one = [](float o, float g) { return __fmul_rn(o, spelt::round_bf16(spelt::sigmoid(g))); };
+  return bf16_pair(one(low_bf16(attended), low_bf16(gate)), one(high_bf16(attended), high_bf16(gate)));
 }
 
-/// Where a row's output goes, and its gate; row < 0: nowhere.
-struct OutputRow {
-  int64_t row;
-  int head;
+/// Rows (position, query head) of one sequence and KV head.
+struct OutputRows {
+  int first_row = 0;  // of the batch
+  int kv_head = 0;
+  int live_rows = 0;
 };
 
-/// Writes the rows of a complete state. row_of(block, half): of this thread. pair_dim(tile): of the first two of the
-/// four sums of a tile.
-template <int blocks, int tiles, typename RowOf, typename PairDim>
-__device__ inline void write_rows(const LaunchArgs& args, const State<blocks, tiles>& s, const RowOf& row_of,
-                                  const PairDim& pair_dim) {
-  const AttentionShape& shape = args.plan.shape;
+/// Divides the sums of a complete state, as rows in shared memory. pair_dim(tile): of the first two of its four sums.
+template <int dim, int blocks, int tiles, typename PairDim>
+__device__ inline void put_rows(const LaunchArgs& args, const State<blocks, tiles>& s, const Rows<dim, false>& rows,
+                                int first_row, const PairDim& pair_dim) {
   const float scale = args.kv.dtype == DType::f8_e4m3 ? args.kv.v_scale : 1.0F;
 #pragma unroll
   for (int b = 0; b < blocks; ++b) {
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
-      const OutputRow at = row_of(b, half);
-      const bool exists = at.row >= 0;
-      const uint16_t* gate =
-          args.query_gate + at.row * args.query_gate_stride + (int64_t{at.head} * 2 + 1) * shape.head_dim;
-      uint16_t* out = args.out + (at.row * shape.heads + at.head) * shape.head_dim;
       const float inverse = __fdiv_rn(1.0F, s.sum[b][half]);
+      const auto attended = [&](float o) { return __fmul_rn(__fmul_rn(o, inverse), scale); };
+      const int row = first_row + 16 * b + 8 * half + static_cast<int>(threadIdx.x) % 32 / 4;
 #pragma unroll
       for (int n = 0; n < tiles; ++n) {
-        const int d = pair_dim(n);
-        if (exists && d < shape.head_dim) {
-          const uint32_t pair = __ldcg(reinterpret_cast<const uint32_t*>(gate + d));
-          *reinterpret_cast<uint32_t*>(out + d) =
-              gated(s.o[b][n][2 * half], s.o[b][n][2 * half + 1], inverse, scale, pair);
-        }
-        after_tile<tiles>(n);
+        *reinterpret_cast<uint32_t*>(rows.element(row, pair_dim(n))) =
+            ptx::cvt_bf16x2(attended(s.o[b][n][2 * half + 1]), attended(s.o[b][n][2 * half]));
       }
     }
   }
+}
+
+/// Gates the rows and writes them out, by the whole block.
+template <int dim>
+__device__ inline void write_rows(const LaunchArgs& args, const Rows<dim, false>& rows, const OutputRows& to) {
+  const AttentionShape& shape = args.plan.shape;
+  const int chunks = shape.head_dim / 8;
+  __syncthreads();
+#pragma unroll 1
+  for (int i = static_cast<int>(threadIdx.x); i < to.live_rows * chunks; i += static_cast<int>(blockDim.x)) {
+    const int local = i / chunks, chunk = i % chunks;
+    const int64_t row = to.first_row + local / args.group;
+    const int64_t head = to.kv_head * args.group + local % args.group;
+    const uint16_t* gate = args.query_gate + row * args.query_gate_stride + (head * 2 + 1) * shape.head_dim;
+    const uint4 g = __ldcg(reinterpret_cast<const uint4*>(gate) + chunk);
+    const uint4 o = *reinterpret_cast<const uint4*>(rows.chunk(local, chunk));
+    reinterpret_cast<uint4*>(args.out + (row * shape.heads + head) * shape.head_dim)[chunk] =
+        uint4{gated(o.x, g.x), gated(o.y, g.y), gated(o.z, g.z), gated(o.w, g.w)};
+  }
+  __syncthreads();  // the rows may be written again
 }
 
 }  // namespace tessera::kernels::cuda::attn

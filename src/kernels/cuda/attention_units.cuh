@@ -81,6 +81,10 @@ struct UnitCounts {
     whole = sum_of_warp(whole);
   }
 
+  [[nodiscard]] __device__ int units(Grain grain) const {
+    return grain == Grain::split ? by_split : grain == Grain::superblock ? by_superblock : whole;
+  }
+
   /// The finest grain whose states have slots, unless coarser ones fill the grid several times over.
   [[nodiscard]] __device__ Grain grain(int slots, int blocks) const {
     constexpr int kPlenty = 4;

@@ -113,8 +113,8 @@ inline std::vector<float> cpu_attention(const AttentionLayer& layer, const Atten
     } else if (dtype == DType::f8_e4m3) {
       to[index] = static_cast<std::byte>(e4m3_code(value, scale));
     } else {
-      const float v = layer.dtype == DType::f8_e4m3 ? format::decode_e4m3(e4m3_code(value, scale)) * scale
-                                                    : bf16_to_float(value);
+      const float v =
+          layer.dtype == DType::f8_e4m3 ? format::decode_e4m3(e4m3_code(value, scale)) * scale : bf16_to_float(value);
       std::memcpy(to.data() + index * 4, &v, 4);
     }
   };
@@ -193,8 +193,8 @@ class AttentionOnGpu {
     return size_bytes(layer_.dtype) * static_cast<size_t>(padded_head_dim(layer_.shape.head_dim));
   }
   [[nodiscard]] size_t row_offset(int sequence, int32_t position, int kv_head) const {
-    const auto block = static_cast<size_t>(tables_[static_cast<size_t>(sequence) * stride_ +
-                                                   static_cast<size_t>(position / kBlockTokens)]);
+    const auto block = static_cast<size_t>(
+        tables_[static_cast<size_t>(sequence) * stride_ + static_cast<size_t>(position / kBlockTokens)]);
     return ((block * static_cast<size_t>(layer_.shape.kv_heads) + static_cast<size_t>(kv_head)) * kBlockTokens +
             static_cast<size_t>(position % kBlockTokens)) *
            row_bytes();

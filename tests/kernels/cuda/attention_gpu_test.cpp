@@ -29,20 +29,21 @@ void expect_close(std::span<const uint16_t> got, std::span<const float> want, do
   }
   const double l2 = std::sqrt(difference / total), rms = std::sqrt(total / static_cast<double>(got.size()));
   EXPECT_LE(l2, l2_max) << what;
-  EXPECT_LE(worst, worst_max * rms) << what << ": worst element " << at << " is " << bf16_to_float(got[at])
-                                    << ", want " << want[at] << ", rms " << rms;
+  EXPECT_LE(worst, worst_max * rms) << what << ": worst element " << at << " is " << bf16_to_float(got[at]) << ", want "
+                                    << want[at] << ", rms " << rms;
 }
 
 void expect_cpu(const AttentionLayer& layer, const Sequences& sequences, const AttentionOutcome& got,
                 const std::string& what) {
   for (size_t i = 0; i < sequences.size(); ++i) {
     const std::string where = layer.describe() + ", " + what + ", sequence " + std::to_string(i);
-    // BF16 of q, k, p and the output: about 2^-9 each. E4M3 rounds K and V by up to 2^-4, which the fp32 cache does not.
+    // BF16 of q, k, p and the output: about 2^-9 each. E4M3 rounds K and V by up to 2^-4, which the fp32 cache does
+    // not.
     const bool e4m3 = layer.dtype == DType::f8_e4m3;
     expect_close(got.out[i], cpu_attention(layer, sequences[i], Compute::f32), e4m3 ? 0.05 : 0.01, e4m3 ? 1.0 : 0.12,
                  where + " against fp32");
-    expect_close(got.out[i], cpu_attention(layer, sequences[i], Compute::bf16), e4m3 ? 0.015 : 0.008,
-                 e4m3 ? 0.3 : 0.08, where + " against BF16");
+    expect_close(got.out[i], cpu_attention(layer, sequences[i], Compute::bf16), e4m3 ? 0.015 : 0.008, e4m3 ? 0.3 : 0.08,
+                 where + " against BF16");
   }
 }
 
@@ -96,8 +97,7 @@ TEST(Attention, PrefillMatchesTheCpu) {
   for (const AttentionLayer& layer : layers()) {
     const Sequences sequences = {AttentionSequence(layer, 0, layer.shape.head_dim > 128 ? 65 : 130, 1),
                                  AttentionSequence(layer, 64, 63, 2), AttentionSequence(layer, 128, 1, 3)};
-    const auto got =
-        run(layer, sequences, {{{0, sequences[0].rows, kPrefill}, {1, 63, kPrefill}, {2, 1, kPrefill}}});
+    const auto got = run(layer, sequences, {{{0, sequences[0].rows, kPrefill}, {1, 63, kPrefill}, {2, 1, kPrefill}}});
     expect_cpu(layer, sequences, got, "prefill");
   }
 }
@@ -118,8 +118,9 @@ TEST(Attention, DecodeAtTheBordersOfSplits) {
 }
 
 TEST(Attention, DecodeBitsDependOnTheSequenceAlone) {
-  for (const AttentionLayer& layer : {AttentionLayer(8, 1, 32, 16, DType::bf16), AttentionLayer(3, 1, 128, 32, DType::bf16),
-                                      AttentionLayer(16, 2, 128, 16, DType::f8_e4m3)}) {
+  for (const AttentionLayer& layer :
+       {AttentionLayer(8, 1, 32, 16, DType::bf16), AttentionLayer(3, 1, 128, 32, DType::bf16),
+        AttentionLayer(16, 2, 128, 16, DType::f8_e4m3)}) {
     const Sequences all = {AttentionSequence(layer, 576, 10, 1), AttentionSequence(layer, 192, 66, 2),
                            AttentionSequence(layer, 0, 5, 3)};
     const auto alone = run(layer, {all[0]}, steps_of({1, 1, 1, 1, 1, 1, 1, 1, 1, 1}, kDecode));
@@ -155,8 +156,9 @@ TEST(Attention, PrefillBitsDoNotDependOnItsSteps) {
     const auto parts = run(layer, all, {{{0, 64, kPrefill}, {1, 64, kPrefill}}, {{0, 136, kPrefill}, {1, 6}}},
                            {.block_seed = 7, .spare_rows = 9, .pdl = false});
     expect_same(parts, want, 0, layer.describe() + " steps of 64 and 136");
-    const auto more = run(layer, all, {{{1, 70, kPrefill}, {0, 128, kPrefill}}, {{0, 64, kPrefill}}, {{0, 8, kPrefill}}},
-                          {.sm_count = 1});
+    const auto more =
+        run(layer, all, {{{1, 70, kPrefill}, {0, 128, kPrefill}}, {{0, 64, kPrefill}}, {{0, 8, kPrefill}}},
+            {.sm_count = 1});
     expect_same(more, want, 0, layer.describe() + " steps of 128, 64 and 8");
   }
 }
@@ -279,8 +281,8 @@ TEST(Attention, LargePrefill) {
   for (const AttentionLayer& layer : large_layers()) {
     const Sequences sequences = {AttentionSequence(layer, 0, 4096 + 130, 1), AttentionSequence(layer, 40960, 200, 2),
                                  AttentionSequence(layer, 0, 65, 3)};
-    const auto want = run(layer, sequences, {{{0, 4226, kPrefill}, {1, 200, kPrefill}, {2, 65, kPrefill}}},
-                          {.sm_count = 132});
+    const auto want =
+        run(layer, sequences, {{{0, 4226, kPrefill}, {1, 200, kPrefill}, {2, 65, kPrefill}}}, {.sm_count = 132});
     expect_cpu(layer, sequences, want, "large prefill");
     const auto parts = run(layer, sequences,
                            {{{2, 64, kPrefill}, {0, 1024, kPrefill}, {1, 64, kPrefill}},
