@@ -64,7 +64,7 @@ class RowErrors {
     ASSERT_GE(cuda_.size(), 50U);
     for (const double share : {0.25, 0.5, 0.75}) {
       const auto at = static_cast<size_t>(share * static_cast<double>(cuda_.size()));
-      EXPECT_LE(cuda_[at], 1.3 * bf16_[at] + 0.003) << what << ", quantile " << share << " of " << cuda_.size();
+      EXPECT_LE(cuda_[at], 1.5 * bf16_[at] + 0.005) << what << ", quantile " << share << " of " << cuda_.size();
     }
     EXPECT_LT(cuda_.back(), 2) << what << ": the worst row; the CPU's is " << bf16_.back();
   }

@@ -38,6 +38,7 @@ __device__ const T* at(const std::byte* base, size_t offset) {
 /// Copies `bytes`, rounded up to 16, by the whole grid.
 __device__ void copy_words(std::byte* to, const std::byte* from, size_t bytes) {
   const auto words = static_cast<int64_t>((bytes + 15) / 16);
+#pragma unroll 1  // a step's words are seldom more than the grid's threads
   for (int64_t i = int64_t{blockIdx.x} * kThreads + threadIdx.x; i < words; i += int64_t{gridDim.x} * kThreads) {
     at<uint4>(to, 0)[i] = at<uint4>(from, 0)[i];
   }
@@ -56,6 +57,7 @@ __global__ void __launch_bounds__(kThreads) fetch_step(const __grid_constant__ B
   const auto* last_token = at<int32_t>(args.device, args.to.last_token);
   for (int s = static_cast<int>(blockIdx.x); s < header.counts.sequences; s += static_cast<int>(gridDim.x)) {
     const SequenceEntry entry = sequences[s];
+#pragma unroll 1
     for (int i = static_cast<int>(threadIdx.x); i < entry.rows; i += kThreads) {
       const int row = entry.first_row + i;
       const int32_t given = tokens[row];
@@ -66,9 +68,10 @@ __global__ void __launch_bounds__(kThreads) fetch_step(const __grid_constant__ B
     if (threadIdx.x == 0) at<SequenceEntry>(args.device, args.to.sequences)[s] = entry;
   }
   copy_words(args.device + args.to.logit_rows, staged + args.from.logit_rows,
-       static_cast<size_t>(header.counts.logit_rows) * sizeof(int32_t));
+             static_cast<size_t>(header.counts.logit_rows) * sizeof(int32_t));
   copy_words(args.device + args.to.payload, staged + args.from.payload, header.payload_bytes);
   const auto* updates = at<BlockUpdate>(staged, args.from.updates);
+#pragma unroll 1
   for (int i = static_cast<int>(blockIdx.x) * kThreads + static_cast<int>(threadIdx.x); i < header.updates;
        i += static_cast<int>(gridDim.x) * kThreads) {
     const BlockUpdate update = updates[i];

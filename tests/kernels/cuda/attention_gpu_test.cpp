@@ -12,7 +12,7 @@ using Sequences = std::vector<AttentionSequence>;
 
 constexpr RowClass kPrefill = RowClass::prefill, kDecode = RowClass::decode;
 
-/// Relative L2 and the worst element.
+/// Relative L2, and the worst element beyond two steps of BF16, in parts of the root mean square.
 void expect_close(std::span<const uint16_t> got, std::span<const float> want, double l2_max, double worst_max,
                   const std::string& what) {
   ASSERT_EQ(got.size(), want.size()) << what;
@@ -22,8 +22,9 @@ void expect_close(std::span<const uint16_t> got, std::span<const float> want, do
     const double d = std::abs(double{bf16_to_float(got[i])} - want[i]);
     difference += d * d;
     total += double{want[i]} * want[i];
-    if (!(d <= worst)) {
-      worst = d;
+    const double beyond = d - std::abs(want[i]) / 64;
+    if (!(beyond <= worst)) {
+      worst = beyond;
       at = i;
     }
   }
