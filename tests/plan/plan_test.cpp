@@ -124,7 +124,12 @@ TEST(Plan, RefusesWhatNoKernelAccepts) {
     return status.message();
   };
   EXPECT_TRUE(validate(good).ok());
-  EXPECT_THAT(refusal([](Desc& d) { d.format = WeightFormat::bf16; }), HasSubstr("found BF16"));
+  EXPECT_THAT(refusal([](Desc& d) { d.format = WeightFormat::f16; }), HasSubstr("found F16"));
+  EXPECT_THAT(refusal([](Desc& d) {
+                d.format = WeightFormat::bf16;
+                d.path = Path::w4a4;
+              }),
+              HasSubstr("found BF16"));
   EXPECT_EQ(refusal([](Desc& d) { d.hidden = 100; }),
             "the hidden size is 100, expected a positive multiple of 64, at most 65536");
   EXPECT_THAT(refusal([](Desc& d) { d.hidden = 0; }), HasSubstr("is 0"));
