@@ -15,6 +15,7 @@
 #include "kernels/ptx/mbarrier.cuh"
 #include "kernels/ptx/mma_bf16.cuh"
 #include "kernels/ptx/shared_memory.cuh"
+#include "kernels/ptx/unhoisted.cuh"
 
 // Attention of decode rows. A unit is (sequence, KV head, row group, split of 256 positions), or more splits of them in
 // turn. The M operand of the MMA is (position, query head), 16 or 32 rows. In K each of four warps takes 64 positions,
@@ -499,12 +500,6 @@ struct DecodeBlock {
 
   // ---- a unit ----
 
-  __device__ void write(const DecodeUnit& u, const typename D::Softmax& state) const {
-    const Rows<dim, false> rows{smem};
-    if (warp < D::kValueWarps) put_rows(args, state, rows, 0, [&](int n) { return pair_dim(n); });
-    write_rows(args, rows, {u.sequence.first_row + u.first, u.kv_head, u.live_rows});
-  }
-
   /// Whether a row sees any of split, or superblock, i.
   [[nodiscard]] __device__ auto sees(const DecodeUnit& u, bool superblocks, int i) const {
     const int first = i * kDecodeSplitTokens * (superblocks ? kDecodeSuperblock : 1);
@@ -543,12 +538,18 @@ struct DecodeBlock {
       attend(u, split, state, before_first_write);
       accumulate<kDecodeSuperblock>(split, u.begin, u.end, u.parts.running, slots, state, warp == 0, seen_by);
     }
-    if (u.parts.parts > 1 &&
-        !combine(u.parts, reinterpret_cast<int32_t*>(args.workspace), args.plan.decode_slots, slots, state, warp == 0,
-                 reinterpret_cast<int32_t*>(smem + D::kExchange), seen_by)) {
+    const PutRows<dim> put{args, {smem}, ptx::unhoisted(0)};
+    const auto put_dim = [&](int n) { return pair_dim(n); };
+    if (u.parts.parts == 1) {
+      if (warp < D::kValueWarps) put.all(state, put_dim);
+    } else if (!combine(u.parts, reinterpret_cast<int32_t*>(args.workspace), args.plan.decode_slots, slots, state,
+                        warp == 0, reinterpret_cast<int32_t*>(smem + D::kExchange), seen_by,
+                        [&](int b, int half, int first_tile, const auto& batch) {
+                          if (warp < D::kValueWarps) put.some(b, half, first_tile, batch, put_dim);
+                        })) {
       return;
     }
-    write(u, state);
+    write_rows(args, put.rows, {u.sequence.first_row + u.first, u.kv_head, u.live_rows});
   }
 };
 

@@ -14,6 +14,7 @@
 #include "kernels/ptx/mbarrier.cuh"
 #include "kernels/ptx/mma_bf16.cuh"
 #include "kernels/ptx/shared_memory.cuh"
+#include "kernels/ptx/unhoisted.cuh"
 
 // Attention of prefill rows. One kernel stores K and V of all of them; in the next a unit is (sequence, query tile, KV
 // head, split of 4,096 positions), or more splits in turn. A query tile is up to 128 rows (position, query head), 16 a
@@ -65,8 +66,9 @@ struct PrefillShape {
   static_assert(kPrefillRows * dim * 2 == 2 * kTileBytes);
   static constexpr int kWords = 3 * kTileBytes;
   static constexpr int kFirstNan = kWords + 16;
-  static constexpr int kUnit = kFirstNan + dim, kUnitBytes = 128;
-  static constexpr int kBytes = kUnit + kUnitBytes;
+  static constexpr int kUnit = kFirstNan + dim, kBlocks = kUnit + 128;
+  static constexpr int kSplitTiles = kPrefillSplitTokens / kTileTokens;
+  static constexpr int kBytes = kBlocks + kSplitTiles * 4;
   static_assert(kBytes <= 101376);
 
   using Softmax = State<1, dim / 8>;
@@ -80,6 +82,7 @@ struct PrefillUnit {
   int first = 0, positions = 0;  // of the sequence's rows in this step
   int splits = 0;                // of these rows
   int begin = 0, end = 0;        // ours; maybe none
+  int last_tile = 0;             // KV tile of these rows
   int live_rows = 0;
   Parts parts;
 
@@ -123,6 +126,7 @@ struct PrefillUnits {
     u.positions = min(tile_positions, s.rows - u.first);
     u.splits = u.last_position() / kPrefillSplitTokens + 1;
     u.live_rows = u.positions * args.group;
+    u.last_tile = u.last_position() / kBlockTokens;
     const int grain_splits = grain == Grain::split ? 1 : grain == Grain::superblock ? kPrefillSuperblock : u.splits;
     u.begin = part * grain_splits;
     u.end = min(u.begin + grain_splits, u.splits);
@@ -146,10 +150,14 @@ struct PrefillBlock {
   uint32_t smem_address;
   int warp, lane;
 
-  // Of a split.
-  int first_tile = 0, tiles = 0;  // of the KV tiles
-  int blocks = 0;                 // lane L: block of tile 32 i + L, of the 32 tiles that are being requested
-  int issued = 0;                 // stages
+  int split = 0;
+  int issued = 0;  // stages of the split
+
+  /// KV tiles of the split.
+  [[nodiscard]] __device__ int tiles(const PrefillUnit& u) const {
+    return min(P::kSplitTiles, u.last_tile + 1 - split * P::kSplitTiles);
+  }
+  [[nodiscard]] __device__ int32_t* blocks() const { return reinterpret_cast<int32_t*>(smem + P::kBlocks); }
 
   // ---- tiles of K and V ----
 
@@ -159,15 +167,12 @@ struct PrefillBlock {
   /// Requests the next stage; a group, also behind the last.
   __device__ void issue(const PrefillUnit& u) {
     const int tile = issued / 2;
-    if (issued % 64 == 0 && tile < tiles) {
-      const int entry = first_tile + min(tile + lane, tiles - 1);
-      blocks = __ldcg(args.tables.block_tables + u.sequence.slot * args.tables.block_table_stride + entry);
-    }
-    if (tile < tiles) {
+    if (tile < tiles(u)) {
       constexpr int kRowChunks = P::kStoredBytes / P::kTileTokens / 16, kTileChunks = P::kStoredBytes / 16;
       static_assert(kPrefillThreads / kRowChunks % 8 == 0, "a thread's rows are swizzled alike");
-      const int thread = static_cast<int>(threadIdx.x), row = thread / kRowChunks, chunk = thread % kRowChunks;
-      const int block = __shfl_sync(kAll, blocks, tile % 32);
+      const int thread = ptx::unhoisted(static_cast<int>(threadIdx.x)), row = thread / kRowChunks,
+                chunk = thread % kRowChunks;
+      const int block = blocks()[tile];
       const std::byte* from = (issued % 2 == 0 ? args.kv.keys : args.kv.values) +
                               cache_offset<dim, P::fp8>(args, block, u.kv_head, 0) + thread * 16;
       const uint32_t to =
@@ -414,18 +419,14 @@ struct PrefillBlock {
 
   // ---- a unit ----
 
-  __device__ void write(const PrefillUnit& u, const typename P::Softmax& state) const {
-    const Rows<dim, false> rows{smem};
-    put_rows(args, state, rows, 16 * warp, [&](int n) { return 8 * n + 2 * (lane % 4); });
-    write_rows(args, rows, {u.sequence.first_row + u.first, u.kv_head, u.live_rows});
-  }
-
   /// The state of one split. Q is made anew for each, so that it need not stay while states are merged.
-  __device__ void attend(const PrefillUnit& u, int split, typename P::Softmax& state) {
-    constexpr int kSplitTiles = kPrefillSplitTokens / P::kTileTokens;
-    const int last_tile = u.last_position() / P::kTileTokens;
-    first_tile = split * kSplitTiles;
-    tiles = min(kSplitTiles, last_tile + 1 - first_tile);
+  __device__ void attend(const PrefillUnit& u, typename P::Softmax& state) {
+    if (static_cast<int>(threadIdx.x) < tiles(u)) {
+      const int entry = split * P::kSplitTiles + static_cast<int>(threadIdx.x);
+      blocks()[threadIdx.x] =
+          __ldcg(args.tables.block_tables + u.sequence.slot * args.tables.block_table_stride + entry);
+    }
+    __syncthreads();
     issued = 0;
     Query query;
 #pragma unroll
@@ -433,18 +434,18 @@ struct PrefillBlock {
     load_query(u, query);
     clear(state);
 #pragma unroll 1
-    for (int tile = first_tile; tile < first_tile + tiles; ++tile) {
+    do {
       uint32_t p[4][4];
       const uint32_t keys = next_stage(u);
-      if (live(u)) {
-        Scores scores;
-        multiply_keys(keys, query, scores);
-        softmax(u, tile, scores, state, p);
-      }
+      const int tile = split * P::kSplitTiles + (issued - P::kAhead) / 2;
+      // By warps without rows too: a branch here takes registers that there are not. Their product with V is left out.
+      Scores scores;
+      multiply_keys(keys, query, scores);
+      softmax(u, tile, scores, state, p);
       const uint32_t values = next_stage(u);
-      if (tile == last_tile) clean(u, tile, values, state);
+      if (tile == u.last_tile) clean(u, tile, values, state);
       if (live(u)) multiply_values(values, p, state);
-    }
+    } while (issued < 2 * tiles(u) + P::kAhead);
     ptx::cp_async_wait_group<0>();
     __syncthreads();  // shared memory may be written again
 #pragma unroll
@@ -459,16 +460,22 @@ struct PrefillBlock {
     const auto sees = [](bool, int) { return [](int, int) { return true; }; };  // a tile's rows see the same splits
     typename P::Softmax state;
 #pragma unroll 1
-    for (int split = u.begin; split < u.end; ++split) {
-      attend(u, split, state);
+    for (split = u.begin; split < u.end; ++split) {
+      attend(u, state);
       accumulate<kPrefillSuperblock>(split, u.begin, u.end, u.parts.running, slots, state, true, sees);
     }
-    if (u.parts.parts > 1 &&
-        !combine(u.parts, reinterpret_cast<int32_t*>(args.workspace + kPrefillTicketsOffset), args.plan.prefill_slots,
-                 slots, state, true, reinterpret_cast<int32_t*>(smem + P::kWords), sees)) {
+    const PutRows<dim> put{args, {smem}, ptx::unhoisted(16 * warp)};
+    const auto pair_dim = [&](int n) { return 8 * n + 2 * (lane % 4); };
+    if (u.parts.parts == 1) {
+      put.all(state, pair_dim);
+    } else if (!combine(u.parts, reinterpret_cast<int32_t*>(args.workspace + kPrefillTicketsOffset),
+                        args.plan.prefill_slots, slots, state, true, reinterpret_cast<int32_t*>(smem + P::kWords), sees,
+                        [&](int b, int half, int first_tile, const auto& batch) {
+                          put.some(b, half, first_tile, batch, pair_dim);
+                        })) {
       return;
     }
-    write(u, state);
+    write_rows(args, put.rows, {u.sequence.first_row + u.first, u.kv_head, u.live_rows});
   }
 };
 

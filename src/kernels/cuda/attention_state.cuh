@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -82,25 +83,6 @@ struct Slots {
     }
   }
 
-  __device__ void load(int64_t slot, S& s) const {
-#pragma unroll
-    for (int b = 0; b < blocks; ++b) {
-#pragma unroll
-      for (int half = 0; half < 2; ++half) {
-        if (!live(b, half)) continue;
-        const float2* from = sums(slot, b, half);
-        const float2 r = __ldcg(row(slot, b, half));
-        s.max[b][half] = r.x, s.sum[b][half] = r.y;
-#pragma unroll
-        for (int n = 0; n < tiles; ++n) {
-          const float2 v = __ldcg(from + n * threads);
-          s.o[b][n][2 * half] = v.x, s.o[b][n][2 * half + 1] = v.y;
-          after_tile<tiles>(n);
-        }
-      }
-    }
-  }
-
   /// s becomes the earlier state in memory, then s, which is left out for rows that have not seen any of it.
   template <typename Sees>
   __device__ void put_before(int64_t slot, S& s, const Sees& sees) const {
@@ -126,28 +108,76 @@ struct Slots {
     }
   }
 
-  /// s, then the later state in memory, for rows that have seen any of it.
-  template <typename Sees>
-  __device__ void append(S& s, int64_t slot, const Sees& sees) const {
+  /// A few tiles of a thread's sums in one block's half.
+  static constexpr int kBatch = std::min(tiles, 8);
+  struct Batch {
+    float2 o[kBatch];
+    float max, sum;
+
+    __device__ void load(const Slots& slots, int64_t slot, int b, int half, int first_tile) {
+      const float2 r = __ldcg(slots.row(slot, b, half));
+      max = r.x, sum = r.y;
+      const float2* from = slots.sums(slot, b, half) + first_tile * threads;
 #pragma unroll
-    for (int b = 0; b < blocks; ++b) {
+      for (int n = 0; n < kBatch; ++n) o[n] = __ldcg(from + n * threads);
+    }
+    __device__ void append(const Batch& later) {
+      const Merge merge(max, sum, later.max, later.sum);
 #pragma unroll
-      for (int half = 0; half < 2; ++half) {
-        if (!live(b, half)) continue;
-        const bool seen = sees(b, half);
-        const float2* from = sums(slot, b, half);
-        const float2 r = __ldcg(row(slot, b, half));
-        float max = s.max[b][half], sum = s.sum[b][half];
-        const Merge merge(max, sum, r.x, r.y);
-        if (seen) s.max[b][half] = max, s.sum[b][half] = sum;
+      for (int n = 0; n < kBatch; ++n) o[n] = {merge(o[n].x, later.o[n].x), merge(o[n].y, later.o[n].y)};
+    }
+  };
+
+  /// Merges the states of `count` slots from `first` on, `stride` apart, in ascending order. sees(i, block, half):
+  /// whether the thread's row has seen any of the i-th. emit(block, half, first tile, Batch).
+  template <typename Sees, typename Emit>
+  __device__ void merge(int64_t first, int64_t stride, int count, const Sees& sees, const Emit& emit) const {
+    constexpr int kAtOnce = 4;  // slots: their loads are under way together
+#pragma unroll 1
+    for (int part = 0; part < blocks * 2 * (tiles / kBatch); ++part) {
+      const int b = part / (tiles / kBatch) / 2, half = part / (tiles / kBatch) % 2;
+      const int first_tile = part % (tiles / kBatch) * kBatch;
+      if (!live(b, half)) continue;
+      Batch total;
+      total.load(*this, first, b, half, first_tile);
+#pragma unroll 1
+      for (int i = 1; i < count; i += kAtOnce) {
+        Batch next[kAtOnce];
 #pragma unroll
-        for (int n = 0; n < tiles; ++n) {
-          const float2 v = __ldcg(from + n * threads);
-          if (seen) s.o[b][n][2 * half] = merge(s.o[b][n][2 * half], v.x);
-          if (seen) s.o[b][n][2 * half + 1] = merge(s.o[b][n][2 * half + 1], v.y);
-          after_tile<tiles>(n);
+        for (int k = 0; k < kAtOnce; ++k) {
+          next[k].load(*this, first + min(i + k, count - 1) * stride, b, half, first_tile);
+        }
+#pragma unroll
+        for (int k = 0; k < kAtOnce; ++k) {
+          if (i + k < count && sees(i + k, b, half)) total.append(next[k]);
         }
       }
+      emit(b, half, first_tile, total);
+    }
+  }
+
+  /// The same, to the first slot. Rows' maxima and sums follow when every warp has read them.
+  template <typename Sees>
+  __device__ void merge_in_place(int64_t first, int64_t stride, int count, const Sees& sees, bool writes_rows) const {
+    merge(first, stride, count, sees, [&](int b, int half, int first_tile, const Batch& total) {
+      float2* to = sums(first, b, half) + first_tile * threads;
+#pragma unroll
+      for (int n = 0; n < kBatch; ++n) __stcg(to + n * threads, total.o[n]);
+    });
+    __syncthreads();
+    if (!writes_rows) return;
+#pragma unroll 1
+    for (int part = 0; part < blocks * 2; ++part) {
+      const int b = part / 2, half = part % 2;
+      if (!live(b, half)) continue;
+      float2 total = __ldcg(row(first, b, half));
+#pragma unroll 1
+      for (int i = 1; i < count; ++i) {
+        const float2 r = __ldcg(row(first + i * stride, b, half));
+        if (sees(i, b, half)) Merge(total.x, total.y, r.x, r.y);
+      }
+      __syncwarp();  // all four lanes of the row have read it
+      if (threadIdx.x % 4 == 0) __stcg(row(first, b, half), total);
     }
   }
 };
@@ -195,29 +225,30 @@ __device__ inline bool last_to_come(int32_t* ticket, int expected, int32_t* word
   return last;
 }
 
-/// Lays down this part's state; in the last block to come, s becomes the state of all parts. Returns whether this is
-/// that block. The order of arrival decides who merges, not what. tickets: [2, slots], of superblocks, at the slot of
-/// their first part, then of all parts, at that of part 0. sees(superblocks, i): whether a row has seen any of part or
-/// superblock i, given as a function of (block, half).
-template <typename Slots, typename Sees>
+/// Lays down this part's state; the last block to come merges all parts and gives the whole to emit (Slots::merge).
+/// Returns whether this is that block. The order of arrival decides who merges, not what. tickets: [2, slots], of
+/// superblocks, at the slot of their first part, then of all parts, at that of part 0. sees(superblocks, i): whether a
+/// row has seen any of part or superblock i, given as a function of (block, half).
+template <typename Slots, typename Sees, typename Emit>
 __device__ inline bool combine(const Parts& p, int32_t* tickets, int ticket_slots, const Slots& slots,
-                               typename Slots::S& s, bool writes_rows, int32_t* word, const Sees& sees) {
+                               const typename Slots::S& s, bool writes_rows, int32_t* word, const Sees& sees,
+                               const Emit& emit) {
   slots.store(p.slot(p.part), s, writes_rows);
   if (p.superblock > 1) {
     const int first = p.part / p.superblock * p.superblock, count = min(p.superblock, p.parts - first);
     if (!last_to_come(tickets + p.slot(first), count, word)) return false;
-    slots.load(p.slot(first), s);
-#pragma unroll 1
-    for (int i = first + 1; i < first + count; ++i) slots.append(s, p.slot(i), sees(false, i));
-    if (count == p.parts) return true;
-    __syncthreads();  // every warp has read its rows
-    slots.store(p.slot(first), s, writes_rows);
+    const auto sees_part = [&](int i, int b, int half) { return sees(false, first + i)(b, half); };
+    if (count == p.parts) {
+      slots.merge(p.slot(first), p.stride, count, sees_part, emit);
+      return true;
+    }
+    slots.merge_in_place(p.slot(first), p.stride, count, sees_part, writes_rows);
   }
   const int superblocks = (p.parts + p.superblock - 1) / p.superblock;
   if (!last_to_come(tickets + ticket_slots + p.slot(0), superblocks, word)) return false;
-  slots.load(p.slot(0), s);
-#pragma unroll 1
-  for (int i = 1; i < superblocks; ++i) slots.append(s, p.slot(i * p.superblock), sees(true, i));
+  slots.merge(
+      p.slot(0), int64_t{p.stride} * p.superblock, superblocks,
+      [&](int i, int b, int half) { return sees(true, i)(b, half); }, emit);
   return true;
 }
 
@@ -234,26 +265,46 @@ struct OutputRows {
   int live_rows = 0;
 };
 
-/// Divides the sums of a complete state, as rows in shared memory. pair_dim(tile): of the first two of its four sums.
-template <int dim, int blocks, int tiles, typename PairDim>
-__device__ inline void put_rows(const LaunchArgs& args, const State<blocks, tiles>& s, const Rows<dim, false>& rows,
-                                int first_row, const PairDim& pair_dim) {
-  const float scale = args.kv.dtype == DType::f8_e4m3 ? args.kv.v_scale : 1.0F;
+/// Divides sums, as rows in shared memory.
+template <int dim>
+struct PutRows {
+  const LaunchArgs& args;
+  Rows<dim, false> rows;
+  int first_row;  // of the warp
+
+  __device__ uint16_t* at(int b, int half, int d) const {
+    return rows.element(first_row + 16 * b + 8 * half + static_cast<int>(threadIdx.x) % 32 / 4, d);
+  }
+  __device__ void put(uint16_t* to, float low, float high, float inverse) const {
+    const float scale = args.kv.dtype == DType::f8_e4m3 ? args.kv.v_scale : 1.0F;
+    const auto attended = [&](float o) { return __fmul_rn(__fmul_rn(o, inverse), scale); };
+    *reinterpret_cast<uint32_t*>(to) = ptx::cvt_bf16x2(attended(high), attended(low));
+  }
+
+  /// A complete state in registers. pair_dim(tile): of the first two of its four sums.
+  template <int blocks, int tiles, typename PairDim>
+  __device__ void all(const State<blocks, tiles>& s, const PairDim& pair_dim) const {
 #pragma unroll
-  for (int b = 0; b < blocks; ++b) {
+    for (int b = 0; b < blocks; ++b) {
 #pragma unroll
-    for (int half = 0; half < 2; ++half) {
-      const float inverse = __fdiv_rn(1.0F, s.sum[b][half]);
-      const auto attended = [&](float o) { return __fmul_rn(__fmul_rn(o, inverse), scale); };
-      const int row = first_row + 16 * b + 8 * half + static_cast<int>(threadIdx.x) % 32 / 4;
+      for (int half = 0; half < 2; ++half) {
+        const float inverse = __fdiv_rn(1.0F, s.sum[b][half]);
 #pragma unroll
-      for (int n = 0; n < tiles; ++n) {
-        *reinterpret_cast<uint32_t*>(rows.element(row, pair_dim(n))) =
-            ptx::cvt_bf16x2(attended(s.o[b][n][2 * half + 1]), attended(s.o[b][n][2 * half]));
+        for (int n = 0; n < tiles; ++n) {
+          put(at(b, half, pair_dim(n)), s.o[b][n][2 * half], s.o[b][n][2 * half + 1], inverse);
+        }
       }
     }
   }
-}
+  /// A few tiles of one.
+  template <typename Batch, typename PairDim>
+  __device__ void some(int b, int half, int first_tile, const Batch& batch, const PairDim& pair_dim) const {
+    const float inverse = __fdiv_rn(1.0F, batch.sum);
+    int n = first_tile;
+#pragma unroll
+    for (const float2& o : batch.o) put(at(b, half, pair_dim(n++)), o.x, o.y, inverse);
+  }
+};
 
 /// Gates the rows and writes them out, by the whole block.
 template <int dim>

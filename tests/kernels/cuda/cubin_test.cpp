@@ -264,6 +264,27 @@ TEST(Cubin, GatedDeltaNetUsesNoLocalMemory) {
   EXPECT_EQ(found, all);
 }
 
+TEST(Cubin, AttentionUsesNoLocalMemory) {
+  constexpr int kThreadsOfDecode = 128, kThreadsOfPrefill = 256, kRegistersOfSm = 65536;
+  int decode = 0, prefill = 0, store = 0;
+  for (const auto& [name, kernel] : library_kernels()) {
+    const bool decodes = name.find("attention_decode") != std::string::npos;
+    const bool prefills = name.find("attention_prefill") != std::string::npos;
+    const bool stores = name.find("store_prefill") != std::string::npos;
+    if (!decodes && !prefills && !stores) continue;
+    EXPECT_EQ(kernel.frame_bytes, 0) << name << " sm_" << kernel.architecture << " spills";
+    EXPECT_EQ(count(kernel, kLoadLocal) + count(kernel, kStoreLocal), 0) << name << " sm_" << kernel.architecture;
+    EXPECT_LE(kernel.shared_bytes, plan::kSmemReservedPerBlock) << name << ": all of it is dynamic";
+    if (decodes) EXPECT_LE(2 * kThreadsOfDecode * kernel.registers, kRegistersOfSm) << name << ": two blocks on an SM";
+    if (prefills) EXPECT_LE(kThreadsOfPrefill * kernel.registers, kRegistersOfSm) << name;
+    if (decodes || prefills) EXPECT_GE(count(kernel, kMmaBf16), 4) << name;
+    decode += decodes ? 1 : 0, prefill += prefills ? 1 : 0, store += stores ? 1 : 0;
+  }
+  EXPECT_EQ(decode, 24) << "head_dim 32, 64, and 128, 256 with one and two row blocks; two caches, two architectures";
+  EXPECT_EQ(prefill, 16);
+  EXPECT_EQ(store, 16);
+}
+
 TEST(Cubin, CodeIsUnder20Megabytes) {
   int64_t bytes = 0;
   for (const auto& [name, kernel] : library_kernels()) bytes += kernel.code_bytes;
