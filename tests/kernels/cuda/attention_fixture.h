@@ -240,12 +240,15 @@ inline AttentionOnGpu::AttentionOnGpu(const AttentionLayer& layer, std::span<con
   for (const auto* v : {&layer.q_norm, &layer.k_norm, &layer.inv_freq}) constants_.emplace_back(*v);
 }
 
-/// Every byte that is not stored is 0xff: NaN in both types.
+/// What is not stored is NaN, in BF16 every other value an infinity.
 inline std::vector<std::byte> AttentionOnGpu::initial_cache(bool keys) const {
   const auto blocks = static_cast<size_t>(
       std::count_if(tables_.begin(), tables_.end(), [](int32_t id) { return id < int32_t{1} << 30; }));
   std::vector<std::byte> bytes(std::max<size_t>(blocks, 1) * kv_block_bytes(layer_.dtype, layer_.shape),
                                std::byte{0xff});
+  if (layer_.dtype == DType::bf16) {
+    for (size_t at = 0; at < bytes.size(); at += 4) bytes[at] = std::byte{0x80}, bytes[at + 1] = std::byte{0x7f};
+  }
   const int dim = layer_.shape.head_dim;
   for (size_t i = 0; i < sequences_.size(); ++i) {
     const AttentionSequence& s = sequences_[i];

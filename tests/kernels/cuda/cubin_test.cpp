@@ -275,9 +275,15 @@ TEST(Cubin, AttentionUsesNoLocalMemory) {
     EXPECT_EQ(kernel.frame_bytes, 0) << name << " sm_" << kernel.architecture << " spills";
     EXPECT_EQ(count(kernel, kLoadLocal) + count(kernel, kStoreLocal), 0) << name << " sm_" << kernel.architecture;
     EXPECT_LE(kernel.shared_bytes, plan::kSmemReservedPerBlock) << name << ": all of it is dynamic";
-    if (decodes) EXPECT_LE(2 * kThreadsOfDecode * kernel.registers, kRegistersOfSm) << name << ": two blocks on an SM";
-    if (prefills) EXPECT_LE(kThreadsOfPrefill * kernel.registers, kRegistersOfSm) << name;
-    if (decodes || prefills) EXPECT_GE(count(kernel, kMmaBf16), 4) << name;
+    if (decodes) {
+      EXPECT_LE(2 * kThreadsOfDecode * kernel.registers, kRegistersOfSm) << name << ": two blocks on an SM";
+    }
+    if (prefills) {
+      EXPECT_LE(kThreadsOfPrefill * kernel.registers, kRegistersOfSm) << name;
+    }
+    if (decodes || prefills) {
+      EXPECT_GE(count(kernel, kMmaBf16), 4) << name;
+    }
     decode += decodes ? 1 : 0, prefill += prefills ? 1 : 0, store += stores ? 1 : 0;
   }
   EXPECT_EQ(decode, 24) << "head_dim 32, 64, and 128, 256 with one and two row blocks; two caches, two architectures";
