@@ -1,20 +1,22 @@
 #!/usr/bin/env bash
-# Everything of the CUDA kernels that needs a GPU.
+# Everything that needs a GPU.
 #   scripts/gpu_check.sh build <build directory>             builds what is run
 #   scripts/gpu_check.sh bundle <build directory> <folder>   its binaries with their libraries, for another machine
 #   scripts/gpu_check.sh run <build directory or bundle> [output directory [part ...]]
-# Parts, all of them unless named: quick (small cases, times with the plan's tiles), tune (tuning, selftest, times with
-# tuned tiles and of tiles), profile (Nsight Compute on the two products of a layer), torch (PyTorch's BF16 grouped
-# product), sanitize (compute-sanitizer), large (every number of tokens, a thousand repeats). Output: a log for each
-# step; bench_*.txt are the tables. Ends with a line for each step.
+# Parts, all of them unless named: quick (small cases of kernels, models and the engine, times with the plan's tiles),
+# tune (tuning, selftest, times with tuned tiles and of tiles), profile (Nsight Compute on the two products of a MoE
+# layer), torch (PyTorch's BF16 grouped product), sanitize (compute-sanitizer), large (large cases, a thousand repeats).
+# A bundle has no tests of models and the engine, which read files of this repository. Output: a log for each step;
+# bench_*.txt are the tables. Ends with a line for each step.
 set -uo pipefail
 cd "$(dirname "$0")/.."
-binaries=(bin/tessera tests/device/device_test tests/kernels/cuda/moe_gpu_test tests/kernels/cuda/w4a4_gpu_test)
+tests=(device/device_test kernels/cuda/{moe,w4a4,dense,attention,delta_net,sample}_gpu_test)
+binaries=(bin/tessera "${tests[@]/#/tests/}")
 mode=${1:?build, bundle or run}
 from=${2:?a folder}
 
 if [ "$mode" = build ]; then
-  cmake --preset cuda -B "$from" && ninja -C "$from" tessera device_test moe_gpu_test w4a4_gpu_test
+  cmake --preset cuda -B "$from" && ninja -C "$from" tessera gpu_tests
   exit
 fi
 if [ "$mode" = bundle ]; then
@@ -43,8 +45,9 @@ run() {  # seconds, log, command...
   local code=$?
   steps+=("$(printf '%-4s %4d s  %s' "$([ $code -eq 0 ] && echo ok || echo "$code")" $((SECONDS - begin)) "$log: $*")")
 }
+[ -d "$from/lib" ] || tests+=(model/model_gpu_test engine/engine_gpu_test)
 moe_test=$from/tests/kernels/cuda/moe_gpu_test
-w4a4_test=$from/tests/kernels/cuda/w4a4_gpu_test
+model_test=$from/tests/model/model_gpu_test
 tessera=$from/bin/tessera
 for part in "${@:4}"; do
   case $part in quick | tune | profile | torch | sanitize | large) ;; *)
@@ -56,10 +59,11 @@ done
 wanted() { [ -z "$parts" ] || [[ " $parts " == *" $1 "* ]]; }
 parts="${*:4}"
 if wanted quick; then
-  run 30 device.log "$from/tests/device/device_test"
-  run 60 small.log "$moe_test" --gtest_filter='-*Large*'
-  run 60 mma.log "$w4a4_test" --gtest_filter='Fp4MmaOnGpu*'
+  for test in "${tests[@]}"; do
+    run 120 "${test##*/}.log" "$from/tests/$test" --gtest_filter='-*Large*:*Depths*'
+  done
   run 120 bench_untuned.txt "$tessera" bench moe --read-tb-s 4.5
+  run 120 bench_engine.txt "$tessera" bench engine --preset 35b
 fi
 if wanted tune; then
   run 240 tune.log "$tessera" tune 397b 397b-tp4 35b --quiet
@@ -81,10 +85,16 @@ if wanted sanitize; then
   for tool in memcheck racecheck synccheck; do
     run 400 $tool.log compute-sanitizer --tool $tool --error-exitcode 1 "$moe_test" --gtest_filter='*Small*'
   done
+  for tool in memcheck racecheck synccheck initcheck; do
+    [ -x "$model_test" ] || continue
+    run 400 model_$tool.log compute-sanitizer --tool $tool --error-exitcode 1 "$model_test" \
+      --gtest_filter='CudaRunner.StatesAreCopied:CudaModel.BitsDoNotDependOnPrefillSplit'
+  done
 fi
 if wanted large; then
-  run 300 moe.log "$moe_test" --gtest_filter='*Large*'
-  run 300 w4a4.log "$w4a4_test" --gtest_filter='*Large*:*Depths*'
+  for test in "${tests[@]}"; do
+    run 300 "large_${test##*/}.log" "$from/tests/$test" --gtest_filter='*Large*:*Depths*'
+  done
 fi
 tail -n 30 "$out"/bench_*.txt 2>/dev/null
 printf '%s\n' "${steps[@]}" | tee "$out/steps.txt"
