@@ -109,7 +109,7 @@ struct FitReport {
   std::string device = "cpu";  // or "cuda:0", ...
   size_t available_bytes = 0;  // free now, on the device: the least of MemAvailable and what the cgroup limits leave,
                                // or what of a GPU's memory may be used
-  size_t reserve_bytes = 0;  // left alone
+  size_t reserve_bytes = 0;    // left alone
   size_t weight_bytes = 0;
   size_t workspace_bytes = 0;  // activations and logits of one step
   size_t kv_block_bytes = 0;   // 64 tokens, all attention layers
@@ -184,6 +184,8 @@ class Engine {
   [[nodiscard]] int64_t max_model_len() const;
   [[nodiscard]] const FitReport& fit() const;
   [[nodiscard]] EngineStats stats() const;
+  /// Not ok once the engine has stopped by an error of its device; requests get it too.
+  [[nodiscard]] Status status() const;
 
  private:
   struct Impl;

@@ -47,6 +47,22 @@ Expected<std::vector<GpuFacts>> list_gpus() {
   return gpus;
 }
 
+Status has_kernels(int index) {
+  TESSERA_CUDA_RETURN_IF_ERROR(cudaSetDevice(index));
+  cudaFuncAttributes attributes{};
+  const cudaError_t code = cudaFuncGetAttributes(&attributes, read_all);
+  if (code != cudaErrorNoKernelImageForDevice && code != cudaErrorInvalidDeviceFunction) {
+    return cuda_status(code, "cudaFuncGetAttributes");
+  }
+  (void)cudaGetLastError();  // not an error of what comes next
+  cudaDeviceProp p{};
+  TESSERA_CUDA_RETURN_IF_ERROR(cudaGetDeviceProperties(&p, index));
+  return {StatusCode::unsupported,
+          "GPU " + std::to_string(index) + " (" + p.name + ") has compute capability " + std::to_string(p.major) + "." +
+              std::to_string(p.minor) +
+              ", for which this build has no kernels; it has them for " TESSERA_CUDA_BUILT_FOR};
+}
+
 Expected<GpuMemory> gpu_memory(int index) {
   GpuMemory memory;
   TESSERA_CUDA_RETURN_IF_ERROR(cudaSetDevice(index));

@@ -25,6 +25,9 @@ struct GpuFacts {
 /// `unsupported`: "built without CUDA", and how to build with it.
 Expected<std::vector<GpuFacts>> list_gpus();
 
+/// Whether this build has machine code for GPU `index`; `unsupported` names the GPU and its compute capability.
+Status has_kernels(int index);
+
 /// Memory of GPU `index`, bytes: what other processes hold is not free.
 struct GpuMemory {
   size_t free_bytes = 0;

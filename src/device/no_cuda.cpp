@@ -13,6 +13,7 @@ Status built_without_cuda() {
 }  // namespace
 
 Expected<std::vector<GpuFacts>> list_gpus() { return built_without_cuda(); }
+Status has_kernels(int /*index*/) { return built_without_cuda(); }
 Expected<GpuMemory> gpu_memory(int /*index*/) { return built_without_cuda(); }
 Expected<double> measure_read_rate(int /*index*/, size_t /*bytes*/) { return built_without_cuda(); }
 

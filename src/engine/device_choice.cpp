@@ -11,7 +11,10 @@ Expected<std::optional<int>> choose_gpu(const std::string& device, bool needs_cp
   if (device == "auto") {
     if (needs_cpu) return std::optional<int>();
     const auto gpus = device::list_gpus();
-    return gpus.ok() && !gpus->empty() ? std::optional<int>(0) : std::optional<int>();
+    for (int i = 0; gpus.ok() && i < static_cast<int>(gpus->size()); ++i) {
+      if (device::has_kernels(i).ok()) return std::optional<int>(i);
+    }
+    return std::optional<int>();
   }
   int index = 0;
   if (device != "cuda") {
@@ -31,6 +34,7 @@ Expected<std::optional<int>> choose_gpu(const std::string& device, bool needs_cp
     return error(StatusCode::not_found, "device is '{}', and this process sees {} GPU{}, counted from 0", device,
                  gpus.size(), gpus.size() == 1 ? "" : "s");
   }
+  TESSERA_RETURN_IF_ERROR(device::has_kernels(index));
   return std::optional<int>(index);
 }
 

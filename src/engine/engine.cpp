@@ -220,6 +220,8 @@ Status Engine::Impl::load_runner(const OpenedModel& opened, const Settings& sett
                                                              .samples_max = samples_max}));
     return {};
   }
+  const auto list_words_max =
+      static_cast<int64_t>(2 * engine::kMaxLogitBias + engine::kMaxStopTokenIds + opened.eos_token_ids.size());
   TESSERA_ASSIGN_OR_RETURN(runner, model::make_cuda_runner({.model = model.get(),
                                                             .cache = cache.get(),
                                                             .gpu = *settings.gpu,
@@ -228,6 +230,7 @@ Status Engine::Impl::load_runner(const OpenedModel& opened, const Settings& sett
                                                             .sequence_blocks_max = static_cast<int32_t>(
                                                                 kernels::blocks_for(opened.fit.max_model_len)),
                                                             .samples_max = samples_max,
+                                                            .list_words_max = list_words_max,
                                                             .graphs = options.cuda_graphs,
                                                             .pdl = options.pdl}));
   return {};
@@ -318,6 +321,7 @@ Expected<std::vector<int32_t>> Engine::chat_prompt(const std::vector<ChatMessage
 const SamplingParams& Engine::default_sampling() const { return impl_->sampling; }
 int64_t Engine::max_model_len() const { return impl_->fit.max_model_len; }
 const FitReport& Engine::fit() const { return impl_->fit; }
+Status Engine::status() const { return impl_->loop->status(); }
 EngineStats Engine::stats() const { return impl_->loop->stats(); }
 
 }  // namespace tessera

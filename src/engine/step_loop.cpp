@@ -127,6 +127,11 @@ EngineStats StepLoop::stats() const {
   return stats;
 }
 
+Status StepLoop::status() const {
+  const std::lock_guard lock(mutex_);
+  return stopped_;
+}
+
 void StepLoop::close() { stop({StatusCode::cancelled, "the engine is shutting down"}); }
 
 void StepLoop::stop(Status why) {

@@ -67,6 +67,8 @@ class StepLoop {
   /// unavailable after an error of the runner.
   Expected<std::shared_ptr<EventChannel>> submit(Request request);
   [[nodiscard]] EngineStats stats() const;
+  /// Not ok once no request is taken any more: what submit() would answer.
+  [[nodiscard]] Status status() const;
   /// Makes run() return after the step it is in. Everything still open ends with FinishReason::cancelled.
   void close();
 

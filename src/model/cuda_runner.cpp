@@ -25,8 +25,7 @@ constexpr std::array<int32_t, 12> kBuckets = {1, 2, 4, 8, 12, 16, 24, 32, 48, 64
 /// A step that takes longer has hung: the slowest are prefills of 65,536 rows, some seconds.
 constexpr std::chrono::seconds kDeadline{120};
 /// Words of lists that the samples of a step may have: masks for a quarter of the rows, or thousands of biases.
-constexpr uint32_t kListWordsMin = 1 << 16;
-constexpr int64_t kHistoryTokens = int64_t{1} << 20;  // of the histories of one step
+constexpr int64_t kHistoryTokens = int64_t{1} << 20;  // of histories that are under way to the GPU
 
 using Graph = device::Handle<cudaGraph_t, cudaGraphDestroy>;
 using GraphExec = device::Handle<cudaGraphExec_t, cudaGraphExecDestroy>;
@@ -75,7 +74,7 @@ class CudaRunner final : public StepRunner {
 Status CudaRunner::take_memory() {
   const int64_t mask_words = (config().vocab_size + 31) / 32;
   capacity_ = {.rows_max = parts_.samples_max,
-               .pool_words = std::max(kListWordsMin, static_cast<uint32_t>(mask_words * parts_.samples_max))};
+               .pool_words = static_cast<uint32_t>((mask_words + parts_.list_words_max) * parts_.samples_max)};
   const kernels::PassShape shape{.rows_max = parts_.rows_max,
                                  .sequences_max = slots(),
                                  .logit_rows_max = parts_.samples_max,
@@ -153,8 +152,9 @@ Status CudaRunner::capture(int32_t rows) {
   const Status enqueued = enqueue(bounds);
   pass_->begun = pass_->ended = begun;  // nothing has run
   Graph graph;
-  TESSERA_CUDA_RETURN_IF_ERROR(cudaStreamEndCapture(stream, graph.fill()));
-  TESSERA_RETURN_IF_ERROR(enqueued);
+  const cudaError_t ended = cudaStreamEndCapture(stream, graph.fill());
+  TESSERA_RETURN_IF_ERROR(enqueued);  // says more
+  TESSERA_RETURN_IF_ERROR(device::cuda_status(ended, "cudaStreamEndCapture"));
   Bucket& bucket = buckets_.emplace_back();
   bucket.rows = rows;
   TESSERA_CUDA_RETURN_IF_ERROR(cudaGraphInstantiate(bucket.graph.fill(), graph.get(), 0));
@@ -195,10 +195,13 @@ Status CudaRunner::set_histories(std::span<const kernels::TokenHistory> historie
   int64_t used = 0;
   for (const kernels::TokenHistory& history : histories) {
     const auto tokens = static_cast<int64_t>(history.prompt.size() + history.output.size());
-    if (used + tokens > kHistoryTokens) {
-      return error(StatusCode::resource_exhausted,
-                   "the penalties of one step's sequences need {} tokens of history, and there is room for {}",
-                   used + tokens, kHistoryTokens);
+    if (used > 0 && used + tokens > kHistoryTokens) {  // many long answers come back at once
+      TESSERA_CUDA_RETURN_IF_ERROR(cudaStreamSynchronize(pass_->stream.get()));
+      used = 0;
+    }
+    if (tokens > kHistoryTokens) {
+      return error(StatusCode::resource_exhausted, "a sequence with penalties has {} tokens; at most {} can be counted",
+                   tokens, kHistoryTokens);
     }
     int32_t* prompt = area + used;
     int32_t* output = std::copy(history.prompt.begin(), history.prompt.end(), prompt);

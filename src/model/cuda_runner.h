@@ -17,8 +17,10 @@ struct CudaRunnerParts {
   int32_t rows_max = 0;             // of a step
   int32_t sequence_blocks_max = 0;  // KV blocks of one sequence
   int32_t samples_max = 0;          // of a step
-  bool graphs = true;               // decode steps as CUDA graphs; changes no bit
-  bool pdl = true;                  // programmatic dependent launch; changes no bit
+  /// Words of one draw's lists: two for each bias, one for each ban; a mask's words count by themselves.
+  int64_t list_words_max = 4096;
+  bool graphs = true;  // decode steps as CUDA graphs; changes no bit
+  bool pdl = true;     // programmatic dependent launch; changes no bit
 };
 
 /// Steps on one GPU, one ahead. Steps that only decode are CUDA graphs, captured here for batches of several sizes; all

@@ -113,6 +113,7 @@ HttpCallbacks Server::State::callbacks() {
 std::optional<std::string> Server::State::unavailable() const {
   if (draining) return "the server is shutting down";
   if (!work) return "the model is being loaded; try again later";
+  if (const Status status = model.engine->status(); !status.ok()) return status.message();
   return std::nullopt;
 }
 

@@ -21,6 +21,8 @@ TEST(Gpu, FactsAreThoseOfARealDevice) {
   }
 }
 
+TEST(Gpu, ThisBuildHasKernelsForIt) { EXPECT_TRUE(has_kernels(0).ok()) << has_kernels(0).message(); }
+
 TEST(Gpu, ReadRateIsMeasured) {
   const auto rate = measure_read_rate(0, size_t{1} << 30);
   ASSERT_TRUE(rate.ok()) << rate.status().message();

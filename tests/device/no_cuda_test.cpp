@@ -11,6 +11,7 @@ TEST(NoCuda, AnswersThatItWasBuiltWithoutCuda) {
   ASSERT_FALSE(gpus.ok());
   EXPECT_EQ(gpus.status().code(), StatusCode::unsupported);
   EXPECT_THAT(gpus.status().message(), testing::HasSubstr("built without CUDA"));
+  EXPECT_EQ(has_kernels(0).code(), StatusCode::unsupported);
   EXPECT_EQ(measure_read_rate(0, 1 << 20).status().code(), StatusCode::unsupported);
 }
 

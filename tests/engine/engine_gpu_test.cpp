@@ -159,5 +159,49 @@ TEST(CudaEngine, PromptLogprobsAndSeveralChoices) {
   for (int choice = 0; choice < 3; ++choice) EXPECT_EQ(tokens[choice], 10U);
 }
 
+TEST(CudaEngine, PreemptedAnswersAreThoseOfPlenty) {
+  std::mt19937 random(3);
+  std::vector<Request> requests(8);
+  for (size_t i = 0; i < requests.size(); ++i) {
+    for (int t = 0; t < 60; ++t) requests[i].prompt.push_back(static_cast<int32_t>(random() % 4000));
+    requests[i].sampling = {
+        .temperature = 1, .frequency_penalty = 0.5F, .seed = i, .max_tokens = 400, .ignore_eos = true, .logprobs = 2};
+  }
+  Engine plenty = demo_engine("cuda");
+  const auto want = ask(plenty, requests);
+  EXPECT_EQ(plenty.stats().preemptions, 0U);
+  const FitReport& fit = plenty.fit();
+  EngineOptions options;
+  options.model = TESSERA_SOURCE_DIR "/models/demo";
+  options.device = "cuda";
+  options.max_model_len = 1024;
+  options.max_num_seqs = 8;
+  options.gpu_memory_utilization = 0.2;
+  options.memory_bytes = 8 * fit.state_slot_bytes + 24 * fit.kv_block_bytes;
+  auto tight = Engine::create(options);
+  ASSERT_TRUE(tight.ok()) << tight.status().message();
+  const auto found = ask(*tight, requests);
+  EXPECT_GT(tight->stats().preemptions, 0U);
+  for (size_t i = 0; i < requests.size(); ++i) expect_same(found[i], want[i], "request " + std::to_string(i));
+}
+
+TEST(CudaEngine, TheLongestListsThatAreLegalAreServed) {
+  Engine engine = demo_engine("cuda");
+  Request request{.prompt = {1, 2, 3}};
+  request.sampling = {.temperature = 1, .seed = 1, .n = 16, .max_tokens = 4, .min_tokens = 4};
+  for (int32_t id = 0; id < 4096; ++id) {
+    request.sampling.logit_bias.emplace_back(id, 0.5F);
+    request.sampling.stop_token_ids.push_back(id);
+  }
+  std::vector<RequestStream> streams;
+  for (int i = 0; i < 3; ++i) {
+    auto stream = engine.submit(request);
+    ASSERT_TRUE(stream.ok()) << stream.status().message();
+    streams.push_back(*std::move(stream));
+  }
+  for (RequestStream& stream : streams) EXPECT_EQ(take(stream).tokens.size(), 16U * 4U);
+  EXPECT_TRUE(engine.status().ok()) << engine.status().message();
+}
+
 }  // namespace
 }  // namespace tessera

@@ -263,6 +263,7 @@ void expect_end(StepLoop& loop, const std::vector<std::shared_ptr<EventChannel>>
   }
   const auto refused = loop.submit(count_from(1, 1));
   EXPECT_EQ(refused.status().code(), StatusCode::unavailable);
+  EXPECT_EQ(loop.status().message(), refused.status().message());
   EXPECT_THAT(refused.status().message(), HasSubstr(why));
   EXPECT_EQ(loop.stats().running + loop.stats().waiting, 0);
   EXPECT_FALSE(loop.step());

@@ -358,5 +358,29 @@ TEST(CudaRunner, StatesAreCopied) {
   expect_same(decode(0, {}), copied, "the copy goes on as the original");
 }
 
+TEST(CudaRunner, ReplaysOfManyDecodeRowsHaveTheBitsOfSingleRows) {
+  Stepping stepping(TESSERA_SOURCE_DIR "/models/demo", {});
+  const auto tokens = random_tokens(300, stepping.model.vocab());
+  const kernels::SampleParams params{.temperature = 0, .logprobs = 5};
+  const auto decode = [&](int32_t slot, int32_t first, int32_t rows) {
+    Step step;
+    step.tokens.assign(tokens.begin() + first, tokens.begin() + first + rows);
+    step.sequences = {{.rows = rows,
+                       .first_position = first,
+                       .row_class = RowClass::decode,
+                       .state_slot = slot,
+                       .block_table = stepping.tables[static_cast<size_t>(slot)]}};
+    step.samples = {{.row = rows - 1, .slot = slot, .params = &params}};
+    EXPECT_TRUE(stepping.runner->submit(step).ok());
+    const auto results = stepping.runner->collect();
+    EXPECT_TRUE(results.ok());
+    return std::vector<SampleResult>(results->begin(), results->end());
+  };
+  const auto together = decode(0, 0, 300);
+  std::vector<SampleResult> single;
+  for (int32_t i = 0; i < 300; ++i) single = decode(1, i, 1);
+  expect_same(together, single, "300 rows at once");
+}
+
 }  // namespace
 }  // namespace tessera::model

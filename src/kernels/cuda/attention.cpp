@@ -23,11 +23,17 @@ std::string describe(const AttentionShape& s, DType kv) {
 
 int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
-void plan_decode(AttentionPlan& plan, const StepTables& bounds, int sm_count) {
-  const int group = plan.shape.heads / plan.shape.kv_heads;
+int group_of(const AttentionShape& shape) { return shape.heads / shape.kv_heads; }
+
+int choose_row_blocks(const AttentionShape& shape, const StepTables& bounds) {
   const int64_t rows_each = ceil_div(bounds.decode_rows_max, bounds.decode_sequences_max);
+  return group_of(shape) * rows_each > 16 ? decode_row_blocks_max(padded_head_dim(shape.head_dim)) : 1;
+}
+
+void plan_decode(AttentionPlan& plan, const StepTables& bounds, int sm_count, int row_blocks) {
+  const int group = group_of(plan.shape);
   const int dim = padded_head_dim(plan.shape.head_dim);
-  plan.decode_row_blocks = group * rows_each > 16 ? decode_row_blocks_max(dim) : 1;
+  plan.decode_row_blocks = row_blocks;
   const int64_t splits = ceil_div(bounds.block_table_stride * kBlockTokens, kDecodeSplitTokens);
   const int64_t row_groups =
       bounds.decode_sequences_max + bounds.decode_rows_max / decode_group_rows(group, plan.decode_row_blocks);
@@ -42,7 +48,7 @@ void plan_decode(AttentionPlan& plan, const StepTables& bounds, int sm_count) {
 }
 
 void plan_prefill(AttentionPlan& plan, const StepTables& bounds, int sm_count) {
-  const int group = plan.shape.heads / plan.shape.kv_heads;
+  const int group = group_of(plan.shape);
   const int64_t splits = ceil_div(bounds.block_table_stride * kBlockTokens, kPrefillSplitTokens);
   const int64_t tiles = bounds.sequences_max + bounds.rows_max / prefill_tile_positions(group);
   const int64_t units = tiles * plan.shape.kv_heads * splits;
@@ -52,6 +58,13 @@ void plan_prefill(AttentionPlan& plan, const StepTables& bounds, int sm_count) {
   const int64_t bytes = prefill_slot_bytes(padded_head_dim(plan.shape.head_dim));
   plan.prefill_slots = static_cast<int>(std::max<int64_t>(
       std::min({units, int64_t{kPrefillSlotsMax}, kPrefillStateBytesMax / bytes}), int64_t{2} * plan.prefill_blocks));
+}
+
+size_t workspace_bytes(const AttentionPlan& plan) {
+  const int dim = padded_head_dim(plan.shape.head_dim);
+  const int64_t decode = plan.decode_slots * decode_slot_bytes(dim, plan.kv == DType::f8_e4m3, plan.decode_row_blocks);
+  const int64_t prefill = plan.prefill_slots * prefill_slot_bytes(dim);
+  return kAttentionCounterBytes + static_cast<size_t>(std::max(decode, prefill));
 }
 
 bool aligned(const void* p) { return reinterpret_cast<uintptr_t>(p) % 16 == 0; }
@@ -86,17 +99,30 @@ Expected<AttentionPlan> plan_attention(const AttentionShape& shape, DType kv, co
                  bounds.block_table_stride);
   }
   AttentionPlan plan{.shape = shape, .kv = kv};
-  if (bounds.decode_sequences_max > 0 && bounds.decode_rows_max > 0) plan_decode(plan, bounds, sm_count);
+  if (bounds.decode_sequences_max > 0 && bounds.decode_rows_max > 0) {
+    plan_decode(plan, bounds, sm_count, choose_row_blocks(shape, bounds));
+  }
   if (bounds.rows_max > bounds.decode_rows_max) plan_prefill(plan, bounds, sm_count);
   if (plan.decode_slots > kDecodeSlotsMax || plan.prefill_slots > kPrefillSlotsMax) {
     return error(StatusCode::unsupported, "attention on the GPU: {} SMs, of at most {}", sm_count,
                  kPrefillSlotsMax / 2);
   }
-  const int dim = padded_head_dim(shape.head_dim);
-  const int64_t decode = plan.decode_slots * decode_slot_bytes(dim, kv == DType::f8_e4m3, plan.decode_row_blocks);
-  const int64_t prefill = plan.prefill_slots * prefill_slot_bytes(dim);
-  plan.workspace_bytes = kAttentionCounterBytes + static_cast<size_t>(std::max(decode, prefill));
+  plan.workspace_bytes = workspace_bytes(plan);
   return plan;
+}
+
+size_t attention_workspace_bytes_max(const AttentionShape& shape, DType kv, const StepTables& bounds, int sm_count) {
+  StepTables widest = bounds;
+  widest.decode_rows_max = bounds.rows_max;
+  widest.decode_sequences_max = bounds.sequences_max;
+  size_t bytes = 0;
+  for (const int row_blocks : {1, decode_row_blocks_max(padded_head_dim(shape.head_dim))}) {
+    AttentionPlan plan{.shape = shape, .kv = kv};
+    plan_decode(plan, widest, sm_count, row_blocks);
+    plan_prefill(plan, widest, sm_count);
+    bytes = std::max(bytes, workspace_bytes(plan));
+  }
+  return bytes;
 }
 
 namespace {

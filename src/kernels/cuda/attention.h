@@ -68,6 +68,10 @@ struct AttentionPlan {
 /// bounds: counts are not read, so the tables' memory need not exist yet.
 Expected<AttentionPlan> plan_attention(const AttentionShape& shape, DType kv, const StepTables& bounds, int sm_count);
 
+/// The most workspace that a step of at most rows_max rows and sequences_max sequences can need, of whatever classes.
+/// For shapes that are supported.
+size_t attention_workspace_bytes_max(const AttentionShape& shape, DType kv, const StepTables& bounds, int sm_count);
+
 /// All pointers are device memory, 16-byte aligned; strides are in elements, multiples of 8.
 struct AttentionArgs {
   AttentionPlan plan;

@@ -90,6 +90,7 @@ Expected<Columns> take_columns(Arena::Frame& frame, const Pass& pass, int64_t co
 
 Expected<std::unique_ptr<kernels::Cache>> CudaBackend::make_cache(const CacheShape& shape) {
   TESSERA_CUDA_RETURN_IF_ERROR(cudaSetDevice(options_.gpu));
+  TESSERA_RETURN_IF_ERROR(uploader_.rest());  // a cache takes what weights leave
   TESSERA_ASSIGN_OR_RETURN(auto cache, Cache::create(shape));
   return std::unique_ptr<kernels::Cache>(std::move(cache));
 }
@@ -191,7 +192,14 @@ Status CudaBackend::attention(kernels::Pass& pass, const AttentionBlock& block, 
   AttentionArgs args;
   args.kv = p.cache->kv_pool(layer);
   TESSERA_ASSIGN_OR_RETURN(args.plan, plan_attention(w.shape, args.kv.dtype, p.tables, facts_.sm_count));
-  TESSERA_ASSIGN_OR_RETURN(args.workspace, p.attention_memory(args.plan.workspace_bytes));
+  size_t workspace_bytes = args.plan.workspace_bytes;
+  if (!p.arena.frozen()) {
+    StepTables widest = p.tables;
+    widest.rows_max = p.shape.rows_max;
+    widest.sequences_max = p.shape.sequences_max;
+    workspace_bytes = attention_workspace_bytes_max(w.shape, args.kv.dtype, widest, facts_.sm_count);
+  }
+  TESSERA_ASSIGN_OR_RETURN(args.workspace, p.attention_memory(workspace_bytes));
   args.tables = p.tables;
   args.query_gate = query_gate.data;
   args.key = key.data;

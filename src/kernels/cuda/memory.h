@@ -32,8 +32,8 @@ struct MappedBuffer {
   [[nodiscard]] std::byte* host() const { return static_cast<std::byte*>(memory.get()); }
 };
 
-/// Scratch memory of a pass, borrowed by operations in stack order. It grows while a pass is warmed up; once it is
-/// frozen, its addresses are in graphs, and needing more is a broken invariant.
+/// Scratch memory of a pass, borrowed by operations in stack order. It grows while a pass is warmed up. Once it
+/// is frozen its addresses are in graphs and it should be large enough; a step that needs more waits for more.
 class Arena {
  public:
   /// Everything taken through a Frame is given back when it goes out of scope. Frames nest.

@@ -100,7 +100,10 @@ Expected<std::unique_ptr<Pass>> Pass::create(const PassShape& shape, bool pdl, c
 
 Expected<std::byte*> Pass::attention_memory(size_t bytes) {
   if (attention_.bytes < bytes) {
-    TESSERA_CHECK(!arena.frozen());
+    if (arena.frozen()) {
+      return error(StatusCode::internal, "attention needs {} bytes, and {} were taken for any step", bytes,
+                   attention_.bytes);
+    }
     TESSERA_CUDA_RETURN_IF_ERROR(cudaStreamSynchronize(stream.get()));
     TESSERA_ASSIGN_OR_RETURN(attention_, DeviceBuffer::create(bytes));
   }

@@ -22,7 +22,7 @@ struct Queue;
 namespace tessera::kernels::cuda {
 
 inline constexpr int64_t kSampleVocabMax = 1 << 19;
-inline constexpr int32_t kSampleRowsMax = 1024;
+inline constexpr int32_t kSampleRowsMax = 1024 + 64;  // sequences, and rows of prompt log-probabilities
 
 struct SampleArgs {
   const float* logits = nullptr;  // [rows_max, vocab], row i belongs to entry i

@@ -71,12 +71,17 @@ Expected<Uploader> Uploader::create() {
   return uploader;
 }
 
+Status Uploader::rest() {
+  TESSERA_CUDA_RETURN_IF_ERROR(cudaStreamSynchronize(stream_.get()));
+  staging_ = {};
+  return {};
+}
+
 /// Makes room for a matrix as the checkpoint has it. What the GPU still does with the one before comes first, in order
 /// of the stream.
 Status Uploader::stage(size_t size) {
   if (size <= staging_.bytes) return {};
-  TESSERA_CUDA_RETURN_IF_ERROR(cudaStreamSynchronize(stream_.get()));
-  staging_ = {};
+  TESSERA_RETURN_IF_ERROR(rest());
   TESSERA_ASSIGN_OR_RETURN(staging_, DeviceBuffer::create(size));
   return {};
 }

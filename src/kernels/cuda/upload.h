@@ -46,6 +46,8 @@ class Uploader {
 
   /// Bytes of device memory that its results take so far.
   [[nodiscard]] size_t weight_bytes() const { return weight_bytes_; }
+  /// Gives back the device memory that uploads pass through; another upload takes it again.
+  Status rest();
 
   /// Errors name `source.name`, and what was found in it.
   Expected<DeviceMatrix> matrix(const MatrixSource& source, RowOrder order = RowOrder::stacked);
