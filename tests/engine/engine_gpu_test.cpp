@@ -191,7 +191,7 @@ TEST(CudaEngine, TheLongestListsThatAreLegalAreServed) {
   request.sampling = {.temperature = 1, .seed = 1, .n = 16, .max_tokens = 4, .min_tokens = 4};
   for (int32_t id = 0; id < 4096; ++id) {
     request.sampling.logit_bias.emplace_back(id, 0.5F);
-    request.sampling.stop_token_ids.push_back(id);
+    if (id % 1000 != 0) request.sampling.stop_token_ids.push_back(id);  // the vocabulary has 4096: something is left
   }
   std::vector<RequestStream> streams;
   for (int i = 0; i < 3; ++i) {
