@@ -6,7 +6,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 scripts/build.sh release
 if command -v nvcc >/dev/null; then
-  scripts/build.sh cuda tessera gpu_tests cubin_test
+  scripts/build.sh cuda gpu_tests cubin_test
   ctest --preset cuda -R '^Cubin\.'
 else
   echo "tessera: no nvcc on the PATH; the CUDA code was not compiled"
