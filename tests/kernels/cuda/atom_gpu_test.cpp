@@ -16,15 +16,15 @@ Packed pack_on_gpu(const std::vector<RandomMatrix>& parts, const AtomShape& shap
   args.shape = shape;
   args.source = parts[0].format;
   args.part_count = static_cast<int>(parts.size());
-  std::vector<Uploaded<std::byte>> memory;
+  std::vector<OnDevice<std::byte>> memory;
   for (size_t i = 0; i < parts.size(); ++i) {
     const RandomMatrix& m = parts[i];
     memory.emplace_back(std::vector<std::byte>(m.data.begin(), m.data.end() - 1));
     memory.emplace_back(m.block_scales);
     args.parts[i] = {memory[2 * i].get(), memory[2 * i + 1].get(), m.rows};
   }
-  const Uploaded<std::byte> out(std::vector<std::byte>(atom_matrix_bytes(shape), std::byte{0xee}));
-  const Uploaded<int32_t> bad(std::vector<int32_t>{0});
+  const OnDevice<std::byte> out(std::vector<std::byte>(atom_matrix_bytes(shape), std::byte{0xee}));
+  const OnDevice<int32_t> bad(std::vector<int32_t>{0});
   args.out = out.get();
   args.bad_scale = bad.get();
   run_on_stream([&](const device::Queue& queue) { return pack_atoms(args, queue.stream); });

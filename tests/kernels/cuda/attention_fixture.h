@@ -14,34 +14,11 @@
 #include "device/cuda.h"
 #include "format/e4m3.h"
 #include "kernels/cuda/attention.h"
+#include "kernels/cuda/on_device.h"
 #include "kernels/matrix_fixture.h"
 
 // Random attention layers and sequences, run on the GPU in any steps, and by the CPU's operation as the reference.
 namespace tessera::kernels::cuda {
-
-/// Device memory with a host copy's contents.
-template <typename T>
-class Uploaded {
- public:
-  explicit Uploaded(std::span<const T> values) : count_(values.size()) {
-    EXPECT_EQ(cudaMalloc(memory_.fill(), std::max<size_t>(values.size_bytes(), 16)), cudaSuccess);
-    write(values);
-  }
-  explicit Uploaded(const std::vector<T>& values) : Uploaded(std::span<const T>(values)) {}
-  void write(std::span<const T> values) {
-    EXPECT_EQ(cudaMemcpy(memory_.get(), values.data(), values.size_bytes(), cudaMemcpyHostToDevice), cudaSuccess);
-  }
-  [[nodiscard]] T* get() const { return static_cast<T*>(memory_.get()); }
-  [[nodiscard]] std::vector<T> read() const {
-    std::vector<T> values(count_);
-    EXPECT_EQ(cudaMemcpy(values.data(), memory_.get(), count_ * sizeof(T), cudaMemcpyDeviceToHost), cudaSuccess);
-    return values;
-  }
-
- private:
-  device::DeviceMemory memory_;
-  size_t count_;
-};
 
 inline std::vector<uint16_t> random_bf16_values(size_t count, uint32_t seed, float scale = 1.0F) {
   std::mt19937 random(seed);
@@ -210,9 +187,9 @@ class AttentionOnGpu {
   std::vector<int32_t> tables_;  // [sequences, stride]: slot i is sequence i
   std::vector<int32_t> done_;
   device::Stream stream_;
-  std::vector<Uploaded<std::byte>> cache_;  // keys, values
-  std::vector<Uploaded<float>> constants_;  // q_norm, k_norm, inv_freq
-  std::vector<Uploaded<std::byte>> workspace_;
+  std::vector<OnDevice<std::byte>> cache_;  // keys, values
+  std::vector<OnDevice<float>> constants_;  // q_norm, k_norm, inv_freq
+  std::vector<OnDevice<std::byte>> workspace_;
 };
 
 inline AttentionOnGpu::AttentionOnGpu(const AttentionLayer& layer, std::span<const AttentionSequence> sequences,
@@ -318,11 +295,11 @@ inline void AttentionOnGpu::run_step(const AttentionStep& step, AttentionOutcome
   batch.row_sequence.resize(rows + spare + 1, 1 << 28);
   batch.row_position.resize(rows + spare + 1, 1 << 28);
   batch.projections.resize((rows + spare) * row_width() + 8, 0xffff);
-  const Uploaded<StepCounts> on_counts(std::span<const StepCounts>(&counts, 1));
-  const Uploaded<SequenceEntry> entries(batch.entries);
-  const Uploaded<int32_t> row_sequence(batch.row_sequence), row_position(batch.row_position), tables(tables_);
-  const Uploaded<uint16_t> projections(batch.projections);
-  const Uploaded<uint16_t> out(std::vector<uint16_t>((rows + spare) * layer_.q_width() + 8, 0xabcd));
+  const OnDevice<StepCounts> on_counts(std::span<const StepCounts>(&counts, 1));
+  const OnDevice<SequenceEntry> entries(batch.entries);
+  const OnDevice<int32_t> row_sequence(batch.row_sequence), row_position(batch.row_position), tables(tables_);
+  const OnDevice<uint16_t> projections(batch.projections);
+  const OnDevice<uint16_t> out(std::vector<uint16_t>((rows + spare) * layer_.q_width() + 8, 0xabcd));
 
   AttentionArgs args;
   args.tables.counts = on_counts.get();

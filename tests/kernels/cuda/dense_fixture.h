@@ -13,6 +13,7 @@
 #include "device/cuda.h"
 #include "kernels/atom.h"
 #include "kernels/cuda/dense.h"
+#include "kernels/cuda/on_device.h"
 #include "kernels/matrix_fixture.h"
 #include "kernels/spelt_math.h"
 
@@ -24,27 +25,6 @@ inline constexpr WeightFormat kDenseFormats[] = {WeightFormat::bf16, WeightForma
                                                  WeightFormat::mxfp4};
 inline constexpr uint16_t kNanBf16 = 0x7fc1;
 inline constexpr uint16_t kUntouched = 0xabab;
-
-/// Device memory with a host copy's contents.
-template <typename T>
-class Uploaded {
- public:
-  explicit Uploaded(const std::vector<T>& values) : count_(values.size()) {
-    const size_t bytes = values.size() * sizeof(T);
-    EXPECT_EQ(cudaMalloc(memory_.fill(), std::max<size_t>(bytes, 16)), cudaSuccess);
-    EXPECT_EQ(cudaMemcpy(memory_.get(), values.data(), bytes, cudaMemcpyHostToDevice), cudaSuccess);
-  }
-  [[nodiscard]] T* get() const { return static_cast<T*>(memory_.get()); }
-  [[nodiscard]] std::vector<T> read() const {
-    std::vector<T> values(count_);
-    EXPECT_EQ(cudaMemcpy(values.data(), memory_.get(), count_ * sizeof(T), cudaMemcpyDeviceToHost), cudaSuccess);
-    return values;
-  }
-
- private:
-  device::DeviceMemory memory_;
-  size_t count_;
-};
 
 /// Work on a stream of its own, to its end.
 template <typename Work>
@@ -91,8 +71,8 @@ struct DenseWeights {
   std::vector<RandomMatrix> parts;
   std::vector<float> decoded;  // [rows, depth], stacked, code times block scale
   std::vector<float> alpha;    // [rows], stacked
-  Uploaded<std::byte> atoms;
-  Uploaded<float> row_alpha;
+  OnDevice<std::byte> atoms;
+  OnDevice<float> row_alpha;
 
   DenseWeights(WeightFormat f, int64_t r, int64_t k, Epilogue e, uint32_t seed)
       : format(f),
@@ -153,7 +133,7 @@ struct DenseWeights {
 struct DenseInput {
   int64_t rows, depth, stride;
   std::vector<uint16_t> x;
-  Uploaded<uint16_t> on_device;
+  OnDevice<uint16_t> on_device;
 
   DenseInput(int64_t r, int64_t k, uint32_t seed)
       : rows(r), depth(k), stride(k + 8), x(make(r, k, seed)), on_device(x) {}
@@ -175,7 +155,7 @@ using DenseResult = std::vector<uint32_t>;
 struct DenseOutput {
   const DenseWeights* weights;
   bool f32;
-  Uploaded<uint16_t> memory;
+  OnDevice<uint16_t> memory;
   DenseOutput(const DenseWeights& w, int64_t rows)
       : weights(&w),
         f32(w.epilogue == Epilogue::f32),

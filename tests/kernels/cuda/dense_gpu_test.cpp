@@ -21,8 +21,8 @@ struct Call {
 std::vector<DenseResult> run(const std::vector<const DenseWeights*>& weights, const DenseInput& input,
                              const Call& call) {
   const int64_t rows_max = call.rows_max > 0 ? call.rows_max : call.rows;
-  const Uploaded<int32_t> live(std::vector<int32_t>{static_cast<int32_t>(call.rows)});
-  const Uploaded<int32_t> index(call.row_index);
+  const OnDevice<int32_t> live(std::vector<int32_t>{static_cast<int32_t>(call.rows)});
+  const OnDevice<int32_t> index(call.row_index);
   DenseArgs args;
   args.x = input.on_device.get();
   args.x_stride = input.stride;
@@ -265,11 +265,11 @@ struct NormedProduct {
 NormedProduct run_normed(const DenseWeights& w, const NormCase& c, int64_t rows, int64_t rows_max, bool fused,
                          bool keep_normed, bool with_delta, int sm_count) {
   const auto elements = static_cast<size_t>(rows_max * c.depth);
-  const Uploaded<uint16_t> residual(c.residual), delta(c.delta);
-  const Uploaded<float> weight(c.weight);
-  const Uploaded<uint16_t> residual_out(std::vector<uint16_t>(elements, kUntouched));
-  const Uploaded<uint16_t> normed(std::vector<uint16_t>(elements, kUntouched));
-  const Uploaded<int32_t> live(std::vector<int32_t>{static_cast<int32_t>(rows)});
+  const OnDevice<uint16_t> residual(c.residual), delta(c.delta);
+  const OnDevice<float> weight(c.weight);
+  const OnDevice<uint16_t> residual_out(std::vector<uint16_t>(elements, kUntouched));
+  const OnDevice<uint16_t> normed(std::vector<uint16_t>(elements, kUntouched));
+  const OnDevice<int32_t> live(std::vector<int32_t>{static_cast<int32_t>(rows)});
   const DenseOutput output(w, rows_max);
   DenseArgs args;
   args.norm = {.residual = residual.get(),
@@ -282,7 +282,7 @@ NormedProduct run_normed(const DenseWeights& w, const NormCase& c, int64_t rows,
   args.live_rows = live.get();
   args.rows_max = static_cast<int32_t>(rows_max);
   args.matrices[args.count++] = output.matrix();
-  const Uploaded<std::byte> workspace(std::vector<std::byte>(dense_workspace_bytes(args)));
+  const OnDevice<std::byte> workspace(std::vector<std::byte>(dense_workspace_bytes(args)));
   args.workspace = workspace.get();
   run_on_stream([&](const device::Queue& queue) -> Status {
     if (fused) return dense(args, facts_with(sm_count), queue);

@@ -10,8 +10,8 @@ constexpr int64_t kVocab = 250;
 
 std::vector<uint16_t> run_embed(const EmbedTable& table, const std::vector<int32_t>& tokens, int64_t live_rows,
                                 int64_t stride) {
-  const Uploaded<int32_t> ids(tokens), live(std::vector<int32_t>{static_cast<int32_t>(live_rows)});
-  const Uploaded<uint16_t> out(std::vector<uint16_t>(tokens.size() * static_cast<size_t>(stride), kUntouched));
+  const OnDevice<int32_t> ids(tokens), live(std::vector<int32_t>{static_cast<int32_t>(live_rows)});
+  const OnDevice<uint16_t> out(std::vector<uint16_t>(tokens.size() * static_cast<size_t>(stride), kUntouched));
   const EmbedArgs args{.table = table,
                        .tokens = ids.get(),
                        .live_rows = live.get(),
@@ -50,7 +50,7 @@ void expect_embedded(const RandomMatrix& m, const EmbedTable& table, const std::
 
 TEST(EmbedGpu, RowsAsStored) {
   const RandomMatrix m(WeightFormat::bf16, kVocab, 200, 1);
-  const Uploaded<std::byte> data(std::vector<std::byte>(m.data.begin(), m.data.begin() + kVocab * 400));
+  const OnDevice<std::byte> data(std::vector<std::byte>(m.data.begin(), m.data.begin() + kVocab * 400));
   expect_embedded(m, {.data = data.get(), .vocab = kVocab, .hidden = 200}, "as stored");
 }
 
@@ -64,8 +64,8 @@ TEST(EmbedGpu, RowsOfAtoms) {
       ASSERT_TRUE(kernels::pack_atoms({&view, 1}, atoms.data()).ok());
       std::vector<float> alpha(static_cast<size_t>(strips(shape) * kAtomRows));
       row_alphas({&view, 1}, shape, alpha);
-      const Uploaded<std::byte> data(atoms);
-      const Uploaded<float> row_alpha(alpha);
+      const OnDevice<std::byte> data(atoms);
+      const OnDevice<float> row_alpha(alpha);
       expect_embedded(
           m, {.format = format, .data = data.get(), .row_alpha = row_alpha.get(), .vocab = kVocab, .hidden = hidden},
           std::string(format::name(format)));

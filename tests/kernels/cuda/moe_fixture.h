@@ -13,33 +13,13 @@
 #include "device/cuda.h"
 #include "kernels/atom.h"
 #include "kernels/cuda/moe.h"
+#include "kernels/cuda/on_device.h"
 #include "kernels/matrix_fixture.h"
 #include "kernels/reference/moe_reference.h"
 #include "kernels/spelt_math.h"
 
 // A random mixture-of-experts layer in device memory, and the reference that rounds where kernels/moe.h says.
 namespace tessera::kernels::cuda {
-
-/// Device memory with a host copy's contents.
-template <typename T>
-class OnDevice {
- public:
-  explicit OnDevice(std::span<const T> values) : count_(values.size()) {
-    EXPECT_EQ(cudaMalloc(memory_.fill(), std::max<size_t>(values.size_bytes(), 16)), cudaSuccess);
-    EXPECT_EQ(cudaMemcpy(memory_.get(), values.data(), values.size_bytes(), cudaMemcpyHostToDevice), cudaSuccess);
-  }
-  explicit OnDevice(size_t count) : OnDevice(std::span<const T>(std::vector<T>(count))) {}
-  [[nodiscard]] T* get() const { return static_cast<T*>(memory_.get()); }
-  [[nodiscard]] std::vector<T> read() const {
-    std::vector<T> values(count_);
-    EXPECT_EQ(cudaMemcpy(values.data(), memory_.get(), count_ * sizeof(T), cudaMemcpyDeviceToHost), cudaSuccess);
-    return values;
-  }
-
- private:
-  device::DeviceMemory memory_;
-  size_t count_;
-};
 
 /// Weights that give activations of order 1: random codes, scales near 1 (subnormal and negative ones among them in
 /// NVFP4), matrix scale 1 / (2.5 sqrt(K)).

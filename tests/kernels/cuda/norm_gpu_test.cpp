@@ -15,11 +15,11 @@ Rows run_norm(const std::vector<uint16_t>& x, const std::vector<uint16_t>& delta
               int64_t live_rows, int64_t rows_max) {
   const auto hidden = static_cast<int32_t>(weight.size());
   const auto elements = static_cast<size_t>(rows_max * hidden);
-  const Uploaded<uint16_t> residual(x), change(delta);
-  const Uploaded<float> weights(weight);
-  const Uploaded<uint16_t> sum(std::vector<uint16_t>(elements, kUntouched));
-  const Uploaded<uint16_t> normed(std::vector<uint16_t>(elements, kUntouched));
-  const Uploaded<int32_t> live(std::vector<int32_t>{static_cast<int32_t>(live_rows)});
+  const OnDevice<uint16_t> residual(x), change(delta);
+  const OnDevice<float> weights(weight);
+  const OnDevice<uint16_t> sum(std::vector<uint16_t>(elements, kUntouched));
+  const OnDevice<uint16_t> normed(std::vector<uint16_t>(elements, kUntouched));
+  const OnDevice<int32_t> live(std::vector<int32_t>{static_cast<int32_t>(live_rows)});
   AddNormArgs args;
   args.norm = {.residual = residual.get(),
                .delta = delta.empty() ? nullptr : change.get(),

@@ -1,10 +1,11 @@
 #include <array>
 #include <bit>
 #include <optional>
+#include <random>
 #include <string>
 
 #include "kernels/cpu/sampler.h"
-#include "kernels/cuda/moe_fixture.h"
+#include "kernels/cuda/on_device.h"
 #include "kernels/cuda/sample.h"
 #include "kernels/sample_math.h"
 
