@@ -61,7 +61,11 @@ size_t workspace_bytes(const model::ModelConfig& config, int rows, int seqs) {
   return sizeof(float) * static_cast<size_t>(rows * row + logit_rows_max(seqs) * config.vocab_size);
 }
 
-std::string what_to_change(const FitInput& input) {
+std::string what_to_change(const FitInput& input, bool weights_are_too_large) {
+  if (weights_are_too_large) {
+    return input.gpu ? "use a smaller model, free the GPU's memory, raise gpu_memory_utilization, or choose device cpu"
+                     : "use a smaller model or free memory";
+  }
   std::string advice = "lower max_num_seqs or max_model_len";
   if (input.kv_dtype == DType::bf16) advice += ", use kv_cache_dtype fp8";
   return advice + (input.memory_bytes > 0 ? ", raise memory_bytes, or free memory" : ", or free memory");
@@ -103,7 +107,7 @@ Expected<FitReport> plan_fit(const model::ModelConfig& config, const FitInput& i
         size_text(fit.available_bytes), size_text(fit.reserve_bytes),
         input.memory_bytes > 0 ? ", " + size_text(input.memory_bytes) + " given to states and KV" : "",
         size_text(fit.weight_bytes), size_text(fit.workspace_bytes), fit.max_num_batched_tokens, size_text(least),
-        least_seqs, least_tokens, fixed > usable ? "use a smaller model or free memory" : what_to_change(input));
+        least_seqs, least_tokens, what_to_change(input, fixed > usable));
   }
 
   size_t seqs = least_seqs;

@@ -89,6 +89,16 @@ TEST(Fit, WhatIsAskedForIsGivenOrRefused) {
                              testing::HasSubstr("max_num_seqs"), testing::HasSubstr("fp8")));
 }
 
+TEST(Fit, WeightsThatAreTooLargeForAGpuMayFitTheCpu) {
+  FitInput input = input_35b();
+  input.available_bytes = 8 * kGiB;
+  const std::string on_cpu = plan_fit(config_35b(), input).status().message();
+  EXPECT_THAT(on_cpu, testing::EndsWith("use a smaller model or free memory"));
+  input.gpu = 0;
+  const std::string on_gpu = plan_fit(config_35b(), input).status().message();
+  EXPECT_THAT(on_gpu, testing::AllOf(testing::HasSubstr("gpu_memory_utilization"), testing::EndsWith("device cpu")));
+}
+
 TEST(Fit, MemoryGivenIsUsedAsGiven) {
   FitInput input = input_35b();
   input.memory_bytes = 2 * kGiB;
