@@ -24,7 +24,6 @@ using kernels::SampleResult;
 constexpr std::array<int32_t, 12> kBuckets = {1, 2, 4, 8, 12, 16, 24, 32, 48, 64, 96, 128};
 /// A step that takes longer has hung: the slowest are prefills of 65,536 rows, some seconds.
 constexpr std::chrono::seconds kDeadline{120};
-/// Words of lists that the samples of a step may have: masks for a quarter of the rows, or thousands of biases.
 constexpr int64_t kHistoryTokens = int64_t{1} << 20;  // of histories that are under way to the GPU
 
 using Graph = device::Handle<cudaGraph_t, cudaGraphDestroy>;
