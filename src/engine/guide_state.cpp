@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/check.h"
+#include "kernels/sample.h"
 
 namespace tessera::engine {
 
@@ -48,7 +49,7 @@ void GuideState::update() {
     allowed_.push_back(guide_.thinking_closer[static_cast<size_t>(tokens_ - guide_.thinking_tokens_max)]);
   }
   if (allowed_.empty()) return;
-  mask_.resize(static_cast<size_t>((vocab_size_ + 31) / 32));
+  mask_.resize(static_cast<size_t>(kernels::mask_words(vocab_size_)));
   for (const int32_t id : allowed_) mask_[static_cast<size_t>(id) / 32] |= uint32_t{1} << (id % 32);
 }
 

@@ -20,6 +20,9 @@
 // Temperature 0 takes the largest logit after bias, penalties and bans. Ties everywhere go to the lower id.
 namespace tessera::kernels {
 
+/// Words of a mask with a bit for each id of a vocabulary: id i is bit i % 32 of word i / 32.
+constexpr int64_t mask_words(int64_t vocab) { return (vocab + 31) / 32; }
+
 /// Defaults are neutral.
 struct SampleParams {
   float temperature = 1.0F;                                // >= 0; 0 is greedy

@@ -71,9 +71,9 @@ class CudaRunner final : public StepRunner {
 };
 
 Status CudaRunner::take_memory() {
-  const int64_t mask_words = (config().vocab_size + 31) / 32;
   capacity_ = {.rows_max = parts_.samples_max,
-               .pool_words = static_cast<uint32_t>((mask_words + parts_.list_words_max) * parts_.samples_max)};
+               .pool_words = static_cast<uint32_t>((kernels::mask_words(config().vocab_size) + parts_.list_words_max) *
+                                                   parts_.samples_max)};
   const kernels::PassShape shape{.rows_max = parts_.rows_max,
                                  .sequences_max = slots(),
                                  .logit_rows_max = parts_.samples_max,

@@ -122,6 +122,15 @@ inline std::vector<float> random_floats(size_t count, uint32_t seed) {
   return x;
 }
 
+/// The same as BF16, times `scale`.
+inline std::vector<uint16_t> random_bf16(size_t count, uint32_t seed, float scale = 1.0F) {
+  std::mt19937 random(seed);
+  std::normal_distribution<float> normal;
+  std::vector<uint16_t> x(count);
+  for (auto& v : x) v = float_to_bf16(scale * normal(random));
+  return x;
+}
+
 /// Pool, workspace and context of a test.
 struct TestContext {
   explicit TestContext(int threads, Compute compute = Compute::bf16)

@@ -65,10 +65,10 @@ Status check(const SampleRow& row, const SampleLimits& limits) {
                  "ranges",
                  row.row, p.temperature, p.top_k, p.top_p, p.min_p);
   }
-  const auto mask_words = static_cast<size_t>((limits.vocab + 31) / 32);
-  if (!row.allowed.empty() && row.allowed.size() != mask_words) {
+  const auto words = static_cast<size_t>(mask_words(limits.vocab));
+  if (!row.allowed.empty() && row.allowed.size() != words) {
     return error(StatusCode::invalid_argument, "the mask of sample row {} has {} words; {} ids need {}", row.row,
-                 row.allowed.size(), limits.vocab, mask_words);
+                 row.allowed.size(), limits.vocab, words);
   }
   return {};
 }

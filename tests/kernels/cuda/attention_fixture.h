@@ -20,14 +20,6 @@
 // Random attention layers and sequences, run on the GPU in any steps, and by the CPU's operation as the reference.
 namespace tessera::kernels::cuda {
 
-inline std::vector<uint16_t> random_bf16_values(size_t count, uint32_t seed, float scale = 1.0F) {
-  std::mt19937 random(seed);
-  std::normal_distribution<float> normal;
-  std::vector<uint16_t> out(count);
-  for (auto& v : out) v = float_to_bf16(normal(random) * scale);
-  return out;
-}
-
 struct AttentionLayer {
   AttentionShape shape;
   DType dtype;
@@ -63,11 +55,11 @@ struct AttentionSequence {
   AttentionSequence(const AttentionLayer& layer, int32_t stored, int32_t row_count, uint32_t seed)
       : start(stored),
         rows(row_count),
-        stored_keys(random_bf16_values(static_cast<size_t>(stored) * layer.kv_width(), seed)),
-        stored_values(random_bf16_values(static_cast<size_t>(stored) * layer.kv_width(), seed + 1)),
-        query_gate(random_bf16_values(static_cast<size_t>(row_count) * 2 * layer.q_width(), seed + 2)),
-        key(random_bf16_values(static_cast<size_t>(row_count) * layer.kv_width(), seed + 3)),
-        value(random_bf16_values(static_cast<size_t>(row_count) * layer.kv_width(), seed + 4)) {}
+        stored_keys(random_bf16(static_cast<size_t>(stored) * layer.kv_width(), seed)),
+        stored_values(random_bf16(static_cast<size_t>(stored) * layer.kv_width(), seed + 1)),
+        query_gate(random_bf16(static_cast<size_t>(row_count) * 2 * layer.q_width(), seed + 2)),
+        key(random_bf16(static_cast<size_t>(row_count) * layer.kv_width(), seed + 3)),
+        value(random_bf16(static_cast<size_t>(row_count) * layer.kv_width(), seed + 4)) {}
 
   [[nodiscard]] int32_t end() const { return start + rows; }
 };

@@ -10,7 +10,7 @@
 
 #include "device/cuda.h"
 #include "kernels/cuda/delta_net.h"
-#include "kernels/cuda/moe_fixture.h"
+#include "kernels/cuda/on_device.h"
 #include "kernels/gated_delta_net.h"
 #include "kernels/matrix_fixture.h"
 

@@ -36,14 +36,6 @@ void run_on_stream(const Work& work, bool pdl = true) {
   ASSERT_EQ(cudaStreamSynchronize(stream.get()), cudaSuccess);
 }
 
-inline std::vector<uint16_t> random_bf16_values(size_t count, uint32_t seed) {
-  std::mt19937 random(seed);
-  std::normal_distribution<float> normal;
-  std::vector<uint16_t> out(count);
-  for (auto& v : out) v = float_to_bf16(normal(random));
-  return out;
-}
-
 /// Scales near 1, in NVFP4 subnormal and negative ones among them; sums of order 1.
 inline RandomMatrix make_matrix(WeightFormat format, int64_t rows, int64_t cols, uint32_t seed) {
   RandomMatrix m(format, rows, cols, seed);
@@ -138,7 +130,7 @@ struct DenseInput {
   DenseInput(int64_t r, int64_t k, uint32_t seed)
       : rows(r), depth(k), stride(k + 8), x(make(r, k, seed)), on_device(x) {}
   static std::vector<uint16_t> make(int64_t rows, int64_t depth, uint32_t seed) {
-    const auto values = random_bf16_values(static_cast<size_t>(rows * depth), seed);
+    const auto values = random_bf16(static_cast<size_t>(rows * depth), seed);
     std::vector<uint16_t> out(static_cast<size_t>((rows + 3) * (depth + 8)), kNanBf16);
     for (int64_t r = 0; r < rows; ++r) {
       std::copy_n(values.begin() + r * depth, depth, out.begin() + r * (depth + 8));

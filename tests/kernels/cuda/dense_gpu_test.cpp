@@ -247,12 +247,11 @@ struct NormCase {
   std::vector<float> weight;
   NormCase(int64_t rows, int64_t k, uint32_t seed)
       : depth(k),
-        residual(random_bf16_values(static_cast<size_t>(rows * k), seed)),
-        delta(random_bf16_values(static_cast<size_t>(rows * k), seed + 1)) {
+        residual(random_bf16(static_cast<size_t>(rows * k), seed)),
+        delta(random_bf16(static_cast<size_t>(rows * k), seed + 1)) {
     residual.resize(residual.size() + static_cast<size_t>(k), kNanBf16);
     delta.resize(delta.size() + static_cast<size_t>(k), kNanBf16);
-    for (const uint16_t v : random_bf16_values(static_cast<size_t>(k), seed + 2))
-      weight.push_back(bf16_to_float(v) / 8);
+    for (const uint16_t v : random_bf16(static_cast<size_t>(k), seed + 2)) weight.push_back(bf16_to_float(v) / 8);
   }
 };
 

@@ -43,14 +43,6 @@ struct Expert {
 
 enum class Pattern { random, one_expert, few_experts };
 
-inline std::vector<uint16_t> random_bf16(size_t count, uint32_t seed) {
-  std::vector<uint16_t> out(count);
-  std::mt19937 random(seed);
-  std::normal_distribution<float> normal;
-  for (auto& v : out) v = float_to_bf16(normal(random));
-  return out;
-}
-
 /// An fp32 that BF16 rounds to `bf16`.
 inline float nearly(float bf16, uint32_t random) {
   return bf16 * (1 + (static_cast<float>(random % 256) - 128) * 0x1p-17F);

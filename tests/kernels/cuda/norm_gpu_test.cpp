@@ -36,7 +36,7 @@ Rows run_norm(const std::vector<uint16_t>& x, const std::vector<uint16_t>& delta
 
 std::vector<float> random_weight(int64_t hidden) {
   std::vector<float> weight;
-  for (const uint16_t v : random_bf16_values(static_cast<size_t>(hidden), 3)) weight.push_back(bf16_to_float(v) / 4);
+  for (const uint16_t v : random_bf16(static_cast<size_t>(hidden), 3)) weight.push_back(bf16_to_float(v) / 4);
   return weight;
 }
 
@@ -44,8 +44,8 @@ TEST(NormGpu, IsTheNormOfTheCpu) {
   TestContext cpu(1, Compute::f32);
   for (const int64_t hidden : {8, 64, 136, 2048, 2056, 5120}) {
     const int64_t rows = 5, live = 4;
-    auto x = random_bf16_values(static_cast<size_t>(rows * hidden), 1);
-    auto delta = random_bf16_values(static_cast<size_t>(rows * hidden), 2);
+    auto x = random_bf16(static_cast<size_t>(rows * hidden), 1);
+    auto delta = random_bf16(static_cast<size_t>(rows * hidden), 2);
     std::fill(x.end() - hidden, x.end(), kNanBf16);
     std::fill(x.begin() + hidden, x.begin() + 2 * hidden, uint16_t{0});  // a row of zeros
     std::fill(delta.begin() + hidden, delta.begin() + 2 * hidden, uint16_t{0});
@@ -78,8 +78,8 @@ TEST(NormGpu, IsTheNormOfTheCpu) {
 
 TEST(NormGpu, ARowAloneHasTheBitsThatItHasAmongOthers) {
   const int64_t hidden = 2056, rows = 7;
-  const auto x = random_bf16_values(static_cast<size_t>(rows * hidden), 4);
-  const auto delta = random_bf16_values(static_cast<size_t>(rows * hidden), 5);
+  const auto x = random_bf16(static_cast<size_t>(rows * hidden), 4);
+  const auto delta = random_bf16(static_cast<size_t>(rows * hidden), 5);
   const auto weight = random_weight(hidden);
   const Rows all = run_norm(x, delta, weight, rows, rows);
   for (int64_t r = 0; r < rows; ++r) {

@@ -25,14 +25,6 @@ namespace {
 constexpr WeightFormat kFormats[] = {WeightFormat::nvfp4, WeightFormat::mxfp4};
 constexpr float kInputScale = 0x1.3p-9F;
 
-std::vector<float> random_bf16(size_t count, uint32_t seed) {
-  std::mt19937 random(seed);
-  std::normal_distribution<float> normal;
-  std::vector<float> x(count);
-  for (float& v : x) v = round_to_bf16(normal(random));
-  return x;
-}
-
 uint32_t word_at(const std::byte* p) {
   uint32_t word;
   std::memcpy(&word, p, 4);
@@ -62,7 +54,7 @@ TEST(MoeReference, AtomsAndActivationSlicesMeetInTheMma) {
   for (const WeightFormat format : kFormats) {
     const int64_t rows = 40, cols = 320, tokens = 8;
     RandomMatrix m(format, rows, cols, 3);
-    const std::vector<float> x = random_bf16(static_cast<size_t>(tokens * cols), 4);
+    const std::vector<float> x = random_floats(static_cast<size_t>(tokens * cols), 4);
     const format::MatrixView view = m.view();
     const auto shape = atom_shape({&view, 1});
     ASSERT_TRUE(shape.ok()) << shape.status().message();
@@ -105,7 +97,7 @@ TEST(MoeReference, W4a4IsTheProductOfWhatWasRounded) {
     const auto group = static_cast<size_t>(format::group_size(format));
     RandomMatrix m(format, 16, 256, 5);
     for (auto& s : m.block_scales) s = std::byte{format == WeightFormat::mxfp4 ? uint8_t{127} : uint8_t{0x38}};
-    const std::vector<float> x = random_bf16(256, 6);
+    const std::vector<float> x = random_floats(256, 6);
     std::vector<float> got(16), exact(16), rounded(256);
     for (size_t g = 0; g < 256 / group; ++g) {
       std::vector<std::byte> codes(group / 2);
@@ -126,7 +118,7 @@ TEST(MoeReference, W4a4IsTheProductOfWhatWasRounded) {
 TEST(MoeReference, W4a16SumsTheCheckpointsValues) {
   for (const WeightFormat format : kFormats) {
     RandomMatrix m(format, 8, 96, 7);
-    const std::vector<float> x = random_bf16(96, 8);
+    const std::vector<float> x = random_floats(96, 8);
     std::vector<float> got(8);
     reference_product(plan::Path::w4a16, m.view(), 1.0F, x, got);
     for (int64_t row = 0; row < 8; ++row) {
@@ -143,7 +135,7 @@ TEST(Fp4Activation, EveryCodeAndScaleIsInItsPlace) {
   for (const WeightFormat format : kFormats) {
     const int64_t depth = 208, rows = 3;  // 3 slices and a quarter
     const auto group = static_cast<size_t>(format::group_size(format));
-    const std::vector<float> x = random_bf16(static_cast<size_t>(rows * depth), 9);
+    const std::vector<float> x = random_floats(static_cast<size_t>(rows * depth), 9);
     const std::vector<int32_t> source = {2, 0, -1, 1, 1, 2, 0, 0, 1, -1, 2};
     std::vector<std::byte> out(static_cast<size_t>(fp4_activation_bytes(format, 11, depth)), std::byte{0xaa});
     quantize_activations(format, kInputScale, x.data(), depth, source, out.data());
@@ -213,7 +205,7 @@ TEST(MoeReference, TokensAreSumsOfTheirSlots) {
     for (auto& s : m->block_scales) s = std::byte{0x38};
   }
   const ReferenceExpert expert{gate.view(), up.view(), down.view(), {0x1p-6F, 0x1p-9F}};
-  const std::vector<float> x = random_bf16(64, 14);
+  const std::vector<float> x = random_floats(64, 14);
   for (const plan::Path path : {plan::Path::w4a16, plan::Path::w4a4}) {
     const ReferenceSlot slots[] = {{&expert, 0.25F}, {&expert, 0.75F}};
     const std::vector<float> once = reference_down(path, expert, reference_gate_up(path, expert, x));
