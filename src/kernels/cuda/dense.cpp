@@ -165,7 +165,7 @@ Status dense(const DenseArgs& args, const plan::DeviceFacts& device, const devic
   if (has_norm(args) && !norm_is_fused(args)) {
     TESSERA_ASSIGN_OR_RETURN(products, norm_first(args, queue));
   }
-  if (args.rows_max <= kDecodeRowsMax) return dense_decode(decode_launch(products, device.sm_count), queue);
+  if (args.rows_max <= kDecodeRowsMax) return dense_decode(decode_launch(products, device), queue);
   for (int i = 0; i < products.count; ++i) {
     const DenseMatrix& m = products.matrices[i];
     TESSERA_ASSIGN_OR_RETURN(const plan::Tile tile, choose_dense_tile(desc_of(products, m), device));

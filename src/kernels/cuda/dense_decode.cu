@@ -7,25 +7,26 @@
 #include "kernels/cuda/dense_rows.cuh"
 #include "kernels/cuda/norm.cuh"
 #include "kernels/ptx/barrier_sync.cuh"
-#include "kernels/ptx/cp_async.cuh"
+#include "kernels/ptx/cp_async_bulk.cuh"
 #include "kernels/ptx/griddepcontrol.cuh"
 #include "kernels/ptx/mbarrier.cuh"
 #include "kernels/ptx/mma_bf16.cuh"
 #include "kernels/ptx/shared_memory.cuh"
 #include "kernels/spelt_math.h"
 
-// A warp owns strips, one after another, and a ring of stages that its weights pass through in one stream, whatever
-// strip, matrix and format they are of: no barrier of the block stands in its way. The ring is full before the PDL
-// wait.
+// Seven warps of a block own strips, one after another; the eighth brings each of them its weights through a ring of
+// its own, in one stream whatever strip, matrix and format they are of. The rings are full before the PDL wait, after
+// which the time from one MMA of a strip to its next is what counts: a strip's sum is one chain.
 //
-// x: a few rows lie in shared memory (resident), normed there if there is a norm, in the order of lanes: for each half
-// slice [column][4 x 16 bytes], so that lanes of one column read the same, and those of several read without bank
-// conflicts. More rows are read where they lie, 16 bytes a lane, a slice ahead: they stay in L1, and weights have all
-// of the ring. Columns without a row repeat the last one: no MMA mixes columns, and none of theirs is written.
+// x lies in shared memory (resident) where there is room, normed there if there is a norm, in the order of lanes: for
+// each half slice [column][4 x 16 bytes], so that lanes of one column read the same, and those of several read without
+// bank conflicts. Otherwise it is read where it lies, 16 bytes a lane, a slice ahead. Columns without a row repeat the
+// last one: no MMA mixes columns, and none of theirs is written.
 namespace tessera::kernels::cuda {
 namespace {
 
-constexpr int kThreads = kDecodeWarps * 32;
+constexpr int kWarps = kDecodeWarps + 1;  // those that multiply, and the one that brings their weights
+constexpr int kThreads = kWarps * 32;
 
 // ---- who does what ----
 
@@ -38,75 +39,85 @@ struct Task {
 /// The first task of a warp from turn `turn` on; false: none is left. `turn` becomes the task's.
 __device__ bool find_task(const DecodeArgs& args, int& turn, Task& task) {
   for (; turn < args.turns; turn += args.working_warps) {
-    int m = 0;
-    while (m + 1 < args.count && turn >= args.matrices[m].end_turn) ++m;
-    const DecodeMatrix& matrix = args.matrices[m];
-    if (turn < matrix.first_turn) continue;  // between matrices of different segments
-    const int own = turn - matrix.first_turn;
-    const int blocks = static_cast<int>(gridDim.x);
-    const int block = static_cast<int>(blockIdx.x) - matrix.first_block;
-    task = {m, own / matrix.segments * blocks + (block < 0 ? block + blocks : block), own % matrix.segments};
-    if (task.strip < matrix.strips) return true;
+    for (int m = 0; m < args.count; ++m) {
+      const DecodeMatrix& matrix = args.matrices[m];
+      if (turn < matrix.first_turn || turn >= matrix.end_turn) continue;
+      const int own = turn - matrix.first_turn, row = own / matrix.segments;
+      const int strip = row * static_cast<int>(gridDim.x) + static_cast<int>(blockIdx.x) - matrix.first_strip;
+      if (strip < 0 || strip >= matrix.strips) continue;
+      task = {m, strip, own - row * matrix.segments};
+      return true;
+    }
   }
   return false;
 }
 
 // ---- weights ----
 
-/// Until all but the last stages - `fewer` groups of copies have landed.
-template <int fewer>
-__device__ void wait_for_stages(int stages) {
-  switch (stages) {
-    case 20: return ptx::cp_async_wait_group<20 - fewer>();
-    case 12: return ptx::cp_async_wait_group<12 - fewer>();
-    case 8: return ptx::cp_async_wait_group<8 - fewer>();
-    case 6: return ptx::cp_async_wait_group<6 - fewer>();
-    case 5: return ptx::cp_async_wait_group<5 - fewer>();
-    default: return ptx::cp_async_wait_group<4 - fewer>();
-  }
-}
+/// A warp's ring: for each stage a barrier that is full when its weights have landed, and one that is empty when they
+/// have been read.
+struct Ring {
+  std::byte* stages;
+  uint32_t stages_address, barriers;
 
-/// A warp's ring. Stages are loaded in the order in which they are read, stages - 2 ahead, across tasks: the two others
-/// are those that the warp reads now. It takes two at a time where a task has two: a warp is alone on its scheduler, so
-/// that every instruction that is not a weight's costs its whole latency.
-class WeightRing {
+  __device__ Ring(const DecodeArgs& args, std::byte* smem, int barriers_offset, int warp)
+      : stages(smem + warp * args.stages * args.ring_stage_bytes),
+        stages_address(ptx::shared_address(stages)),
+        barriers(ptx::shared_address(smem) + barriers_offset + warp * args.stages * kDecodeBarrierBytes) {}
+
+  [[nodiscard]] __device__ uint32_t full(int stage) const { return barriers + stage * kDecodeBarrierBytes; }
+  [[nodiscard]] __device__ uint32_t empty(int stage) const { return full(stage) + 8; }
+};
+
+/// Where a ring is read or written.
+struct RingPlace {
+  int stage = 0;
+  uint32_t parity = 0;
+
+  __device__ void advance(int stages) {
+    if (++stage == stages) {
+      stage = 0;
+      parity ^= 1;
+    }
+  }
+};
+
+/// What fills the ring of one warp: a lane of the block's last warp, so that the warps that multiply do nothing else.
+class WeightSource {
  public:
-  /// A warp without work has a ring of no tasks.
-  __device__ WeightRing(const DecodeArgs& args, std::byte* smem, int warp, int lane)
-      : turn_(warp < args.working_warps ? warp : args.turns),
-        lane_(lane),
-        bytes_(args.stages * args.ring_stage_bytes),
-        smem_(smem + (warp < args.working_warps ? warp * bytes_ : 0)),
-        shared_(ptx::shared_address(smem_)) {
+  /// A lane that no working warp belongs to has nothing to bring.
+  __device__ WeightSource(const DecodeArgs& args, const Ring& ring, int lane)
+      : ring_(ring), turn_(lane < args.working_warps ? lane : args.turns) {
+    if (lane < args.working_warps) {
+      for (int i = 0; i < args.stages; ++i) {
+        ptx::mbarrier_init(ring.full(i), 1);
+        ptx::mbarrier_init(ring.empty(i), 1);
+      }
+      ptx::fence_mbarrier_init();
+    }
     find(args);
-#pragma unroll 1
-    for (int i = 0; i < args.stages - 2; ++i) load(args);
   }
 
-  /// The next stage, which has landed. The one before it has been read, and is loaded anew.
-  __device__ const std::byte* next(const DecodeArgs& args) {
-    wait_for_stages<3>(args.stages);
-    __syncwarp();  // what each lane has brought and has read, for all lanes
-    load(args);
-    return take(args);
+  /// All stages, which nobody has read yet.
+  __device__ void fill(const DecodeArgs& args) {
+    for (int i = 0; i < args.stages && left_ > 0; ++i) {
+      load(args);
+      ++filled_;
+    }
   }
-  /// The next two.
-  __device__ void next(const DecodeArgs& args, const std::byte*& first, const std::byte*& second) {
-    wait_for_stages<4>(args.stages);
-    __syncwarp();
-    load(args);
-    load(args);
-    first = take(args);
-    second = take(args);
+  /// All that is left, as stages get free.
+  __device__ void refill(const DecodeArgs& args) {
+    while (left_ > 0) {
+      ptx::mbarrier_wait_parity(ring_.empty(place_.stage), place_.parity ^ 1);
+      load(args);
+    }
+  }
+  /// Instead: until nothing more lands.
+  __device__ void drain() const {
+    for (int i = 0; i < filled_; ++i) ptx::mbarrier_wait_parity(ring_.full(i), 0);
   }
 
  private:
-  __device__ const std::byte* take(const DecodeArgs& args) {
-    const std::byte* stage = smem_ + read_;
-    read_ = read_ + args.ring_stage_bytes == bytes_ ? 0 : read_ + args.ring_stage_bytes;
-    return stage;
-  }
-
   __device__ void find(const DecodeArgs& args) {
     Task task;
     left_ = 0;
@@ -115,62 +126,110 @@ class WeightRing {
     const DecodeMatrix& m = args.matrices[task.matrix];
     const int first = args.segment_slice(m.segments, task.segment);
     const int end = args.segment_slice(m.segments, task.segment + 1);
-    from_ = m.weights + (int64_t{task.strip} * args.slices + first) * m.slice_bytes + lane_ * 16;
+    from_ = m.weights + (int64_t{task.strip} * args.slices + first) * m.slice_bytes;
     left_ = (end - first) * m.slice_bytes;
-    stage_bytes_ = m.stage_bytes;
+    stage_bytes_ = m.stage_slices * m.slice_bytes;
   }
 
-  /// After the last task, of nothing.
   __device__ void load(const DecodeArgs& args) {
-    const int bytes = min(stage_bytes_, left_) - lane_ * 16;
-#pragma unroll
-    for (int i = 0; i < kDecodeStageBytes; i += 512) {
-      if (i < bytes) ptx::cp_async_cg_16(shared_ + write_ + lane_ * 16 + i, from_ + i);
-    }
-    ptx::cp_async_commit_group();
-    if (left_ == 0) return;
-    write_ = write_ + args.ring_stage_bytes == bytes_ ? 0 : write_ + args.ring_stage_bytes;
-    from_ += stage_bytes_;
-    left_ -= min(stage_bytes_, left_);
+    const auto bytes = static_cast<uint32_t>(min(stage_bytes_, left_));
+    const uint32_t full = ring_.full(place_.stage);
+    ptx::mbarrier_arrive_expect_tx(full, bytes);
+    ptx::cp_async_bulk(ring_.stages_address + place_.stage * args.ring_stage_bytes, from_, bytes, full);
+    place_.advance(args.stages);
+    from_ += bytes;
+    left_ -= static_cast<int>(bytes);
     if (left_ == 0) find(args);
   }
 
-  int turn_, lane_, bytes_, read_ = 0, write_ = 0;
+  Ring ring_;
+  RingPlace place_;
+  int turn_, filled_ = 0;
   int left_ = 0, stage_bytes_ = 0;  // of the task's part of its strip
-  std::byte* smem_;
-  uint32_t shared_;
   const std::byte* from_ = nullptr;
+};
+
+/// The other end: slice after slice of a task.
+class WeightReader {
+ public:
+  __device__ WeightReader(const DecodeArgs& args, const Ring& ring, int lane)
+      : ring_(ring), stages_(args.stages), stage_bytes_(args.ring_stage_bytes), lane_(lane) {}
+
+  /// The first slice of a task, of `slices`.
+  __device__ const std::byte* first(int slices, int stage_slices) {
+    left_ = slices;
+    stage_slices_ = stage_slices;
+    return next_stage();
+  }
+  /// The one after `slice`, whose values are used; the last stays.
+  __device__ const std::byte* next(const std::byte* slice, int slice_bytes) {
+    if (--in_stage_ > 0) return slice + slice_bytes;
+    if (left_ == 0) return slice;
+    release();
+    return next_stage();
+  }
+  /// The task's last stage, once its values are used.
+  __device__ void release() {
+    __syncwarp();
+    if (lane_ == 0) ptx::mbarrier_arrive(ring_.empty(place_.stage));
+    place_.advance(stages_);
+  }
+
+ private:
+  __device__ const std::byte* next_stage() {
+    in_stage_ = min(stage_slices_, left_);
+    left_ -= in_stage_;
+    ptx::mbarrier_wait_parity(ring_.full(place_.stage), place_.parity);
+    return ring_.stages + place_.stage * stage_bytes_;
+  }
+
+  Ring ring_;
+  RingPlace place_;
+  int stages_, stage_bytes_, lane_;
+  int left_ = 0, stage_slices_ = 0, in_stage_ = 0;
 };
 
 // ---- activations ----
 
-/// x of this lane's columns: what two MMAs take of a half slice.
+/// x of this lane's columns: what the MMAs of a slice take.
 template <int cols>
-using HalfSlice = uint4[cols];
+struct XSlice {
+  uint4 low[cols], high[cols];  // elements 0..31 of K, and 32..63
+};
 
 /// Where chunk `chunk` (8 elements of K) of row `row` lies in shared memory.
 __device__ int resident_place(int chunk, int row, int rows) { return ((chunk / 4 * rows + row) * 4 + chunk % 4) * 16; }
 
+template <int cols>
 class ResidentX {
  public:
-  __device__ ResidentX(const DecodeArgs& /*args*/, const std::byte* x, int rows, int lane)
-      : at_(x + (min(lane / 4, rows - 1) * 4 + lane % 4) * 16), half_bytes_(rows * 64) {}
-  __device__ void start(const DecodeArgs& /*args*/, int /*slice*/) {}
-  __device__ void take(const DecodeArgs& /*args*/, int slice, HalfSlice<1>& low, HalfSlice<1>& high) {
-    const std::byte* at = at_ + 2 * slice * half_bytes_;
-    low[0] = *reinterpret_cast<const uint4*>(at);
-    high[0] = *reinterpret_cast<const uint4*>(at + half_bytes_);
+  __device__ ResidentX(const DecodeArgs& args, const std::byte* x, int rows, int lane)
+      : half_bytes_(rows * 64), slices_(args.slices) {
+#pragma unroll
+    for (int c = 0; c < cols; ++c) {
+      at_[c] = x + (min(c * plan::kMmaCols + lane / 4, rows - 1) * 4 + lane % 4) * 16;
+    }
+  }
+  __device__ void load(int slice, XSlice<cols>& x) const {
+    if (slice >= slices_) return;
+    const int at = 2 * slice * half_bytes_;
+#pragma unroll
+    for (int c = 0; c < cols; ++c) {
+      x.low[c] = *reinterpret_cast<const uint4*>(at_[c] + at);
+      x.high[c] = *reinterpret_cast<const uint4*>(at_[c] + at + half_bytes_);
+    }
   }
 
  private:
-  const std::byte* at_;
-  int half_bytes_;
+  const std::byte* at_[cols];
+  int half_bytes_, slices_;
 };
 
 template <int cols>
 class DistantX {
  public:
-  __device__ DistantX(const DecodeArgs& args, const std::byte* /*x*/, int rows, int lane) : k_(lane % 4 * 8) {
+  __device__ DistantX(const DecodeArgs& args, const std::byte* /*x*/, int rows, int lane)
+      : k_(lane % 4 * 8), depth_(args.depth) {
 #pragma unroll
     for (int c = 0; c < cols; ++c) {
       const int column = min(c * plan::kMmaCols + lane / 4, rows - 1);
@@ -178,32 +237,19 @@ class DistantX {
       rows_[c] = args.x + row * args.x_stride + k_;
     }
   }
-  /// Before the first slice of a task.
-  __device__ void start(const DecodeArgs& args, int slice) { load(args, slice); }
-  /// What was loaded for `slice`; the next one is on its way.
-  __device__ void take(const DecodeArgs& args, int slice, HalfSlice<cols>& low, HalfSlice<cols>& high) {
+  __device__ void load(int slice, XSlice<cols>& x) const {
+    const int k = slice * kSliceDepth;
+    const bool has_low = k + k_ < depth_, has_high = k + k_ + 32 < depth_;
 #pragma unroll
     for (int c = 0; c < cols; ++c) {
-      low[c] = low_[c];
-      high[c] = high_[c];
+      x.low[c] = has_low ? *reinterpret_cast<const uint4*>(rows_[c] + k) : uint4{};
+      x.high[c] = has_high ? *reinterpret_cast<const uint4*>(rows_[c] + k + 32) : uint4{};
     }
-    load(args, slice + 1);
   }
 
  private:
-  __device__ void load(const DecodeArgs& args, int slice) {
-    const int k = slice * kSliceDepth;
-    const bool has_low = k + k_ < args.depth, has_high = k + k_ + 32 < args.depth;
-#pragma unroll
-    for (int c = 0; c < cols; ++c) {
-      low_[c] = has_low ? *reinterpret_cast<const uint4*>(rows_[c] + k) : uint4{};
-      high_[c] = has_high ? *reinterpret_cast<const uint4*>(rows_[c] + k + 32) : uint4{};
-    }
-  }
-
-  int k_;
+  int k_, depth_;
   const uint16_t* rows_[cols];
-  HalfSlice<cols> low_, high_;
 };
 
 /// Rows of x to shared memory as they are. Elements beyond the depth are zeros.
@@ -221,7 +267,7 @@ __device__ void copy_rows(const DecodeArgs& args, std::byte* x, int rows) {
 }
 
 /// Chunks of a row that a thread has under way: those of 4,096 elements.
-constexpr int kChunksAtOnce = 4;
+constexpr int kChunksAtOnce = 2;
 
 /// The norm's weights of a thread's first chunks, asked for before the PDL wait.
 struct NormWeights {
@@ -304,7 +350,7 @@ __device__ void norm_rows(const DecodeArgs& args, const NormWeights& weights, st
   const int chunks = normed_rows.chunks, padded = args.slices * (kSliceDepth / 8);
   for (int row = 0; row < rows; ++row) normed_rows.add(row);
   for (int row = 0; row < rows; ++row) {
-    sum_parts(chunks, warp, kDecodeWarps, lane, parts + row * kNormParts,
+    sum_parts(chunks, warp, kWarps, lane, parts + row * kNormParts,
               [&](int i, float sum) { return add_squares(*normed_rows.place(i, row), sum); });
     const int beyond = chunks + static_cast<int>(threadIdx.x);
     if (beyond < padded) *normed_rows.place(beyond, row) = {};
@@ -320,51 +366,45 @@ __device__ void norm_rows(const DecodeArgs& args, const NormWeights& weights, st
 template <int cols>
 using Sums = float[cols][4];
 
-/// A slice.
-template <WeightFormat format, int cols, typename X>
-__device__ void multiply_slice(const DecodeArgs& args, const std::byte* weights, int slice, X& x, int lane,
-                               Sums<cols>& sums) {
-  HalfSlice<cols> low, high;
-  x.take(args, slice, low, high);
-  uint32_t a[4][4];
-  decode_slice<format>(weights, lane, a);
+template <int cols>
+__device__ void multiply_slice(const uint32_t (&a)[4][4], const XSlice<cols>& x, Sums<cols>& sums) {
 #pragma unroll
   for (int j = 0; j < 4; ++j) {
 #pragma unroll
     for (int c = 0; c < cols; ++c) {
-      const uint4& b = j < 2 ? low[c] : high[c];
+      const uint4& b = j < 2 ? x.low[c] : x.high[c];
       ptx::mma_m16n8k16_bf16(sums[c], a[j], j % 2 == 0 ? b.x : b.z, j % 2 == 0 ? b.y : b.w);
     }
   }
 }
 
-/// One segment of one strip, from zero.
+/// One segment of one strip, from zero. A slice's four MMAs wait for each other; the next slice and its x are fetched
+/// meanwhile. A lone warp pays for every other instruction of this loop, and for every branch between them.
 template <WeightFormat format, int cols, typename X>
-__device__ void multiply(const DecodeArgs& args, int first, int end, WeightRing& ring, X& x, int lane,
-                         Sums<cols>& sums) {
-  constexpr int kSlices = decode_stage_slices(format);
+__device__ void multiply(const DecodeArgs& args, const DecodeMatrix& m, int segment, WeightReader& weights, const X& x,
+                         int lane, Sums<cols>& sums) {
+  constexpr int kBytes = plan::weight_slice_bytes(format);
+  const int end = args.segment_slice(m.segments, segment + 1);
+  int slice = args.segment_slice(m.segments, segment);
 #pragma unroll
   for (int c = 0; c < cols; ++c) sums[c][0] = sums[c][1] = sums[c][2] = sums[c][3] = 0.0F;
-  constexpr int kSliceBytes = plan::weight_slice_bytes(format);
-  x.start(args, first);
-  int slice = first;
+  uint32_t a[2][4][4];
+  XSlice<cols> columns[2];
+  const std::byte* at = weights.first(end - slice, m.stage_slices);
+  decode_slice<format>(at, lane, a[0]);
+  x.load(slice, columns[0]);
 #pragma unroll 1
-  for (; slice + 2 * kSlices <= end; slice += 2 * kSlices) {
-    const std::byte* stages[2];
-    ring.next(args, stages[0], stages[1]);
+  for (; slice < end; slice += 2) {
 #pragma unroll
-    for (int s = 0; s < 2 * kSlices; ++s) {
-      multiply_slice<format, cols>(args, stages[s / kSlices] + s % kSlices * kSliceBytes, slice + s, x, lane, sums);
+    for (int i = 0; i < 2; ++i) {
+      if (i == 1 && slice + 1 == end) break;
+      at = weights.next(at, kBytes);
+      decode_slice<format>(at, lane, a[1 - i]);
+      x.load(slice + i + 1, columns[1 - i]);
+      multiply_slice<cols>(a[i], columns[i], sums);
     }
   }
-#pragma unroll 1
-  for (; slice < end; slice += kSlices) {
-    const std::byte* stage = ring.next(args);
-#pragma unroll 1
-    for (int s = 0; s < min(kSlices, end - slice); ++s) {
-      multiply_slice<format, cols>(args, stage + s * kSliceBytes, slice + s, x, lane, sums);
-    }
-  }
+  weights.release();
 }
 
 /// Adds the segments of a strip, in order, in the warp of the first one; the others are done.
@@ -431,49 +471,75 @@ __device__ void write_sums(const DecodeMatrix& m, int strip, float2 alpha, int r
 
 // ---- a warp, a block ----
 
-template <int cols, typename X>
-__device__ void run_tasks(const DecodeArgs& args, WeightRing& ring, const std::byte* resident, float4* exchange,
-                          int rows, int warp, int lane) {
-  X x(args, resident, rows, lane);
+/// A warp's task, and what of it does not depend on x.
+struct Work {
+  int turn;
+  bool exists;
   Task task;
-  for (int turn = warp; find_task(args, turn, task); turn += args.working_warps) {
-    const DecodeMatrix& m = args.matrices[task.matrix];
-    const float* factors = m.row_alpha + task.strip * kAtomRows + lane / 4;
-    const float2 alpha{factors[0], factors[8]};
-    const int first = args.segment_slice(m.segments, task.segment);
-    const int end = args.segment_slice(m.segments, task.segment + 1);
+  float2 alpha;
+
+  __device__ Work(const DecodeArgs& args, int warp, int lane) : turn(warp) {
+    exists = warp < args.working_warps && find(args, lane);
+  }
+  __device__ void advance(const DecodeArgs& args, int lane) {
+    turn += args.working_warps;
+    exists = find(args, lane);
+  }
+
+ private:
+  __device__ bool find(const DecodeArgs& args, int lane) {
+    if (!find_task(args, turn, task)) return false;
+    const float* factors = args.matrices[task.matrix].row_alpha + task.strip * kAtomRows + lane / 4;
+    alpha = {factors[0], factors[8]};
+    return true;
+  }
+};
+
+template <int cols, typename X>
+__device__ void run_tasks(const DecodeArgs& args, Work& work, const Ring& ring, const std::byte* resident,
+                          float4* exchange, int rows, int warp, int lane) {
+  WeightReader weights(args, ring, lane);
+  const X x(args, resident, rows, lane);
+  for (; work.exists; work.advance(args, lane)) {
+    const DecodeMatrix& m = args.matrices[work.task.matrix];
+    const int segment = work.task.segment;
     Sums<cols> sums;
     switch (m.format) {
-      case WeightFormat::fp8_e4m3: multiply<WeightFormat::fp8_e4m3, cols>(args, first, end, ring, x, lane, sums); break;
-      case WeightFormat::nvfp4: multiply<WeightFormat::nvfp4, cols>(args, first, end, ring, x, lane, sums); break;
-      case WeightFormat::mxfp4: multiply<WeightFormat::mxfp4, cols>(args, first, end, ring, x, lane, sums); break;
-      default: multiply<WeightFormat::bf16, cols>(args, first, end, ring, x, lane, sums); break;
+      case WeightFormat::fp8_e4m3:
+        multiply<WeightFormat::fp8_e4m3, cols>(args, m, segment, weights, x, lane, sums);
+        break;
+      case WeightFormat::nvfp4: multiply<WeightFormat::nvfp4, cols>(args, m, segment, weights, x, lane, sums); break;
+      case WeightFormat::mxfp4: multiply<WeightFormat::mxfp4, cols>(args, m, segment, weights, x, lane, sums); break;
+      default: multiply<WeightFormat::bf16, cols>(args, m, segment, weights, x, lane, sums); break;
     }
-    if (m.segments > 1 && !combine<cols>(m, task, exchange, warp, lane, sums)) continue;
-    write_sums<cols>(m, task.strip, alpha, rows, lane, sums);
+    if (m.segments > 1 && !combine<cols>(m, work.task, exchange, warp, lane, sums)) continue;
+    write_sums<cols>(m, work.task.strip, work.alpha, rows, lane, sums);
   }
 }
 
 struct SmemPlaces {
-  int x, norm_parts, exchange;
+  int x, norm_parts, exchange, barriers;
 };
 
 template <int cols, bool resident>
-__global__ void __launch_bounds__(kThreads, kDecodeBlocksPerSm)
+__global__ void __launch_bounds__(kThreads, kDecodeKernelsPerSm)
     dense_decode_rows(const __grid_constant__ DecodeArgs args, const SmemPlaces places) {
-  static_assert(cols == 1 || !resident);
   std::byte* smem = ptx::dynamic_shared_memory();
   const int warp = static_cast<int>(threadIdx.x) / 32, lane = static_cast<int>(threadIdx.x) % 32;
-  WeightRing ring(args, smem, warp, lane);
+  // Before the PDL wait, all that does not depend on x: weights under way, the first task found, and the count of rows,
+  // which the step's first kernel wrote (step_tables.h).
+  const bool brings = warp == kDecodeWarps;
+  const Ring ring(args, smem, places.barriers, min(brings ? lane : warp, args.working_warps - 1));
+  WeightSource source(args, ring, brings ? lane : kDecodeWarps);
+  source.fill(args);
+  Work work(args, warp, lane);
   const NormWeights norm_weights(args.norm, resident ? args.depth / kNormChunk : 0);
-
+  const int rows = live_rows(args);
+  __syncthreads();  // barriers are made
   ptx::griddepcontrol_wait();
   ptx::griddepcontrol_launch_dependents();
-  const int rows = live_rows(args);
-  if (rows <= 0) {
-    ptx::cp_async_wait_group<0>();
-    return;
-  }
+  if (rows <= 0) return source.drain();
+
   if constexpr (resident) {
     if (args.norm.residual != nullptr) {
       norm_rows(args, norm_weights, smem + places.x, reinterpret_cast<float*>(smem + places.norm_parts), rows, warp,
@@ -483,14 +549,13 @@ __global__ void __launch_bounds__(kThreads, kDecodeBlocksPerSm)
     }
     __syncthreads();
   }
-  if (warp >= args.working_warps) return;
+  if (brings) return source.refill(args);
   auto* exchange = reinterpret_cast<float4*>(smem + places.exchange);
   if constexpr (resident) {
-    run_tasks<cols, ResidentX>(args, ring, smem + places.x, exchange, rows, warp, lane);
+    run_tasks<cols, ResidentX<cols>>(args, work, ring, smem + places.x, exchange, rows, warp, lane);
   } else {
-    run_tasks<cols, DistantX<cols>>(args, ring, nullptr, exchange, rows, warp, lane);
+    run_tasks<cols, DistantX<cols>>(args, work, ring, nullptr, exchange, rows, warp, lane);
   }
-  ptx::cp_async_wait_group<0>();
 }
 
 }  // namespace
@@ -498,16 +563,16 @@ __global__ void __launch_bounds__(kThreads, kDecodeBlocksPerSm)
 Status dense_decode(const DecodeLaunch& launch, const device::Queue& queue) {
   const DecodeArgs& args = launch.args;
   const DecodeSmem smem = decode_smem(args);
-  if (smem.total > plan::smem_limit(kDecodeBlocksPerSm)) {
+  if (args.stages < kDecodeStagesMin || smem.total > plan::kSmemPerBlockMax) {
     return {StatusCode::internal, "a decode product of " + std::to_string(args.rows_max) + " rows of " +
-                                      std::to_string(args.depth) + " elements takes " + std::to_string(smem.total) +
-                                      " bytes of shared memory a block"};
+                                      std::to_string(args.depth) + " elements has " + std::to_string(args.stages) +
+                                      " stages a warp in " + std::to_string(smem.total) + " bytes of shared memory"};
   }
-  const auto kernel = args.resident_bytes > 0           ? dense_decode_rows<1, true>
-                      : args.rows_max <= plan::kMmaCols ? dense_decode_rows<1, false>
-                                                        : dense_decode_rows<2, false>;
+  const bool wide = args.rows_max > plan::kMmaCols;
+  const auto kernel = args.resident_bytes > 0 ? (wide ? dense_decode_rows<2, true> : dense_decode_rows<1, true>)
+                                              : (wide ? dense_decode_rows<2, false> : dense_decode_rows<1, false>);
   return device::launch(kernel, queue, launch.blocks, kThreads, static_cast<size_t>(smem.total), args,
-                        SmemPlaces{smem.x, smem.norm_parts, smem.exchange});
+                        SmemPlaces{smem.x, smem.norm_parts, smem.exchange, smem.barriers});
 }
 
 }  // namespace tessera::kernels::cuda

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 
@@ -11,22 +12,38 @@
 // shared memory goes. dense.h is the operation.
 namespace tessera::kernels::cuda {
 
-inline constexpr int kDecodeWarps = 4;  // of a block
-inline constexpr int kDecodeBlocksPerSm = 2;
-/// The most that a stage of a warp's ring holds: whole slices, four of 4-bit weights, two of FP8, one of BF16.
+inline constexpr int kDecodeWarps = 7;  // of a block, that multiply; an eighth brings their weights
+/// A block an SM, which leaves half of it to the next kernel's: its blocks then come to all SMs alike, and have their
+/// weights under way when their turn comes.
+inline constexpr int kDecodeKernelsPerSm = 2;
+/// Shared memory of a block.
+constexpr int decode_smem_limit(const plan::DeviceFacts& device) {
+  const int64_t share = device.smem_per_sm_bytes / kDecodeKernelsPerSm - plan::kSmemReservedPerBlock;
+  return static_cast<int>(
+      std::clamp<int64_t>(share / plan::kSmemUnit * plan::kSmemUnit, plan::smem_limit(2), plan::kSmemPerBlockMax));
+}
+/// A stage of a warp's ring holds whole slices: four of 4-bit weights, two of FP8, one of BF16, times a factor where a
+/// warp has much memory.
 inline constexpr int kDecodeStageBytes = 2'304;
-/// Stages that a ring may have, as waiting for a copy names its place at compile time. Two of them are being read.
-inline constexpr int kDecodeStages[] = {20, 12, 8, 6, 5, 4};
-/// Bytes of x beside which four warps have four stages each, and what else a block may need.
+inline constexpr int kDecodeStageFactorMax = 4;
+inline constexpr int kDecodeStagesMin = 2;
+/// Stages that are kept where x of many rows, or longer stages, could have their place.
+inline constexpr int kDecodeStagesBesideX = 3;
+inline constexpr int kDecodeBarrierBytes = 16;  // of a stage
+/// Bytes of x beside which all warps have kDecodeStagesMin stages each, and what else a block may need.
 inline constexpr int kResidentBytesMax = 10 * 1024;
-static_assert(kDecodeWarps * (4 * kDecodeStageBytes + 32 * 16) + kResidentBytesMax + 512 <=
-              plan::smem_limit(kDecodeBlocksPerSm));
 
 constexpr int decode_stage_slices(plan::WeightFormat format) {
   return kDecodeStageBytes / plan::weight_slice_bytes(format);
 }
 static_assert(decode_stage_slices(plan::WeightFormat::nvfp4) == 4 &&
               decode_stage_slices(plan::WeightFormat::bf16) == 1);
+
+/// Shared memory of a block without its rings and x: of a norm, and of K segments.
+inline constexpr int kDecodeOtherBytes = kFusedNormRowsMax * kNormParts * 4 + kDecodeWarps * 32 * 16;
+static_assert(kDecodeWarps * kDecodeStagesMin * (kDecodeStageBytes + kDecodeBarrierBytes) + kResidentBytesMax +
+                  kDecodeOtherBytes <=
+              plan::smem_limit(kDecodeKernelsPerSm));
 
 /// A matrix in its launch.
 struct DecodeMatrix {
@@ -40,23 +57,23 @@ struct DecodeMatrix {
   int32_t strips = 0;
   int32_t segments = 1;
   int32_t slice_bytes = 0;
-  int32_t stage_bytes = 0;
+  int32_t stage_slices = 0;
   // Its turns. A turn is one warp of every block: turn t is warp t % working_warps, and that warp's t /
-  // working_warps-th task. Turn first_turn + i * segments + s gives block (first_block + b) % blocks segment s of strip
-  // i * blocks + b: segments of a strip are neighbouring warps of one block, and a matrix begins where the one before
-  // ended.
+  // working_warps-th task. Matrices of equal segments share their turns, as if they were one below the other: turn
+  // first_turn + i * segments + s gives block b segment s of strip i * blocks + b - first_strip. Segments of a strip
+  // are so neighbouring warps of one block.
   int32_t first_turn = 0;
   int32_t end_turn = 0;
-  int32_t first_block = 0;
+  int32_t first_strip = 0;
 };
 
 struct DecodeArgs {
   DecodeMatrix matrices[kDenseMatricesMax];
   int32_t count = 0;
   int32_t turns = 0;
-  int32_t working_warps = 0;     // of a block, that own strips: 1, 2 or 4; fewer have longer rings
-  int32_t stages = 0;            // of each one's ring, one of kDecodeStages
-  int32_t ring_stage_bytes = 0;  // the largest stage_bytes
+  int32_t working_warps = 0;     // of a block, that own strips; fewer have longer rings
+  int32_t stages = 0;            // of each one's ring
+  int32_t ring_stage_bytes = 0;  // of the largest stage
   int32_t resident_bytes = 0;    // of x in shared memory; 0: x is read where it lies
   bool exchanges = false;        // some matrix has segments
 
@@ -75,10 +92,10 @@ struct DecodeArgs {
   }
 };
 
-/// Shared memory of a block, all parts multiples of 16 bytes:
-///   rings of the working warps | x | sums of the norm's parts | sums of K segments
+/// Shared memory of a block, all parts but the last multiples of 16 bytes:
+///   rings of the working warps | x | sums of the norm's parts | sums of K segments | barriers of the rings
 struct DecodeSmem {
-  int x = 0, norm_parts = 0, exchange = 0, total = 0;
+  int x = 0, norm_parts = 0, exchange = 0, barriers = 0, total = 0;
 };
 DecodeSmem decode_smem(const DecodeArgs& args);
 
@@ -95,9 +112,8 @@ struct DecodeLaunch {
   DecodeArgs args;
   unsigned blocks = 0;
 };
-/// How these products, of at most kDecodeRowsMax rows, with a norm only if it is fused, are dealt out over `sm_count`
-/// SMs.
-DecodeLaunch decode_launch(const DenseArgs& args, int sm_count);
+/// How these products, of at most kDecodeRowsMax rows, with a norm only if it is fused, are dealt out over a GPU.
+DecodeLaunch decode_launch(const DenseArgs& args, const plan::DeviceFacts& device);
 
 Status dense_decode(const DecodeLaunch& launch, const device::Queue& queue);
 

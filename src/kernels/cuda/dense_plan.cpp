@@ -25,23 +25,37 @@ DecodeMatrix decode_matrix(const DenseMatrix& m, int32_t depth) {
           .strips = strips_of(m),
           .segments = segments_of(m, depth),
           .slice_bytes = slice_bytes,
-          .stage_bytes = decode_stage_slices(m.format) * slice_bytes};
+          .stage_slices = decode_stage_slices(m.format)};
 }
 
-/// Gives every matrix its turns and its first block. Those of more segments come first, so that no turn between them is
-/// left out.
+/// Gives every matrix its turns. Those of more segments come first, so that no turn between them is left out.
 void deal_turns(DecodeArgs& args, int blocks) {
-  std::stable_sort(args.matrices, args.matrices + args.count,
+  DecodeMatrix* end = args.matrices + args.count;
+  std::stable_sort(args.matrices, end,
                    [](const DecodeMatrix& a, const DecodeMatrix& b) { return a.segments > b.segments; });
-  int block = 0;
-  for (int i = 0; i < args.count; ++i) {
-    DecodeMatrix& m = args.matrices[i];
-    m.first_turn = args.turns;
-    m.first_block = block;
-    args.turns += (m.strips + blocks - 1) / blocks * m.segments;
-    m.end_turn = args.turns;
-    block = (block + m.strips) % blocks;
+  for (DecodeMatrix* first = args.matrices; first != end;) {
+    DecodeMatrix* next = first;
+    int strips = 0;
+    for (; next != end && next->segments == first->segments; ++next) {
+      next->first_strip = strips;
+      strips += next->strips;
+    }
+    const int turns = (strips + blocks - 1) / blocks * first->segments;
+    for (; first != next; ++first) {
+      first->first_turn = args.turns;
+      first->end_turn = args.turns + turns;
+    }
+    args.turns += turns;
   }
+}
+
+/// Stages of a warp's ring beside all else, each `factor` times as long. Where x of more than eight rows is not beside
+/// them they take less, and leave L1 to it.
+int stages_beside(const DecodeArgs& args, const plan::DeviceFacts& device, int factor = 1) {
+  const bool leaves_l1 = args.resident_bytes == 0 && args.rows_max > plan::kMmaCols;
+  const int limit = leaves_l1 ? plan::smem_limit(kDecodeKernelsPerSm) : decode_smem_limit(device);
+  const int rings = limit - decode_smem(args).total;  // args.stages is 0 so far
+  return std::max(0, rings) / (args.working_warps * (args.ring_stage_bytes * factor + kDecodeBarrierBytes));
 }
 
 }  // namespace
@@ -57,11 +71,12 @@ DecodeSmem decode_smem(const DecodeArgs& args) {
   smem.x = args.working_warps * args.stages * args.ring_stage_bytes;
   smem.norm_parts = smem.x + args.resident_bytes;
   smem.exchange = smem.norm_parts + (args.norm.residual != nullptr ? kFusedNormRowsMax * kNormParts * 4 : 0);
-  smem.total = smem.exchange + (args.exchanges ? kDecodeWarps * columns * 32 * 16 : 0);
+  smem.barriers = smem.exchange + (args.exchanges ? kDecodeWarps * columns * 32 * 16 : 0);
+  smem.total = smem.barriers + args.working_warps * args.stages * kDecodeBarrierBytes;
   return smem;
 }
 
-DecodeLaunch decode_launch(const DenseArgs& args, int sm_count) {
+DecodeLaunch decode_launch(const DenseArgs& args, const plan::DeviceFacts& device) {
   DecodeLaunch launch;
   DecodeArgs& d = launch.args;
   d.count = args.count;
@@ -80,23 +95,26 @@ DecodeLaunch decode_launch(const DenseArgs& args, int sm_count) {
     strips += m.strips;
     tasks += int64_t{m.strips} * m.segments;
     segments = std::max(segments, m.segments);
-    d.ring_stage_bytes = std::max(d.ring_stage_bytes, m.stage_bytes);
+    d.ring_stage_bytes = std::max(d.ring_stage_bytes, m.stage_slices * m.slice_bytes);
   }
   d.exchanges = segments > 1;
 
-  // With fewer tasks than warps, fewer warps work, and share the ring's memory: what an SM has under way stays the
-  // same.
-  const int64_t most_blocks = int64_t{kDecodeBlocksPerSm} * sm_count;
-  launch.blocks = static_cast<unsigned>(std::min(strips, most_blocks));
-  d.working_warps = segments;
-  while (d.working_warps < kDecodeWarps && d.working_warps * most_blocks < tasks) d.working_warps *= 2;
+  const int64_t sms = device.sm_count;
+  launch.blocks = static_cast<unsigned>(std::min(strips, tasks > 2 * kDecodeWarps * sms ? 2 * sms : sms));
+  // Fewer tasks than warps leave their rings to those that work. Segments of a strip are warps of one block.
+  const auto tasks_of_a_block =
+      static_cast<int>(std::min<int64_t>((tasks + launch.blocks - 1) / launch.blocks, kDecodeWarps));
+  d.working_warps = std::min((tasks_of_a_block + segments - 1) / segments, kDecodeWarps / segments) * segments;
   deal_turns(d, static_cast<int>(launch.blocks));
 
-  const int64_t resident = args.rows_max <= plan::kMmaCols ? resident_bytes(args.rows_max, args.depth) : 0;
-  if (resident <= kResidentBytesMax) d.resident_bytes = static_cast<int32_t>(resident);
-  const int rings = plan::smem_limit(kDecodeBlocksPerSm) - decode_smem(d).total;  // stages are 0 so far
-  const int fit = rings / (d.working_warps * d.ring_stage_bytes);
-  d.stages = *std::find_if(std::begin(kDecodeStages), std::end(kDecodeStages), [&](int n) { return n <= fit; });
+  // x lies beside the rings where they keep stages enough.
+  d.resident_bytes = static_cast<int32_t>(resident_bytes(args.rows_max, args.depth));
+  if (d.resident_bytes > kResidentBytesMax && stages_beside(d, device) < kDecodeStagesBesideX) d.resident_bytes = 0;
+  int factor = 1;
+  while (factor < kDecodeStageFactorMax && stages_beside(d, device, factor * 2) >= kDecodeStagesBesideX) factor *= 2;
+  d.stages = stages_beside(d, device, factor);
+  d.ring_stage_bytes *= factor;
+  for (int i = 0; i < d.count; ++i) d.matrices[i].stage_slices *= factor;
   return launch;
 }
 

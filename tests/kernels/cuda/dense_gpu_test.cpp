@@ -355,36 +355,51 @@ TEST(DenseGpu, WhatCannotRunIsRefusedWithItsReason) {
                   "multiple of 16"));
 }
 
+/// All strips of all matrices, each segment once, whoever has them.
+void expect_all_dealt(const DecodeLaunch& launch) {
+  const DecodeArgs& d = launch.args;
+  for (int i = 0; i < d.count; ++i) {
+    const DecodeMatrix& m = d.matrices[i];
+    EXPECT_EQ(m.first_turn % m.segments, 0);
+    EXPECT_EQ(d.working_warps % m.segments, 0);
+    const int last = m.first_strip + m.strips - 1, blocks = static_cast<int>(launch.blocks);
+    EXPECT_LE(m.first_turn + (last / blocks + 1) * m.segments, m.end_turn);
+    EXPECT_LE(m.end_turn, d.turns);
+    for (int j = 0; j < i; ++j) {
+      const DecodeMatrix& other = d.matrices[j];
+      const bool share_turns = other.first_turn == m.first_turn;
+      EXPECT_TRUE(share_turns ? other.first_strip + other.strips <= m.first_strip : other.end_turn <= m.first_turn);
+    }
+  }
+}
+
 TEST(DenseGpu, DecodeLaunchesKeepToTheirShareOfAnSmAndLeaveNoStripOut) {
   for (const int64_t depth : {64, 2048, 4096, 5120, 17408}) {
     for (const int32_t rows : {1, 4, 5, 8, 9, 16}) {
-      for (const int sm_count : {1, 84, 132, 188}) {
-        for (const bool norm : {false, true}) {
-          DenseArgs args;
-          const uint16_t some = 0;
-          args.depth = static_cast<int32_t>(depth);
-          args.rows_max = rows;
-          (norm ? args.norm.residual : args.x) = &some;
-          if (norm && !norm_is_fused(args)) continue;
-          for (const int32_t m : {12352, 64, 2048, 250, 5120}) {
-            args.matrices[args.count] = {.format = kDenseFormats[args.count % 4], .rows = m};
-            ++args.count;
+      for (const char* gpu : {"rtx-pro-6000", "h200"}) {
+        for (const int sm_count : {1, 84, 132, 188}) {
+          for (const bool norm : {false, true}) {
+            plan::DeviceFacts device = *plan::find_device(gpu);
+            device.sm_count = sm_count;
+            DenseArgs args;
+            const uint16_t some = 0;
+            args.depth = static_cast<int32_t>(depth);
+            args.rows_max = rows;
+            (norm ? args.norm.residual : args.x) = &some;
+            if (norm && !norm_is_fused(args)) continue;
+            for (const int32_t m : {12352, 64, 2048, 250, 5120}) {
+              args.matrices[args.count] = {.format = kDenseFormats[args.count % 4], .rows = m};
+              ++args.count;
+            }
+            const DecodeLaunch launch = decode_launch(args, device);
+            const DecodeArgs& d = launch.args;
+            EXPECT_LE(decode_smem(d).total, decode_smem_limit(device));
+            EXPECT_LE(kDecodeKernelsPerSm * (decode_smem_limit(device) + plan::kSmemReservedPerBlock),
+                      device.smem_per_sm_bytes);
+            EXPECT_GE(d.stages, kDecodeStagesMin);
+            EXPECT_LE(launch.blocks, static_cast<unsigned>(2 * sm_count));
+            expect_all_dealt(launch);
           }
-          const DecodeLaunch launch = decode_launch(args, sm_count);
-          const DecodeArgs& d = launch.args;
-          EXPECT_LE(decode_smem(d).total, plan::smem_limit(kDecodeBlocksPerSm));
-          EXPECT_GE(d.stages, 4);
-          EXPECT_LE(launch.blocks, static_cast<unsigned>(kDecodeBlocksPerSm * sm_count));
-          int32_t turn = 0;
-          for (int i = 0; i < d.count; ++i) {
-            const DecodeMatrix& m = d.matrices[i];
-            EXPECT_EQ(m.first_turn, turn);
-            EXPECT_EQ(m.first_turn % m.segments, 0);
-            EXPECT_EQ(d.working_warps % m.segments, 0);
-            EXPECT_GE((m.end_turn - m.first_turn) / m.segments * static_cast<int>(launch.blocks), m.strips);
-            turn = m.end_turn;
-          }
-          EXPECT_EQ(d.turns, turn);
         }
       }
     }
