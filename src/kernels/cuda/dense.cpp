@@ -64,23 +64,6 @@ Status check_rows(const DenseArgs& args) {
   return {};
 }
 
-DenseGemmArgs gemm_args(const DenseArgs& args, const DenseMatrix& m) {
-  return {.weights = m.weights,
-          .row_alpha = m.row_alpha,
-          .strips = (m.rows + kAtomRows - 1) / kAtomRows,
-          .rows = m.rows,
-          .depth = args.depth,
-          .segments = plan::k_segments(desc_of(args, m)),
-          .x = args.x,
-          .x_stride = args.x_stride,
-          .x_rows = args.row_index,
-          .live_rows = args.live_rows,
-          .rows_max = args.rows_max,
-          .out = m.out,
-          .out_stride = m.out_stride,
-          .epilogue = m.epilogue};
-}
-
 const DenseKernel* find_kernel(const plan::Desc& desc, const plan::Tile& tile) {
   if (plan::k_segments(desc) > 1 && !plan::folds_segments(tile)) return nullptr;
   const auto all = dense_kernels(desc.format);
@@ -88,8 +71,62 @@ const DenseKernel* find_kernel(const plan::Desc& desc, const plan::Tile& tile) {
   return found == all.end() ? nullptr : &*found;
 }
 
-Status multiply(const DenseArgs& args, const DenseMatrix& m, const plan::Tile& tile, const device::Queue& queue) {
-  const plan::Desc desc = desc_of(args, m);
+/// Matrices that share a launch: one of K segments, which not every tile can sum, or all of one format without.
+struct MatrixGroup {
+  const DenseMatrix* matrices[kDenseMatricesMax];
+  int count = 0;
+  int64_t rows = 0;  // of all of them, each in whole strips
+};
+
+int group_matrices(const DenseArgs& args, MatrixGroup (&groups)[kDenseMatricesMax]) {
+  int count = 0;
+  for (int i = 0; i < args.count; ++i) {
+    const DenseMatrix& m = args.matrices[i];
+    const bool alone = plan::k_segments(desc_of(args, m)) > 1;
+    int g = 0;
+    while (g < count && (alone || groups[g].matrices[0]->format != m.format ||
+                         plan::k_segments(desc_of(args, *groups[g].matrices[0])) > 1)) {
+      ++g;
+    }
+    count = std::max(count, g + 1);
+    groups[g].matrices[groups[g].count++] = &m;
+    groups[g].rows += (m.rows + kAtomRows - 1) / kAtomRows * kAtomRows;
+  }
+  return count;
+}
+
+plan::Desc desc_of(const DenseArgs& args, const MatrixGroup& group) {
+  return plan::dense_desc(group.matrices[0]->format, group.rows, args.depth, args.rows_max);
+}
+
+DenseGemmArgs gemm_args(const DenseArgs& args, const MatrixGroup& group, const plan::Tile& tile) {
+  DenseGemmArgs gemm;
+  gemm.depth = args.depth;
+  gemm.x = args.x;
+  gemm.x_stride = args.x_stride;
+  gemm.x_rows = args.row_index;
+  gemm.live_rows = args.live_rows;
+  gemm.rows_max = args.rows_max;
+  gemm.column_tiles = (args.rows_max + tile.n - 1) / tile.n;
+  for (; gemm.count < group.count; ++gemm.count) {
+    const DenseMatrix& m = *group.matrices[gemm.count];
+    const int32_t strips = (m.rows + kAtomRows - 1) / kAtomRows, tile_strips = tile.m / plan::kMmaRows;
+    gemm.matrices[gemm.count] = {.weights = m.weights,
+                                 .row_alpha = m.row_alpha,
+                                 .out = m.out,
+                                 .out_stride = m.out_stride,
+                                 .strips = strips,
+                                 .rows = m.rows,
+                                 .segments = plan::k_segments(desc_of(args, m)),
+                                 .epilogue = m.epilogue,
+                                 .first_row_tile = gemm.row_tiles};
+    gemm.row_tiles += (strips + tile_strips - 1) / tile_strips;
+  }
+  return gemm;
+}
+
+Status multiply(const DenseArgs& args, const MatrixGroup& group, const plan::Tile& tile, const device::Queue& queue) {
+  const plan::Desc desc = desc_of(args, group);
   const DenseKernel* kernel = find_kernel(desc, tile);
   if (kernel == nullptr) {
     return error(StatusCode::unsupported,
@@ -97,10 +134,7 @@ Status multiply(const DenseArgs& args, const DenseMatrix& m, const plan::Tile& t
                  format::name(tile.format), plan::shape_name(tile), tile.stages, tile.blocks_per_sm,
                  plan::describe(desc), plan::k_segments(desc));
   }
-  DenseGemmArgs gemm = gemm_args(args, m);
-  const int strips = tile.m / plan::kMmaRows;
-  gemm.row_tiles = (gemm.strips + strips - 1) / strips;
-  gemm.column_tiles = (args.rows_max + tile.n - 1) / tile.n;
+  const DenseGemmArgs gemm = gemm_args(args, group, tile);
   return device::launch(kernel->function, queue, static_cast<unsigned>(gemm.row_tiles * gemm.column_tiles),
                         static_cast<unsigned>(plan::threads(tile)),
                         static_cast<size_t>(plan::smem_layout(tile).total_bytes), gemm);
@@ -152,9 +186,10 @@ Expected<plan::Tile> choose_dense_tile(const plan::Desc& desc, const plan::Devic
 
 Status dense_tiled(const DenseArgs& args, const plan::Tile& tile, const device::Queue& queue) {
   TESSERA_RETURN_IF_ERROR(supports(args));
-  for (int i = 0; i < args.count && args.rows_max > 0; ++i) {
-    TESSERA_RETURN_IF_ERROR(multiply(args, args.matrices[i], tile, queue));
-  }
+  if (args.rows_max == 0) return {};
+  MatrixGroup groups[kDenseMatricesMax];
+  const int count = group_matrices(args, groups);
+  for (int g = 0; g < count; ++g) TESSERA_RETURN_IF_ERROR(multiply(args, groups[g], tile, queue));
   return {};
 }
 
@@ -166,10 +201,11 @@ Status dense(const DenseArgs& args, const plan::DeviceFacts& device, const devic
     TESSERA_ASSIGN_OR_RETURN(products, norm_first(args, queue));
   }
   if (args.rows_max <= kDecodeRowsMax) return dense_decode(decode_launch(products, device), queue);
-  for (int i = 0; i < products.count; ++i) {
-    const DenseMatrix& m = products.matrices[i];
-    TESSERA_ASSIGN_OR_RETURN(const plan::Tile tile, choose_dense_tile(desc_of(products, m), device));
-    TESSERA_RETURN_IF_ERROR(multiply(products, m, tile, queue));
+  MatrixGroup groups[kDenseMatricesMax];
+  const int count = group_matrices(products, groups);
+  for (int g = 0; g < count; ++g) {
+    TESSERA_ASSIGN_OR_RETURN(const plan::Tile tile, choose_dense_tile(desc_of(products, groups[g]), device));
+    TESSERA_RETURN_IF_ERROR(multiply(products, groups[g], tile, queue));
   }
   return {};
 }

@@ -19,11 +19,10 @@
 // PDL.
 //
 // Up to kDecodeRowsMax rows: one launch for all matrices, a warp a strip of 16 weight rows; weights are asked for
-// before the PDL wait. More rows: one launch a matrix, in tiles that the planner chooses. The norm is redone in every
-// block of that one launch where its rows fit beside the weights' ring, else it is a launch of its own.
+// before the PDL wait. More rows: one launch for all matrices of one format, in tiles that the planner chooses. The norm
+// of one or two rows is redone in every block of the one launch, of more it is a launch of its own.
 namespace tessera::kernels::cuda {
 
-inline constexpr int kDenseMatricesMax = 6;
 inline constexpr int32_t kDecodeRowsMax = 16;
 inline constexpr int32_t kFusedNormRowsMax = 2;
 

@@ -20,7 +20,7 @@ struct RowFactors<DenseGemmArgs> {
   int strips;
 
   __device__ RowFactors(const DenseGemmArgs& args, const BlockTile& block)
-      : first(args.row_alpha + block.strip * kAtomRows), strips(block.strips) {}
+      : first(args.matrices[block.tile.group].row_alpha + block.strip * kAtomRows), strips(block.strips) {}
   [[nodiscard]] __device__ float2 of_rows(int strip, int g) const {
     const float* row = first + min(strip, strips - 1) * kAtomRows + g;
     return {row[0], row[8]};
@@ -35,6 +35,7 @@ template <typename S, typename Sum>
 __device__ inline void write_f32(const DenseGemmArgs& args, const BlockTile& block, int warp, int lane,
                                  const Sum& sum) {
   const RowFactors<DenseGemmArgs> factors(args, block);
+  const GemmMatrix& m = args.matrices[block.tile.group];
   const int g = lane / 4;
 #pragma unroll
   for (int i = 0; i < S::kWarpStrips; ++i) {
@@ -42,7 +43,7 @@ __device__ inline void write_f32(const DenseGemmArgs& args, const BlockTile& blo
     if (strip >= block.strips) continue;
     const float2 alpha = factors.of_rows(strip, g);
     const int row = (block.strip + strip) * kAtomRows + g;
-    float* out = static_cast<float*>(args.out) + row;
+    float* out = static_cast<float*>(m.out) + row;
 #pragma unroll
     for (int c = 0; c < S::kWarpCols; ++c) {
       const int column = c * plan::kMmaCols + lane % 4 * 2;
@@ -52,9 +53,9 @@ __device__ inline void write_f32(const DenseGemmArgs& args, const BlockTile& blo
 #pragma unroll
       for (int odd = 0; odd < 2; ++odd) {
         if (column + odd >= block.tile.columns) continue;
-        float* to = out + (block.tile.first_slot + column + odd) * args.out_stride;
-        if (row < args.rows) to[0] = __fmul_rn(pairs[odd][0], alpha.x);
-        if (row + 8 < args.rows) to[8] = __fmul_rn(pairs[odd][1], alpha.y);
+        float* to = out + (block.tile.first_slot + column + odd) * m.out_stride;
+        if (row < m.rows) to[0] = __fmul_rn(pairs[odd][0], alpha.x);
+        if (row + 8 < m.rows) to[8] = __fmul_rn(pairs[odd][1], alpha.y);
       }
     }
   }
@@ -64,11 +65,12 @@ __device__ inline void write_f32(const DenseGemmArgs& args, const BlockTile& blo
 template <typename S, typename Sum>
 __device__ inline void write_rows(const DenseGemmArgs& args, const BlockTile& block, std::byte* smem,
                                   uint32_t smem_address, int warp, int lane, const Sum& sum) {
-  if (args.epilogue == Epilogue::f32) return write_f32<S>(args, block, warp, lane, sum);
+  const GemmMatrix& m = args.matrices[block.tile.group];
+  if (m.epilogue == Epilogue::f32) return write_f32<S>(args, block, warp, lane, sum);
   stage_rows<S>(RowFactors<DenseGemmArgs>(args, block), smem_address, warp, lane, sum);
-  const bool swiglu = args.epilogue == Epilogue::swiglu;
-  const OutRows rows{static_cast<uint16_t*>(args.out) + block.tile.first_slot * args.out_stride, args.out_stride,
-                     swiglu ? args.rows / 2 : args.rows};
+  const bool swiglu = m.epilogue == Epilogue::swiglu;
+  const OutRows rows{static_cast<uint16_t*>(m.out) + block.tile.first_slot * m.out_stride, m.out_stride,
+                     swiglu ? m.rows / 2 : m.rows};
   if (swiglu) {
     Staged<S>::write_gated(rows, block, smem, warp * 32 + lane);
   } else {
@@ -94,10 +96,13 @@ __global__ void __launch_bounds__(Budget::kThreads, Budget::kTile.blocks_per_sm)
   const int first_column_tile = group * kColumnTilesTogether;
   const int width = min(kColumnTilesTogether, args.column_tiles - first_column_tile);
   const int column_tile = first_column_tile + in_group % width;
+  const int row_tile = in_group / width;
+  int matrix = 0;
+  while (matrix + 1 < args.count && row_tile >= args.matrices[matrix + 1].first_row_tile) ++matrix;
   w4a16::BlockWork work;
-  work.tile = {0, column_tile * S::kTile.n, 0, 0};
-  work.strip = in_group / width * S::kStrips;
-  work.strips = min(S::kStrips, args.strips - work.strip);
+  work.tile = {matrix, column_tile * S::kTile.n, 0, 0};
+  work.strip = (row_tile - args.matrices[matrix].first_row_tile) * S::kStrips;
+  work.strips = min(S::kStrips, args.matrices[matrix].strips - work.strip);
   work.slices = static_cast<int>(plan::slices(args.depth));
 
   const auto wait = [&] {

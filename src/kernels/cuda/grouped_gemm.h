@@ -47,6 +47,7 @@ struct GemmArgs {
 
   static constexpr bool kSegments = false;  // K is summed in one
   [[nodiscard]] constexpr int64_t x_row_elements() const { return depth; }
+  [[nodiscard]] constexpr const std::byte* group_weights(int group) const { return weights + group * group_bytes; }
 };
 
 /// A compiled kernel. Grid: row_tiles * (bound of column tiles) blocks; blocks beyond *tile_count return at once.

@@ -81,8 +81,8 @@ class WeightLoads {
   __device__ WeightLoads(const Args& args, const BlockWork& work, uint32_t smem, int warp, int lane) {
     const int strip = warp * S::kWarpStrips + lane / kLanes;
     const int64_t strip_bytes = int64_t{work.slices} * S::kSliceBytes;
-    from_ = args.weights + work.tile.group * args.group_bytes +
-            (work.strip + min(strip, work.strips - 1)) * strip_bytes + first_byte(lane);
+    from_ = args.group_weights(work.tile.group) + (work.strip + min(strip, work.strips - 1)) * strip_bytes +
+            first_byte(lane);
     to_ = smem + strip * kStepBytes + first_byte(lane);
 #pragma unroll 1
     for (int step = 0; step < S::kStages - 1; ++step) load(work, step, false, lane);
@@ -296,9 +296,10 @@ __device__ inline void consume(const Args& args, const BlockWork& work, std::byt
   if constexpr (Args::kSegments && S::kFolds) {
     Accumulators<Budget> total = {};
     int step = 0;
+    const int group = work.tile.group, segments = args.segments(group);
 #pragma unroll 1
-    for (int segment = 0; segment < args.segments; ++segment) {
-      const int end = segment + 1 == args.segments ? steps : args.segment_slice(segment + 1) / S::kSlices;
+    for (int segment = 0; segment < segments; ++segment) {
+      const int end = segment + 1 == segments ? steps : args.segment_slice(group, segment + 1) / S::kSlices;
       for_each_accumulator<Budget>([&](int i, int c, int e) { acc[i][c][e] = 0.0F; });
       multiply_steps<Budget>(work, smem, smem_address, step, end, at, weights, warp, lane, acc, load_ahead);
       for_each_accumulator<Budget>([&](int i, int c, int e) {

@@ -62,7 +62,7 @@ template <typename Budget>
 __device__ inline void produce(const GemmArgs& args, const BlockWork& work, uint32_t smem, int lane) {
   using S = Shape<Budget>;
   const int64_t strip_bytes = plan::slices(args.depth) * S::kWeightBytes;
-  const std::byte* weights = args.weights + work.tile.group * args.group_bytes + work.strip * strip_bytes;
+  const std::byte* weights = args.group_weights(work.tile.group) + work.strip * strip_bytes;
   const int64_t col_bytes = int64_t{work.slices} * S::kActivationBytes;
   const std::byte* activations = args.activations + column_block(work.tile.first_slot, work.tile.group) * col_bytes;
   for (int step = 0, slice = 0; slice < work.slices; ++step, slice += S::kSlices) {
