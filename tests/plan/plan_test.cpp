@@ -149,9 +149,10 @@ TEST(Plan, SegmentsBelongToTheWeight) {
     }
     return one;
   };
-  EXPECT_EQ(segments(2048, 4096), 1);
-  EXPECT_EQ(segments(2048, 4112), 2);
-  EXPECT_EQ(segments(4096, 8192), 2);
+  EXPECT_EQ(segments(2048, 2048), 1);
+  EXPECT_EQ(segments(2048, 2064), 2);
+  EXPECT_EQ(segments(2048, 4096), 2);
+  EXPECT_EQ(segments(4096, 8192), 4);
   EXPECT_EQ(segments(5120, 17408), 4);
   EXPECT_EQ(segments(8176, 17408), 4);
   EXPECT_EQ(segments(8177, 17408), 1);  // 512 strips

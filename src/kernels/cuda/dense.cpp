@@ -20,9 +20,7 @@ plan::Desc desc_of(const DenseArgs& args, const DenseMatrix& m) {
 
 bool has_norm(const DenseArgs& args) { return args.norm.residual != nullptr; }
 
-bool norm_needs_workspace(const DenseArgs& args) {
-  return has_norm(args) && !norm_is_fused(args) && args.norm.normed_out == nullptr;
-}
+bool norm_needs_workspace(const DenseArgs& args) { return has_norm(args) && args.norm.normed_out == nullptr; }
 
 Status check_matrix(const DenseArgs& args, const DenseMatrix& m) {
   TESSERA_RETURN_IF_ERROR(plan::validate(desc_of(args, m)));
@@ -71,32 +69,33 @@ const DenseKernel* find_kernel(const plan::Desc& desc, const plan::Tile& tile) {
   return found == all.end() ? nullptr : &*found;
 }
 
-/// Matrices that share a launch: one of K segments, which not every tile can sum, or all of one format without.
+/// Matrices that share a launch: of one format, and of one number of K segments, which not every tile can sum.
 struct MatrixGroup {
   const DenseMatrix* matrices[kDenseMatricesMax];
   int count = 0;
-  int64_t rows = 0;  // of all of them, each in whole strips
+  int segments = 1;
+  int64_t strips = 0;  // of all of them
 };
 
 int group_matrices(const DenseArgs& args, MatrixGroup (&groups)[kDenseMatricesMax]) {
   int count = 0;
   for (int i = 0; i < args.count; ++i) {
     const DenseMatrix& m = args.matrices[i];
-    const bool alone = plan::k_segments(desc_of(args, m)) > 1;
+    const int segments = plan::k_segments(desc_of(args, m));
     int g = 0;
-    while (g < count && (alone || groups[g].matrices[0]->format != m.format ||
-                         plan::k_segments(desc_of(args, *groups[g].matrices[0])) > 1)) {
-      ++g;
-    }
+    while (g < count && (groups[g].matrices[0]->format != m.format || groups[g].segments != segments)) ++g;
     count = std::max(count, g + 1);
     groups[g].matrices[groups[g].count++] = &m;
-    groups[g].rows += (m.rows + kAtomRows - 1) / kAtomRows * kAtomRows;
+    groups[g].segments = segments;
+    groups[g].strips += (m.rows + kAtomRows - 1) / kAtomRows;
   }
   return count;
 }
 
+/// As one matrix, which must have as many segments.
 plan::Desc desc_of(const DenseArgs& args, const MatrixGroup& group) {
-  return plan::dense_desc(group.matrices[0]->format, group.rows, args.depth, args.rows_max);
+  const int64_t strips = group.segments > 1 ? std::min(group.strips, plan::kSegmentStripsMax - 1) : group.strips;
+  return plan::dense_desc(group.matrices[0]->format, strips * kAtomRows, args.depth, args.rows_max);
 }
 
 DenseGemmArgs gemm_args(const DenseArgs& args, const MatrixGroup& group, const plan::Tile& tile) {
@@ -117,7 +116,7 @@ DenseGemmArgs gemm_args(const DenseArgs& args, const MatrixGroup& group, const p
                                  .out_stride = m.out_stride,
                                  .strips = strips,
                                  .rows = m.rows,
-                                 .segments = plan::k_segments(desc_of(args, m)),
+                                 .segments = group.segments,
                                  .epilogue = m.epilogue,
                                  .first_row_tile = gemm.row_tiles};
     gemm.row_tiles += (strips + tile_strips - 1) / tile_strips;
@@ -197,7 +196,7 @@ Status dense(const DenseArgs& args, const plan::DeviceFacts& device, const devic
   TESSERA_RETURN_IF_ERROR(supports(args));
   if (args.rows_max == 0) return {};
   DenseArgs products = args;
-  if (has_norm(args) && !norm_is_fused(args)) {
+  if (has_norm(args) && !norm_is_fused(args, device)) {
     TESSERA_ASSIGN_OR_RETURN(products, norm_first(args, queue));
   }
   if (args.rows_max <= kDecodeRowsMax) return dense_decode(decode_launch(products, device), queue);

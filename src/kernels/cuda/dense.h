@@ -19,12 +19,14 @@
 // PDL.
 //
 // Up to kDecodeRowsMax rows: one launch for all matrices, a warp a strip of 16 weight rows; weights are asked for
-// before the PDL wait. More rows: one launch for all matrices of one format, in tiles that the planner chooses. The norm
-// of one or two rows is redone in every block of the one launch, of more it is a launch of its own.
+// before the PDL wait. More rows: one launch for all matrices of one format and number of K
+// segments, in tiles that the planner chooses. The norm
+// of a few rows that have room in shared memory is redone in every block of the one launch, else it is a launch of its
+// own.
 namespace tessera::kernels::cuda {
 
 inline constexpr int32_t kDecodeRowsMax = 16;
-inline constexpr int32_t kFusedNormRowsMax = 2;
+inline constexpr int32_t kFusedNormRowsMax = 8;
 
 /// A matrix and where its products go. Pointers are device memory, 16-byte aligned.
 struct DenseMatrix {
@@ -57,7 +59,7 @@ struct DenseArgs {
 /// What dense() cannot run.
 Status supports(const DenseArgs& args);
 
-/// Device memory of one call: normed rows that the caller does not keep, where the norm is a launch of its own.
+/// Device memory of one call: normed rows that the caller does not keep, should the norm be a launch of its own.
 size_t dense_workspace_bytes(const DenseArgs& args);
 
 /// Rows beyond live_rows are neither read nor written.

@@ -208,7 +208,8 @@ class ResidentX {
       : half_bytes_(rows * 64), slices_(args.slices) {
 #pragma unroll
     for (int c = 0; c < cols; ++c) {
-      at_[c] = x + (min(c * plan::kMmaCols + lane / 4, rows - 1) * 4 + lane % 4) * 16;
+      at_[c] = static_cast<int>(x - ptx::dynamic_shared_memory()) +
+               (min(c * plan::kMmaCols + lane / 4, rows - 1) * 4 + lane % 4) * 16;
     }
   }
   __device__ void load(int slice, XSlice<cols>& x) const {
@@ -216,14 +217,14 @@ class ResidentX {
     const int at = 2 * slice * half_bytes_;
 #pragma unroll
     for (int c = 0; c < cols; ++c) {
-      x.low[c] = *reinterpret_cast<const uint4*>(at_[c] + at);
-      x.high[c] = *reinterpret_cast<const uint4*>(at_[c] + at + half_bytes_);
+      const std::byte* from = ptx::dynamic_shared_memory() + at_[c] + at;
+      x.low[c] = *reinterpret_cast<const uint4*>(from);
+      x.high[c] = *reinterpret_cast<const uint4*>(from + half_bytes_);
     }
   }
 
  private:
-  const std::byte* at_[cols];
-  int half_bytes_, slices_;
+  int at_[cols], half_bytes_, slices_;
 };
 
 template <int cols>
@@ -267,16 +268,14 @@ __device__ void copy_rows(const DecodeArgs& args, std::byte* x, int rows) {
   }
 }
 
-/// Chunks of a row that a thread has under way: those of 4,096 elements.
-constexpr int kChunksAtOnce = 2;
-
-/// The norm's weights of a thread's first chunks, asked for before the PDL wait.
+/// The norm's weights of a thread's first chunks, asked for before the PDL wait: all of rows of 4,096 elements.
 struct NormWeights {
-  float4 low[kChunksAtOnce], high[kChunksAtOnce];
+  static constexpr int kChunks = 2;
+  float4 low[kChunks], high[kChunks];
 
   __device__ NormWeights(const NormInput& norm, int chunks) {
 #pragma unroll
-    for (int n = 0; n < kChunksAtOnce; ++n) {
+    for (int n = 0; n < kChunks; ++n) {
       const int chunk = static_cast<int>(threadIdx.x) + n * kThreads;
       if (norm.residual == nullptr || chunk >= chunks) continue;
       low[n] = *reinterpret_cast<const float4*>(norm.weight + chunk * kNormChunk);
@@ -286,7 +285,7 @@ struct NormWeights {
 };
 
 /// The same of normed rows: every block norms all of them, and one keeps what is to be kept of a row. A thread has
-/// chunks threadIdx.x + n * kThreads throughout, which are those that sum_parts gives it.
+/// chunks threadIdx.x + n * kThreads of every row throughout, which are those that sum_parts gives it.
 struct NormedRows {
   const DecodeArgs& args;
   std::byte* x;
@@ -301,64 +300,67 @@ struct NormedRows {
     return mine && all != nullptr ? all + int64_t{row} * args.depth : nullptr;
   }
 
-  /// residual + delta, loads first.
-  __device__ void add(int row) const {
+  /// residual + delta of one chunk of every row, loads first.
+  __device__ void add(int chunk) const {
+    constexpr int kAtOnce = 4;
     const NormInput& norm = args.norm;
-    uint16_t* keep = kept(norm.residual_out, row);
-    const int64_t at = int64_t{row} * args.depth;
-    for (int first = static_cast<int>(threadIdx.x); first < chunks; first += kChunksAtOnce * kThreads) {
-      uint4 v[kChunksAtOnce], d[kChunksAtOnce];
+    for (int first = 0; first < rows; first += kAtOnce) {
+      uint4 v[kAtOnce], d[kAtOnce];
 #pragma unroll
-      for (int n = 0; n < kChunksAtOnce; ++n) {
-        const int chunk = first + n * kThreads;
-        if (chunk >= chunks) continue;
-        v[n] = *reinterpret_cast<const uint4*>(norm.residual + at + chunk * kNormChunk);
-        if (norm.delta != nullptr) d[n] = *reinterpret_cast<const uint4*>(norm.delta + at + chunk * kNormChunk);
+      for (int i = 0; i < kAtOnce; ++i) {
+        if (first + i >= rows) continue;
+        const int64_t at = int64_t{first + i} * args.depth + chunk * kNormChunk;
+        v[i] = *reinterpret_cast<const uint4*>(norm.residual + at);
+        if (norm.delta != nullptr) d[i] = *reinterpret_cast<const uint4*>(norm.delta + at);
       }
 #pragma unroll
-      for (int n = 0; n < kChunksAtOnce; ++n) {
-        const int chunk = first + n * kThreads;
-        if (chunk >= chunks) continue;
-        if (norm.delta != nullptr) v[n] = add_bf16(v[n], d[n]);
-        *place(chunk, row) = v[n];
-        if (keep != nullptr) *reinterpret_cast<uint4*>(keep + chunk * kNormChunk) = v[n];
+      for (int i = 0; i < kAtOnce; ++i) {
+        const int row = first + i;
+        if (row >= rows) continue;
+        if (norm.delta != nullptr) v[i] = add_bf16(v[i], d[i]);
+        *place(chunk, row) = v[i];
+        uint16_t* keep = kept(norm.residual_out, row);
+        if (keep != nullptr) *reinterpret_cast<uint4*>(keep + chunk * kNormChunk) = v[i];
       }
     }
   }
 
-  __device__ void scale_chunk(int row, int chunk, float inverse, const float4& low, const float4& high) const {
-    const uint4 v = normed(*place(chunk, row), inverse, low, high);
-    *place(chunk, row) = v;
-    uint16_t* keep = kept(args.norm.normed_out, row);
-    if (keep != nullptr) *reinterpret_cast<uint4*>(keep + chunk * kNormChunk) = v;
-  }
-  __device__ void scale(int row, float inverse, const NormWeights& weights) const {
-#pragma unroll
-    for (int n = 0; n < kChunksAtOnce; ++n) {
-      const int chunk = static_cast<int>(threadIdx.x) + n * kThreads;
-      if (chunk < chunks) scale_chunk(row, chunk, inverse, weights.low[n], weights.high[n]);
-    }
-    for (int chunk = static_cast<int>(threadIdx.x) + kChunksAtOnce * kThreads; chunk < chunks; chunk += kThreads) {
-      const auto* weight = reinterpret_cast<const float4*>(args.norm.weight + chunk * kNormChunk);
-      scale_chunk(row, chunk, inverse, weight[0], weight[1]);
+  __device__ void scale(int chunk, const float* inverses, const float4& low, const float4& high) const {
+#pragma unroll 2
+    for (int row = 0; row < rows; ++row) {
+      const uint4 v = normed(*place(chunk, row), inverses[row], low, high);
+      *place(chunk, row) = v;
+      uint16_t* keep = kept(args.norm.normed_out, row);
+      if (keep != nullptr) *reinterpret_cast<uint4*>(keep + chunk * kNormChunk) = v;
     }
   }
 };
 
+/// parts: [kFusedNormRowsMax, kNormParts], and [kFusedNormRowsMax] more.
 __device__ void norm_rows(const DecodeArgs& args, const NormWeights& weights, std::byte* x, float* parts, int rows,
                           int warp, int lane) {
   const NormedRows normed_rows{args, x, rows};
   const int chunks = normed_rows.chunks, padded = args.slices * (kSliceDepth / 8);
-  for (int row = 0; row < rows; ++row) normed_rows.add(row);
+  const auto thread = static_cast<int>(threadIdx.x);
+  float* inverses = parts + kFusedNormRowsMax * kNormParts;
+  for (int chunk = thread; chunk < chunks; chunk += kThreads) normed_rows.add(chunk);
+#pragma unroll 4
   for (int row = 0; row < rows; ++row) {
     sum_parts(chunks, warp, kWarps, lane, parts + row * kNormParts,
               [&](int i, float sum) { return add_squares(*normed_rows.place(i, row), sum); });
-    const int beyond = chunks + static_cast<int>(threadIdx.x);
-    if (beyond < padded) *normed_rows.place(beyond, row) = {};
+    if (chunks + thread < padded) *normed_rows.place(chunks + thread, row) = {};
   }
   __syncthreads();
-  for (int row = 0; row < rows; ++row) {
-    normed_rows.scale(row, inverse_norm(parts + row * kNormParts, args.depth, args.norm.eps), weights);
+  if (thread < rows) inverses[thread] = inverse_norm(parts + thread * kNormParts, args.depth, args.norm.eps);
+  __syncthreads();
+#pragma unroll
+  for (int n = 0; n < NormWeights::kChunks; ++n) {
+    const int chunk = thread + n * kThreads;
+    if (chunk < chunks) normed_rows.scale(chunk, inverses, weights.low[n], weights.high[n]);
+  }
+  for (int chunk = thread + NormWeights::kChunks * kThreads; chunk < chunks; chunk += kThreads) {
+    const auto* weight = reinterpret_cast<const float4*>(args.norm.weight + chunk * kNormChunk);
+    normed_rows.scale(chunk, inverses, weight[0], weight[1]);
   }
 }
 
@@ -389,20 +391,35 @@ __device__ void multiply(const DecodeArgs& args, const DecodeMatrix& m, int segm
   int slice = args.segment_slice(m.segments, segment);
 #pragma unroll
   for (int c = 0; c < cols; ++c) sums[c][0] = sums[c][1] = sums[c][2] = sums[c][3] = 0.0F;
-  uint32_t a[2][4][4];
-  XSlice<cols> columns[2];
   const std::byte* at = weights.first(end - slice, m.stage_slices);
-  decode_slice<format>(at, lane, a[0]);
-  x.load(slice, columns[0]);
+  if constexpr (cols > 1) {  // two chains hide each other's latency, and leave no registers for another slice
 #pragma unroll 1
-  for (; slice < end; slice += 2) {
-#pragma unroll
-    for (int i = 0; i < 2; ++i) {
-      if (i == 1 && slice + 1 == end) break;
+    for (; slice < end; ++slice) {
+      uint32_t a[4][4];
+      XSlice<cols> columns;
+      x.load(slice, columns);
+      decode_slice<format>(at, lane, a);
       at = weights.next(at, kBytes);
-      decode_slice<format>(at, lane, a[1 - i]);
-      x.load(slice + i + 1, columns[1 - i]);
-      multiply_slice<cols>(a[i], columns[i], sums);
+      multiply_slice<cols>(a, columns, sums);
+    }
+  } else {
+    // x comes a slice ahead as well, but where decoding the next slice covers for it.
+    constexpr bool kAhead = format == WeightFormat::bf16;
+    uint32_t a[2][4][4];
+    XSlice<cols> columns[kAhead ? 2 : 1];
+    decode_slice<format>(at, lane, a[0]);
+    if (kAhead) x.load(slice, columns[0]);
+#pragma unroll 1
+    for (; slice < end; slice += 2) {
+#pragma unroll
+      for (int i = 0; i < 2; ++i) {
+        if (i == 1 && slice + 1 == end) break;
+        if (!kAhead) x.load(slice + i, columns[0]);
+        at = weights.next(at, kBytes);
+        decode_slice<format>(at, lane, a[1 - i]);
+        if constexpr (kAhead) x.load(slice + i + 1, columns[1 - i]);
+        multiply_slice<cols>(a[i], columns[kAhead ? i : 0], sums);
+      }
     }
   }
   weights.release();
@@ -534,7 +551,8 @@ __global__ void __launch_bounds__(kThreads, kDecodeKernelsPerSm)
   WeightSource source(args, ring, brings ? lane : kDecodeWarps);
   source.fill(args);
   Work work(args, warp, lane);
-  const NormWeights norm_weights(args.norm, resident ? args.depth / kNormChunk : 0);
+  constexpr bool kNorms = resident && cols == 1;
+  const NormWeights norm_weights(args.norm, kNorms ? args.depth / kNormChunk : 0);
   const int rows = live_rows(args);
   __syncthreads();  // barriers are made
   ptx::griddepcontrol_wait();
@@ -542,7 +560,7 @@ __global__ void __launch_bounds__(kThreads, kDecodeKernelsPerSm)
   if (rows <= 0) return source.drain();
 
   if constexpr (resident) {
-    if (args.norm.residual != nullptr) {
+    if (kNorms && args.norm.residual != nullptr) {
       norm_rows(args, norm_weights, smem + places.x, reinterpret_cast<float*>(smem + places.norm_parts), rows, warp,
                 lane);
     } else {

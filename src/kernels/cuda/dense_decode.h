@@ -40,7 +40,9 @@ static_assert(decode_stage_slices(plan::WeightFormat::nvfp4) == 4 &&
               decode_stage_slices(plan::WeightFormat::bf16) == 1);
 
 /// Shared memory of a block without its rings and x: of a norm, and of K segments.
-inline constexpr int kDecodeOtherBytes = kFusedNormRowsMax * kNormParts * 4 + kDecodeWarps * 32 * 16;
+static_assert(kFusedNormRowsMax <= plan::kMmaCols);
+inline constexpr int kDecodeNormBytes = kFusedNormRowsMax * (kNormParts + 1) * 4;
+inline constexpr int kDecodeOtherBytes = kDecodeNormBytes + kDecodeWarps * 32 * 16;
 static_assert(kDecodeWarps * kDecodeStagesMin * (kDecodeStageBytes + kDecodeBarrierBytes) + kResidentBytesMax +
                   kDecodeOtherBytes <=
               plan::smem_limit(kDecodeKernelsPerSm));
@@ -100,7 +102,7 @@ struct DecodeSmem {
 DecodeSmem decode_smem(const DecodeArgs& args);
 
 /// Whether the norm is redone in every block of the product.
-bool norm_is_fused(const DenseArgs& args);
+bool norm_is_fused(const DenseArgs& args, const plan::DeviceFacts& device);
 
 /// Bytes of x in shared memory for so many rows: whole slices.
 constexpr int64_t resident_bytes(int64_t rows, int64_t depth) {

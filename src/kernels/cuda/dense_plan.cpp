@@ -60,9 +60,9 @@ int stages_beside(const DecodeArgs& args, const plan::DeviceFacts& device, int f
 
 }  // namespace
 
-bool norm_is_fused(const DenseArgs& args) {
+bool norm_is_fused(const DenseArgs& args, const plan::DeviceFacts& device) {
   return args.norm.residual != nullptr && args.rows_max <= kFusedNormRowsMax &&
-         resident_bytes(args.rows_max, args.depth) <= kResidentBytesMax;
+         decode_launch(args, device).args.resident_bytes > 0;
 }
 
 DecodeSmem decode_smem(const DecodeArgs& args) {
@@ -70,7 +70,7 @@ DecodeSmem decode_smem(const DecodeArgs& args) {
   DecodeSmem smem;
   smem.x = args.working_warps * args.stages * args.ring_stage_bytes;
   smem.norm_parts = smem.x + args.resident_bytes;
-  smem.exchange = smem.norm_parts + (args.norm.residual != nullptr ? kFusedNormRowsMax * kNormParts * 4 : 0);
+  smem.exchange = smem.norm_parts + (args.norm.residual != nullptr ? kDecodeNormBytes : 0);
   smem.barriers = smem.exchange + (args.exchanges ? kDecodeWarps * columns * 32 * 16 : 0);
   smem.total = smem.barriers + args.working_warps * args.stages * kDecodeBarrierBytes;
   return smem;

@@ -116,9 +116,9 @@ TEST(DenseGpu, ShapesThatNoTileDivides) {
 TEST(DenseGpu, DeepMatricesAreSummedInSegments) {
   const int64_t counts[] = {1, 9, 17};
   for (const WeightFormat format : {WeightFormat::bf16, WeightFormat::nvfp4}) {
-    for (const int64_t depth : {4160, 8448}) {
+    for (const int64_t depth : {2112, 4224}) {
       const DenseWeights w(format, 36, depth, Epilogue::f32, 8);  // the order of segments shows in fp32
-      ASSERT_EQ(plan::k_segments(plan::dense_desc(format, w.rows, depth, 1)), depth > 8192 ? 4 : 2);
+      ASSERT_EQ(plan::k_segments(plan::dense_desc(format, w.rows, depth, 1)), depth > 4096 ? 4 : 2);
       expect_one_answer(w, DenseInput(17, depth, 9), counts, false);
     }
   }
@@ -127,7 +127,7 @@ TEST(DenseGpu, DeepMatricesAreSummedInSegments) {
 TEST(DenseGpu, LargeDeepMatricesAreSummedInSegments) {
   const int64_t counts[] = {1, 4, 8, 9, 16, 17, 64, 300};
   for (const WeightFormat format : kDenseFormats) {
-    for (const auto& [rows, depth] : {std::pair<int64_t, int64_t>{5120, 17408}, {4096, 8192}, {2048, 4160}}) {
+    for (const auto& [rows, depth] : {std::pair<int64_t, int64_t>{5120, 17408}, {4096, 8192}, {2048, 4096}}) {
       expect_one_answer({format, rows, depth, Epilogue::f32, 10}, DenseInput(300, depth, 11), counts, true, 61, 37);
     }
   }
@@ -135,7 +135,7 @@ TEST(DenseGpu, LargeDeepMatricesAreSummedInSegments) {
 
 TEST(DenseGpu, SegmentsAreWhatTheRuleSays) {
   // Each segment alone, the other's x being zeros, and both.
-  const int64_t depth = 4160, begin = plan::segment_begin(depth, 2, 1);
+  const int64_t depth = 2112, begin = plan::segment_begin(depth, 2, 1);
   const DenseWeights whole(WeightFormat::bf16, 16, depth, Epilogue::f32, 12);
   const DenseInput input(3, depth, 13);
   DenseInput low(3, depth, 13), high(3, depth, 13);
@@ -188,8 +188,8 @@ TEST(DenseGpu, DeadRowsAreNeitherReadNorWritten) {
 }
 
 TEST(DenseGpu, MatricesOfDifferentFormatsInOneLaunch) {
-  for (const int64_t depth : {192, 4160}) {
-    const bool segments = depth > 4096;
+  for (const int64_t depth : {192, 2112}) {
+    const bool segments = depth > 2048;
     const DenseWeights a(WeightFormat::bf16, segments ? 32 : 320, depth, Epilogue::bf16, 16),
         b(WeightFormat::fp8_e4m3, 90, depth, Epilogue::f32, 17),
         c(WeightFormat::nvfp4, 64, depth, Epilogue::swiglu, 18), d(WeightFormat::mxfp4, 16, depth, Epilogue::bf16, 19),
@@ -231,8 +231,8 @@ TEST(DenseGpu, RowsAreGathered) {
 }
 
 TEST(DenseGpu, RepeatsGiveTheSameBits) {
-  const DenseWeights w(WeightFormat::nvfp4, 32, 4160, Epilogue::bf16, 24);
-  const DenseInput input(20, 4160, 25);
+  const DenseWeights w(WeightFormat::nvfp4, 32, 2112, Epilogue::bf16, 24);
+  const DenseInput input(20, 2112, 25);
   for (const int64_t rows : {5, 20}) {
     const DenseResult first = run(w, input, {.rows = rows});
     for (int i = 0; i < 3; ++i) EXPECT_EQ(run(w, input, {.rows = rows}), first);
@@ -386,11 +386,11 @@ TEST(DenseGpu, DecodeLaunchesKeepToTheirShareOfAnSmAndLeaveNoStripOut) {
             args.depth = static_cast<int32_t>(depth);
             args.rows_max = rows;
             (norm ? args.norm.residual : args.x) = &some;
-            if (norm && !norm_is_fused(args)) continue;
             for (const int32_t m : {12352, 64, 2048, 250, 5120}) {
               args.matrices[args.count] = {.format = kDenseFormats[args.count % 4], .rows = m};
               ++args.count;
             }
+            if (norm && !norm_is_fused(args, device)) continue;
             const DecodeLaunch launch = decode_launch(args, device);
             const DecodeArgs& d = launch.args;
             EXPECT_LE(decode_smem(d).total, decode_smem_limit(device));
@@ -407,15 +407,15 @@ TEST(DenseGpu, DecodeLaunchesKeepToTheirShareOfAnSmAndLeaveNoStripOut) {
 }
 
 TEST(DenseGpu, ATileWithoutRegistersForSegmentsIsRefused) {
-  const DenseWeights w(WeightFormat::bf16, 16, 4160, Epilogue::bf16, 32);
+  const DenseWeights w(WeightFormat::bf16, 16, 2112, Epilogue::bf16, 32);
   const plan::Tile wide = plan::make_dense_tile(WeightFormat::bf16, {256, 128, 1});
-  EXPECT_FALSE(can_run_dense(plan::dense_desc(WeightFormat::bf16, 16, 4160, 1), wide));
+  EXPECT_FALSE(can_run_dense(plan::dense_desc(WeightFormat::bf16, 16, 2112, 1), wide));
   const DenseOutput output(w, 1);
-  const DenseInput input(1, 4160, 33);
+  const DenseInput input(1, 2112, 33);
   DenseArgs args;
   args.x = input.on_device.get();
   args.x_stride = input.stride;
-  args.depth = 4160;
+  args.depth = 2112;
   args.rows_max = 1;
   args.matrices[args.count++] = output.matrix();
   const Status status = dense_tiled(args, wide, {});
