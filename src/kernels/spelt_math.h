@@ -83,10 +83,10 @@ TESSERA_HOST_DEVICE inline float exp_in_range(float x) {
 
 /// e^x as cpu/simd_math-inl.h has it: 0 below -50, infinity above 88.
 TESSERA_HOST_DEVICE inline float exp(float x) {
-  if (x != x) return x;
-  if (x > 88.0F) return float_of(0x7f800000U);
-  if (!(x >= -50.0F)) return 0.0F;
-  return exp_in_range(x);
+  const float in_range = exp_in_range(x);  // selects, since a GPU's lanes would part at branches
+  const float above = x > 88.0F ? float_of(0x7f800000U) : in_range;
+  const float any = x >= -50.0F ? above : 0.0F;
+  return x != x ? x : any;
 }
 
 TESSERA_HOST_DEVICE inline float sigmoid(float x) { return divide(1.0F, 1.0F + exp(0.0F - x)); }

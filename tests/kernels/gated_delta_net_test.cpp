@@ -5,23 +5,12 @@
 #include <string>
 
 #include "compare.h"
-#include "matrix_fixture.h"
+#include "delta_net_inputs.h"
 
 namespace tessera::kernels {
 namespace {
 
-/// Inputs of one sequence at every position.
-struct Sequence {
-  int32_t length;
-  std::vector<float> qkv, z, b, a;
-
-  Sequence(const DeltaNetShape& s, int32_t n, uint32_t seed)
-      : length(n),
-        qkv(random_floats(static_cast<size_t>(n * s.channels()), seed)),
-        z(random_floats(static_cast<size_t>(n * s.value_heads * s.value_dim), seed + 1)),
-        b(random_floats(static_cast<size_t>(n * s.value_heads), seed + 2)),
-        a(random_floats(static_cast<size_t>(n * s.value_heads), seed + 3)) {}
-};
+using Sequence = DeltaSequenceOf<float>;
 
 /// The next `rows` rows of a sequence.
 struct Part {
@@ -39,20 +28,10 @@ struct Result {
   std::vector<float> out, state;
 };
 
-struct Model {
-  DeltaNetShape shape;
+struct Model : DeltaWeights {
   Compute compute = Compute::bf16;
-  std::vector<float> conv_weight, a_log, dt_bias, norm_weight;
 
-  Model(const DeltaNetShape& s, Compute c)
-      : shape(s),
-        compute(c),
-        conv_weight(random_floats(static_cast<size_t>(s.channels() * s.conv_width), 51)),
-        a_log(random_floats(static_cast<size_t>(s.value_heads), 52)),
-        dt_bias(random_floats(static_cast<size_t>(s.value_heads), 53)),
-        norm_weight(random_floats(static_cast<size_t>(s.value_dim), 54)) {
-    shape.norm_eps = 1e-6F;
-  }
+  Model(const DeltaNetShape& s, Compute c) : DeltaWeights(s), compute(c) {}
 
   /// Feeds the sequences in steps; slots hold NaN before they are first used. Outputs of what is run twice come twice.
   std::vector<Result> run(const std::vector<Sequence>& sequences, const Steps& steps, int threads = 2) const {

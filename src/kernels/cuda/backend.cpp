@@ -1,6 +1,8 @@
 #include "kernels/cuda_backend.h"
 
 #include <algorithm>
+#include <array>
+#include <span>
 
 #include "base/check.h"
 #include "base/status.h"
@@ -24,6 +26,11 @@ constexpr int64_t padded(int64_t columns) { return (columns + 7) / 8 * 8; }
 struct Columns {
   uint16_t* data = nullptr;
   int64_t stride = 0;
+};
+
+struct Projection {
+  const DeviceMatrix* matrix = nullptr;
+  Columns out;
 };
 
 class CudaBackend final : public kernels::Backend {
@@ -69,6 +76,7 @@ class CudaBackend final : public kernels::Backend {
   DenseArgs rows_of(const Pass& pass, int64_t depth) const;
   DenseArgs normed_rows(Pass& pass, const DeviceBuffer& norm, float eps) const;
   Status multiply(Pass& pass, DenseArgs& args) const;
+  Status project(Pass& pass, const DeviceBuffer& norm, float eps, std::span<const Projection> projections) const;
   Status write_delta(Pass& pass, const DeviceMatrix& weight, const uint16_t* x) const;
   Status swiglu_down(Pass& pass, const CudaSwiglu& weights, const uint16_t* gated, uint16_t* out) const;
   Status finish(Pass& pass) const;
@@ -165,6 +173,16 @@ Status CudaBackend::multiply(Pass& pass, DenseArgs& args) const {
   return dense(args, facts_, pass.queue);
 }
 
+/// Products of norm(residual + delta).
+Status CudaBackend::project(Pass& pass, const DeviceBuffer& norm, float eps,
+                            std::span<const Projection> projections) const {
+  DenseArgs args = normed_rows(pass, norm, eps);
+  for (const auto& [matrix, out] : projections) {
+    args.matrices[args.count++] = matrix->product(Epilogue::bf16, out.data, out.stride);
+  }
+  return multiply(pass, args);
+}
+
 /// delta = weight x.
 Status CudaBackend::write_delta(Pass& pass, const DeviceMatrix& weight, const uint16_t* x) const {
   DenseArgs args = rows_of(pass, weight.depth);
@@ -183,11 +201,8 @@ Status CudaBackend::attention(kernels::Pass& pass, const AttentionBlock& block, 
   TESSERA_ASSIGN_OR_RETURN(const Columns key, take_columns(frame, p, w.k.rows));
   TESSERA_ASSIGN_OR_RETURN(const Columns value, take_columns(frame, p, w.v.rows));
   TESSERA_ASSIGN_OR_RETURN(auto* const mixed, frame.take<uint16_t>(p.tables.rows_max * w.o.depth));
-  DenseArgs projections = normed_rows(p, w.input_norm, w.shape.norm_eps);
-  for (const auto& [matrix, out] : {std::pair{&w.q_gate, query_gate}, {&w.k, key}, {&w.v, value}}) {
-    projections.matrices[projections.count++] = matrix->product(Epilogue::bf16, out.data, out.stride);
-  }
-  TESSERA_RETURN_IF_ERROR(multiply(p, projections));
+  const std::array projections = {Projection{&w.q_gate, query_gate}, Projection{&w.k, key}, Projection{&w.v, value}};
+  TESSERA_RETURN_IF_ERROR(project(p, w.input_norm, w.shape.norm_eps, projections));
 
   AttentionArgs args;
   args.kv = p.cache->kv_pool(layer);
@@ -225,11 +240,9 @@ Status CudaBackend::delta_net(kernels::Pass& pass, const DeltaNetBlock& block, i
   TESSERA_ASSIGN_OR_RETURN(const Columns b, take_columns(frame, p, w.b.rows));
   TESSERA_ASSIGN_OR_RETURN(const Columns a, take_columns(frame, p, w.a.rows));
   TESSERA_ASSIGN_OR_RETURN(auto* const mixed, frame.take<uint16_t>(p.tables.rows_max * w.out.depth));
-  DenseArgs projections = normed_rows(p, w.input_norm, w.shape.norm_eps);
-  for (const auto& [matrix, out] : {std::pair{&w.qkv, qkv}, {&w.z, z}, {&w.b, b}, {&w.a, a}}) {
-    projections.matrices[projections.count++] = matrix->product(Epilogue::bf16, out.data, out.stride);
-  }
-  TESSERA_RETURN_IF_ERROR(multiply(p, projections));
+  const std::array projections = {Projection{&w.qkv, qkv}, Projection{&w.z, z}, Projection{&w.b, b},
+                                  Projection{&w.a, a}};
+  TESSERA_RETURN_IF_ERROR(project(p, w.input_norm, w.shape.norm_eps, projections));
 
   DeltaNetArgs args;
   args.shape = w.shape;

@@ -46,10 +46,12 @@ Status check(const DeltaNetArgs& args) {
                  "Gated DeltaNet: row strides of qkv ({}) and z ({}) must be multiples of 8", args.qkv_stride,
                  args.z_stride);
   }
-  if (!is_aligned(args.qkv) || !is_aligned(args.z) || !is_aligned(args.states) || !is_aligned(args.windows) ||
-      !is_aligned(args.out) || !is_aligned(args.workspace)) {
+  for (const void* p : std::initializer_list<const void*>{args.qkv, args.z, args.conv_weight, args.norm_weight,
+                                                          args.states, args.windows, args.out, args.workspace}) {
+    if (is_aligned(p)) continue;
     return error(StatusCode::invalid_argument,
-                 "Gated DeltaNet: qkv, z, states, windows, out and workspace must be aligned to 16 bytes");
+                 "Gated DeltaNet: qkv, z, conv_weight, norm_weight, states, windows, out and workspace must be aligned "
+                 "to 16 bytes");
   }
   return {};
 }

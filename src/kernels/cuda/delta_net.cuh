@@ -126,14 +126,16 @@ __device__ inline float* state_of(const DeltaNetArgs& args, int slot, int head) 
 }
 
 /// Rounded to BF16.
+__device__ inline float beta_of(float b) { return round_bf16(spelt::sigmoid(b)); }
 __device__ inline float beta_of(const DeltaNetArgs& args, int64_t row, int head) {
-  return round_bf16(spelt::sigmoid(low_bf16(__ldcg(args.b + row * args.b_stride + head))));
+  return beta_of(low_bf16(__ldcg(args.b + row * args.b_stride + head)));
 }
 /// g of a row: -e^a_log softplus(a + dt_bias).
+__device__ inline float log_decay_of(float a, float a_log, float dt_bias) {
+  return __fmul_rn(__fsub_rn(0.0F, spelt::exp(a_log)), spelt::softplus(__fadd_rn(a, dt_bias)));
+}
 __device__ inline float log_decay_of(const DeltaNetArgs& args, int64_t row, int head) {
-  const float a = low_bf16(__ldcg(args.a + row * args.a_stride + head));
-  const float rate = __fsub_rn(0.0F, spelt::exp(args.a_log[head]));
-  return __fmul_rn(rate, spelt::softplus(__fadd_rn(a, args.dt_bias[head])));
+  return log_decay_of(low_bf16(__ldcg(args.a + row * args.a_stride + head)), args.a_log[head], args.dt_bias[head]);
 }
 
 // ---- the step's chunks of prefill, sequence by sequence ----

@@ -1,4 +1,7 @@
+#include <cmath>
+
 #include "kernels/cuda/delta_net.cuh"
+#include "kernels/cuda/silu.cuh"
 #include "kernels/ptx/cp_async.cuh"
 #include "kernels/ptx/griddepcontrol.cuh"
 #include "kernels/ptx/mbarrier.cuh"
@@ -6,139 +9,254 @@
 #include "plan/budget.h"
 
 // Decode rows, one launch. A block is a value head of a sequence. It holds S in registers over all rows of the step: a
-// warp has 16 columns of S, a lane 4 of them in one of 8 groups of rows, so that S^T k and S^T q are sums of a lane and
-// three shuffles, and a row of the recurrence needs no barrier.
+// thread has 4 columns of S in a few neighbouring rows, so that a warp reads and writes whole rows, S^T k and S^T q are
+// sums of a thread and then of the block's groups of rows, and a row of the recurrence needs one barrier:
+//   r = decay S^T k,  u = beta (v - r),  o = decay S^T q + (k q) u,  S <- decay S + k u^T
+//
+// Many small loads stand beside S; all that are known before the wait are under way at once, and the inputs follow at
+// once after it, so that a block waits for memory twice and not once for each.
 namespace tessera::kernels::cuda {
 namespace {
 
 using namespace delta;
 
+constexpr int kWarps = 8;
+constexpr int kThreads = kWarps * kWarp;
 /// Rows whose q, k, v are made before the recurrence runs over them: one token and eight drafts.
 constexpr int kPieceRows = 9;
-constexpr int kColumnsPerWarp = 16;
+/// Values of a row that a lane has, whatever the size of the head: those beyond it are none.
+constexpr int kLaneValues = 4;
+/// The parts of a row, each made by other warps: 0 q, 1 k, 2 v, 3 silu(z).
+constexpr int kParts = 4, kWarpsPerPart = kWarps / kParts;
+
+/// How the threads share S.
+template <int kKey, int kValue>
+struct Tiling {
+  static constexpr int kLanes = kValue / 4;          // of a row
+  static constexpr int kGroups = kThreads / kLanes;  // of rows, each in other threads
+  static constexpr int kRows = kKey / kGroups;       // of a group, consecutive
+  static_assert(kRows * kGroups == kKey);
+};
 
 template <int kKey, int kValue>
 struct alignas(16) Shared {
-  static constexpr int kChannels = 2 * kKey + kValue;  // q | k | v, each padded
-  float q[kPieceRows][kKey];                           // to unit norm, times key_dim^-0.5
+  static constexpr int kGroups = Tiling<kKey, kValue>::kGroups;
+  float q[kPieceRows][kKey];  // to unit norm, times key_dim^-0.5
   float k[kPieceRows][kKey];
   float v[kPieceRows][kValue];
   float silu_z[kPieceRows][kValue];
   float o[kPieceRows][kValue];
-  float taps[kChannels][kTapsMax];  // oldest first; zeros before the first
-  // As kept: [conv_width - 1, window_width()], before and after the step.
-  uint16_t window[(kTapsMax - 1) * kChannels], next_window[(kTapsMax - 1) * kChannels];
-  float norm_weight[kValue];
+  // Sums of the groups of rows, of every other row of the step: S^T k, S^T q, k q.
+  float recalled[2][kGroups][kValue], read[2][kGroups][kValue], alike[2][kGroups];
   float decay[kPieceRows], beta[kPieceRows];
+  int slot;
+  float4 taps[kParts - 1][kLaneValues][kWarp];  // oldest first, zeros before the first
+  float norm_weight[kValue];
+};
+
+struct DecodeArgs {
+  DeltaNetArgs net;
+  float query_scale = 0;  // key_dim^-0.5
 };
 
 /// The block's work.
 struct Head {
+  DeltaNetShape shape;
   int head = 0, key_head = 0;
   SequenceEntry sequence;
 };
 
-/// x: of part 0 q, 1 k, 2 v of `row` in the sequence: convolution and SiLU, rounded to BF16; zeros beyond the head.
-template <int kDim, typename SharedMemory>
-__device__ void convolve(const DeltaNetArgs& args, const SharedMemory& shared, const Head& at, int part, int row,
-                         int first_tap, float (&x)[kPer<kDim>]) {
-  constexpr int n = kPer<kDim>;
-  const DeltaNetShape& s = args.shape;
-  const int dim = part == 2 ? s.value_dim : s.key_dim, first = lane() * n, c = part * s.key_dim + first;
-  const bool exists = first < dim;
-  const uint16_t* input = args.qkv + channel_of(s, at.head, at.key_head, c);
-  const int kept = s.conv_width - 1;
-  Packed<n> packed[kTapsMax]{};
-#pragma unroll
-  for (int tap = 0; tap < kTapsMax; ++tap) {
-    const int from = row - (kTapsMax - 1 - tap);  // row of the step, or, below 0, of earlier ones
-    if (!exists || tap < kTapsMax - s.conv_width) continue;
-    if (from >= 0) {
-      packed[tap] =
-          __ldcg(reinterpret_cast<const Packed<n>*>(input + int64_t{at.sequence.first_row + from} * args.qkv_stride));
-    } else if (at.sequence.first_position > 0) {
-      packed[tap] = *reinterpret_cast<const Packed<n>*>(shared.window + (kept + from) * window_width(s) + c);
-    }
-  }
-#pragma unroll
-  for (int i = 0; i < n; ++i) x[i] = 0;
-#pragma unroll
-  for (int tap = 0; tap < kTapsMax; ++tap) {
-    float values[n];
-    unpack(packed[tap], values);
-#pragma unroll
-    for (int i = 0; i < n; ++i) {
-      if (exists) x[i] = __fmaf_rn(shared.taps[first_tap + first + i][tap], values[i], x[i]);
-    }
-  }
-#pragma unroll
-  for (int i = 0; i < n; ++i) x[i] = round_bf16(spelt::silu(x[i]));
+/// A lane's values of the part that its warp makes.
+struct Part {
+  int part = 0;
+  int channel = 0;      // of q | k | v, the first value's
+  bool exists = false;  // whether the values are the head's
+};
+
+__device__ Part part_of_lane(const DeltaNetShape& s) {
+  Part mine;
+  mine.part = warp() % kParts;
+  mine.channel = min(mine.part, 2) * s.key_dim + lane() * kLaneValues;
+  mine.exists = lane() * kLaneValues < (mine.part < 2 ? s.key_dim : s.value_dim);
+  return mine;
 }
 
-template <int kDim>
-__device__ void store_row(const float (&x)[kPer<kDim>], float* row) {
+/// The part's weights on their way to shared memory: the convolution's, where the lane that copies them reads them, or,
+/// with z, the norm's.
+template <typename SharedMemory>
+__device__ void fetch_weights(const DeltaNetArgs& args, const Head& at, const Part& mine, SharedMemory& shared) {
+  const DeltaNetShape& s = at.shape;
+  if (warp() >= kParts || !mine.exists) return;
+  if (mine.part == 3) {
+    const int first = lane() * kLaneValues;
+    ptx::cp_async_cg_16(ptx::shared_address(shared.norm_weight + first), args.norm_weight + first);
+    return;
+  }
+  const float* weight = args.conv_weight + channel_of(s, at.head, at.key_head, mine.channel) * s.conv_width;
 #pragma unroll
-  for (int i = 0; i < kPer<kDim>; ++i) row[lane() * kPer<kDim> + i] = x[i];
+  for (int i = 0; i < kLaneValues; ++i) {
+    float4& taps = shared.taps[mine.part][i][lane()];
+    if (s.conv_width == kTapsMax) {
+      ptx::cp_async_cg_16(ptx::shared_address(&taps), weight + i * kTapsMax);
+    } else {
+      const bool three = s.conv_width == 3;
+      taps = {0.0F, three ? weight[i * 3] : 0.0F, weight[i * s.conv_width + three],
+              weight[i * s.conv_width + three + 1]};
+    }
+  }
+}
+
+/// Inputs of the convolution at a row, oldest first.
+struct Inputs {
+  uint2 at[kTapsMax];
+};
+
+/// Those that the window has, for the first row.
+__device__ Inputs load_window(const DeltaNetArgs& args, const Head& at, const Part& mine) {
+  const DeltaNetShape& s = at.shape;
+  Inputs inputs{};
+  if (!mine.exists || mine.part == 3 || at.sequence.first_position == 0) return inputs;
+  const uint16_t* window = window_of(args, at.sequence.slot, at.head) + mine.channel;
+#pragma unroll
+  for (int tap = 0; tap < kTapsMax - 1; ++tap) {
+    const int kept = tap - (kTapsMax - s.conv_width);
+    if (kept >= 0) inputs.at[tap] = __ldcg(reinterpret_cast<const uint2*>(window + kept * window_width(s)));
+  }
+  return inputs;
+}
+
+/// Leaves the last row's inputs, but for the oldest, as the window.
+__device__ void store_window(const DeltaNetArgs& args, const Head& at, const Part& mine, int slot,
+                             const Inputs& inputs) {
+  const DeltaNetShape& s = at.shape;
+  uint16_t* window = window_of(args, slot, at.head) + mine.channel;
+#pragma unroll
+  for (int tap = 1; tap < kTapsMax; ++tap) {
+    const int kept = tap - 1 - (kTapsMax - s.conv_width);
+    if (kept >= 0) *reinterpret_cast<uint2*>(window + kept * window_width(s)) = inputs.at[tap];
+  }
+}
+
+__device__ void store_row(const float (&x)[kLaneValues], float* row) {
+  *reinterpret_cast<float4*>(row + lane() * kLaneValues) = {x[0], x[1], x[2], x[3]};
+}
+__device__ void load_row(const float* row, float (&x)[kLaneValues]) {
+  const float4 four = *reinterpret_cast<const float4*>(row + lane() * kLaneValues);
+  x[0] = four.x;
+  x[1] = four.y;
+  x[2] = four.z;
+  x[3] = four.w;
+}
+
+__device__ void silu(float (&x)[kLaneValues]) {
+  bool ordinary = true;
+#pragma unroll
+  for (int i = 0; i < kLaneValues; ++i) ordinary &= ordinary_gate(x[i]);
+  if (ordinary) {
+#pragma unroll
+    for (int i = 0; i < kLaneValues; ++i) x[i] = silu_ordinary(x[i]);
+    return;
+  }
+#pragma unroll
+  for (int i = 0; i < kLaneValues; ++i) x[i] = spelt::silu(x[i]);
 }
 
 /// To unit L2 norm, times scale.
-template <int n>
-__device__ void normalise(float (&x)[n], float scale) {
-  const float factor = inverse_norm(x, 1.0F, 1e-6F);
+__device__ void normalise(float (&x)[kLaneValues], float scale) {
+  float squares = 0;
 #pragma unroll
-  for (int i = 0; i < n; ++i) x[i] = __fmul_rn(__fmul_rn(x[i], factor), scale);
+  for (int i = 0; i < kLaneValues; ++i) squares = __fmaf_rn(x[i], x[i], squares);
+  const float factor = __fdiv_rn(1.0F, __fsqrt_rn(__fadd_rn(sum_of_warp(squares), 1e-6F)));
+#pragma unroll
+  for (int i = 0; i < kLaneValues; ++i) x[i] = __fmul_rn(__fmul_rn(x[i], factor), scale);
 }
 
-/// One warp's share of the rows [first, first + rows): part 0 q, 1 k, 2 v, 3 silu(z).
+/// q, k or v of a row: convolution and SiLU, rounded to BF16, and the unit norms of q and k; zeros beyond the head.
 template <int kKey, int kValue>
-__device__ void prepare(const DeltaNetArgs& args, Shared<kKey, kValue>& shared, const Head& at, int first, int rows) {
-  const DeltaNetShape& s = args.shape;
-  for (int unit = warp(); unit < 4 * rows; unit += static_cast<int>(blockDim.x) / kWarp) {
-    const int row = unit / 4, part = unit % 4;
-    if (part < 2) {
-      float x[kPer<kKey>];
-      convolve<kKey>(args, shared, at, part, first + row, part * kKey, x);
-      normalise(x, part == 0 ? __fdiv_rn(1.0F, __fsqrt_rn(static_cast<float>(s.key_dim))) : 1.0F);
-      store_row<kKey>(x, part == 0 ? shared.q[row] : shared.k[row]);
-    } else if (part == 2) {
-      float x[kPer<kValue>];
-      convolve<kValue>(args, shared, at, 2, first + row, 2 * kKey, x);
-      store_row<kValue>(x, shared.v[row]);
-    } else {
-      constexpr int n = kPer<kValue>;
-      float x[n] = {};
-      if (lane() * n < s.value_dim) {
-        const uint16_t* z = args.z + int64_t{at.sequence.first_row + first + row} * args.z_stride +
-                            int64_t{at.head} * s.value_dim + lane() * n;
-        unpack(__ldcg(reinterpret_cast<const Packed<n>*>(z)), x);
-      }
+__device__ void convolve(const Part& mine, float query_scale, const Inputs& inputs, int row,
+                         Shared<kKey, kValue>& shared) {
+  float x[kLaneValues] = {}, values[kTapsMax][kLaneValues];
 #pragma unroll
-      for (int i = 0; i < n; ++i) x[i] = spelt::silu(x[i]);
-      store_row<kValue>(x, shared.silu_z[row]);
+  for (int tap = 0; tap < kTapsMax; ++tap) unpack(inputs.at[tap], values[tap]);
+#pragma unroll
+  for (int i = 0; i < kLaneValues; ++i) {
+    if (!mine.exists) continue;
+    const float4 taps = shared.taps[mine.part][i][lane()];
+    x[i] = __fmaf_rn(taps.x, values[0][i], x[i]);
+    x[i] = __fmaf_rn(taps.y, values[1][i], x[i]);
+    x[i] = __fmaf_rn(taps.z, values[2][i], x[i]);
+    x[i] = __fmaf_rn(taps.w, values[3][i], x[i]);
+  }
+  silu(x);
+#pragma unroll
+  for (int i = 0; i < kLaneValues; ++i) x[i] = round_bf16(x[i]);
+  if (mine.part == 2) {
+    if (lane() * kLaneValues < kValue) store_row(x, shared.v[row]);
+    return;
+  }
+  normalise(x, mine.part == 0 ? query_scale : 1.0F);
+  if (lane() * kLaneValues < kKey) store_row(x, mine.part == 0 ? shared.q[row] : shared.k[row]);
+}
+
+/// The warp's input at a row of the sequence's, which this step has.
+__device__ uint2 load_input(const DeltaNetArgs& args, const Head& at, const Part& mine, int row) {
+  if (!mine.exists) return {0, 0};
+  const uint16_t* from = mine.part < 3 ? args.qkv + channel_of(at.shape, at.head, at.key_head, mine.channel)
+                                       : args.z + int64_t{at.head} * at.shape.value_dim + lane() * kLaneValues;
+  const int64_t stride = mine.part < 3 ? args.qkv_stride : args.z_stride;
+  return __ldcg(reinterpret_cast<const uint2*>(from + (at.sequence.first_row + row) * stride));
+}
+
+/// For the warp's first row of a piece. inputs: what the window has for row 0 of the step.
+__device__ void load_inputs(const DeltaNetArgs& args, const Head& at, const Part& mine, int row, Inputs& inputs) {
+  const Inputs window = inputs;
+#pragma unroll
+  for (int tap = 0; tap < kTapsMax; ++tap) {
+    const int from = row - (kTapsMax - 1 - tap);
+    if (from >= 0) {
+      inputs.at[tap] = uint2{0, 0};
+      if (tap >= kTapsMax - (mine.part < 3 ? at.shape.conv_width : 1)) {
+        inputs.at[tap] = load_input(args, at, mine, from);
+      }
+    } else {
+      static_assert(kWarpsPerPart == 2, "the first row is 0 or 1");
+      inputs.at[tap] = row == 0 ? window.at[tap] : window.at[tap + 1];
     }
   }
-  // By the last threads, whose warps have the fewest parts.
-  const int row = static_cast<int>(blockDim.x) - 1 - static_cast<int>(threadIdx.x);
-  if (row < rows) {
-    const int64_t source = at.sequence.first_row + first + row;
-    shared.decay[row] = spelt::exp(log_decay_of(args, source, at.head));
-    shared.beta[row] = beta_of(args, source, at.head);
+}
+
+/// This warp's rows of its part, of rows [first, first + rows) of the step. inputs: for its first row; afterwards, for
+/// its last.
+template <int kKey, int kValue>
+__device__ void prepare(const DecodeArgs& args, const Head& at, const Part& mine, int first, int rows, Inputs& inputs,
+                        Shared<kKey, kValue>& shared) {
+  for (int row = warp() / kParts; row < rows; row += kWarpsPerPart) {
+    const bool last = row + kWarpsPerPart >= rows;
+    uint2 next[kWarpsPerPart]{};
+    if (!last) {
+#pragma unroll
+      for (int i = 0; i < kWarpsPerPart; ++i) next[i] = load_input(args.net, at, mine, first + row + 1 + i);
+    }
+    if (mine.part < 3) {
+      convolve(mine, args.query_scale, inputs, row, shared);
+    } else {
+      float x[kLaneValues];
+      unpack(inputs.at[kTapsMax - 1], x);
+      silu(x);
+      if (lane() * kLaneValues < kValue) store_row(x, shared.silu_z[row]);
+    }
+    if (last) return;
+    inputs = {{inputs.at[2], inputs.at[3], next[0], next[1]}};
   }
 }
 
-/// A lane's part of S: four columns from `column` on, of rows row(j, e).
-template <int kKey>
-struct State {
-  static constexpr int kGroups = 8;  // of rows, each in other lanes
-  static constexpr int kRun = 4;     // consecutive rows
-  static constexpr int kRuns = kKey / (kGroups * kRun);
-  float4 s[kRuns][kRun];
-
-  static __device__ int row(int j, int e) { return (j * kGroups + lane() / 4) * kRun + e; }
-
-  /// S <- decay S; u = beta (v - S^T k); S <- S + k u^T; returns S^T q.
-  __device__ float4 advance(const float* q, const float* k, float4 v, float decay, float beta);
-};
+/// a or b of a row of the step; 0 from row `end` on.
+__device__ float load_gate(const DeltaNetArgs& args, const Head& at, int row, int end, bool is_a) {
+  if (row >= end) return 0.0F;
+  const uint16_t* from = is_a ? args.a : args.b;
+  const int64_t stride = is_a ? args.a_stride : args.b_stride;
+  return low_bf16(__ldcg(from + (at.sequence.first_row + row) * stride + at.head));
+}
 
 __device__ float4 fma4(float a, float4 b, float4 c) {
   return {__fmaf_rn(a, b.x, c.x), __fmaf_rn(a, b.y, c.y), __fmaf_rn(a, b.z, c.z), __fmaf_rn(a, b.w, c.w)};
@@ -146,190 +264,235 @@ __device__ float4 fma4(float a, float4 b, float4 c) {
 __device__ float4 mul4(float a, float4 b) {
   return {__fmul_rn(a, b.x), __fmul_rn(a, b.y), __fmul_rn(a, b.z), __fmul_rn(a, b.w)};
 }
-/// Over the groups of rows.
-__device__ float4 sum_of_groups(float4 x) {
+__device__ float4 add4(float4 a, float4 b) {
+  return {__fadd_rn(a.x, b.x), __fadd_rn(a.y, b.y), __fadd_rn(a.z, b.z), __fadd_rn(a.w, b.w)};
+}
+
+/// A thread's part of S: four columns from `column` on, of kRows rows.
+template <int kKey, int kValue>
+struct State {
+  using Threads = Tiling<kKey, kValue>;
+  float4 s[Threads::kRows];
+
+  static __device__ int group() { return static_cast<int>(threadIdx.x) / Threads::kLanes; }
+  static __device__ int row(int i) { return group() * Threads::kRows + i; }
+  static __device__ int column() { return static_cast<int>(threadIdx.x) % Threads::kLanes * 4; }
+
+  __device__ void load(const DeltaNetShape& shape, const float* kept);
+  __device__ void store(const DeltaNetShape& shape, float* kept) const;
+  /// One row of the piece, o but for its norm to shared memory, by the lanes that norm it.
+  __device__ void advance(int at, Shared<kKey, kValue>& shared);
+};
+
+/// kept: [key_dim, value_dim]; a head of full size has constant addresses within it.
+template <int kKey, int kValue>
+__device__ void State<kKey, kValue>::load(const DeltaNetShape& shape, const float* kept) {
+  if (shape.key_dim == kKey && shape.value_dim == kValue) {
+    const float* from = kept + row(0) * kValue + column();
 #pragma unroll
-  for (int by = 4; by < kWarp; by *= 2) {
-    x = {__fadd_rn(x.x, __shfl_xor_sync(kAll, x.x, by)), __fadd_rn(x.y, __shfl_xor_sync(kAll, x.y, by)),
-         __fadd_rn(x.z, __shfl_xor_sync(kAll, x.z, by)), __fadd_rn(x.w, __shfl_xor_sync(kAll, x.w, by))};
+    for (int i = 0; i < Threads::kRows; ++i) s[i] = __ldcg(reinterpret_cast<const float4*>(from + i * kValue));
+    return;
   }
-  return x;
+#pragma unroll
+  for (int i = 0; i < Threads::kRows; ++i) {
+    s[i] = float4{0, 0, 0, 0};
+    if (row(i) >= shape.key_dim || column() >= shape.value_dim) continue;
+    s[i] = __ldcg(reinterpret_cast<const float4*>(kept + row(i) * shape.value_dim + column()));
+  }
 }
 
-/// A run of q or k.
-__device__ void load_run(const float* from, float (&run)[4]) {
-  const float4 four = *reinterpret_cast<const float4*>(from);
-  run[0] = four.x;
-  run[1] = four.y;
-  run[2] = four.z;
-  run[3] = four.w;
+template <int kKey, int kValue>
+__device__ void State<kKey, kValue>::store(const DeltaNetShape& shape, float* kept) const {
+  if (shape.key_dim == kKey && shape.value_dim == kValue) {
+    float* to = kept + row(0) * kValue + column();
+#pragma unroll
+    for (int i = 0; i < Threads::kRows; ++i) *reinterpret_cast<float4*>(to + i * kValue) = s[i];
+    return;
+  }
+#pragma unroll
+  for (int i = 0; i < Threads::kRows; ++i) {
+    if (row(i) >= shape.key_dim || column() >= shape.value_dim) continue;
+    *reinterpret_cast<float4*>(kept + row(i) * shape.value_dim + column()) = s[i];
+  }
 }
 
-template <int kKey>
-__device__ float4 State<kKey>::advance(const float* q, const float* k, float4 v, float decay, float beta) {
-  float4 recalled{0, 0, 0, 0}, o{0, 0, 0, 0};
+/// The thread's rows of q or k.
+template <int n>
+__device__ void load_run(const float* from, float (&run)[n]) {
+  if constexpr (n % 4 == 0) {
 #pragma unroll
-  for (int j = 0; j < kRuns; ++j) {
-    float key[kRun];
-    load_run(k + row(j, 0), key);
-#pragma unroll
-    for (int e = 0; e < kRun; ++e) {
-      s[j][e] = mul4(decay, s[j][e]);
-      recalled = fma4(key[e], s[j][e], recalled);
+    for (int i = 0; i < n; i += 4) {
+      const float4 four = *reinterpret_cast<const float4*>(from + i);
+      run[i] = four.x;
+      run[i + 1] = four.y;
+      run[i + 2] = four.z;
+      run[i + 3] = four.w;
     }
+  } else {
+#pragma unroll
+    for (int i = 0; i < n; ++i) run[i] = from[i];
   }
-  recalled = sum_of_groups(recalled);
+}
+
+template <int kGroups, int kValue>
+__device__ float4 sum_of_groups(const float (&sums)[kGroups][kValue], int column) {
+  float4 sum{0, 0, 0, 0};
+#pragma unroll
+  for (int group = 0; group < kGroups; ++group) sum = add4(sum, *reinterpret_cast<const float4*>(sums[group] + column));
+  return sum;
+}
+
+template <int kKey, int kValue>
+__device__ void State<kKey, kValue>::advance(int at, Shared<kKey, kValue>& shared) {
+  const int side = at % 2;
+  {
+    float key[Threads::kRows], query[Threads::kRows];
+    load_run(shared.k[at] + row(0), key);
+    load_run(shared.q[at] + row(0), query);
+    float4 recalled{0, 0, 0, 0}, read{0, 0, 0, 0};
+    float alike = 0;
+#pragma unroll
+    for (int i = 0; i < Threads::kRows; ++i) {
+      recalled = fma4(key[i], s[i], recalled);
+      read = fma4(query[i], s[i], read);
+      alike = __fmaf_rn(key[i], query[i], alike);
+    }
+    *reinterpret_cast<float4*>(shared.recalled[side][group()] + column()) = recalled;
+    *reinterpret_cast<float4*>(shared.read[side][group()] + column()) = read;
+    if (column() == 0) shared.alike[side][group()] = alike;
+  }
+  __syncthreads();
+  const float decay = shared.decay[at], beta = shared.beta[at];
+  const float4 v = *reinterpret_cast<const float4*>(shared.v[at] + column());
+  const float4 recalled = mul4(decay, sum_of_groups(shared.recalled[side], column()));
   const float4 u{__fmul_rn(beta, __fsub_rn(v.x, recalled.x)), __fmul_rn(beta, __fsub_rn(v.y, recalled.y)),
                  __fmul_rn(beta, __fsub_rn(v.z, recalled.z)), __fmul_rn(beta, __fsub_rn(v.w, recalled.w))};
+  if (warp() == at % kWarps && lane() < Threads::kLanes) {
+    float alike = 0;
 #pragma unroll
-  for (int j = 0; j < kRuns; ++j) {
-    float key[kRun], query[kRun];
-    load_run(k + row(j, 0), key);
-    load_run(q + row(j, 0), query);
-#pragma unroll
-    for (int e = 0; e < kRun; ++e) {
-      s[j][e] = fma4(key[e], u, s[j][e]);
-      o = fma4(query[e], s[j][e], o);
-    }
+    for (int group = 0; group < Threads::kGroups; ++group) alike = __fadd_rn(alike, shared.alike[side][group]);
+    const float4 o = fma4(alike, u, mul4(decay, sum_of_groups(shared.read[side], column())));
+    *reinterpret_cast<float4*>(shared.o[at] + column()) = o;
   }
-  return sum_of_groups(o);
+  float key[Threads::kRows];
+  load_run(shared.k[at] + row(0), key);
+#pragma unroll
+  for (int i = 0; i < Threads::kRows; ++i) s[i] = fma4(key[i], u, mul4(decay, s[i]));
 }
 
-/// This thread's vectors of 8 of the window that the step leaves, on their way to shared memory.
-template <typename SharedMemory>
-__device__ void fetch_next_window(const DeltaNetArgs& args, SharedMemory& shared, const Head& at) {
-  const DeltaNetShape& s = args.shape;
-  const int width = window_width(s), kept = s.conv_width - 1;
-  for (int i = static_cast<int>(threadIdx.x) * 8; i < kept * width; i += static_cast<int>(blockDim.x) * 8) {
-    const int row = at.sequence.rows - kept + i / width, c = i % width;
-    if (row >= 0) {
-      const uint16_t* input = args.qkv + int64_t{at.sequence.first_row + row} * args.qkv_stride;
-      ptx::cp_async_cg_16(ptx::shared_address(shared.next_window + i), input + channel_of(s, at.head, at.key_head, c));
-      continue;
-    }
-    uint4 earlier{0, 0, 0, 0};
-    if (at.sequence.first_position > 0) {
-      earlier = *reinterpret_cast<const uint4*>(shared.window + (kept + row) * width + c);
-    }
-    *reinterpret_cast<uint4*>(shared.next_window + i) = earlier;
-  }
-  ptx::cp_async_commit_group();
-}
-
-/// Grid: x value heads, y sequences.
+/// Of the rows whose o this warp has: their norm and their gate.
 template <int kKey, int kValue>
-__global__ void __launch_bounds__(kValue / kColumnsPerWarp * kWarp, kValue == 128 ? 2 : 1)
-    delta_net_decode(const __grid_constant__ DeltaNetArgs args) {
+__device__ void store_outputs(const DeltaNetArgs& args, const Head& at, int first, int rows,
+                              Shared<kKey, kValue>& shared) {
+  const DeltaNetShape& s = at.shape;
+  const bool exists = lane() * kLaneValues < s.value_dim;
+  for (int row = warp(); row < rows; row += kWarps) {
+    float o[kLaneValues] = {}, silu_z[kLaneValues] = {}, norm_weight[kLaneValues] = {};
+    if (exists) {
+      load_row(shared.o[row], o);
+      load_row(shared.silu_z[row], silu_z);
+      load_row(shared.norm_weight, norm_weight);
+    }
+    gated_norm(o, norm_weight, silu_z, s.value_dim, s.norm_eps);
+    const int64_t values = int64_t{s.value_heads} * s.value_dim;
+    uint16_t* out = args.out + (at.sequence.first_row + first + row) * values + int64_t{at.head} * s.value_dim;
+    if (exists) store_bf16(o, out + lane() * kLaneValues);
+  }
+}
+
+/// Whether the kernel of this padded size that knows its shape may run: that of every model released so far.
+template <int kKey, int kValue>
+bool is_exact(const DeltaNetShape& s) {
+  return s.key_dim == kKey && s.value_dim == kValue && s.conv_width == kTapsMax;
+}
+
+/// Grid: x value heads of a key head, y key heads, z sequences.
+template <int kKey, int kValue, bool kExact>
+__global__ void __launch_bounds__(kThreads, kExact ? 2 : 1)
+    delta_net_decode(const __grid_constant__ DecodeArgs decode) {
   auto& shared = *reinterpret_cast<Shared<kKey, kValue>*>(ptx::dynamic_shared_memory());
-  const DeltaNetShape& s = args.shape;
-  const int thread = static_cast<int>(threadIdx.x), threads = static_cast<int>(blockDim.x);
+  const DeltaNetArgs& args = decode.net;
 
   // ---- before the wait: weights, the state and the window ----
   Head at;
-  at.head = static_cast<int>(blockIdx.x);
-  at.key_head = key_head_of(s, at.head);
+  at.shape = args.shape;
+  if constexpr (kExact) {
+    at.shape.key_dim = kKey;
+    at.shape.value_dim = kValue;
+    at.shape.conv_width = kTapsMax;
+  }
+  const DeltaNetShape& s = at.shape;
+  at.key_head = static_cast<int>(blockIdx.y);
+  at.head = static_cast<int>(blockIdx.y * gridDim.x + blockIdx.x);
   const int sequences = __ldcg(&args.tables.counts->decode_sequences);
-  at.sequence = load_entry(args.tables.sequences + blockIdx.y);
-  if (static_cast<int>(blockIdx.y) >= sequences || at.sequence.rows == 0) {
+  at.sequence = load_entry(args.tables.sequences + blockIdx.z);
+  const Part mine = part_of_lane(s);
+  if (static_cast<int>(blockIdx.z) >= sequences || at.sequence.rows == 0) {
     ptx::griddepcontrol_wait();
     ptx::griddepcontrol_launch_dependents();
     return;
   }
-  const bool starts = at.sequence.first_position == 0;
-  float* kept_state = state_of(args, at.sequence.slot, at.head);
-  const int column = warp() * kColumnsPerWarp + lane() % 4 * 4;
-  State<kKey> state;
-#pragma unroll
-  for (int j = 0; j < State<kKey>::kRuns; ++j) {
-#pragma unroll
-    for (int e = 0; e < State<kKey>::kRun; ++e) {
-      const int row = State<kKey>::row(j, e);
-      const bool exists = !starts && row < s.key_dim && column < s.value_dim;
-      state.s[j][e] = float4{0, 0, 0, 0};
-      if (exists) state.s[j][e] = __ldcg(reinterpret_cast<const float4*>(kept_state + row * s.value_dim + column));
-    }
+  fetch_weights(args, at, mine, shared);
+  ptx::cp_async_commit_group();
+  Inputs inputs = load_window(args, at, mine);
+  State<kKey, kValue> state;
+  if (at.sequence.first_position > 0) {
+    state.load(s, state_of(args, at.sequence.slot, at.head));
+  } else {
+    state = {};
   }
-  const int width = window_width(s), vectors = (s.conv_width - 1) * width / 8;
-  uint16_t* window = window_of(args, at.sequence.slot, at.head);
-  if (!starts) {
-    for (int i = thread; i < vectors; i += threads) {
-      reinterpret_cast<uint4*>(shared.window)[i] = __ldcg(reinterpret_cast<const uint4*>(window) + i);
-    }
+  if (threadIdx.x == 0) shared.slot = at.sequence.slot;
+  // The warps of z, which have least to do, make the gates, a lane those of a row.
+  const bool makes_beta = warp() == kParts - 1, makes_decay = warp() == kWarps - 1;
+  float a_log = 0, dt_bias = 0;
+  if (makes_decay) {
+    a_log = args.a_log[at.head];
+    dt_bias = args.dt_bias[at.head];
   }
-  for (int c = thread; c < width; c += threads) {
-    const int part = c < s.key_dim ? 0 : c < 2 * s.key_dim ? 1 : 2;
-    float* taps = shared.taps[part * kKey + c - part * s.key_dim];
-    const float* weight = args.conv_weight + channel_of(s, at.head, at.key_head, c) * s.conv_width;
-#pragma unroll
-    for (int tap = 0; tap < kTapsMax; ++tap) {
-      const int i = tap - (kTapsMax - s.conv_width);
-      taps[tap] = i >= 0 ? weight[i] : 0.0F;
-    }
-  }
-  for (int c = thread; c < s.value_dim; c += threads) shared.norm_weight[c] = args.norm_weight[c];
   ptx::griddepcontrol_wait();
   ptx::griddepcontrol_launch_dependents();
-  __syncthreads();
 
   // ---- rows, a piece at a time ----
-  fetch_next_window(args, shared, at);
   for (int first = 0; first < at.sequence.rows; first += kPieceRows) {
     const int rows = min(kPieceRows, at.sequence.rows - first);
-    prepare(args, shared, at, first, rows);
+    if (warp() / kParts < rows) load_inputs(args, at, mine, first + warp() / kParts, inputs);
+    float gate = 0;  // a or b
+    if (makes_beta || makes_decay) gate = load_gate(args, at, first + lane(), first + rows, makes_decay);
+    ptx::cp_async_wait_group<0>();
+    if (at.sequence.rows > 1) __syncthreads();  // taps are another warp's too; of a further piece, all is free again
+    if (makes_beta && lane() < rows) shared.beta[lane()] = beta_of(gate);
+    if (makes_decay && lane() < rows) shared.decay[lane()] = spelt::exp(log_decay_of(gate, a_log, dt_bias));
+    prepare(decode, at, mine, first, rows, inputs, shared);
     __syncthreads();
+    // The window has been read, and the warps of the last row have its inputs.
+    if (first + rows == at.sequence.rows && (rows - 1) % kWarpsPerPart == warp() / kParts && mine.part < 3 &&
+        mine.exists) {
+      store_window(args, at, mine, shared.slot, inputs);
+    }
 #pragma unroll 1
-    for (int row = 0; row < rows; ++row) {
-      const float4 v = *reinterpret_cast<const float4*>(shared.v[row] + column);
-      const float4 o = state.advance(shared.q[row], shared.k[row], v, shared.decay[row], shared.beta[row]);
-      if (lane() < 4) *reinterpret_cast<float4*>(shared.o[row] + column) = o;
-    }
-    __syncthreads();
-    for (int row = warp(); row < rows; row += threads / kWarp) {
-      constexpr int n = kPer<kValue>;
-      float o[n] = {}, silu_z[n] = {}, norm_weight[n] = {};
-      const bool exists = lane() * n < s.value_dim;
-#pragma unroll
-      for (int i = 0; i < n; ++i) {
-        if (!exists) continue;
-        o[i] = shared.o[row][lane() * n + i];
-        silu_z[i] = shared.silu_z[row][lane() * n + i];
-        norm_weight[i] = shared.norm_weight[lane() * n + i];
-      }
-      gated_norm(o, norm_weight, silu_z, s.value_dim, s.norm_eps);
-      const int64_t values = int64_t{s.value_heads} * s.value_dim;
-      uint16_t* out = args.out + (at.sequence.first_row + first + row) * values + int64_t{at.head} * s.value_dim;
-      if (exists) store_bf16(o, out + lane() * n);
-    }
-    if (first + kPieceRows < at.sequence.rows) __syncthreads();
-  }
-
-  // ---- the state and the window that the step leaves ----
-#pragma unroll
-  for (int j = 0; j < State<kKey>::kRuns; ++j) {
-#pragma unroll
-    for (int e = 0; e < State<kKey>::kRun; ++e) {
-      const int row = State<kKey>::row(j, e);
-      if (row < s.key_dim && column < s.value_dim) {
-        *reinterpret_cast<float4*>(kept_state + row * s.value_dim + column) = state.s[j][e];
-      }
-    }
-  }
-  ptx::cp_async_wait_group<0>();
-  for (int i = thread; i < vectors; i += threads) {
-    reinterpret_cast<uint4*>(window)[i] = reinterpret_cast<const uint4*>(shared.next_window)[i];
+    for (int row = 0; row < rows; ++row) state.advance(row, shared);
+    if (first + rows == at.sequence.rows) state.store(s, state_of(args, shared.slot, at.head));
+    store_outputs(args, at, first, rows, shared);
   }
 }
 
 }  // namespace
 
 Status decode_rows(const DeltaNetArgs& args, const device::Queue& queue) {
-  const dim3 grid(static_cast<unsigned>(args.shape.value_heads),
+  const DeltaNetShape& s = args.shape;
+  const dim3 grid(static_cast<unsigned>(s.value_heads / s.key_heads), static_cast<unsigned>(s.key_heads),
                   static_cast<unsigned>(args.tables.decode_sequences_max));
-  return with_padded(args.shape, [&](auto key, auto value) {
+  const DecodeArgs decode{.net = args, .query_scale = 1.0F / std::sqrt(static_cast<float>(s.key_dim))};
+  return with_padded(s, [&](auto key, auto value) {
     constexpr int kKey = decltype(key)::value, kValue = decltype(value)::value;
     static_assert(sizeof(Shared<kKey, kValue>) <= plan::smem_limit(2));
-    return device::launch(delta_net_decode<kKey, kValue>, queue, grid, kValue / kColumnsPerWarp * kWarp,
-                          sizeof(Shared<kKey, kValue>), args);
+    const auto launch = [&](auto kernel) {
+      return device::launch(kernel, queue, grid, kThreads, sizeof(Shared<kKey, kValue>), decode);
+    };
+    if constexpr (kKey == kHeadDimMax && kValue == kHeadDimMax) {
+      if (is_exact<kKey, kValue>(s)) return launch(delta_net_decode<kKey, kValue, true>);
+    }
+    return launch(delta_net_decode<kKey, kValue, false>);
   });
 }
 

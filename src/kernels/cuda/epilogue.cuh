@@ -4,10 +4,10 @@
 
 #include "kernels/cuda/bf16_pair.cuh"
 #include "kernels/cuda/pipeline.cuh"
+#include "kernels/cuda/silu.cuh"
 #include "kernels/ptx/barrier_sync.cuh"
 #include "kernels/ptx/mma_bf16.cuh"
 #include "kernels/ptx/prefetch.cuh"
-#include "kernels/ptx/rcp.cuh"
 #include "kernels/ptx/stmatrix.cuh"
 #include "kernels/spelt_math.h"
 #include "plan/budget.h"
@@ -23,26 +23,12 @@ __device__ inline uint32_t swiglu_pair(uint32_t gate, uint32_t up) {
   return pair;
 }
 
-/// Gates for which no step of silu overflows, underflows or is a special case: nearly all of them.
-__device__ inline bool ordinary_gate(float gate) { return gate >= -80.0F && gate <= 50.0F && fabsf(gate) >= 0x1p-60F; }
 /// Whether swiglu_pair_ordinary() gives the bits of swiglu_pair().
 __device__ inline bool ordinary(uint32_t gate, uint32_t up) {
   return ordinary_gate(low_bf16(gate)) && ordinary_gate(high_bf16(gate)) && low_bf16(up) == low_bf16(up) &&
          high_bf16(up) == high_bf16(up);
 }
 
-/// silu of an ordinary gate, without a branch, so that several overlap: an approximate reciprocal, one Newton step, and
-/// two corrections of the quotient by exact remainders (Markstein), as __fdiv_rn has it where it needs no special case.
-/// For some divisors and reciprocals the last bit of fp32 may differ from a correct division's; rounded to BF16, it is
-/// that of every ordinary gate.
-__device__ inline float silu_ordinary(float gate) {
-  const float divisor = __fadd_rn(1.0F, spelt::exp_in_range(0.0F - gate));
-  const float approximate = ptx::rcp_approx(divisor);
-  const float reciprocal = __fmaf_rn(approximate, __fmaf_rn(-divisor, approximate, 1.0F), approximate);
-  const float quotient = __fmul_rn(gate, reciprocal);
-  const float better = __fmaf_rn(reciprocal, __fmaf_rn(-divisor, quotient, gate), quotient);
-  return __fmaf_rn(reciprocal, __fmaf_rn(-divisor, better, gate), better);
-}
 __device__ inline uint32_t swiglu_pair_ordinary(uint32_t gate, uint32_t up) {
   const uint32_t silu = ptx::cvt_bf16x2(silu_ordinary(high_bf16(gate)), silu_ordinary(low_bf16(gate)));
   return ptx::cvt_bf16x2(__fmul_rn(high_bf16(silu), high_bf16(up)), __fmul_rn(low_bf16(silu), low_bf16(up)));

@@ -11,8 +11,7 @@
 #include "device/cuda.h"
 #include "kernels/cuda/delta_net.h"
 #include "kernels/cuda/on_device.h"
-#include "kernels/gated_delta_net.h"
-#include "kernels/matrix_fixture.h"
+#include "kernels/delta_net_inputs.h"
 
 // Sequences that run through Gated DeltaNet step by step, on the GPU and on the CPU.
 namespace tessera::kernels::cuda {
@@ -25,32 +24,7 @@ inline std::vector<float> floats_of(std::span<const uint16_t> bits) {
   return out;
 }
 
-/// Inputs of one sequence at every position, BF16.
-struct DeltaSequence {
-  int32_t length;
-  std::vector<uint16_t> qkv, z, b, a;
-
-  DeltaSequence(const DeltaNetShape& s, int32_t n, uint32_t seed)
-      : length(n),
-        qkv(random_bf16(static_cast<size_t>(n * s.channels()), seed)),
-        z(random_bf16(static_cast<size_t>(n * s.value_heads * s.value_dim), seed + 1)),
-        b(random_bf16(static_cast<size_t>(n * s.value_heads), seed + 2)),
-        a(random_bf16(static_cast<size_t>(n * s.value_heads), seed + 3)) {}
-};
-
-struct DeltaWeights {
-  DeltaNetShape shape;
-  std::vector<float> conv_weight, a_log, dt_bias, norm_weight;
-
-  explicit DeltaWeights(const DeltaNetShape& s)
-      : shape(s),
-        conv_weight(random_floats(static_cast<size_t>(s.channels() * s.conv_width), 51)),
-        a_log(random_floats(static_cast<size_t>(s.value_heads), 52)),
-        dt_bias(random_floats(static_cast<size_t>(s.value_heads), 53)),
-        norm_weight(random_floats(static_cast<size_t>(s.value_dim), 54)) {
-    shape.norm_eps = 1e-6F;
-  }
-};
+using DeltaSequence = DeltaSequenceOf<uint16_t>;
 
 /// The next `rows` rows of a sequence. snapshot: to this slot after so many of its positions.
 struct DeltaPart {

@@ -146,6 +146,12 @@ TEST(DeltaNetGpu, RowsOfAStepAreStepsOfOneRow) {
     expect_same(run_alone(weights, sequence, {20}, kDecode), want, "20 at once");
     expect_same(run_alone(weights, sequence, {1, 2, 9, 8}, kDecode), want, "drafts");
   }
+  const DeltaNetShape largest = make_shape(1, 1, 128, 128);  // its kernel knows the shape
+  const DeltaWeights weights(largest);
+  const DeltaSequence sequence(largest, 12, 3);
+  const auto want = run_alone(weights, sequence, std::vector<int32_t>(12, 1), kDecode);
+  expect_same(run_alone(weights, sequence, {12}, kDecode), want, "12 at once");
+  expect_same(run_alone(weights, sequence, {1, 3, 2, 6}, kDecode), want, "drafts of the largest head");
 }
 
 TEST(DeltaNetGpu, AnySplitOfPrefillGivesTheSameBits) {

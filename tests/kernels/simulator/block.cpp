@@ -248,7 +248,7 @@ void finish_block() {
 }  // namespace
 
 void fail(const char* format, ...) {
-  std::fprintf(stderr, "simulator: block (%u, %u), thread %d: ", blockIdx.x, blockIdx.y, block.current);
+  std::fprintf(stderr, "simulator: block (%u, %u, %u), thread %d: ", blockIdx.x, blockIdx.y, blockIdx.z, block.current);
   va_list arguments;
   va_start(arguments, format);
   std::vfprintf(stderr, format, arguments);
@@ -266,10 +266,11 @@ void run_grid(Dim grid, Dim threads, size_t smem_bytes, bool dependent, const st
   block.kernel = &kernel;
   block.dependent = dependent;
   std::vector<uint64_t> order;
-  for (uint64_t i = 0; i < uint64_t{grid.x} * grid.y; ++i) order.push_back(i);
+  for (uint64_t i = 0; i < uint64_t{grid.x} * grid.y * grid.z; ++i) order.push_back(i);
   std::shuffle(order.begin(), order.end(), block.random);
   for (const uint64_t i : order) {
-    blockIdx = {static_cast<unsigned>(i % grid.x), static_cast<unsigned>(i / grid.x), 0};
+    blockIdx = {static_cast<unsigned>(i % grid.x), static_cast<unsigned>(i / grid.x % grid.y),
+                static_cast<unsigned>(i / grid.x / grid.y)};
     start_block(smem_bytes);
     const auto all_done = [] {
       for (int t = 0; t < block.threads; ++t) {
