@@ -83,6 +83,7 @@ StepLoop::StepLoop(StepLoopParts parts)
                   .slots = parts_.state_slots,
                   .max_batched_rows = parts_.max_num_batched_tokens}) {
   TESSERA_CHECK(scheduler_.check_fits(parts_.max_model_len).ok());
+  if (parts_.step_bytes) meter_.emplace(*parts_.step_bytes);
   publish_stats();
 }
 
@@ -159,6 +160,7 @@ bool StepLoop::step() {
   const bool planned = !plan.empty();
   if (planned) {
     build_step(plan);
+    if (meter_) meter_->submitting(step_, StepMeter::Clock::now());
     if (const Status status = parts_.runner->submit(step_); !status.ok()) return fail(status);
     scheduler_.mark_submitted();
     ++counts_.steps;
@@ -167,6 +169,7 @@ bool StepLoop::step() {
   if (static_cast<int>(under_way_.size()) <= ahead) return planned;
   const auto results = parts_.runner->collect();
   if (!results.ok()) return fail(results.status());
+  if (meter_) meter_->collected(StepMeter::Clock::now());
   deliver(*results);
   return true;
 }
@@ -352,6 +355,7 @@ void StepLoop::publish_stats() {
   counts_.state_slots_used = scheduler_.slots().used();
   counts_.state_slots_total = scheduler_.slots().size();
   counts_.preemptions = scheduler_.preemptions();
+  if (meter_) counts_.decode = meter_->decode();
   const std::lock_guard lock(mutex_);
   stats_ = counts_;
 }
