@@ -1,8 +1,8 @@
 """A `tessera serve` under test: starts it, reads its metrics and what the kernel knows of its process.
 
 TESSERA_BINARY: the program (default: that of the release build). TESSERA_TEST_MODEL: a model in place of the tiny random
-one, whose words are noise. TESSERA_TEST_DEVICE: the device of every server (cpu, cuda, cuda:N); on a GPU each takes a
-tenth of its memory, so that several run beside each other.
+one, whose words are noise. TESSERA_TEST_DEVICE: the device of every server (cpu unless told, cuda, cuda:N); on a GPU
+each takes a tenth of its memory, so that several run beside each other.
 """
 
 import functools
@@ -22,7 +22,7 @@ import urllib.request
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 BINARY = os.environ.get("TESSERA_BINARY", str(ROOT / "build/release/bin/tessera"))
 MODEL = os.environ.get("TESSERA_TEST_MODEL", "")
-DEVICE = os.environ.get("TESSERA_TEST_DEVICE", "")
+DEVICE = os.environ.get("TESSERA_TEST_DEVICE") or "cpu"
 TALKING_MODEL = ROOT / "models/demo"
 NAME = "tiny"
 
@@ -37,10 +37,9 @@ def tiny_model(folder: pathlib.Path) -> str:
     return str(model)
 
 
-def device_flags() -> list[str]:
-    if not DEVICE:
-        return []
-    return ["--device", DEVICE] + (["--gpu-memory-utilization", "0.1"] if DEVICE.startswith("cuda") else [])
+def device_flags(given: tuple[str, ...] = ()) -> list[str]:
+    memory = [] if "--gpu-memory-utilization" in given else ["--gpu-memory-utilization", "0.1"]
+    return ["--device", DEVICE, *memory]
 
 
 def free_port() -> int:
@@ -59,7 +58,7 @@ class Served:
         self.key = key
         self.log = folder / f"server-{self.port}.log"
         command = [BINARY, "serve", model, "--served-model-name", NAME, "--port", str(self.port),
-                   *device_flags(), *flags]
+                   *device_flags(flags), *flags]
         with self.log.open("wb") as log:
             self.process = subprocess.Popen(command, stdout=log, stderr=subprocess.STDOUT,
                                             env={**os.environ, **environment})

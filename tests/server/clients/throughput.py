@@ -12,6 +12,7 @@ Needs python3 and nothing else. MODEL: starts a server of its own, on TESSERA_TE
 import argparse
 import asyncio
 import json
+import os
 import pathlib
 import random
 import re
@@ -125,7 +126,8 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--token-ids", type=int, default=3000, help="prompts are made of ids below this")
     parser.add_argument("--settle", type=float, default=0.5, help="seconds between the last first token and the count")
     parser.add_argument("--fields", default="{}", help='more fields of the request: \'{"stop": ["zebra"]}\'')
-    parser.add_argument("--device", default=serving.DEVICE, help="of MODEL's server: cpu, cuda or cuda:N")
+    parser.add_argument("--device", default=os.environ.get("TESSERA_TEST_DEVICE") or "auto",
+                        help="of MODEL's server: auto, cpu, cuda or cuda:N")
     parser.add_argument("flags", nargs="*", help="more flags of `tessera serve`, after --")
     return parser.parse_args()
 
