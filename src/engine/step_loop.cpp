@@ -55,16 +55,20 @@ uint64_t random_seed() {
   return (uint64_t{device()} << 32) | device();
 }
 
+/// Biases are sorted by id, addends of one id in the order given, so that no step has to.
 kernels::SampleParams sample_params(const SamplingParams& params) {
-  return {.temperature = params.temperature,
-          .top_k = params.top_k,
-          .top_p = params.top_p,
-          .min_p = params.min_p,
-          .repetition_penalty = params.repetition_penalty,
-          .presence_penalty = params.presence_penalty,
-          .frequency_penalty = params.frequency_penalty,
-          .logit_bias = params.logit_bias,
-          .logprobs = params.logprobs};
+  kernels::SampleParams sample = {.temperature = params.temperature,
+                                  .top_k = params.top_k,
+                                  .top_p = params.top_p,
+                                  .min_p = params.min_p,
+                                  .repetition_penalty = params.repetition_penalty,
+                                  .presence_penalty = params.presence_penalty,
+                                  .frequency_penalty = params.frequency_penalty,
+                                  .logit_bias = params.logit_bias,
+                                  .logprobs = params.logprobs};
+  std::stable_sort(sample.logit_bias.begin(), sample.logit_bias.end(),
+                   [](const auto& a, const auto& b) { return a.first < b.first; });
+  return sample;
 }
 
 std::vector<int32_t> stop_ids(const SamplingParams& params, const std::vector<int32_t>& eos) {
