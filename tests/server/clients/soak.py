@@ -30,6 +30,7 @@ WORKERS = 24
 IDLE = 100
 KINDS = 160
 SAMPLE_SECONDS = 10
+LEAVE = 0.88  # kinds of work are shares of chance: up to here, from 0.55 on, a client that leaves
 CHAT, TEXT = "/v1/chat/completions", "/v1/completions"
 TOOL = {"type": "function", "function": {"name": "look_up", "parameters": {
     "type": "object", "properties": {"word": {"type": "string"}, "count": {"type": "integer"}}}}}
@@ -197,6 +198,8 @@ class Soak:
         link = Link(self.server.port)
         while self.going():
             kind, index = rng.random(), rng.randrange(KINDS)
+            if time.monotonic() > self.end:  # only leavers are missing
+                kind = LEAVE
             try:
                 if kind < 0.25:
                     digest = await self.whole(link, index)
@@ -204,7 +207,7 @@ class Soak:
                 elif kind < 0.55:
                     digest = await self.stream(link, index)
                     self.keep(index, digest) if digest else None
-                elif kind < 0.88:
+                elif kind <= LEAVE:
                     await self.leave(rng)
                 elif kind < 0.95:
                     await self.bad(link, rng)
@@ -212,7 +215,7 @@ class Soak:
                     await asyncio.sleep(rng.random())
             except BROKEN as error:
                 link.close(abort=True)
-                if 0.55 <= kind < 0.88:  # it left; whether the server ended it first does not matter
+                if 0.55 <= kind <= LEAVE:  # it left; whether the server ended it first does not matter
                     self.count("left")
                 else:
                     self.fault(f"{type(error).__name__}: {error}")
@@ -267,7 +270,7 @@ class Soak:
 
 def check_growth(rows: list[dict]) -> None:
     quarter = max(1, len(rows) // 4)
-    for key, slack in [("mb", 16), ("gpu_mb", 8), ("fds", 16), ("threads", 0)]:
+    for key, slack in [("mb", 16), ("gpu_mb", 8), ("fds", WORKERS + 4), ("threads", 0)]:
         early = statistics.median(row[key] for row in rows[quarter:2 * quarter] or rows)
         late = statistics.median(row[key] for row in rows[-quarter:])
         print(f"{key}: {early:.1f} in the second quarter, {late:.1f} in the last")
