@@ -163,7 +163,7 @@ struct Engine::Impl {
   }
 
   Status open_backend(const Settings& settings, const EngineOptions& options);
-  Status open_meter(const OpenedModel& opened, int gpu);
+  Status find_step_bytes(const OpenedModel& opened);
   Status load_runner(const OpenedModel& opened, const Settings& settings, const EngineOptions& options);
 
   /// The renderer is started when it is first needed: token ids and plain completions need none.
@@ -205,9 +205,8 @@ Status Engine::Impl::open_backend(const Settings& settings, const EngineOptions&
   return {};
 }
 
-/// Before the weights are there: the read rate wants a quiet GPU and some free memory.
-Status Engine::Impl::open_meter(const OpenedModel& opened, int gpu) {
-  TESSERA_ASSIGN_OR_RETURN(gpu_watch, engine::GpuWatch::open(gpu));
+/// What a step reads, for the meter.
+Status Engine::Impl::find_step_bytes(const OpenedModel& opened) {
   TESSERA_ASSIGN_OR_RETURN(const model::Inspection found, model::inspect_checkpoint(opened.checkpoint));
   step_bytes = {.weights = found.traffic,
                 .cache = {.kv_block = opened.fit.kv_block_bytes, .state_slot = opened.fit.state_slot_bytes}};
@@ -264,8 +263,11 @@ Expected<Engine> Engine::create(EngineOptions options) {
   impl->limits = {.vocab_size = opened.config.vocab_size,
                   .max_model_len = opened.fit.max_model_len,
                   .has_tokenizer = impl->tokenizer.has_value()};
-  if (settings.gpu) TESSERA_RETURN_IF_ERROR(impl->open_meter(opened, *settings.gpu));
+  if (settings.gpu) {  // before the weights are there: the read rate wants a quiet GPU and some free memory
+    TESSERA_ASSIGN_OR_RETURN(impl->gpu_watch, engine::GpuWatch::open(*settings.gpu));
+  }
   TESSERA_RETURN_IF_ERROR(impl->load_runner(opened, settings, options));
+  if (settings.gpu) TESSERA_RETURN_IF_ERROR(impl->find_step_bytes(opened));
   impl->loop.emplace(engine::StepLoopParts{.runner = impl->runner.get(),
                                            .tokenizer = impl->tokenizer ? &*impl->tokenizer : nullptr,
                                            .vocab_size = opened.config.vocab_size,
