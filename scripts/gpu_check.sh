@@ -5,18 +5,21 @@
 #   scripts/gpu_check.sh run <build directory or bundle> [output directory [part ...]]
 # Parts, all of them unless named: quick (small cases of kernels, models and the engine, times with the plan's tiles),
 # tune (tuning, selftest, times with tuned tiles and of tiles), profile (Nsight Compute on the two products of a MoE
-# layer), torch (PyTorch's BF16 grouped product), sanitize (compute-sanitizer), large (large cases, a thousand repeats).
+# layer), torch (PyTorch's BF16 grouped product), sanitize (compute-sanitizer), large (large cases, a thousand repeats),
+# serve (the tests of server and program on the GPU, five minutes of mixed load, 64 streams over HTTP).
 # A bundle has no tests of models and the engine, which read files of this repository. Output: a log for each step;
 # bench_*.txt are the tables. Ends with a line for each step.
 set -uo pipefail
 cd "$(dirname "$0")/.."
 tests=(device/device_test kernels/cuda/{moe,w4a4,dense,attention,delta_net,sample}_gpu_test)
-binaries=(bin/tessera "${tests[@]/#/tests/}")
+# Those of the server and of the program, with TESSERA_TEST_DEVICE.
+served_tests=(server/server_test server/server_slow_test cli/cli_program_test)
+binaries=(bin/tessera "${tests[@]/#/tests/}" "${served_tests[@]/#/tests/}")
 mode=${1:?build, bundle or run}
 from=${2:?a folder}
 
 if [ "$mode" = build ]; then
-  cmake --preset cuda -B "$from" && ninja -C "$from" tessera gpu_tests
+  cmake --preset cuda -B "$from" && ninja -C "$from" tessera gpu_tests server_test server_slow_test cli_program_test
   exit
 fi
 if [ "$mode" = bundle ]; then
@@ -50,8 +53,8 @@ moe_test=$from/tests/kernels/cuda/moe_gpu_test
 model_test=$from/tests/model/model_gpu_test
 tessera=$from/bin/tessera
 for part in "${@:4}"; do
-  case $part in quick | tune | profile | torch | sanitize | large) ;; *)
-    echo "no part $part: quick, tune, profile, torch, sanitize, large" >&2
+  case $part in quick | tune | profile | torch | sanitize | large | serve) ;; *)
+    echo "no part $part: quick, tune, profile, torch, sanitize, large, serve" >&2
     exit 2
     ;;
   esac
@@ -95,6 +98,15 @@ if wanted large; then
   for test in "${tests[@]}"; do
     run 300 "large_${test##*/}.log" "$from/tests/$test" --gtest_filter='*Large*:*Depths*'
   done
+fi
+if wanted serve; then
+  export TESSERA_TEST_DEVICE=cuda TESSERA_BINARY=$tessera
+  for test in "${served_tests[@]}"; do
+    run 600 "${test##*/}.log" "$from/tests/$test"
+  done
+  run 900 soak.log python3 tests/server/clients/soak.py 5 --device cuda
+  run 120 bench_http_engine.txt "$tessera" bench engine models/demo --batch 64 --context 1024 --output 512
+  run 120 bench_http.txt python3 tests/server/clients/throughput.py models/demo --prompt 1024 --output 512
 fi
 tail -n 30 "$out"/bench_*.txt 2>/dev/null
 printf '%s\n' "${steps[@]}" | tee "$out/steps.txt"

@@ -148,11 +148,25 @@ struct ChatMessage {
   std::string content;
 };
 
+/// The decode steps so far: the least that they read of the GPU's memory, and how long they took.
+struct DecodeTraffic {
+  uint64_t steps = 0;
+  double bytes = 0, seconds = 0;
+};
+
+/// Of the GPU that runs the model. What its driver does not say is left out.
+struct GpuStats {
+  double read_bytes_per_second = 0;  // measured at start, by it decode steps are judged; 0: not measured
+  std::optional<double> sm_clock_hertz = {}, memory_clock_hertz = {}, power_watts = {};  // of about the last second
+};
+
 struct EngineStats {
   int running = 0, waiting = 0;
   int kv_blocks_used = 0, kv_blocks_total = 0;
   int state_slots_used = 0, state_slots_total = 0;
   uint64_t steps = 0, preemptions = 0, prompt_tokens = 0, generated_tokens = 0;
+  DecodeTraffic decode = {};         // on a GPU
+  std::optional<GpuStats> gpu = {};  // none: the model runs on the CPU
 };
 
 /// A loaded model and the one thread that runs it. All members may be called from any thread.

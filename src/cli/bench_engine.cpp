@@ -1,18 +1,24 @@
 #include "cli/bench_engine.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
-#include <deque>
+#include <cmath>
+#include <cstring>
+#include <fstream>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <numeric>
-#include <random>
 
+#include "cli/bench_batch.h"
 #include "cli/console.h"
 #include "cli/flags.h"
 #include "cli/load_model.h"
 #include "cli/table.h"
 #include "device/device.h"
+#include "device/gpu_sensors.h"
 #include "engine/fit.h"
+#include "engine/meter.h"
 #include "kernels/cuda_backend.h"
 #include "kernels/live_gpu.h"
 #include "model/cuda_runner.h"
@@ -24,11 +30,12 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 using format::WeightFormat;
-using kernels::RowClass;
+using Json = nlohmann::ordered_json;
 using model::TensorKind;
 
 constexpr size_t kReadBytes = size_t{4} << 30;
 constexpr int kWarmSteps = 8;
+constexpr int kPlainSteps = 2;  // that experts are counted in
 
 struct Options {
   std::string model;  // empty: the preset, dummy weights
@@ -36,7 +43,9 @@ struct Options {
   std::string profile = "p1";
   std::vector<int64_t> batches = {1, 8, 64};
   std::vector<int64_t> contexts = {2048};
-  int64_t steps = 64;
+  std::vector<int64_t> outputs = {128};
+  std::string routing = "uniform";
+  std::string json_file;
   int64_t layers = 0;  // 0: all
   int64_t rows_max = engine::kDefaultGpuBatchedTokens;
   int gpu = 0;
@@ -66,9 +75,13 @@ struct Bench {
   double load_seconds = 0;
 };
 
-Expected<Bench> load(const Options& options) {
+Expected<Bench> load(const Options& options, kernels::ExpertsRead& experts_read) {
   Bench bench;
-  TESSERA_ASSIGN_OR_RETURN(bench.backend, kernels::make_cuda_backend({.gpu = options.gpu, .pdl = !options.no_pdl}));
+  const bool skewed = options.routing == "skewed";
+  TESSERA_ASSIGN_OR_RETURN(
+      bench.backend,
+      kernels::make_cuda_backend(
+          {.gpu = options.gpu, .pdl = !options.no_pdl, .skewed_routers = skewed, .experts_read = &experts_read}));
   const auto begin = Clock::now();
   if (options.model.empty()) {
     TESSERA_ASSIGN_OR_RETURN(model::SynthShape shape, model::synth_preset(options.preset));
@@ -78,6 +91,7 @@ Expected<Bench> load(const Options& options) {
     TESSERA_ASSIGN_OR_RETURN(bench.model, model::Model::dummy(config, formats_of(options.profile), *bench.backend));
     bench.traffic = model::weight_traffic(config, formats_of(options.profile));
     bench.name = fmt::format("{} {}, dummy weights", options.preset, options.profile);
+    if (skewed) bench.name += ", skewed routing";
   } else {
     TESSERA_ASSIGN_OR_RETURN(const OpenedModel opened, open_model(options.model));
     TESSERA_ASSIGN_OR_RETURN(bench.model, model::Model::load(opened.checkpoint, opened.config, *bench.backend));
@@ -89,162 +103,200 @@ Expected<Bench> load(const Options& options) {
   return bench;
 }
 
-/// Sequences of a batch, all of one length, driven as the engine drives its own: a step ahead.
-class Batch {
+/// One row of the grid.
+struct Case {
+  int64_t batch = 0, context = 0, output = 0;
+};
+
+struct Measured {
+  double prefill_seconds = 0;
+  BenchBatch::Decoded decoded;
+  double experts = 0;     // distinct, that a layer read; 0 in dense models
+  double step_bytes = 0;  // of those experts, everything else once, KV and states
+  device::GpuReading gpu;
+
+  [[nodiscard]] double step_seconds() const {
+    return decoded.seconds() / static_cast<double>(decoded.step_seconds.size());
+  }
+  /// `share` of the steps took no longer.
+  [[nodiscard]] double percentile_ms(double share) const {
+    std::vector<double> sorted = decoded.step_seconds;
+    std::sort(sorted.begin(), sorted.end());
+    const auto at = static_cast<size_t>(std::ceil(share * static_cast<double>(sorted.size())));
+    return sorted[std::max<size_t>(at, 1) - 1] * 1e3;
+  }
+};
+
+/// What measuring needs of a run, from the first row to the last.
+class EngineBench {
  public:
-  Batch(model::StepRunner& runner, int64_t sequences, int64_t vocab, const std::vector<std::vector<int32_t>>& blocks)
-      : runner_(runner), vocab_(vocab), blocks_(blocks), lengths_(static_cast<size_t>(sequences)) {
-    params_.temperature = 0.6F;
-    params_.top_k = 20;
-    params_.top_p = 0.95F;
-  }
+  EngineBench(const Options& options, Bench bench, kernels::ExpertsRead& experts_read, device::GpuSensors sensors)
+      : options_(options), bench_(std::move(bench)), experts_read_(experts_read), sensors_(std::move(sensors)) {}
 
-  /// Reads prompts of `tokens` tokens, `rows_max` rows a step; returns the seconds.
-  Expected<double> prefill(int64_t tokens, int64_t rows_max) {
-    const auto begin = Clock::now();
-    std::fill(lengths_.begin(), lengths_.end(), 0);
-    size_t sequence = 0;
-    while (sequence < lengths_.size()) {
-      model::Step step;
-      int64_t room = rows_max;
-      while (sequence < lengths_.size() && room > 0) {
-        int64_t rows = std::min(room, tokens - lengths_[sequence]);
-        const bool last = lengths_[sequence] + rows == tokens;
-        if (!last) rows -= rows % kernels::kBlockTokens;
-        if (rows == 0) break;
-        add_rows(step, sequence, rows, RowClass::prefill, last);
-        room -= rows;
-        if (last) ++sequence;
-      }
-      TESSERA_RETURN_IF_ERROR(run(step));
-    }
-    TESSERA_RETURN_IF_ERROR(drain());
-    return seconds_since(begin);
-  }
+  /// Takes caches and a runner for the largest of all cases.
+  Status prepare();
+  Expected<Measured> measure(const Case& of);
 
-  Expected<double> decode(int64_t steps) {
-    const auto begin = Clock::now();
-    for (int64_t i = 0; i < steps; ++i) {
-      model::Step step;
-      for (size_t s = 0; s < lengths_.size(); ++s) add_rows(step, s, 1, RowClass::decode, true);
-      TESSERA_RETURN_IF_ERROR(run(step));
-    }
-    TESSERA_RETURN_IF_ERROR(drain());
-    return seconds_since(begin);
-  }
+  [[nodiscard]] const Bench& bench() const { return bench_; }
 
  private:
-  static double seconds_since(Clock::time_point begin) {
-    return std::chrono::duration<double>(Clock::now() - begin).count();
-  }
-
-  void add_rows(model::Step& step, size_t sequence, int64_t rows, RowClass row_class, bool draws) {
-    const auto first_row = static_cast<int32_t>(step.tokens.size());
-    step.sequences.push_back({.first_row = first_row,
-                              .rows = static_cast<int32_t>(rows),
-                              .first_position = static_cast<int32_t>(lengths_[sequence]),
-                              .row_class = row_class,
-                              .state_slot = static_cast<int32_t>(sequence),
-                              .block_table = blocks_[sequence]});
-    for (int64_t i = 0; i < rows; ++i) {
-      step.tokens.push_back(row_class == RowClass::decode
-                                ? model::kLastDrawn
-                                : static_cast<int32_t>(random_() % static_cast<uint64_t>(vocab_)));
-    }
-    lengths_[sequence] += rows;
-    if (!draws) return;
-    step.samples.push_back({.row = first_row + static_cast<int32_t>(rows) - 1,
-                            .slot = static_cast<int32_t>(sequence),
-                            .params = &params_,
-                            .noise = {.key = sequence, .position = static_cast<uint64_t>(lengths_[sequence])}});
-  }
-
-  Status run(const model::Step& step) {
-    TESSERA_RETURN_IF_ERROR(runner_.submit(step));
-    if (++under_way_ > runner_.steps_ahead()) return collect();
-    return {};
-  }
-  Status collect() {
-    --under_way_;
-    TESSERA_ASSIGN_OR_RETURN(const auto results, runner_.collect());
-    for (const kernels::SampleResult& result : results) TESSERA_RETURN_IF_ERROR(result.status);
-    return {};
-  }
-  Status drain() {
-    while (under_way_ > 0) TESSERA_RETURN_IF_ERROR(collect());
-    return {};
-  }
-
-  model::StepRunner& runner_;
-  int64_t vocab_;
-  const std::vector<std::vector<int32_t>>& blocks_;
-  std::vector<int64_t> lengths_;
-  kernels::SampleParams params_;
-  std::mt19937_64 random_{1};
-  int under_way_ = 0;
+  const Options& options_;
+  Bench bench_;
+  kernels::ExpertsRead& experts_read_;
+  device::GpuSensors sensors_;
+  engine::StepBytes step_bytes_;
+  std::unique_ptr<kernels::Cache> cache_;
+  std::unique_ptr<model::StepRunner> runner_;
+  std::vector<std::vector<int32_t>> blocks_;
 };
+
+int64_t largest(const std::vector<int64_t>& values) { return *std::max_element(values.begin(), values.end()); }
+
+Status EngineBench::prepare() {
+  const model::Model& model = *bench_.model;
+  const int64_t most = largest(options_.batches);
+  const int64_t tokens_max = largest(options_.contexts) + kWarmSteps + largest(options_.outputs) + kPlainSteps;
+  const int64_t sequence_blocks = kernels::blocks_for(tokens_max);
+  const DType kv_dtype = options_.fp8_kv ? DType::f8_e4m3 : DType::bf16;
+  TESSERA_ASSIGN_OR_RETURN(cache_, model.make_cache(kv_dtype, static_cast<int>(most * sequence_blocks),
+                                                    static_cast<int>(most), /*with_mtp=*/false));
+  TESSERA_ASSIGN_OR_RETURN(
+      runner_,
+      model::make_cuda_runner({.model = &model,
+                               .cache = cache_.get(),
+                               .gpu = options_.gpu,
+                               .known_ids = model.config().vocab_size,
+                               .rows_max = static_cast<int32_t>(std::max(options_.rows_max, most)),
+                               .sequence_blocks_max = static_cast<int32_t>(sequence_blocks),
+                               .samples_max = static_cast<int32_t>(engine::logit_rows_max(static_cast<int>(most))),
+                               .graphs = !options_.no_graphs,
+                               .pdl = !options_.no_pdl}));
+  blocks_.resize(static_cast<size_t>(most));
+  for (size_t s = 0; s < blocks_.size(); ++s) {
+    blocks_[s].resize(static_cast<size_t>(sequence_blocks));
+    std::iota(blocks_[s].begin(), blocks_[s].end(), static_cast<int32_t>(static_cast<int64_t>(s) * sequence_blocks));
+  }
+  step_bytes_ = {.weights = bench_.traffic, .cache = bench_.backend->cache_bytes(cache_->shape())};
+  return {};
+}
+
+Expected<Measured> EngineBench::measure(const Case& of) {
+  Measured measured;
+  BenchBatch sequences(*runner_, of.batch, bench_.model->config().vocab_size, blocks_);
+  TESSERA_ASSIGN_OR_RETURN(measured.prefill_seconds, sequences.prefill(of.context, options_.rows_max));
+  TESSERA_RETURN_IF_ERROR(sequences.decode(kWarmSteps, step_bytes_).status());
+  (void)sensors_.read();  // power is the mean from here on
+  TESSERA_ASSIGN_OR_RETURN(measured.decoded, sequences.decode(of.output, step_bytes_));
+  measured.gpu = sensors_.read();
+  const model::WeightTraffic& weights = bench_.traffic;
+  measured.step_bytes = weights.fixed_bytes + measured.decoded.cache_bytes;
+  if (weights.experts == 0) return measured;
+  experts_read_ = {.on = true};
+  for (int i = 0; i < kPlainSteps; ++i) TESSERA_RETURN_IF_ERROR(sequences.decode_plainly());
+  experts_read_.on = false;
+  measured.experts = static_cast<double>(experts_read_.experts) / static_cast<double>(experts_read_.layers);
+  measured.step_bytes += weights.routed_bytes * measured.experts / weights.experts;
+  return measured;
+}
+
+std::string clocks(const device::GpuReading& gpu) {
+  const auto mhz = [](const std::optional<double>& hertz) {
+    return hertz ? fmt::format("{:.0f}", *hertz * 1e-6) : std::string("-");
+  };
+  return mhz(gpu.sm_clock_hertz) + "/" + mhz(gpu.memory_clock_hertz);
+}
+
+std::vector<std::string> table_row(const Case& of, const Measured& m, double bytes_per_second) {
+  return {std::to_string(of.batch),
+          std::to_string(of.context),
+          std::to_string(of.output),
+          fmt::format("{:.0f}", static_cast<double>(of.batch * of.context) / m.prefill_seconds),
+          fmt::format("{:.0f}", static_cast<double>(of.batch) / m.step_seconds()),
+          fmt::format("{:.3f}", m.step_seconds() * 1e3),
+          fmt::format("{:.3f}", m.percentile_ms(0.5)),
+          fmt::format("{:.3f}", m.percentile_ms(0.99)),
+          m.experts > 0 ? fmt::format("{:.1f}", m.experts) : "-",
+          fmt::format("{:.2f}", m.step_bytes / 1e9),
+          fmt::format("{:.0f} %", 100 * m.step_bytes / m.step_seconds() / bytes_per_second),
+          clocks(m.gpu),
+          m.gpu.power_watts ? fmt::format("{:.0f}", *m.gpu.power_watts) : "-"};
+}
+
+Json to_json(const Case& of, const Measured& m, const model::WeightTraffic& weights, double bytes_per_second) {
+  const auto or_null = [](const std::optional<double>& value) { return value ? Json(*value) : Json(); };
+  Json row = {{"batch", of.batch},
+              {"context", of.context},
+              {"output", of.output},
+              {"prefill_tokens_per_second", static_cast<double>(of.batch * of.context) / m.prefill_seconds},
+              {"decode_tokens_per_second", static_cast<double>(of.batch) / m.step_seconds()},
+              {"step_ms_mean", m.step_seconds() * 1e3},
+              {"step_ms_p50", m.percentile_ms(0.5)},
+              {"step_ms_p99", m.percentile_ms(0.99)},
+              {"step_bytes", m.step_bytes},
+              {"read_fraction", m.step_bytes / m.step_seconds() / bytes_per_second},
+              {"sm_clock_hertz", or_null(m.gpu.sm_clock_hertz)},
+              {"memory_clock_hertz", or_null(m.gpu.memory_clock_hertz)},
+              {"power_watts", or_null(m.gpu.power_watts)}};
+  if (weights.experts > 0) {
+    row["experts_read_per_layer"] = m.experts;
+    row["experts_of_even_routing"] = weights.distinct_experts(of.batch);
+  }
+  return row;
+}
+
+void print_head(const Options& options, const plan::DeviceFacts& facts, const Bench& bench, double bytes_per_second) {
+  print("tessera {} bench engine: {}, {}, {} layers, {} KV, steps of {} rows{}{}; loaded in {:.1f} s\n",
+        TESSERA_VERSION, facts.name, bench.name, bench.model->config().num_layers(), options.fp8_kv ? "FP8" : "BF16",
+        options.rows_max, options.no_graphs ? ", no graphs" : "", options.no_pdl ? ", no PDL" : "", bench.load_seconds);
+  print(
+      "prefill and decode are timed apart; experts: distinct ones that a layer read in a step after the timed ones\n"
+      "bytes of a step: weights (those experts), KV, states; read rate {:.2f} TB/s {}; MHz: SM/memory\n\n",
+      bytes_per_second / 1e12, options.read_tb_s > 0 ? "(given)" : "(measured here)");
+}
+
+Status write_json(const std::string& path, const Json& json) {
+  std::ofstream file(path, std::ios::trunc);
+  file << json.dump(2, ' ', false, Json::error_handler_t::replace) << "\n";
+  file.close();
+  if (file) return {};
+  return error(StatusCode::unavailable, "cannot write {}: {}", path, std::strerror(errno));
+}
 
 Status bench_engine(const Options& options) {
   TESSERA_ASSIGN_OR_RETURN(const auto facts, kernels::live_gpu(options.gpu));
+  TESSERA_ASSIGN_OR_RETURN(const auto gpus, device::list_gpus());
   double bytes_per_second = options.read_tb_s * 1e12;
   if (options.read_tb_s == 0) {
     TESSERA_ASSIGN_OR_RETURN(bytes_per_second, device::measure_read_rate(options.gpu, kReadBytes));
   }
-  TESSERA_ASSIGN_OR_RETURN(const Bench bench, load(options));
-  const model::ModelConfig& config = bench.model->config();
-  const int64_t most = *std::max_element(options.batches.begin(), options.batches.end());
-  const int64_t longest = *std::max_element(options.contexts.begin(), options.contexts.end());
-  const int64_t tokens_max = longest + kWarmSteps + options.steps;
-  const int64_t sequence_blocks = kernels::blocks_for(tokens_max);
-  const DType kv_dtype = options.fp8_kv ? DType::f8_e4m3 : DType::bf16;
-  TESSERA_ASSIGN_OR_RETURN(const auto cache, bench.model->make_cache(kv_dtype, static_cast<int>(most * sequence_blocks),
-                                                                     static_cast<int>(most), /*with_mtp=*/false));
-  TESSERA_ASSIGN_OR_RETURN(
-      const auto runner,
-      model::make_cuda_runner({.model = bench.model.get(),
-                               .cache = cache.get(),
-                               .gpu = options.gpu,
-                               .known_ids = config.vocab_size,
-                               .rows_max = static_cast<int32_t>(std::max(options.rows_max, most)),
-                               .sequence_blocks_max = static_cast<int32_t>(sequence_blocks),
-                               .samples_max = static_cast<int32_t>(engine::logit_rows_max(static_cast<int>(most))),
-                               .graphs = !options.no_graphs,
-                               .pdl = !options.no_pdl}));
-  std::vector<std::vector<int32_t>> blocks(static_cast<size_t>(most));
-  for (size_t s = 0; s < blocks.size(); ++s) {
-    blocks[s].resize(static_cast<size_t>(sequence_blocks));
-    std::iota(blocks[s].begin(), blocks[s].end(), static_cast<int32_t>(static_cast<int64_t>(s) * sequence_blocks));
-  }
+  kernels::ExpertsRead experts_read;
+  TESSERA_ASSIGN_OR_RETURN(Bench loaded, load(options, experts_read));
+  print_head(options, facts, loaded, bytes_per_second);
+  EngineBench bench(options, std::move(loaded), experts_read,
+                    device::GpuSensors(gpus[static_cast<size_t>(options.gpu)].pci_bus_id));
+  TESSERA_RETURN_IF_ERROR(bench.prepare());
 
-  print("tessera {} bench engine: {}, {}, {} layers, {} KV, steps of {} rows{}{}; loaded in {:.1f} s\n",
-        TESSERA_VERSION, facts.name, bench.name, config.num_layers(), options.fp8_kv ? "FP8" : "BF16", options.rows_max,
-        options.no_graphs ? ", no graphs" : "", options.no_pdl ? ", no PDL" : "", bench.load_seconds);
-  print(
-      "bytes of a step: weights (experts of independent uniform routing), KV and states; read rate {:.2f} TB/s {}\n\n",
-      bytes_per_second / 1e12, options.read_tb_s > 0 ? "(given)" : "(measured here)");
-  std::vector<std::vector<std::string>> rows = {
-      {"batch", "context", "prefill tok/s", "decode tok/s", "ms a step", "GB a step", "of the read rate"}};
-  const kernels::CacheBytes cache_bytes = bench.backend->cache_bytes(cache->shape());
+  std::vector<std::vector<std::string>> rows = {{"batch", "context", "output", "prefill tok/s", "decode tok/s", "ms",
+                                                 "p50", "p99", "experts", "GB", "of read rate", "MHz", "W"}};
+  Json json = {{"version", TESSERA_VERSION},
+               {"gpu", facts.name},
+               {"model", bench.bench().name},
+               {"routing", options.routing},
+               {"layers", bench.bench().model->config().num_layers()},
+               {"read_bytes_per_second", bytes_per_second},
+               {"rows", Json::array()}};
   for (const int64_t context : options.contexts) {
     for (const int64_t batch : options.batches) {
-      Batch sequences(*runner, batch, config.vocab_size, blocks);
-      TESSERA_ASSIGN_OR_RETURN(const double read, sequences.prefill(context, options.rows_max));
-      TESSERA_RETURN_IF_ERROR(sequences.decode(kWarmSteps).status());
-      TESSERA_ASSIGN_OR_RETURN(const double decoded, sequences.decode(options.steps));
-      const double step_seconds = decoded / static_cast<double>(options.steps);
-      const double kv =
-          static_cast<double>(context) / kernels::kBlockTokens * static_cast<double>(cache_bytes.kv_block);
-      const double bytes = bench.traffic.bytes_per_step(batch) +
-                           static_cast<double>(batch) * (kv + 2.0 * static_cast<double>(cache_bytes.state_slot));
-      rows.push_back({std::to_string(batch), std::to_string(context),
-                      fmt::format("{:.0f}", static_cast<double>(batch * context) / read),
-                      fmt::format("{:.0f}", static_cast<double>(batch) / step_seconds),
-                      fmt::format("{:.3f}", step_seconds * 1e3), fmt::format("{:.2f}", bytes / 1e9),
-                      fmt::format("{:.0f} %", 100 * bytes / step_seconds / bytes_per_second)});
+      for (const int64_t output : options.outputs) {
+        const Case of{.batch = batch, .context = context, .output = output};
+        TESSERA_ASSIGN_OR_RETURN(const Measured measured, bench.measure(of));
+        rows.push_back(table_row(of, measured, bytes_per_second));
+        json["rows"].push_back(to_json(of, measured, bench.bench().traffic, bytes_per_second));
+      }
     }
   }
-  print("{}\n", format_table(">>>>>>>", rows));
-  return {};
+  print("{}\n", format_table(">>>>>>>>>>>>>", rows));
+  return options.json_file.empty() ? Status() : write_json(options.json_file, json);
 }
 
 }  // namespace
@@ -264,20 +316,31 @@ void add_bench_engine(CLI::App& bench, Action& action) {
       ->delimiter(',')
       ->check(whole(1, int64_t{1} << 20))
       ->capture_default_str();
-  command->add_option("--steps", options->steps, "Decode steps that are timed")
+  command->add_option("--output", options->outputs, "Tokens of each that are decoded and timed")
+      ->delimiter(',')
       ->check(whole(1, 100000))
       ->capture_default_str();
+  command
+      ->add_option("--routing", options->routing,
+                   "Of dummy weights: uniform (default), or skewed: some experts are chosen more often than others")
+      ->check(one_of({"uniform", "skewed"}));
   command->add_option("--layers", options->layers, "Layers, instead of the preset's")->check(whole(1, 1000));
   command->add_option("--max-num-batched-tokens", options->rows_max, "Rows of a prefill step")
       ->check(whole(kernels::kBlockTokens, engine::kBatchedTokensLimit))
       ->capture_default_str();
+  command->add_option("--json", options->json_file, "Also writes everything to this file")->type_name("FILE");
   command->add_option("--gpu", options->gpu, "Which GPU, counted from 0")->capture_default_str();
   command->add_option("--read-tb-s", options->read_tb_s, "Read rate, instead of the measured one")
       ->check(number(0.01, 100));
   command->add_flag("--fp8-kv", options->fp8_kv, "KV cache in FP8");
   command->add_flag("--no-cuda-graphs", options->no_graphs, "Launch every kernel by itself");
   command->add_flag("--no-pdl", options->no_pdl, "No programmatic dependent launch");
-  command->callback([options, &action] { action = [options] { return bench_engine(*options); }; });
+  command->callback([options, &action] {
+    if (options->routing == "skewed" && !options->model.empty()) {
+      throw CLI::ValidationError("--routing", "skewed is for dummy weights; MODEL's routers choose as they choose");
+    }
+    action = [options] { return bench_engine(*options); };
+  });
 }
 
 }  // namespace tessera::cli

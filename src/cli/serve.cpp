@@ -72,6 +72,10 @@ Status serve(Options options) {
   if (!options.engine.quiet) say_where(options, *server);
   TESSERA_ASSIGN_OR_RETURN(Engine engine, open_engine(options.engine));
   loaded = true;
+  const EngineStats stats = engine.stats();
+  if (!options.engine.quiet && stats.gpu && stats.gpu->read_bytes_per_second > 0) {
+    note("the GPU reads its memory at {:.2f} TB/s, measured now", stats.gpu->read_bytes_per_second * 1e-12);
+  }
   TESSERA_RETURN_IF_ERROR(server->serve(std::move(engine)));
   if (!options.engine.quiet) note("ready");
   server->wait();

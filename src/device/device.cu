@@ -34,8 +34,11 @@ Expected<std::vector<GpuFacts>> list_gpus() {
   for (int i = 0; i < count; ++i) {
     cudaDeviceProp p{};
     TESSERA_CUDA_RETURN_IF_ERROR(cudaGetDeviceProperties(&p, i));
+    std::array<char, 32> bus_id{};
+    TESSERA_CUDA_RETURN_IF_ERROR(cudaDeviceGetPCIBusId(bus_id.data(), static_cast<int>(bus_id.size()), i));
     gpus.push_back({.index = i,
                     .name = p.name,
+                    .pci_bus_id = bus_id.data(),
                     .compute_major = p.major,
                     .compute_minor = p.minor,
                     .sm_count = p.multiProcessorCount,

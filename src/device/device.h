@@ -12,7 +12,8 @@ namespace tessera::device {
 struct GpuFacts {
   int index = 0;
   std::string name;
-  int compute_major = 0;  // 12.0 is RTX PRO 6000 and RTX 5090, 9.0 is H200
+  std::string pci_bus_id;  // "00000000:19:00.0": what other libraries know the GPU by
+  int compute_major = 0;   // 12.0 is RTX PRO 6000 and RTX 5090, 9.0 is H200
   int compute_minor = 0;
   int sm_count = 0;
   size_t smem_per_block_bytes_max = 0;  // with opt-in

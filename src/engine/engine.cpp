@@ -14,6 +14,7 @@
 #include "engine/device_choice.h"
 #include "engine/fit.h"
 #include "engine/generation_config.h"
+#include "engine/gpu_watch.h"
 #include "engine/host_memory.h"
 #include "engine/request_check.h"
 #include "engine/step_loop.h"
@@ -23,6 +24,7 @@
 #include "kernels/cuda_backend.h"
 #include "model/cpu_runner.h"
 #include "model/cuda_runner.h"
+#include "model/inspect.h"
 #include "model/model.h"
 #include "model/runner.h"
 #include "text/chat_template.h"
@@ -161,6 +163,7 @@ struct Engine::Impl {
   }
 
   Status open_backend(const Settings& settings, const EngineOptions& options);
+  Status find_step_bytes(const OpenedModel& opened);
   Status load_runner(const OpenedModel& opened, const Settings& settings, const EngineOptions& options);
 
   /// The renderer is started when it is first needed: token ids and plain completions need none.
@@ -177,6 +180,8 @@ struct Engine::Impl {
   ThreadPool pool;  // used by create() while it loads, then by the engine thread alone
   kernels::Workspace workspace;
   std::unique_ptr<kernels::Backend> backend;
+  std::unique_ptr<engine::GpuWatch> gpu_watch;  // on a GPU, as the next
+  std::optional<engine::StepBytes> step_bytes;
   FitReport fit;
   std::optional<text::Tokenizer> tokenizer;
   text::TemplateSource template_source;
@@ -197,6 +202,14 @@ Status Engine::Impl::open_backend(const Settings& settings, const EngineOptions&
     return {};
   }
   TESSERA_ASSIGN_OR_RETURN(backend, kernels::make_cuda_backend({.gpu = *settings.gpu, .pdl = options.pdl}));
+  return {};
+}
+
+/// What a step reads, for the meter.
+Status Engine::Impl::find_step_bytes(const OpenedModel& opened) {
+  TESSERA_ASSIGN_OR_RETURN(const model::Inspection found, model::inspect_checkpoint(opened.checkpoint));
+  step_bytes = {.weights = found.traffic,
+                .cache = {.kv_block = opened.fit.kv_block_bytes, .state_slot = opened.fit.state_slot_bytes}};
   return {};
 }
 
@@ -250,7 +263,11 @@ Expected<Engine> Engine::create(EngineOptions options) {
   impl->limits = {.vocab_size = opened.config.vocab_size,
                   .max_model_len = opened.fit.max_model_len,
                   .has_tokenizer = impl->tokenizer.has_value()};
+  if (settings.gpu) {  // before the weights are there: the read rate wants a quiet GPU and some free memory
+    TESSERA_ASSIGN_OR_RETURN(impl->gpu_watch, engine::GpuWatch::open(*settings.gpu));
+  }
   TESSERA_RETURN_IF_ERROR(impl->load_runner(opened, settings, options));
+  if (settings.gpu) TESSERA_RETURN_IF_ERROR(impl->find_step_bytes(opened));
   impl->loop.emplace(engine::StepLoopParts{.runner = impl->runner.get(),
                                            .tokenizer = impl->tokenizer ? &*impl->tokenizer : nullptr,
                                            .vocab_size = opened.config.vocab_size,
@@ -258,7 +275,8 @@ Expected<Engine> Engine::create(EngineOptions options) {
                                            .state_slots = opened.fit.max_num_seqs,
                                            .max_model_len = opened.fit.max_model_len,
                                            .max_num_batched_tokens = opened.fit.max_num_batched_tokens,
-                                           .eos_token_ids = std::move(opened.eos_token_ids)});
+                                           .eos_token_ids = std::move(opened.eos_token_ids),
+                                           .step_bytes = impl->step_bytes});
   impl->thread = std::thread([loop = &*impl->loop] { loop->run(); });
   return Engine(std::move(impl));
 }
@@ -322,6 +340,11 @@ const SamplingParams& Engine::default_sampling() const { return impl_->sampling;
 int64_t Engine::max_model_len() const { return impl_->fit.max_model_len; }
 const FitReport& Engine::fit() const { return impl_->fit; }
 Status Engine::status() const { return impl_->loop->status(); }
-EngineStats Engine::stats() const { return impl_->loop->stats(); }
+
+EngineStats Engine::stats() const {
+  EngineStats stats = impl_->loop->stats();
+  if (impl_->gpu_watch) stats.gpu = impl_->gpu_watch->stats();
+  return stats;
+}
 
 }  // namespace tessera

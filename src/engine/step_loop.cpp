@@ -55,16 +55,20 @@ uint64_t random_seed() {
   return (uint64_t{device()} << 32) | device();
 }
 
+/// Biases are sorted by id, addends of one id in the order given, so that no step has to.
 kernels::SampleParams sample_params(const SamplingParams& params) {
-  return {.temperature = params.temperature,
-          .top_k = params.top_k,
-          .top_p = params.top_p,
-          .min_p = params.min_p,
-          .repetition_penalty = params.repetition_penalty,
-          .presence_penalty = params.presence_penalty,
-          .frequency_penalty = params.frequency_penalty,
-          .logit_bias = params.logit_bias,
-          .logprobs = params.logprobs};
+  kernels::SampleParams sample = {.temperature = params.temperature,
+                                  .top_k = params.top_k,
+                                  .top_p = params.top_p,
+                                  .min_p = params.min_p,
+                                  .repetition_penalty = params.repetition_penalty,
+                                  .presence_penalty = params.presence_penalty,
+                                  .frequency_penalty = params.frequency_penalty,
+                                  .logit_bias = params.logit_bias,
+                                  .logprobs = params.logprobs};
+  std::stable_sort(sample.logit_bias.begin(), sample.logit_bias.end(),
+                   [](const auto& a, const auto& b) { return a.first < b.first; });
+  return sample;
 }
 
 std::vector<int32_t> stop_ids(const SamplingParams& params, const std::vector<int32_t>& eos) {
@@ -83,6 +87,7 @@ StepLoop::StepLoop(StepLoopParts parts)
                   .slots = parts_.state_slots,
                   .max_batched_rows = parts_.max_num_batched_tokens}) {
   TESSERA_CHECK(scheduler_.check_fits(parts_.max_model_len).ok());
+  if (parts_.step_bytes) meter_.emplace(*parts_.step_bytes);
   publish_stats();
 }
 
@@ -159,6 +164,7 @@ bool StepLoop::step() {
   const bool planned = !plan.empty();
   if (planned) {
     build_step(plan);
+    if (meter_) meter_->submitting(step_, StepMeter::Clock::now());
     if (const Status status = parts_.runner->submit(step_); !status.ok()) return fail(status);
     scheduler_.mark_submitted();
     ++counts_.steps;
@@ -167,6 +173,7 @@ bool StepLoop::step() {
   if (static_cast<int>(under_way_.size()) <= ahead) return planned;
   const auto results = parts_.runner->collect();
   if (!results.ok()) return fail(results.status());
+  if (meter_) meter_->collected(StepMeter::Clock::now());
   deliver(*results);
   return true;
 }
@@ -352,6 +359,7 @@ void StepLoop::publish_stats() {
   counts_.state_slots_used = scheduler_.slots().used();
   counts_.state_slots_total = scheduler_.slots().size();
   counts_.preemptions = scheduler_.preemptions();
+  if (meter_) counts_.decode = meter_->decode();
   const std::lock_guard lock(mutex_);
   stats_ = counts_;
 }

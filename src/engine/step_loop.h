@@ -6,12 +6,14 @@
 #include <deque>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
 
 #include "base/status.h"
 #include "engine/event_channel.h"
+#include "engine/meter.h"
 #include "engine/scheduler.h"
 #include "kernels/sample.h"
 #include "model/runner.h"
@@ -52,6 +54,7 @@ struct StepLoopParts {
   int64_t max_model_len = 0;       // at most 64 tokens for each KV block
   int max_num_batched_tokens = 0;  // at least state_slots + 64
   std::vector<int32_t> eos_token_ids;
+  std::optional<StepBytes> step_bytes = {};  // none: steps are not metered
 };
 
 class StepLoop {
@@ -118,6 +121,7 @@ class StepLoop {
 
   model::Step step_;                                // being built
   std::deque<std::vector<AwaitedRows>> under_way_;  // by step, oldest first
+  std::optional<StepMeter> meter_;
   std::vector<std::pair<std::shared_ptr<EventChannel>, Event>> outgoing_;
   EngineStats counts_;  // the totals; published with the rest in stats_
 

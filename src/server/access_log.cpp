@@ -32,6 +32,17 @@ bool is_probe(const Exchange& exchange) {
   return exchange.facts.status == 200 && (path == "/health" || path == "/live" || path == "/metrics");
 }
 
+/// " read=45.1% sm_mhz=1980 memory_mhz=3201 watts=512", as far as known.
+std::string gpu_words(const EngineStats& stats, const std::optional<double>& read_fraction) {
+  std::string words;
+  if (read_fraction) words += fmt::format(" read={:.1f}%", 100 * *read_fraction);
+  if (!stats.gpu) return words;
+  if (stats.gpu->sm_clock_hertz) words += fmt::format(" sm_mhz={:.0f}", *stats.gpu->sm_clock_hertz * 1e-6);
+  if (stats.gpu->memory_clock_hertz) words += fmt::format(" memory_mhz={:.0f}", *stats.gpu->memory_clock_hertz * 1e-6);
+  if (stats.gpu->power_watts) words += fmt::format(" watts={:.0f}", *stats.gpu->power_watts);
+  return words;
+}
+
 }  // namespace
 
 struct AccessLog::State {
@@ -69,7 +80,7 @@ void AccessLog::request(const Exchange& exchange) {
   state_->logger->info(line + " client=" + request.client);
 }
 
-void AccessLog::engine_state(const EngineStats& stats) {
+void AccessLog::engine_state(const EngineStats& stats, const std::optional<double>& read_fraction) {
   EngineStats& last = state_->last;
   const bool quiet = stats.running == last.running && stats.waiting == last.waiting &&
                      stats.generated_tokens == last.generated_tokens && stats.prompt_tokens == last.prompt_tokens;
@@ -77,7 +88,8 @@ void AccessLog::engine_state(const EngineStats& stats) {
     const double kv = stats.kv_blocks_total > 0 ? 100.0 * stats.kv_blocks_used / stats.kv_blocks_total : 0;
     say(fmt::format("engine running={} waiting={} generated_per_second={} prompt_per_second={} kv={:.1f}%",
                     stats.running, stats.waiting, stats.generated_tokens - last.generated_tokens,
-                    stats.prompt_tokens - last.prompt_tokens, kv));
+                    stats.prompt_tokens - last.prompt_tokens, kv) +
+        gpu_words(stats, read_fraction));
   }
   last = stats;
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "server/exchange.h"
@@ -17,8 +18,9 @@ class AccessLog {
 
   /// key=value: request id, method, path, status, tokens, seconds to the first token and in all, reason of the end.
   void request(const Exchange& exchange);
-  /// What the engine does, if it is not what it did at the last call; called once a second.
-  void engine_state(const EngineStats& stats);
+  /// What the engine does, if it is not what it did at the last call; called once a second. `read_fraction`: of the
+  /// GPU's read rate, by the decode steps since then.
+  void engine_state(const EngineStats& stats, const std::optional<double>& read_fraction);
   void say(const std::string& line);
 
  private:

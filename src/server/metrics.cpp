@@ -11,6 +11,7 @@
 #include <chrono>
 #include <fstream>
 #include <map>
+#include <optional>
 #include <tuple>
 
 namespace tessera::server {
@@ -67,6 +68,30 @@ double cpu_seconds() {
     return static_cast<double>(time.tv_sec) + 1e-6 * static_cast<double>(time.tv_usec);
   };
   return seconds(usage.ru_utime) + seconds(usage.ru_stime);
+}
+
+/// The speed-of-light meter; nothing on the CPU, and what the driver does not say is left out.
+void add_gpu(const Metrics::Now& now, const std::string& model_name, std::vector<MetricFamily>& all) {
+  if (!now.engine.gpu) return;
+  const GpuStats& gpu = *now.engine.gpu;
+  const auto gauge = [&](const char* name, const char* help, const std::optional<double>& value, bool of_model) {
+    if (value) all.push_back(family(name, help, MetricType::Gauge, *value, of_model ? model_name : ""));
+  };
+  const auto counter = [&](const char* name, const char* help, double value) {
+    all.push_back(family(name, help, MetricType::Counter, value, model_name));
+  };
+  counter("tessera:decode_steps_total", "Steps that read no prompt", static_cast<double>(now.engine.decode.steps));
+  counter("tessera:decode_read_bytes_total", "The least that these steps read of the GPU's memory",
+          now.engine.decode.bytes);
+  counter("tessera:decode_seconds_total", "Time of these steps", now.engine.decode.seconds);
+  gauge("tessera:step_read_fraction",
+        "Share of the GPU's read rate that decode steps reached in about the last second; absent if there were none",
+        now.read_fraction, true);
+  gauge("tessera:gpu_read_bytes_per_second", "Rate at which the GPU reads its memory, measured at start",
+        gpu.read_bytes_per_second > 0 ? std::optional(gpu.read_bytes_per_second) : std::nullopt, false);
+  gauge("tessera:gpu_sm_clock_hertz", "Clock of the GPU's multiprocessors", gpu.sm_clock_hertz, false);
+  gauge("tessera:gpu_memory_clock_hertz", "Clock of the GPU's memory", gpu.memory_clock_hertz, false);
+  gauge("tessera:gpu_power_watts", "Power that the GPU takes, mean of about the last second", gpu.power_watts, false);
 }
 
 }  // namespace
@@ -145,6 +170,7 @@ std::string Metrics::text(const Now& now) const {
   gauge("tessera:state_slots_used", "Sequence states in use", e.state_slots_used);
   gauge("tessera:state_slots_total", "Sequence states", e.state_slots_total);
   counter("tessera:engine_steps_total", "Steps of the engine", static_cast<double>(e.steps));
+  add_gpu(now, state_->model, all);
   gauge("tessera:ready", "Whether the model is loaded and requests are taken", now.ready ? 1 : 0);
   gauge("tessera:http_connections", "Open connections", now.connections, false);
   gauge("tessera:http_requests_in_flight", "Requests being prepared or answered", now.requests_in_flight, false);

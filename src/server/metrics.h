@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -24,8 +25,9 @@ class Metrics {
   /// What only the moment of asking knows.
   struct Now {
     EngineStats engine;
-    int preparing = 0;           // requests that are not yet with the engine
-    int requests_in_flight = 0;  // being prepared or answered by the engine
+    std::optional<double> read_fraction = {};  // engine::read_fraction of about the last second
+    int preparing = 0;                         // requests that are not yet with the engine
+    int requests_in_flight = 0;                // being prepared or answered by the engine
     int connections = 0;
     bool ready = false;
   };

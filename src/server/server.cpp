@@ -8,6 +8,7 @@
 #include <future>
 #include <utility>
 
+#include "engine/meter.h"
 #include "server/access_log.h"
 #include "server/error_reply.h"
 #include "server/generation.h"
@@ -45,6 +46,7 @@ struct Server::State {
   [[nodiscard]] std::vector<openai::ModelCard> cards() const;
   void begin_drain();
   void tick();
+  void each_second();
 
   ServerOptions options;
   Metrics metrics;
@@ -56,6 +58,8 @@ struct Server::State {
   std::optional<ReadyList> ready;
   std::optional<Work> work;  // there is a model
   int64_t created = std::time(nullptr);
+  DecodeTraffic decode_before;          // of the second before
+  std::optional<double> read_fraction;  // of the last second
   bool draining = false, announced_end = false;
   steady_clock::time_point drain_deadline;
   std::promise<void> drained;
@@ -130,6 +134,7 @@ void Server::State::answer_metrics(const SharedExchange& exchange) const {
   now.ready = !unavailable();
   if (work) {
     now.engine = model.engine->stats();
+    now.read_fraction = read_fraction;
     now.preparing = work->preparing;
     now.requests_in_flight = static_cast<int>(work->open.size());
   }
@@ -183,6 +188,15 @@ void Server::State::tick() {
   }
 }
 
+void Server::State::each_second() {
+  if (!work) return;
+  const EngineStats stats = model.engine->stats();
+  const double rate = stats.gpu ? stats.gpu->read_bytes_per_second : 0;
+  read_fraction = engine::read_fraction(decode_before, stats.decode, rate);
+  decode_before = stats.decode;
+  if (options.state_line) log.engine_state(stats, read_fraction);
+}
+
 Server::Server(std::unique_ptr<State> state) : state_(std::move(state)) {}
 
 Expected<std::unique_ptr<Server>> Server::open(ServerOptions options) {
@@ -198,11 +212,7 @@ Expected<std::unique_ptr<Server>> Server::open(ServerOptions options) {
   TESSERA_ASSIGN_OR_RETURN(s->http, HttpServer::open(std::move(http), s->callbacks()));
   s->ready.emplace(*s->http);
   s->http->every(0.1, [s] { s->tick(); });
-  if (s->options.state_line) {
-    s->http->every(1, [s] {
-      if (s->work) s->log.engine_state(s->model.engine->stats());
-    });
-  }
+  s->http->every(1, [s] { s->each_second(); });
   if (const double seconds = watchdog_seconds(); seconds > 0) {
     s->http->every(seconds / 2, [] { notify_system("WATCHDOG=1"); });
   }

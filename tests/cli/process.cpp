@@ -7,11 +7,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstdlib>
 #include <stdexcept>
 #include <thread>
+
+#include "test_device.h"
 
 extern char** environ;
 
@@ -22,8 +25,21 @@ namespace {
 constexpr auto kPatience = std::chrono::seconds(60);
 using Clock = std::chrono::steady_clock;
 
-std::vector<char*> argument_pointers(const char* program, const Arguments& arguments) {
-  std::vector<char*> pointers = {const_cast<char*>(program)};
+std::string tessera_binary() {
+  const char* binary = std::getenv("TESSERA_BINARY");
+  return binary != nullptr && *binary != '\0' ? binary : TESSERA_BINARY;
+}
+
+Arguments on_device(Arguments arguments, const std::string& device) {
+  const bool runs_a_model = !arguments.empty() && (arguments[0] == "run" || arguments[0] == "serve");
+  if (!runs_a_model || std::find(arguments.begin(), arguments.end(), "--device") != arguments.end()) return arguments;
+  const Arguments flags = {"--device", device, "--gpu-memory-utilization", std::to_string(kTestGpuMemoryUtilization)};
+  arguments.insert(arguments.begin() + 1, flags.begin(), flags.end());
+  return arguments;
+}
+
+std::vector<char*> argument_pointers(const std::string& program, const Arguments& arguments) {
+  std::vector<char*> pointers = {const_cast<char*>(program.c_str())};
   for (const std::string& argument : arguments) pointers.push_back(const_cast<char*>(argument.c_str()));
   pointers.push_back(nullptr);
   return pointers;
@@ -72,7 +88,10 @@ void kill_and_reap(pid_t pid) {
 
 }  // namespace
 
-Process::Process(const Arguments& arguments, const std::string& input, const char* program)
+Process::Process(const Arguments& arguments, const std::string& input)
+    : Process(tessera_binary(), on_device(arguments, test_device()), input) {}
+
+Process::Process(const std::string& program, const Arguments& arguments, const std::string& input)
     : deadline_(Clock::now() + kPatience) {
   const Pipe out, err;
   // Input comes from a file, so that no test hangs on a full pipe.
@@ -86,14 +105,14 @@ Process::Process(const Arguments& arguments, const std::string& input, const cha
   posix_spawn_file_actions_adddup2(&actions, out.ends[1], STDOUT_FILENO);
   posix_spawn_file_actions_adddup2(&actions, err.ends[1], STDERR_FILENO);
   const int failure =
-      ::posix_spawn(&pid_, program, &actions, nullptr, argument_pointers(program, arguments).data(), environ);
+      ::posix_spawn(&pid_, program.c_str(), &actions, nullptr, argument_pointers(program, arguments).data(), environ);
   posix_spawn_file_actions_destroy(&actions);
   std::fclose(input_file);
   ::close(out.ends[1]);
   ::close(err.ends[1]);
   out_ = out.ends[0];
   err_ = err.ends[0];
-  if (failure != 0) throw std::runtime_error(std::string("cannot start ") + program);
+  if (failure != 0) throw std::runtime_error("cannot start " + program);
 }
 
 Process::~Process() {
@@ -132,9 +151,10 @@ Finished Process::wait() {
 Finished run_tessera(const Arguments& arguments, const std::string& input) { return Process(arguments, input).wait(); }
 
 Finished run_tessera_after(const std::string& preparation, const Arguments& arguments) {
-  Arguments shell = {"-c", preparation + R"(; exec "$0" "$@")", TESSERA_BINARY};
-  shell.insert(shell.end(), arguments.begin(), arguments.end());
-  return Process(shell, "", "/bin/sh").wait();
+  Arguments shell = {"-c", preparation + R"(; exec "$0" "$@")", tessera_binary()};
+  const Arguments rest = on_device(arguments, "cpu");
+  shell.insert(shell.end(), rest.begin(), rest.end());
+  return Process("/bin/sh", shell, "").wait();
 }
 
 TerminalSession::TerminalSession(const Arguments& arguments, const std::string& term)
@@ -142,13 +162,15 @@ TerminalSession::TerminalSession(const Arguments& arguments, const std::string& 
   winsize size{};
   size.ws_row = 25;
   size.ws_col = 80;
-  const std::vector<char*> pointers = argument_pointers(TESSERA_BINARY, arguments);
+  const std::string program = tessera_binary();
+  const Arguments all = on_device(arguments, test_device());
+  const std::vector<char*> pointers = argument_pointers(program, all);
   pid_ = ::forkpty(&terminal_, nullptr, nullptr, &size);
   if (pid_ < 0) throw std::runtime_error("forkpty failed");
   if (pid_ == 0) {
     ::setenv("TERM", term.c_str(), 1);
     ::unsetenv("NO_COLOR");
-    ::execv(TESSERA_BINARY, pointers.data());
+    ::execv(program.c_str(), pointers.data());
     ::_exit(127);
   }
 }

@@ -6,7 +6,8 @@
 #include <string>
 #include <vector>
 
-// Runs the built program the way a user does.
+// Runs the built program the way a user does: the one that the environment's TESSERA_BINARY names, else the one of this
+// build. Commands that run a model do so on test_device(), unless they say --device themselves.
 namespace tessera::cli {
 
 using Arguments = std::vector<std::string>;
@@ -19,10 +20,13 @@ struct Finished {
 /// A running `tessera`, its standard streams piped; killed when destroyed.
 class Process {
  public:
-  explicit Process(const Arguments& arguments, const std::string& input = "", const char* program = TESSERA_BINARY);
+  explicit Process(const Arguments& arguments, const std::string& input = "");
   ~Process();
   Process(const Process&) = delete;
   Process& operator=(const Process&) = delete;
+
+  /// Any program.
+  Process(const std::string& program, const Arguments& arguments, const std::string& input);
 
   void signal(int number) const;
   /// Reads standard output until it holds `text`; false when it ends, or after a minute, without it.
@@ -42,7 +46,8 @@ class Process {
 
 Finished run_tessera(const Arguments& arguments, const std::string& input = "");
 
-/// The same from a shell that first does `preparation`: "ulimit -f 8", or "exec >&-".
+/// The same from a shell that first does `preparation`: "ulimit -f 8", or "exec >&-". Models run on the CPU: limits of
+/// a process are not for the driver of a GPU, which takes more of everything.
 Finished run_tessera_after(const std::string& preparation, const Arguments& arguments);
 
 /// `tessera` on a terminal of its own, 80 columns.

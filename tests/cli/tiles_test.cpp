@@ -48,6 +48,8 @@ TEST(Tiles, WhatNeedsAGpuSaysSoWithoutOne) {
   EXPECT_THAT(run_tessera({"tune", "13b"}).err, HasSubstr("deepseek-v3"));
   EXPECT_THAT(run_tessera({"bench", "moe", "--tokens", "0"}).err, HasSubstr("65536"));
   EXPECT_EQ(run_tessera({"bench"}).exit_code, 2);
+  EXPECT_THAT(run_tessera({"bench", "engine", "--output", "0"}).err, HasSubstr("--output"));
+  EXPECT_THAT(run_tessera({"bench", "engine", "MODEL", "--routing", "skewed"}).err, HasSubstr("dummy weights"));
 }
 
 TEST(Tiles, JsonHoldsEveryCandidate) {

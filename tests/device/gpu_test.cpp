@@ -1,6 +1,9 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "device/device.h"
+#include "device/gpu_sensors.h"
 
 namespace tessera::device {
 namespace {
@@ -13,6 +16,7 @@ TEST(Gpu, FactsAreThoseOfARealDevice) {
     std::printf("%d: %s, sm_%d%d, %d SMs, %zu B shared memory per block, %zu per SM, %zu B L2, %zu B memory\n",
                 gpu.index, gpu.name.c_str(), gpu.compute_major, gpu.compute_minor, gpu.sm_count,
                 gpu.smem_per_block_bytes_max, gpu.smem_per_sm_bytes, gpu.l2_bytes, gpu.memory_bytes);
+    EXPECT_EQ(std::count(gpu.pci_bus_id.begin(), gpu.pci_bus_id.end(), ':'), 2) << gpu.pci_bus_id;
     EXPECT_GE(gpu.compute_major, 8);
     EXPECT_GT(gpu.sm_count, 0);
     // No tile of ours may need more than an SM120 block has.
@@ -28,6 +32,20 @@ TEST(Gpu, ReadRateIsMeasured) {
   ASSERT_TRUE(rate.ok()) << rate.status().message();
   std::printf("1 GiB read at %.2f TB/s\n", *rate / 1e12);
   EXPECT_GT(*rate, 0);
+}
+
+/// What the driver says; a container may have no NVML.
+TEST(Gpu, ClocksAndPowerAreThoseOfAGpu) {
+  const auto gpus = list_gpus();
+  ASSERT_TRUE(gpus.ok()) << gpus.status().message();
+  GpuSensors sensors(gpus->front().pci_bus_id);
+  const GpuReading reading = sensors.read();
+  std::printf("SM clock %.0f MHz, memory clock %.0f MHz, %.1f W (0: not said)\n",
+              reading.sm_clock_hertz.value_or(0) * 1e-6, reading.memory_clock_hertz.value_or(0) * 1e-6,
+              reading.power_watts.value_or(0));
+  EXPECT_GT(reading.sm_clock_hertz.value_or(1e9), 1e8);
+  EXPECT_GT(reading.memory_clock_hertz.value_or(1e9), 1e8);
+  EXPECT_GT(reading.power_watts.value_or(100), 1);
 }
 
 TEST(Gpu, BadArgumentsAreErrors) {

@@ -88,6 +88,20 @@ TEST(CudaEngine, RepliesAsRecordedWhereTheCpuIsSure) {
   EXPECT_GE(same, requests.size() * 3 / 4);
 }
 
+TEST(CudaEngine, DecodeStepsAreMetered) {
+  Engine engine = demo_engine("cuda");
+  const Request request{.prompt = {5, 6, 7}, .sampling = {.temperature = 0, .max_tokens = 64, .ignore_eos = true}};
+  ASSERT_EQ(ask(engine, {request})[0].tokens.size(), 64U);
+  const EngineStats stats = engine.stats();
+  ASSERT_TRUE(stats.gpu);
+  EXPECT_GT(stats.gpu->read_bytes_per_second, 1e11);
+  EXPECT_EQ(stats.decode.steps, 63U);  // the first token is the prefill's
+  EXPECT_GT(stats.decode.bytes, 63 * 1e6);
+  EXPECT_GT(stats.decode.seconds, 0);
+  std::printf("%.2f TB/s; a step reads %.1f MB in %.3f ms\n", stats.gpu->read_bytes_per_second * 1e-12,
+              stats.decode.bytes / 63 * 1e-6, stats.decode.seconds / 63 * 1e3);
+}
+
 std::vector<Request> random_requests(uint32_t seed) {
   std::mt19937 random(seed);
   std::vector<Request> requests;

@@ -338,5 +338,20 @@ TEST_P(StepLoopTest, NothingStaysUnderWayWhenTheLastChoiceHasLeft) {
   engine.join();
 }
 
+TEST(StepLoop, MetersDecodeStepsWhereToldTheirBytes) {
+  CountingRunner runner(1);
+  StepLoopParts metered = parts(runner);
+  metered.step_bytes = StepBytes{.weights = {.fixed_bytes = 1000}};
+  StepLoop loop(metered);
+  const auto channel = *loop.submit({.prompt = {1, 2, 3}, .sampling = {.max_tokens = 5}});
+  while (loop.step()) {
+  }
+  EXPECT_EQ(drain(*channel).tokens.size(), 5U);
+  const DecodeTraffic decode = loop.stats().decode;
+  EXPECT_EQ(decode.steps, 4U);  // the first token is the prefill's
+  EXPECT_EQ(decode.bytes, 4000);
+  EXPECT_GE(decode.seconds, 0);
+}
+
 }  // namespace
 }  // namespace tessera::engine

@@ -87,6 +87,29 @@ TEST(Metrics, TextHasVllmsNames) {
   }
 }
 
+TEST(Metrics, OfAGpuWhereThereIsOne) {
+  const Metrics metrics("m");
+  Metrics::Now now;
+  EXPECT_THAT(metrics.text(now), Not(HasSubstr("tessera:gpu_")));
+  EXPECT_THAT(metrics.text(now), Not(HasSubstr("tessera:decode_")));
+  now.engine.gpu = GpuStats{.read_bytes_per_second = 4.5e12, .sm_clock_hertz = 1.98e9, .power_watts = 512.5};
+  now.engine.decode = {.steps = 3, .bytes = 9e9, .seconds = 0.004};
+  EXPECT_THAT(metrics.text(now), Not(HasSubstr("tessera:step_read_fraction")));  // no decode steps of late
+  now.read_fraction = 0.5;
+  const std::string text = metrics.text(now);
+  for (const char* line : {
+           "tessera:step_read_fraction{model_name=\"m\"} 0.5\n",
+           "tessera:decode_steps_total{model_name=\"m\"} 3\n",
+           "tessera:decode_read_bytes_total{model_name=\"m\"} 9000000000\n",
+           "tessera:gpu_read_bytes_per_second 4500000000000\n",
+           "tessera:gpu_sm_clock_hertz 1980000000\n",
+           "tessera:gpu_power_watts 512.5\n",
+       }) {
+    EXPECT_THAT(text, HasSubstr(line));
+  }
+  EXPECT_THAT(text, Not(HasSubstr("tessera:gpu_memory_clock_hertz")));  // the driver did not say
+}
+
 TEST(SystemNotify, SaysItToTheSocket) {
   const std::string path = ::testing::TempDir() + "tessera_notify_" + std::to_string(::getpid());
   for (const std::string& name : {path, "@" + path}) {

@@ -11,6 +11,7 @@
 #include "server/raw_client.h"
 #include "server/server.h"
 #include "tessera/engine.h"
+#include "test_device.h"
 
 namespace tessera::server {
 
@@ -26,6 +27,8 @@ inline Engine open_engine(int max_num_seqs = 8) {
   options.max_num_seqs = max_num_seqs;
   options.memory_bytes = size_t{256} << 20;
   options.threads = 1;
+  options.device = test_device();
+  options.gpu_memory_utilization = kTestGpuMemoryUtilization;
   auto engine = Engine::create(options);
   EXPECT_TRUE(engine.ok()) << engine.status().message();
   return std::move(*engine);

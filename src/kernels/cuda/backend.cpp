@@ -15,6 +15,7 @@
 #include "kernels/cuda/norm.h"
 #include "kernels/cuda/pass.h"
 #include "kernels/live_gpu.h"
+#include "kernels/skewed_router.h"
 
 namespace tessera::kernels::cuda {
 namespace {
@@ -45,7 +46,12 @@ class CudaBackend final : public kernels::Backend {
   }
   Expected<std::unique_ptr<DeltaNetBlock>> load(const DeltaNetSource& s) override { return load_as<DeltaNetBlock>(s); }
   Expected<std::unique_ptr<MlpBlock>> load(const MlpSource& s) override { return load_as<MlpBlock>(s); }
-  Expected<std::unique_ptr<MoeBlock>> load(const MoeSource& s) override { return load_as<MoeBlock>(s); }
+  Expected<std::unique_ptr<MoeBlock>> load(const MoeSource& s) override {
+    if (!options_.skewed_routers) return load_as<MoeBlock>(s);
+    MoeSource skewed = s;
+    skew_dummy_router(skewed.router);
+    return load_as<MoeBlock>(skewed);
+  }
   Expected<std::unique_ptr<Embedding>> load(const EmbeddingSource& s) override { return load_as<Embedding>(s); }
   Expected<std::unique_ptr<Head>> load(const HeadSource& s) override { return load_as<Head>(s); }
   Expected<std::unique_ptr<MtpInput>> load(const MtpInputSource& s) override { return load_as<MtpInput>(s); }
@@ -80,6 +86,7 @@ class CudaBackend final : public kernels::Backend {
   Status write_delta(Pass& pass, const DeviceMatrix& weight, const uint16_t* x) const;
   Status swiglu_down(Pass& pass, const CudaSwiglu& weights, const uint16_t* gated, uint16_t* out) const;
   Status finish(Pass& pass) const;
+  Status count_experts(const Pass& pass, const std::byte* first_slots, int experts) const;
 
   CudaBackendOptions options_;
   plan::DeviceFacts facts_;
@@ -334,7 +341,20 @@ Status CudaBackend::moe(kernels::Pass& pass, const MoeBlock& block) {
   moe.down_alpha = w.experts.down_alpha.as<float>();
   TESSERA_ASSIGN_OR_RETURN(moe.workspace, frame.take<std::byte>(static_cast<int64_t>(moe_workspace(plan).bytes)));
   p.has_delta = true;
-  return cuda::moe(plan, moe, p.queue);
+  TESSERA_RETURN_IF_ERROR(cuda::moe(plan, moe, p.queue));
+  if (options_.experts_read == nullptr || !options_.experts_read->on) return {};
+  return count_experts(p, moe.workspace + moe_workspace(plan).first_slot, desc.experts);
+}
+
+/// first_slots: int32 [experts + 1], RouteArgs::first_slot of the layer that has just been enqueued.
+Status CudaBackend::count_experts(const Pass& pass, const std::byte* first_slots, int experts) const {
+  std::vector<int32_t> first(static_cast<size_t>(experts) + 1);
+  TESSERA_CUDA_RETURN_IF_ERROR(cudaMemcpyAsync(first.data(), first_slots, first.size() * sizeof(int32_t),
+                                               cudaMemcpyDeviceToHost, pass.queue.stream));
+  TESSERA_CUDA_RETURN_IF_ERROR(cudaStreamSynchronize(pass.queue.stream));
+  ++options_.experts_read->layers;
+  for (size_t e = 0; e + 1 < first.size(); ++e) options_.experts_read->experts += first[e + 1] > first[e] ? 1 : 0;
+  return {};
 }
 
 Status CudaBackend::head(kernels::Pass& pass, const Head& head, const Embedding& embedding) {

@@ -29,6 +29,9 @@ class Pool {
     return at;
   }
   void set(uint32_t at, uint32_t word) { std::memcpy(memory_ + size_t{4} * at, &word, sizeof word); }
+  void set(uint32_t at, std::span<const uint32_t> words) {
+    std::memcpy(memory_ + size_t{4} * at, words.data(), words.size_bytes());
+  }
   [[nodiscard]] uint32_t used() const { return used_; }
 
  private:
@@ -75,11 +78,17 @@ Status check(const SampleRow& row, const SampleLimits& limits) {
 
 /// Sorted by id; addends of one id keep their order, in which they are added.
 Status write_biases(const SampleRow& row, const SampleLimits& limits, Pool& pool, SampleEntry& entry) {
-  auto biases = row.params->logit_bias;
+  std::span<const std::pair<int32_t, float>> biases = row.params->logit_bias;
   for (const auto& bias : biases) {
     TESSERA_RETURN_IF_ERROR(check_id("logit_bias", row.row, bias.first, limits.vocab));
   }
-  std::stable_sort(biases.begin(), biases.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  const auto by_id = [](const auto& a, const auto& b) { return a.first < b.first; };
+  std::vector<std::pair<int32_t, float>> sorted;
+  if (!std::is_sorted(biases.begin(), biases.end(), by_id)) {  // the engine sorts them once, for all steps
+    sorted.assign(biases.begin(), biases.end());
+    std::stable_sort(sorted.begin(), sorted.end(), by_id);
+    biases = sorted;
+  }
   TESSERA_ASSIGN_OR_RETURN(entry.biases, pool.take(2 * biases.size(), "logit_bias entries", row.row));
   entry.bias_count = static_cast<uint32_t>(biases.size());
   uint32_t at = entry.biases;
@@ -105,7 +114,7 @@ Status write_banned(const SampleRow& row, const SampleLimits& limits, Pool& pool
 Status write_allowed(const SampleRow& row, Pool& pool, SampleEntry& entry) {
   TESSERA_ASSIGN_OR_RETURN(entry.allowed, pool.take(row.allowed.size(), "the mask of allowed tokens", row.row));
   entry.has_allowed = 1;
-  for (size_t i = 0; i < row.allowed.size(); ++i) pool.set(entry.allowed + static_cast<uint32_t>(i), row.allowed[i]);
+  pool.set(entry.allowed, row.allowed);
   return {};
 }
 

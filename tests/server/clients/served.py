@@ -1,20 +1,28 @@
-"""A `tessera serve` under test: starts it, reads its metrics and what the kernel knows of its process."""
+"""A `tessera serve` under test: starts it, reads its metrics and what the kernel knows of its process.
 
+TESSERA_BINARY: the program (default: that of the release build). TESSERA_TEST_MODEL: a model in place of the tiny random
+one, whose words are noise. TESSERA_TEST_DEVICE: the device of every server (cpu unless told, cuda, cuda:N); on a GPU
+each takes a tenth of its memory, so that several run beside each other.
+"""
+
+import functools
+import json
 import os
 import pathlib
 import re
 import shutil
 import signal
 import socket
+import ssl
 import subprocess
 import time
-
-import httpx
+import urllib.error
+import urllib.request
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 BINARY = os.environ.get("TESSERA_BINARY", str(ROOT / "build/release/bin/tessera"))
-# Any other model can take the place of the tiny random one, whose words are noise.
 MODEL = os.environ.get("TESSERA_TEST_MODEL", "")
+DEVICE = os.environ.get("TESSERA_TEST_DEVICE") or "cpu"
 TALKING_MODEL = ROOT / "models/demo"
 NAME = "tiny"
 
@@ -27,6 +35,11 @@ def tiny_model(folder: pathlib.Path) -> str:
         subprocess.run([BINARY, "synth", str(model), "--preset", "tiny", "--format", "nvfp4"], check=True,
                        capture_output=True)
     return str(model)
+
+
+def device_flags(given: tuple[str, ...] = ()) -> list[str]:
+    memory = [] if "--gpu-memory-utilization" in given else ["--gpu-memory-utilization", "0.1"]
+    return ["--device", DEVICE, *memory]
 
 
 def free_port() -> int:
@@ -44,13 +57,12 @@ class Served:
         self.url = f"{scheme}://127.0.0.1:{self.port}"
         self.key = key
         self.log = folder / f"server-{self.port}.log"
-        command = [BINARY, "serve", model, "--served-model-name", NAME, "--port", str(self.port), *flags]
+        command = [BINARY, "serve", model, "--served-model-name", NAME, "--port", str(self.port),
+                   *device_flags(flags), *flags]
         with self.log.open("wb") as log:
             self.process = subprocess.Popen(command, stdout=log, stderr=subprocess.STDOUT,
                                             env={**os.environ, **environment})
         self.pid = self.process.pid
-        headers = {"Authorization": f"Bearer {key}"} if key else {}
-        self.http = httpx.Client(base_url=self.url, headers=headers, timeout=20, verify=False)
         if wait:
             try:
                 self.wait_ready()
@@ -58,16 +70,36 @@ class Served:
                 self.process.kill()
                 raise
 
-    def wait_ready(self, seconds: float = 30) -> float:
+    @functools.cached_property
+    def http(self):
+        """An httpx.Client, for tests; the load programs do without that package."""
+        import httpx
+        return httpx.Client(base_url=self.url, headers=self.headers(), timeout=20, verify=False)
+
+    def headers(self) -> dict[str, str]:
+        return {"Authorization": f"Bearer {self.key}"} if self.key else {}
+
+    def ask(self, path: str, body: dict | None = None) -> tuple[int, str]:
+        """Status and text of the answer; a POST if there is a body."""
+        data = None if body is None else json.dumps(body).encode()
+        request = urllib.request.Request(self.url + path, data, self.headers())
+        trust = ssl._create_unverified_context() if self.url.startswith("https") else None
+        try:
+            with urllib.request.urlopen(request, timeout=20, context=trust) as answer:
+                return answer.status, answer.read().decode()
+        except urllib.error.HTTPError as error:
+            return error.code, error.read().decode()
+
+    def wait_ready(self, seconds: float = 60) -> float:
         """Seconds until /health said yes."""
         begin = time.monotonic()
         while time.monotonic() - begin < seconds:
             if self.process.poll() is not None:
                 raise RuntimeError(f"the server ended with {self.process.returncode}:\n{self.log.read_text()}")
             try:
-                if self.http.get("/health").status_code == 200:
+                if self.ask("/health")[0] == 200:
                     return time.monotonic() - begin
-            except httpx.TransportError:
+            except OSError:
                 pass
             time.sleep(0.01)
         raise RuntimeError(f"not ready within {seconds} s:\n{self.log.read_text()}")
@@ -75,7 +107,9 @@ class Served:
     def metrics(self) -> dict[str, float]:
         """Sums over labels; a histogram's buckets are left out."""
         sums: dict[str, float] = {}
-        for line in self.http.get("/metrics").raise_for_status().text.splitlines():
+        status, text = self.ask("/metrics")
+        assert status == 200, text
+        for line in text.splitlines():
             parts = re.match(r"([\w:]+)(?:\{.*\})? (\S+)", line)
             if parts and not parts[1].endswith("_bucket"):
                 sums[parts[1]] = sums.get(parts[1], 0) + float(parts[2])
@@ -119,7 +153,8 @@ class Served:
 
     def stop(self, seconds: float = 20) -> int:
         """SIGTERM; returns the exit status."""
-        self.http.close()
+        if "http" in self.__dict__:
+            self.http.close()
         if self.alive():
             self.process.send_signal(signal.SIGTERM)
         try:

@@ -8,7 +8,7 @@ import subprocess
 import httpx
 import openai
 import pytest
-from served import BINARY, NAME, Served
+from served import BINARY, NAME, Served, device_flags
 
 STREAMS = 200
 
@@ -51,7 +51,7 @@ def test_tokens_are_those_of_the_engine_alone(server, model, folder):
     for line in lines:
         del line["extra_body"], line["model"]
     (folder / "prompts.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
-    run = subprocess.run([BINARY, "run", model, "--input", folder / "prompts.jsonl", "--token-ids",
+    run = subprocess.run([BINARY, "run", model, *device_flags(), "--input", folder / "prompts.jsonl", "--token-ids",
                           "--max-model-len", "2048"], capture_output=True, text=True, check=True)
     engine = {answer["index"]: answer["token_ids"] for answer in map(json.loads, run.stdout.splitlines())}
 

@@ -1,0 +1,88 @@
+#include "cli/bench_batch.h"
+
+#include <gtest/gtest.h>
+
+#include <deque>
+#include <numeric>
+#include <vector>
+
+namespace tessera::cli {
+namespace {
+
+using kernels::RowClass;
+
+/// Keeps what each step was, and answers every draw.
+class RecordingRunner final : public model::StepRunner {
+ public:
+  [[nodiscard]] int steps_ahead() const override { return 1; }
+  Status submit(const model::Step& step) override {
+    EXPECT_LE(samples_.size(), 1U);
+    steps.push_back(step);
+    samples_.push_back(step.samples.size());
+    return {};
+  }
+  Expected<std::span<const kernels::SampleResult>> collect() override {
+    results_.assign(samples_.front(), {});
+    samples_.pop_front();
+    return std::span<const kernels::SampleResult>(results_);
+  }
+  [[nodiscard]] bool idle() const { return samples_.empty(); }
+
+  std::vector<model::Step> steps;
+
+ private:
+  std::deque<size_t> samples_;
+  std::vector<kernels::SampleResult> results_;
+};
+
+class BenchBatchTest : public ::testing::Test {
+ protected:
+  BenchBatchTest() {
+    for (auto& table : blocks_) table.resize(8);
+  }
+  std::vector<std::vector<int32_t>> blocks_ = std::vector<std::vector<int32_t>>(3);
+  RecordingRunner runner_;
+  BenchBatch batch_{runner_, 3, 1000, blocks_};
+};
+
+TEST_F(BenchBatchTest, PromptsArePackedAndSplitAtBlocks) {
+  ASSERT_TRUE(batch_.prefill(/*tokens=*/150, /*rows_max=*/256).ok());
+  EXPECT_TRUE(runner_.idle());
+  std::vector<int64_t> read(3);
+  size_t draws = 0;
+  for (const model::Step& step : runner_.steps) {
+    EXPECT_LE(step.tokens.size(), 256U);
+    draws += step.samples.size();
+    for (const kernels::SequenceRows& rows : step.sequences) {
+      EXPECT_EQ(rows.row_class, RowClass::prefill);
+      EXPECT_EQ(rows.first_position % 64, 0);
+      EXPECT_EQ(rows.first_position, read[static_cast<size_t>(rows.state_slot)]);
+      read[static_cast<size_t>(rows.state_slot)] += rows.rows;
+    }
+  }
+  EXPECT_EQ(read, std::vector<int64_t>(3, 150));
+  EXPECT_EQ(draws, 3U);
+  EXPECT_EQ(runner_.steps.size(), 2U);  // 150 + 64, then 86 + 150
+}
+
+TEST_F(BenchBatchTest, DecodingTimesEachStepAndCountsItsCaches) {
+  ASSERT_TRUE(batch_.prefill(64, 256).ok());
+  runner_.steps.clear();
+  const engine::StepBytes bytes{.weights = {}, .cache = {.kv_block = 64, .state_slot = 5}};
+  const auto decoded = batch_.decode(4, bytes);
+  ASSERT_TRUE(decoded.ok());
+  EXPECT_TRUE(runner_.idle());
+  EXPECT_EQ(decoded->step_seconds.size(), 4U);
+  EXPECT_GE(decoded->seconds(), 0);
+  EXPECT_DOUBLE_EQ(decoded->cache_bytes, 3 * ((65 + 66 + 67 + 68) / 4.0 + 2 * 5));
+  ASSERT_EQ(runner_.steps.size(), 4U);
+  EXPECT_EQ(runner_.steps[3].sequences[2].first_position, 67);
+  EXPECT_EQ(runner_.steps[3].samples.size(), 3U);
+
+  ASSERT_TRUE(batch_.decode_plainly().ok());
+  EXPECT_TRUE(runner_.steps[4].samples.empty());
+  EXPECT_EQ(runner_.steps[4].tokens, std::vector<int32_t>(3, model::kLastDrawn));
+}
+
+}  // namespace
+}  // namespace tessera::cli

@@ -1,0 +1,44 @@
+#include "device/gpu_sensors.h"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <thread>
+
+namespace tessera::device {
+namespace {
+
+constexpr const char* kBusId = "00000000:19:00.0";
+
+TEST(GpuSensors, WithoutTheLibraryValuesAreLeftOut) {
+  GpuSensors sensors(kBusId, "libno-such-thing.so.1");
+  const GpuReading reading = sensors.read();
+  EXPECT_FALSE(reading.sm_clock_hertz || reading.memory_clock_hertz || reading.power_watts);
+}
+
+TEST(GpuSensors, WithoutTheGpuValuesAreLeftOut) {
+  GpuSensors sensors("00000000:20:00.0", TESSERA_FAKE_NVML);
+  const GpuReading reading = sensors.read();
+  EXPECT_FALSE(reading.sm_clock_hertz || reading.memory_clock_hertz || reading.power_watts);
+}
+
+TEST(GpuSensors, ClocksAndMeanPower) {
+  using Clock = std::chrono::steady_clock;
+  const auto before_both = Clock::now();
+  GpuSensors sensors(kBusId, TESSERA_FAKE_NVML);
+  GpuReading reading = sensors.read();
+  const auto between = Clock::now();
+  EXPECT_EQ(reading.sm_clock_hertz, 1980e6);
+  EXPECT_EQ(reading.memory_clock_hertz, 3201e6);
+  EXPECT_EQ(reading.power_watts, 300);  // there is no stretch of time yet
+  std::this_thread::sleep_for(std::chrono::milliseconds(250));
+  const auto still_between = Clock::now();
+  reading = sensors.read();
+  const std::chrono::duration<double> most = Clock::now() - before_both, least = still_between - between;
+  ASSERT_TRUE(reading.power_watts);
+  EXPECT_GE(*reading.power_watts, 1e9 / most.count());
+  EXPECT_LE(*reading.power_watts, 1e9 / least.count());
+}
+
+}  // namespace
+}  // namespace tessera::device

@@ -1,0 +1,29 @@
+#include "engine/gpu_watch.h"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <thread>
+
+namespace tessera::engine {
+namespace {
+
+using namespace std::chrono_literals;
+
+TEST(GpuWatch, SaysWhatTheSensorsSay) {
+  const GpuWatch watch(4.5e12, device::GpuSensors("00000000:19:00.0", TESSERA_FAKE_NVML), 1ms);
+  while (!watch.stats().sm_clock_hertz) std::this_thread::sleep_for(1ms);
+  const GpuStats stats = watch.stats();
+  EXPECT_EQ(stats.read_bytes_per_second, 4.5e12);
+  EXPECT_EQ(stats.sm_clock_hertz, 1980e6);
+  EXPECT_EQ(stats.memory_clock_hertz, 3201e6);
+  EXPECT_TRUE(stats.power_watts);
+}
+
+TEST(GpuWatch, EndsAtOnceWhateverItsPeriod) {
+  const GpuWatch watch(4.5e12, device::GpuSensors("", "libno-such-thing.so.1"), 24h);
+  EXPECT_FALSE(watch.stats().sm_clock_hertz);
+}
+
+}  // namespace
+}  // namespace tessera::engine
