@@ -128,7 +128,7 @@ struct FitReport {
 struct EngineOptions {
   std::string model = {};               // a directory, or a name in the Hugging Face cache
   std::string chat_template = {};       // a template file; empty: the model's own, else the bundled one
-  std::string device = "auto";          // auto (a GPU where there is one), cpu, cuda, cuda:N
+  std::string device = "auto";          // auto (the first GPU that can run it, else the CPU), cpu, cuda, cuda:N
   std::string compute = "bf16";         // or "fp32", the oracle, on the CPU alone
   std::string kv_cache_dtype = "auto";  // auto (bf16, or fp8 where the checkpoint says so), bfloat16, fp8
   int64_t max_model_len = 0;            // 0: the model's limit, or what fits
@@ -139,7 +139,8 @@ struct EngineOptions {
   bool cuda_graphs = true;              // decode steps as CUDA graphs; changes no bit
   bool pdl = true;                      // programmatic dependent launch; changes no bit
   int threads = 0;                      // 0: all cores this process may use
-  std::function<void(const FitReport&)> on_fit = {};  // before loading; not called when the model does not fit
+  /// Before loading; not called when the model does not fit. Called again where device auto goes on to another device.
+  std::function<void(const FitReport&)> on_fit = {};
   std::function<void(size_t done_bytes, size_t total_bytes)> on_load_progress = {};
 };
 
