@@ -16,7 +16,8 @@ namespace tessera {
 
 namespace engine {
 class EventChannel;
-}
+struct EngineMaker;
+}  // namespace engine
 
 /// How tokens are chosen. Defaults are neutral; Engine::default_sampling() has the model's own
 /// (generation_config.json). Ranges are checked by Engine::submit. Order of application: logit_bias, repetition,
@@ -187,8 +188,17 @@ class Engine {
   [[nodiscard]] EngineStats stats() const;
   /// Not ok once the engine has stopped by an error of its device; requests get it too.
   [[nodiscard]] Status status() const;
+  /// Called once, from the engine thread, when the engine has stopped by an error of its device and every request has
+  /// it, and at once if it has already; must be quick, must not call the engine or destroy it. Takes the place of the
+  /// callback before; none is running once this returns.
+  void on_failure(std::function<void()> callback);
+  /// Ends everything that is open and waits for the engine thread, as the destructor does; what was generated can still
+  /// be read. Not ok where the device has failed: it may hang, and the destructor, which gives its memory back, would
+  /// wait for it. A program should then end without destroying the engine (std::_Exit).
+  Status close();
 
  private:
+  friend struct engine::EngineMaker;
   struct Impl;
   explicit Engine(std::unique_ptr<Impl> impl);
   std::unique_ptr<Impl> impl_;

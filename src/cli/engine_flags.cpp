@@ -1,7 +1,10 @@
 #include "cli/engine_flags.h"
 
+#include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 
+#include "cli/command_line.h"
 #include "cli/console.h"
 #include "cli/flags.h"
 #include "cli/progress.h"
@@ -100,7 +103,9 @@ void add_engine_flags(CLI::App& command, EngineFlags& flags) {
       ->transform(with_suffix())
       ->check(whole(1, int64_t{1} << 50))
       ->group(kGroup);
-  command.add_option("--device", options.device, "auto (default: a GPU where there is one), cpu, cuda, cuda:N")
+  command
+      .add_option("--device", options.device,
+                  "auto (default: the first GPU that can run it, else the CPU), cpu, cuda, cuda:N")
       ->type_name("D")
       ->group(kGroup);
   command
@@ -153,6 +158,17 @@ std::string fit_text(const std::string& model, const FitReport& fit) {
       model, format_bytes(fit.weight_bytes), format_bytes(fit.kv_bytes()), cached_tokens, fit.kv_cache_dtype,
       format_bytes(fit.state_bytes()), format_bytes(fit.workspace_bytes), format_bytes(fit.available_bytes),
       fit.max_num_seqs, fit.max_num_seqs == 1 ? "" : "s", fit.max_model_len);
+}
+
+void end_without_teardown(const Status& why) {
+  note("tessera: {}", why.message());
+  std::fflush(nullptr);
+  std::_Exit(kFailure);
+}
+
+Status close_engine(Engine& engine, Status status) {
+  if (const Status failure = engine.close(); !failure.ok()) end_without_teardown(failure);
+  return status;
 }
 
 Expected<Engine> open_engine(const EngineFlags& flags) {

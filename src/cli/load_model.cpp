@@ -35,7 +35,9 @@ int64_t rows_of_logits_max(const model::ModelConfig& config) {
 }
 
 void add_device_flags(CLI::App& command, LoneModelOptions& options, const char* group) {
-  command.add_option("--device", options.device, "auto (default: a GPU where there is one), cpu, cuda, cuda:N")
+  command
+      .add_option("--device", options.device,
+                  "auto (default: the first GPU that can run it, else the CPU), cpu, cuda, cuda:N")
       ->type_name("D")
       ->group(group);
   command.add_option("--compute", options.compute, "bf16 (default), or fp32: no rounding between operations")
@@ -86,10 +88,11 @@ Expected<LoneModel> load_on(const engine::Device& device, const OpenedModel& ope
   loaded.kv_cache_dtype = fp32 ? "float32" : fp8 ? "fp8" : "bfloat16";
   loaded.pool = std::make_unique<ThreadPool>(options.threads > 0 ? options.threads : default_thread_count());
   loaded.workspace = std::make_unique<kernels::Workspace>();
-  TESSERA_ASSIGN_OR_RETURN(
-      loaded.backend, engine::open_backend(device, {.compute = fp32 ? kernels::Compute::f32 : kernels::Compute::bf16,
-                                                    .pool = loaded.pool.get(),
-                                                    .workspace = loaded.workspace.get()}));
+  TESSERA_ASSIGN_OR_RETURN(loaded.backend,
+                           engine::open_backend(device, opened.config,
+                                                {.compute = fp32 ? kernels::Compute::f32 : kernels::Compute::bf16,
+                                                 .pool = loaded.pool.get(),
+                                                 .workspace = loaded.workspace.get()}));
   TESSERA_RETURN_IF_ERROR(check_memory(opened, options, kv_dtype, device, *loaded.backend));
   ProgressBar bar("loading", options.quiet);
   bar.update(0, opened.checkpoint.tensor_bytes());

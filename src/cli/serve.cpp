@@ -74,7 +74,7 @@ Status serve(Options options) {
   loaded = true;
   TESSERA_RETURN_IF_ERROR(server->serve(std::move(engine)));
   if (!options.engine.quiet) note("ready");
-  server->wait();
+  if (const Status failure = server->wait(); !failure.ok()) end_without_teardown(failure);
   return {};
 }
 

@@ -8,6 +8,7 @@
 #include "engine/host_memory.h"
 #include "kernels/cpu/backend.h"
 #include "kernels/cuda_backend.h"
+#include "kernels/live_gpu.h"
 
 namespace tessera::engine {
 namespace {
@@ -61,12 +62,33 @@ void log_next_device(const Status& status, const Device& device, const Device& n
   spdlog::warn("not on {}: {}; going on with {}", device_name(device), status.message(), device_name(next));
 }
 
-Expected<std::unique_ptr<kernels::Backend>> open_backend(const Device& device, const BackendParts& parts) {
+Expected<std::unique_ptr<kernels::Backend>> open_backend(const Device& device, const model::ModelConfig& config,
+                                                         const BackendParts& parts) {
   if (!device) {
     return kernels::cpu::make_backend({.compute = parts.compute, .pool = parts.pool, .workspace = parts.workspace});
   }
   TESSERA_RETURN_IF_ERROR(device::has_kernels(*device));
-  return kernels::make_cuda_backend({.gpu = *device, .pdl = parts.pdl});
+  TESSERA_ASSIGN_OR_RETURN(const plan::DeviceFacts gpu, kernels::live_gpu(*device));
+  return kernels::make_cuda_backend({.gpu = *device, .pdl = parts.pdl, .tuning = tuned_tiles(gpu.name, config)});
+}
+
+plan::TuningCache tuned_tiles(const std::string& gpu, const model::ModelConfig& config) {
+  if (!config.is_moe) return {};
+  const std::filesystem::path file = plan::tuning_file(gpu);
+  auto cache = plan::read_tuning(file, gpu, plan::tuning_build());
+  if (cache.ok()) {
+    const size_t used = plan::tuned_for(*cache, config.hidden_size, config.moe_intermediate_size, config.num_experts,
+                                        config.experts_per_token);
+    spdlog::info("{}: {} of {} tuned tiles are for this model's experts", file.string(), used, cache->entries.size());
+    return *std::move(cache);
+  }
+  if (cache.status().code() == StatusCode::not_found) {
+    spdlog::info("{}: there is no such file, tiles are chosen by estimate; `tessera tune` measures them",
+                 file.string());
+  } else {
+    spdlog::warn("tuned tiles are not used: {}", cache.status().message());
+  }
+  return {};
 }
 
 Expected<size_t> available_bytes(const Device& device, double gpu_memory_utilization) {

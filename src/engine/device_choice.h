@@ -10,6 +10,8 @@
 #include "base/thread_pool.h"
 #include "kernels/backend.h"
 #include "kernels/context.h"
+#include "model/config.h"
+#include "plan/tuning_cache.h"
 
 // Where a model runs. Everything that takes a --device goes through here: the engine, scoring, comparing.
 namespace tessera::engine {
@@ -50,8 +52,13 @@ struct BackendParts {
   kernels::Workspace* workspace = nullptr;
   bool pdl = true;
 };
-/// unsupported: this build has no kernels for the GPU.
-Expected<std::unique_ptr<kernels::Backend>> open_backend(const Device& device, const BackendParts& parts);
+/// With the tiles that were tuned for the GPU (tuned_tiles). unsupported: this build has no kernels for the GPU.
+Expected<std::unique_ptr<kernels::Backend>> open_backend(const Device& device, const model::ModelConfig& config,
+                                                         const BackendParts& parts);
+
+/// What `tessera tune` has measured on this GPU, from its file. One line of the log says which file, and how many of
+/// its entries are for this model's experts, or why the file is not used; it never stands in the way.
+plan::TuningCache tuned_tiles(const std::string& gpu, const model::ModelConfig& config);
 
 /// Bytes that a model may take on the device: what is free, and of a GPU's memory no more than this share of all.
 Expected<size_t> available_bytes(const Device& device, double gpu_memory_utilization);

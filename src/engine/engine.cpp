@@ -11,6 +11,7 @@
 #include "base/status.h"
 #include "base/thread_pool.h"
 #include "engine/device_choice.h"
+#include "engine/engine_maker.h"
 #include "engine/fit.h"
 #include "engine/generation_config.h"
 #include "engine/request_check.h"
@@ -140,9 +141,15 @@ Expected<OpenedModel> open_model(const EngineOptions& options, const Settings& s
 /// Members are in order of construction: what is below borrows from what is above.
 struct Engine::Impl {
   explicit Impl(const Settings& settings) : pool(settings.threads) {}
-  ~Impl() {
+  ~Impl() { close(); }
+
+  void close() {
     if (loop) loop->close();
     if (thread.joinable()) thread.join();
+  }
+  void start(engine::StepLoopParts parts) {
+    loop.emplace(std::move(parts));
+    thread = std::thread([this] { loop->run(); });
   }
 
   Status open(const OpenedModel& opened, const Settings& settings, const EngineOptions& options,
@@ -181,8 +188,9 @@ struct Engine::Impl {
 Status Engine::Impl::open(const OpenedModel& opened, const Settings& settings, const EngineOptions& options,
                           const engine::Device& device) {
   TESSERA_ASSIGN_OR_RETURN(
-      backend, engine::open_backend(
-                   device, {.compute = settings.compute, .pool = &pool, .workspace = &workspace, .pdl = options.pdl}));
+      backend,
+      engine::open_backend(device, opened.config,
+                           {.compute = settings.compute, .pool = &pool, .workspace = &workspace, .pdl = options.pdl}));
   TESSERA_ASSIGN_OR_RETURN(fit, plan_memory(opened, options, device, *backend));
   if (options.on_fit) options.on_fit(fit);
   return load_runner(opened, options, device);
@@ -242,15 +250,27 @@ Expected<Engine> Engine::create(EngineOptions options) {
   impl->limits = {.vocab_size = opened.config.vocab_size,
                   .max_model_len = impl->fit.max_model_len,
                   .has_tokenizer = impl->tokenizer.has_value()};
-  impl->loop.emplace(engine::StepLoopParts{.runner = impl->runner.get(),
-                                           .tokenizer = impl->tokenizer ? &*impl->tokenizer : nullptr,
-                                           .vocab_size = opened.config.vocab_size,
-                                           .kv_blocks = impl->fit.kv_blocks,
-                                           .state_slots = impl->fit.max_num_seqs,
-                                           .max_model_len = impl->fit.max_model_len,
-                                           .max_num_batched_tokens = impl->fit.max_num_batched_tokens,
-                                           .eos_token_ids = std::move(opened.eos_token_ids)});
-  impl->thread = std::thread([loop = &*impl->loop] { loop->run(); });
+  impl->start({.runner = impl->runner.get(),
+               .tokenizer = impl->tokenizer ? &*impl->tokenizer : nullptr,
+               .vocab_size = opened.config.vocab_size,
+               .kv_blocks = impl->fit.kv_blocks,
+               .state_slots = impl->fit.max_num_seqs,
+               .max_model_len = impl->fit.max_model_len,
+               .max_num_batched_tokens = impl->fit.max_num_batched_tokens,
+               .eos_token_ids = std::move(opened.eos_token_ids)});
+  return Engine(std::move(impl));
+}
+
+Engine engine::EngineMaker::make(std::unique_ptr<model::StepRunner> runner, StepLoopParts parts) {
+  auto impl = std::make_unique<Engine::Impl>(Settings());
+  impl->runner = std::move(runner);
+  impl->fit.kv_blocks = parts.kv_blocks;
+  impl->fit.max_num_seqs = parts.state_slots;
+  impl->fit.max_model_len = parts.max_model_len;
+  impl->fit.max_num_batched_tokens = parts.max_num_batched_tokens;
+  impl->limits = {.vocab_size = parts.vocab_size, .max_model_len = parts.max_model_len, .has_tokenizer = false};
+  parts.runner = impl->runner.get();
+  impl->start(std::move(parts));
   return Engine(std::move(impl));
 }
 
@@ -313,6 +333,11 @@ const SamplingParams& Engine::default_sampling() const { return impl_->sampling;
 int64_t Engine::max_model_len() const { return impl_->fit.max_model_len; }
 const FitReport& Engine::fit() const { return impl_->fit; }
 Status Engine::status() const { return impl_->loop->status(); }
+void Engine::on_failure(std::function<void()> callback) { impl_->loop->on_failure(std::move(callback)); }
+Status Engine::close() {
+  impl_->close();
+  return impl_->loop->failure();
+}
 EngineStats Engine::stats() const { return impl_->loop->stats(); }
 
 }  // namespace tessera

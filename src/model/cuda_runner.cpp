@@ -272,7 +272,7 @@ Expected<std::span<const SampleResult>> CudaRunner::collect() {
       return error(StatusCode::internal, "the GPU has ended step {} without saying so", collected_);
     }
     if (std::chrono::steady_clock::now() - begin > kDeadline) {
-      return error(StatusCode::unavailable, "step {} has been on the GPU for {} s: it hangs; restart the server",
+      return error(StatusCode::unavailable, "step {} has been on the GPU for {} s: it hangs",
                    collected_, kDeadline.count());
     }
   }

@@ -306,7 +306,7 @@ Status CudaBackend::moe(kernels::Pass& pass, const MoeBlock& block) {
   desc.experts = static_cast<int>(w.experts.experts);
   desc.experts_per_token = w.experts_per_token;
   desc.tokens = rows;
-  TESSERA_ASSIGN_OR_RETURN(const MoePlan plan, plan_moe(desc, facts_));
+  TESSERA_ASSIGN_OR_RETURN(const MoePlan plan, plan_moe(desc, facts_, options_.tuning));
   MoeArgs moe;
   moe.x = normed;
   moe.live_tokens = &p.tables.counts->rows;
