@@ -64,6 +64,14 @@ if wanted quick; then
   done
   run 120 bench_untuned.txt "$tessera" bench moe --read-tb-s 4.5
   run 120 bench_engine.txt "$tessera" bench engine --preset 35b
+  run 60 plan.txt "$tessera" plan --preset 397b
+  for device in cpu cuda; do
+    for kv in bfloat16 fp8; do
+      [ -d "$from/lib" ] && continue
+      run 60 score_${device}_$kv.txt "$tessera" score models/demo --text docs/architecture.md --max-model-len 2k \
+        --device $device --kv-cache-dtype $kv
+    done
+  done
 fi
 if wanted tune; then
   run 240 tune.log "$tessera" tune 397b 397b-tp4 35b --quiet
