@@ -45,7 +45,7 @@ run() {  # seconds, log, command...
   local code=$?
   steps+=("$(printf '%-4s %4d s  %s' "$([ $code -eq 0 ] && echo ok || echo "$code")" $((SECONDS - begin)) "$log: $*")")
 }
-[ -d "$from/lib" ] || tests+=(model/model_gpu_test engine/engine_gpu_test)
+[ -d "$from/lib" ] || tests+=(model/model_gpu_test engine/engine_gpu_test cli/score_gpu_test)
 moe_test=$from/tests/kernels/cuda/moe_gpu_test
 model_test=$from/tests/model/model_gpu_test
 tessera=$from/bin/tessera
