@@ -29,7 +29,8 @@ Status run_step(const model::Model& model, kernels::Backend& backend, const Step
     all[static_cast<size_t>(i)] = {.first_row = i,
                                    .rows = size.prefill ? rows : 1,
                                    .row_class = size.prefill ? kernels::RowClass::prefill : kernels::RowClass::decode,
-                                   .state_slot = i};
+                                   .state_slot = i,
+                                   .block_table = {}};
   }
   const std::vector<int32_t> tokens(static_cast<size_t>(rows));
   std::vector<int32_t> logit_rows(static_cast<size_t>(sequences), rows - 1);
@@ -105,7 +106,8 @@ std::string step_plan_text(const std::vector<StepPlan>& steps, const StepPlanOpt
         rows.push_back(std::move(row));
       }
     }
-    text += (text.empty() ? "" : "\n") + heading(step, options) + format_table("<>><<>>>", rows);
+    if (!text.empty()) text += "\n";
+    text += heading(step, options) + format_table("<>><<>>>", rows);
   }
   return text;
 }
