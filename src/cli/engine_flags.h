@@ -12,7 +12,7 @@ namespace tessera::cli {
 struct EngineFlags {
   EngineOptions options;
   std::vector<std::string> ignored;  // what to say about flags that were accepted and mean nothing here
-  bool print_plan = false;  // on standard error, what steps launch
+  bool print_plan = false;           // on standard error, what steps launch
   bool quiet = false;
 };
 
