@@ -1,4 +1,4 @@
-// A chat in the terminal with nothing but the public API: example_chat MODEL
+// A chat in the terminal with nothing but the public API: example_chat MODEL [DEVICE]
 #include <cstdio>
 #include <iostream>
 #include <string>
@@ -16,9 +16,13 @@ int fail(const tessera::Status& status) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc != 2) return fail({tessera::StatusCode::invalid_argument, "usage: example_chat MODEL"});
-  auto engine = tessera::Engine::create({.model = argv[1], .max_num_seqs = 1});
+  if (argc != 2 && argc != 3) {
+    return fail({tessera::StatusCode::invalid_argument, "usage: example_chat MODEL [auto|cpu|cuda|cuda:N]"});
+  }
+  const std::string device = argc == 3 ? argv[2] : "auto";
+  auto engine = tessera::Engine::create({.model = argv[1], .device = device, .max_num_seqs = 1});
   if (!engine) return fail(engine.status());
+  std::cerr << "on " << engine->fit().device << "\n";
 
   std::vector<tessera::ChatMessage> history;
   for (std::string line; std::cout << "> " << std::flush && std::getline(std::cin, line);) {

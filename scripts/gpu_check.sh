@@ -48,7 +48,7 @@ run() {  # seconds, log, command...
   local code=$?
   steps+=("$(printf '%-4s %4d s  %s' "$([ $code -eq 0 ] && echo ok || echo "$code")" $((SECONDS - begin)) "$log: $*")")
 }
-[ -d "$from/lib" ] || tests+=(model/model_gpu_test engine/engine_gpu_test)
+[ -d "$from/lib" ] || tests+=(model/model_gpu_test engine/engine_gpu_test cli/score_gpu_test)
 moe_test=$from/tests/kernels/cuda/moe_gpu_test
 model_test=$from/tests/model/model_gpu_test
 tessera=$from/bin/tessera
@@ -67,6 +67,14 @@ if wanted quick; then
   done
   run 120 bench_untuned.txt "$tessera" bench moe --read-tb-s 4.5
   run 120 bench_engine.txt "$tessera" bench engine --preset 35b
+  run 60 plan.txt "$tessera" plan --preset 397b
+  for device in cpu cuda; do
+    for kv in bfloat16 fp8; do
+      [ -d "$from/lib" ] && continue
+      run 60 score_${device}_$kv.txt "$tessera" score models/demo --text docs/architecture.md --max-model-len 2k \
+        --device $device --kv-cache-dtype $kv
+    done
+  done
 fi
 if wanted tune; then
   run 240 tune.log "$tessera" tune 397b 397b-tp4 35b --quiet

@@ -16,7 +16,8 @@ namespace tessera {
 
 namespace engine {
 class EventChannel;
-}
+struct EngineMaker;
+}  // namespace engine
 
 /// How tokens are chosen. Defaults are neutral; Engine::default_sampling() has the model's own
 /// (generation_config.json). Ranges are checked by Engine::submit. Order of application: logit_bias, repetition,
@@ -128,7 +129,7 @@ struct FitReport {
 struct EngineOptions {
   std::string model = {};               // a directory, or a name in the Hugging Face cache
   std::string chat_template = {};       // a template file; empty: the model's own, else the bundled one
-  std::string device = "auto";          // auto (a GPU where there is one), cpu, cuda, cuda:N
+  std::string device = "auto";          // auto (the first GPU that can run it, else the CPU), cpu, cuda, cuda:N
   std::string compute = "bf16";         // or "fp32", the oracle, on the CPU alone
   std::string kv_cache_dtype = "auto";  // auto (bf16, or fp8 where the checkpoint says so), bfloat16, fp8
   int64_t max_model_len = 0;            // 0: the model's limit, or what fits
@@ -139,7 +140,8 @@ struct EngineOptions {
   bool cuda_graphs = true;              // decode steps as CUDA graphs; changes no bit
   bool pdl = true;                      // programmatic dependent launch; changes no bit
   int threads = 0;                      // 0: all cores this process may use
-  std::function<void(const FitReport&)> on_fit = {};  // before loading; not called when the model does not fit
+  /// Before loading; not called when the model does not fit. Called again where device auto goes on to another device.
+  std::function<void(const FitReport&)> on_fit = {};
   std::function<void(size_t done_bytes, size_t total_bytes)> on_load_progress = {};
 };
 
@@ -200,8 +202,17 @@ class Engine {
   [[nodiscard]] EngineStats stats() const;
   /// Not ok once the engine has stopped by an error of its device; requests get it too.
   [[nodiscard]] Status status() const;
+  /// Called once, from the engine thread, when the engine has stopped by an error of its device and every request has
+  /// it, and at once if it has already; must be quick, must not call the engine or destroy it. Takes the place of the
+  /// callback before; none is running once this returns.
+  void on_failure(std::function<void()> callback);
+  /// Ends everything that is open and waits for the engine thread, as the destructor does; what was generated can still
+  /// be read. Not ok where the device has failed: it may hang, and the destructor, which gives its memory back, would
+  /// wait for it. A program should then end without destroying the engine (std::_Exit).
+  Status close();
 
  private:
+  friend struct engine::EngineMaker;
   struct Impl;
   explicit Engine(std::unique_ptr<Impl> impl);
   std::unique_ptr<Impl> impl_;

@@ -1,5 +1,6 @@
 #include "cli/batch_run.h"
 
+#include <algorithm>
 #include <chrono>
 #include <condition_variable>
 #include <deque>
@@ -134,6 +135,7 @@ class Batch {
 
   Status start(const BatchItem& item) {
     auto running = submit(item);
+    TESSERA_RETURN_IF_ERROR(engine_.status());  // no prompt's fault: the same command goes on from here
     if (!running.ok()) {
       ++failed_;
       return write({{"index", item.index}, {"error", running.status().message()}});
@@ -186,11 +188,19 @@ class Batch {
       choice.error = event->error;
     }
     if (!running.stream.finished()) return {};
+    if (was_lost(running)) return engine_.status();
     choices_running_ -= static_cast<int64_t>(running.choices.size());
     Json line = answer(index, running);
     ++(line.contains("error") ? failed_ : answered_);
     running_.erase(found);
     return write(line);
+  }
+
+  /// Whether the engine has stopped under it.
+  bool was_lost(const Running& running) const {
+    const bool failed = std::any_of(running.choices.begin(), running.choices.end(),
+                                    [](const Choice& choice) { return choice.reason == FinishReason::error; });
+    return failed && !engine_.status().ok();
   }
 
   Json answer(int64_t index, const Running& running) const {

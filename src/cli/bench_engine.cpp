@@ -17,9 +17,9 @@
 #include "cli/table.h"
 #include "device/device.h"
 #include "device/gpu_sensors.h"
+#include "engine/device_choice.h"
 #include "engine/fit.h"
 #include "engine/meter.h"
-#include "kernels/cuda_backend.h"
 #include "kernels/live_gpu.h"
 #include "model/cuda_runner.h"
 #include "model/inspect.h"
@@ -78,22 +78,21 @@ struct Bench {
 Expected<Bench> load(const Options& options, kernels::ExpertsRead& experts_read) {
   Bench bench;
   const bool skewed = options.routing == "skewed";
-  TESSERA_ASSIGN_OR_RETURN(
-      bench.backend,
-      kernels::make_cuda_backend(
-          {.gpu = options.gpu, .pdl = !options.no_pdl, .skewed_routers = skewed, .experts_read = &experts_read}));
+  const engine::BackendParts parts{.pdl = !options.no_pdl, .skewed_routers = skewed, .experts_read = &experts_read};
   const auto begin = Clock::now();
   if (options.model.empty()) {
     TESSERA_ASSIGN_OR_RETURN(model::SynthShape shape, model::synth_preset(options.preset));
     if (options.layers > 0) shape.num_hidden_layers = options.layers;
     shape.mtp_num_hidden_layers = 0;
     TESSERA_ASSIGN_OR_RETURN(const auto config, model::synth_config(shape));
+    TESSERA_ASSIGN_OR_RETURN(bench.backend, engine::open_backend(options.gpu, config, parts));
     TESSERA_ASSIGN_OR_RETURN(bench.model, model::Model::dummy(config, formats_of(options.profile), *bench.backend));
     bench.traffic = model::weight_traffic(config, formats_of(options.profile));
     bench.name = fmt::format("{} {}, dummy weights", options.preset, options.profile);
     if (skewed) bench.name += ", skewed routing";
   } else {
     TESSERA_ASSIGN_OR_RETURN(const OpenedModel opened, open_model(options.model));
+    TESSERA_ASSIGN_OR_RETURN(bench.backend, engine::open_backend(options.gpu, opened.config, parts));
     TESSERA_ASSIGN_OR_RETURN(bench.model, model::Model::load(opened.checkpoint, opened.config, *bench.backend));
     TESSERA_ASSIGN_OR_RETURN(const auto found, model::inspect_checkpoint(opened.checkpoint));
     bench.traffic = found.traffic;

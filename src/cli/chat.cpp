@@ -23,7 +23,7 @@ class Chat {
  public:
   Chat(Engine& engine, ChatOptions options) : engine_(engine), options_(std::move(options)) {}
 
-  void run() {
+  Status run() {
     print("{}\n", dim("Type a message; /help lists commands, Ctrl-D leaves."));
     const std::string prompt = options_.style.colours ? "\x1b[1m>\x1b[0m " : "> ";
     LineEditor editor;
@@ -31,15 +31,16 @@ class Chat {
       const LineEditor::End end = read_line(editor, prompt, line);
       if (end == LineEditor::End::closed) {
         write_out("\n");
-        return;
+        return {};
       }
       if (end == LineEditor::End::interrupted && line.empty()) print("{}\n", dim("(Ctrl-D leaves)"));
       if (end == LineEditor::End::interrupted || line.find_first_not_of(" \t\n") == std::string::npos) continue;
       if (line.front() == '/' && !line.starts_with("//")) {
-        if (!command(line)) return;
+        if (!command(line)) return {};
         continue;
       }
       answer(line.starts_with("//") ? line.substr(1) : line);
+      TESSERA_RETURN_IF_ERROR(engine_.status());
     }
   }
 
@@ -77,7 +78,7 @@ class Chat {
     if (options_.prompt.raw) history_.clear();
     history_.push_back({.role = "user", .content = message});
     const Status status = try_answer();
-    if (status.ok()) return;
+    if (status.ok() || !engine_.status().ok()) return;
     history_.pop_back();
     note("{}{}", status.message(), history_.empty() ? "" : " (/clear starts a new conversation)");
   }
@@ -104,8 +105,7 @@ Status chat(Engine& engine, ChatOptions options) {
   // Whatever is wrong with the template or the tokenizer shows now; and the template's process is up when needed.
   const auto trial = make_prompt(engine, {{.role = "user", .content = "Hello"}}, options.prompt);
   if (!trial.ok()) return trial.status();
-  Chat(engine, std::move(options)).run();
-  return {};
+  return Chat(engine, std::move(options)).run();
 }
 
 }  // namespace tessera::cli

@@ -1,10 +1,17 @@
 #include "cli/engine_flags.h"
 
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 
+#include "cli/command_line.h"
 #include "cli/console.h"
 #include "cli/flags.h"
+#include "cli/live_gpu.h"
+#include "cli/load_model.h"
 #include "cli/progress.h"
+#include "cli/step_plan.h"
 #include "engine/fit.h"
 #include "kernels/batch.h"
 
@@ -100,7 +107,9 @@ void add_engine_flags(CLI::App& command, EngineFlags& flags) {
       ->transform(with_suffix())
       ->check(whole(1, int64_t{1} << 50))
       ->group(kGroup);
-  command.add_option("--device", options.device, "auto (default: a GPU where there is one), cpu, cuda, cuda:N")
+  command
+      .add_option("--device", options.device,
+                  "auto (default: the first GPU that can run it, else the CPU), cpu, cuda, cuda:N")
       ->type_name("D")
       ->group(kGroup);
   command
@@ -134,6 +143,10 @@ void add_engine_flags(CLI::App& command, EngineFlags& flags) {
         ->group(kIgnoredGroup);
   }
   add_ignored_flags(command, flags);
+  command
+      .add_flag("--print-plan", flags.print_plan,
+                "List on standard error what steps launch on the GPU, and go on (see tessera plan)")
+      ->group(kGroup);
   command.add_flag("-q,--quiet", flags.quiet, "Nothing on standard error but failures");
 }
 
@@ -155,6 +168,45 @@ std::string fit_text(const std::string& model, const FitReport& fit) {
       fit.max_num_seqs, fit.max_num_seqs == 1 ? "" : "s", fit.max_model_len);
 }
 
+void end_without_teardown(const Status& why) {
+  note("tessera: {}", why.message());
+  std::fflush(nullptr);
+  std::_Exit(kFailure);
+}
+
+Status close_engine(Engine& engine, Status status) {
+  if (const Status failure = engine.close(); !failure.ok()) end_without_teardown(failure);
+  return status;
+}
+
+namespace {
+
+/// What steps launch on the GPU that the engine runs on, of sizes that it may take.
+Status print_plan(const std::string& model, const FitReport& fit) {
+  const std::string prefix = "cuda:";
+  if (!fit.device.starts_with(prefix)) {
+    note("the engine runs on the CPU: there are no launches to list; `tessera plan` lists those of a GPU");
+    return {};
+  }
+  TESSERA_ASSIGN_OR_RETURN(const LiveGpu gpu, live_gpu(std::stoi(fit.device.substr(prefix.size()))));
+  TESSERA_ASSIGN_OR_RETURN(const OpenedModel opened, open_model(model));
+  StepPlanOptions plan;
+  plan.gpu = gpu.facts;
+  plan.tuning = read_tuning(gpu);
+  plan.kv_dtype = fit.kv_cache_dtype == "fp8" ? DType::f8_e4m3 : DType::bf16;
+  plan.max_model_len = fit.max_model_len;
+  std::erase_if(plan.steps, [&](const StepSize& step) { return !step.prefill && step.rows > fit.max_num_seqs; });
+  plan.steps.back().rows = std::min<int64_t>(plan.steps.back().rows, fit.max_num_batched_tokens);
+  const auto load = [&](kernels::Backend& backend) {
+    return model::Model::load(opened.checkpoint, opened.config, backend);
+  };
+  TESSERA_ASSIGN_OR_RETURN(const auto steps, plan_steps(load, plan));
+  note("{}", step_plan_text(steps, plan));
+  return {};
+}
+
+}  // namespace
+
 Expected<Engine> open_engine(const EngineFlags& flags) {
   if (!flags.quiet) {
     for (const std::string& message : flags.ignored) note("{}", message);
@@ -170,6 +222,7 @@ Expected<Engine> open_engine(const EngineFlags& flags) {
   auto engine = Engine::create(options);
   bar.clear();
   if (engine && !flags.quiet && bar.seconds() > 1) note("loaded in {}", format_seconds(bar.seconds()));
+  if (engine && flags.print_plan) TESSERA_RETURN_IF_ERROR(print_plan(options.model, engine->fit()));
   return engine;
 }
 

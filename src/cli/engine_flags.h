@@ -12,6 +12,7 @@ namespace tessera::cli {
 struct EngineFlags {
   EngineOptions options;
   std::vector<std::string> ignored;  // what to say about flags that were accepted and mean nothing here
+  bool print_plan = false;           // on standard error, what steps launch
   bool quiet = false;
 };
 
@@ -25,6 +26,14 @@ void add_chat_template_flag(CLI::App& command, EngineFlags& flags, const char* g
 
 /// Engine::create with the fit report and the progress of loading on standard error.
 Expected<Engine> open_engine(const EngineFlags& flags);
+
+/// Ends the program at once, with a message and exit code 1: for an engine whose device has failed. To give back what
+/// it holds could wait for the device for ever.
+[[noreturn]] void end_without_teardown(const Status& why);
+
+/// Closes an engine. `status`, what came of its use, is returned; but where the device has failed the program ends
+/// here.
+Status close_engine(Engine& engine, Status status);
 
 /// The fit report in two lines: what the memory is for, and what that leaves.
 std::string fit_text(const std::string& model, const FitReport& fit);

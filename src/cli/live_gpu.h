@@ -12,7 +12,7 @@ namespace tessera::cli {
 struct LiveGpu {
   int index = 0;
   plan::DeviceFacts facts;
-  std::filesystem::path tuning_file;  // $XDG_CACHE_HOME/tessera or ~/.cache/tessera; one for each GPU and build
+  std::filesystem::path tuning_file;  // plan::tuning_file
   std::string build;                  // plan::tuning_build
 };
 

@@ -1,10 +1,20 @@
 #include "cli/load_model.h"
 
+#include <algorithm>
+
+#include "base/aligned_buffer.h"
 #include "cli/console.h"
+#include "cli/flags.h"
 #include "cli/progress.h"
-#include "kernels/cpu/backend.h"
+#include "engine/device_choice.h"
 
 namespace tessera::cli {
+namespace {
+
+/// Of one step: 270 rows of a vocabulary of 248,320.
+constexpr int64_t kLogitBytesMax = int64_t{256} << 20;
+
+}  // namespace
 
 Expected<OpenedModel> open_model(const std::string& name) {
   TESSERA_ASSIGN_OR_RETURN(const auto directory, format::find_model(name));
@@ -19,21 +29,91 @@ Expected<OpenedModel> open_model(const std::string& name) {
   return opened;
 }
 
-Expected<LoneModel> load_model(const OpenedModel& opened, kernels::Compute compute, int threads, bool quiet) {
+int64_t rows_of_logits_max(const model::ModelConfig& config) {
+  const int64_t rows = kLogitBytesMax / (config.vocab_size * static_cast<int64_t>(sizeof(float)));
+  return std::clamp<int64_t>(rows / kernels::kBlockTokens * kernels::kBlockTokens, kernels::kBlockTokens, 512);
+}
+
+void add_device_flags(CLI::App& command, LoneModelOptions& options, const char* group) {
+  command
+      .add_option("--device", options.device,
+                  "auto (default: the first GPU that can run it, else the CPU), cpu, cuda, cuda:N")
+      ->type_name("D")
+      ->group(group);
+  command.add_option("--compute", options.compute, "bf16 (default), or fp32: no rounding between operations")
+      ->type_name("C")
+      ->check(one_of({"bf16", "fp32"}))
+      ->group(group);
+  command
+      .add_option("--kv-cache-dtype", options.kv_cache_dtype, "auto (default), bfloat16 or fp8; fp32 computes in fp32")
+      ->type_name("D")
+      ->check(one_of({"auto", "bfloat16", "fp8"}))
+      ->group(group);
+}
+
+namespace {
+
+/// Weights, one sequence and the logits of a step must fit in what is free.
+Status check_memory(const OpenedModel& opened, const LoneModelOptions& options, DType kv_dtype,
+                    const engine::Device& device, const kernels::Backend& backend) {
+  const auto blocks = static_cast<size_t>(kernels::blocks_for(options.tokens_max));
+  const size_t weights = opened.checkpoint.tensor_bytes();
+  const auto cache = backend.cache_bytes(model::cache_shape(opened.config, kv_dtype, /*with_mtp=*/false));
+  const size_t sequence = blocks * cache.kv_block + cache.state_slot;
+  const size_t logits = static_cast<size_t>(options.rows_max * opened.config.vocab_size) * sizeof(float);
+  TESSERA_ASSIGN_OR_RETURN(const size_t available, engine::available_bytes(device, options.gpu_memory_utilization));
+  if (available == 0 || weights + sequence + logits <= available) return {};
+  return error(StatusCode::resource_exhausted,
+               "the model does not fit: {} are free; needed are {} for weights, {} for a context of {} tokens and {} "
+               "for logits; lower --max-model-len or --prefill-chunk, or free memory",
+               format_bytes(available), format_bytes(weights), format_bytes(sequence), options.tokens_max,
+               format_bytes(logits));
+}
+
+/// What a GPU cannot run shows in its first step at the latest.
+Status try_step(model::LoneSequence& sequence, int64_t vocab) {
+  AlignedBuffer<float> logits(static_cast<size_t>(vocab));
+  const int32_t token = 0;
+  TESSERA_RETURN_IF_ERROR(sequence.run({&token, 1}, kernels::RowClass::prefill, {logits.data(), logits.size()}));
+  sequence.restart();
+  return {};
+}
+
+Expected<LoneModel> load_on(const engine::Device& device, const OpenedModel& opened, const LoneModelOptions& options) {
+  const bool fp32 = options.compute == "fp32";
+  const bool fp8 = options.kv_cache_dtype == "fp8" || (options.kv_cache_dtype == "auto" && opened.wants_fp8_kv);
+  const DType kv_dtype = fp32 ? DType::f32 : fp8 ? DType::f8_e4m3 : DType::bf16;
   LoneModel loaded;
-  loaded.pool = std::make_unique<ThreadPool>(threads > 0 ? threads : default_thread_count());
+  loaded.device = engine::device_name(device);
+  loaded.kv_cache_dtype = fp32 ? "float32" : fp8 ? "fp8" : "bfloat16";
+  loaded.pool = std::make_unique<ThreadPool>(options.threads > 0 ? options.threads : default_thread_count());
   loaded.workspace = std::make_unique<kernels::Workspace>();
-  loaded.backend =
-      kernels::cpu::make_backend({.compute = compute, .pool = loaded.pool.get(), .workspace = loaded.workspace.get()});
-  ProgressBar bar("loading", quiet);
+  TESSERA_ASSIGN_OR_RETURN(loaded.backend,
+                           engine::open_backend(device, opened.config,
+                                                {.compute = fp32 ? kernels::Compute::f32 : kernels::Compute::bf16,
+                                                 .pool = loaded.pool.get(),
+                                                 .workspace = loaded.workspace.get()}));
+  TESSERA_RETURN_IF_ERROR(check_memory(opened, options, kv_dtype, device, *loaded.backend));
+  ProgressBar bar("loading", options.quiet);
   bar.update(0, opened.checkpoint.tensor_bytes());
   const auto show = [&bar](size_t done, size_t total) { bar.update(done, total); };
   TESSERA_ASSIGN_OR_RETURN(loaded.model, model::Model::load(opened.checkpoint, opened.config, *loaded.backend, show));
   bar.clear();
-  if (!quiet) {
+  TESSERA_ASSIGN_OR_RETURN(loaded.sequence,
+                           model::LoneSequence::create(*loaded.model, kv_dtype, options.tokens_max, options.rows_max));
+  if (device) TESSERA_RETURN_IF_ERROR(try_step(*loaded.sequence, opened.config.vocab_size));
+  if (!options.quiet) {
     note("loaded {} of weights in {}", format_bytes(loaded.backend->weight_bytes()), format_seconds(bar.seconds()));
   }
   return loaded;
+}
+
+}  // namespace
+
+Expected<LoneModel> load_model(const OpenedModel& opened, const LoneModelOptions& options) {
+  TESSERA_ASSIGN_OR_RETURN(const auto devices, engine::choose_devices(options.device, options.compute == "fp32"));
+  return engine::on_first_that_can(devices,
+                                   [&](const engine::Device& device) { return load_on(device, opened, options); });
 }
 
 }  // namespace tessera::cli

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <cstring>
@@ -10,15 +11,20 @@
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "cli/commands.h"
+#include "cli/compare_models.h"
 #include "cli/console.h"
 #include "cli/flags.h"
 #include "cli/interrupt.h"
 #include "cli/progress.h"
+#include "cli/read_input.h"
 #include "cli/table.h"
+#include "text/tokenizer.h"
 
 namespace tessera::cli {
 namespace {
@@ -58,6 +64,9 @@ struct Options {
   uint64_t shard_megabytes = 5000;
   int threads = 0;
   std::string report_file;
+  std::string check_file;  // text to compare result and source on; empty: they are not compared
+  int64_t check_tokens = 512;
+  LoneModelOptions check;
   bool quiet = false;
 };
 
@@ -111,6 +120,16 @@ Json to_json(const model::QuantizeReport& report) {
           {"files_left_out", report.files_left_out}};
 }
 
+Json to_json(const ModelDistance& distance) {
+  return {{"device", distance.device},
+          {"tokens", distance.tokens},
+          {"source_perplexity", distance.reference_perplexity},
+          {"perplexity", distance.perplexity},
+          {"kl_divergence", distance.kl_divergence},
+          {"worst_kl_divergence", distance.worst_kl_divergence},
+          {"same_best_token", distance.same_best_token}};
+}
+
 void print_report(const model::QuantizeReport& report, const std::string& destination, double seconds) {
   std::vector<std::vector<std::string>> rows = {
       {"kind", "format", "tensors", "weights", "before", "after", "bits", "error", "worst", "worst tensor"}};
@@ -137,10 +156,56 @@ void print_report(const model::QuantizeReport& report, const std::string& destin
         dialect_name(report.dialect), format_seconds(seconds));
 }
 
+void print_distance(const ModelDistance& distance) {
+  print(
+      "on {}, {} tokens: perplexity {:.5f}, of the source {:.5f}; KL divergence {:.6f} a token, {:.4f} at the worst; "
+      "the same likeliest token after {:.2f} % of them\n",
+      distance.device, distance.tokens, distance.perplexity, distance.reference_perplexity, distance.kl_divergence,
+      distance.worst_kl_divergence, 100 * distance.same_best_token);
+}
+
+/// The first tokens of the text that the models are compared on.
+Expected<std::vector<int32_t>> check_tokens(const Options& options, const OpenedModel& source) {
+  TESSERA_ASSIGN_OR_RETURN(const auto tokenizer,
+                           text::Tokenizer::load(source.checkpoint.directory() / "tokenizer.json"));
+  TESSERA_ASSIGN_OR_RETURN(const std::string text, read_input(options.check_file));
+  TESSERA_ASSIGN_OR_RETURN(std::vector<int32_t> tokens, tokenizer.encode(text));
+  const auto most = std::min(options.check_tokens, source.config.max_position_embeddings);
+  tokens.resize(std::min(tokens.size(), static_cast<size_t>(most)));
+  if (tokens.size() >= 2) return tokens;
+  return error(StatusCode::invalid_argument, "{} holds {} tokens, expected at least 2", options.check_file,
+               tokens.size());
+}
+
+/// The source as it is run, with the tokens that its copy is compared on; nothing without --check.
+struct Check {
+  OpenedModel source;
+  std::vector<int32_t> tokens;
+};
+Expected<std::optional<Check>> open_check(const Options& options) {
+  if (options.check_file.empty()) return std::optional<Check>();
+  Check check;
+  TESSERA_ASSIGN_OR_RETURN(check.source, open_model(options.source));
+  TESSERA_ASSIGN_OR_RETURN(check.tokens, check_tokens(options, check.source));
+  return std::optional(std::move(check));
+}
+
+Expected<ModelDistance> compare(const Options& options, const Check& check) {
+  TESSERA_ASSIGN_OR_RETURN(const OpenedModel made, open_model(options.destination));
+  LoneModelOptions load = options.check;
+  load.threads = options.threads;
+  load.quiet = options.quiet;
+  auto distance = compare_models(check.source, made, check.tokens, load);
+  if (distance.ok()) return distance;
+  return distance.status().with_context(
+      fmt::format("{} is written, but could not be compared with its source", options.destination));
+}
+
 Status quantize(const Options& options) {
   TESSERA_ASSIGN_OR_RETURN(model::QuantizeOptions quantize, quantize_options(options));
   TESSERA_ASSIGN_OR_RETURN(const auto directory, format::find_model(options.source));
   TESSERA_ASSIGN_OR_RETURN(const format::Checkpoint source, format::Checkpoint::open(directory));
+  TESSERA_ASSIGN_OR_RETURN(const std::optional<Check> check, open_check(options));
   // Opened first: hours of work shall not end in a report that cannot be written.
   std::ofstream report_file;
   if (!options.report_file.empty()) {
@@ -169,11 +234,21 @@ Status quantize(const Options& options) {
   set_last_rites({});
   bar.clear();
   if (!report.ok()) return report.status();
-  if (!options.report_file.empty()) report_file.open(options.report_file, std::ios::trunc);
-  if (report_file.is_open())
-    report_file << to_json(*report).dump(2, ' ', false, Json::error_handler_t::replace) << "\n";
-  if (report_file.is_open()) report_file.close();
   print_report(*report, options.destination, bar.seconds());
+  Json json = to_json(*report);
+  Status compared;
+  if (check) {
+    const auto distance = compare(options, *check);
+    compared = distance.status();
+    if (distance.ok()) {
+      print_distance(*distance);
+      json["check"] = to_json(*distance);
+    }
+  }
+  if (!options.report_file.empty()) report_file.open(options.report_file, std::ios::trunc);
+  if (report_file.is_open()) report_file << json.dump(2, ' ', false, Json::error_handler_t::replace) << "\n";
+  if (report_file.is_open()) report_file.close();
+  TESSERA_RETURN_IF_ERROR(compared);
   return report_file ? Status()
                      : error(StatusCode::unavailable, "cannot write {}; is the disk full?", options.report_file);
 }
@@ -201,6 +276,27 @@ void add_format_flags(CLI::App* command, Options& options) {
   }
 }
 
+void add_check_flags(CLI::App& command, Options& options) {
+  const char* group = "Comparing the result with its source";
+  command
+      .add_option(
+          "--check", options.check_file,
+          "Text that both models read afterwards: perplexities, KL divergence, and how often the likeliest token "
+          "is the same; - for standard input")
+      ->type_name("FILE")
+      ->check(readable_file())
+      ->group(group);
+  command
+      .add_option(
+          "--check-tokens", options.check_tokens,
+          "Tokens of it at most (default 512); a token takes 4 bytes of memory for each entry of the vocabulary")
+      ->type_name("N")
+      ->transform(with_suffix())
+      ->check(whole(2, 1 << 20))
+      ->group(group);
+  add_device_flags(command, options.check, group);
+}
+
 }  // namespace
 
 void add_quantize(CLI::App& app, Action& action) {
@@ -210,6 +306,7 @@ void add_quantize(CLI::App& app, Action& action) {
       ->required();
   command->add_option("DIR", options->destination, "Directory to make; must not be there")->required();
   add_format_flags(command, *options);
+  add_check_flags(*command, *options);
   command
       ->add_option("--scales", options->scales,
                    "How block scales are chosen: amax (default), or mse: the best of several, more exact and slower")

@@ -67,7 +67,7 @@ Status run_file(const Options& options) {
   }
   TESSERA_ASSIGN_OR_RETURN(Engine engine, open_engine(options.engine));
   TESSERA_ASSIGN_OR_RETURN(SamplingParams params, sampling(options, engine));
-  return run_batch(engine, input, batch_options(options, std::move(params)), output);
+  return close_engine(engine, run_batch(engine, input, batch_options(options, std::move(params)), output));
 }
 
 /// One prompt with one answer as text.
@@ -102,12 +102,13 @@ Status run(Options options) {
   TESSERA_ASSIGN_OR_RETURN(Engine engine, open_engine(options.engine));
   TESSERA_ASSIGN_OR_RETURN(SamplingParams params, sampling(options, engine));
   if (chatting) {
-    return chat(engine, {.prompt = options.prompts,
-                         .sampling = std::move(params),
-                         .style = answer_style(options.hide_thinking, options.prompts.raw),
-                         .verbose = options.verbose});
+    return close_engine(engine, chat(engine, {.prompt = options.prompts,
+                                              .sampling = std::move(params),
+                                              .style = answer_style(options.hide_thinking, options.prompts.raw),
+                                              .verbose = options.verbose}));
   }
-  return options.json ? run_json(options, engine, std::move(params)) : run_prompt(options, engine, params);
+  return close_engine(
+      engine, options.json ? run_json(options, engine, std::move(params)) : run_prompt(options, engine, params));
 }
 
 /// Tells MODEL from PROMPT, and refuses what contradicts itself.

@@ -22,10 +22,7 @@
 #include "cli/token_ids.h"
 #include "cli/token_score.h"
 #include "engine/fit.h"
-#include "engine/host_memory.h"
 #include "format/safetensors.h"
-#include "kernels/cpu/cache.h"
-#include "model/lone_sequence.h"
 #include "text/tokenizer.h"
 
 namespace tessera::cli {
@@ -33,22 +30,16 @@ namespace {
 
 using kernels::RowClass;
 
-/// Logits of one step at most: 270 rows of a vocabulary of 248,320.
-constexpr int64_t kLogitBytesMax = int64_t{256} << 20;
-
 struct Options {
   std::string model;
   std::string text_file, ids_file;
   std::string output_file, logits_file;
-  std::string compute = "bf16";
-  std::string kv_cache_dtype = "auto";
+  LoneModelOptions load;
   int64_t max_model_len = 0;
   int64_t prefill_chunk = 0;
   int64_t decode_from = std::numeric_limits<int64_t>::max();
   int64_t generate = 0;
-  int threads = 0;
   bool json = false;
-  bool quiet = false;
 };
 
 struct Input {
@@ -57,12 +48,10 @@ struct Input {
   size_t text_bytes = 0;                     // 0: ids were given
 };
 
-/// What is known once the model is there.
+/// What is known once the model's files are there.
 struct Plan {
   int64_t window = 0;  // tokens that share a context
   int64_t chunk = 0;   // rows of a prefill step, a multiple of 64
-  DType kv_dtype = DType::bf16;
-  kernels::Compute compute = kernels::Compute::bf16;
 };
 
 struct Totals {
@@ -108,32 +97,8 @@ Expected<Plan> make_plan(const Options& options, const OpenedModel& opened, int6
     return error(StatusCode::invalid_argument, "{} tokens and {} generated ones do not fit in a window of {}", tokens,
                  options.generate, plan.window);
   }
-  const int64_t rows = kLogitBytesMax / (config.vocab_size * static_cast<int64_t>(sizeof(float))) / 64 * 64;
-  plan.chunk = options.prefill_chunk > 0 ? options.prefill_chunk : std::clamp<int64_t>(rows, 64, 512);
-  const bool fp8 = options.kv_cache_dtype == "fp8" || (options.kv_cache_dtype == "auto" && opened.wants_fp8_kv);
-  if (options.compute == "fp32") {
-    plan.compute = kernels::Compute::f32;
-    plan.kv_dtype = DType::f32;
-  } else {
-    plan.kv_dtype = fp8 ? DType::f8_e4m3 : DType::bf16;
-  }
+  plan.chunk = options.prefill_chunk > 0 ? options.prefill_chunk : rows_of_logits_max(config);
   return plan;
-}
-
-/// Weights, one sequence and the logits of a step must fit in what is free.
-Status check_memory(const Plan& plan, const OpenedModel& opened) {
-  const auto blocks = static_cast<size_t>(kernels::blocks_for(plan.window));
-  const size_t weights = opened.checkpoint.tensor_bytes();
-  const auto cache = kernels::cpu::cache_bytes(model::cache_shape(opened.config, plan.kv_dtype, /*with_mtp=*/false));
-  const size_t sequence = blocks * cache.kv_block + cache.state_slot;
-  const size_t logits = static_cast<size_t>(plan.chunk * opened.config.vocab_size) * sizeof(float);
-  const size_t available = engine::available_memory_bytes();
-  if (available == 0 || weights + sequence + logits <= available) return {};
-  return error(StatusCode::resource_exhausted,
-               "the model does not fit: {} are free; needed are {} for weights, {} for a context of {} tokens and {} "
-               "for logits; lower --max-model-len or --prefill-chunk, or free memory",
-               format_bytes(available), format_bytes(weights), format_bytes(sequence), plan.window,
-               format_bytes(logits));
 }
 
 Expected<std::ofstream> open_output(const std::string& file) {
@@ -260,8 +225,7 @@ Expected<Totals> run_model(const Options& options, const Plan& plan, const Input
   const int64_t vocab = loaded.model->config().vocab_size;
   const auto count = static_cast<int64_t>(input.tokens.size());
   const int64_t rows_max = std::min(plan.chunk, count);
-  TESSERA_ASSIGN_OR_RETURN(auto sequence,
-                           model::LoneSequence::create(*loaded.model, plan.kv_dtype, plan.window, rows_max));
+  model::LoneSequence& sequence = *loaded.sequence;
   AlignedBuffer<float> logits(static_cast<size_t>(rows_max * vocab));
   Totals totals;
   for (int64_t start = 0; start < count; start += plan.window) {
@@ -283,13 +247,16 @@ Expected<Totals> run_model(const Options& options, const Plan& plan, const Input
   return totals;
 }
 
-void print_summary(const Options& options, const Plan& plan, const Input& input, const Totals& totals) {
+void print_summary(const Options& options, const Plan& plan, const Input& input, const LoneModel& loaded,
+                   const Totals& totals) {
   const auto scored = static_cast<double>(totals.scored);
   const auto count = static_cast<int64_t>(input.tokens.size());
   const int64_t windows = (count + plan.window - 1) / plan.window;
   const double bits_per_byte = -totals.logprob / std::log(2.0) / static_cast<double>(input.text_bytes);
   if (options.json) {
-    nlohmann::ordered_json summary = {{"tokens", count},
+    nlohmann::ordered_json summary = {{"device", loaded.device},
+                                      {"kv_cache_dtype", loaded.kv_cache_dtype},
+                                      {"tokens", count},
                                       {"scored", totals.scored},
                                       {"windows", windows},
                                       {"window_tokens", plan.window},
@@ -300,6 +267,7 @@ void print_summary(const Options& options, const Plan& plan, const Input& input,
     print("{}\n", summary.dump());
     return;
   }
+  print("device          {}, KV cache {}\n", loaded.device, loaded.kv_cache_dtype);
   print("tokens          {} ({} scored, {} window{} of {})\n", count, totals.scored, windows, windows == 1 ? "" : "s",
         plan.window);
   if (totals.scored > 0) {
@@ -315,7 +283,6 @@ Status score(const Options& options) {
   TESSERA_ASSIGN_OR_RETURN(const OpenedModel opened, open_model(options.model));
   TESSERA_ASSIGN_OR_RETURN(const Input input, read_tokens(options, opened));
   TESSERA_ASSIGN_OR_RETURN(const Plan plan, make_plan(options, opened, static_cast<int64_t>(input.tokens.size())));
-  TESSERA_RETURN_IF_ERROR(check_memory(plan, opened));
   if (!options.logits_file.empty()) {
     set_last_rites([partial = options.logits_file + ".partial"] {
       std::error_code ignored;
@@ -323,11 +290,14 @@ Status score(const Options& options) {
     });
   }
   TESSERA_ASSIGN_OR_RETURN(const auto sink, Sink::open(options, input, opened.config.vocab_size));
-  TESSERA_ASSIGN_OR_RETURN(LoneModel loaded, load_model(opened, plan.compute, options.threads, options.quiet));
+  LoneModelOptions load = options.load;
+  load.tokens_max = plan.window;
+  load.rows_max = std::min(plan.chunk, static_cast<int64_t>(input.tokens.size()));
+  TESSERA_ASSIGN_OR_RETURN(LoneModel loaded, load_model(opened, load));
   TESSERA_ASSIGN_OR_RETURN(const Totals totals, run_model(options, plan, input, loaded, *sink));
   TESSERA_RETURN_IF_ERROR(sink->finish(options));
   set_last_rites({});
-  print_summary(options, plan, input, totals);
+  print_summary(options, plan, input, loaded, totals);
   return {};
 }
 
@@ -366,15 +336,7 @@ void add_computation_flags(CLI::App& command, Options& options) {
       ->transform(with_suffix())
       ->check(whole(1, 1 << 30))
       ->group(group);
-  command.add_option("--compute", options.compute, "bf16 (default), or fp32: no rounding between operations")
-      ->type_name("C")
-      ->check(one_of({"bf16", "fp32"}))
-      ->group(group);
-  command
-      .add_option("--kv-cache-dtype", options.kv_cache_dtype, "auto (default), bfloat16 or fp8; fp32 computes in fp32")
-      ->type_name("D")
-      ->check(one_of({"auto", "bfloat16", "fp8"}))
-      ->group(group);
+  add_device_flags(command, options.load, group);
   command.add_option("--prefill-chunk", options.prefill_chunk, "Rows of a prefill step, a multiple of 64")
       ->type_name("N")
       ->check(multiple_of(64, 1 << 20))
@@ -383,7 +345,7 @@ void add_computation_flags(CLI::App& command, Options& options) {
       ->type_name("N")
       ->check(whole(0, 1 << 30))
       ->group(group);
-  command.add_option("--threads", options.threads, "CPU threads (default: all cores)")
+  command.add_option("--threads", options.load.threads, "CPU threads (default: all cores)")
       ->type_name("N")
       ->check(whole(1, engine::kThreadsLimit))
       ->group(group);
@@ -398,7 +360,7 @@ void add_score(CLI::App& app, Action& action) {
   add_input_flags(*command, *options);
   add_output_flags(*command, *options);
   add_computation_flags(*command, *options);
-  command->add_flag("-q,--quiet", options->quiet, "Nothing on standard error but failures");
+  command->add_flag("-q,--quiet", options->load.quiet, "Nothing on standard error but failures");
   command->footer(
       "Examples:\n"
       "  tessera score MODEL --text book.txt\n"

@@ -78,7 +78,7 @@ Status serve(Options options) {
   }
   TESSERA_RETURN_IF_ERROR(server->serve(std::move(engine)));
   if (!options.engine.quiet) note("ready");
-  server->wait();
+  if (const Status failure = server->wait(); !failure.ok()) end_without_teardown(failure);
   return {};
 }
 

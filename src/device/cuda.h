@@ -4,6 +4,7 @@
 
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "base/propagate.h"
 
@@ -45,10 +46,19 @@ using Stream = Handle<cudaStream_t, cudaStreamDestroy>;
 using Event = Handle<cudaEvent_t, cudaEventDestroy>;
 using DeviceMemory = Handle<void*, cudaFree>;
 
+/// A launch that was written down.
+struct PlannedLaunch {
+  const void* kernel = nullptr;
+  dim3 grid{1, 1, 1};
+  dim3 block{1, 1, 1};
+  size_t smem_bytes = 0;  // dynamic
+};
+
 /// Where a step's kernels go, one after another. Never the default stream.
 struct Queue {
   cudaStream_t stream = nullptr;
   bool pdl = true;  // a kernel's blocks may start before the kernel before it has ended; changes no bit
+  std::vector<PlannedLaunch>* plan = nullptr;  // not null: kernels are written down here and none is launched
 };
 
 /// How a kernel is launched. Never the default stream.
@@ -88,6 +98,10 @@ Status launch(void (*kernel)(Parameters...), const Launch& how, Arguments&&... a
 template <typename... Parameters, typename... Arguments>
 Status launch(void (*kernel)(Parameters...), const Queue& queue, dim3 grid, dim3 block, size_t smem_bytes,
               Arguments&&... arguments) {
+  if (queue.plan != nullptr) {
+    queue.plan->push_back({reinterpret_cast<const void*>(kernel), grid, block, smem_bytes});
+    return {};
+  }
   return launch(kernel,
                 {.grid = grid,
                  .block = block,

@@ -10,18 +10,15 @@
 
 #include "base/status.h"
 #include "base/thread_pool.h"
-#include "device/device.h"
 #include "engine/device_choice.h"
+#include "engine/engine_maker.h"
 #include "engine/fit.h"
 #include "engine/generation_config.h"
 #include "engine/gpu_watch.h"
-#include "engine/host_memory.h"
 #include "engine/request_check.h"
 #include "engine/step_loop.h"
 #include "format/checkpoint.h"
 #include "kernels/context.h"
-#include "kernels/cpu/backend.h"
-#include "kernels/cuda_backend.h"
 #include "model/cpu_runner.h"
 #include "model/cuda_runner.h"
 #include "model/inspect.h"
@@ -35,7 +32,7 @@ namespace tessera {
 namespace {
 
 struct Settings {
-  std::optional<int> gpu;  // nullopt: the CPU
+  std::vector<engine::Device> devices;  // that may be tried, in this order
   kernels::Compute compute = kernels::Compute::bf16;
   std::optional<DType> kv_dtype;  // nullopt: as the checkpoint says
   int threads = 1;
@@ -63,7 +60,8 @@ Expected<Settings> parse_settings(const EngineOptions& options) {
     }
     settings.kv_dtype = DType::f32;
   }
-  TESSERA_ASSIGN_OR_RETURN(settings.gpu, engine::choose_gpu(options.device, settings.compute == kernels::Compute::f32));
+  const bool needs_cpu = settings.compute == kernels::Compute::f32;
+  TESSERA_ASSIGN_OR_RETURN(settings.devices, engine::choose_devices(options.device, needs_cpu));
   if (!(options.gpu_memory_utilization > 0 && options.gpu_memory_utilization <= 1)) {
     return error(StatusCode::invalid_argument, "gpu_memory_utilization is {}; it must be above 0 and at most 1",
                  options.gpu_memory_utilization);
@@ -88,28 +86,17 @@ struct OpenedModel {
   format::Checkpoint checkpoint;
   model::ModelConfig config;
   DType kv_dtype = DType::bf16;
-  FitReport fit;
   std::optional<text::Tokenizer> tokenizer;
   text::TemplateSource template_source;
   SamplingParams sampling;
   std::vector<int32_t> eos_token_ids;
 };
 
-/// What may be used of the device's memory.
-Expected<size_t> available_bytes(const EngineOptions& options, const Settings& settings) {
-  if (!settings.gpu) return engine::available_memory_bytes();
-  TESSERA_ASSIGN_OR_RETURN(const device::GpuMemory memory, device::gpu_memory(*settings.gpu));
-  const auto usable = static_cast<size_t>(options.gpu_memory_utilization * static_cast<double>(memory.total_bytes));
-  return std::min(memory.free_bytes, usable);
-}
-
-Status plan_memory(OpenedModel& opened, const EngineOptions& options, const Settings& settings,
-                   const kernels::Backend& backend) {
-  TESSERA_ASSIGN_OR_RETURN(const auto quantization, format::read_quantization_info(opened.checkpoint));
-  opened.kv_dtype = settings.kv_dtype.value_or(quantization.fp8_kv_cache ? DType::f8_e4m3 : DType::bf16);
+Expected<FitReport> plan_memory(const OpenedModel& opened, const EngineOptions& options, const engine::Device& device,
+                                const kernels::Backend& backend) {
   engine::FitInput input;
-  input.gpu = settings.gpu;
-  TESSERA_ASSIGN_OR_RETURN(input.available_bytes, available_bytes(options, settings));
+  input.gpu = device;
+  TESSERA_ASSIGN_OR_RETURN(input.available_bytes, engine::available_bytes(device, options.gpu_memory_utilization));
   input.weight_bytes = opened.checkpoint.tensor_bytes();  // re-laid at load, not converted: the same but for padding
   input.kv_dtype = opened.kv_dtype;
   input.cache_bytes = backend.cache_bytes(model::cache_shape(opened.config, opened.kv_dtype, /*with_mtp=*/false));
@@ -117,8 +104,7 @@ Status plan_memory(OpenedModel& opened, const EngineOptions& options, const Sett
   input.max_num_seqs = options.max_num_seqs;
   input.max_num_batched_tokens = options.max_num_batched_tokens;
   input.memory_bytes = options.memory_bytes;
-  TESSERA_ASSIGN_OR_RETURN(opened.fit, engine::plan_fit(opened.config, input));
-  return {};
+  return engine::plan_fit(opened.config, input);
 }
 
 Status read_text_side(OpenedModel& opened, const std::string& chat_template) {
@@ -141,13 +127,13 @@ Status read_text_side(OpenedModel& opened, const std::string& chat_template) {
   return {};
 }
 
-Expected<OpenedModel> open_model(const EngineOptions& options, const Settings& settings,
-                                 const kernels::Backend& backend) {
+Expected<OpenedModel> open_model(const EngineOptions& options, const Settings& settings) {
   TESSERA_ASSIGN_OR_RETURN(const std::filesystem::path directory, format::find_model(options.model));
   OpenedModel opened;
   TESSERA_ASSIGN_OR_RETURN(opened.checkpoint, format::Checkpoint::open(directory));
   TESSERA_ASSIGN_OR_RETURN(opened.config, read_config(opened.checkpoint));
-  TESSERA_RETURN_IF_ERROR(plan_memory(opened, options, settings, backend));
+  TESSERA_ASSIGN_OR_RETURN(const auto quantization, format::read_quantization_info(opened.checkpoint));
+  opened.kv_dtype = settings.kv_dtype.value_or(quantization.fp8_kv_cache ? DType::f8_e4m3 : DType::bf16);
   TESSERA_RETURN_IF_ERROR(read_text_side(opened, options.chat_template));
   return opened;
 }
@@ -157,14 +143,21 @@ Expected<OpenedModel> open_model(const EngineOptions& options, const Settings& s
 /// Members are in order of construction: what is below borrows from what is above.
 struct Engine::Impl {
   explicit Impl(const Settings& settings) : pool(settings.threads) {}
-  ~Impl() {
+  ~Impl() { close(); }
+
+  void close() {
     if (loop) loop->close();
     if (thread.joinable()) thread.join();
   }
+  void start(engine::StepLoopParts parts) {
+    loop.emplace(std::move(parts));
+    thread = std::thread([this] { loop->run(); });
+  }
 
-  Status open_backend(const Settings& settings, const EngineOptions& options);
+  Status open(const OpenedModel& opened, const Settings& settings, const EngineOptions& options,
+              const engine::Device& device);
   Status find_step_bytes(const OpenedModel& opened);
-  Status load_runner(const OpenedModel& opened, const Settings& settings, const EngineOptions& options);
+  Status load_runner(const OpenedModel& opened, const EngineOptions& options, const engine::Device& device);
 
   /// The renderer is started when it is first needed: token ids and plain completions need none.
   Expected<std::string> render(const nlohmann::ordered_json& request) {
@@ -196,12 +189,21 @@ struct Engine::Impl {
   std::thread thread;
 };
 
-Status Engine::Impl::open_backend(const Settings& settings, const EngineOptions& options) {
-  if (!settings.gpu) {
-    backend = kernels::cpu::make_backend({.compute = settings.compute, .pool = &pool, .workspace = &workspace});
-    return {};
-  }
-  TESSERA_ASSIGN_OR_RETURN(backend, kernels::make_cuda_backend({.gpu = *settings.gpu, .pdl = options.pdl}));
+/// All that depends on the device.
+Status Engine::Impl::open(const OpenedModel& opened, const Settings& settings, const EngineOptions& options,
+                          const engine::Device& device) {
+  TESSERA_ASSIGN_OR_RETURN(
+      backend,
+      engine::open_backend(device, opened.config,
+                           {.compute = settings.compute, .pool = &pool, .workspace = &workspace, .pdl = options.pdl}));
+  TESSERA_ASSIGN_OR_RETURN(fit, plan_memory(opened, options, device, *backend));
+  if (options.on_fit) options.on_fit(fit);
+  if (!device) return load_runner(opened, options, device);
+  // Before the weights are there: the read rate wants a quiet GPU and some free memory.
+  TESSERA_ASSIGN_OR_RETURN(auto watch, engine::GpuWatch::open(*device));
+  TESSERA_RETURN_IF_ERROR(load_runner(opened, options, device));
+  TESSERA_RETURN_IF_ERROR(find_step_bytes(opened));
+  gpu_watch = std::move(watch);
   return {};
 }
 
@@ -209,22 +211,24 @@ Status Engine::Impl::open_backend(const Settings& settings, const EngineOptions&
 Status Engine::Impl::find_step_bytes(const OpenedModel& opened) {
   TESSERA_ASSIGN_OR_RETURN(const model::Inspection found, model::inspect_checkpoint(opened.checkpoint));
   step_bytes = {.weights = found.traffic,
-                .cache = {.kv_block = opened.fit.kv_block_bytes, .state_slot = opened.fit.state_slot_bytes}};
+                .cache = {.kv_block = fit.kv_block_bytes, .state_slot = fit.state_slot_bytes}};
   return {};
 }
 
-/// Weights, caches and what runs steps over them. With open_backend the one place that knows a backend: what is above
-/// it knows StepRunner.
-Status Engine::Impl::load_runner(const OpenedModel& opened, const Settings& settings, const EngineOptions& options) {
+/// Weights, caches and what runs steps over them. The one place that knows a runner's device: what is above it knows
+/// StepRunner.
+Status Engine::Impl::load_runner(const OpenedModel& opened, const EngineOptions& options,
+                                 const engine::Device& device) {
   TESSERA_ASSIGN_OR_RETURN(model,
                            model::Model::load(opened.checkpoint, opened.config, *backend, options.on_load_progress));
-  TESSERA_ASSIGN_OR_RETURN(cache, model->make_cache(opened.kv_dtype, opened.fit.kv_blocks, opened.fit.max_num_seqs,
-                                                    /*with_mtp=*/false));
+  TESSERA_ASSIGN_OR_RETURN(cache,
+                           model->make_cache(opened.kv_dtype, fit.kv_blocks, fit.max_num_seqs, /*with_mtp=*/false));
   const int64_t vocab_size = opened.config.vocab_size;
-  const int64_t known_ids = tokenizer ? std::min<int64_t>(vocab_size, tokenizer->vocab_size()) : vocab_size;
-  const int32_t rows_max = opened.fit.max_num_batched_tokens;
-  const auto samples_max = static_cast<int32_t>(engine::logit_rows_max(opened.fit.max_num_seqs));
-  if (!settings.gpu) {
+  const int64_t known_ids =
+      opened.tokenizer ? std::min<int64_t>(vocab_size, opened.tokenizer->vocab_size()) : vocab_size;
+  const int32_t rows_max = fit.max_num_batched_tokens;
+  const auto samples_max = static_cast<int32_t>(engine::logit_rows_max(fit.max_num_seqs));
+  if (!device) {
     TESSERA_ASSIGN_OR_RETURN(runner, model::make_cpu_runner({.model = model.get(),
                                                              .cache = cache.get(),
                                                              .pool = &pool,
@@ -235,49 +239,57 @@ Status Engine::Impl::load_runner(const OpenedModel& opened, const Settings& sett
   }
   const auto list_words_max =
       static_cast<int64_t>(2 * engine::kMaxLogitBias + engine::kMaxStopTokenIds + opened.eos_token_ids.size());
-  TESSERA_ASSIGN_OR_RETURN(runner, model::make_cuda_runner({.model = model.get(),
-                                                            .cache = cache.get(),
-                                                            .gpu = *settings.gpu,
-                                                            .known_ids = known_ids,
-                                                            .rows_max = rows_max,
-                                                            .sequence_blocks_max = static_cast<int32_t>(
-                                                                kernels::blocks_for(opened.fit.max_model_len)),
-                                                            .samples_max = samples_max,
-                                                            .list_words_max = list_words_max,
-                                                            .graphs = options.cuda_graphs,
-                                                            .pdl = options.pdl}));
+  TESSERA_ASSIGN_OR_RETURN(
+      runner,
+      model::make_cuda_runner({.model = model.get(),
+                               .cache = cache.get(),
+                               .gpu = *device,
+                               .known_ids = known_ids,
+                               .rows_max = rows_max,
+                               .sequence_blocks_max = static_cast<int32_t>(kernels::blocks_for(fit.max_model_len)),
+                               .samples_max = samples_max,
+                               .list_words_max = list_words_max,
+                               .graphs = options.cuda_graphs,
+                               .pdl = options.pdl}));
   return {};
 }
 
 Expected<Engine> Engine::create(EngineOptions options) {
   TESSERA_ASSIGN_OR_RETURN(const Settings settings, parse_settings(options));
-  auto impl = std::make_unique<Impl>(settings);
-  TESSERA_RETURN_IF_ERROR(impl->open_backend(settings, options));
-  TESSERA_ASSIGN_OR_RETURN(OpenedModel opened, open_model(options, settings, *impl->backend));
-  if (options.on_fit) options.on_fit(opened.fit);
-
-  impl->fit = opened.fit;
+  TESSERA_ASSIGN_OR_RETURN(OpenedModel opened, open_model(options, settings));
+  TESSERA_ASSIGN_OR_RETURN(auto impl, engine::on_first_that_can(settings.devices, [&](const engine::Device& device) {
+                             auto on_device = std::make_unique<Impl>(settings);
+                             const Status status = on_device->open(opened, settings, options, device);
+                             return status.ok() ? Expected(std::move(on_device))
+                                                : Expected<decltype(on_device)>(status);
+                           }));
   impl->tokenizer = std::move(opened.tokenizer);
   impl->template_source = std::move(opened.template_source);
   impl->sampling = std::move(opened.sampling);
   impl->limits = {.vocab_size = opened.config.vocab_size,
-                  .max_model_len = opened.fit.max_model_len,
+                  .max_model_len = impl->fit.max_model_len,
                   .has_tokenizer = impl->tokenizer.has_value()};
-  if (settings.gpu) {  // before the weights are there: the read rate wants a quiet GPU and some free memory
-    TESSERA_ASSIGN_OR_RETURN(impl->gpu_watch, engine::GpuWatch::open(*settings.gpu));
-  }
-  TESSERA_RETURN_IF_ERROR(impl->load_runner(opened, settings, options));
-  if (settings.gpu) TESSERA_RETURN_IF_ERROR(impl->find_step_bytes(opened));
-  impl->loop.emplace(engine::StepLoopParts{.runner = impl->runner.get(),
-                                           .tokenizer = impl->tokenizer ? &*impl->tokenizer : nullptr,
-                                           .vocab_size = opened.config.vocab_size,
-                                           .kv_blocks = opened.fit.kv_blocks,
-                                           .state_slots = opened.fit.max_num_seqs,
-                                           .max_model_len = opened.fit.max_model_len,
-                                           .max_num_batched_tokens = opened.fit.max_num_batched_tokens,
-                                           .eos_token_ids = std::move(opened.eos_token_ids),
-                                           .step_bytes = impl->step_bytes});
-  impl->thread = std::thread([loop = &*impl->loop] { loop->run(); });
+  impl->start({.runner = impl->runner.get(),
+               .tokenizer = impl->tokenizer ? &*impl->tokenizer : nullptr,
+               .vocab_size = opened.config.vocab_size,
+               .kv_blocks = impl->fit.kv_blocks,
+               .state_slots = impl->fit.max_num_seqs,
+               .max_model_len = impl->fit.max_model_len,
+               .max_num_batched_tokens = impl->fit.max_num_batched_tokens,
+               .eos_token_ids = std::move(opened.eos_token_ids)});
+  return Engine(std::move(impl));
+}
+
+Engine engine::EngineMaker::make(std::unique_ptr<model::StepRunner> runner, StepLoopParts parts) {
+  auto impl = std::make_unique<Engine::Impl>(Settings());
+  impl->runner = std::move(runner);
+  impl->fit.kv_blocks = parts.kv_blocks;
+  impl->fit.max_num_seqs = parts.state_slots;
+  impl->fit.max_model_len = parts.max_model_len;
+  impl->fit.max_num_batched_tokens = parts.max_num_batched_tokens;
+  impl->limits = {.vocab_size = parts.vocab_size, .max_model_len = parts.max_model_len, .has_tokenizer = false};
+  parts.runner = impl->runner.get();
+  impl->start(std::move(parts));
   return Engine(std::move(impl));
 }
 
@@ -340,6 +352,11 @@ const SamplingParams& Engine::default_sampling() const { return impl_->sampling;
 int64_t Engine::max_model_len() const { return impl_->fit.max_model_len; }
 const FitReport& Engine::fit() const { return impl_->fit; }
 Status Engine::status() const { return impl_->loop->status(); }
+void Engine::on_failure(std::function<void()> callback) { impl_->loop->on_failure(std::move(callback)); }
+Status Engine::close() {
+  impl_->close();
+  return impl_->loop->failure();
+}
 
 EngineStats Engine::stats() const {
   EngineStats stats = impl_->loop->stats();

@@ -137,6 +137,23 @@ Status StepLoop::status() const {
   return stopped_;
 }
 
+Status StepLoop::failure() const {
+  const std::lock_guard lock(failure_mutex_);
+  return failure_;
+}
+
+void StepLoop::on_failure(std::function<void()> callback) {
+  const std::lock_guard lock(failure_mutex_);
+  on_failure_ = std::move(callback);
+  if (!failure_.ok() && on_failure_) on_failure_();
+}
+
+void StepLoop::set_failure(const Status& status) {
+  const std::lock_guard lock(failure_mutex_);
+  failure_ = status;
+  if (on_failure_) on_failure_();
+}
+
 void StepLoop::close() { stop({StatusCode::cancelled, "the engine is shutting down"}); }
 
 void StepLoop::stop(Status why) {
@@ -375,6 +392,7 @@ bool StepLoop::fail(const Status& status) {
   stop({StatusCode::unavailable, why.message() + "; start it again"});
   under_way_.clear();
   end_everything({.finish_reason = FinishReason::error, .error = why});
+  set_failure(why);
   return false;
 }
 
@@ -387,7 +405,10 @@ void StepLoop::end_everything(const Event& last) {
 
 /// Nothing of this loop stays in the runner.
 void StepLoop::collect_the_rest() {
-  while (!under_way_.empty() && parts_.runner->collect().ok()) under_way_.pop_front();
+  for (; !under_way_.empty(); under_way_.pop_front()) {
+    const auto results = parts_.runner->collect();
+    if (!results.ok()) return set_failure(results.status().with_context("the engine has stopped"));
+  }
 }
 
 }  // namespace tessera::engine

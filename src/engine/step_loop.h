@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -72,6 +73,10 @@ class StepLoop {
   [[nodiscard]] EngineStats stats() const;
   /// Not ok once no request is taken any more: what submit() would answer.
   [[nodiscard]] Status status() const;
+  /// Not ok once the runner has failed.
+  [[nodiscard]] Status failure() const;
+  /// As Engine::on_failure.
+  void on_failure(std::function<void()> callback);
   /// Makes run() return after the step it is in. Everything still open ends with FinishReason::cancelled.
   void close();
 
@@ -112,6 +117,7 @@ class StepLoop {
   void send_events();
   void stop(Status why);
   bool fail(const Status& status);
+  void set_failure(const Status& status);
   void end_everything(const Event& last);
   void collect_the_rest();
 
@@ -131,6 +137,10 @@ class StepLoop {
   int open_requests_ = 0;
   Status stopped_;  // not ok: why no request is taken any more
   EngineStats stats_;
+
+  mutable std::mutex failure_mutex_;  // guards what follows
+  Status failure_;
+  std::function<void()> on_failure_;
 };
 
 }  // namespace tessera::engine

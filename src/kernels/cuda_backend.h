@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "kernels/backend.h"
+#include "plan/tuning_cache.h"
 
 namespace tessera::kernels {
 
@@ -15,8 +16,9 @@ struct ExpertsRead {
 };
 
 struct CudaBackendOptions {
-  int gpu = 0;      // counted as CUDA does
-  bool pdl = true;  // programmatic dependent launch; changes no bit
+  int gpu = 0;                    // counted as CUDA does
+  bool pdl = true;                // programmatic dependent launch; changes no bit
+  plan::TuningCache tuning = {};  // measured tiles of grouped products; they change no bit
   /// Routers of dummy weights favour some experts, instead of all alike (skewed_router.h).
   bool skewed_routers = false;
   ExpertsRead* experts_read = nullptr;  // outlives the backend

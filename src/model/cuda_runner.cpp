@@ -272,8 +272,8 @@ Expected<std::span<const SampleResult>> CudaRunner::collect() {
       return error(StatusCode::internal, "the GPU has ended step {} without saying so", collected_);
     }
     if (std::chrono::steady_clock::now() - begin > kDeadline) {
-      return error(StatusCode::unavailable, "step {} has been on the GPU for {} s: it hangs; restart the server",
-                   collected_, kDeadline.count());
+      return error(StatusCode::unavailable, "step {} has been on the GPU for {} s: it hangs", collected_,
+                   kDeadline.count());
     }
   }
   std::atomic_thread_fence(std::memory_order_acquire);

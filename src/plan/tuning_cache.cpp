@@ -131,6 +131,8 @@ std::string tuning_build(std::string_view version) {
   return fmt::format("{}-{:08x}", version, static_cast<uint32_t>(fnv1a(tiles)));
 }
 
+std::string tuning_build() { return tuning_build(TESSERA_VERSION); }
+
 std::string tuning_file_name(std::string_view gpu, std::string_view build) {
   std::string name = fmt::format("{}-{}", gpu, build);
   for (char& c : name) {
@@ -138,6 +140,22 @@ std::string tuning_file_name(std::string_view gpu, std::string_view build) {
     if (!plain) c = '-';
   }
   return name + ".tuning";
+}
+
+std::filesystem::path tuning_file(std::string_view gpu) {
+  const std::string name = tuning_file_name(gpu, tuning_build());
+  if (const char* cache = std::getenv("XDG_CACHE_HOME"); cache != nullptr && *cache != '\0') {
+    return std::filesystem::path(cache) / "tessera" / name;
+  }
+  const char* home = std::getenv("HOME");
+  return std::filesystem::path(home != nullptr && *home != '\0' ? home : ".") / ".cache" / "tessera" / name;
+}
+
+size_t tuned_for(const TuningCache& cache, int64_t hidden, int64_t intermediate, int experts, int experts_per_token) {
+  return static_cast<size_t>(std::count_if(cache.entries.begin(), cache.entries.end(), [&](const TunedTile& e) {
+    return e.desc.hidden == hidden && e.desc.intermediate == intermediate && e.desc.experts == experts &&
+           e.desc.experts_per_token == experts_per_token;
+  }));
 }
 
 Expected<std::string> tuning_text(const TuningCache& cache) {

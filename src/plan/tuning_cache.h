@@ -44,10 +44,16 @@ int64_t tuning_bucket(int64_t tokens);
 
 /// "0.1.0-1f2e3d4c": the version, and a hash of every tile of the tables.
 std::string tuning_build(std::string_view version);
+/// That of this program.
+std::string tuning_build();
 
 /// "NVIDIA-H200-0-1-0-1f2e3d4c.tuning": what is not a letter or digit becomes '-'. The file itself holds the names as
 /// they are.
 std::string tuning_file_name(std::string_view gpu, std::string_view build);
+
+/// Where `tessera tune` keeps what it measures of a GPU with this program, and where the engine looks for it: in
+/// $XDG_CACHE_HOME/tessera, else in ~/.cache/tessera.
+std::filesystem::path tuning_file(std::string_view gpu);
 
 /// The text of a file. invalid_argument where it could not be read back: an empty or many-line gpu or build, a tile
 /// that is in no table, a time that is not positive, too many entries, two for one description.
@@ -62,6 +68,9 @@ Expected<TuningCache> read_tuning(const std::filesystem::path& file, std::string
 
 /// Written beside, synced, and renamed into place: readers see the old file or the new one, whole.
 Status write_tuning(const std::filesystem::path& file, const TuningCache& cache);
+
+/// How many entries are for a layer of these sizes, in any format, path and number of tokens.
+size_t tuned_for(const TuningCache& cache, int64_t hidden, int64_t intermediate, int experts, int experts_per_token);
 
 /// Makes the measured tile the plan's choice, if there is one for its description and the plan kept that tile.
 /// Returns whether it did.

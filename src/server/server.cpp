@@ -221,6 +221,7 @@ Expected<std::unique_ptr<Server>> Server::open(ServerOptions options) {
 }
 
 Server::~Server() {
+  if (state_->model.engine) state_->model.engine->on_failure({});
   state_->text.close();  // no job is behind what it works with
   state_->http.reset();  // every request is over
 }
@@ -249,6 +250,7 @@ Status Server::serve(Engine engine) {
   });
   serving.get_future().wait();
   notify_system("READY=1");
+  s.model.engine->on_failure([this] { shut_down(); });
   return {};
 }
 
@@ -259,6 +261,9 @@ void Server::shut_down() {
   state_->http->post([s = state_.get()] { s->begin_drain(); });
 }
 
-void Server::wait() { state_->drained.get_future().wait(); }
+Status Server::wait() {
+  state_->drained.get_future().wait();
+  return state_->model.engine ? state_->model.engine->close() : Status();
+}
 
 }  // namespace tessera::server

@@ -22,7 +22,8 @@ class Server {
   /// Cancels what is running.
   ~Server();
 
-  /// Begins to serve `engine`. Errors: ServerOptions::sampling does not fit it.
+  /// Begins to serve `engine`; shuts down by itself where its device fails. Errors: ServerOptions::sampling does not
+  /// fit it.
   Status serve(Engine engine);
 
   [[nodiscard]] const std::string& url() const;
@@ -31,8 +32,9 @@ class Server {
   /// Takes no new connections or requests; what runs may end within Limits::shutdown_seconds_max, then it is cancelled.
   /// Any thread, at once.
   void shut_down();
-  /// Waits until that is done.
-  void wait();
+  /// Waits until that is done and the engine is closed. Not ok where its device has failed (Engine::close): then the
+  /// server should not be destroyed.
+  Status wait();
 
  private:
   struct State;

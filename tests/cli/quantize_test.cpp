@@ -31,6 +31,36 @@ TEST_F(QuantizeTest, TheResultRuns) {
   EXPECT_EQ(run_tessera({"run", path("small"), "Hello", "--max-tokens", "2"}).exit_code, 0);
 }
 
+TEST_F(QuantizeTest, TheResultIsComparedWithItsSource) {
+  write_file(path("text"), std::string(600, 'x').append(" The quick brown fox jumps over the lazy dog."));
+  const auto check = [&](const char* name, const Arguments& more) {
+    Arguments arguments = {path("bf16"),        path(name),       "--check", path("text"), "--report",
+                           path("report.json"), "--check-tokens", "100",     "--device",   "cpu"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    const Finished made = quantize(arguments);
+    EXPECT_EQ(made.exit_code, 0) << made.err;
+    EXPECT_THAT(made.out, HasSubstr("KL divergence"));
+    return nlohmann::json::parse(read_file(path("report.json")))["check"];
+  };
+  const auto fp8 = check("fp8", {"--format", "fp8"}), nvfp4 = check("nvfp4", {"--recipe", "all"});
+  EXPECT_EQ(fp8["device"], "cpu");
+  EXPECT_LE(fp8["tokens"], 100);
+  EXPECT_EQ(fp8["source_perplexity"], nvfp4["source_perplexity"]);
+  EXPECT_GT(fp8["kl_divergence"], 0);
+  EXPECT_GT(nvfp4["kl_divergence"], fp8["kl_divergence"]);
+  EXPECT_GE(nvfp4["worst_kl_divergence"], nvfp4["kl_divergence"]);
+  EXPECT_GT(fp8["same_best_token"], 0.5);
+  EXPECT_LE(fp8["same_best_token"], 1);
+}
+
+TEST_F(QuantizeTest, NothingIsWrittenWhereTheTextIsTooShort) {
+  write_file(path("text"), "");
+  const Finished made = quantize({path("bf16"), path("new"), "--check", path("text")});
+  EXPECT_EQ(made.exit_code, 1);
+  EXPECT_THAT(made.err, HasSubstr("expected at least 2"));
+  EXPECT_FALSE(std::filesystem::exists(path("new")));
+}
+
 TEST_F(QuantizeTest, FailuresLeaveEverythingAsItWas) {
   write_file(path("report.json"), "the last report");
   const struct {

@@ -112,6 +112,19 @@ TEST_F(ScoreTest, GreedyContinuationIsTheEngines) {
   EXPECT_EQ(summary["generated"], Json::parse(answer.out)["token_ids"]);
 }
 
+TEST_F(ScoreTest, SaysWhatItRanOn) {
+  const Json cpu = score({"--ids", "-", "--device", "cpu"}, ids(70));
+  EXPECT_EQ(cpu["device"], "cpu");
+  EXPECT_EQ(cpu["kv_cache_dtype"], "bfloat16");
+  const Json fp8 = score({"--ids", "-", "--device", "cpu", "--kv-cache-dtype", "fp8"}, ids(70));
+  EXPECT_EQ(fp8["kv_cache_dtype"], "fp8");
+  EXPECT_NE(fp8["log_likelihood"], cpu["log_likelihood"]);
+  for (const char* device : {"gpu", "cuda:4096"}) {
+    const Finished refused = run_tessera({"score", model(), "--ids", "-", "--device", device}, "1 2 3");
+    EXPECT_EQ(refused.exit_code, 1) << device;
+  }
+}
+
 TEST_F(ScoreTest, ATextIsScoredByItsTokens) {
   const std::string text = "The quick brown fox jumps over the lazy dog.\n";
   const Finished tokens = run_tessera({"tokenize", model()}, text);

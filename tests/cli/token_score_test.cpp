@@ -34,6 +34,15 @@ TEST(TokenScore, NanShows) {
   EXPECT_TRUE(std::isnan(score_token(std::vector<float>{kNan, 1.0F, 2.0F}, 1).logprob));
 }
 
+TEST(TokenScore, DivergenceIsWhatTheOtherDistributionCosts) {
+  const std::vector<float> even = {0.0F, 0.0F}, uneven = {std::log(3.0F), 0.0F};  // 1/2, 1/2 and 3/4, 1/4
+  EXPECT_NEAR(kl_divergence(even, uneven), 0.5 * std::log(0.5 / 0.75) + 0.5 * std::log(0.5 / 0.25), 1e-7);
+  EXPECT_NEAR(kl_divergence(uneven, even), 0.75 * std::log(0.75 / 0.5) + 0.25 * std::log(0.25 / 0.5), 1e-7);
+  EXPECT_EQ(kl_divergence(uneven, uneven), 0);
+  EXPECT_TRUE(std::isnan(kl_divergence(even, std::vector<float>{kNan, 0.0F})));
+  EXPECT_TRUE(std::isnan(kl_divergence(std::vector<float>{0.0F, kNan}, even)));
+}
+
 TEST(TokenScore, GreedyTakesTheLowestOfEqualTokens) {
   EXPECT_EQ(greedy_token(std::vector<float>{1.0F, 3.0F, 3.0F}), 1);
   EXPECT_EQ(greedy_token(std::vector<float>{-kInfinity, -5.0F}), 1);

@@ -1,13 +1,23 @@
 // The engine on the GPU: the bundled model's recorded answers, and one answer per prompt.
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <map>
 #include <random>
 #include <string>
 #include <vector>
 
 #include "demo_transcripts.h"
+#include "kernels/live_gpu.h"
+#include "model/config.h"
+#include "plan/candidates.h"
+#include "plan/plan.h"
+#include "plan/tuning_cache.h"
 #include "tessera/engine.h"
 
 namespace tessera {
@@ -57,6 +67,24 @@ std::vector<Answer> ask(Engine& engine, const std::vector<Request>& requests) {
 }
 
 TEST(CudaEngine, RunsOnTheGpuThatItSays) { EXPECT_EQ(demo_engine("cuda:0").fit().device, "cuda:0"); }
+
+TEST(CudaEngine, WhatDoesNotFitGoesOnToTheCpuWhereItMay) {
+  EngineOptions options;
+  options.model = TESSERA_SOURCE_DIR "/models/demo";
+  options.max_model_len = 1024;
+  options.max_num_seqs = 2;
+  options.gpu_memory_utilization = 1e-6;
+  const auto cpu = Engine::create(options);  // device auto
+  ASSERT_TRUE(cpu.ok()) << cpu.status().message();
+  EXPECT_EQ(cpu->fit().device, "cpu");
+  options.device = "cuda";
+  EXPECT_EQ(Engine::create(options).status().code(), StatusCode::resource_exhausted);
+  options.device = "auto";
+  options.gpu_memory_utilization = 0.2;
+  const auto gpu = Engine::create(options);
+  ASSERT_TRUE(gpu.ok()) << gpu.status().message();
+  EXPECT_EQ(gpu->fit().device, "cuda:0");
+}
 
 /// Greedy answers follow the record until a token that the CPU itself was not sure of.
 TEST(CudaEngine, RepliesAsRecordedWhereTheCpuIsSure) {
@@ -151,6 +179,58 @@ TEST(CudaEngine, ARequestGetsTogetherWhatItGetsAlone) {
   for (size_t i = 0; i < requests.size(); ++i) {
     expect_same(eager[i], together[i], "request " + std::to_string(i) + " without graphs and PDL");
   }
+}
+
+/// A tuning file with the tiles that the planner likes least, of every step that the requests make.
+plan::TuningCache slowest_tiles(const plan::DeviceFacts& gpu, const model::ModelConfig& config) {
+  plan::TuningCache cache{.gpu = gpu.name, .build = plan::tuning_build(), .entries = {}};
+  for (const auto op : {plan::Op::gate_up, plan::Op::down}) {
+    for (int64_t tokens = 1; tokens <= 8192; tokens *= 2) {
+      plan::Desc desc;
+      desc.op = op;
+      desc.hidden = config.hidden_size;
+      desc.intermediate = config.moe_intermediate_size;
+      desc.experts = config.num_experts;
+      desc.experts_per_token = config.experts_per_token;
+      desc.tokens = tokens;
+      const auto plan = plan::make_plan(desc, gpu);
+      EXPECT_TRUE(plan.ok()) << plan.status().message();
+      const plan::Candidate* slowest = nullptr;
+      for (const plan::Candidate& candidate : plan->candidates) {
+        if (!candidate.kept() || !plan::compiled(candidate.tile)) continue;
+        if (slowest == nullptr || candidate.cost.estimate_us > slowest->cost.estimate_us) slowest = &candidate;
+      }
+      cache.entries.push_back({desc, slowest->tile, 1.0});
+    }
+  }
+  return cache;
+}
+
+TEST(CudaEngine, TunedTilesChangeNoBit) {
+  const auto requests = random_requests(11);
+  const auto want = [&] {
+    Engine engine = demo_engine("cuda");
+    return ask(engine, requests);
+  }();
+  const auto directory = std::filesystem::path(testing::TempDir()) / ("tessera_tuned_" + std::to_string(::getpid()));
+  ASSERT_EQ(::setenv("XDG_CACHE_HOME", directory.c_str(), 1), 0);
+  std::filesystem::create_directories(directory / "tessera");
+  const auto gpu = kernels::live_gpu(0);
+  ASSERT_TRUE(gpu.ok()) << gpu.status().message();
+  const std::string path = TESSERA_SOURCE_DIR "/models/demo/config.json";
+  std::ifstream file(path);
+  const std::string json(std::istreambuf_iterator<char>(file), {});
+  const auto config = model::parse_config(json, path);
+  ASSERT_TRUE(config.ok()) << config.status().message();
+  const Status written = plan::write_tuning(plan::tuning_file(gpu->name), slowest_tiles(*gpu, *config));
+  ASSERT_TRUE(written.ok()) << written.message();
+  testing::internal::CaptureStdout();
+  Engine tuned = demo_engine("cuda");
+  EXPECT_NE(testing::internal::GetCapturedStdout().find("28 of 28 tuned tiles"), std::string::npos);
+  const auto found = ask(tuned, requests);
+  for (size_t i = 0; i < requests.size(); ++i) expect_same(found[i], want[i], "request " + std::to_string(i));
+  (void)::unsetenv("XDG_CACHE_HOME");
+  std::filesystem::remove_all(directory);
 }
 
 TEST(CudaEngine, PromptLogprobsAndSeveralChoices) {

@@ -322,6 +322,43 @@ TEST_P(StepLoopTest, ShuttingDownCollectsWhatIsUnderWay) {
   EXPECT_EQ(loop.submit(count_from(1, 1)).status().code(), StatusCode::cancelled);
 }
 
+TEST_P(StepLoopTest, AFailureIsToldOnceEveryRequestHasIt) {
+  runner_.fail_collect_at = 3;
+  StepLoop loop(parts(runner_));
+  const auto channel = submit(loop, count_from(10, 50));
+  int calls = 0;
+  loop.on_failure([&] {
+    ++calls;
+    EXPECT_EQ(drain(*channel).finish_reason, FinishReason::error);
+  });
+  loop.run();
+  EXPECT_EQ(calls, 1);
+  EXPECT_THAT(loop.failure().message(), HasSubstr("does not answer"));
+  loop.on_failure([&] { ++calls; });
+  EXPECT_EQ(calls, 2) << "a failure that was there already";
+  loop.on_failure({});
+}
+
+TEST_P(StepLoopTest, ShuttingDownIsNoFailure) {
+  StepLoop loop(parts(runner_));
+  loop.on_failure([] { FAIL(); });
+  submit(loop, count_from(10, 50));
+  for (int i = 0; i < 3; ++i) loop.step();
+  loop.close();
+  loop.run();
+  EXPECT_TRUE(loop.failure().ok());
+}
+
+TEST_P(StepLoopTest, WhatFailsWhileShuttingDownIsAFailure) {
+  StepLoop loop(parts(runner_));
+  submit(loop, count_from(10, 50));
+  for (int i = 0; i < 3; ++i) loop.step();
+  runner_.fail_collect_at = runner_.collected;
+  loop.close();
+  loop.run();
+  EXPECT_EQ(loop.failure().ok(), !ahead());  // with a step under way
+}
+
 TEST_P(StepLoopTest, NothingStaysUnderWayWhenTheLastChoiceHasLeft) {
   StepLoop loop(parts(runner_));
   std::thread engine([&] { loop.run(); });

@@ -259,7 +259,7 @@ TEST(Generation, DrainLetsRunningRequestsEnd) {
   streams.send(post("/v1/completions", R"({"prompt":"Go","max_tokens":300,"ignore_eos":true,"stream":true})"));
   ASSERT_TRUE(streams.wait_for("data: "));
   served.server().shut_down();
-  std::thread ends([&] { served.server().wait(); });
+  std::thread ends([&] { EXPECT_TRUE(served.server().wait().ok()); });
   while (RawClient(served.port()).connected()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
   keeps.send(get("/health"));
   const RawAnswer health = keeps.answer();
@@ -279,7 +279,7 @@ TEST(Generation, DrainHasADeadline) {
   ASSERT_TRUE(streams.wait_for("data: "));
   while (served.metric("tessera:http_requests_in_flight") < 2) continue;
   served.server().shut_down();
-  served.server().wait();
+  EXPECT_TRUE(served.server().wait().ok());
   EXPECT_THAT(streams.answer().body, ::testing::HasSubstr("shutting down"));
   EXPECT_EQ(waits.answer().status, 503);
 }

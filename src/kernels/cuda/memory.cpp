@@ -1,6 +1,7 @@
 #include "kernels/cuda/memory.h"
 
 #include <algorithm>
+#include <atomic>
 
 #include "base/status.h"
 
@@ -19,6 +20,15 @@ Expected<DeviceBuffer> DeviceBuffer::create(size_t bytes, int fill) {
   TESSERA_RETURN_IF_ERROR(device::cuda_status(code, "cudaMalloc"));
   TESSERA_CUDA_RETURN_IF_ERROR(cudaMemset(buffer.memory.get(), fill, buffer.bytes));
   TESSERA_CUDA_RETURN_IF_ERROR(cudaDeviceSynchronize());
+  return buffer;
+}
+
+DeviceBuffer DeviceBuffer::nowhere(size_t bytes) {
+  DeviceBuffer buffer;
+  static std::atomic<uintptr_t> next = kNowhere;
+  constexpr size_t kAlignment = 256;
+  buffer.bytes = bytes;
+  *buffer.memory.fill() = reinterpret_cast<void*>(next.fetch_add((bytes / kAlignment + 1) * kAlignment));
   return buffer;
 }
 
@@ -48,8 +58,13 @@ Expected<std::byte*> Arena::take(size_t bytes) {
     used_ = 0;
   }
   if (chunk_ == chunks_.size()) {
-    TESSERA_ASSIGN_OR_RETURN(auto chunk, DeviceBuffer::create(std::max(bytes, kChunkBytes)));
-    chunks_.push_back(std::move(chunk));
+    const size_t chunk_bytes = std::max(bytes, kChunkBytes);
+    if (nowhere_) {
+      chunks_.push_back(DeviceBuffer::nowhere(chunk_bytes));
+    } else {
+      TESSERA_ASSIGN_OR_RETURN(auto chunk, DeviceBuffer::create(chunk_bytes));
+      chunks_.push_back(std::move(chunk));
+    }
   }
   std::byte* taken = chunks_[chunk_].as<std::byte>(used_);
   used_ += bytes;

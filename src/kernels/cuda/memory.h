@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <vector>
 
 #include "base/check.h"
@@ -8,13 +9,21 @@
 
 namespace tessera::kernels::cuda {
 
+/// No device memory lies from here on: addresses of a pass that is planned and not run.
+inline constexpr uintptr_t kNowhere = uintptr_t{1} << 60;
+inline cudaError_t free_device_memory(void* memory) {
+  return reinterpret_cast<uintptr_t>(memory) >= kNowhere ? cudaSuccess : cudaFree(memory);
+}
+
 /// Device memory of a known size.
 struct DeviceBuffer {
-  device::DeviceMemory memory;
+  device::Handle<void*, free_device_memory> memory;
   size_t bytes = 0;
 
   /// `fill` 0: zeros. Waits for the device.
   static Expected<DeviceBuffer> create(size_t bytes, int fill = 0);
+  /// Addresses without memory, of no other buffer.
+  static DeviceBuffer nowhere(size_t bytes);
 
   template <typename T>
   [[nodiscard]] T* as(size_t offset_bytes = 0) const {
@@ -60,6 +69,8 @@ class Arena {
   };
 
   void freeze() { frozen_ = true; }
+  /// From now on takes addresses without memory.
+  void move_nowhere() { nowhere_ = true; }
   [[nodiscard]] bool frozen() const { return frozen_; }
   [[nodiscard]] size_t bytes() const;
 
@@ -70,6 +81,7 @@ class Arena {
   size_t chunk_ = 0;  // chunk being filled
   size_t used_ = 0;   // bytes used of it
   bool frozen_ = false;
+  bool nowhere_ = false;
 };
 
 }  // namespace tessera::kernels::cuda

@@ -32,6 +32,15 @@ Expected<std::unique_ptr<Cache>> Cache::create(const CacheShape& shape) {
   return cache;
 }
 
+std::unique_ptr<Cache> Cache::nowhere(const CacheShape& shape) {
+  auto cache = std::make_unique<Cache>();
+  cache->shape_ = shape;
+  cache->kv_ = DeviceBuffer::nowhere(static_cast<size_t>(shape.blocks) * cache_bytes(shape).kv_block);
+  cache->states_ = DeviceBuffer::nowhere(0);
+  cache->windows_ = DeviceBuffer::nowhere(0);
+  return cache;
+}
+
 KvPool Cache::kv_pool(int attention_layer) const {
   const auto i = static_cast<size_t>(attention_layer);
   const size_t bytes = static_cast<size_t>(shape_.blocks) * kv_block_bytes(shape_.kv_dtype, shape_.attention);
@@ -63,6 +72,34 @@ StepTables bounds_of(const Batch& batch, int64_t logit_rows) {
   return bounds;
 }
 
+namespace {
+
+StepBounds step_bounds(const PassShape& shape, const PayloadBounds& payload) {
+  return {.rows_max = shape.rows_max,
+          .sequences_max = shape.sequences_max,
+          .logit_rows_max = shape.logit_rows_max,
+          .slots = shape.state_slots,
+          .blocks_per_slot = shape.sequence_blocks_max,
+          .payload_bytes = payload.payload_bytes,
+          .result_bytes = payload.result_bytes};
+}
+
+}  // namespace
+
+std::unique_ptr<Pass> Pass::planned(const PassShape& shape, std::vector<device::PlannedLaunch>& plan) {
+  auto pass = std::make_unique<Pass>();
+  pass->shape = shape;
+  pass->queue.plan = &plan;
+  pass->arena.move_nowhere();
+  for (DeviceBuffer* buffer :
+       {&pass->residual[0], &pass->residual[1], &pass->delta, &pass->hidden, &pass->logits, &pass->device_step_}) {
+    *buffer = DeviceBuffer::nowhere(0);
+  }
+  pass->step_memory.bounds = step_bounds(shape, {});
+  pass->step_memory.device = pass->device_step_.as<std::byte>();
+  return pass;
+}
+
 Expected<std::unique_ptr<Pass>> Pass::create(const PassShape& shape, bool pdl, const PayloadBounds& payload) {
   auto pass = std::make_unique<Pass>();
   pass->shape = shape;
@@ -78,13 +115,7 @@ Expected<std::unique_ptr<Pass>> Pass::create(const PassShape& shape, bool pdl, c
   TESSERA_ASSIGN_OR_RETURN(pass->logits, DeviceBuffer::create(static_cast<size_t>(shape.logit_rows_max) *
                                                               static_cast<size_t>(shape.vocab) * sizeof(float)));
   StepMemory& memory = pass->step_memory;
-  memory.bounds = {.rows_max = shape.rows_max,
-                   .sequences_max = shape.sequences_max,
-                   .logit_rows_max = shape.logit_rows_max,
-                   .slots = shape.state_slots,
-                   .blocks_per_slot = shape.sequence_blocks_max,
-                   .payload_bytes = payload.payload_bytes,
-                   .result_bytes = payload.result_bytes};
+  memory.bounds = step_bounds(shape, payload);
   TESSERA_ASSIGN_OR_RETURN(pass->staging_, MappedBuffer::create(2 * staging_layout(memory.bounds).bytes));
   TESSERA_ASSIGN_OR_RETURN(pass->results_, MappedBuffer::create(2 * memory.bounds.result_bytes));
   TESSERA_ASSIGN_OR_RETURN(pass->done_, MappedBuffer::create(sizeof(uint64_t)));
@@ -99,6 +130,7 @@ Expected<std::unique_ptr<Pass>> Pass::create(const PassShape& shape, bool pdl, c
 }
 
 Expected<std::byte*> Pass::attention_memory(size_t bytes) {
+  if (queue.plan != nullptr) return DeviceBuffer::nowhere(bytes).as<std::byte>();
   if (attention_.bytes < bytes) {
     if (arena.frozen()) {
       return error(StatusCode::internal, "attention needs {} bytes, and {} were taken for any step", bytes,

@@ -13,6 +13,8 @@ namespace tessera::kernels::cuda {
 class Cache final : public kernels::Cache {
  public:
   static Expected<std::unique_ptr<Cache>> create(const CacheShape& shape);
+  /// Without memory, for passes that are planned.
+  static std::unique_ptr<Cache> nowhere(const CacheShape& shape);
 
   [[nodiscard]] const CacheShape& shape() const override { return shape_; }
   [[nodiscard]] struct KvPool kv_pool(int attention_layer) const;
@@ -36,6 +38,9 @@ struct PayloadBounds {
 class Pass final : public kernels::Pass {
  public:
   static Expected<std::unique_ptr<Pass>> create(const PassShape& shape, bool pdl, const PayloadBounds& payload = {});
+
+  /// One without memory, whose launches are written down in `plan`.
+  static std::unique_ptr<Pass> planned(const PassShape& shape, std::vector<device::PlannedLaunch>& plan);
 
   PassShape shape;
   device::Stream stream;
