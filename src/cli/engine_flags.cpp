@@ -71,6 +71,15 @@ CLI::Validator nothing_but(std::string only, std::string why) {
 
 }  // namespace
 
+void add_requantize_flag(CLI::App& command, std::string& format, const char* group) {
+  command
+      .add_option("--requantize-projections", format,
+                  "fp8: BF16 projections of attention, Gated DeltaNet and shared experts become FP8 when loaded")
+      ->type_name("F")
+      ->check(one_of({"fp8"}))
+      ->group(group);
+}
+
 void add_engine_flags(CLI::App& command, EngineFlags& flags) {
   EngineOptions& options = flags.options;
   command
@@ -117,6 +126,13 @@ void add_engine_flags(CLI::App& command, EngineFlags& flags) {
       .add_flag("--pdl,!--no-pdl", options.pdl,
                 "Programmatic dependent launch of kernels (default); the same bits without")
       ->group(kGroup);
+  command
+      .add_option("--load-format", options.load_format,
+                  "auto (default), or dummy: random weights in the shape of config.json, made on a GPU")
+      ->type_name("F")
+      ->check(one_of({"auto", "dummy"}))
+      ->group(kGroup);
+  add_requantize_flag(command, options.requantize_projections, kGroup);
   command.add_option("--compute", options.compute, "bf16 (default), or fp32: no rounding between operations")
       ->type_name("C")
       ->check(one_of({"bf16", "fp32"}))
@@ -155,6 +171,11 @@ std::string fit_text(const std::string& model, const FitReport& fit) {
       fit.max_num_seqs, fit.max_num_seqs == 1 ? "" : "s", fit.max_model_len);
 }
 
+std::string requantized_text(int matrices, size_t stored_bytes) {
+  return fmt::format("{} projections, {} as they are stored, become FP8 with a scale a row (--requantize-projections)",
+                     matrices, format_bytes(stored_bytes));
+}
+
 Expected<Engine> open_engine(const EngineFlags& flags) {
   if (!flags.quiet) {
     for (const std::string& message : flags.ignored) note("{}", message);
@@ -165,6 +186,9 @@ Expected<Engine> open_engine(const EngineFlags& flags) {
   options.on_fit = [&](const FitReport& fit) {
     const std::string name = std::filesystem::path(options.model).filename().string();
     if (!flags.quiet) note("{}", fit_text(name.empty() ? options.model : name, fit));
+    if (!flags.quiet && !options.requantize_projections.empty()) {
+      note("{}", requantized_text(fit.requantized_matrices, fit.requantized_stored_bytes));
+    }
     bar.update(0, fit.weight_bytes);
   };
   auto engine = Engine::create(options);

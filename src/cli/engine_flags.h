@@ -23,8 +23,14 @@ void add_engine_flags(CLI::App& command, EngineFlags& flags);
 /// Adds --chat-template, for commands that render chats, to the flags of `group`.
 void add_chat_template_flag(CLI::App& command, EngineFlags& flags, const char* group);
 
+/// Adds --requantize-projections.
+void add_requantize_flag(CLI::App& command, std::string& format, const char* group);
+
 /// Engine::create with the fit report and the progress of loading on standard error.
 Expected<Engine> open_engine(const EngineFlags& flags);
+
+/// What to say when projections become FP8.
+std::string requantized_text(int matrices, size_t stored_bytes);
 
 /// The fit report in two lines: what the memory is for, and what that leaves.
 std::string fit_text(const std::string& model, const FitReport& fit);

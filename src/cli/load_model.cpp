@@ -6,11 +6,12 @@
 
 namespace tessera::cli {
 
-Expected<OpenedModel> open_model(const std::string& name) {
-  TESSERA_ASSIGN_OR_RETURN(const auto directory, format::find_model(name));
+namespace {
+
+Expected<OpenedModel> read_config(format::Checkpoint checkpoint) {
   OpenedModel opened;
-  TESSERA_ASSIGN_OR_RETURN(opened.checkpoint, format::Checkpoint::open(directory));
-  const std::string path = (directory / "config.json").string();
+  opened.checkpoint = std::move(checkpoint);
+  const std::string path = (opened.checkpoint.directory() / "config.json").string();
   TESSERA_ASSIGN_OR_RETURN(const auto json, opened.checkpoint.read_text("config.json"));
   if (!json) return error(StatusCode::not_found, "{}: no such file; a model directory has one", path);
   TESSERA_ASSIGN_OR_RETURN(opened.config, model::parse_config(*json, path));
@@ -19,7 +20,21 @@ Expected<OpenedModel> open_model(const std::string& name) {
   return opened;
 }
 
-Expected<LoneModel> load_model(const OpenedModel& opened, kernels::Compute compute, int threads, bool quiet) {
+}  // namespace
+
+Expected<OpenedModel> open_model(const std::string& name) {
+  TESSERA_ASSIGN_OR_RETURN(const auto directory, format::find_model(name));
+  TESSERA_ASSIGN_OR_RETURN(auto checkpoint, format::Checkpoint::open(directory));
+  return read_config(std::move(checkpoint));
+}
+
+Expected<OpenedModel> open_without_weights(const std::string& name) {
+  TESSERA_ASSIGN_OR_RETURN(const auto directory, format::find_model(name));
+  return read_config(format::Checkpoint::without_weights(directory));
+}
+
+Expected<LoneModel> load_model(const OpenedModel& opened, kernels::Compute compute, int threads, bool quiet,
+                               const model::PlanOptions& plan) {
   LoneModel loaded;
   loaded.pool = std::make_unique<ThreadPool>(threads > 0 ? threads : default_thread_count());
   loaded.workspace = std::make_unique<kernels::Workspace>();
@@ -28,7 +43,8 @@ Expected<LoneModel> load_model(const OpenedModel& opened, kernels::Compute compu
   ProgressBar bar("loading", quiet);
   bar.update(0, opened.checkpoint.tensor_bytes());
   const auto show = [&bar](size_t done, size_t total) { bar.update(done, total); };
-  TESSERA_ASSIGN_OR_RETURN(loaded.model, model::Model::load(opened.checkpoint, opened.config, *loaded.backend, show));
+  TESSERA_ASSIGN_OR_RETURN(loaded.model, model::Model::load(opened.checkpoint, opened.config, *loaded.backend,
+                                                            {.plan = plan, .progress = show}));
   bar.clear();
   if (!quiet) {
     note("loaded {} of weights in {}", format_bytes(loaded.backend->weight_bytes()), format_seconds(bar.seconds()));

@@ -23,6 +23,9 @@ struct OpenedModel {
 /// Finds and opens `name`.
 Expected<OpenedModel> open_model(const std::string& name);
 
+/// The same without its weights, which need not be there.
+Expected<OpenedModel> open_without_weights(const std::string& name);
+
 /// A model without an engine, with what it borrows.
 struct LoneModel {
   std::unique_ptr<ThreadPool> pool;
@@ -32,6 +35,7 @@ struct LoneModel {
 };
 
 /// Loads the weights, with progress on standard error unless `quiet`. `threads` 0: all cores.
-Expected<LoneModel> load_model(const OpenedModel& opened, kernels::Compute compute, int threads, bool quiet);
+Expected<LoneModel> load_model(const OpenedModel& opened, kernels::Compute compute, int threads, bool quiet,
+                               const model::PlanOptions& plan = {});
 
 }  // namespace tessera::cli

@@ -15,6 +15,7 @@
 
 #include "cli/commands.h"
 #include "cli/console.h"
+#include "cli/engine_flags.h"
 #include "cli/flags.h"
 #include "cli/interrupt.h"
 #include "cli/load_model.h"
@@ -40,6 +41,7 @@ struct Options {
   std::string model;
   std::string text_file, ids_file;
   std::string output_file, logits_file;
+  std::string requantize_projections;
   std::string compute = "bf16";
   std::string kv_cache_dtype = "auto";
   int64_t max_model_len = 0;
@@ -323,7 +325,9 @@ Status score(const Options& options) {
     });
   }
   TESSERA_ASSIGN_OR_RETURN(const auto sink, Sink::open(options, input, opened.config.vocab_size));
-  TESSERA_ASSIGN_OR_RETURN(LoneModel loaded, load_model(opened, plan.compute, options.threads, options.quiet));
+  TESSERA_ASSIGN_OR_RETURN(LoneModel loaded,
+                           load_model(opened, plan.compute, options.threads, options.quiet,
+                                      {.requantize_projections = !options.requantize_projections.empty()}));
   TESSERA_ASSIGN_OR_RETURN(const Totals totals, run_model(options, plan, input, loaded, *sink));
   TESSERA_RETURN_IF_ERROR(sink->finish(options));
   set_last_rites({});
@@ -366,6 +370,7 @@ void add_computation_flags(CLI::App& command, Options& options) {
       ->transform(with_suffix())
       ->check(whole(1, 1 << 30))
       ->group(group);
+  add_requantize_flag(command, options.requantize_projections, group);
   command.add_option("--compute", options.compute, "bf16 (default), or fp32: no rounding between operations")
       ->type_name("C")
       ->check(one_of({"bf16", "fp32"}))

@@ -24,9 +24,9 @@
 #include "kernels/cuda_backend.h"
 #include "model/cpu_runner.h"
 #include "model/cuda_runner.h"
-#include "model/inspect.h"
 #include "model/model.h"
 #include "model/runner.h"
+#include "model/weight_profile.h"
 #include "text/chat_template.h"
 #include "text/tokenizer.h"
 #include "text/utf8.h"
@@ -38,8 +38,26 @@ struct Settings {
   std::optional<int> gpu;  // nullopt: the CPU
   kernels::Compute compute = kernels::Compute::bf16;
   std::optional<DType> kv_dtype;  // nullopt: as the checkpoint says
+  bool dummy_weights = false;
+  model::PlanOptions plan;
   int threads = 1;
 };
+
+Status parse_loading(const EngineOptions& options, Settings& settings) {
+  if (options.load_format != "auto" && options.load_format != "dummy") {
+    return error(StatusCode::invalid_argument, "load_format is '{}'; it must be auto or dummy", options.load_format);
+  }
+  if (!options.requantize_projections.empty() && options.requantize_projections != "fp8") {
+    return error(StatusCode::invalid_argument, "requantize_projections is '{}'; it must be fp8, or empty",
+                 options.requantize_projections);
+  }
+  settings.dummy_weights = options.load_format == "dummy";
+  settings.plan.requantize_projections = !options.requantize_projections.empty();
+  if (!settings.dummy_weights || settings.gpu) return {};
+  return error(StatusCode::unsupported,
+               "load_format dummy makes weights up on a GPU, and this is the CPU; write a checkpoint with `tessera "
+               "synth` and load that");
+}
 
 Expected<Settings> parse_settings(const EngineOptions& options) {
   Settings settings;
@@ -64,6 +82,7 @@ Expected<Settings> parse_settings(const EngineOptions& options) {
     settings.kv_dtype = DType::f32;
   }
   TESSERA_ASSIGN_OR_RETURN(settings.gpu, engine::choose_gpu(options.device, settings.compute == kernels::Compute::f32));
+  TESSERA_RETURN_IF_ERROR(parse_loading(options, settings));
   if (!(options.gpu_memory_utilization > 0 && options.gpu_memory_utilization <= 1)) {
     return error(StatusCode::invalid_argument, "gpu_memory_utilization is {}; it must be above 0 and at most 1",
                  options.gpu_memory_utilization);
@@ -87,6 +106,7 @@ Expected<model::ModelConfig> read_config(const format::Checkpoint& checkpoint) {
 struct OpenedModel {
   format::Checkpoint checkpoint;
   model::ModelConfig config;
+  model::KindFormats dummy_formats;  // of weights that are made up
   DType kv_dtype = DType::bf16;
   FitReport fit;
   std::optional<text::Tokenizer> tokenizer;
@@ -103,6 +123,11 @@ Expected<size_t> available_bytes(const EngineOptions& options, const Settings& s
   return std::min(memory.free_bytes, usable);
 }
 
+Expected<model::WeightPlan> plan_weights(const OpenedModel& opened, const Settings& settings) {
+  if (!settings.dummy_weights) return model::plan_weights(opened.checkpoint, opened.config, settings.plan);
+  return model::plan_dummy_weights(opened.config, opened.dummy_formats, settings.plan);
+}
+
 Status plan_memory(OpenedModel& opened, const EngineOptions& options, const Settings& settings,
                    const kernels::Backend& backend) {
   TESSERA_ASSIGN_OR_RETURN(const auto quantization, format::read_quantization_info(opened.checkpoint));
@@ -110,7 +135,8 @@ Status plan_memory(OpenedModel& opened, const EngineOptions& options, const Sett
   engine::FitInput input;
   input.gpu = settings.gpu;
   TESSERA_ASSIGN_OR_RETURN(input.available_bytes, available_bytes(options, settings));
-  input.weight_bytes = opened.checkpoint.tensor_bytes();  // re-laid at load, not converted: the same but for padding
+  TESSERA_ASSIGN_OR_RETURN(const model::WeightPlan weights, plan_weights(opened, settings));
+  input.weight_bytes = weights.placed_bytes(backend);
   input.kv_dtype = opened.kv_dtype;
   input.cache_bytes = backend.cache_bytes(model::cache_shape(opened.config, opened.kv_dtype, /*with_mtp=*/false));
   input.max_model_len = options.max_model_len;
@@ -118,6 +144,11 @@ Status plan_memory(OpenedModel& opened, const EngineOptions& options, const Sett
   input.max_num_batched_tokens = options.max_num_batched_tokens;
   input.memory_bytes = options.memory_bytes;
   TESSERA_ASSIGN_OR_RETURN(opened.fit, engine::plan_fit(opened.config, input));
+  weights.for_each([&](const model::PlannedBlock&, const model::Placement& placement) {
+    if (!placement.requantize) return;
+    ++opened.fit.requantized_matrices;
+    opened.fit.requantized_stored_bytes += placement.stored_bytes;
+  });
   return {};
 }
 
@@ -145,8 +176,15 @@ Expected<OpenedModel> open_model(const EngineOptions& options, const Settings& s
                                  const kernels::Backend& backend) {
   TESSERA_ASSIGN_OR_RETURN(const std::filesystem::path directory, format::find_model(options.model));
   OpenedModel opened;
-  TESSERA_ASSIGN_OR_RETURN(opened.checkpoint, format::Checkpoint::open(directory));
+  if (settings.dummy_weights) {
+    opened.checkpoint = format::Checkpoint::without_weights(directory);
+  } else {
+    TESSERA_ASSIGN_OR_RETURN(opened.checkpoint, format::Checkpoint::open(directory));
+  }
   TESSERA_ASSIGN_OR_RETURN(opened.config, read_config(opened.checkpoint));
+  if (settings.dummy_weights) {
+    TESSERA_ASSIGN_OR_RETURN(opened.dummy_formats, model::configured_formats(opened.checkpoint, opened.config));
+  }
   TESSERA_RETURN_IF_ERROR(plan_memory(opened, options, settings, backend));
   TESSERA_RETURN_IF_ERROR(read_text_side(opened, options.chat_template));
   return opened;
@@ -163,7 +201,6 @@ struct Engine::Impl {
   }
 
   Status open_backend(const Settings& settings, const EngineOptions& options);
-  Status find_step_bytes(const OpenedModel& opened);
   Status load_runner(const OpenedModel& opened, const Settings& settings, const EngineOptions& options);
 
   /// The renderer is started when it is first needed: token ids and plain completions need none.
@@ -205,19 +242,15 @@ Status Engine::Impl::open_backend(const Settings& settings, const EngineOptions&
   return {};
 }
 
-/// What a step reads, for the meter.
-Status Engine::Impl::find_step_bytes(const OpenedModel& opened) {
-  TESSERA_ASSIGN_OR_RETURN(const model::Inspection found, model::inspect_checkpoint(opened.checkpoint));
-  step_bytes = {.weights = found.traffic,
-                .cache = {.kv_block = opened.fit.kv_block_bytes, .state_slot = opened.fit.state_slot_bytes}};
-  return {};
-}
-
 /// Weights, caches and what runs steps over them. With open_backend the one place that knows a backend: what is above
 /// it knows StepRunner.
 Status Engine::Impl::load_runner(const OpenedModel& opened, const Settings& settings, const EngineOptions& options) {
-  TESSERA_ASSIGN_OR_RETURN(model,
-                           model::Model::load(opened.checkpoint, opened.config, *backend, options.on_load_progress));
+  if (settings.dummy_weights) {
+    TESSERA_ASSIGN_OR_RETURN(model, model::Model::dummy(opened.config, opened.dummy_formats, *backend, settings.plan));
+  } else {
+    TESSERA_ASSIGN_OR_RETURN(model, model::Model::load(opened.checkpoint, opened.config, *backend,
+                                                       {.plan = settings.plan, .progress = options.on_load_progress}));
+  }
   TESSERA_ASSIGN_OR_RETURN(cache, model->make_cache(opened.kv_dtype, opened.fit.kv_blocks, opened.fit.max_num_seqs,
                                                     /*with_mtp=*/false));
   const int64_t vocab_size = opened.config.vocab_size;
@@ -267,7 +300,9 @@ Expected<Engine> Engine::create(EngineOptions options) {
     TESSERA_ASSIGN_OR_RETURN(impl->gpu_watch, engine::GpuWatch::open(*settings.gpu));
   }
   TESSERA_RETURN_IF_ERROR(impl->load_runner(opened, settings, options));
-  if (settings.gpu) TESSERA_RETURN_IF_ERROR(impl->find_step_bytes(opened));
+  if (settings.gpu) {
+    impl->step_bytes = {.weights = impl->model->traffic(), .cache = impl->backend->cache_bytes(impl->cache->shape())};
+  }
   impl->loop.emplace(engine::StepLoopParts{.runner = impl->runner.get(),
                                            .tokenizer = impl->tokenizer ? &*impl->tokenizer : nullptr,
                                            .vocab_size = opened.config.vocab_size,

@@ -15,6 +15,8 @@ struct DeviceBuffer {
 
   /// `fill` 0: zeros. Waits for the device.
   static Expected<DeviceBuffer> create(size_t bytes, int fill = 0);
+  /// Of any content, without waiting.
+  static Expected<DeviceBuffer> allocate(size_t bytes);
 
   template <typename T>
   [[nodiscard]] T* as(size_t offset_bytes = 0) const {
