@@ -29,7 +29,7 @@ void add_requantize_flag(CLI::App& command, std::string& format, const char* gro
 /// Engine::create with the fit report and the progress of loading on standard error.
 Expected<Engine> open_engine(const EngineFlags& flags);
 
-/// What to say when projections become FP8.
+/// What to say when so many projections of so many bytes become FP8.
 std::string requantized_text(int matrices, size_t stored_bytes);
 
 /// The fit report in two lines: what the memory is for, and what that leaves.

@@ -136,13 +136,13 @@ Json to_json(const Inspection& found, const std::optional<plan::DeviceFacts>& gp
     if (gpu) json["steps"].back()["ms_at_least"] = step_ms(found, *gpu, batch);
   }
   if (gpu) json["gpu"] = {{"name", gpu->name}, {"read_gb_s", gpu->read_gb_s}};
-  for (const plan::DeviceFacts& gpu : plan::known_devices()) {
+  for (const plan::DeviceFacts& known : plan::known_devices()) {
     for (const int count : kGpuCounts) {
-      json["bounds"].push_back({{"gpu", gpu.name},
+      json["bounds"].push_back({{"gpu", known.name},
                                 {"count", count},
-                                {"bandwidth_gb_s", gpu.read_gb_s * count},
-                                {"tokens_per_second", bound(found, gpu, count)},
-                                {"weights_fit", fits(found, gpu, count)}});
+                                {"bandwidth_gb_s", known.read_gb_s * count},
+                                {"tokens_per_second", bound(found, known, count)},
+                                {"weights_fit", fits(found, known, count)}});
     }
   }
   return json;
@@ -205,10 +205,10 @@ void print_traffic(const Inspection& found, const std::optional<plan::DeviceFact
   if (gpu) print("(on one {}, which reads {:.0f} GB/s; KV left out)\n", gpu->name, gpu->read_gb_s);
   print("\n");
   rows = {{"bandwidth bound, batch 1", "GB/s", "1 GPU", "4 GPUs"}};
-  for (const plan::DeviceFacts& gpu : plan::known_devices()) {
-    std::vector<std::string> row = {gpu.name, fmt::format("{:.0f}", gpu.read_gb_s)};
+  for (const plan::DeviceFacts& known : plan::known_devices()) {
+    std::vector<std::string> row = {known.name, fmt::format("{:.0f}", known.read_gb_s)};
     for (const int count : kGpuCounts) {
-      row.push_back(fits(found, gpu, count) ? fmt::format("{:.0f} tok/s", bound(found, gpu, count)) : "too big");
+      row.push_back(fits(found, known, count) ? fmt::format("{:.0f} tok/s", bound(found, known, count)) : "too big");
     }
     rows.push_back(std::move(row));
   }

@@ -1,6 +1,7 @@
 #include "cli/load_model.h"
 
 #include "cli/console.h"
+#include "cli/engine_flags.h"
 #include "cli/progress.h"
 #include "kernels/cpu/backend.h"
 
@@ -40,6 +41,11 @@ Expected<LoneModel> load_model(const OpenedModel& opened, kernels::Compute compu
   loaded.workspace = std::make_unique<kernels::Workspace>();
   loaded.backend =
       kernels::cpu::make_backend({.compute = compute, .pool = loaded.pool.get(), .workspace = loaded.workspace.get()});
+  if (plan.requantize_projections && !quiet) {
+    TESSERA_ASSIGN_OR_RETURN(const auto weights, model::plan_weights(opened.checkpoint, opened.config, plan));
+    const auto [matrices, stored_bytes] = weights.requantized();
+    note("{}", requantized_text(matrices, stored_bytes));
+  }
   ProgressBar bar("loading", quiet);
   bar.update(0, opened.checkpoint.tensor_bytes());
   const auto show = [&bar](size_t done, size_t total) { bar.update(done, total); };

@@ -144,11 +144,8 @@ Status plan_memory(OpenedModel& opened, const EngineOptions& options, const Sett
   input.max_num_batched_tokens = options.max_num_batched_tokens;
   input.memory_bytes = options.memory_bytes;
   TESSERA_ASSIGN_OR_RETURN(opened.fit, engine::plan_fit(opened.config, input));
-  weights.for_each([&](const model::PlannedBlock&, const model::Placement& placement) {
-    if (!placement.requantize) return;
-    ++opened.fit.requantized_matrices;
-    opened.fit.requantized_stored_bytes += placement.stored_bytes;
-  });
+  opened.fit.requantized_matrices = weights.requantized().matrices;
+  opened.fit.requantized_stored_bytes = weights.requantized().stored_bytes;
   return {};
 }
 

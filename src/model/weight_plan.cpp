@@ -310,6 +310,16 @@ size_t WeightPlan::stored_bytes() const {
   return bytes;
 }
 
+WeightPlan::Requantized WeightPlan::requantized() const {
+  Requantized sum;
+  for_each([&](const PlannedBlock&, const Placement& p) {
+    if (!p.requantize) return;
+    ++sum.matrices;
+    sum.stored_bytes += p.stored_bytes;
+  });
+  return sum;
+}
+
 size_t WeightPlan::placed_bytes(const kernels::Backend& backend) const {
   size_t bytes = 0;
   for (const auto& block : blocks) bytes += backend.weight_bytes(block->source);

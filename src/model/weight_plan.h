@@ -68,6 +68,12 @@ struct WeightPlan {
   }
   /// Bytes of what is loaded, as they are stored.
   [[nodiscard]] size_t stored_bytes() const;
+  /// What becomes FP8 when it is loaded: so many matrices, of so many bytes as they are stored.
+  struct Requantized {
+    int matrices = 0;
+    size_t stored_bytes = 0;
+  };
+  [[nodiscard]] Requantized requantized() const;
   /// Bytes that it will take on `backend`.
   [[nodiscard]] size_t placed_bytes(const kernels::Backend& backend) const;
   /// What a step reads, with matrices in the formats that they are loaded in.

@@ -19,7 +19,7 @@ namespace {
 
 constexpr size_t kPinnedBytes = size_t{8} << 20;
 constexpr size_t kPinnedBuffers = 2;
-constexpr size_t kRingSlots = 64;  // of 4 MiB
+constexpr size_t kRingSlotsMin = 8, kRingSlotsMax = 64;  // of 4 MiB
 /// One thread copies some 5 GB/s from the page cache; a GPU takes 25 to 55 GB/s over PCIe 4 or 5. On a disk that many
 /// reads of 4 MiB are under way.
 constexpr unsigned kReadThreadsMax = 12;
@@ -96,9 +96,10 @@ Status Uploader::read_ahead(const format::Checkpoint& checkpoint, std::span<cons
   }
   if (ranges.empty()) return {};
   TESSERA_RETURN_IF_ERROR(stage(largest));
-  const size_t ring_bytes = kRingSlots * format::ReadAhead::kSlotBytes;
+  const size_t slots = std::clamp(bytes / format::ReadAhead::kPieceBytes, kRingSlotsMin, kRingSlotsMax);
+  const size_t ring_bytes = slots * format::ReadAhead::kSlotBytes;
   TESSERA_CUDA_RETURN_IF_ERROR(cudaHostAlloc(ring_.fill(), ring_bytes, cudaHostAllocDefault));
-  piece_copied_.resize(kRingSlots);
+  piece_copied_.resize(slots);
   for (device::Event& event : piece_copied_) {
     TESSERA_CUDA_RETURN_IF_ERROR(cudaEventCreateWithFlags(event.fill(), cudaEventDisableTiming));
   }
@@ -179,7 +180,7 @@ Status Uploader::free_pieces() {
     const cudaEvent_t copied = piece_copied_[pieces_.front()].get();
     const cudaError_t state = cudaEventQuery(copied);
     if (state == cudaErrorNotReady) {
-      if (pieces_.size() < kRingSlots / 2) break;
+      if (pieces_.size() < piece_copied_.size() / 2) break;
       TESSERA_CUDA_RETURN_IF_ERROR(cudaEventSynchronize(copied));
     } else {
       TESSERA_RETURN_IF_ERROR(device::cuda_status(state, "cudaEventQuery"));
