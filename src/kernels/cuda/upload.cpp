@@ -119,7 +119,7 @@ Status Uploader::rest() {
   announced_.clear();
   staging_ = {};
   pending_.clear();  // of a block that failed
-  return device::cuda_status(cudaMemset(first_bad_.as<int32_t>(), kNoneBadByte, sizeof(int32_t)), "cudaMemset");
+  return forget_bad();
 }
 
 /// Makes room for a matrix as the checkpoint has it. What the GPU still does with the one before comes first.
@@ -305,6 +305,11 @@ Expected<DeviceBuffer> Uploader::floats(std::span<const float> values) {
   return buffer;
 }
 
+Status Uploader::forget_bad() {
+  TESSERA_CUDA_RETURN_IF_ERROR(cudaMemsetAsync(first_bad_.as<int32_t>(), kNoneBadByte, sizeof(int32_t), stream_.get()));
+  return {};
+}
+
 Status Uploader::settle() {
   int32_t bad = kNoneBad;
   TESSERA_CUDA_RETURN_IF_ERROR(
@@ -313,7 +318,7 @@ Status Uploader::settle() {
   const std::vector<Pending> pending = std::move(pending_);
   pending_.clear();
   if (bad == kNoneBad) return {};
-  TESSERA_CUDA_RETURN_IF_ERROR(cudaMemset(first_bad_.as<int32_t>(), kNoneBadByte, sizeof bad));
+  TESSERA_RETURN_IF_ERROR(forget_bad());
   TESSERA_CHECK_LT(static_cast<size_t>(bad), pending.size());
   const auto& [source, parts] = pending[static_cast<size_t>(bad)];
   for (size_t i = 0; i < parts.size(); ++i) {

@@ -86,6 +86,7 @@ class Uploader {
   Status pack_expert(const MatrixSource& source, RowOrder order, const AtomShape& want, std::byte* out,
                      std::vector<float>& alphas);
   Status stage(size_t size);
+  Status forget_bad();
 
   device::Stream stream_;
   std::vector<PinnedBuffer> pinned_;
