@@ -48,6 +48,7 @@ TEST(WeightPlan, OfACheckpointAndWithoutOneAreTheSameList) {
       EXPECT_EQ(lines_of(*plan), lines_of(dummy));
       EXPECT_EQ(plan->stored_bytes(), dummy.stored_bytes());
       EXPECT_EQ(plan->traffic().bytes_per_step(8), dummy.traffic().bytes_per_step(8));
+      EXPECT_EQ(plan->traffic().bytes_per_step(8), plan_dummy_weights(*config, formats).traffic().bytes_per_step(8));
       EXPECT_EQ(plan->blocks.back()->mtp, with_mtp);
     }
   }
