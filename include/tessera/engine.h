@@ -115,11 +115,13 @@ struct FitReport {
   size_t workspace_bytes = 0;  // activations and logits of one step
   size_t kv_block_bytes = 0;   // 64 tokens, all attention layers
   int kv_blocks = 0;
-  size_t state_slot_bytes = 0;  // Gated DeltaNet states of one sequence
+  size_t state_slot_bytes = 0;  // Gated DeltaNet states of one sequence; on a GPU the counts of its tokens too
   int max_num_seqs = 0;         // = state slots
   int64_t max_model_len = 0;    // tokens of one sequence, prompt and output
   int max_num_batched_tokens = 0;
-  std::string kv_cache_dtype;  // bfloat16, fp8 or float32
+  std::string kv_cache_dtype;           // bfloat16, fp8 or float32
+  int requantized_matrices = 0;         // that become FP8 when they are loaded
+  size_t requantized_stored_bytes = 0;  // what they are before
 
   [[nodiscard]] size_t kv_bytes() const { return kv_block_bytes * static_cast<size_t>(kv_blocks); }
   [[nodiscard]] size_t state_bytes() const { return state_slot_bytes * static_cast<size_t>(max_num_seqs); }
@@ -127,14 +129,17 @@ struct FitReport {
 };
 
 struct EngineOptions {
-  std::string model = {};               // a directory, or a name in the Hugging Face cache
-  std::string chat_template = {};       // a template file; empty: the model's own, else the bundled one
-  std::string device = "auto";          // auto (the first GPU that can run it, else the CPU), cpu, cuda, cuda:N
-  std::string compute = "bf16";         // or "fp32", the oracle, on the CPU alone
-  std::string kv_cache_dtype = "auto";  // auto (bf16, or fp8 where the checkpoint says so), bfloat16, fp8
-  int64_t max_model_len = 0;            // 0: the model's limit, or what fits
-  int max_num_seqs = 0;                 // 0: chosen to fit (at most 64)
-  int max_num_batched_tokens = 0;       // rows of a step; 0: 512, on a GPU 8192
+  std::string model = {};            // a directory, or a name in the Hugging Face cache
+  std::string chat_template = {};    // a template file; empty: the model's own, else the bundled one
+  std::string device = "auto";       // auto (the first GPU that can run it, else the CPU), cpu, cuda, cuda:N
+  std::string load_format = "auto";  // or "dummy": random weights in the shape and formats of config.json, on a GPU
+  std::string requantize_projections = {};  // "fp8": BF16 projections of attention, Gated DeltaNet and shared experts
+                                            // become FP8, a scale a row
+  std::string compute = "bf16";             // or "fp32", the oracle, on the CPU alone
+  std::string kv_cache_dtype = "auto";      // auto (bf16, or fp8 where the checkpoint says so), bfloat16, fp8
+  int64_t max_model_len = 0;                // 0: the model's limit, or what fits
+  int max_num_seqs = 0;                     // 0: chosen to fit (at most 64)
+  int max_num_batched_tokens = 0;           // rows of a step; 0: 512, on a GPU 8192
   size_t memory_bytes = 0;              // for KV and states; 0: what they can use of the free memory, less a reserve
   double gpu_memory_utilization = 0.9;  // of a GPU's memory, what weights, KV, states and steps may take together
   bool cuda_graphs = true;              // decode steps as CUDA graphs; changes no bit

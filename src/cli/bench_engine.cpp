@@ -12,6 +12,7 @@
 
 #include "cli/bench_batch.h"
 #include "cli/console.h"
+#include "cli/engine_flags.h"
 #include "cli/flags.h"
 #include "cli/load_model.h"
 #include "cli/table.h"
@@ -22,16 +23,14 @@
 #include "engine/meter.h"
 #include "kernels/live_gpu.h"
 #include "model/cuda_runner.h"
-#include "model/inspect.h"
 #include "model/synth.h"
+#include "model/weight_profile.h"
 
 namespace tessera::cli {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-using format::WeightFormat;
 using Json = nlohmann::ordered_json;
-using model::TensorKind;
 
 constexpr size_t kReadBytes = size_t{4} << 30;
 constexpr int kWarmSteps = 8;
@@ -41,6 +40,8 @@ struct Options {
   std::string model;  // empty: the preset, dummy weights
   std::string preset = "35b";
   std::string profile = "p1";
+  std::string load_format = "auto";
+  std::string requantize_projections;
   std::vector<int64_t> batches = {1, 8, 64};
   std::vector<int64_t> contexts = {2048};
   std::vector<int64_t> outputs = {128};
@@ -52,19 +53,6 @@ struct Options {
   double read_tb_s = 0;  // 0: measured
   bool fp8_kv = false, no_graphs = false, no_pdl = false;
 };
-
-/// Formats of the checkpoints that NVIDIA publishes: docs/benchmarks/gpu.md.
-model::KindFormats formats_of(const std::string& profile) {
-  model::KindFormats formats = {{TensorKind::routed_expert, WeightFormat::nvfp4},
-                                {TensorKind::mlp, WeightFormat::nvfp4}};
-  if (profile == "p1") return formats;
-  for (const TensorKind kind : {TensorKind::attention, TensorKind::delta_net, TensorKind::shared_expert}) {
-    formats[kind] = WeightFormat::fp8_e4m3;
-  }
-  if (profile == "v2") return formats;
-  formats[TensorKind::shared_expert] = formats[TensorKind::lm_head] = WeightFormat::nvfp4;
-  return formats;
-}
 
 /// A model on the GPU, and the bytes that its steps read.
 struct Bench {
@@ -80,24 +68,31 @@ Expected<Bench> load(const Options& options, kernels::ExpertsRead& experts_read)
   const bool skewed = options.routing == "skewed";
   const engine::BackendParts parts{.pdl = !options.no_pdl, .skewed_routers = skewed, .experts_read = &experts_read};
   const auto begin = Clock::now();
+  const model::PlanOptions plan{.requantize_projections = !options.requantize_projections.empty()};
   if (options.model.empty()) {
     TESSERA_ASSIGN_OR_RETURN(model::SynthShape shape, model::synth_preset(options.preset));
     if (options.layers > 0) shape.num_hidden_layers = options.layers;
-    shape.mtp_num_hidden_layers = 0;
     TESSERA_ASSIGN_OR_RETURN(const auto config, model::synth_config(shape));
     TESSERA_ASSIGN_OR_RETURN(bench.backend, engine::open_backend(options.gpu, config, parts));
-    TESSERA_ASSIGN_OR_RETURN(bench.model, model::Model::dummy(config, formats_of(options.profile), *bench.backend));
-    bench.traffic = model::weight_traffic(config, formats_of(options.profile));
+    TESSERA_ASSIGN_OR_RETURN(const auto formats, model::profile_formats(options.profile));
+    TESSERA_ASSIGN_OR_RETURN(bench.model, model::Model::dummy(config, formats, *bench.backend, plan));
     bench.name = fmt::format("{} {}, dummy weights", options.preset, options.profile);
     if (skewed) bench.name += ", skewed routing";
+  } else if (options.load_format == "dummy") {
+    TESSERA_ASSIGN_OR_RETURN(const OpenedModel opened, open_without_weights(options.model));
+    TESSERA_ASSIGN_OR_RETURN(const auto formats, model::configured_formats(opened.checkpoint, opened.config));
+    TESSERA_ASSIGN_OR_RETURN(bench.backend, engine::open_backend(options.gpu, opened.config, parts));
+    TESSERA_ASSIGN_OR_RETURN(bench.model, model::Model::dummy(opened.config, formats, *bench.backend, plan));
+    bench.name = options.model + ", dummy weights";
   } else {
     TESSERA_ASSIGN_OR_RETURN(const OpenedModel opened, open_model(options.model));
     TESSERA_ASSIGN_OR_RETURN(bench.backend, engine::open_backend(options.gpu, opened.config, parts));
-    TESSERA_ASSIGN_OR_RETURN(bench.model, model::Model::load(opened.checkpoint, opened.config, *bench.backend));
-    TESSERA_ASSIGN_OR_RETURN(const auto found, model::inspect_checkpoint(opened.checkpoint));
-    bench.traffic = found.traffic;
+    TESSERA_ASSIGN_OR_RETURN(bench.model,
+                             model::Model::load(opened.checkpoint, opened.config, *bench.backend, {.plan = plan}));
     bench.name = options.model;
   }
+  if (plan.requantize_projections) bench.name += ", projections in FP8";
+  bench.traffic = bench.model->traffic();
   bench.load_seconds = std::chrono::duration<double>(Clock::now() - begin).count();
   return bench;
 }
@@ -307,6 +302,9 @@ void add_bench_engine(CLI::App& bench, Action& action) {
   command->add_option("--preset", options->preset, "Shape: 397b, 122b, 35b (default), 27b or tiny");
   command->add_option("--profile", options->profile, "Formats: p1 (default), v2, p6; see docs/benchmarks/gpu.md")
       ->check(one_of({"p1", "v2", "p6"}));
+  command->add_option("--load-format", options->load_format, "auto (default), or dummy: random weights like MODEL's")
+      ->check(one_of({"auto", "dummy"}));
+  add_requantize_flag(*command, options->requantize_projections, "");
   command->add_option("--batch", options->batches, "Sequences at once")
       ->delimiter(',')
       ->check(whole(1, engine::kMaxSeqsLimit))

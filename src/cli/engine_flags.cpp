@@ -14,6 +14,7 @@
 #include "cli/step_plan.h"
 #include "engine/fit.h"
 #include "kernels/batch.h"
+#include "model/weight_profile.h"
 
 namespace tessera::cli {
 namespace {
@@ -78,6 +79,15 @@ CLI::Validator nothing_but(std::string only, std::string why) {
 
 }  // namespace
 
+void add_requantize_flag(CLI::App& command, std::string& format, const char* group) {
+  command
+      .add_option("--requantize-projections", format,
+                  "fp8: BF16 projections of attention, Gated DeltaNet and shared experts become FP8 when loaded")
+      ->type_name("F")
+      ->check(one_of({"fp8"}))
+      ->group(group);
+}
+
 void add_engine_flags(CLI::App& command, EngineFlags& flags) {
   EngineOptions& options = flags.options;
   command
@@ -126,6 +136,13 @@ void add_engine_flags(CLI::App& command, EngineFlags& flags) {
       .add_flag("--pdl,!--no-pdl", options.pdl,
                 "Programmatic dependent launch of kernels (default); the same bits without")
       ->group(kGroup);
+  command
+      .add_option("--load-format", options.load_format,
+                  "auto (default), or dummy: random weights in the shape of config.json, made on a GPU")
+      ->type_name("F")
+      ->check(one_of({"auto", "dummy"}))
+      ->group(kGroup);
+  add_requantize_flag(command, options.requantize_projections, kGroup);
   command.add_option("--compute", options.compute, "bf16 (default), or fp32: no rounding between operations")
       ->type_name("C")
       ->check(one_of({"bf16", "fp32"}))
@@ -168,6 +185,11 @@ std::string fit_text(const std::string& model, const FitReport& fit) {
       fit.max_num_seqs, fit.max_num_seqs == 1 ? "" : "s", fit.max_model_len);
 }
 
+std::string requantized_text(int matrices, size_t stored_bytes) {
+  return fmt::format("{} projections, {} as they are stored, become FP8 with a scale a row (--requantize-projections)",
+                     matrices, format_bytes(stored_bytes));
+}
+
 void end_without_teardown(const Status& why) {
   note("tessera: {}", why.message());
   std::fflush(nullptr);
@@ -182,14 +204,21 @@ Status close_engine(Engine& engine, Status status) {
 namespace {
 
 /// What steps launch on the GPU that the engine runs on, of sizes that it may take.
-Status print_plan(const std::string& model, const FitReport& fit) {
+Status print_plan(const EngineOptions& options, const FitReport& fit) {
   const std::string prefix = "cuda:";
   if (!fit.device.starts_with(prefix)) {
     note("the engine runs on the CPU: there are no launches to list; `tessera plan` lists those of a GPU");
     return {};
   }
   TESSERA_ASSIGN_OR_RETURN(const LiveGpu gpu, live_gpu(std::stoi(fit.device.substr(prefix.size()))));
-  TESSERA_ASSIGN_OR_RETURN(const OpenedModel opened, open_model(model));
+  const bool dummy = options.load_format == "dummy";
+  TESSERA_ASSIGN_OR_RETURN(const OpenedModel opened,
+                           dummy ? open_without_weights(options.model) : open_model(options.model));
+  model::KindFormats formats;
+  if (dummy) {
+    TESSERA_ASSIGN_OR_RETURN(formats, model::configured_formats(opened.checkpoint, opened.config));
+  }
+  const model::PlanOptions weights{.requantize_projections = !options.requantize_projections.empty()};
   StepPlanOptions plan;
   plan.gpu = gpu.facts;
   plan.tuning = read_tuning(gpu);
@@ -198,7 +227,8 @@ Status print_plan(const std::string& model, const FitReport& fit) {
   std::erase_if(plan.steps, [&](const StepSize& step) { return !step.prefill && step.rows > fit.max_num_seqs; });
   plan.steps.back().rows = std::min<int64_t>(plan.steps.back().rows, fit.max_num_batched_tokens);
   const auto load = [&](kernels::Backend& backend) {
-    return model::Model::load(opened.checkpoint, opened.config, backend);
+    return dummy ? model::Model::dummy(opened.config, formats, backend, weights)
+                 : model::Model::load(opened.checkpoint, opened.config, backend, {.plan = weights});
   };
   TESSERA_ASSIGN_OR_RETURN(const auto steps, plan_steps(load, plan));
   note("{}", step_plan_text(steps, plan));
@@ -217,12 +247,15 @@ Expected<Engine> open_engine(const EngineFlags& flags) {
   options.on_fit = [&](const FitReport& fit) {
     const std::string name = std::filesystem::path(options.model).filename().string();
     if (!flags.quiet) note("{}", fit_text(name.empty() ? options.model : name, fit));
+    if (!flags.quiet && !options.requantize_projections.empty()) {
+      note("{}", requantized_text(fit.requantized_matrices, fit.requantized_stored_bytes));
+    }
     bar.update(0, fit.weight_bytes);
   };
   auto engine = Engine::create(options);
   bar.clear();
   if (engine && !flags.quiet && bar.seconds() > 1) note("loaded in {}", format_seconds(bar.seconds()));
-  if (engine && flags.print_plan) TESSERA_RETURN_IF_ERROR(print_plan(options.model, engine->fit()));
+  if (engine && flags.print_plan) TESSERA_RETURN_IF_ERROR(print_plan(options, engine->fit()));
   return engine;
 }
 

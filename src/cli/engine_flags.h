@@ -24,9 +24,14 @@ void add_engine_flags(CLI::App& command, EngineFlags& flags);
 /// Adds --chat-template, for commands that render chats, to the flags of `group`.
 void add_chat_template_flag(CLI::App& command, EngineFlags& flags, const char* group);
 
+/// Adds --requantize-projections.
+void add_requantize_flag(CLI::App& command, std::string& format, const char* group);
+
 /// Engine::create with the fit report and the progress of loading on standard error.
 Expected<Engine> open_engine(const EngineFlags& flags);
 
+/// What to say when so many projections of so many bytes become FP8.
+std::string requantized_text(int matrices, size_t stored_bytes);
 /// Ends the program at once, with a message and exit code 1: for an engine whose device has failed. To give back what
 /// it holds could wait for the device for ever.
 [[noreturn]] void end_without_teardown(const Status& why);

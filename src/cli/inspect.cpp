@@ -6,11 +6,14 @@
 
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 
 #include "cli/commands.h"
 #include "cli/console.h"
 #include "cli/table.h"
+#include "device/device.h"
+#include "kernels/live_gpu.h"
 #include "model/stored_tensors.h"
 #include "plan/device_facts.h"
 
@@ -29,7 +32,18 @@ struct Options {
   std::string glob;
   bool tensors = false;
   bool json = false;
+  std::string gpu;  // a key of plan::known_devices; empty: the GPU that is there
 };
+
+/// The GPU that steps are bounded for: the one asked for, or that of this machine with its measured read rate.
+std::optional<plan::DeviceFacts> bounding_gpu(const plan::DeviceFacts* asked) {
+  constexpr size_t kReadBytes = size_t{4} << 30;
+  if (asked != nullptr) return *asked;
+  auto live = kernels::live_gpu(0);
+  if (!live.ok()) return std::nullopt;
+  if (const auto rate = device::measure_read_rate(0, kReadBytes); rate.ok()) live->read_gb_s = *rate / 1e9;
+  return *std::move(live);
+}
 
 std::string kind_name(const StoredPart& part) { return part.kind ? std::string(model::name(*part.kind)) : "vision"; }
 
@@ -51,6 +65,11 @@ bool fits(const Inspection& found, const plan::DeviceFacts& gpu, int count) {
 /// Gated DeltaNet states are read and written in every step.
 double state_traffic(const Inspection& found, int64_t batch) {
   return 2.0 * static_cast<double>(found.state_bytes) * static_cast<double>(batch);
+}
+
+/// What a step takes at least: weights and states at the GPU's read rate.
+double step_ms(const Inspection& found, const plan::DeviceFacts& gpu, int64_t batch) {
+  return (found.traffic.bytes_per_step(batch) + state_traffic(found, batch)) / (gpu.read_gb_s * 1e6);
 }
 
 Json tensors_json(const std::vector<model::StoredTensor>& tensors) {
@@ -79,7 +98,7 @@ Json parts_json(const Inspection& found) {
   return parts;
 }
 
-Json to_json(const Inspection& found) {
+Json to_json(const Inspection& found, const std::optional<plan::DeviceFacts>& gpu) {
   const auto& c = found.config;
   Json json = {{"model_type", found.model_type},
                {"layers", c.num_layers()},
@@ -104,6 +123,8 @@ Json to_json(const Inspection& found) {
                {"tensor_bytes", found.tensor_bytes},
                {"disk_bytes", found.disk_bytes},
                {"weight_bytes_per_token", found.traffic.bytes_per_step(1)},
+               {"profile", found.profile},
+               {"complete", found.complete.ok()},
                {"kv_bytes_per_token_bf16", found.kv_bytes_per_token_bf16},
                {"mtp_kv_bytes_per_token_bf16", found.mtp_kv_bytes_per_token_bf16},
                {"state_bytes_per_sequence", found.state_bytes}};
@@ -112,14 +133,16 @@ Json to_json(const Inspection& found) {
                              {"distinct_experts", found.traffic.distinct_experts(batch)},
                              {"weight_bytes", found.traffic.bytes_per_step(batch)},
                              {"state_bytes", state_traffic(found, batch)}});
+    if (gpu) json["steps"].back()["ms_at_least"] = step_ms(found, *gpu, batch);
   }
-  for (const plan::DeviceFacts& gpu : plan::known_devices()) {
+  if (gpu) json["gpu"] = {{"name", gpu->name}, {"read_gb_s", gpu->read_gb_s}};
+  for (const plan::DeviceFacts& known : plan::known_devices()) {
     for (const int count : kGpuCounts) {
-      json["bounds"].push_back({{"gpu", gpu.name},
+      json["bounds"].push_back({{"gpu", known.name},
                                 {"count", count},
-                                {"bandwidth_gb_s", gpu.read_gb_s * count},
-                                {"tokens_per_second", bound(found, gpu, count)},
-                                {"weights_fit", fits(found, gpu, count)}});
+                                {"bandwidth_gb_s", known.read_gb_s * count},
+                                {"tokens_per_second", bound(found, known, count)},
+                                {"weights_fit", fits(found, known, count)}});
     }
   }
   return json;
@@ -141,6 +164,7 @@ void print_summary(const Inspection& found) {
         found.quantization.method.empty() ? "not said in config.json" : without_controls(found.quantization.method),
         found.dialects.empty() ? "" : fmt::format(", NVFP4 spelt as {}", fmt::join(found.dialects, " and ")),
         found.quantization.activations_4bit ? ", asks for 4-bit activations" : "");
+  print("profile     {}\n", found.profile.empty() ? "unknown" : found.profile);
   print("KV cache    {}\n", found.quantization.fp8_kv_cache ? "FP8 asked for" : "BF16 (nothing else asked for)");
   print("tokenizer   {}, chat template {}\n\n", found.has_tokenizer ? "tokenizer.json" : "none",
         found.chat_template_file.empty() ? "none (the bundled one serves)" : found.chat_template_file);
@@ -156,24 +180,35 @@ void print_parts(const Inspection& found) {
   print("{}\n", format_table("<<>>>>", rows));
 }
 
-void print_traffic(const Inspection& found) {
+void print_traffic(const Inspection& found, const std::optional<plan::DeviceFacts>& gpu) {
   const size_t kv = found.kv_bytes_per_token_bf16;
   print("a token in the KV cache   {} in BF16, {} in FP8{}\n", format_bytes(kv), format_bytes(kv / 2),
         found.has_mtp ? fmt::format("; MTP layers {} in BF16", format_bytes(found.mtp_kv_bytes_per_token_bf16)) : "");
   print("a sequence's GDN state    {}\n\n", format_bytes(found.state_bytes));
   const bool moe = found.traffic.experts > 0;
+  if (!found.complete.ok()) {
+    print("it cannot be loaded: {}\n", found.complete.message());
+    return;
+  }
   std::vector<std::vector<std::string>> rows = {{"batch", "experts/layer", "weights/step", "states/step"}};
+  if (gpu) rows[0].insert(rows[0].end(), {"ms at least", "tok/s at most"});
   for (const int64_t batch : kBatches) {
     rows.push_back({std::to_string(batch), moe ? fmt::format("{:.0f}", found.traffic.distinct_experts(batch)) : "-",
                     format_bytes(static_cast<uint64_t>(found.traffic.bytes_per_step(batch))),
                     format_bytes(static_cast<uint64_t>(state_traffic(found, batch)))});
+    if (!gpu) continue;
+    const double ms = step_ms(found, *gpu, batch);
+    rows.back().push_back(fmt::format("{:.2f}", ms));
+    rows.back().push_back(fmt::format("{:.0f}", static_cast<double>(batch) * 1e3 / ms));
   }
-  print("{}\n", format_table(">>>>", rows));
+  print("{}", format_table(gpu ? ">>>>>>" : ">>>>", rows));
+  if (gpu) print("(on one {}, which reads {:.0f} GB/s; KV left out)\n", gpu->name, gpu->read_gb_s);
+  print("\n");
   rows = {{"bandwidth bound, batch 1", "GB/s", "1 GPU", "4 GPUs"}};
-  for (const plan::DeviceFacts& gpu : plan::known_devices()) {
-    std::vector<std::string> row = {gpu.name, fmt::format("{:.0f}", gpu.read_gb_s)};
+  for (const plan::DeviceFacts& known : plan::known_devices()) {
+    std::vector<std::string> row = {known.name, fmt::format("{:.0f}", known.read_gb_s)};
     for (const int count : kGpuCounts) {
-      row.push_back(fits(found, gpu, count) ? fmt::format("{:.0f} tok/s", bound(found, gpu, count)) : "too big");
+      row.push_back(fits(found, known, count) ? fmt::format("{:.0f} tok/s", bound(found, known, count)) : "too big");
     }
     rows.push_back(std::move(row));
   }
@@ -214,13 +249,18 @@ Status inspect(const Options& options) {
     return {};
   }
   TESSERA_ASSIGN_OR_RETURN(const Inspection found, model::inspect_checkpoint(checkpoint));
+  plan::DeviceFacts asked;
+  if (!options.gpu.empty()) {
+    TESSERA_ASSIGN_OR_RETURN(asked, plan::find_device(options.gpu));
+  }
+  const auto gpu = bounding_gpu(options.gpu.empty() ? nullptr : &asked);
   if (options.json) {
-    print("{}\n", to_json(found).dump(2, ' ', false, Json::error_handler_t::replace));
+    print("{}\n", to_json(found, gpu).dump(2, ' ', false, Json::error_handler_t::replace));
     return {};
   }
   print_summary(found);
   print_parts(found);
-  print_traffic(found);
+  print_traffic(found, gpu);
   return {};
 }
 
@@ -235,6 +275,10 @@ void add_inspect(CLI::App& app, Action& action) {
       command->add_option("--tensors", options->glob, "List the tensors whose name matches GLOB (default: all)")
           ->type_name("GLOB")
           ->expected(0, 1);
+  command
+      ->add_option("--gpu", options->gpu,
+                   "Bound steps for this GPU (rtx-pro-6000, h200, ...) instead of the one in this machine")
+      ->type_name("GPU");
   command->add_flag("--json", options->json, "Print JSON");
   command->footer(
       "Examples:\n"

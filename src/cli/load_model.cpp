@@ -4,6 +4,7 @@
 
 #include "base/aligned_buffer.h"
 #include "cli/console.h"
+#include "cli/engine_flags.h"
 #include "cli/flags.h"
 #include "cli/progress.h"
 #include "engine/device_choice.h"
@@ -14,19 +15,29 @@ namespace {
 /// Of one step: 270 rows of a vocabulary of 248,320.
 constexpr int64_t kLogitBytesMax = int64_t{256} << 20;
 
-}  // namespace
-
-Expected<OpenedModel> open_model(const std::string& name) {
-  TESSERA_ASSIGN_OR_RETURN(const auto directory, format::find_model(name));
+Expected<OpenedModel> read_config(format::Checkpoint checkpoint) {
   OpenedModel opened;
-  TESSERA_ASSIGN_OR_RETURN(opened.checkpoint, format::Checkpoint::open(directory));
-  const std::string path = (directory / "config.json").string();
+  opened.checkpoint = std::move(checkpoint);
+  const std::string path = (opened.checkpoint.directory() / "config.json").string();
   TESSERA_ASSIGN_OR_RETURN(const auto json, opened.checkpoint.read_text("config.json"));
   if (!json) return error(StatusCode::not_found, "{}: no such file; a model directory has one", path);
   TESSERA_ASSIGN_OR_RETURN(opened.config, model::parse_config(*json, path));
   TESSERA_ASSIGN_OR_RETURN(const auto quantization, format::read_quantization_info(opened.checkpoint));
   opened.wants_fp8_kv = quantization.fp8_kv_cache;
   return opened;
+}
+
+}  // namespace
+
+Expected<OpenedModel> open_model(const std::string& name) {
+  TESSERA_ASSIGN_OR_RETURN(const auto directory, format::find_model(name));
+  TESSERA_ASSIGN_OR_RETURN(auto checkpoint, format::Checkpoint::open(directory));
+  return read_config(std::move(checkpoint));
+}
+
+Expected<OpenedModel> open_without_weights(const std::string& name) {
+  TESSERA_ASSIGN_OR_RETURN(const auto directory, format::find_model(name));
+  return read_config(format::Checkpoint::without_weights(directory));
 }
 
 int64_t rows_of_logits_max(const model::ModelConfig& config) {
@@ -54,10 +65,9 @@ void add_device_flags(CLI::App& command, LoneModelOptions& options, const char* 
 namespace {
 
 /// Weights, one sequence and the logits of a step must fit in what is free.
-Status check_memory(const OpenedModel& opened, const LoneModelOptions& options, DType kv_dtype,
+Status check_memory(const OpenedModel& opened, const LoneModelOptions& options, size_t weights, DType kv_dtype,
                     const engine::Device& device, const kernels::Backend& backend) {
   const auto blocks = static_cast<size_t>(kernels::blocks_for(options.tokens_max));
-  const size_t weights = opened.checkpoint.tensor_bytes();
   const auto cache = backend.cache_bytes(model::cache_shape(opened.config, kv_dtype, /*with_mtp=*/false));
   const size_t sequence = blocks * cache.kv_block + cache.state_slot;
   const size_t logits = static_cast<size_t>(options.rows_max * opened.config.vocab_size) * sizeof(float);
@@ -93,11 +103,19 @@ Expected<LoneModel> load_on(const engine::Device& device, const OpenedModel& ope
                                                 {.compute = fp32 ? kernels::Compute::f32 : kernels::Compute::bf16,
                                                  .pool = loaded.pool.get(),
                                                  .workspace = loaded.workspace.get()}));
-  TESSERA_RETURN_IF_ERROR(check_memory(opened, options, kv_dtype, device, *loaded.backend));
+  const model::PlanOptions plan{.requantize_projections = !options.requantize_projections.empty()};
+  TESSERA_ASSIGN_OR_RETURN(const auto weights, model::plan_weights(opened.checkpoint, opened.config, plan));
+  TESSERA_RETURN_IF_ERROR(
+      check_memory(opened, options, weights.placed_bytes(*loaded.backend), kv_dtype, device, *loaded.backend));
+  if (plan.requantize_projections && !options.quiet) {
+    const auto [matrices, stored_bytes] = weights.requantized();
+    note("{}", requantized_text(matrices, stored_bytes));
+  }
   ProgressBar bar("loading", options.quiet);
   bar.update(0, opened.checkpoint.tensor_bytes());
   const auto show = [&bar](size_t done, size_t total) { bar.update(done, total); };
-  TESSERA_ASSIGN_OR_RETURN(loaded.model, model::Model::load(opened.checkpoint, opened.config, *loaded.backend, show));
+  TESSERA_ASSIGN_OR_RETURN(loaded.model, model::Model::load(opened.checkpoint, opened.config, *loaded.backend,
+                                                            {.plan = plan, .progress = show}));
   bar.clear();
   TESSERA_ASSIGN_OR_RETURN(loaded.sequence,
                            model::LoneSequence::create(*loaded.model, kv_dtype, options.tokens_max, options.rows_max));

@@ -26,16 +26,20 @@ struct OpenedModel {
 /// Finds and opens `name`.
 Expected<OpenedModel> open_model(const std::string& name);
 
+/// The same without its weights, which need not be there.
+Expected<OpenedModel> open_without_weights(const std::string& name);
+
 /// What a model without an engine is wanted for.
 struct LoneModelOptions {
   std::string device = "auto";
   std::string compute = "bf16";         // or "fp32"
   std::string kv_cache_dtype = "auto";  // or "bfloat16", "fp8"
-  int64_t tokens_max = 0;               // of its sequence
-  int64_t rows_max = 0;                 // of a step
-  double gpu_memory_utilization = 0.9;  // as in EngineOptions
-  int threads = 0;                      // 0: all cores
-  bool quiet = false;                   // no progress on standard error
+  std::string requantize_projections;   // as in EngineOptions, as gpu_memory_utilization
+  double gpu_memory_utilization = 0.9;
+  int64_t tokens_max = 0;  // of its sequence
+  int64_t rows_max = 0;    // of a step
+  int threads = 0;         // 0: all cores
+  bool quiet = false;      // no progress on standard error
 };
 
 /// A model without an engine and one sequence of it, with what they borrow.

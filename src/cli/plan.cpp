@@ -9,6 +9,7 @@
 #include "cli/load_model.h"
 #include "cli/step_plan.h"
 #include "model/synth.h"
+#include "model/weight_profile.h"
 
 namespace tessera::cli {
 namespace {
@@ -16,7 +17,7 @@ namespace {
 constexpr const char* kLive = "live";
 
 struct Options {
-  std::string model, preset;
+  std::string model, preset, profile = "p1";
   std::string gpu = kLive;
   std::string kv_cache_dtype = "auto";
   int64_t max_model_len = 8192;
@@ -37,16 +38,12 @@ Status choose_gpu(const std::string& key, StepPlanOptions& plan) {
   return {};
 }
 
-/// A shape of Qwen3.5 with experts, or the MLPs of a dense model, in NVFP4 and the rest in BF16.
-Expected<LoadOnBackend> load_preset(const std::string& preset) {
-  TESSERA_ASSIGN_OR_RETURN(model::SynthShape shape, model::synth_preset(preset));
-  shape.mtp_num_hidden_layers = 0;
+Expected<LoadOnBackend> load_preset(const std::string& preset, const std::string& profile) {
+  TESSERA_ASSIGN_OR_RETURN(const model::SynthShape shape, model::synth_preset(preset));
   TESSERA_ASSIGN_OR_RETURN(const model::ModelConfig config, model::synth_config(shape));
-  return LoadOnBackend([config](kernels::Backend& backend) {
-    const model::KindFormats formats = {{model::TensorKind::routed_expert, format::WeightFormat::nvfp4},
-                                        {model::TensorKind::mlp, format::WeightFormat::nvfp4}};
-    return model::Model::dummy(config, formats, backend);
-  });
+  TESSERA_ASSIGN_OR_RETURN(const model::KindFormats formats, model::profile_formats(profile));
+  return LoadOnBackend(
+      [config, formats](kernels::Backend& backend) { return model::Model::dummy(config, formats, backend); });
 }
 
 Status plan(const Options& options) {
@@ -60,7 +57,7 @@ Status plan(const Options& options) {
   bool fp8 = options.kv_cache_dtype == "fp8";
   auto opened = std::make_shared<OpenedModel>();
   if (options.model.empty()) {
-    TESSERA_ASSIGN_OR_RETURN(load, load_preset(options.preset));
+    TESSERA_ASSIGN_OR_RETURN(load, load_preset(options.preset, options.profile));
   } else {
     TESSERA_ASSIGN_OR_RETURN(*opened, open_model(options.model));
     fp8 = fp8 || (options.kv_cache_dtype == "auto" && opened->wants_fp8_kv);
@@ -82,7 +79,10 @@ void add_plan(CLI::App& app, Action& action) {
   CLI::Option* model = command->add_option("MODEL", options->model,
                                            "A directory, or a name in the Hugging Face cache; only headers and "
                                            "small tensors are read");
-  command->add_option("--preset", options->preset, "Instead of a model, the shape of 397b, 122b, 35b or 27b, NVFP4")
+  command->add_option("--profile", options->profile, "Formats of the preset: p1 (default), v2, p6")
+      ->type_name("P")
+      ->check(one_of({"p1", "v2", "p6"}));
+  command->add_option("--preset", options->preset, "Instead of a model, the shape of 397b, 122b, 35b or 27b")
       ->type_name("SHAPE")
       ->excludes(model);
   std::vector<std::string> keys = {kLive};

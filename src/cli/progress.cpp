@@ -36,16 +36,24 @@ void ProgressBar::update(uint64_t done, uint64_t total) {
   const uint64_t tenth = done / std::max<uint64_t>(total / 10, 1);
   if (tenth == last_tenth_ || tenth >= 10) return;
   last_tenth_ = tenth;
-  note("{}: {} of {} ({} %), {}", verb_, amount(done), amount(total), 10 * tenth, format_seconds(now));
+  note("{}: {} of {} ({} %), {}", verb_, amount(done), amount(total), 10 * tenth, pace(done, total, now));
+}
+
+std::string ProgressBar::pace(uint64_t done, uint64_t total, double now) const {
+  if (done == 0) return format_seconds(now);
+  const double rate = static_cast<double>(done) / std::max(now, 0.001);
+  const double left = static_cast<double>(total - std::min(done, total)) / rate;
+  return fmt::format("{}, {} left",
+                     unit_ == Unit::bytes ? format_bytes(static_cast<uint64_t>(rate)) + "/s" : format_seconds(now),
+                     format_seconds(left));
 }
 
 void ProgressBar::draw(uint64_t done, uint64_t total, double now) {
   last_draw_ = now;
   drawn_ = true;
   const double part = std::min(1.0, static_cast<double>(done) / static_cast<double>(total));
-  const auto rate = static_cast<uint64_t>(static_cast<double>(done) / std::max(now, 0.001));
-  const std::string speed = unit_ == Unit::bytes ? format_bytes(rate) + "/s" : format_seconds(now);
-  const std::string tail = fmt::format(" {:3.0f} %  {} of {}, {}", 100 * part, amount(done), amount(total), speed);
+  const std::string tail =
+      fmt::format(" {:3.0f} %  {} of {}, {}", 100 * part, amount(done), amount(total), pace(done, total, now));
   const int room = terminal_columns(Stream::err) - static_cast<int>(verb_.size() + tail.size()) - 4;
   const int width = std::clamp(room, 0, 40);
   const int full = static_cast<int>(part * width);

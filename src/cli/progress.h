@@ -6,8 +6,9 @@
 
 namespace tessera::cli {
 
-/// Progress of a long job on standard error: a bar that redraws itself on a terminal, a line every tenth
-/// part otherwise, nothing when quiet. Short jobs show nothing: the first half second, unless they are large.
+/// Progress of a long job on standard error, with its rate and the time left: a bar that redraws itself on a terminal,
+/// a line every tenth part otherwise, nothing when quiet. Short jobs show nothing: the first half second, unless they
+/// are large.
 class ProgressBar {
  public:
   enum class Unit { bytes, steps };
@@ -25,6 +26,8 @@ class ProgressBar {
  private:
   void draw(uint64_t done, uint64_t total, double now);
   [[nodiscard]] std::string amount(uint64_t done) const;
+  /// How fast it goes, and how long it will take: "5.2 GB/s, 3.1 s left".
+  [[nodiscard]] std::string pace(uint64_t done, uint64_t total, double now) const;
 
   std::string verb_;
   bool quiet_;

@@ -15,6 +15,7 @@
 
 #include "cli/commands.h"
 #include "cli/console.h"
+#include "cli/engine_flags.h"
 #include "cli/flags.h"
 #include "cli/interrupt.h"
 #include "cli/load_model.h"
@@ -336,6 +337,7 @@ void add_computation_flags(CLI::App& command, Options& options) {
       ->transform(with_suffix())
       ->check(whole(1, 1 << 30))
       ->group(group);
+  add_requantize_flag(command, options.load.requantize_projections, group);
   add_device_flags(command, options.load, group);
   command.add_option("--prefill-chunk", options.prefill_chunk, "Rows of a prefill step, a multiple of 64")
       ->type_name("N")

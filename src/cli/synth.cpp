@@ -19,6 +19,7 @@
 #include "cli/flags.h"
 #include "cli/interrupt.h"
 #include "cli/progress.h"
+#include "model/weight_profile.h"
 #include "text/bundled.h"
 #include "text/tokenizer.h"
 
@@ -88,6 +89,7 @@ struct Options {
   bool dense = false;
   std::array<std::optional<int64_t>, std::size(kShapeFlags)> shape;  // overrides, in the order of kShapeFlags
   std::string format = "nvfp4";
+  std::string profile;  // instead of format
   std::string plain = "bf16";
   std::map<TensorKind, std::string> kinds;  // empty strings: not asked for
   std::string dialect = "modelopt";
@@ -134,6 +136,9 @@ Expected<model::SynthOptions> synth_options(const Options& options) {
   const bool quantized = format::group_size(format) > 0 || format == WeightFormat::fp8_e4m3;
   synth.plain = quantized ? format_from_name(options.plain) : format;
   if (quantized) synth.formats = {{TensorKind::routed_expert, format}, {TensorKind::mlp, format}};
+  if (!options.profile.empty()) {
+    TESSERA_ASSIGN_OR_RETURN(synth.formats, model::profile_formats(options.profile));
+  }
   for (const auto& [kind, name] : options.kinds) {
     if (!name.empty()) synth.formats[kind] = name == "plain" ? synth.plain : format_from_name(name);
   }
@@ -218,6 +223,13 @@ void add_format_flags(CLI::App* command, Options& options) {
                    "nothing quantised")
       ->type_name("F")
       ->check(one_of({"nvfp4", "mxfp4", "fp8", "bf16", "f16", "f32"}))
+      ->group(group);
+  command
+      ->add_option("--profile", options.profile,
+                   "A published mixture instead: p1, v2 (attention, Gated DeltaNet, shared expert in FP8) or p6 (the "
+                   "same, shared expert and head in NVFP4)")
+      ->type_name("P")
+      ->check(one_of({"p1", "v2", "p6"}))
       ->group(group);
   command->add_option("--plain", options.plain, "Of what is not quantised: bf16 (default), f16, f32")
       ->type_name("F")

@@ -21,9 +21,9 @@
 #include "kernels/context.h"
 #include "model/cpu_runner.h"
 #include "model/cuda_runner.h"
-#include "model/inspect.h"
 #include "model/model.h"
 #include "model/runner.h"
+#include "model/weight_profile.h"
 #include "text/chat_template.h"
 #include "text/tokenizer.h"
 #include "text/utf8.h"
@@ -35,8 +35,28 @@ struct Settings {
   std::vector<engine::Device> devices;  // that may be tried, in this order
   kernels::Compute compute = kernels::Compute::bf16;
   std::optional<DType> kv_dtype;  // nullopt: as the checkpoint says
+  bool dummy_weights = false;
+  model::PlanOptions plan;
   int threads = 1;
 };
+
+Status parse_loading(const EngineOptions& options, Settings& settings) {
+  if (options.load_format != "auto" && options.load_format != "dummy") {
+    return error(StatusCode::invalid_argument, "load_format is '{}'; it must be auto or dummy", options.load_format);
+  }
+  if (!options.requantize_projections.empty() && options.requantize_projections != "fp8") {
+    return error(StatusCode::invalid_argument, "requantize_projections is '{}'; it must be fp8, or empty",
+                 options.requantize_projections);
+  }
+  settings.dummy_weights = options.load_format == "dummy";
+  settings.plan.requantize_projections = !options.requantize_projections.empty();
+  if (!settings.dummy_weights) return {};
+  std::erase(settings.devices, engine::Device());  // the CPU
+  if (!settings.devices.empty()) return {};
+  return error(StatusCode::unsupported,
+               "load_format dummy makes weights up on a GPU, and this is the CPU; write a checkpoint with `tessera "
+               "synth` and load that");
+}
 
 Expected<Settings> parse_settings(const EngineOptions& options) {
   Settings settings;
@@ -62,6 +82,7 @@ Expected<Settings> parse_settings(const EngineOptions& options) {
   }
   const bool needs_cpu = settings.compute == kernels::Compute::f32;
   TESSERA_ASSIGN_OR_RETURN(settings.devices, engine::choose_devices(options.device, needs_cpu));
+  TESSERA_RETURN_IF_ERROR(parse_loading(options, settings));
   if (!(options.gpu_memory_utilization > 0 && options.gpu_memory_utilization <= 1)) {
     return error(StatusCode::invalid_argument, "gpu_memory_utilization is {}; it must be above 0 and at most 1",
                  options.gpu_memory_utilization);
@@ -85,6 +106,7 @@ Expected<model::ModelConfig> read_config(const format::Checkpoint& checkpoint) {
 struct OpenedModel {
   format::Checkpoint checkpoint;
   model::ModelConfig config;
+  model::KindFormats dummy_formats;  // of weights that are made up
   DType kv_dtype = DType::bf16;
   std::optional<text::Tokenizer> tokenizer;
   text::TemplateSource template_source;
@@ -92,19 +114,28 @@ struct OpenedModel {
   std::vector<int32_t> eos_token_ids;
 };
 
-Expected<FitReport> plan_memory(const OpenedModel& opened, const EngineOptions& options, const engine::Device& device,
-                                const kernels::Backend& backend) {
+Expected<model::WeightPlan> plan_weights(const OpenedModel& opened, const Settings& settings) {
+  if (!settings.dummy_weights) return model::plan_weights(opened.checkpoint, opened.config, settings.plan);
+  return model::plan_dummy_weights(opened.config, opened.dummy_formats, settings.plan);
+}
+
+Expected<FitReport> plan_memory(const OpenedModel& opened, const Settings& settings, const EngineOptions& options,
+                                const engine::Device& device, const kernels::Backend& backend) {
   engine::FitInput input;
   input.gpu = device;
   TESSERA_ASSIGN_OR_RETURN(input.available_bytes, engine::available_bytes(device, options.gpu_memory_utilization));
-  input.weight_bytes = opened.checkpoint.tensor_bytes();  // re-laid at load, not converted: the same but for padding
+  TESSERA_ASSIGN_OR_RETURN(const model::WeightPlan weights, plan_weights(opened, settings));
+  input.weight_bytes = weights.placed_bytes(backend);
   input.kv_dtype = opened.kv_dtype;
   input.cache_bytes = backend.cache_bytes(model::cache_shape(opened.config, opened.kv_dtype, /*with_mtp=*/false));
   input.max_model_len = options.max_model_len;
   input.max_num_seqs = options.max_num_seqs;
   input.max_num_batched_tokens = options.max_num_batched_tokens;
   input.memory_bytes = options.memory_bytes;
-  return engine::plan_fit(opened.config, input);
+  TESSERA_ASSIGN_OR_RETURN(FitReport fit, engine::plan_fit(opened.config, input));
+  fit.requantized_matrices = weights.requantized().matrices;
+  fit.requantized_stored_bytes = weights.requantized().stored_bytes;
+  return fit;
 }
 
 Status read_text_side(OpenedModel& opened, const std::string& chat_template) {
@@ -130,10 +161,17 @@ Status read_text_side(OpenedModel& opened, const std::string& chat_template) {
 Expected<OpenedModel> open_model(const EngineOptions& options, const Settings& settings) {
   TESSERA_ASSIGN_OR_RETURN(const std::filesystem::path directory, format::find_model(options.model));
   OpenedModel opened;
-  TESSERA_ASSIGN_OR_RETURN(opened.checkpoint, format::Checkpoint::open(directory));
+  if (settings.dummy_weights) {
+    opened.checkpoint = format::Checkpoint::without_weights(directory);
+  } else {
+    TESSERA_ASSIGN_OR_RETURN(opened.checkpoint, format::Checkpoint::open(directory));
+  }
   TESSERA_ASSIGN_OR_RETURN(opened.config, read_config(opened.checkpoint));
   TESSERA_ASSIGN_OR_RETURN(const auto quantization, format::read_quantization_info(opened.checkpoint));
   opened.kv_dtype = settings.kv_dtype.value_or(quantization.fp8_kv_cache ? DType::f8_e4m3 : DType::bf16);
+  if (settings.dummy_weights) {
+    TESSERA_ASSIGN_OR_RETURN(opened.dummy_formats, model::configured_formats(opened.checkpoint, opened.config));
+  }
   TESSERA_RETURN_IF_ERROR(read_text_side(opened, options.chat_template));
   return opened;
 }
@@ -156,8 +194,8 @@ struct Engine::Impl {
 
   Status open(const OpenedModel& opened, const Settings& settings, const EngineOptions& options,
               const engine::Device& device);
-  Status find_step_bytes(const OpenedModel& opened);
-  Status load_runner(const OpenedModel& opened, const EngineOptions& options, const engine::Device& device);
+  Status load_runner(const OpenedModel& opened, const Settings& settings, const EngineOptions& options,
+                     const engine::Device& device);
 
   /// The renderer is started when it is first needed: token ids and plain completions need none.
   Expected<std::string> render(const nlohmann::ordered_json& request) {
@@ -196,31 +234,27 @@ Status Engine::Impl::open(const OpenedModel& opened, const Settings& settings, c
       backend,
       engine::open_backend(device, opened.config,
                            {.compute = settings.compute, .pool = &pool, .workspace = &workspace, .pdl = options.pdl}));
-  TESSERA_ASSIGN_OR_RETURN(fit, plan_memory(opened, options, device, *backend));
+  TESSERA_ASSIGN_OR_RETURN(fit, plan_memory(opened, settings, options, device, *backend));
   if (options.on_fit) options.on_fit(fit);
-  if (!device) return load_runner(opened, options, device);
+  if (!device) return load_runner(opened, settings, options, device);
   // Before the weights are there: the read rate wants a quiet GPU and some free memory.
   TESSERA_ASSIGN_OR_RETURN(auto watch, engine::GpuWatch::open(*device));
-  TESSERA_RETURN_IF_ERROR(load_runner(opened, options, device));
-  TESSERA_RETURN_IF_ERROR(find_step_bytes(opened));
+  TESSERA_RETURN_IF_ERROR(load_runner(opened, settings, options, device));
+  step_bytes = {.weights = model->traffic(), .cache = backend->cache_bytes(cache->shape())};
   gpu_watch = std::move(watch);
-  return {};
-}
-
-/// What a step reads, for the meter.
-Status Engine::Impl::find_step_bytes(const OpenedModel& opened) {
-  TESSERA_ASSIGN_OR_RETURN(const model::Inspection found, model::inspect_checkpoint(opened.checkpoint));
-  step_bytes = {.weights = found.traffic,
-                .cache = {.kv_block = fit.kv_block_bytes, .state_slot = fit.state_slot_bytes}};
   return {};
 }
 
 /// Weights, caches and what runs steps over them. The one place that knows a runner's device: what is above it knows
 /// StepRunner.
-Status Engine::Impl::load_runner(const OpenedModel& opened, const EngineOptions& options,
+Status Engine::Impl::load_runner(const OpenedModel& opened, const Settings& settings, const EngineOptions& options,
                                  const engine::Device& device) {
-  TESSERA_ASSIGN_OR_RETURN(model,
-                           model::Model::load(opened.checkpoint, opened.config, *backend, options.on_load_progress));
+  if (settings.dummy_weights) {
+    TESSERA_ASSIGN_OR_RETURN(model, model::Model::dummy(opened.config, opened.dummy_formats, *backend, settings.plan));
+  } else {
+    TESSERA_ASSIGN_OR_RETURN(model, model::Model::load(opened.checkpoint, opened.config, *backend,
+                                                       {.plan = settings.plan, .progress = options.on_load_progress}));
+  }
   TESSERA_ASSIGN_OR_RETURN(cache,
                            model->make_cache(opened.kv_dtype, fit.kv_blocks, fit.max_num_seqs, /*with_mtp=*/false));
   const int64_t vocab_size = opened.config.vocab_size;
@@ -276,7 +310,8 @@ Expected<Engine> Engine::create(EngineOptions options) {
                .state_slots = impl->fit.max_num_seqs,
                .max_model_len = impl->fit.max_model_len,
                .max_num_batched_tokens = impl->fit.max_num_batched_tokens,
-               .eos_token_ids = std::move(opened.eos_token_ids)});
+               .eos_token_ids = std::move(opened.eos_token_ids),
+               .step_bytes = impl->step_bytes});
   return Engine(std::move(impl));
 }
 

@@ -82,6 +82,8 @@ Expected<FitReport> plan_fit(const model::ModelConfig& config, const FitInput& i
   fit.weight_bytes = input.weight_bytes;
   fit.kv_block_bytes = input.cache_bytes.kv_block;
   fit.state_slot_bytes = input.cache_bytes.state_slot;
+  // A GPU counts each slot's tokens, for penalties, in a table of the vocabulary.
+  if (input.gpu) fit.state_slot_bytes += static_cast<size_t>(config.vocab_size) * sizeof(uint16_t);
   fit.kv_cache_dtype = kv_name(input.kv_dtype);
   fit.max_num_batched_tokens =
       input.max_num_batched_tokens > 0

@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "kernels/backend.h"
-#include "model/inspect.h"
+#include "model/weight_plan.h"
 #include "model/runner.h"
 #include "tessera/engine.h"
 

@@ -63,10 +63,15 @@ Status check_shards_exist(const fs::path& directory, const std::vector<std::stri
 
 }  // namespace
 
-Expected<Checkpoint> Checkpoint::open(const fs::path& directory) {
+Checkpoint Checkpoint::without_weights(const fs::path& directory) {
   Checkpoint checkpoint;
   checkpoint.directory_ = directory;
   checkpoint.row_scales_ = std::make_shared<RowScales>();
+  return checkpoint;
+}
+
+Expected<Checkpoint> Checkpoint::open(const fs::path& directory) {
+  Checkpoint checkpoint = without_weights(directory);
   const std::string index_path = printable((directory / kIndexFile).string());
 
   std::map<std::string, std::string, std::less<>> index;
@@ -158,6 +163,14 @@ size_t Checkpoint::tensor_bytes() const {
   size_t bytes = 0;
   for (const auto& [name, view] : tensors_) bytes += view.bytes.size();
   return bytes;
+}
+
+std::optional<FilePlace> Checkpoint::place(std::span<const std::byte> bytes) const {
+  for (size_t shard = 0; shard < shards_.size(); ++shard) {
+    if (!shards_[shard]->contains(bytes)) continue;
+    return FilePlace{shard, static_cast<uint64_t>(bytes.data() - shards_[shard]->mapping().data())};
+  }
+  return std::nullopt;
 }
 
 void Checkpoint::drop_bytes(std::span<const std::byte> bytes) const {

@@ -23,6 +23,12 @@ namespace tessera::format {
 /// Errors say where was looked and what is there; nothing is downloaded.
 Expected<std::filesystem::path> find_model(const std::string& name);
 
+/// Where bytes of a checkpoint lie: a shard's number, and a place in its file.
+struct FilePlace {
+  size_t shard = 0;
+  uint64_t offset = 0;
+};
+
 /// A checkpoint directory: config.json and friends as text, tensors as views into mapped shards.
 ///
 /// Names are canonical, whatever prefix the files use: "model.layers.N...", "model.embed_tokens.weight",
@@ -35,6 +41,9 @@ class Checkpoint {
   /// model.safetensors.index.json names; without an index, the directory's only .safetensors file. A tensor that a
   /// shard holds and the index does not name is taken too; one that two shards hold is an error.
   static Expected<Checkpoint> open(const std::filesystem::path& directory);
+
+  /// The directory's small files alone, without a tensor: for models whose weights are made up.
+  static Checkpoint without_weights(const std::filesystem::path& directory);
 
   [[nodiscard]] const std::filesystem::path& directory() const { return directory_; }
   /// Text of a small file beside the weights ("generation_config.json"), at most 256 MB; nullopt if it is not there.
@@ -61,11 +70,18 @@ class Checkpoint {
   /// are not looked at: that would read an eighth of the weights; who copies the weights checks them.
   [[nodiscard]] Expected<MatrixView> matrix(const std::string& module) const;
   [[nodiscard]] bool has_matrix(const std::string& module) const;
+  /// matrix() in two steps: what headers tell, without reading a byte of the tensors (`scale` and `row_scales` are left
+  /// as they are in an empty view), and then the scales of such a view.
+  [[nodiscard]] Expected<MatrixView> stored_matrix(const std::string& module) const;
+  Status read_scales(const std::string& module, MatrixView& view) const;
 
   /// One expert of a fused 3-D tensor [experts, rows, cols] (BF16, F16 or F32; "….experts.gate_up_proj"): rows
   /// [first_row, first_row + rows) of expert `expert`.
   [[nodiscard]] Expected<MatrixView> fused_matrix(const std::string& name, int64_t expert, int64_t first_row,
                                                   int64_t rows) const;
+
+  /// Where the bytes of a tensor or matrix lie; nullopt if they are not of this checkpoint.
+  [[nodiscard]] std::optional<FilePlace> place(std::span<const std::byte> bytes) const;
 
   /// Sum of all tensor bytes (vision left out).
   [[nodiscard]] size_t tensor_bytes() const;
@@ -80,6 +96,8 @@ class Checkpoint {
   Status add_shard(const std::string& file);
   [[nodiscard]] Expected<MatrixView> packed_matrix(const std::string& module, const std::string& codes_name) const;
   [[nodiscard]] Expected<MatrixView> fp8_matrix(const std::string& module, const TensorView& weight) const;
+  Status read_tensor_scale(const std::string& module, MatrixView& view) const;
+  Status read_fp8_scales(const std::string& module, MatrixView& view) const;
   [[nodiscard]] Expected<float> tensor_scale(const std::string& name) const;
   void drop_bytes(std::span<const std::byte> bytes) const;
 
@@ -98,6 +116,8 @@ struct QuantizationInfo {
   bool activations_4bit = false;     // W4A4 asked for; Tessera's CPU path computes W4A16 all the same
   bool fp8_kv_cache = false;         // either file may say so
   std::vector<std::string> ignored;  // modules left unquantised, as written: names, "re:" expressions or globs
+  /// What is quantised and how, as far as the format is known: modules as written, or "Linear", which is all of them.
+  std::vector<std::pair<std::string, WeightFormat>> targets;
 };
 Expected<QuantizationInfo> read_quantization_info(const Checkpoint& checkpoint);
 

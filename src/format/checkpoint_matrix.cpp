@@ -59,6 +59,18 @@ bool Checkpoint::has_matrix(const std::string& module) const {
 }
 
 Expected<MatrixView> Checkpoint::matrix(const std::string& module) const {
+  TESSERA_ASSIGN_OR_RETURN(MatrixView view, stored_matrix(module));
+  TESSERA_RETURN_IF_ERROR(read_scales(module, view));
+  return view;
+}
+
+Status Checkpoint::read_scales(const std::string& module, MatrixView& view) const {
+  if (view.format == WeightFormat::nvfp4) return read_tensor_scale(module, view);
+  if (view.format == WeightFormat::fp8_e4m3) return read_fp8_scales(module, view);
+  return {};
+}
+
+Expected<MatrixView> Checkpoint::stored_matrix(const std::string& module) const {
   const std::string packed_name = module + ".weight_packed";
   const std::string weight_name = module + ".weight";
   if (has(packed_name)) {
@@ -121,13 +133,18 @@ Expected<MatrixView> Checkpoint::packed_matrix(const std::string& module, const 
                  "(ModelOpt); one of them was expected",
                  printable(module), has(divisor_name) ? "both" : "neither");
   }
-  const bool divides = has(divisor_name);
-  TESSERA_ASSIGN_OR_RETURN(view.scale, tensor_scale(divides ? divisor_name : multiplier_name));
-  if (divides) {
-    view.scale = 1.0F / view.scale;
-    TESSERA_RETURN_IF_ERROR(check_scale(view.scale).with_context(fmt::format("1 / '{}'", printable(divisor_name))));
-  }
   return view;
+}
+
+Status Checkpoint::read_tensor_scale(const std::string& module, MatrixView& view) const {
+  const std::string divisor_name = module + ".weight_global_scale";
+  if (!has(divisor_name)) {
+    TESSERA_ASSIGN_OR_RETURN(view.scale, tensor_scale(module + ".weight_scale_2"));
+    return {};
+  }
+  TESSERA_ASSIGN_OR_RETURN(const float divisor, tensor_scale(divisor_name));
+  view.scale = 1.0F / divisor;
+  return check_scale(view.scale).with_context(fmt::format("1 / '{}'", printable(divisor_name)));
 }
 
 Expected<float> Checkpoint::tensor_scale(const std::string& scale_name) const {
@@ -162,14 +179,20 @@ Expected<MatrixView> Checkpoint::fp8_matrix(const std::string& module, const Ten
                  "'{}' is {}; for FP8 weights [{}, {}] a number or one per row was expected, in F32, F16 or BF16",
                  printable(scale_name), describe(stored), view.rows, view.cols);
   }
-  const auto count = per_row ? static_cast<size_t>(view.rows) : size_t{1};
+  return view;
+}
+
+Status Checkpoint::read_fp8_scales(const std::string& module, MatrixView& view) const {
+  const std::string scale_name = module + ".weight_scale";
+  TESSERA_ASSIGN_OR_RETURN(const TensorView stored, tensor(scale_name));
+  const auto count = is_scalar(stored.shape) ? size_t{1} : static_cast<size_t>(view.rows);
   for (size_t i = 0; i < count; ++i) {
     TESSERA_RETURN_IF_ERROR(
         check_scale(plain_value(stored, i)).with_context(fmt::format("'{}'[{}]", printable(scale_name), i)));
   }
   if (count == 1) {
     view.scale = plain_value(stored, 0);
-    return view;
+    return {};
   }
   const std::lock_guard lock(row_scales_->mutex);
   std::vector<float>& scales = row_scales_->by_module[module];
@@ -178,7 +201,7 @@ Expected<MatrixView> Checkpoint::fp8_matrix(const std::string& module, const Ten
     for (size_t i = 0; i < count; ++i) scales[i] = plain_value(stored, i);
   }
   view.row_scales = scales;
-  return view;
+  return {};
 }
 
 Expected<MatrixView> Checkpoint::fused_matrix(const std::string& name, int64_t expert, int64_t first_row,

@@ -64,6 +64,7 @@ Expected<MappedFile> MappedFile::open(const std::filesystem::path& path) {
   }
   MappedFile mapped;
   mapped.bytes_ = {static_cast<const std::byte*>(address), size};
+  mapped.path_ = path;
   if (is_lfs_pointer(mapped.bytes_)) {
     return error(StatusCode::corrupt_data,
                  "{}: is a Git LFS pointer of {} bytes, not the content it points to; run `git lfs pull` in that "
@@ -73,10 +74,12 @@ Expected<MappedFile> MappedFile::open(const std::filesystem::path& path) {
   return mapped;
 }
 
-MappedFile::MappedFile(MappedFile&& other) noexcept : bytes_(std::exchange(other.bytes_, {})) {}
+MappedFile::MappedFile(MappedFile&& other) noexcept
+    : bytes_(std::exchange(other.bytes_, {})), path_(std::move(other.path_)) {}
 
 MappedFile& MappedFile::operator=(MappedFile&& other) noexcept {
   std::swap(bytes_, other.bytes_);
+  std::swap(path_, other.path_);
   return *this;
 }
 

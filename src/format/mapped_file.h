@@ -22,6 +22,7 @@ class MappedFile {
   ~MappedFile();
 
   [[nodiscard]] std::span<const std::byte> bytes() const { return bytes_; }
+  [[nodiscard]] const std::filesystem::path& path() const { return path_; }
   /// Whether `part` lies inside this mapping.
   [[nodiscard]] bool contains(std::span<const std::byte> part) const;
   /// Gives back the memory of the pages wholly inside `part`; they are read from the file again if touched. Nothing
@@ -30,6 +31,7 @@ class MappedFile {
 
  private:
   std::span<const std::byte> bytes_;
+  std::filesystem::path path_;
 };
 
 }  // namespace tessera::format

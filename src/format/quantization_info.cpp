@@ -68,15 +68,40 @@ Expected<bool> is_float_scheme(const Node& node, std::string_view key, int64_t b
   return num_bits == bits && (type.empty() || type == "float");
 }
 
-/// Whether any config group quantises weights and activations to 4-bit floats; checks all groups.
-Expected<bool> groups_want_4bit(const Node& config) {
+using Targets = std::vector<std::pair<std::string, WeightFormat>>;
+
+std::optional<WeightFormat> format_of_algorithm(std::string_view algorithm) {
+  if (algorithm.find("NVFP4") != std::string_view::npos) return WeightFormat::nvfp4;
+  if (algorithm.find("MXFP4") != std::string_view::npos) return WeightFormat::mxfp4;
+  if (algorithm.starts_with("FP8")) return WeightFormat::fp8_e4m3;
+  return std::nullopt;
+}
+
+/// The format of a config group's weights; nullopt where it is none that is known here.
+Expected<std::optional<WeightFormat>> format_of_group(const Node& group) {
+  TESSERA_ASSIGN_OR_RETURN(const bool four_bits, is_float_scheme(group, "weights", 4));
+  TESSERA_ASSIGN_OR_RETURN(const bool eight_bits, is_float_scheme(group, "weights", 8));
+  if (eight_bits) return std::optional(WeightFormat::fp8_e4m3);
+  if (!four_bits) return std::optional<WeightFormat>();
+  TESSERA_ASSIGN_OR_RETURN(const auto weights, get_object(group, "weights"));
+  TESSERA_ASSIGN_OR_RETURN(const auto size, get<int64_t>(*weights, "group_size", "an integer"));
+  return std::optional(size == group_size(WeightFormat::mxfp4) ? WeightFormat::mxfp4 : WeightFormat::nvfp4);
+}
+
+/// Whether any config group quantises weights and activations to 4-bit floats; checks all groups and adds their
+/// targets.
+Expected<bool> groups_want_4bit(const Node& config, Targets& targets) {
   TESSERA_ASSIGN_OR_RETURN(const auto groups, get_object(config, "config_groups"));
   bool wanted = false;
   if (!groups) return wanted;
   for (const auto& [name, value] : groups->object) {
     TESSERA_ASSIGN_OR_RETURN(const auto group, get_object(*groups, name));
     if (!group) continue;
-    TESSERA_ASSIGN_OR_RETURN(const auto targets, get_strings(*group, "targets"));
+    TESSERA_ASSIGN_OR_RETURN(const auto modules, get_strings(*group, "targets"));
+    TESSERA_ASSIGN_OR_RETURN(const auto format, format_of_group(*group));
+    for (const std::string& module : modules) {
+      if (format) targets.emplace_back(module, *format);
+    }
     TESSERA_ASSIGN_OR_RETURN(const bool weights, is_float_scheme(*group, "weights", 4));
     TESSERA_ASSIGN_OR_RETURN(const bool activations, is_float_scheme(*group, "input_activations", 4));
     wanted = wanted || (weights && activations);
@@ -84,12 +109,13 @@ Expected<bool> groups_want_4bit(const Node& config) {
   return wanted;
 }
 
-Expected<bool> layers_want_4bit(const Node& layers) {
+Expected<bool> layers_want_4bit(const Node& layers, Targets& targets) {
   bool wanted = false;
   for (const auto& [module, value] : layers.object) {
     TESSERA_ASSIGN_OR_RETURN(const auto layer, get_object(layers, module));
     if (!layer) continue;
     TESSERA_ASSIGN_OR_RETURN(const std::string algorithm, get_string(*layer, "quant_algo"));
+    if (const auto format = format_of_algorithm(algorithm)) targets.emplace_back(module, *format);
     wanted = wanted || algorithm == "NVFP4";
   }
   return wanted;
@@ -102,13 +128,19 @@ Status read_config(const Node& config, QuantizationInfo& info) {
   TESSERA_ASSIGN_OR_RETURN(const bool kv_scheme, is_float_scheme(config, "kv_cache_scheme", 8));
   info.fp8_kv_cache = info.fp8_kv_cache || kv_scheme || kv_algorithm == "FP8";
 
-  TESSERA_ASSIGN_OR_RETURN(const bool groups, groups_want_4bit(config));
+  Targets targets;
+  TESSERA_ASSIGN_OR_RETURN(const bool groups, groups_want_4bit(config, targets));
   TESSERA_ASSIGN_OR_RETURN(const auto layers, get_object(config, "quantized_layers"));
   if (layers) {
     // The list of layers is exact; groups made from it can claim 4-bit activations for layers that are W4A16.
-    TESSERA_ASSIGN_OR_RETURN(info.activations_4bit, layers_want_4bit(*layers));
+    targets.clear();
+    TESSERA_ASSIGN_OR_RETURN(info.activations_4bit, layers_want_4bit(*layers, targets));
+    info.targets = std::move(targets);
   } else {
     info.activations_4bit = info.activations_4bit || groups || algorithm == "NVFP4";
+    const auto of_all = format_of_algorithm(algorithm);
+    if (targets.empty() && of_all) targets.emplace_back("Linear", *of_all);
+    if (info.targets.empty()) info.targets = std::move(targets);
   }
   for (const std::string_view key : {"ignore", "exclude_modules"}) {
     TESSERA_ASSIGN_OR_RETURN(std::vector<std::string> ignored, get_strings(config, key));

@@ -43,6 +43,10 @@ class SafetensorsFile {
     return foreign_tensors_;
   }
 
+  /// The file's path; empty for parse.
+  [[nodiscard]] const std::filesystem::path& path() const { return file_.path(); }
+  /// The whole mapping, header included; empty for parse. A byte's place in it is its place in the file.
+  [[nodiscard]] std::span<const std::byte> mapping() const { return file_.bytes(); }
   /// Whether `bytes` lie in this file's mapping (never for parse).
   [[nodiscard]] bool contains(std::span<const std::byte> bytes) const { return file_.contains(bytes); }
   /// Gives back the memory of the pages wholly inside `bytes`, once a tensor has been copied elsewhere; they are read

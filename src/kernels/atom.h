@@ -153,6 +153,9 @@ constexpr float atom_alpha(WeightFormat format, float scale) {
 /// a NaN scale, a weight that is not finite in its atoms' format (corrupt_data, naming row and column).
 Status pack_atoms(std::span<const format::MatrixView> parts, std::byte* out, RowOrder order = RowOrder::interleaved);
 
+/// What pack_atoms says of one matrix's weights and block scales.
+Status check_weights(const format::MatrixView& matrix);
+
 /// The shape of such parts, or why there is none.
 Expected<AtomShape> atom_shape(std::span<const format::MatrixView> parts, RowOrder order = RowOrder::interleaved);
 

@@ -7,10 +7,12 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <variant>
 #include <vector>
 
 #include "base/dtype.h"
 #include "base/status.h"
+#include "format/checkpoint.h"
 #include "format/matrix.h"
 #include "kernels/batch.h"
 #include "kernels/gated_attention.h"
@@ -102,6 +104,9 @@ struct MtpInputSource {
   MatrixSource fc;                                 // [hidden, 2 * hidden]: embedding half, then hidden half
 };
 
+using BlockSource = std::variant<EmbeddingSource, AttentionSource, DeltaNetSource, MlpSource, MoeSource, HeadSource,
+                                 MtpInputSource>;
+
 // ---- what a backend makes of it; only it looks inside ----
 
 struct AttentionBlock {
@@ -186,6 +191,12 @@ class Backend {
   virtual Expected<std::unique_ptr<MtpInput>> load(const MtpInputSource& source) = 0;
   /// Bytes that the weights loaded so far take.
   [[nodiscard]] virtual size_t weight_bytes() const = 0;
+  /// Bytes that a block will take. Formats and sizes are all that is looked at, of vectors their sizes.
+  [[nodiscard]] virtual size_t weight_bytes(const BlockSource& source) const = 0;
+  /// Says what will be loaded next, in this order, so that a backend may read before it is told to; `checkpoint` has
+  /// their bytes. Both must live until all of it is loaded. Matrices without bytes, or with other bytes, may be among
+  /// them.
+  virtual Status read_ahead(const format::Checkpoint& checkpoint, std::span<const BlockSource* const> sources) = 0;
 
   [[nodiscard]] virtual CacheBytes cache_bytes(const CacheShape& shape) const = 0;
   /// Zero-filled, so that no stale NaN can ever be read.

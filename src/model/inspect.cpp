@@ -1,6 +1,5 @@
 #include "model/inspect.h"
 
-#include <cmath>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -8,6 +7,7 @@
 
 #include "format/printable.h"
 #include "model/stored_tensors.h"
+#include "model/weight_profile.h"
 
 namespace tessera::model {
 namespace {
@@ -15,53 +15,6 @@ namespace {
 namespace fs = std::filesystem;
 using format::WeightFormat;
 using Json = nlohmann::json;
-
-double bytes_per_weight(WeightFormat format) {
-  const double codes = static_cast<double>(format::row_bytes(format, 32)) / 32;
-  const int64_t group = format::group_size(format);
-  return group == 0 ? codes : codes + 1.0 / static_cast<double>(group);
-}
-
-/// Where the weights that a token reads are found. Tied models read the embedding as their head.
-enum class Reading { never, every_step, by_expert };
-
-Reading reading(TensorKind kind, bool tied) {
-  switch (kind) {
-    case TensorKind::mtp: return Reading::never;
-    case TensorKind::embed: return tied ? Reading::every_step : Reading::never;
-    case TensorKind::lm_head: return tied ? Reading::never : Reading::every_step;
-    case TensorKind::routed_expert: return Reading::by_expert;
-    default: return Reading::every_step;
-  }
-}
-
-WeightTraffic no_traffic(const ModelConfig& config) {
-  return config.is_moe ? WeightTraffic{0, 0, config.num_experts, config.experts_per_token} : WeightTraffic{};
-}
-
-void add(WeightTraffic& traffic, Reading how, double bytes) {
-  if (how == Reading::every_step) traffic.fixed_bytes += bytes;
-  if (how == Reading::by_expert) traffic.routed_bytes += bytes;
-}
-
-double attention_weights(const ModelConfig& c) {
-  return static_cast<double>(c.hidden_size) * c.attention.head_dim *
-         (3.0 * c.attention.heads + 2.0 * c.attention.kv_heads);
-}
-
-/// Adds the weights of the feed-forward half of `layers` decoder layers under their kinds.
-void count_feed_forward(const ModelConfig& c, double layers, WeightCounts& counts) {
-  using enum TensorKind;
-  const auto projections = [&](int64_t inner) { return layers * 3 * static_cast<double>(c.hidden_size * inner); };
-  if (!c.is_moe) {
-    counts[mlp] += projections(c.intermediate_size);
-    return;
-  }
-  const int gates = c.num_experts + (c.shared_expert_intermediate_size > 0 ? 1 : 0);
-  counts[router] += layers * static_cast<double>(c.hidden_size) * gates;
-  counts[routed_expert] += projections(c.moe_intermediate_size) * c.num_experts;
-  counts[shared_expert] += projections(c.shared_expert_intermediate_size);
-}
 
 /// Reads what the tensors cannot tell.
 Status read_small_files(const format::Checkpoint& checkpoint, Inspection& found) {
@@ -106,11 +59,8 @@ uintmax_t directory_bytes(const fs::path& directory) {
 }
 
 void add_tensors(const format::Checkpoint& checkpoint, Inspection& found) {
-  const bool tied = found.config.tie_word_embeddings;
   std::map<std::tuple<size_t, std::string_view>, StoredPart> parts;  // kind's place, format
   std::set<std::string> dialects;
-  found.traffic = no_traffic(found.config);
-  double routed_parameters = 0;
   for (const StoredTensor& tensor : stored_tensors(checkpoint)) {
     StoredPart& part = parts[{tensor.kind ? static_cast<size_t>(*tensor.kind) : kTensorKinds.size(), tensor.format}];
     part.kind = tensor.kind;
@@ -131,13 +81,6 @@ void add_tensors(const format::Checkpoint& checkpoint, Inspection& found) {
     const bool mtp = tensor.canonical.starts_with("mtp.");
     found.has_mtp = found.has_mtp || mtp;
     (mtp ? found.mtp_parameters : found.parameters) += tensor.elements;
-    const Reading how = mtp ? Reading::never : reading(*tensor.kind, tied);
-    add(found.traffic, how, static_cast<double>(tensor.view.bytes.size()));
-    if (how == Reading::every_step) found.active_parameters += static_cast<double>(tensor.elements);
-    if (how == Reading::by_expert) routed_parameters += static_cast<double>(tensor.elements);
-  }
-  if (found.config.is_moe) {
-    found.active_parameters += routed_parameters * found.config.experts_per_token / found.config.num_experts;
   }
   for (auto& [key, part] : parts) found.parts.push_back(std::move(part));
   found.dialects.assign(dialects.begin(), dialects.end());
@@ -145,57 +88,17 @@ void add_tensors(const format::Checkpoint& checkpoint, Inspection& found) {
 
 }  // namespace
 
-double WeightTraffic::distinct_experts(int64_t batch) const {
-  if (experts == 0) return 0;
-  const double unread = 1.0 - static_cast<double>(experts_per_token) / experts;
-  return experts * (1.0 - std::pow(unread, static_cast<double>(batch)));
-}
-
-double WeightTraffic::bytes_per_step(int64_t batch) const {
-  return experts == 0 ? fixed_bytes : fixed_bytes + routed_bytes * distinct_experts(batch) / experts;
-}
-
-WeightCounts weight_counts(const ModelConfig& c) {
-  using enum TensorKind;
-  WeightCounts counts;
-  const auto hidden = static_cast<double>(c.hidden_size);
-  const auto& net = c.delta_net;
-  const auto channels = static_cast<double>(net.channels());
-  const double full = c.count(LayerType::full_attention);
-  const double linear = c.count(LayerType::linear_attention);
-  const double attention_norms = 2.0 * c.attention.head_dim;
-  counts[embed] = static_cast<double>(c.vocab_size) * hidden;
-  counts[lm_head] = c.tie_word_embeddings ? 0 : counts[embed];
-  counts[attention] = full * attention_weights(c);
-  counts[delta_net] = linear * hidden * (channels + 2.0 * net.value_heads * net.value_dim);
-  counts[delta_net_ab] = linear * hidden * 2 * net.value_heads;
-  count_feed_forward(c, full + linear, counts);
-  counts[small] = hidden + (full + linear) * 2 * hidden + full * attention_norms +
-                  linear * (channels * net.conv_width + 2.0 * net.value_heads + net.value_dim);
-  if (c.mtp_layers > 0) {
-    WeightCounts inner;
-    count_feed_forward(c, c.mtp_layers, inner);
-    counts[mtp] = hidden * (2 * hidden + 3) + c.mtp_layers * (attention_weights(c) + 2 * hidden + attention_norms);
-    for (const auto& [kind, count] : inner) counts[mtp] += count;
-  }
-  std::erase_if(counts, [](const auto& entry) { return entry.second == 0; });
-  return counts;
-}
-
-WeightTraffic weight_traffic(const ModelConfig& config, const KindFormats& formats) {
-  WeightTraffic traffic = no_traffic(config);
-  for (const auto& [kind, count] : weight_counts(config)) {
-    const auto listed = formats.find(kind);
-    const WeightFormat format = listed == formats.end() ? WeightFormat::bf16 : listed->second;
-    add(traffic, reading(kind, config.tie_word_embeddings), count * bytes_per_weight(format));
-  }
-  return traffic;
-}
-
 Expected<Inspection> inspect_checkpoint(const format::Checkpoint& checkpoint) {
   Inspection found;
   TESSERA_RETURN_IF_ERROR(read_small_files(checkpoint, found));
   add_tensors(checkpoint, found);
+  const auto plan = plan_weights(checkpoint, found.config);
+  found.complete = plan.status();
+  if (plan.ok()) {
+    found.profile = profile_name(*plan);
+    found.traffic = plan->traffic();
+    found.active_parameters = plan->active_weights();
+  }
   found.shards = checkpoint.shards().size();
   found.disk_bytes = directory_bytes(checkpoint.directory());
   const auto& c = found.config;

@@ -13,31 +13,9 @@
 #include "model/config.h"
 #include "model/synth.h"
 #include "model/tensor_kind.h"
+#include "model/weight_plan.h"
 
 namespace tessera::model {
-
-/// The weight bytes that a decode step reads; the bandwidth floor's numerator. The embedding rows (some KB a token)
-/// and the MTP head are left out.
-struct WeightTraffic {
-  double fixed_bytes = 0;   // read once a step: attention, Gated DeltaNet, shared experts, routers, head, norms
-  double routed_bytes = 0;  // all routed experts of all layers
-  int experts = 0;          // 0 in dense models
-  int experts_per_token = 0;
-
-  /// Experts that a layer reads for `batch` tokens that choose independently: E (1 - (1 - k / E)^batch).
-  [[nodiscard]] double distinct_experts(int64_t batch) const;
-  /// Bytes of a step of `batch` tokens, one per sequence.
-  [[nodiscard]] double bytes_per_step(int64_t batch) const;
-};
-
-/// Number of weights of each kind; a double holds more than a config can name, and is exact up to 9e15.
-using WeightCounts = std::map<TensorKind, double>;
-
-/// From the config alone. Kinds that the model does not have are left out; `mtp` counts the head's norms too.
-WeightCounts weight_counts(const ModelConfig& config);
-
-/// The traffic of a model whose kinds are stored in `formats`, kinds not listed in BF16.
-WeightTraffic weight_traffic(const ModelConfig& config, const KindFormats& formats);
 
 /// Tensors of one kind that are stored in one way.
 struct StoredPart {
@@ -69,7 +47,9 @@ struct Inspection {
   int64_t parameters = 0;        // of the text model, MTP head excluded
   double active_parameters = 0;  // those that a token uses, embedding excluded
   int64_t mtp_parameters = 0;
-  WeightTraffic traffic;
+  std::string profile;                 // weight_profile.h; empty: not complete
+  Status complete;                     // or which tensor is missing, or not as the config says
+  WeightTraffic traffic;               // of a complete checkpoint
   size_t kv_bytes_per_token_bf16 = 0;  // all attention layers; FP8 takes half; MTP layers not counted
   size_t mtp_kv_bytes_per_token_bf16 = 0;
   size_t state_bytes = 0;  // of a sequence's Gated DeltaNet states in fp32, convolution windows included

@@ -1,78 +1,39 @@
 #include "model/load_weights.h"
 
+#include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <string>
 
 #include "format/decode_floats.h"
+#include "model/requantize.h"
 
 namespace tessera::model {
 namespace {
 
 using format::Checkpoint;
 using format::MatrixView;
-using kernels::MatrixSource;
-using kernels::SwigluSource;
 
-class Loader {
+/// Blocks in the order of a plan become layers.
+class Assembly {
  public:
-  Loader(const Checkpoint& checkpoint, const ModelConfig& config, kernels::Backend& backend,
-         const LoadProgress& progress)
-      : checkpoint_(&checkpoint),
-        config_(config),
-        backend_(backend),
-        progress_(progress),
-        total_bytes_(checkpoint.tensor_bytes()) {}
-  /// Without a checkpoint: views without bytes, which a backend fills as it likes.
-  Loader(const KindFormats& dummy_formats, const ModelConfig& config, kernels::Backend& backend)
-      : dummy_formats_(dummy_formats), config_(config), backend_(backend) {}
+  void add(std::unique_ptr<kernels::Embedding> embedding) { layers_.embedding = std::move(embedding); }
+  void add(std::unique_ptr<kernels::MtpInput> input) {
+    layers_.mtp = std::make_unique<Mtp>();
+    layers_.mtp->input = std::move(input);
+  }
+  void add(std::unique_ptr<kernels::AttentionBlock> block) { list().emplace_back().attention = std::move(block); }
+  void add(std::unique_ptr<kernels::DeltaNetBlock> block) { list().emplace_back().delta_net = std::move(block); }
+  void add(std::unique_ptr<kernels::MoeBlock> block) { list().back().moe = std::move(block); }
+  void add(std::unique_ptr<kernels::MlpBlock> block) { list().back().mlp = std::move(block); }
+  void add(std::unique_ptr<kernels::Head> head) { (layers_.mtp ? layers_.mtp->head : layers_.head) = std::move(head); }
 
-  Expected<Layers> model();
+  Layers take() { return std::move(layers_); }
 
  private:
-  Expected<MatrixView> view(const std::string& module, int64_t rows, int64_t cols);
-  Status read(const std::string& module, int64_t rows, int64_t cols, MatrixSource& source);
-  Status read(const std::string& name, int64_t size, std::vector<float>& values);
-  Status read_swiglu(const std::string& prefix, int64_t inner, SwigluSource& source);
-  Status read_fused_expert(const std::string& prefix, int64_t expert, SwigluSource& source);
-  Status read_experts(const std::string& prefix, std::vector<SwigluSource>& experts);
+  std::vector<Layer>& list() { return layers_.mtp ? layers_.mtp->layers : layers_.layers; }
 
-  Status load_attention(const std::string& prefix, Layer& layer);
-  Status load_delta_net(const std::string& prefix, Layer& layer);
-  Status load_moe(const std::string& prefix, Layer& layer);
-  Status load_mlp(const std::string& prefix, Layer& layer);
-  Expected<Layer> load_layer(const std::string& prefix, LayerType type);
-  Expected<std::unique_ptr<Mtp>> load_mtp();
-  Expected<std::unique_ptr<kernels::Head>> load_head(const std::string& norm);
-  Expected<std::unique_ptr<kernels::Embedding>> load_embedding();
-  template <typename Block, typename Source>
-  Status load(const Source& source, std::unique_ptr<Block>& block);
-
-  const Checkpoint* checkpoint_ = nullptr;  // null: dummy weights
-  KindFormats dummy_formats_;
-  const ModelConfig& config_;
-  kernels::Backend& backend_;
-  LoadProgress progress_;
-  size_t total_bytes_ = 0;
-  size_t done_bytes_ = 0;
-  std::vector<MatrixView> views_;  // read since the last load()
+  Layers layers_;
 };
-
-Status check_shape(const std::string& module, const MatrixView& found, int64_t rows, int64_t cols) {
-  if (found.rows == rows && found.cols == cols) return {};
-  return error(StatusCode::corrupt_data, "{} is [{}, {}], expected [{}, {}] from config.json", module, found.rows,
-               found.cols, rows, cols);
-}
-
-MatrixView dummy_view(const KindFormats& formats, const std::string& module, int64_t rows, int64_t cols) {
-  const auto listed = formats.find(classify(module + "."));
-  MatrixView view;
-  view.format = listed == formats.end() ? format::WeightFormat::bf16 : listed->second;
-  view.rows = rows;
-  view.cols = cols;
-  view.scale = 1.0F / std::sqrt(static_cast<float>(cols));
-  return view;
-}
 
 /// Norms that change nothing, a short memory for Gated DeltaNet.
 float dummy_value(std::string_view name) {
@@ -80,239 +41,86 @@ float dummy_value(std::string_view name) {
   return name.ends_with("conv1d.weight") ? 0.25F : 0;
 }
 
-Expected<MatrixView> Loader::view(const std::string& module, int64_t rows, int64_t cols) {
-  if (checkpoint_ == nullptr) return dummy_view(dummy_formats_, module, rows, cols);
-  TESSERA_ASSIGN_OR_RETURN(const MatrixView found, checkpoint_->matrix(module));
-  TESSERA_RETURN_IF_ERROR(check_shape(module, found, rows, cols));
-  views_.push_back(found);
-  return found;
+void fill_dummy(const Placement& placement) {
+  if (placement.vector != nullptr) {
+    std::fill(placement.vector->begin(), placement.vector->end(), dummy_value(placement.name));
+  } else {
+    placement.matrix->scale = 1.0F / std::sqrt(static_cast<float>(placement.matrix->cols));
+  }
 }
 
-Status Loader::read(const std::string& module, int64_t rows, int64_t cols, MatrixSource& source) {
-  TESSERA_ASSIGN_OR_RETURN(const MatrixView found, view(module, rows, cols));
-  source = {.name = module, .parts = {found}};
-  return {};
-}
-
-Status Loader::read(const std::string& name, int64_t size, std::vector<float>& values) {
-  if (checkpoint_ == nullptr) {
-    values.assign(static_cast<size_t>(size), dummy_value(name));
-    return {};
-  }
-  TESSERA_ASSIGN_OR_RETURN(const format::TensorView tensor, checkpoint_->tensor(name));
-  int64_t count = 1;
-  for (const int64_t d : tensor.shape) count *= d;
-  if (count != size) {
-    return error(StatusCode::corrupt_data, "{} has {} elements, expected {} from config.json", name, count, size);
-  }
-  values.resize(static_cast<size_t>(size));
-  TESSERA_RETURN_IF_ERROR(format::decode_floats(tensor, values).with_context(name));
+Status read_vector(const Checkpoint& checkpoint, const Placement& placement) {
+  TESSERA_ASSIGN_OR_RETURN(const format::TensorView tensor, checkpoint.tensor(placement.name));
+  std::vector<float>& values = *placement.vector;
+  TESSERA_RETURN_IF_ERROR(format::decode_floats(tensor, values).with_context(placement.name));
   for (size_t i = 0; i < values.size(); ++i) {
     if (!std::isfinite(values[i])) {
-      return error(StatusCode::corrupt_data, "{}: element {} is {}; the checkpoint is damaged", name, i, values[i]);
+      return error(StatusCode::corrupt_data, "{}: element {} is {}; the checkpoint is damaged", placement.name, i,
+                   values[i]);
     }
   }
   return {};
 }
 
-/// Has the backend re-lay what was read. The mapped bytes are not needed again then: one copy in memory, not two.
-template <typename Block, typename Source>
-Status Loader::load(const Source& source, std::unique_ptr<Block>& block) {
-  TESSERA_ASSIGN_OR_RETURN(block, backend_.load(source));
-  for (const MatrixView& view : views_) {
-    if (checkpoint_ == nullptr) continue;
-    checkpoint_->drop_pages(view);
-    done_bytes_ += static_cast<size_t>(view.rows) * format::row_bytes(view.format, view.cols);
-    if (view.block_scales != nullptr) {
-      done_bytes_ += static_cast<size_t>(view.rows * view.cols / format::group_size(view.format));
+/// Adds to the block's source what its plan does not have. Requantised matrices live in `requantizer` until its next
+/// block.
+Status read_block(const Checkpoint& checkpoint, PlannedBlock& block, Requantizer& requantizer) {
+  requantizer.clear();
+  for (const Placement& placement : block.placements) {
+    if (placement.vector != nullptr) {
+      TESSERA_RETURN_IF_ERROR(read_vector(checkpoint, placement));
+    } else if (placement.requantize) {
+      auto view = requantizer.requantize(placement.stored);
+      if (!view.ok()) return view.status().with_context(placement.name);
+      *placement.matrix = *view;
+    } else if (!placement.fused) {
+      TESSERA_RETURN_IF_ERROR(checkpoint.read_scales(placement.name, *placement.matrix));
     }
-  }
-  views_.clear();
-  if (progress_) progress_(std::min(done_bytes_, total_bytes_), total_bytes_);
-  return {};
-}
-
-Status Loader::load_attention(const std::string& prefix, Layer& layer) {
-  const auto& shape = config_.attention;
-  const int64_t hidden = config_.hidden_size;
-  const int64_t queries = int64_t{shape.heads} * shape.head_dim;
-  const int64_t keys = int64_t{shape.kv_heads} * shape.head_dim;
-  const std::string attention = prefix + "self_attn.";
-  kernels::AttentionSource source;
-  source.shape = shape;
-  source.hidden = hidden;
-  source.inv_freq = config_.inv_freq;
-  source.rope_scale = config_.rope_scale;
-  TESSERA_RETURN_IF_ERROR(read(prefix + "input_layernorm.weight", hidden, source.input_norm));
-  TESSERA_RETURN_IF_ERROR(read(attention + "q_proj", 2 * queries, hidden, source.q_gate));
-  TESSERA_RETURN_IF_ERROR(read(attention + "k_proj", keys, hidden, source.k));
-  TESSERA_RETURN_IF_ERROR(read(attention + "v_proj", keys, hidden, source.v));
-  TESSERA_RETURN_IF_ERROR(read(attention + "o_proj", hidden, queries, source.o));
-  TESSERA_RETURN_IF_ERROR(read(attention + "q_norm.weight", shape.head_dim, source.q_norm));
-  TESSERA_RETURN_IF_ERROR(read(attention + "k_norm.weight", shape.head_dim, source.k_norm));
-  return load(source, layer.attention);
-}
-
-Status Loader::load_delta_net(const std::string& prefix, Layer& layer) {
-  const auto& shape = config_.delta_net;
-  const int64_t hidden = config_.hidden_size;
-  const int64_t values = int64_t{shape.value_heads} * shape.value_dim;
-  const std::string net = prefix + "linear_attn.";
-  kernels::DeltaNetSource source;
-  source.shape = shape;
-  source.hidden = hidden;
-  TESSERA_RETURN_IF_ERROR(read(prefix + "input_layernorm.weight", hidden, source.input_norm));
-  TESSERA_RETURN_IF_ERROR(read(net + "in_proj_qkv", shape.channels(), hidden, source.qkv));
-  TESSERA_RETURN_IF_ERROR(read(net + "in_proj_z", values, hidden, source.z));
-  TESSERA_RETURN_IF_ERROR(read(net + "in_proj_b", shape.value_heads, hidden, source.b));
-  TESSERA_RETURN_IF_ERROR(read(net + "in_proj_a", shape.value_heads, hidden, source.a));
-  TESSERA_RETURN_IF_ERROR(read(net + "out_proj", hidden, values, source.out));
-  TESSERA_RETURN_IF_ERROR(read(net + "conv1d.weight", shape.channels() * shape.conv_width, source.conv));
-  TESSERA_RETURN_IF_ERROR(read(net + "A_log", shape.value_heads, source.a_log));
-  TESSERA_RETURN_IF_ERROR(read(net + "dt_bias", shape.value_heads, source.dt_bias));
-  TESSERA_RETURN_IF_ERROR(read(net + "norm.weight", shape.value_dim, source.norm));
-  return load(source, layer.delta_net);
-}
-
-Status Loader::read_swiglu(const std::string& prefix, int64_t inner, SwigluSource& source) {
-  const int64_t hidden = config_.hidden_size;
-  TESSERA_ASSIGN_OR_RETURN(const MatrixView gate, view(prefix + "gate_proj", inner, hidden));
-  TESSERA_ASSIGN_OR_RETURN(const MatrixView up, view(prefix + "up_proj", inner, hidden));
-  source.inner = inner;
-  source.gate_up = {.name = prefix + "{gate,up}_proj", .parts = {gate, up}};
-  return read(prefix + "down_proj", hidden, inner, source.down);
-}
-
-Status Loader::read_fused_expert(const std::string& prefix, int64_t expert, SwigluSource& source) {
-  const int64_t inner = config_.moe_intermediate_size;
-  const auto read_part = [&](const std::string& name, int64_t rows, int64_t cols, MatrixSource& part) -> Status {
-    TESSERA_ASSIGN_OR_RETURN(const MatrixView found, checkpoint_->fused_matrix(name, expert, 0, rows));
-    TESSERA_RETURN_IF_ERROR(check_shape(name, found, rows, cols));
-    views_.push_back(found);
-    part = {.name = name, .parts = {found}};
-    return {};
-  };
-  source.inner = inner;
-  TESSERA_RETURN_IF_ERROR(read_part(prefix + "gate_up_proj", 2 * inner, config_.hidden_size, source.gate_up));
-  return read_part(prefix + "down_proj", config_.hidden_size, inner, source.down);
-}
-
-Status Loader::read_experts(const std::string& prefix, std::vector<SwigluSource>& experts) {
-  const bool fused = checkpoint_ != nullptr && checkpoint_->has(prefix + "gate_up_proj");
-  if (fused) {
-    TESSERA_ASSIGN_OR_RETURN(const format::TensorView all, checkpoint_->tensor(prefix + "gate_up_proj"));
-    if (all.shape.empty() || all.shape[0] != config_.num_experts) {
-      return error(StatusCode::corrupt_data, "{}gate_up_proj holds {} experts, expected num_experts = {}", prefix,
-                   all.shape.empty() ? 0 : all.shape[0], config_.num_experts);
-    }
-  }
-  experts.resize(static_cast<size_t>(config_.num_experts));
-  for (int64_t e = 0; e < config_.num_experts; ++e) {
-    SwigluSource& expert = experts[static_cast<size_t>(e)];
-    TESSERA_RETURN_IF_ERROR(fused
-                                ? read_fused_expert(prefix, e, expert)
-                                : read_swiglu(fmt::format("{}{}.", prefix, e), config_.moe_intermediate_size, expert));
   }
   return {};
 }
 
-Status Loader::load_moe(const std::string& prefix, Layer& layer) {
-  const int64_t hidden = config_.hidden_size;
-  const std::string mlp = prefix + "mlp.";
-  kernels::MoeSource source;
-  source.hidden = hidden;
-  source.norm_eps = config_.rms_norm_eps;
-  source.experts_per_token = config_.experts_per_token;
-  TESSERA_RETURN_IF_ERROR(read(prefix + "post_attention_layernorm.weight", hidden, source.norm));
-  TESSERA_RETURN_IF_ERROR(read(mlp + "gate", config_.num_experts, hidden, source.router));
-  TESSERA_RETURN_IF_ERROR(read_experts(mlp + "experts.", source.experts));
-  if (config_.shared_expert_intermediate_size > 0) {
-    TESSERA_RETURN_IF_ERROR(
-        read_swiglu(mlp + "shared_expert.", config_.shared_expert_intermediate_size, source.shared.emplace()));
-    TESSERA_RETURN_IF_ERROR(read(mlp + "shared_expert_gate", 1, hidden, source.shared_gate));
-  }
-  return load(source, layer.moe);
-}
-
-Status Loader::load_mlp(const std::string& prefix, Layer& layer) {
-  kernels::MlpSource source;
-  source.hidden = config_.hidden_size;
-  source.norm_eps = config_.rms_norm_eps;
-  TESSERA_RETURN_IF_ERROR(read(prefix + "post_attention_layernorm.weight", config_.hidden_size, source.norm));
-  TESSERA_RETURN_IF_ERROR(read_swiglu(prefix + "mlp.", config_.intermediate_size, source.mlp));
-  return load(source, layer.mlp);
-}
-
-Expected<Layer> Loader::load_layer(const std::string& prefix, LayerType type) {
-  Layer layer;
-  TESSERA_RETURN_IF_ERROR(type == LayerType::full_attention ? load_attention(prefix, layer)
-                                                            : load_delta_net(prefix, layer));
-  TESSERA_RETURN_IF_ERROR(config_.is_moe ? load_moe(prefix, layer) : load_mlp(prefix, layer));
-  return layer;
-}
-
-Expected<std::unique_ptr<kernels::Head>> Loader::load_head(const std::string& norm) {
-  kernels::HeadSource source{.norm_eps = config_.rms_norm_eps, .norm = {}};
-  TESSERA_RETURN_IF_ERROR(read(norm, config_.hidden_size, source.norm));
-  std::unique_ptr<kernels::Head> head;
-  TESSERA_RETURN_IF_ERROR(load(source, head));
-  return head;
-}
-
-Expected<std::unique_ptr<kernels::Embedding>> Loader::load_embedding() {
-  kernels::EmbeddingSource source;
-  TESSERA_RETURN_IF_ERROR(read("model.embed_tokens", config_.vocab_size, config_.hidden_size, source.table));
-  // A tied checkpoint may still store the head: it is then the same bytes, and one copy is enough.
-  if (!config_.tie_word_embeddings) {
-    TESSERA_RETURN_IF_ERROR(read("lm_head", config_.vocab_size, config_.hidden_size, source.lm_head));
-  }
-  std::unique_ptr<kernels::Embedding> embedding;
-  TESSERA_RETURN_IF_ERROR(load(source, embedding));
-  return embedding;
-}
-
-Expected<std::unique_ptr<Mtp>> Loader::load_mtp() {
-  const int64_t hidden = config_.hidden_size;
-  auto mtp = std::make_unique<Mtp>();
-  kernels::MtpInputSource source;
-  source.norm_eps = config_.rms_norm_eps;
-  TESSERA_RETURN_IF_ERROR(read("mtp.pre_fc_norm_embedding.weight", hidden, source.embedding_norm));
-  TESSERA_RETURN_IF_ERROR(read("mtp.pre_fc_norm_hidden.weight", hidden, source.hidden_norm));
-  TESSERA_RETURN_IF_ERROR(read("mtp.fc", hidden, 2 * hidden, source.fc));
-  TESSERA_RETURN_IF_ERROR(load(source, mtp->input));
-  TESSERA_ASSIGN_OR_RETURN(mtp->head, load_head("mtp.norm.weight"));
-  for (int i = 0; i < config_.mtp_layers; ++i) {
-    TESSERA_ASSIGN_OR_RETURN(auto layer, load_layer(fmt::format("mtp.layers.{}.", i), LayerType::full_attention));
-    mtp->layers.push_back(std::move(layer));
-  }
-  return mtp;
-}
-
-Expected<Layers> Loader::model() {
-  Layers layers;
-  TESSERA_ASSIGN_OR_RETURN(layers.embedding, load_embedding());
-  for (int i = 0; i < config_.num_layers(); ++i) {
-    TESSERA_ASSIGN_OR_RETURN(
-        auto layer, load_layer(fmt::format("model.layers.{}.", i), config_.layer_types[static_cast<size_t>(i)]));
-    layers.layers.push_back(std::move(layer));
-  }
-  TESSERA_ASSIGN_OR_RETURN(layers.head, load_head("model.norm.weight"));
-  if (config_.mtp_layers > 0 && checkpoint_ != nullptr && checkpoint_->has_matrix("mtp.fc")) {
-    TESSERA_ASSIGN_OR_RETURN(layers.mtp, load_mtp());
-  }
-  if (progress_) progress_(total_bytes_, total_bytes_);
-  return layers;
+Status load_block(kernels::Backend& backend, const PlannedBlock& block, Assembly& assembly) {
+  return std::visit(
+      [&](const auto& source) -> Status {
+        TESSERA_ASSIGN_OR_RETURN(auto loaded, backend.load(source));
+        assembly.add(std::move(loaded));
+        return {};
+      },
+      block.source);
 }
 
 }  // namespace
 
-Expected<Layers> load_weights(const Checkpoint& checkpoint, const ModelConfig& config, kernels::Backend& backend,
+Expected<Layers> load_weights(WeightPlan plan, const Checkpoint& checkpoint, kernels::Backend& backend,
                               const LoadProgress& progress) {
-  return Loader(checkpoint, config, backend, progress).model();
+  std::vector<const kernels::BlockSource*> sources;
+  for (const auto& block : plan.blocks) sources.push_back(&block->source);
+  TESSERA_RETURN_IF_ERROR(backend.read_ahead(checkpoint, sources));
+  const size_t total_bytes = plan.stored_bytes();
+  size_t done_bytes = 0;
+  Requantizer requantizer;
+  Assembly assembly;
+  for (const auto& block : plan.blocks) {
+    TESSERA_RETURN_IF_ERROR(read_block(checkpoint, *block, requantizer));
+    TESSERA_RETURN_IF_ERROR(load_block(backend, *block, assembly));
+    for (const Placement& placement : block->placements) {
+      // The mapped bytes are not needed again: one copy in memory, not two.
+      if (placement.matrix != nullptr) checkpoint.drop_pages(placement.stored);
+      done_bytes += placement.stored_bytes;
+    }
+    if (progress) progress(done_bytes, total_bytes);
+  }
+  return assembly.take();
 }
 
-Expected<Layers> dummy_weights(const ModelConfig& config, const KindFormats& formats, kernels::Backend& backend) {
-  return Loader(formats, config, backend).model();
+Expected<Layers> load_dummy_weights(WeightPlan plan, kernels::Backend& backend) {
+  Assembly assembly;
+  for (const auto& block : plan.blocks) {
+    for (const Placement& placement : block->placements) fill_dummy(placement);
+    TESSERA_RETURN_IF_ERROR(load_block(backend, *block, assembly));
+  }
+  return assembly.take();
 }
 
 Expected<KvScales> load_kv_scales(const Checkpoint& checkpoint, const ModelConfig& config) {

@@ -8,21 +8,21 @@
 #include "kernels/backend.h"
 #include "model/config.h"
 #include "model/layers.h"
-#include "model/tensor_kind.h"
+#include "model/weight_plan.h"
 
 namespace tessera::model {
 
 /// done and total in bytes of checkpoint read so far; called from the loading thread.
 using LoadProgress = std::function<void(size_t done, size_t total)>;
 
-/// Reads and checks every tensor that text generation needs, and has `backend` re-lay it. Errors name the tensor, what
-/// was found and what was expected. A checkpoint without MTP tensors loads without the head, whatever its config says.
-Expected<Layers> load_weights(const format::Checkpoint& checkpoint, const ModelConfig& config,
-                              kernels::Backend& backend, const LoadProgress& progress);
+/// Reads and checks everything in `plan`, which is of `checkpoint`, and has `backend` re-lay it. Errors name the
+/// tensor, what was found and what was expected.
+Expected<Layers> load_weights(WeightPlan plan, const format::Checkpoint& checkpoint, kernels::Backend& backend,
+                              const LoadProgress& progress);
 
-/// The same without a checkpoint: random weights of order 1 / sqrt(depth), each matrix in the format of its kind, BF16
-/// where none is listed; no MTP head. For measuring: a backend may refuse it (unsupported).
-Expected<Layers> dummy_weights(const ModelConfig& config, const KindFormats& formats, kernels::Backend& backend);
+/// The same without a checkpoint: random weights of order 1 / sqrt(depth). For measuring: a backend may refuse it
+/// (unsupported).
+Expected<Layers> load_dummy_weights(WeightPlan plan, kernels::Backend& backend);
 
 /// FP8 KV scales of every attention layer (MTP layers last), 1 where the checkpoint has none.
 struct KvScales {

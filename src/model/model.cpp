@@ -15,17 +15,21 @@ kernels::CacheShape cache_shape(const ModelConfig& config, DType kv_dtype, bool 
 }
 
 Expected<std::unique_ptr<Model>> Model::load(const format::Checkpoint& checkpoint, const ModelConfig& config,
-                                             kernels::Backend& backend, const LoadProgress& progress) {
+                                             kernels::Backend& backend, const LoadOptions& options) {
   std::unique_ptr<Model> model(new Model(config, backend));
   TESSERA_ASSIGN_OR_RETURN(model->kv_scales_, load_kv_scales(checkpoint, config));
-  TESSERA_ASSIGN_OR_RETURN(model->layers_, load_weights(checkpoint, config, backend, progress));
+  TESSERA_ASSIGN_OR_RETURN(WeightPlan plan, plan_weights(checkpoint, config, options.plan));
+  model->traffic_ = plan.traffic();
+  TESSERA_ASSIGN_OR_RETURN(model->layers_, load_weights(std::move(plan), checkpoint, backend, options.progress));
   return model;
 }
 
 Expected<std::unique_ptr<Model>> Model::dummy(const ModelConfig& config, const KindFormats& formats,
-                                              kernels::Backend& backend) {
+                                              kernels::Backend& backend, const PlanOptions& options) {
   std::unique_ptr<Model> model(new Model(config, backend));
-  TESSERA_ASSIGN_OR_RETURN(model->layers_, dummy_weights(config, formats, backend));
+  WeightPlan plan = plan_dummy_weights(config, formats, options);
+  model->traffic_ = plan.traffic();
+  TESSERA_ASSIGN_OR_RETURN(model->layers_, load_dummy_weights(std::move(plan), backend));
   return model;
 }
 

@@ -14,6 +14,11 @@
 
 namespace tessera::model {
 
+struct LoadOptions {
+  PlanOptions plan = {};
+  LoadProgress progress = {};
+};
+
 /// What the caches of this model hold; blocks and slots are the caller's to set. with_mtp: the MTP layers' KV as well.
 kernels::CacheShape cache_shape(const ModelConfig& config, DType kv_dtype, bool with_mtp);
 
@@ -23,15 +28,18 @@ class Model {
   /// Reads every tensor of `checkpoint` that text generation needs and gives it to `backend`, which must outlive the
   /// model. Errors name the tensor, what was found and what was expected.
   static Expected<std::unique_ptr<Model>> load(const format::Checkpoint& checkpoint, const ModelConfig& config,
-                                               kernels::Backend& backend, const LoadProgress& progress = {});
+                                               kernels::Backend& backend, const LoadOptions& options = {});
 
-  /// A model of this shape without a checkpoint (load_weights.h: dummy_weights).
+  /// A model of this shape without weights of a checkpoint (load_weights.h: load_dummy_weights).
   static Expected<std::unique_ptr<Model>> dummy(const ModelConfig& config, const KindFormats& formats,
-                                                kernels::Backend& backend);
+                                                kernels::Backend& backend, const PlanOptions& options = {});
 
   [[nodiscard]] const ModelConfig& config() const { return config_; }
   [[nodiscard]] kernels::Backend& backend() const { return backend_; }
+  /// Whether the MTP head was there and wanted.
   [[nodiscard]] bool has_mtp() const { return layers_.mtp != nullptr; }
+  /// The weight bytes that a step reads.
+  [[nodiscard]] const WeightTraffic& traffic() const { return traffic_; }
 
   /// A cache with the checkpoint's scales (FP8).
   [[nodiscard]] Expected<std::unique_ptr<kernels::Cache>> make_cache(DType kv_dtype, int blocks, int state_slots,
@@ -56,6 +64,7 @@ class Model {
 
   ModelConfig config_;
   kernels::Backend& backend_;
+  WeightTraffic traffic_;
   KvScales kv_scales_;
   Layers layers_;
 };

@@ -22,6 +22,8 @@ TEST_F(SynthTest, EveryFormatRuns) {
       {"--lm-head", "nvfp4", "--embed", "nvfp4", "--mtp", "nvfp4", "--fp8-kv", "--plain", "f16"},
       {"--layers", "3", "--num-experts", "5", "--num-experts-per-tok", "2", "--mtp-layers", "0", "--prefix",
        "language_model.model."},
+      {"--profile", "v2"},
+      {"--profile", "p6", "--dialect", "compressed-tensors"},
       {"--shard-size", "1"}};
   int number = 0;
   for (Arguments arguments : variants) {

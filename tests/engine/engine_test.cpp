@@ -360,6 +360,10 @@ TEST(EngineCreate, SaysWhatIsWrong) {
   EXPECT_THAT(message([](EngineOptions& o) { o.compute = "fp64"; }), HasSubstr("compute is 'fp64'"));
   EXPECT_THAT(message([](EngineOptions& o) { o.kv_cache_dtype = "int3"; }), HasSubstr("kv_cache_dtype is 'int3'"));
   EXPECT_THAT(message([](EngineOptions& o) { o.threads = -1; }), HasSubstr("threads is -1"));
+  EXPECT_THAT(message([](EngineOptions& o) { o.load_format = "gguf"; }), HasSubstr("load_format is 'gguf'"));
+  EXPECT_THAT(message([](EngineOptions& o) { o.device = "cpu", o.load_format = "dummy"; }), HasSubstr("tessera synth"));
+  EXPECT_THAT(message([](EngineOptions& o) { o.requantize_projections = "int8"; }),
+              HasSubstr("requantize_projections is 'int8'"));
   EXPECT_THAT(message([](EngineOptions& o) { o.max_model_len = 5000; }), HasSubstr("max_model_len is 5000"));
   EXPECT_THAT(message([](EngineOptions& o) { o.memory_bytes = 1000; }), HasSubstr("does not fit"));
   EXPECT_THAT(message([](EngineOptions& o) { o.chat_template = "/nowhere.jinja"; }), HasSubstr("/nowhere.jinja"));
@@ -417,6 +421,22 @@ TEST(EngineCreate, WithoutATokenizerIdsStillWork) {
   Request request = greedy({1}, 5);
   request.sampling.stop = {"x"};
   EXPECT_FALSE(engine.submit(request).ok());
+}
+
+TEST(EngineCreate, RequantizesProjectionsWhenAsked) {
+  const TinyModel model(TinyKind::moe);  // Gated DeltaNet's projections are BF16: qkv, z, out in two layers
+  size_t weights[2] = {};
+  for (const bool requantize : {false, true}) {
+    EngineOptions options = small_options(model);
+    options.device = "cpu";
+    if (requantize) options.requantize_projections = "fp8";
+    const auto engine = Engine::create(options);
+    ASSERT_TRUE(engine.ok()) << engine.status().message();
+    EXPECT_EQ(engine->fit().requantized_matrices, requantize ? 6 : 0);
+    EXPECT_EQ(engine->fit().requantized_stored_bytes > 0, requantize);
+    weights[requantize ? 1 : 0] = engine->fit().weight_bytes;
+  }
+  EXPECT_LT(weights[1], weights[0]);
 }
 
 TEST(EngineCreate, ReportsFitAndProgressAndRunsInEveryPrecision) {

@@ -47,6 +47,15 @@ TEST(Fit, NumbersOfTheSpecification) {
   expect_consistent(*fit);
 }
 
+TEST(Fit, AGpuCountsTokensOfEverySlot) {
+  FitInput input = input_35b();
+  input.gpu = 0;
+  const auto fit = plan_fit(config_35b(), input);
+  ASSERT_TRUE(fit.ok()) << fit.status().message();
+  EXPECT_EQ(fit->state_slot_bytes, input.cache_bytes.state_slot + 248320U * 2);
+  expect_consistent(*fit);
+}
+
 TEST(Fit, EveryAmountOfMemoryFitsOrIsRefused) {
   int refused = 0;
   for (size_t gib = 20; gib < 80; ++gib) {

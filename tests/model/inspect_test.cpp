@@ -49,6 +49,10 @@ KindFormats mixture(const std::string& name) {
   return formats;
 }
 
+WeightTraffic traffic_of(const ModelConfig& config, const KindFormats& formats) {
+  return plan_dummy_weights(config, formats).traffic();
+}
+
 // Gigabytes that a token reads, worked out by hand from the shapes.
 TEST(WeightTraffic, AgreesWithTheBooks) {
   struct Row {
@@ -60,31 +64,31 @@ TEST(WeightTraffic, AgreesWithTheBooks) {
   for (const Row& row : rows) {
     SCOPED_TRACE(row.mixture);
     const auto gigabytes = [&](const char* preset) {
-      return weight_traffic(config_of(preset), mixture(row.mixture)).bytes_per_step(1) / 1e9;
+      return traffic_of(config_of(preset), mixture(row.mixture)).bytes_per_step(1) / 1e9;
     };
     EXPECT_NEAR(gigabytes("397b"), row.gb_397b, 0.003 * row.gb_397b);
     EXPECT_NEAR(gigabytes("122b"), row.gb_122b, 0.003 * row.gb_122b);
     EXPECT_NEAR(gigabytes("35b"), row.gb_35b, 0.003 * row.gb_35b);
   }
   const KindFormats dense = {{TensorKind::mlp, WeightFormat::nvfp4}};
-  EXPECT_NEAR(weight_traffic(config_of("27b"), dense).bytes_per_step(1), 26.65e9, 0.1e9);
+  EXPECT_NEAR(traffic_of(config_of("27b"), dense).bytes_per_step(1), 26.65e9, 0.1e9);
 }
 
 TEST(WeightTraffic, CountsWeights) {
-  const WeightCounts counts = weight_counts(config_of("397b"));
+  const auto counts = plan_dummy_weights(config_of("397b"), {}, {.with_mtp = true}).weights_by_kind();
   EXPECT_NEAR(counts.at(TensorKind::attention), 1.573e9, 1e6);
   EXPECT_NEAR(counts.at(TensorKind::delta_net) + counts.at(TensorKind::delta_net_ab), 5.311e9, 5e6);
   EXPECT_NEAR(counts.at(TensorKind::routed_expert), 386.55e9, 1e7);
   EXPECT_NEAR(counts.at(TensorKind::shared_expert), 0.755e9, 1e6);
   EXPECT_NEAR(counts.at(TensorKind::router), 0.126e9, 1e6);
-  EXPECT_EQ(counts.at(TensorKind::lm_head), 248320.0 * 4096);
+  EXPECT_EQ(counts.at(TensorKind::lm_head), 248320 * 4096);
   EXPECT_NEAR(counts.at(TensorKind::mtp), 6.60e9, 1e7);
   EXPECT_FALSE(counts.contains(TensorKind::mlp));
-  EXPECT_NEAR(weight_counts(config_of("27b")).at(TensorKind::mlp), 17.11e9, 1e7);
+  EXPECT_NEAR(plan_dummy_weights(config_of("27b"), {}).weights_by_kind().at(TensorKind::mlp), 17.11e9, 1e7);
 }
 
 TEST(WeightTraffic, CountsDistinctExperts) {
-  const WeightTraffic traffic = weight_traffic(config_of("397b"), {});
+  const WeightTraffic traffic = traffic_of(config_of("397b"), {});
   EXPECT_DOUBLE_EQ(traffic.distinct_experts(1), 10);
   EXPECT_NEAR(traffic.distinct_experts(6), 57, 0.5);
   EXPECT_NEAR(traffic.distinct_experts(8), 75, 0.5);
@@ -93,7 +97,7 @@ TEST(WeightTraffic, CountsDistinctExperts) {
   EXPECT_NEAR(traffic.distinct_experts(1'000'000), 512, 1e-6);
   // All experts: everything is read once.
   EXPECT_NEAR(traffic.bytes_per_step(1'000'000), traffic.fixed_bytes + traffic.routed_bytes, 1);
-  const WeightTraffic dense = weight_traffic(config_of("27b"), {});
+  const WeightTraffic dense = traffic_of(config_of("27b"), {});
   EXPECT_EQ(dense.distinct_experts(8), 0);
   EXPECT_EQ(dense.bytes_per_step(8), dense.bytes_per_step(1));
 }
@@ -112,12 +116,13 @@ TEST(Inspect, AgreesWithTheConfig) {
       test::synthesize(directory / "model", {.shape = small_shape(is_moe), .formats = choices[i]});
       const auto found = inspect_checkpoint(test::open(directory / "model"));
       ASSERT_TRUE(found.ok()) << found.status().message();
-      const WeightTraffic expected = weight_traffic(found->config, choices[i]);
+      const WeightTraffic expected = traffic_of(found->config, choices[i]);
       EXPECT_NEAR(found->traffic.fixed_bytes, expected.fixed_bytes, 512);
       EXPECT_NEAR(found->traffic.routed_bytes, expected.routed_bytes, 512);
       double total = 0;
       double active = 0;
-      for (const auto& [kind, count] : weight_counts(found->config)) {
+      for (const auto& [kind, weights] : plan_dummy_weights(found->config, {}, {.with_mtp = true}).weights_by_kind()) {
+        const auto count = static_cast<double>(weights);
         if (kind == TensorKind::mtp) {
           EXPECT_NEAR(static_cast<double>(found->mtp_parameters), count, 100);
           continue;
@@ -189,7 +194,7 @@ TEST(Inspect, TiedEmbeddingIsTheHead) {
   const auto found = inspect_checkpoint(test::open(directory / "model"));
   ASSERT_TRUE(found.ok());
   EXPECT_FALSE(found->has_mtp);
-  EXPECT_DOUBLE_EQ(found->traffic.fixed_bytes, weight_traffic(found->config, {}).fixed_bytes);
+  EXPECT_DOUBLE_EQ(found->traffic.fixed_bytes, traffic_of(found->config, {}).fixed_bytes);
   EXPECT_GT(found->traffic.fixed_bytes, 224 * 64 * 2.0);
 }
 
@@ -235,6 +240,7 @@ TEST(Inspect, ReadsHeadersOnly) {
   EXPECT_EQ(found->parts[0].tensors, 20 * 512 * 3);
   EXPECT_EQ(found->parts[0].elements, int64_t{20} * 512 * 3 * 512 * 1024);
   EXPECT_NEAR(found->parts[0].bits_per_weight(), 4.5, 0.001);
+  EXPECT_THAT(found->complete.message(), ::testing::HasSubstr("model.embed_tokens.weight"));
 }
 
 TEST(StoredTensors, FollowTheFile) {

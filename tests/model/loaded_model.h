@@ -61,7 +61,7 @@ class LoadedModel {
     EXPECT_TRUE(text.ok() && *text) << "config.json";
     auto config = parse_config(**text, "config.json");
     EXPECT_TRUE(config.ok()) << config.status().message();
-    auto loaded = Model::load(*checkpoint, *config, *backend_);
+    auto loaded = Model::load(*checkpoint, *config, *backend_, {.plan = {.with_mtp = true}});
     EXPECT_TRUE(loaded.ok()) << loaded.status().message();
     model_ = std::move(*loaded);
     auto sequence = LoneSequence::create(*model_, kv_dtype, kTokensMax, kTokensMax, model_->has_mtp());

@@ -110,9 +110,20 @@ TEST_P(EveryChoice, OpensAndLoads) {
   ThreadPool pool(1);
   kernels::Workspace workspace;
   const auto backend = kernels::cpu::make_backend({kernels::Compute::bf16, &pool, &workspace});
-  const auto model = Model::load(checkpoint, config, *backend);
+  size_t done = 0, total = 0;
+  const auto note = [&](size_t d, size_t t) {
+    EXPECT_GE(d, done);
+    done = d;
+    total = t;
+  };
+  const auto model = Model::load(checkpoint, config, *backend, {.plan = {.with_mtp = true}, .progress = note});
   ASSERT_TRUE(model.ok()) << model.status().message();
   EXPECT_EQ((*model)->has_mtp(), shape.mtp_num_hidden_layers > 0);
+  const auto plan = plan_weights(checkpoint, config, {.with_mtp = true});
+  ASSERT_TRUE(plan.ok()) << plan.status().message();
+  EXPECT_EQ(plan->placed_bytes(*backend), backend->weight_bytes());
+  EXPECT_EQ(plan->stored_bytes(), total);
+  EXPECT_EQ(done, total);
 }
 
 TEST_P(EveryChoice, StoresKindsAsAsked) {

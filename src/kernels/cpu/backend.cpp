@@ -11,6 +11,7 @@
 #include "kernels/embed.h"
 #include "kernels/linear.h"
 #include "kernels/moe.h"
+#include "kernels/source_matrices.h"
 #include "kernels/weight.h"
 
 namespace tessera::kernels::cpu {
@@ -101,6 +102,12 @@ class CpuBackend final : public kernels::Backend {
   Expected<std::unique_ptr<Head>> load(const HeadSource& source) override;
   Expected<std::unique_ptr<MtpInput>> load(const MtpInputSource& source) override;
   [[nodiscard]] size_t weight_bytes() const override { return weight_bytes_; }
+  [[nodiscard]] size_t weight_bytes(const BlockSource& source) const override;
+  /// The mapped file is read as it is packed.
+  Status read_ahead(const format::Checkpoint& /*checkpoint*/,
+                    std::span<const BlockSource* const> /*sources*/) override {
+    return {};
+  }
 
   [[nodiscard]] CacheBytes cache_bytes(const CacheShape& shape) const override { return cpu::cache_bytes(shape); }
   Expected<std::unique_ptr<kernels::Cache>> make_cache(const CacheShape& shape) override {
@@ -134,6 +141,16 @@ class CpuBackend final : public kernels::Backend {
 
 // ---- loading ----
 
+size_t CpuBackend::weight_bytes(const BlockSource& source) const {
+  size_t bytes = 0;
+  for_each_matrix(source, [&](const MatrixSource& matrix, MatrixUse) {
+    int64_t rows = 0;
+    for (const format::MatrixView& part : matrix.parts) rows += part.rows;
+    bytes += packed_bytes(matrix.parts[0].format, rows, matrix.parts[0].cols);
+  });
+  return bytes;
+}
+
 Status CpuBackend::pack(const MatrixSource& source, Weight& weight) {
   for (const format::MatrixView& part : source.parts) {
     if (part.data != nullptr) continue;
@@ -145,7 +162,7 @@ Status CpuBackend::pack(const MatrixSource& source, Weight& weight) {
   auto packed = pack_weight(context_, source.parts);
   if (!packed.ok()) return packed.status().with_context(source.name);
   weight = *std::move(packed);
-  weight_bytes_ += weight.data.size();
+  weight_bytes_ += weight.data.size() + weight.alpha.size() * sizeof(float);
   return {};
 }
 

@@ -28,6 +28,8 @@ __device__ PartRow find_row(const PackArgs& args, int64_t strip, int row_in_stri
   return {};
 }
 
+__device__ void note_bad(const PackArgs& args) { atomicMin(args.first_bad, args.number); }
+
 // ---- 4-bit codes ----
 
 /// Scale byte of (row, group) of a part, 0 outside it. Notes what pack_atoms refuses.
@@ -35,7 +37,7 @@ __device__ uint32_t scale_at(const PackArgs& args, const PartRow& from, int64_t 
   if (from.part == nullptr || group >= groups) return 0;
   const auto byte = static_cast<uint32_t>(from.part->scales[from.row * groups + group]);
   const bool bad = args.shape.format == WeightFormat::nvfp4 ? (byte & 0x7fU) == 0x7fU : byte > kUe8m0MaxCode;
-  if (bad) *args.bad_scale = 1;
+  if (bad) note_bad(args);
   return byte;
 }
 
@@ -92,7 +94,7 @@ __device__ void load_bf16(const PackArgs& args, const PartRow& from, int64_t k, 
     } else {
       pairs[i] = words[i];
     }
-    if ((pairs[i] & 0x7f80U) == 0x7f80U || (pairs[i] & 0x7f800000U) == 0x7f800000U) *args.bad_scale = 1;
+    if ((pairs[i] & 0x7f80U) == 0x7f80U || (pairs[i] & 0x7f800000U) == 0x7f800000U) note_bad(args);
   }
 }
 
@@ -122,7 +124,7 @@ __device__ void pack_fp8(const PackArgs& args, int64_t strip, int64_t k0, int la
       const auto* from = reinterpret_cast<const uint32_t*>(rows[row].part->data + rows[row].row * args.shape.cols + k);
       for (int mma = 0; mma < 2; ++mma) {
         for (int byte = 0; byte < 4; ++byte) {
-          if ((from[mma] >> (8 * byte) & 0x7fU) == 0x7fU) *args.bad_scale = 1;
+          if ((from[mma] >> (8 * byte) & 0x7fU) == 0x7fU) note_bad(args);
         }
         words[row][mma] = __byte_perm(from[mma], 0, 0x3120);
       }

@@ -22,7 +22,8 @@ struct PackArgs {
   AtomPart parts[kAtomPartsMax];              // as pack_atoms takes them: stacked, or two that are interleaved
   int part_count = 1;
   std::byte* out = nullptr;      // atom_matrix_bytes(shape), 16-byte aligned
-  int32_t* bad_scale = nullptr;  // out: becomes 1 for a scale or weight that pack_atoms refuses; never cleared here
+  int32_t number = 0;            // of this matrix
+  int32_t* first_bad = nullptr;  // out: the least number of a matrix with a scale or weight that pack_atoms refuses
 };
 
 /// The bytes of pack_atoms (kernels/atom.h).

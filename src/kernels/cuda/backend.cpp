@@ -11,6 +11,7 @@
 #include "kernels/cuda/blocks.h"
 #include "kernels/cuda/delta_net.h"
 #include "kernels/cuda/dense.h"
+#include "kernels/cuda/device_bytes.h"
 #include "kernels/cuda/embed.h"
 #include "kernels/cuda/moe.h"
 #include "kernels/cuda/norm.h"
@@ -60,6 +61,10 @@ class CudaBackend : public kernels::Backend {
   Expected<std::unique_ptr<Head>> load(const HeadSource& s) override { return load_as<Head>(s); }
   Expected<std::unique_ptr<MtpInput>> load(const MtpInputSource& s) override { return load_as<MtpInput>(s); }
   [[nodiscard]] size_t weight_bytes() const override { return uploader_.weight_bytes(); }
+  [[nodiscard]] size_t weight_bytes(const BlockSource& source) const override { return device_bytes(source); }
+  Status read_ahead(const format::Checkpoint& checkpoint, std::span<const BlockSource* const> sources) override {
+    return uploader_.read_ahead(checkpoint, sources);
+  }
 
   [[nodiscard]] CacheBytes cache_bytes(const CacheShape& shape) const override { return cuda::cache_bytes(shape); }
   Expected<std::unique_ptr<kernels::Cache>> make_cache(const CacheShape& shape) override;
@@ -81,6 +86,7 @@ class CudaBackend : public kernels::Backend {
   template <typename Base, typename Source>
   Expected<std::unique_ptr<Base>> load_as(const Source& source) {
     TESSERA_ASSIGN_OR_RETURN(auto block, load_block(uploader_, source));
+    TESSERA_RETURN_IF_ERROR(uploader_.settle());
     return std::unique_ptr<Base>(std::move(block));
   }
   DenseArgs rows_of(const Pass& pass, int64_t depth) const;
@@ -484,6 +490,10 @@ class PlanningBackend final : public CudaBackend {
   Expected<std::unique_ptr<Embedding>> load(const EmbeddingSource& s) override { return plan_as<Embedding>(s); }
   Expected<std::unique_ptr<Head>> load(const HeadSource& s) override { return plan_as<Head>(s); }
   Expected<std::unique_ptr<MtpInput>> load(const MtpInputSource& s) override { return plan_as<MtpInput>(s); }
+  Status read_ahead(const format::Checkpoint& /*checkpoint*/,
+                    std::span<const BlockSource* const> /*sources*/) override {
+    return {};
+  }
   Expected<std::unique_ptr<kernels::Cache>> make_cache(const CacheShape& shape) override {
     return std::unique_ptr<kernels::Cache>(Cache::nowhere(shape));
   }

@@ -7,7 +7,7 @@
 
 namespace tessera::kernels::cuda {
 
-Expected<DeviceBuffer> DeviceBuffer::create(size_t bytes, int fill) {
+Expected<DeviceBuffer> DeviceBuffer::allocate(size_t bytes) {
   DeviceBuffer buffer;
   buffer.bytes = std::max<size_t>(bytes, 16);
   const cudaError_t code = cudaMalloc(buffer.memory.fill(), buffer.bytes);
@@ -18,6 +18,11 @@ Expected<DeviceBuffer> DeviceBuffer::create(size_t bytes, int fill) {
                  free, total);
   }
   TESSERA_RETURN_IF_ERROR(device::cuda_status(code, "cudaMalloc"));
+  return buffer;
+}
+
+Expected<DeviceBuffer> DeviceBuffer::create(size_t bytes, int fill) {
+  TESSERA_ASSIGN_OR_RETURN(DeviceBuffer buffer, allocate(bytes));
   TESSERA_CUDA_RETURN_IF_ERROR(cudaMemset(buffer.memory.get(), fill, buffer.bytes));
   TESSERA_CUDA_RETURN_IF_ERROR(cudaDeviceSynchronize());
   return buffer;

@@ -24,6 +24,8 @@ struct DeviceBuffer {
   static Expected<DeviceBuffer> create(size_t bytes, int fill = 0);
   /// Addresses without memory, of no other buffer.
   static DeviceBuffer nowhere(size_t bytes);
+  /// Of any content, without waiting.
+  static Expected<DeviceBuffer> allocate(size_t bytes);
 
   template <typename T>
   [[nodiscard]] T* as(size_t offset_bytes = 0) const {

@@ -85,24 +85,6 @@ Status check_elements(const format::MatrixView& m) {
   return {};
 }
 
-Status check_values(const format::MatrixView& m) {
-  if (!four_bits(m.format)) return check_elements(m);
-  const int64_t groups = m.cols / plan::scale_group(m.format);
-  const bool nvfp4 = m.format == WeightFormat::nvfp4;
-  for (int64_t i = 0; i < m.rows * groups; ++i) {
-    const auto code = static_cast<uint8_t>(m.block_scales[i]);
-    const int64_t row = i / groups, col = i % groups * plan::scale_group(m.format);
-    if (nvfp4 ? (code & 0x7fU) == 0x7fU : code == 0xffU) {
-      return error(StatusCode::corrupt_data, "the block scale of row {}, columns from {} is NaN", row, col);
-    }
-    if (!nvfp4 && code > kUe8m0MaxCode) {
-      return error(StatusCode::unsupported, "the block scale of row {}, columns from {} is 2^{}; at most 2^{} is", row,
-                   col, code - 127, kUe8m0MaxCode - 127);
-    }
-  }
-  return {};
-}
-
 struct PartRow {
   const format::MatrixView* part = nullptr;  // null: padding
   int64_t row = 0;
@@ -122,6 +104,24 @@ PartRow find_row(std::span<const format::MatrixView> parts, const AtomShape& sha
 }
 
 }  // namespace
+
+Status check_weights(const format::MatrixView& m) {
+  if (!four_bits(m.format)) return check_elements(m);
+  const int64_t groups = m.cols / plan::scale_group(m.format);
+  const bool nvfp4 = m.format == WeightFormat::nvfp4;
+  for (int64_t i = 0; i < m.rows * groups; ++i) {
+    const auto code = static_cast<uint8_t>(m.block_scales[i]);
+    const int64_t row = i / groups, col = i % groups * plan::scale_group(m.format);
+    if (nvfp4 ? (code & 0x7fU) == 0x7fU : code == 0xffU) {
+      return error(StatusCode::corrupt_data, "the block scale of row {}, columns from {} is NaN", row, col);
+    }
+    if (!nvfp4 && code > kUe8m0MaxCode) {
+      return error(StatusCode::unsupported, "the block scale of row {}, columns from {} is 2^{}; at most 2^{} is", row,
+                   col, code - 127, kUe8m0MaxCode - 127);
+    }
+  }
+  return {};
+}
 
 Expected<AtomShape> atom_shape(std::span<const format::MatrixView> parts, RowOrder order) {
   const size_t most = order == RowOrder::interleaved ? 2 : size_t{kAtomPartsMax};
@@ -149,7 +149,7 @@ Expected<AtomShape> atom_shape(std::span<const format::MatrixView> parts, RowOrd
 
 Status pack_atoms(std::span<const format::MatrixView> parts, std::byte* out, RowOrder order) {
   TESSERA_ASSIGN_OR_RETURN(const AtomShape shape, atom_shape(parts, order));
-  for (const format::MatrixView& part : parts) TESSERA_RETURN_IF_ERROR(check_values(part));
+  for (const format::MatrixView& part : parts) TESSERA_RETURN_IF_ERROR(check_weights(part));
   std::memset(out, 0, atom_matrix_bytes(shape));
   for (int64_t strip = 0; strip < strips(shape); ++strip) {
     for (int row = 0; row < kAtomRows; ++row) {

@@ -8,8 +8,10 @@ namespace {
 
 struct Packed {
   std::vector<std::byte> atoms;
-  bool refused;
+  int32_t first_bad;
 };
+
+constexpr int32_t kNumber = 3, kLaterBad = 7;
 
 Packed pack_on_gpu(const std::vector<RandomMatrix>& parts, const AtomShape& shape) {
   PackArgs args;
@@ -24,11 +26,12 @@ Packed pack_on_gpu(const std::vector<RandomMatrix>& parts, const AtomShape& shap
     args.parts[i] = {memory[2 * i].get(), memory[2 * i + 1].get(), m.rows};
   }
   const OnDevice<std::byte> out(std::vector<std::byte>(atom_matrix_bytes(shape), std::byte{0xee}));
-  const OnDevice<int32_t> bad(std::vector<int32_t>{0});
+  const OnDevice<int32_t> bad(std::vector<int32_t>{kLaterBad});
   args.out = out.get();
-  args.bad_scale = bad.get();
+  args.number = kNumber;
+  args.first_bad = bad.get();
   run_on_stream([&](const device::Queue& queue) { return pack_atoms(args, queue.stream); });
-  return {out.read(), bad.read()[0] != 0};
+  return {out.read(), bad.read()[0]};
 }
 
 void expect_packed(const std::vector<RandomMatrix>& parts, RowOrder order) {
@@ -40,7 +43,7 @@ void expect_packed(const std::vector<RandomMatrix>& parts, RowOrder order) {
   ASSERT_TRUE(kernels::pack_atoms(views, want.data(), order).ok());
   const Packed got = pack_on_gpu(parts, *shape);
   EXPECT_EQ(got.atoms, want) << format::name(parts[0].format) << ", " << parts.size() << " parts";
-  EXPECT_FALSE(got.refused);
+  EXPECT_EQ(got.first_bad, kLaterBad);
 }
 
 TEST(AtomGpu, AtomsAreThoseOfTheCpu) {
@@ -65,7 +68,7 @@ TEST(AtomGpu, WeightsThatAreNotFiniteAreNoted) {
     } else {
       m.block_scales[5] = std::byte{0xff};
     }
-    EXPECT_TRUE(pack_on_gpu({m}, {atom_format(format), 16, 64, 1}).refused) << format::name(format);
+    EXPECT_EQ(pack_on_gpu({m}, {atom_format(format), 16, 64, 1}).first_bad, kNumber) << format::name(format);
   }
 }
 

@@ -1,0 +1,157 @@
+#include "format/read_ahead.h"
+
+#include <fcntl.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include "base/check.h"
+#include "format/printable.h"
+
+namespace tessera::format {
+namespace {
+
+/// pread of all of it; the number of bytes that were there.
+ssize_t read_all(int fd, std::byte* to, size_t size, uint64_t offset) {
+  size_t done = 0;
+  while (done < size) {
+    const ssize_t count = ::pread(fd, to + done, size - done, static_cast<off_t>(offset + done));
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) return -1;
+    if (count == 0) break;
+    done += static_cast<size_t>(count);
+  }
+  return static_cast<ssize_t>(done);
+}
+
+/// As many bytes from the beginning as the page cache holds; 0 where that cannot be asked.
+size_t read_cached(int fd, std::byte* to, size_t size, uint64_t offset) {
+  size_t done = 0;
+#if defined(RWF_NOWAIT)
+  while (done < size) {
+    const iovec part{to + done, size - done};
+    const ssize_t count = ::preadv2(fd, &part, 1, static_cast<off_t>(offset + done), RWF_NOWAIT);
+    if (count <= 0) break;
+    done += static_cast<size_t>(count);
+  }
+#else
+  (void)fd, (void)to, (void)size, (void)offset;
+#endif
+  return done;
+}
+
+std::vector<FileRange> cut(const std::vector<FileRange>& ranges) {
+  std::vector<FileRange> pieces;
+  for (const FileRange& range : ranges) {
+    for (size_t done = 0; done < range.bytes;) {
+      const uint64_t offset = range.offset + done;
+      // Cuts are at multiples of a piece in the file, so that direct reads overlap by nothing.
+      const size_t room = ReadAhead::kPieceBytes - offset % ReadAhead::kPieceBytes;
+      const size_t bytes = std::min(range.bytes - done, room);
+      pieces.push_back({range.file, offset, bytes});
+      done += bytes;
+    }
+  }
+  return pieces;
+}
+
+}  // namespace
+
+ReadAhead::ReadAhead(std::vector<std::filesystem::path> files, std::vector<FileRange> ranges, std::span<std::byte> ring,
+                     const Options& options)
+    : pieces_(cut(ranges)), ring_(ring), slots_(ring.size() / kSlotBytes) {
+  TESSERA_CHECK(!slots_.empty() && reinterpret_cast<uintptr_t>(ring.data()) % kAlignment == 0);
+  for (auto& path : files) files_.push_back({.path = std::move(path)});
+  open_files(options.direct);
+  for (int i = 0; i < options.threads; ++i) threads_.emplace_back([this] { work(); });
+}
+
+ReadAhead::~ReadAhead() {
+  {
+    const std::lock_guard lock(mutex_);
+    stop_ = true;
+  }
+  freed_.notify_all();
+  for (std::thread& thread : threads_) thread.join();
+  for (const File& file : files_) {
+    if (file.cached >= 0) ::close(file.cached);
+    if (file.direct >= 0) ::close(file.direct);
+  }
+}
+
+void ReadAhead::open_files(bool direct) {
+  for (File& file : files_) {
+    file.cached = ::open(file.path.c_str(), O_RDONLY | O_CLOEXEC);
+    if (file.cached < 0 && failure_.ok()) {
+      failure_ = error(StatusCode::unavailable, "{}: cannot open the file again: {}", printable(file.path.string()),
+                       std::strerror(errno));
+    }
+#if defined(O_DIRECT)
+    if (direct) file.direct = ::open(file.path.c_str(), O_RDONLY | O_CLOEXEC | O_DIRECT);  // -1: it cannot
+#endif
+  }
+}
+
+void ReadAhead::work() {
+  std::unique_lock lock(mutex_);
+  while (true) {
+    freed_.wait(lock, [&] {
+      return stop_ || !failure_.ok() || started_ == pieces_.size() || started_ < released_ + slots_.size();
+    });
+    if (stop_ || !failure_.ok() || started_ == pieces_.size()) return;
+    const size_t piece = started_++;
+    const size_t slot = piece % slots_.size();
+    lock.unlock();
+    size_t begin = 0;
+    const Status status = read(pieces_[piece], ring_.data() + slot * kSlotBytes, begin);
+    lock.lock();
+    if (!status.ok() && failure_.ok()) failure_ = status;
+    slots_[slot] = {.ready = piece + 1, .begin = begin};
+    filled_.notify_all();
+    if (!status.ok()) freed_.notify_all();
+  }
+}
+
+/// Fills a slot: the piece's bytes begin at `begin`, as far from a multiple of kAlignment as in the file.
+Status ReadAhead::read(const FileRange& piece, std::byte* slot, size_t& begin) {
+  const File& file = files_[piece.file];
+  begin = piece.offset % kAlignment;
+  std::byte* const to = slot + begin;
+  size_t done = read_cached(file.cached, to, piece.bytes, piece.offset);
+  if (done < piece.bytes && file.direct >= 0) {
+    const size_t first = (begin + done) / kAlignment * kAlignment;
+    const size_t last = (begin + piece.bytes + kAlignment - 1) / kAlignment * kAlignment;
+    const ssize_t count = read_all(file.direct, slot + first, last - first, piece.offset - begin + first);
+    if (count > 0) done = std::min(piece.bytes, std::max(done, first + static_cast<size_t>(count) - begin));
+  }
+  if (done == piece.bytes) return {};
+  const ssize_t count = read_all(file.cached, to + done, piece.bytes - done, piece.offset + done);
+  if (count >= 0 && done + static_cast<size_t>(count) == piece.bytes) return {};
+  return error(StatusCode::unavailable, "{}: cannot read {} bytes at {}: {}", printable(file.path.string()),
+               piece.bytes, piece.offset, count < 0 ? std::strerror(errno) : "the file has become shorter");
+}
+
+Expected<ReadAhead::Piece> ReadAhead::next() {
+  std::unique_lock lock(mutex_);
+  TESSERA_CHECK_LT(taken_, pieces_.size());
+  TESSERA_CHECK_LT(taken_, released_ + slots_.size());
+  const size_t slot = taken_ % slots_.size();
+  filled_.wait(lock, [&] { return !failure_.ok() || slots_[slot].ready == taken_ + 1; });
+  if (!failure_.ok()) return failure_;
+  const std::byte* const bytes = ring_.data() + slot * kSlotBytes + slots_[slot].begin;
+  return Piece{.bytes = {bytes, pieces_[taken_++].bytes}, .slot = slot};
+}
+
+void ReadAhead::release() {
+  {
+    const std::lock_guard lock(mutex_);
+    TESSERA_CHECK_LT(released_, taken_);
+    ++released_;
+  }
+  freed_.notify_one();
+}
+
+}  // namespace tessera::format

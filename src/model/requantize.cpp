@@ -1,0 +1,54 @@
+#include "model/requantize.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+
+#include "format/decode.h"
+#include "format/quantize.h"
+
+namespace tessera::model {
+
+Expected<format::MatrixView> Requantizer::requantize(const format::MatrixView& view) {
+  constexpr int64_t kChunkRows = 16;
+  if (!pool_) pool_.emplace(default_thread_count());
+  const auto rows = static_cast<size_t>(view.rows), cols = static_cast<size_t>(view.cols);
+  Matrix& matrix = matrices_.emplace_back();
+  matrix.codes.resize(rows * cols);
+  matrix.scales.resize(rows);
+  std::atomic<bool> finite{true};
+  pool_->run_chunks((view.rows + kChunkRows - 1) / kChunkRows, [&](int64_t chunk, int) {
+    std::vector<float> values(cols);
+    format::QuantizationError ignored;
+    for (int64_t row = chunk * kChunkRows; row < std::min(view.rows, (chunk + 1) * kChunkRows); ++row) {
+      format::decode_row(view, row, values);
+      float amax = 0;
+      bool row_finite = true;
+      for (const float value : values) {
+        row_finite = row_finite && std::isfinite(value);
+        amax = std::max(amax, std::abs(value));
+      }
+      if (!row_finite) {
+        finite.store(false, std::memory_order_relaxed);
+        continue;
+      }
+      const auto r = static_cast<size_t>(row);
+      matrix.scales[r] = format::fp8_tensor_scale(amax);
+      format::quantize_row(format::WeightFormat::fp8_e4m3, format::ScaleChoice::amax, matrix.scales[r], values,
+                           matrix.codes.data() + r * cols, nullptr, ignored);
+    }
+  });
+  if (!finite) {
+    TESSERA_RETURN_IF_ERROR(format::max_magnitude(view).status());
+    return error(StatusCode::corrupt_data, "a weight was NaN or infinite, and then finite: was the file changed?");
+  }
+  format::MatrixView result;
+  result.format = format::WeightFormat::fp8_e4m3;
+  result.rows = view.rows;
+  result.cols = view.cols;
+  result.data = matrix.codes.data();
+  result.row_scales = matrix.scales;
+  return result;
+}
+
+}  // namespace tessera::model

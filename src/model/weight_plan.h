@@ -1,0 +1,103 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/status.h"
+#include "format/checkpoint.h"
+#include "kernels/backend.h"
+#include "model/config.h"
+#include "model/tensor_kind.h"
+
+// What a model loads: one list, made from config and headers before a byte of a weight is read. The fit report adds up
+// its bytes on a backend, the loader goes through it in order, dummy weights are such a list without files, and the
+// bytes that a step reads are counted from it.
+namespace tessera::model {
+
+/// A matrix or a vector that a model loads, and where the source of its block takes it.
+struct Placement {
+  std::string name;  // canonical: a linear module, one of fused experts' tensors, or a vector's tensor
+  TensorKind kind = TensorKind::small;
+  // One of the two, in PlannedBlock::source:
+  format::MatrixView* matrix = nullptr;
+  std::vector<float>* vector = nullptr;
+  /// Of a matrix: as the checkpoint has it, without scales (Checkpoint::stored_matrix); `*matrix` is as it is loaded.
+  format::MatrixView stored;
+  bool fused = false;       // an expert of a tensor that holds all of them
+  bool requantize = false;  // to FP8, when it is loaded
+  int64_t weights = 0;
+  size_t stored_bytes = 0;  // scales of blocks included
+};
+
+/// A block of the model as a backend will load it. `source` has its matrices' formats and sizes, and, of a checkpoint,
+/// where their bytes are; scales and the values of vectors come when it is loaded.
+struct PlannedBlock {
+  kernels::BlockSource source;
+  bool mtp = false;
+  std::vector<Placement> placements;
+};
+
+/// The weight bytes that a decode step reads; the bandwidth floor's numerator. The embedding rows (some KB a token)
+/// and the MTP head are left out.
+struct WeightTraffic {
+  double fixed_bytes = 0;   // read once a step: attention, Gated DeltaNet, shared experts, routers, head, norms
+  double routed_bytes = 0;  // all routed experts of all layers
+  int experts = 0;          // 0 in dense models
+  int experts_per_token = 0;
+
+  /// Experts that a layer reads for `batch` tokens that choose independently: E (1 - (1 - k / E)^batch).
+  [[nodiscard]] double distinct_experts(int64_t batch) const;
+  /// Bytes of a step of `batch` tokens, one per sequence.
+  [[nodiscard]] double bytes_per_step(int64_t batch) const;
+};
+
+struct WeightPlan {
+  ModelConfig config;
+  std::vector<std::unique_ptr<PlannedBlock>> blocks;  // in the order of loading: embedding, layers, head, MTP head
+
+  /// visit(block, placement) for all of it.
+  template <typename Visit>
+  void for_each(Visit visit) const {
+    for (const auto& block : blocks) {
+      for (const Placement& placement : block->placements) visit(*block, placement);
+    }
+  }
+  /// Bytes of what is loaded, as they are stored.
+  [[nodiscard]] size_t stored_bytes() const;
+  /// What becomes FP8 when it is loaded: so many matrices, of so many bytes as they are stored.
+  struct Requantized {
+    int matrices = 0;
+    size_t stored_bytes = 0;
+  };
+  [[nodiscard]] Requantized requantized() const;
+  /// Bytes that it will take on `backend`.
+  [[nodiscard]] size_t placed_bytes(const kernels::Backend& backend) const;
+  /// What a step reads, with matrices in the formats that they are loaded in.
+  [[nodiscard]] WeightTraffic traffic() const;
+  /// Weights that a token meets: all but embedding rows, MTP head and the experts that it does not visit.
+  [[nodiscard]] double active_weights() const;
+  /// Weights of each kind; all of the MTP head, its norms too, under `mtp`.
+  [[nodiscard]] std::map<TensorKind, int64_t> weights_by_kind() const;
+};
+
+struct PlanOptions {
+  /// The MTP head too, if the checkpoint has one: only for who drafts with it.
+  bool with_mtp = false;
+  /// BF16, F16 and F32 projections of attention, Gated DeltaNet and shared experts become FP8, a scale a row.
+  bool requantize_projections = false;
+};
+
+/// The list of a checkpoint; `checkpoint` must outlive it. Headers alone are read. Errors name the tensor, what was
+/// found and what was expected.
+Expected<WeightPlan> plan_weights(const format::Checkpoint& checkpoint, const ModelConfig& config,
+                                  const PlanOptions& options = {});
+
+/// The list of a model without a checkpoint: each matrix in the format of its kind, BF16 where none is listed, vectors
+/// in BF16.
+WeightPlan plan_dummy_weights(const ModelConfig& config, const KindFormats& formats, const PlanOptions& options = {});
+
+}  // namespace tessera::model

@@ -1,0 +1,138 @@
+#include "model/weight_plan.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "damaged_weights.h"
+#include "kernels/cpu/backend.h"
+#include "model/model.h"
+
+namespace tessera::model {
+namespace {
+
+using format::WeightFormat;
+using test::TempDirectory;
+using ::testing::HasSubstr;
+
+using test::small_shape;
+
+constexpr KindFormats::value_type kRouted{TensorKind::routed_expert, WeightFormat::nvfp4};
+
+/// Placements as text: name, format and size of each, block by block.
+std::vector<std::string> lines_of(const WeightPlan& plan) {
+  std::vector<std::string> lines;
+  for (const auto& block : plan.blocks) {
+    for (const Placement& p : block->placements) {
+      lines.push_back(p.vector != nullptr ? fmt::format("{} {}", p.name, p.vector->size())
+                                          : fmt::format("{} {} [{}, {}]", p.name, format::name(p.matrix->format),
+                                                        p.matrix->rows, p.matrix->cols));
+    }
+    lines.push_back(fmt::format("block of source {}{}", block->source.index(), block->mtp ? ", MTP" : ""));
+  }
+  return lines;
+}
+
+TEST(WeightPlan, OfACheckpointAndWithoutOneAreTheSameList) {
+  for (const bool is_moe : {true, false}) {
+    const TempDirectory directory;
+    const KindFormats formats = {
+        kRouted, {TensorKind::attention, WeightFormat::fp8_e4m3}, {TensorKind::mlp, WeightFormat::mxfp4}};
+    test::synthesize(directory / "model", {.shape = small_shape(is_moe), .formats = formats});
+    const auto checkpoint = test::open(directory / "model");
+    const auto config = synth_config(small_shape(is_moe));
+    ASSERT_TRUE(config.ok());
+    for (const bool with_mtp : {true, false}) {
+      const auto plan = plan_weights(checkpoint, *config, {.with_mtp = with_mtp});
+      ASSERT_TRUE(plan.ok()) << plan.status().message();
+      const WeightPlan dummy = plan_dummy_weights(*config, formats, {.with_mtp = with_mtp});
+      EXPECT_EQ(lines_of(*plan), lines_of(dummy));
+      EXPECT_EQ(plan->stored_bytes(), dummy.stored_bytes());
+      EXPECT_EQ(plan->traffic().bytes_per_step(8), dummy.traffic().bytes_per_step(8));
+      EXPECT_EQ(plan->traffic().bytes_per_step(8), plan_dummy_weights(*config, formats).traffic().bytes_per_step(8));
+      EXPECT_EQ(plan->blocks.back()->mtp, with_mtp);
+    }
+  }
+}
+
+TEST(WeightPlan, KnowsWhereBytesLie) {
+  const TempDirectory directory;
+  test::synthesize(directory / "model", {.shape = small_shape(), .formats = {kRouted}, .shard_bytes_max = 100'000});
+  const auto checkpoint = test::open(directory / "model");
+  ASSERT_GT(checkpoint.shards().size(), 1U);
+  const auto config = synth_config(small_shape());
+  const auto plan = plan_weights(checkpoint, *config);
+  ASSERT_TRUE(plan.ok()) << plan.status().message();
+  size_t matrices = 0;
+  for (const auto& block : plan->blocks) {
+    for (const Placement& p : block->placements) {
+      if (p.matrix == nullptr) continue;
+      const size_t bytes = static_cast<size_t>(p.stored.rows) * format::row_bytes(p.stored.format, p.stored.cols);
+      const auto place = checkpoint.place({p.stored.data, bytes});
+      ASSERT_TRUE(place) << p.name;
+      const auto file = checkpoint.shards()[place->shard]->mapping();
+      EXPECT_EQ(file.data() + place->offset, p.stored.data);
+      ++matrices;
+    }
+  }
+  EXPECT_EQ(matrices, 2U + 4 * (1 + 5 * 3 + 3 + 1) + 3 * 5 + 4);
+  const std::byte elsewhere{};
+  EXPECT_FALSE(checkpoint.place({&elsewhere, 1}));
+}
+
+TEST(WeightPlan, SaysWhatIsMissingOrOfAnotherSize) {
+  const TempDirectory directory;
+  test::synthesize(directory / "model", {.shape = small_shape()});
+  SynthShape other = small_shape();
+  other.moe_intermediate_size = 64;
+  auto plan = plan_weights(test::open(directory / "model"), *synth_config(other));
+  EXPECT_THAT(plan.status().message(), HasSubstr("gate_proj is [32, 64], expected [64, 64] from config.json"));
+  other = small_shape();
+  other.num_experts = 6;
+  plan = plan_weights(test::open(directory / "model"), *synth_config(other));
+  EXPECT_THAT(plan.status().message(), HasSubstr("mlp.gate is [5, 64], expected [6, 64]"));
+  test::rewrite(directory / "model", [](auto& tensors) { tensors.erase("model.language_model.norm.weight"); });
+  plan = plan_weights(test::open(directory / "model"), *synth_config(small_shape()));
+  EXPECT_THAT(plan.status().message(), HasSubstr("no tensor 'model.norm.weight'"));
+}
+
+/// The GPU's loader is held to the same list (loading_gpu_test.cpp).
+TEST(LoadWeights, NamesWhatCannotBe) {
+  ThreadPool pool(2);
+  kernels::Workspace workspace;
+  const auto config = synth_config(test::damaged_shape());
+  for (const test::Damage& damage : test::damages()) {
+    SCOPED_TRACE(damage.what);
+    for (const bool sound : {true, false}) {
+      const TempDirectory directory;
+      test::write_damaged(directory / "model", damage, sound);
+      const auto backend = kernels::cpu::make_backend({kernels::Compute::bf16, &pool, &workspace});
+      const Status status = Model::load(test::open(directory / "model"), *config, *backend).status();
+      EXPECT_EQ(status.ok(), sound) << status.message();
+      if (sound) continue;
+      EXPECT_EQ(status.code(), StatusCode::corrupt_data);
+      EXPECT_THAT(status.message(), HasSubstr(damage.named));
+    }
+  }
+}
+
+/// Whatever else is there, what nobody drafts with is not loaded.
+TEST(LoadWeights, LeavesTheMtpHeadUnlessAskedFor) {
+  const TempDirectory directory;
+  test::synthesize(directory / "model", {.shape = small_shape()});
+  const auto checkpoint = test::open(directory / "model");
+  const auto config = synth_config(small_shape());
+  ThreadPool pool(2);
+  kernels::Workspace workspace;
+  size_t bytes[2] = {};
+  for (const bool with_mtp : {false, true}) {
+    const auto backend = kernels::cpu::make_backend({kernels::Compute::bf16, &pool, &workspace});
+    const auto model = Model::load(checkpoint, *config, *backend, {.plan = {.with_mtp = with_mtp}});
+    ASSERT_TRUE(model.ok()) << model.status().message();
+    EXPECT_EQ((*model)->has_mtp(), with_mtp);
+    bytes[with_mtp ? 1 : 0] = backend->weight_bytes();
+  }
+  EXPECT_LT(bytes[0], bytes[1]);
+}
+
+}  // namespace
+}  // namespace tessera::model

@@ -1,0 +1,178 @@
+#include "model/weight_profile.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "checkpoint_files.h"
+#include "model/loaded_model.h"
+#include "model/requantize.h"
+
+namespace tessera::model {
+namespace {
+
+using format::Dialect;
+using format::WeightFormat;
+using test::TempDirectory;
+using ::testing::HasSubstr;
+
+/// Named mixtures, and single formats of routed experts and MLPs.
+std::vector<std::pair<std::string, KindFormats>> mixtures() {
+  std::vector<std::pair<std::string, KindFormats>> all;
+  for (const char* name : {"p1", "v2", "p6"}) all.emplace_back(name, *profile_formats(name));
+  for (const WeightFormat format : {WeightFormat::mxfp4, WeightFormat::fp8_e4m3}) {
+    all.emplace_back(format::name(format), KindFormats{{TensorKind::routed_expert, format}, {TensorKind::mlp, format}});
+  }
+  all.emplace_back("bf16", KindFormats{});
+  return all;
+}
+
+std::vector<float> logits_of(const std::string& directory) {
+  LoadedModel model(directory, kernels::Compute::bf16);
+  std::vector<int32_t> tokens(20);
+  for (size_t i = 0; i < tokens.size(); ++i) tokens[i] = static_cast<int32_t>(i * 37 % model.vocab());
+  return model.step(tokens, 0, kernels::RowClass::prefill);
+}
+
+TEST(WeightProfile, EveryMixtureLoadsAndIsReadBackFromItsConfig) {
+  for (const bool is_moe : {true, false}) {
+    for (const auto& [name, formats] : mixtures()) {
+      for (const Dialect dialect : {Dialect::modelopt, Dialect::compressed_tensors}) {
+        SCOPED_TRACE(fmt::format("{}, {}{}", name, dialect == Dialect::modelopt ? "ModelOpt" : "compressed-tensors",
+                                 is_moe ? "" : ", dense"));
+        const TempDirectory directory;
+        const SynthShape shape = test::small_shape(is_moe);
+        test::synthesize(directory / "model", {.shape = shape, .formats = formats, .dialect = dialect});
+        for (const float logit : logits_of(directory / "model")) ASSERT_TRUE(std::isfinite(logit));
+
+        const auto config = synth_config(shape);
+        const auto told = configured_formats(format::Checkpoint::without_weights(directory / "model"), *config);
+        ASSERT_TRUE(told.ok()) << told.status().message();
+        const auto stored = plan_weights(test::open(directory / "model"), *config);
+        ASSERT_TRUE(stored.ok()) << stored.status().message();
+        const WeightPlan made_up = plan_dummy_weights(*config, *told);
+        EXPECT_EQ(made_up.stored_bytes(), stored->stored_bytes());
+        EXPECT_EQ(profile_name(made_up), profile_name(*stored));
+      }
+    }
+  }
+}
+
+TEST(WeightProfile, HasAName) {
+  const auto config = synth_config(test::small_shape());
+  const auto name_of = [&](const KindFormats& formats) { return profile_name(plan_dummy_weights(*config, formats)); };
+  EXPECT_EQ(name_of(*profile_formats("p1")), "P1");
+  EXPECT_EQ(name_of(*profile_formats("v2")), "V2");
+  EXPECT_EQ(name_of(*profile_formats("p6")), "P6");
+  EXPECT_EQ(name_of({}), "BF16");
+  EXPECT_EQ(name_of({{TensorKind::routed_expert, WeightFormat::mxfp4}}), "mixed");
+  EXPECT_THAT(profile_formats("p9").status().message(), HasSubstr("p1, v2, p6"));
+  const WeightPlan v2 = plan_dummy_weights(*config, *profile_formats("p1"), {.requantize_projections = true});
+  EXPECT_EQ(profile_name(v2), "V2");
+}
+
+TEST(WeightProfile, AnUnknownQuantisationIsNotTakenForBf16) {
+  const TempDirectory directory;
+  test::synthesize(directory / "model", {.shape = test::small_shape()});
+  std::string config = test::read_file(directory / "model/config.json");
+  config.insert(1, R"("quantization_config": {"quant_method": "awq", "bits": 4},)");
+  directory.write("model/config.json", config);
+  const auto told =
+      configured_formats(format::Checkpoint::without_weights(directory / "model"), *synth_config(test::small_shape()));
+  EXPECT_EQ(told.status().code(), StatusCode::unsupported);
+  EXPECT_THAT(told.status().message(), HasSubstr("awq"));
+}
+
+/// Both spellings of the experts, with the same weights.
+TEST(ExpertDialects, GiveTheSameBits) {
+  const TempDirectory directory;
+  const SynthShape shape = test::small_shape();
+  for (const char* name : {"fused", "single"}) {
+    test::synthesize(directory / name, {.shape = shape, .fused_experts = true});
+  }
+  test::rewrite(directory / "single", [&](auto& tensors) {
+    auto fused = tensors;
+    for (const auto& [name, tensor] : fused) {
+      const size_t at = name.find(".experts.");
+      if (at == std::string::npos) continue;
+      const std::string experts = name.substr(0, at + 9);
+      const bool gate_up = name.ends_with("gate_up_proj");
+      const size_t bytes = tensor.data.size() / static_cast<size_t>(shape.num_experts);
+      for (int64_t e = 0; e < shape.num_experts; ++e) {
+        const std::string data = tensor.data.substr(static_cast<size_t>(e) * bytes, bytes);
+        const auto add = [&](const char* module, int64_t rows, const std::string& part) {
+          const std::string single = fmt::format("{}{}.{}.weight", experts, e, module);
+          tensors[single] = {single, "BF16", {rows, tensor.shape[2]}, part};
+        };
+        if (gate_up) {
+          add("gate_proj", tensor.shape[1] / 2, data.substr(0, bytes / 2));
+          add("up_proj", tensor.shape[1] / 2, data.substr(bytes / 2));
+        } else {
+          add("down_proj", tensor.shape[1], data);
+        }
+      }
+      tensors.erase(name);
+    }
+  });
+  EXPECT_EQ(logits_of(directory / "fused"), logits_of(directory / "single"));
+}
+
+// ---- --requantize-projections ----
+
+TEST(Requantizer, RoundsEachRowByItsOwnScale) {
+  constexpr int64_t kRows = 37, kCols = 48;
+  std::vector<float> values(kRows * kCols);
+  for (size_t i = 0; i < values.size(); ++i) {
+    const auto row = static_cast<float>(i / kCols);
+    values[i] = std::sin(static_cast<float>(i)) * std::ldexp(1.0F, static_cast<int>(row) - 18);
+  }
+  std::fill_n(values.begin() + 5 * kCols, kCols, 0.0F);
+  format::MatrixView view;
+  view.rows = kRows;
+  view.cols = kCols;
+  view.data = reinterpret_cast<const std::byte*>(values.data());
+  Requantizer requantizer;
+  const auto found = requantizer.requantize(view);
+  ASSERT_TRUE(found.ok()) << found.status().message();
+  ASSERT_EQ(found->row_scales.size(), static_cast<size_t>(kRows));
+  const auto decoded = test::decode(*found);
+  for (size_t i = 0; i < values.size(); ++i) {
+    // Three bits behind the point: half a step is a 16th, of numbers that are not too small for E4M3's exponents.
+    const float scale = found->row_scales[i / kCols];
+    EXPECT_NEAR(decoded[i], values[i], std::max(std::abs(values[i]) / 16, scale * 0x1p-10F)) << i;
+  }
+  values[7 * kCols + 3] = NAN;
+  const Status damaged = requantizer.requantize(view).status();
+  EXPECT_EQ(damaged.code(), StatusCode::corrupt_data);
+  EXPECT_THAT(damaged.message(), ::testing::AllOf(HasSubstr("7"), HasSubstr("3")));
+}
+
+TEST(Requantize, ChangesProjectionsAndNothingElse) {
+  const TempDirectory directory;
+  const SynthShape shape = test::small_shape();
+  test::synthesize(directory / "model",
+                   {.shape = shape, .formats = {{TensorKind::routed_expert, WeightFormat::nvfp4}}});
+  const auto checkpoint = test::open(directory / "model");
+  const auto config = synth_config(shape);
+  const PlanOptions options{.requantize_projections = true};
+  const auto plan = plan_weights(checkpoint, *config, options);
+  ASSERT_TRUE(plan.ok()) << plan.status().message();
+  plan->for_each([&](const PlannedBlock&, const Placement& p) {
+    if (p.matrix == nullptr) return;
+    const bool projection =
+        p.kind == TensorKind::attention || p.kind == TensorKind::delta_net || p.kind == TensorKind::shared_expert;
+    EXPECT_EQ(p.requantize, projection) << p.name;
+    EXPECT_EQ(format::name(p.matrix->format), projection ? "FP8" : format::name(p.stored.format)) << p.name;
+  });
+  ThreadPool pool(2);
+  kernels::Workspace workspace;
+  const auto backend = kernels::cpu::make_backend({kernels::Compute::bf16, &pool, &workspace});
+  const auto model = Model::load(checkpoint, *config, *backend, {.plan = options});
+  ASSERT_TRUE(model.ok()) << model.status().message();
+  EXPECT_EQ(plan->placed_bytes(*backend), backend->weight_bytes());
+  EXPECT_LT((*model)->traffic().fixed_bytes, plan_weights(checkpoint, *config)->traffic().fixed_bytes);
+}
+
+}  // namespace
+}  // namespace tessera::model
