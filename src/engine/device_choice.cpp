@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <system_error>
 
 #include "base/log.h"
 #include "device/device.h"
@@ -28,9 +29,13 @@ Expected<int> gpu_index(const std::string& device) {
   const std::string prefix = "cuda:";
   const char* const begin = device.c_str() + prefix.size();
   const char* const end = device.c_str() + device.size();
-  if (!device.starts_with(prefix) || std::from_chars(begin, end, index).ptr != end || begin == end || index < 0) {
+  const auto bad = [&] {
     return error(StatusCode::invalid_argument, "device is '{}'; it must be auto, cpu, cuda or cuda:N", device);
-  }
+  };
+  if (!device.starts_with(prefix)) return bad();
+  const auto [read, failure] = std::from_chars(begin, end, index);
+  // A number that no int holds is read to its end, and leaves `index` as it was.
+  if (failure != std::errc() || read != end || index < 0) return bad();
   return index;
 }
 

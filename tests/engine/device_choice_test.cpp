@@ -35,7 +35,7 @@ TEST(DeviceChoice, AutoEndsWithTheCpu) {
 }
 
 TEST(DeviceChoice, OtherWordsAreRefused) {
-  for (const char* word : {"", "gpu", "cuda:", "cuda:x", "cuda:-1", "cuda:0x", "cuda0"}) {
+  for (const char* word : {"", "gpu", "cuda:", "cuda:x", "cuda:-1", "cuda:0x", "cuda0", "cuda:99999999999"}) {
     const auto devices = choose_devices(word, false);
     EXPECT_EQ(devices.status().code(), StatusCode::invalid_argument) << word;
     EXPECT_THAT(devices.status().message(), HasSubstr("auto, cpu, cuda or cuda:N"));
