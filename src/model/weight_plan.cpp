@@ -201,8 +201,13 @@ Status Planner::swiglu(const std::string& prefix, int64_t inner, SwigluSource& s
 
 Status Planner::place_fused(const std::string& tensor, int64_t expert, int64_t rows, int64_t cols,
                             MatrixSource& source) {
+  TESSERA_ASSIGN_OR_RETURN(const format::TensorView all, checkpoint_->tensor(tensor));
+  // All of it, before an expert is cut out: rows that are too many would make other rows gate and up.
+  if (all.shape != std::vector<int64_t>{config_.num_experts, rows, cols}) {
+    return error(StatusCode::corrupt_data, "{} is [{}], expected [{}, {}, {}] from config.json", tensor,
+                 fmt::join(all.shape, ", "), config_.num_experts, rows, cols);
+  }
   TESSERA_ASSIGN_OR_RETURN(const MatrixView found, checkpoint_->fused_matrix(tensor, expert, 0, rows));
-  TESSERA_RETURN_IF_ERROR(check_shape(tensor, found, rows, cols));
   source.name = fmt::format("{}, expert {}", tensor, expert);
   source.parts.resize(1);
   place(tensor, found, /*fused=*/true, source.parts[0]);
@@ -218,13 +223,6 @@ Status Planner::fused_expert(const std::string& prefix, int64_t expert, SwigluSo
 
 Status Planner::experts(const std::string& prefix, std::vector<SwigluSource>& experts) {
   const bool fused = checkpoint_ != nullptr && checkpoint_->has(prefix + "gate_up_proj");
-  if (fused) {
-    TESSERA_ASSIGN_OR_RETURN(const format::TensorView all, checkpoint_->tensor(prefix + "gate_up_proj"));
-    if (all.shape.empty() || all.shape[0] != config_.num_experts) {
-      return error(StatusCode::corrupt_data, "{}gate_up_proj holds {} experts, expected num_experts = {}", prefix,
-                   all.shape.empty() ? 0 : all.shape[0], config_.num_experts);
-    }
-  }
   experts.resize(static_cast<size_t>(config_.num_experts));
   for (int64_t e = 0; e < config_.num_experts; ++e) {
     SwigluSource& expert = experts[static_cast<size_t>(e)];

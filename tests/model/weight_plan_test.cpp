@@ -3,6 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <functional>
+#include <numeric>
+
 #include "damaged_weights.h"
 #include "kernels/cpu/backend.h"
 #include "model/model.h"
@@ -93,6 +96,36 @@ TEST(WeightPlan, SaysWhatIsMissingOrOfAnotherSize) {
   test::rewrite(directory / "model", [](auto& tensors) { tensors.erase("model.language_model.norm.weight"); });
   plan = plan_weights(test::open(directory / "model"), *synth_config(small_shape()));
   EXPECT_THAT(plan.status().message(), HasSubstr("no tensor 'model.norm.weight'"));
+}
+
+/// Gate and up are the halves of a fused tensor's rows: with other rows they would be others.
+TEST(WeightPlan, FusedExpertsHaveTheirWholeShape) {
+  const SynthShape shape = small_shape();
+  const int64_t experts = shape.num_experts, inner = shape.moe_intermediate_size, hidden = shape.hidden_size;
+  const std::string name = "layers.1.mlp.experts.";
+  const struct {
+    const char* tensor;
+    std::vector<int64_t> dims;
+  } cases[] = {{"gate_up_proj", {experts, 2 * inner + 8, hidden}},
+               {"gate_up_proj", {experts + 1, 2 * inner, hidden}},
+               {"gate_up_proj", {experts, 2 * inner}},
+               {"down_proj", {experts, hidden + 8, inner}},
+               {"down_proj", {experts + 1, hidden, inner}}};
+  for (const auto& [tensor, dims] : cases) {
+    const TempDirectory directory;
+    test::synthesize(directory / "model", {.shape = shape, .fused_experts = true});
+    ASSERT_TRUE(plan_weights(test::open(directory / "model"), *synth_config(shape)).ok());
+    test::rewrite(directory / "model", [&](auto& tensors) {
+      auto& stored = tensors.at("model.language_model." + name + tensor);
+      stored.shape = dims;
+      stored.data.resize(
+          2 * static_cast<size_t>(std::accumulate(dims.begin(), dims.end(), int64_t{1}, std::multiplies<>())));
+    });
+    const Status status = plan_weights(test::open(directory / "model"), *synth_config(shape)).status();
+    EXPECT_EQ(status.code(), StatusCode::corrupt_data);
+    EXPECT_THAT(status.message(),
+                HasSubstr(fmt::format("model.{}{} is [{}], expected [", name, tensor, fmt::join(dims, ", "))));
+  }
 }
 
 /// The GPU's loader is held to the same list (loading_gpu_test.cpp).
