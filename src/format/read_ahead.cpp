@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <system_error>
 
 #include "base/check.h"
 #include "format/printable.h"
@@ -66,10 +67,18 @@ ReadAhead::ReadAhead(std::vector<std::filesystem::path> files, std::vector<FileR
   TESSERA_CHECK(!slots_.empty() && reinterpret_cast<uintptr_t>(ring.data()) % kAlignment == 0);
   for (auto& path : files) files_.push_back({.path = std::move(path)});
   open_files(options.direct);
-  for (int i = 0; i < options.threads; ++i) threads_.emplace_back([this] { work(); });
+  try {
+    for (int i = 0; i < options.threads; ++i) threads_.emplace_back([this] { work(); });
+  } catch (const std::system_error&) {
+    if (!threads_.empty()) return;  // those that there are do as well
+    stop();
+    throw;
+  }
 }
 
-ReadAhead::~ReadAhead() {
+ReadAhead::~ReadAhead() { stop(); }
+
+void ReadAhead::stop() {
   {
     const std::lock_guard lock(mutex_);
     stop_ = true;
@@ -85,10 +94,7 @@ ReadAhead::~ReadAhead() {
 void ReadAhead::open_files(bool direct) {
   for (File& file : files_) {
     file.cached = ::open(file.path.c_str(), O_RDONLY | O_CLOEXEC);
-    if (file.cached < 0 && failure_.ok()) {
-      failure_ = error(StatusCode::unavailable, "{}: cannot open the file again: {}", printable(file.path.string()),
-                       std::strerror(errno));
-    }
+    if (file.cached < 0) file.error = errno;
 #if defined(O_DIRECT)
     if (direct) file.direct = ::open(file.path.c_str(), O_RDONLY | O_CLOEXEC | O_DIRECT);  // -1: it cannot
 #endif
@@ -108,16 +114,30 @@ void ReadAhead::work() {
     size_t begin = 0;
     const Status status = read(pieces_[piece], ring_.data() + slot * kSlotBytes, begin);
     lock.lock();
-    if (!status.ok() && failure_.ok()) failure_ = status;
-    slots_[slot] = {.ready = piece + 1, .begin = begin};
+    if (status.ok()) {
+      slots_[slot] = {.ready = piece + 1, .begin = begin};
+    } else {
+      fail(piece, status);
+    }
     filled_.notify_all();
-    if (!status.ok()) freed_.notify_all();
   }
+}
+
+/// With the lock. No piece is begun any more; those before this one are under way or there.
+void ReadAhead::fail(size_t piece, Status status) {
+  if (!failure_.ok() && failed_ < piece) return;
+  failure_ = std::move(status);
+  failed_ = piece;
+  freed_.notify_all();
 }
 
 /// Fills a slot: the piece's bytes begin at `begin`, as far from a multiple of kAlignment as in the file.
 Status ReadAhead::read(const FileRange& piece, std::byte* slot, size_t& begin) {
   const File& file = files_[piece.file];
+  if (file.cached < 0) {
+    return error(StatusCode::unavailable, "{}: cannot open the file again: {}", printable(file.path.string()),
+                 std::strerror(file.error));
+  }
   begin = piece.offset % kAlignment;
   std::byte* const to = slot + begin;
   size_t done = read_cached(file.cached, to, piece.bytes, piece.offset);
@@ -139,8 +159,9 @@ Expected<ReadAhead::Piece> ReadAhead::next() {
   TESSERA_CHECK_LT(taken_, pieces_.size());
   TESSERA_CHECK_LT(taken_, released_ + slots_.size());
   const size_t slot = taken_ % slots_.size();
-  filled_.wait(lock, [&] { return !failure_.ok() || slots_[slot].ready == taken_ + 1; });
-  if (!failure_.ok()) return failure_;
+  const auto failed = [&] { return !failure_.ok() && failed_ == taken_; };
+  filled_.wait(lock, [&] { return failed() || slots_[slot].ready == taken_ + 1; });
+  if (failed()) return failure_;
   const std::byte* const bytes = ring_.data() + slot * kSlotBytes + slots_[slot].begin;
   return Piece{.bytes = {bytes, pieces_[taken_++].bytes}, .slot = slot};
 }

@@ -37,7 +37,8 @@ class ReadAhead {
   };
 
   /// Opens the files and begins to read. `ring` is aligned to kAlignment, holds one slot of kSlotBytes or more, and
-  /// must outlive the object. A file that cannot be opened or read fails next().
+  /// must outlive the object. A file that cannot be opened or read fails next(). Fewer threads than were asked for will
+  /// do where the system gives no more; std::system_error where it gives none.
   ReadAhead(std::vector<std::filesystem::path> files, std::vector<FileRange> ranges, std::span<std::byte> ring,
             const Options& options);
   /// Ends the reads that are under way; the rest is left.
@@ -50,7 +51,7 @@ class ReadAhead {
     size_t slot = 0;
   };
   /// The next piece, once it is there. Pieces of one range follow one another, and so do ranges; there must be one
-  /// left.
+  /// left. What could not be read fails where it would have come, and from then on: pieces before it are brought.
   Expected<Piece> next();
   /// The oldest piece that was taken and not given back is done with.
   void release();
@@ -62,6 +63,7 @@ class ReadAhead {
     std::filesystem::path path;
     int cached = -1;  // file descriptors; -1: not open
     int direct = -1;
+    int error = 0;  // errno, where it could not be opened
   };
   struct Slot {
     size_t ready = 0;  // 1 + number of the piece that lies in it
@@ -70,6 +72,8 @@ class ReadAhead {
 
   void open_files(bool direct);
   void work();
+  void stop();
+  void fail(size_t piece, Status status);
   Status read(const FileRange& piece, std::byte* slot, size_t& begin);
 
   std::vector<File> files_;
@@ -84,7 +88,8 @@ class ReadAhead {
   size_t taken_ = 0;    // by next()
   size_t released_ = 0;
   bool stop_ = false;
-  Status failure_;
+  Status failure_;     // of the first piece that could not be read,
+  size_t failed_ = 0;  // and its number
 };
 
 }  // namespace tessera::format

@@ -3,7 +3,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <fstream>
 #include <random>
+#include <thread>
 
 #include "format/files.h"
 
@@ -107,6 +114,47 @@ TEST(ReadAhead, SaysWhatItCannotRead) {
   ReadAhead reader({directory / "nothing"}, {{0, 0, 1}}, ring.bytes(), {.threads = 2});
   EXPECT_THAT(reader.next().status().message(), ::testing::HasSubstr("nothing: cannot open the file again"));
 }
+
+/// A failure belongs to its range: who loads a tensor is told of that tensor's bytes, not of those far ahead.
+TEST(ReadAhead, BringsWhatIsBeforeWhatItCannotRead) {
+  const TempDirectory directory;
+  const std::string content = random_bytes(5000, 7);
+  const auto path = directory.write("short", content);
+  std::vector<FileRange> ranges(30, {0, 0, 5000});
+  ranges.push_back({1, 0, 1});
+  ranges.push_back({0, 4000, 1001});
+  Ring ring(64);
+  for (int run = 0; run < 50; ++run) {
+    ReadAhead reader({path, directory / "nothing"}, ranges, ring.bytes(), {.threads = 1 + run % 4});
+    if (run == 0) std::this_thread::sleep_for(std::chrono::milliseconds(20));  // the failure is there before the first
+    EXPECT_TRUE(read_everything(reader, 30 * content.size()).size() == 30 * content.size());
+    for (int again = 0; again < 2; ++again) {
+      EXPECT_THAT(reader.next().status().message(), ::testing::HasSubstr("nothing: cannot open the file again"));
+    }
+  }
+}
+
+// The sanitizers reserve terabytes of address space, so it cannot be limited under them.
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+TEST(ReadAheadDeathTest, GoesOnWithTheThreadsThatItGets) {
+  const TempDirectory directory;
+  const std::string content = random_bytes(1'000'000, 8);
+  const auto path = directory.write("a", content);
+  Ring ring(2);
+  const auto read_with_little_memory = [&] {
+    // Room for the stacks of a few threads.
+    std::ifstream statm("/proc/self/statm");
+    size_t pages = 0;
+    statm >> pages;
+    const rlim_t bytes = pages * static_cast<size_t>(::sysconf(_SC_PAGESIZE)) + (size_t{200} << 20);
+    const rlimit limit{bytes, bytes};
+    if (::setrlimit(RLIMIT_AS, &limit) != 0) std::exit(2);
+    ReadAhead reader({path}, {{0, 0, content.size()}}, ring.bytes(), {.threads = 1000});
+    std::exit(read_everything(reader, content.size()) == content ? 0 : 1);
+  };
+  EXPECT_EXIT(read_with_little_memory(), ::testing::ExitedWithCode(0), "");
+}
+#endif
 
 TEST(ReadAhead, MayEndEarly) {
   const TempDirectory directory;

@@ -218,9 +218,9 @@ Status Uploader::pack(const MatrixSource& source, std::span<const format::Matrix
   for (size_t i = 0; i < parts.size(); ++i) {
     const format::MatrixView& part = parts[i];
     args.parts[i] = {.data = at, .scales = at + aligned(element_bytes(part)), .rows = part.rows};
-    TESSERA_RETURN_IF_ERROR(copy(part.data, element_bytes(part), at));
+    TESSERA_RETURN_IF_ERROR(copy(part.data, element_bytes(part), at).with_context(source.name));
     at += aligned(element_bytes(part));
-    TESSERA_RETURN_IF_ERROR(copy(part.block_scales, block_scale_bytes(part), at));
+    TESSERA_RETURN_IF_ERROR(copy(part.block_scales, block_scale_bytes(part), at).with_context(source.name));
     at += aligned(block_scale_bytes(part));
   }
   pending_.push_back({&source, {parts.begin(), parts.end()}});
