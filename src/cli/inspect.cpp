@@ -105,8 +105,8 @@ Json to_json(const Inspection& found, const std::optional<plan::DeviceFacts>& gp
                {"attention_layers", c.count(model::LayerType::full_attention)},
                {"hidden_size", c.hidden_size},
                {"vocab_size", c.vocab_size},
-               {"experts", found.traffic.experts},
-               {"experts_per_token", found.traffic.experts_per_token},
+               {"experts", c.is_moe ? c.num_experts : 0},
+               {"experts_per_token", c.is_moe ? c.experts_per_token : 0},
                {"parameters", found.parameters},
                {"active_parameters", found.active_parameters},
                {"mtp_parameters", found.mtp_parameters},
@@ -154,8 +154,8 @@ void print_summary(const Inspection& found) {
   print("model       {}: {} layers ({} full attention, {} Gated DeltaNet), hidden size {}, {}\n", found.model_type,
         c.num_layers(), full, c.num_layers() - full, c.hidden_size,
         c.is_moe ? fmt::format("{} experts, {} a token", c.num_experts, c.experts_per_token) : "dense");
-  print("parameters  {}, of which a token uses {}{}\n", format_count(static_cast<double>(found.parameters)),
-        format_count(found.active_parameters),
+  print("parameters  {}{}{}\n", format_count(static_cast<double>(found.parameters)),
+        found.complete.ok() ? ", of which a token uses " + format_count(found.active_parameters) : "",
         found.has_mtp ? fmt::format("; MTP head {}", format_count(static_cast<double>(found.mtp_parameters)))
                       : "; no MTP head");
   print("on disk     {} in {} shards and small files\n", format_bytes(found.disk_bytes), found.shards);

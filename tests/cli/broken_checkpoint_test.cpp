@@ -4,6 +4,7 @@
 
 #include <cstring>
 #include <functional>
+#include <nlohmann/json.hpp>
 
 #include "cli/model_directory.h"
 #include "format/safetensors.h"
@@ -13,6 +14,7 @@ namespace {
 
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 using ::testing::StartsWith;
 
 class BrokenCheckpointTest : public ModelDirectoryTest {
@@ -59,6 +61,19 @@ class BrokenCheckpointTest : public ModelDirectoryTest {
 TEST_F(BrokenCheckpointTest, TruncatedWeights) {
   std::filesystem::resize_file(model_file("model.safetensors"), 3'000'000);
   expect_failure("model.safetensors");
+}
+
+TEST_F(BrokenCheckpointTest, InspectSaysWhatIsMissing) {
+  rewrite_tensors(
+      [](auto& declaration, std::string&) { return !declaration.name.ends_with("layers.3.self_attn.q_norm.weight"); });
+  const Finished text = run_tessera({"inspect", model()});
+  EXPECT_EQ(text.exit_code, 0);
+  EXPECT_THAT(text.out, HasSubstr("it cannot be loaded: "));
+  EXPECT_THAT(text.out, Not(HasSubstr("a token uses")));  // what that would be is not known
+  const auto json = nlohmann::json::parse(run_tessera({"inspect", model(), "--json"}).out);
+  EXPECT_FALSE(json["complete"].get<bool>());
+  EXPECT_EQ(json["experts"], 16);
+  EXPECT_EQ(json["experts_per_token"], 4);
 }
 
 TEST_F(BrokenCheckpointTest, EmptyWeights) {
