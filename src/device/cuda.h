@@ -11,9 +11,11 @@
 // CUDA plumbing for .cu files: errors, move-only handles, the one launch function.
 namespace tessera::device {
 
+/// resource_exhausted: no memory, already for a context, or another process has the GPU to itself; internal: all else.
 inline Status cuda_status(cudaError_t code, const char* call) {
   if (code == cudaSuccess) return {};
-  return {StatusCode::internal,
+  const bool taken = code == cudaErrorMemoryAllocation || code == cudaErrorDevicesUnavailable;
+  return {taken ? StatusCode::resource_exhausted : StatusCode::internal,
           std::string(call) + " failed: " + cudaGetErrorString(code) + " (" + cudaGetErrorName(code) + ")"};
 }
 

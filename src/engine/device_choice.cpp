@@ -17,6 +17,10 @@ namespace {
 std::vector<Device> all_devices() {
   std::vector<Device> devices;
   const auto gpus = device::list_gpus();
+  const StatusCode code = gpus.status().code();
+  if (!gpus.ok() && code != StatusCode::not_found && code != StatusCode::unsupported) {
+    spdlog::warn("no GPU is tried: {}", gpus.status().message());  // there may be one
+  }
   for (int i = 0; gpus.ok() && i < static_cast<int>(gpus->size()); ++i) devices.emplace_back(i);
   devices.emplace_back(std::nullopt);
   return devices;

@@ -50,6 +50,9 @@ TEST(Gpu, ClocksAndPowerAreThoseOfAGpu) {
 
 TEST(Gpu, BadArgumentsAreErrors) {
   EXPECT_EQ(measure_read_rate(0, 8).status().code(), StatusCode::invalid_argument);
+  // A code by which `--device auto` goes on to what comes next.
+  EXPECT_EQ(measure_read_rate(0, size_t{1} << 50).status().code(), StatusCode::resource_exhausted);
+  EXPECT_TRUE(measure_read_rate(0, 1 << 20).ok());
   const auto no_such_gpu = measure_read_rate(4096, 1 << 20);
   ASSERT_FALSE(no_such_gpu.ok());
   EXPECT_NE(no_such_gpu.status().message().find("cudaSetDevice(index) failed"), std::string::npos)
