@@ -102,7 +102,8 @@ void add_engine_flags(CLI::App& command, EngineFlags& flags) {
       ->group(kGroup);
   command
       .add_option("--max-num-batched-tokens", options.max_num_batched_tokens,
-                  fmt::format("Rows of a step (default {})", engine::kDefaultBatchedTokens))
+                  fmt::format("Rows of a step (default {}, on a GPU {})", engine::kDefaultBatchedTokens,
+                              engine::kDefaultGpuBatchedTokens))
       ->type_name("N")
       ->transform(with_suffix())
       ->check(whole(1, engine::kBatchedTokensLimit))
