@@ -18,6 +18,7 @@ using format::WeightFormat;
 using enum TensorKind;
 
 constexpr std::array kProfiles = {"p1", "v2", "p6"};
+constexpr std::string_view kAllLinear = "Linear";  // as a target: every linear module
 constexpr std::array kProfiled = {attention, delta_net, routed_expert, shared_expert, mlp, lm_head};
 
 std::string upper(std::string_view name) {
@@ -102,10 +103,16 @@ Expected<KindFormats> configured_formats(const format::Checkpoint& checkpoint, c
   for (const auto& [kind, names] : modules) {
     const std::string& module = *names[names.size() / 2];
     const auto ignored = [&](const std::string& pattern) { return is_about(pattern, module); };
-    const bool left_alone = std::any_of(quantization.ignored.begin(), quantization.ignored.end(), ignored);
-    for (const auto& [pattern, format] : quantization.targets) {
-      const bool is_target = pattern == "Linear" ? kind != embed && !left_alone : is_about(pattern, module);
-      if (is_target) formats[kind] = format;
+    if (std::any_of(quantization.ignored.begin(), quantization.ignored.end(), ignored)) continue;
+    // A target that names modules goes before "Linear", which is all of them, wherever either stands.
+    const auto& targets = quantization.targets;
+    const auto named = std::find_if(targets.begin(), targets.end(),
+                                    [&](const auto& t) { return t.first != kAllLinear && is_about(t.first, module); });
+    const auto all = std::find_if(targets.begin(), targets.end(), [](const auto& t) { return t.first == kAllLinear; });
+    if (named != targets.end()) {
+      formats[kind] = named->second;
+    } else if (all != targets.end() && kind != embed) {
+      formats[kind] = all->second;
     }
   }
   return formats;

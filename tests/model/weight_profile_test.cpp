@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <fstream>
+
 #include <cmath>
 
 #include "checkpoint_files.h"
@@ -70,6 +72,36 @@ TEST(WeightProfile, HasAName) {
   EXPECT_THAT(profile_formats("p9").status().message(), HasSubstr("p1, v2, p6"));
   const WeightPlan v2 = plan_dummy_weights(*config, *profile_formats("p1"), {.requantize_projections = true});
   EXPECT_EQ(profile_name(v2), "V2");
+}
+
+/// As compressed-tensors reads it: what is ignored stays as it is, a name goes before "Linear" wherever it stands.
+TEST(WeightProfile, IgnoredModulesAndNamedOnesGoFirst) {
+  const TempDirectory directory;
+  test::synthesize(directory / "model", {.shape = test::small_shape()});
+  const auto config = synth_config(test::small_shape());
+  const auto path = directory / "model/config.json";
+  const std::string attention = R"({"targets": ["re:.*self_attn.*"], "weights": {"num_bits": 8, "type": "float"}})";
+  const std::string four_bits = R"("weights": {"num_bits": 4, "type": "float", "group_size": 16}})";
+  const std::string linear = R"({"targets": ["Linear"], )" + four_bits;
+  for (const bool first : {true, false}) {
+    std::ofstream(path) << R"({"quantization_config": {"quant_method": "compressed-tensors", "config_groups": {"a": )"
+                        << (first ? attention : linear) << R"(, "b": )" << (first ? linear : attention)
+                        << R"(}, "ignore": ["lm_head"]}})";
+    const auto told = configured_formats(format::Checkpoint::without_weights(directory / "model"), *config);
+    ASSERT_TRUE(told.ok()) << told.status().message();
+    EXPECT_EQ(told->at(TensorKind::attention), WeightFormat::fp8_e4m3);
+    EXPECT_EQ(told->at(TensorKind::routed_expert), WeightFormat::nvfp4);
+    EXPECT_FALSE(told->contains(TensorKind::lm_head));
+    EXPECT_FALSE(told->contains(TensorKind::embed));
+  }
+  std::ofstream(path) << R"({"quantization_config": {"quant_method": "compressed-tensors", "config_groups": {"a": )"
+                      << R"({"targets": ["re:.*mlp.*"], )" << four_bits << R"(}, "ignore": ["re:.*gate$"]}})";
+  const auto told = configured_formats(format::Checkpoint::without_weights(directory / "model"), *config);
+  ASSERT_TRUE(told.ok()) << told.status().message();
+  EXPECT_EQ(told->at(TensorKind::routed_expert), WeightFormat::nvfp4);
+  EXPECT_EQ(told->at(TensorKind::shared_expert), WeightFormat::nvfp4);
+  EXPECT_FALSE(told->contains(TensorKind::router));
+  EXPECT_FALSE(told->contains(TensorKind::attention));
 }
 
 TEST(WeightProfile, AnUnknownQuantisationIsNotTakenForBf16) {
