@@ -4,6 +4,7 @@
 #include "cli/bench_engine.h"
 #include "cli/commands.h"
 #include "cli/console.h"
+#include "cli/engine_flags.h"
 #include "cli/flags.h"
 #include "cli/live_gpu.h"
 #include "cli/moe_shapes.h"
@@ -104,16 +105,21 @@ void add_bench(CLI::App& app, Action& action) {
   add_bench_engine(*bench, action);
   auto options = std::make_shared<Options>();
   CLI::App* moe = bench->add_subcommand("moe", "Time the routed experts of a layer on a GPU against their floor");
-  moe->add_option("MODEL", options->models, "Shapes: " + moe_shape_keys())->check(one_of_moe_shapes());
-  moe->add_option("--gpu", options->gpu, "Which GPU, counted from 0")->capture_default_str();
-  moe->add_option("--tokens", options->tokens, "Numbers of tokens")
+  moe->add_option("MODEL", options->models, "Shapes: " + moe_shape_keys() + " (default: the first five)")
+      ->check(one_of_moe_shapes());
+  add_gpu_flag(*moe, options->gpu);
+  moe->add_option("--tokens", options->tokens, "Tokens of the step (default 1,8,64,512,4096)")
+      ->type_name("N,N,...")
       ->delimiter(',')
-      ->check(whole(1, plan::kTokensMax))
-      ->capture_default_str();
-  moe->add_option("--format", options->format, "nvfp4 (default) or mxfp4")->check(one_of({"nvfp4", "mxfp4"}));
+      ->check(whole(1, plan::kTokensMax));
+  moe->add_option("--format", options->format, "nvfp4 (default) or mxfp4")
+      ->type_name("F")
+      ->check(one_of({"nvfp4", "mxfp4"}));
   moe->add_option("--path", options->path, "w4a16 (default), or w4a4, which is emulated without FP4 MMA")
+      ->type_name("P")
       ->check(one_of({"w4a16", "w4a4"}));
-  moe->add_option("--read-tb-s", options->read_tb_s, "Read rate of the floor, instead of the measured one")
+  moe->add_option("--read-tb-s", options->read_tb_s, "Read rate of the floor in TB/s, instead of the measured one")
+      ->type_name("X")
       ->check(number(0.01, 100));
   moe->add_flag("--tiles", options->by_tile, "Time the most promising tiles, each in both products");
   moe->callback([options, &action] { action = [options] { return bench_moe(*options); }; });

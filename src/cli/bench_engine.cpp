@@ -293,41 +293,65 @@ Status bench_engine(const Options& options) {
   return options.json_file.empty() ? Status() : write_json(options.json_file, json);
 }
 
+void add_model_flags(CLI::App& command, Options& options) {
+  const char* group = "Model";
+  CLI::Option* model =
+      command.add_option("MODEL", options.model, "A model directory; without one, dummy weights of --preset");
+  command.add_option("--preset", options.preset, "Shape: 397b, 122b, 35b (default), 27b or tiny")
+      ->type_name("NAME")
+      ->check(one_of({"397b", "122b", "35b", "27b", "tiny"}))
+      ->excludes(model)
+      ->group(group);
+  command.add_option("--profile", options.profile, "Its formats: p1 (default), v2, p6; see docs/benchmarks/gpu.md")
+      ->type_name("P")
+      ->check(one_of({"p1", "v2", "p6"}))
+      ->excludes(model)
+      ->group(group);
+  command.add_option("--layers", options.layers, "Layers, instead of the preset's")
+      ->type_name("N")
+      ->check(whole(1, 1000))
+      ->excludes(model)
+      ->group(group);
+  command.add_option("--load-format", options.load_format, "auto (default), or dummy: random weights like MODEL's")
+      ->type_name("F")
+      ->check(one_of({"auto", "dummy"}))
+      ->group(group);
+  command
+      .add_option("--routing", options.routing,
+                  "Of dummy weights: uniform (default), or skewed: some experts are chosen more often than others")
+      ->type_name("R")
+      ->check(one_of({"uniform", "skewed"}))
+      ->group(group);
+  add_requantize_flag(command, options.requantize_projections, group);
+}
+
 }  // namespace
 
 void add_bench_engine(CLI::App& bench, Action& action) {
   auto options = std::make_shared<Options>();
   CLI::App* command = bench.add_subcommand("engine", "Time whole steps of a model on a GPU, without HTTP");
-  command->add_option("MODEL", options->model, "A model directory; without one, dummy weights of --preset");
-  command->add_option("--preset", options->preset, "Shape: 397b, 122b, 35b (default), 27b or tiny");
-  command->add_option("--profile", options->profile, "Formats: p1 (default), v2, p6; see docs/benchmarks/gpu.md")
-      ->check(one_of({"p1", "v2", "p6"}));
-  command->add_option("--load-format", options->load_format, "auto (default), or dummy: random weights like MODEL's")
-      ->check(one_of({"auto", "dummy"}));
-  add_requantize_flag(*command, options->requantize_projections, "");
-  command->add_option("--batch", options->batches, "Sequences at once")
+  add_model_flags(*command, *options);
+  command->add_option("--batch", options->batches, "Sequences at once (default 1,8,64)")
+      ->type_name("N,N,...")
       ->delimiter(',')
-      ->check(whole(1, engine::kMaxSeqsLimit))
-      ->capture_default_str();
-  command->add_option("--context", options->contexts, "Tokens of each before the decode steps")
+      ->check(whole(1, engine::kMaxSeqsLimit));
+  command->add_option("--context", options->contexts, "Tokens of each before the decode steps (default 2048)")
+      ->type_name("N,N,...")
       ->delimiter(',')
-      ->check(whole(1, int64_t{1} << 20))
-      ->capture_default_str();
-  command->add_option("--output", options->outputs, "Tokens of each that are decoded and timed")
+      ->check(whole(1, int64_t{1} << 20));
+  command->add_option("--output", options->outputs, "Tokens of each that are decoded and timed (default 128)")
+      ->type_name("N,N,...")
       ->delimiter(',')
-      ->check(whole(1, 100000))
-      ->capture_default_str();
+      ->check(whole(1, 100000));
   command
-      ->add_option("--routing", options->routing,
-                   "Of dummy weights: uniform (default), or skewed: some experts are chosen more often than others")
-      ->check(one_of({"uniform", "skewed"}));
-  command->add_option("--layers", options->layers, "Layers, instead of the preset's")->check(whole(1, 1000));
-  command->add_option("--max-num-batched-tokens", options->rows_max, "Rows of a prefill step")
-      ->check(whole(kernels::kBlockTokens, engine::kBatchedTokensLimit))
-      ->capture_default_str();
+      ->add_option("--max-num-batched-tokens", options->rows_max,
+                   fmt::format("Rows of a prefill step (default {})", options->rows_max))
+      ->type_name("N")
+      ->check(whole(kernels::kBlockTokens, engine::kBatchedTokensLimit));
   command->add_option("--json", options->json_file, "Also writes everything to this file")->type_name("FILE");
-  command->add_option("--gpu", options->gpu, "Which GPU, counted from 0")->capture_default_str();
-  command->add_option("--read-tb-s", options->read_tb_s, "Read rate, instead of the measured one")
+  add_gpu_flag(*command, options->gpu);
+  command->add_option("--read-tb-s", options->read_tb_s, "Read rate in TB/s, instead of the measured one")
+      ->type_name("X")
       ->check(number(0.01, 100));
   command->add_flag("--fp8-kv", options->fp8_kv, "KV cache in FP8");
   command->add_flag("--no-cuda-graphs", options->no_graphs, "Launch every kernel by itself");

@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <limits>
 
 #include "cli/command_line.h"
 #include "cli/console.h"
@@ -45,8 +46,8 @@ struct RefusedFlag {
 };
 
 constexpr RefusedFlag kRefusedFlags[] = {
-    {"--tensor-parallel-size", "1", "the CPU backend is one process with many threads"},
-    {"--pipeline-parallel-size", "1", "the CPU backend is one process with many threads"},
+    {"--tensor-parallel-size", "1", "there is one process, with one GPU or the CPU"},
+    {"--pipeline-parallel-size", "1", "there is one process, with one GPU or the CPU"},
     {"--speculative-config", "{}", "there is no speculative decoding yet"},
 };
 
@@ -79,6 +80,20 @@ CLI::Validator nothing_but(std::string only, std::string why) {
 
 }  // namespace
 
+CLI::Option* add_device_flag(CLI::App& command, std::string& device, const char* group) {
+  return command
+      .add_option("--device", device, "auto (default: the first GPU that can run it, else the CPU), cpu, cuda, cuda:N")
+      ->type_name("D")
+      ->check(device_words())
+      ->group(group);
+}
+
+CLI::Option* add_gpu_flag(CLI::App& command, int& gpu) {
+  return command.add_option("--gpu", gpu, "Which GPU, counted from 0 (default 0)")
+      ->type_name("N")
+      ->check(whole(0, std::numeric_limits<int>::max()));
+}
+
 void add_requantize_flag(CLI::App& command, std::string& format, const char* group) {
   command
       .add_option("--requantize-projections", format,
@@ -102,8 +117,8 @@ void add_engine_flags(CLI::App& command, EngineFlags& flags) {
       ->group(kGroup);
   command
       .add_option("--max-num-batched-tokens", options.max_num_batched_tokens,
-                  fmt::format("Rows of a step (default {}, on a GPU {})", engine::kDefaultBatchedTokens,
-                              engine::kDefaultGpuBatchedTokens))
+                  fmt::format("Rows of a step (default {} on a GPU, {} on the CPU)", engine::kDefaultGpuBatchedTokens,
+                              engine::kDefaultBatchedTokens))
       ->type_name("N")
       ->transform(with_suffix())
       ->check(whole(1, engine::kBatchedTokensLimit))
@@ -118,16 +133,12 @@ void add_engine_flags(CLI::App& command, EngineFlags& flags) {
       ->transform(with_suffix())
       ->check(whole(1, int64_t{1} << 50))
       ->group(kGroup);
-  command
-      .add_option("--device", options.device,
-                  "auto (default: the first GPU that can run it, else the CPU), cpu, cuda, cuda:N")
-      ->type_name("D")
-      ->group(kGroup);
+  add_device_flag(command, options.device, kGroup);
   command
       .add_option("--gpu-memory-utilization", options.gpu_memory_utilization,
                   "Of a GPU's memory, what the engine may take (default 0.9)")
       ->type_name("X")
-      ->check(CLI::Range(0.01, 1.0))
+      ->check(number(0.01, 1))
       ->group(kGroup);
   command
       .add_flag("--cuda-graphs,!--no-cuda-graphs,!--enforce-eager", options.cuda_graphs,
@@ -187,6 +198,7 @@ std::string fit_text(const std::string& model, const FitReport& fit) {
 }
 
 std::string requantized_text(int matrices, size_t stored_bytes) {
+  if (matrices == 0) return "no projection is BF16: --requantize-projections changes nothing";
   return fmt::format("{} projections, {} as they are stored, become FP8 with a scale a row (--requantize-projections)",
                      matrices, format_bytes(stored_bytes));
 }

@@ -8,7 +8,7 @@
 
 namespace tessera::cli {
 
-/// The flags of `vllm serve` that shape an engine on the CPU.
+/// The flags of `vllm serve` that shape an engine.
 struct EngineFlags {
   EngineOptions options;
   std::vector<std::string> ignored;  // what to say about flags that were accepted and mean nothing here
@@ -23,6 +23,12 @@ void add_engine_flags(CLI::App& command, EngineFlags& flags);
 
 /// Adds --chat-template, for commands that render chats, to the flags of `group`.
 void add_chat_template_flag(CLI::App& command, EngineFlags& flags, const char* group);
+
+/// Adds --device, where a model runs (engine/device_choice.h).
+CLI::Option* add_device_flag(CLI::App& command, std::string& device, const char* group);
+
+/// Adds --gpu, for commands that measure one GPU.
+CLI::Option* add_gpu_flag(CLI::App& command, int& gpu);
 
 /// Adds --requantize-projections.
 void add_requantize_flag(CLI::App& command, std::string& format, const char* group);

@@ -78,6 +78,17 @@ CLI::Validator one_of(std::vector<std::string> names) {
   return {check, ""};
 }
 
+CLI::Validator device_words() {
+  const auto check = [](std::string& text) {
+    constexpr std::string_view kPrefix = "cuda:";
+    int index = 0;
+    const bool numbered = text.starts_with(kPrefix) && parse(text.substr(kPrefix.size()), index) && index >= 0;
+    if (numbered || text == "auto" || text == "cpu" || text == "cuda") return std::string();
+    return fmt::format("found \"{}\", expected auto, cpu, cuda or cuda:N, N counted from 0", text);
+  };
+  return {check, ""};
+}
+
 CLI::Validator not_empty() {
   return {[](std::string& text) { return text.empty() ? "is empty, expected some text" : std::string(); }, ""};
 }

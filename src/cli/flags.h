@@ -19,6 +19,8 @@ CLI::Validator multiple_of(int64_t factor, int64_t high);
 CLI::Validator whole_u64();
 /// One of `names`; a near miss gets a suggestion.
 CLI::Validator one_of(std::vector<std::string> names);
+/// A value of --device: auto, cpu, cuda or cuda:N.
+CLI::Validator device_words();
 /// Any text but the empty one.
 CLI::Validator not_empty();
 /// Turns "16k", "1.5M", "4G" into a plain whole number, as `vllm serve` does: k, m, g are powers of 1000, K, M, G of

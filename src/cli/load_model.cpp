@@ -46,17 +46,14 @@ int64_t rows_of_logits_max(const model::ModelConfig& config) {
 }
 
 void add_device_flags(CLI::App& command, LoneModelOptions& options, const char* group) {
-  command
-      .add_option("--device", options.device,
-                  "auto (default: the first GPU that can run it, else the CPU), cpu, cuda, cuda:N")
-      ->type_name("D")
-      ->group(group);
+  add_device_flag(command, options.device, group);
   command.add_option("--compute", options.compute, "bf16 (default), or fp32: no rounding between operations")
       ->type_name("C")
       ->check(one_of({"bf16", "fp32"}))
       ->group(group);
   command
-      .add_option("--kv-cache-dtype", options.kv_cache_dtype, "auto (default), bfloat16 or fp8; fp32 computes in fp32")
+      .add_option("--kv-cache-dtype", options.kv_cache_dtype,
+                  "auto (default: as the checkpoint says), bfloat16, fp8; --compute fp32 keeps it in fp32")
       ->type_name("D")
       ->check(one_of({"auto", "bfloat16", "fp8"}))
       ->group(group);

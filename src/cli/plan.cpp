@@ -79,11 +79,13 @@ void add_plan(CLI::App& app, Action& action) {
   CLI::Option* model = command->add_option("MODEL", options->model,
                                            "A directory, or a name in the Hugging Face cache; only headers and "
                                            "small tensors are read");
+  command->add_option("--preset", options->preset, "Instead of a model, the shape of 397b, 122b, 35b, 27b or tiny")
+      ->type_name("NAME")
+      ->check(one_of({"397b", "122b", "35b", "27b", "tiny"}))
+      ->excludes(model);
   command->add_option("--profile", options->profile, "Formats of the preset: p1 (default), v2, p6")
       ->type_name("P")
-      ->check(one_of({"p1", "v2", "p6"}));
-  command->add_option("--preset", options->preset, "Instead of a model, the shape of 397b, 122b, 35b or 27b")
-      ->type_name("SHAPE")
+      ->check(one_of({"p1", "v2", "p6"}))
       ->excludes(model);
   std::vector<std::string> keys = {kLive};
   std::string known;
@@ -106,7 +108,8 @@ void add_plan(CLI::App& app, Action& action) {
       ->type_name("N")
       ->transform(with_suffix())
       ->check(whole(1, int64_t{1} << 22));
-  command->add_option("--kv-cache-dtype", options->kv_cache_dtype, "auto (default), bfloat16 or fp8")
+  command
+      ->add_option("--kv-cache-dtype", options->kv_cache_dtype, "auto (default: as the checkpoint says), bfloat16, fp8")
       ->type_name("D")
       ->check(one_of({"auto", "bfloat16", "fp8"}));
   command->footer(

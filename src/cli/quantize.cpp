@@ -24,6 +24,7 @@
 #include "cli/progress.h"
 #include "cli/read_input.h"
 #include "cli/table.h"
+#include "engine/device_choice.h"
 #include "text/tokenizer.h"
 
 namespace tessera::cli {
@@ -184,6 +185,8 @@ struct Check {
 };
 Expected<std::optional<Check>> open_check(const Options& options) {
   if (options.check_file.empty()) return std::optional<Check>();
+  // Found out before hours of work, not after.
+  TESSERA_RETURN_IF_ERROR(engine::choose_devices(options.check.device, options.check.compute == "fp32").status());
   Check check;
   TESSERA_ASSIGN_OR_RETURN(check.source, open_model(options.source));
   TESSERA_ASSIGN_OR_RETURN(check.tokens, check_tokens(options, check.source));
@@ -278,14 +281,15 @@ void add_format_flags(CLI::App* command, Options& options) {
 
 void add_check_flags(CLI::App& command, Options& options) {
   const char* group = "Comparing the result with its source";
-  command
-      .add_option(
-          "--check", options.check_file,
-          "Text that both models read afterwards: perplexities, KL divergence, and how often the likeliest token "
-          "is the same; - for standard input")
-      ->type_name("FILE")
-      ->check(readable_file())
-      ->group(group);
+  CLI::Option* check =
+      command
+          .add_option(
+              "--check", options.check_file,
+              "Text that both models read afterwards: perplexities, KL divergence, and how often the likeliest token "
+              "is the same; - for standard input")
+          ->type_name("FILE")
+          ->check(readable_file())
+          ->group(group);
   command
       .add_option(
           "--check-tokens", options.check_tokens,
@@ -295,6 +299,9 @@ void add_check_flags(CLI::App& command, Options& options) {
       ->check(whole(2, 1 << 20))
       ->group(group);
   add_device_flags(command, options.check, group);
+  for (CLI::Option* option : command.get_options({})) {
+    if (option->get_group() == group && option != check) option->needs(check);
+  }
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 
 #include "cli/commands.h"
 #include "cli/console.h"
+#include "cli/engine_flags.h"
 #include "cli/live_gpu.h"
 
 namespace tessera::cli {
@@ -50,7 +51,7 @@ void add_selftest(CLI::App& app, Action& action) {
   auto options = std::make_shared<Options>();
   CLI::App* command =
       app.add_subcommand("selftest", "Check every GPU kernel against the CPU references and print a report to send");
-  command->add_option("--gpu", options->gpu, "Which GPU, counted from 0")->capture_default_str();
+  add_gpu_flag(*command, options->gpu);
   command->callback([options, &action] { action = [options] { return selftest(*options); }; });
 }
 

@@ -217,19 +217,22 @@ void add_shape_flags(CLI::App* command, Options& options) {
 
 void add_format_flags(CLI::App* command, Options& options) {
   const char* group = "Formats";
-  command
-      ->add_option("--format", options.format,
-                   "Of routed experts, or of a dense model's MLP: nvfp4 (default), mxfp4, fp8; or bf16, f16, f32: "
-                   "nothing quantised")
-      ->type_name("F")
-      ->check(one_of({"nvfp4", "mxfp4", "fp8", "bf16", "f16", "f32"}))
-      ->group(group);
+  CLI::Option* format =
+      command
+          ->add_option("--format", options.format,
+                       "Of routed experts, or of a dense model's MLP: nvfp4 (default), mxfp4, fp8; or bf16, f16, f32: "
+                       "nothing quantised")
+          ->type_name("F")
+          ->check(one_of({"nvfp4", "mxfp4", "fp8", "bf16", "f16", "f32"}))
+          ->group(group);
   command
       ->add_option("--profile", options.profile,
-                   "A published mixture instead: p1, v2 (attention, Gated DeltaNet, shared expert in FP8) or p6 (the "
+                   "A published mixture instead: p1 (routed experts or MLP in NVFP4), v2 (attention, Gated DeltaNet, "
+                   "shared expert in FP8) or p6 (the "
                    "same, shared expert and head in NVFP4)")
       ->type_name("P")
       ->check(one_of({"p1", "v2", "p6"}))
+      ->excludes(format)
       ->group(group);
   command->add_option("--plain", options.plain, "Of what is not quantised: bf16 (default), f16, f32")
       ->type_name("F")

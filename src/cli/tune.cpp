@@ -5,6 +5,7 @@
 
 #include "cli/commands.h"
 #include "cli/console.h"
+#include "cli/engine_flags.h"
 #include "cli/flags.h"
 #include "cli/interrupt.h"
 #include "cli/live_gpu.h"
@@ -150,14 +151,17 @@ void add_tune(CLI::App& app, Action& action) {
       app.add_subcommand("tune", "Measure the tiles of mixture-of-experts layers on a GPU and remember the fastest");
   command->add_option("MODEL", options->models, "Shapes: " + moe_shape_keys() + " (default: the four of Qwen3.5)")
       ->check(one_of_moe_shapes());
-  command->add_option("--gpu", options->gpu, "Which GPU, counted from 0")->capture_default_str();
+  add_gpu_flag(*command, options->gpu);
   command->add_option("--format", options->formats, "nvfp4 (default), mxfp4, or both with a comma between")
+      ->type_name("F,...")
       ->delimiter(',')
       ->check(one_of({"nvfp4", "mxfp4"}));
-  command->add_option("--tokens", options->tokens, "Up to so many tokens of a step")
-      ->check(whole(1, plan::kTokensMax))
-      ->capture_default_str();
-  command->add_flag("--quiet", options->quiet, "No progress bar");
+  command
+      ->add_option("--tokens", options->tokens,
+                   fmt::format("Up to so many tokens of a step (default {})", options->tokens))
+      ->type_name("N")
+      ->check(whole(1, plan::kTokensMax));
+  command->add_flag("-q,--quiet", options->quiet, "No progress");
   command->callback([options, &action] { action = [options] { return tune(*options); }; });
 }
 

@@ -9,6 +9,7 @@ namespace {
 
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 using ::testing::StartsWith;
 
 TEST(CommandLine, PrintsItsVersion) {
@@ -21,8 +22,8 @@ TEST(CommandLine, PrintsItsVersion) {
 TEST(CommandLine, HelpListsTheCommandsAndTheirFlags) {
   const Finished help = run_tessera({"--help"});
   EXPECT_EQ(help.exit_code, 0);
-  for (const char* command : {"run", "score", "tokenize", "inspect", "synth", "quantize", "tiles", "tune", "bench",
-                              "selftest"}) {
+  for (const char* command : {"run", "serve", "score", "tokenize", "inspect", "synth", "quantize", "plan", "tiles",
+                              "tune", "bench", "selftest"}) {
     EXPECT_THAT(help.out, HasSubstr(std::string("\n  ") + command + " ")) << command;
     const Finished command_help = run_tessera({command, "--help"});
     EXPECT_EQ(command_help.exit_code, 0) << command;
@@ -31,6 +32,20 @@ TEST(CommandLine, HelpListsTheCommandsAndTheirFlags) {
     EXPECT_EQ(run_tessera({"help", command}).out, command_help.out);
   }
   EXPECT_EQ(run_tessera({"help"}).out, help.out);
+}
+
+TEST(CommandLine, HelpNamesValuesByWhatTheyAre) {
+  const Arguments commands[] = {{"run"},      {"serve"},           {"score"},       {"tokenize"}, {"inspect"},
+                                {"synth"},    {"quantize"},        {"plan"},        {"tiles"},    {"tune"},
+                                {"selftest"}, {"bench", "engine"}, {"bench", "moe"}};
+  for (Arguments command : commands) {
+    command.emplace_back("--help");
+    const Finished help = run_tessera(command);
+    EXPECT_EQ(help.exit_code, 0);
+    for (const char* type : {" INT", " UINT", " FLOAT", ":FLOAT"}) {
+      EXPECT_THAT(help.out, Not(HasSubstr(type))) << ::testing::PrintToString(command);
+    }
+  }
 }
 
 TEST(CommandLine, NoCommandShowsTheHelpAsAnError) {
@@ -76,7 +91,20 @@ TEST(CommandLine, MistakesAreExplainedWithExitCode2) {
       {{"score", "m"}, "--text or --ids is required"},
       {{"score", "m", "--text", "-", "--ids", "-"}, "excludes"},
       {{"score", "m", "--ids", "-", "--prefill-chunk", "100"}, "found \"100\", expected a multiple of 64"},
+      {{"run", "m", "hi", "--device", "gpu"}, "--device: found \"gpu\", expected auto, cpu, cuda or cuda:N"},
+      {{"serve", "m", "--device", "cuda:"}, "--device: found \"cuda:\""},
+      {{"serve", "m", "--gpu-memory-utilization", "nan"}, "found \"nan\", expected a number from 0.01 to 1"},
+      {{"score", "m", "--ids", "-", "--device", "cuda:-1"}, "--device: found \"cuda:-1\""},
+      {{"quantize", "m", "d", "--device", "cpu"}, "--device requires --check"},
+      {{"quantize", "m", "d", "--check", "-", "--device", "CPU"}, "--device: found \"CPU\""},
+      {{"plan"}, "MODEL or --preset is required"},
+      {{"plan", "--preset", "36b"}, "did you mean 35b?"},
+      {{"plan", "m", "--profile", "v2"}, "excludes"},
+      {{"bench", "engine", "m", "--layers", "2"}, "excludes"},
+      {{"bench", "engine", "--preset", "36b"}, "did you mean 35b?"},
+      {{"selftest", "--gpu", "-1"}, "--gpu: found \"-1\", expected a whole number"},
       {{"synth"}, "DIR is required"},
+      {{"synth", "d", "--profile", "p1", "--format", "fp8"}, "excludes"},
       {{"synth", "d", "--preset", "36b"}, "did you mean 35b?"},
       {{"tokenize"}, "MODEL is required"},
   };

@@ -61,6 +61,13 @@ TEST_F(QuantizeTest, NothingIsWrittenWhereTheTextIsTooShort) {
   EXPECT_FALSE(std::filesystem::exists(path("new")));
 }
 
+TEST_F(QuantizeTest, NothingIsWrittenWhereTheDeviceIsNotThere) {
+  write_file(path("text"), "The sum of two and three is five.");
+  const Finished made = quantize({path("bf16"), path("new"), "--check", path("text"), "--device", "cuda:4096"});
+  EXPECT_EQ(made.exit_code, 1);
+  EXPECT_FALSE(std::filesystem::exists(path("new")));
+}
+
 TEST_F(QuantizeTest, FailuresLeaveEverythingAsItWas) {
   write_file(path("report.json"), "the last report");
   const struct {

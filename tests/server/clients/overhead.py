@@ -1,3 +1,4 @@
+#!/usr/bin/env python3
 """What the server costs: overhead.py [STREAMS, default 64] [MODEL]
 
 First the memory of 1,000 connections that are idle, and of 1,000 streams that wait for their first token. Then the CPU

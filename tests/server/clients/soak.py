@@ -1,3 +1,4 @@
+#!/usr/bin/env python3
 """Mixed load for some minutes: soak.py MINUTES [--leavers N] [--model DIR] [--device D] [-- serve flags]
 
 Answers whole and streamed, of every length, with several choices, stop strings, log-probabilities, penalties, tools and

@@ -1,3 +1,4 @@
+#!/usr/bin/env python3
 """Clients that leave at a random moment: storm.py [clients, default 10000] [tls]
 
 Each connects, goes as far as a random stage (half-open, in the headers, in the body, in prefill, in the stream, or

@@ -1,3 +1,4 @@
+#!/usr/bin/env python3
 """What streams get over HTTP in steady state: throughput.py (URL | MODEL [-- serve flags]) [--streams N] ...
 
 N streams of /v1/completions at once, each with a prompt of its own of that many random token ids and that many tokens
