@@ -65,25 +65,29 @@ constexpr int64_t weight_depth(const Desc& d) {
 /// (token, expert) pairs: columns over all experts.
 constexpr int64_t slots(const Desc& d) { return d.tokens * d.experts_per_token; }
 
+/// The deepest stage: segments begin at multiples of it, so that every tile can keep to them.
+inline constexpr int64_t kSegmentUnit = 256;
+
 /// Segments that K is summed in (1, 2 or 4), added in order. It is part of the weight's summation tree, so it may
 /// depend on nothing but the weight: not on tokens, tile or GPU. One segment, but for dense matrices that are deeper
 /// than kSegmentDepthMax and have too few strips to occupy a GPU with one warp each: a warp's chain of MMAs over 4,096
-/// elements takes 7.5 us on an H200, where all SMs have read 128 strips of BF16 in half of that. In a decode kernel segments
-/// are the warps of one block; wider tiles sum them one after another.
+/// elements takes 7.5 us on an H200, where all SMs have read 128 strips of BF16 in half of that. In a decode kernel
+/// segments are the warps of one block, which wait for each other: they are of one length, and a depth that does not
+/// divide so has fewer. Wider tiles sum them one after another.
 inline constexpr int64_t kSegmentDepthMax = 2048;
 inline constexpr int64_t kSegmentStripsMax = 512;
 inline constexpr int kSegmentsMax = 4;
 constexpr int k_segments(const Desc& d) {
   if (d.op != Op::dense || (d.rows + 15) / 16 >= kSegmentStripsMax) return 1;
   int segments = 1;
-  while (segments < kSegmentsMax && d.depth > segments * kSegmentDepthMax) segments *= 2;
+  while (segments < kSegmentsMax && d.depth > segments * kSegmentDepthMax &&
+         d.depth % (2 * segments * kSegmentUnit) == 0) {
+    segments *= 2;
+  }
   return segments;
 }
 
-/// The deepest stage: segments begin at multiples of it, so that every tile can keep to them.
-inline constexpr int64_t kSegmentUnit = 256;
-/// First element of segment `segment` of `segments`, and for segment = segments the depth: segments are nearly equal,
-/// and none is empty.
+/// First element of segment `segment` of `segments`, and for segment = segments the depth.
 constexpr int64_t segment_begin(int64_t depth, int segments, int segment) {
   const int64_t units = (depth + kSegmentUnit - 1) / kSegmentUnit;
   const int64_t begin = segment * units / segments * kSegmentUnit;

@@ -150,7 +150,9 @@ TEST(Plan, SegmentsBelongToTheWeight) {
     return one;
   };
   EXPECT_EQ(segments(2048, 2048), 1);
-  EXPECT_EQ(segments(2048, 2064), 2);
+  EXPECT_EQ(segments(2048, 2304), 1);  // does not divide
+  EXPECT_EQ(segments(2048, 2560), 2);
+  EXPECT_EQ(segments(2048, 4608), 2);
   EXPECT_EQ(segments(2048, 4096), 2);
   EXPECT_EQ(segments(4096, 8192), 4);
   EXPECT_EQ(segments(5120, 17408), 4);
@@ -171,6 +173,7 @@ RC_GTEST_PROP(Plan, SegmentsCoverTheDepth, ()) {
   for (int s = 0; s < segments; ++s) {
     RC_ASSERT(segment_begin(depth, segments, s) < segment_begin(depth, segments, s + 1));
     RC_ASSERT(segment_begin(depth, segments, s) % 256 == 0);
+    RC_ASSERT(segment_begin(depth, segments, s) * segments == depth * s);  // of one length
   }
 }
 

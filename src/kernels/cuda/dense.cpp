@@ -92,9 +92,10 @@ int group_matrices(const DenseArgs& args, MatrixGroup (&groups)[kDenseMatricesMa
   return count;
 }
 
-/// As one matrix, which must have as many segments.
+/// As one matrix, which must have as many segments, and no more rows than a matrix may have.
 plan::Desc desc_of(const DenseArgs& args, const MatrixGroup& group) {
-  const int64_t strips = group.segments > 1 ? std::min(group.strips, plan::kSegmentStripsMax - 1) : group.strips;
+  const int64_t most = group.segments > 1 ? plan::kSegmentStripsMax - 1 : plan::kDenseRowsMax / kAtomRows;
+  const int64_t strips = std::min(group.strips, most);
   return plan::dense_desc(group.matrices[0]->format, strips * kAtomRows, args.depth, args.rows_max);
 }
 

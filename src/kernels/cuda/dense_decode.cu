@@ -105,7 +105,8 @@ class WeightSource {
       ++filled_;
     }
   }
-  /// All that is left, as stages get free.
+  /// All that is left, as stages get free. Lanes wait together, each for its warp's: no warp is ahead of another that
+  /// it waits for, since segments of a strip are of one length.
   __device__ void refill(const DecodeArgs& args) {
     while (left_ > 0) {
       ptx::mbarrier_wait_parity(ring_.empty(place_.stage), place_.parity ^ 1);

@@ -1,4 +1,5 @@
 #include <optional>
+#include <random>
 
 #include "kernels/cuda/dense_decode.h"
 #include "kernels/cuda/dense_fixture.h"
@@ -116,7 +117,7 @@ TEST(DenseGpu, ShapesThatNoTileDivides) {
 TEST(DenseGpu, DeepMatricesAreSummedInSegments) {
   const int64_t counts[] = {1, 9, 17};
   for (const WeightFormat format : {WeightFormat::bf16, WeightFormat::nvfp4}) {
-    for (const int64_t depth : {2112, 4224}) {
+    for (const int64_t depth : {2560, 5120}) {
       const DenseWeights w(format, 36, depth, Epilogue::f32, 8);  // the order of segments shows in fp32
       ASSERT_EQ(plan::k_segments(plan::dense_desc(format, w.rows, depth, 1)), depth > 4096 ? 4 : 2);
       expect_one_answer(w, DenseInput(17, depth, 9), counts, false);
@@ -135,7 +136,7 @@ TEST(DenseGpu, LargeDeepMatricesAreSummedInSegments) {
 
 TEST(DenseGpu, SegmentsAreWhatTheRuleSays) {
   // Each segment alone, the other's x being zeros, and both.
-  const int64_t depth = 2112, begin = plan::segment_begin(depth, 2, 1);
+  const int64_t depth = 2560, begin = plan::segment_begin(depth, 2, 1);
   const DenseWeights whole(WeightFormat::bf16, 16, depth, Epilogue::f32, 12);
   const DenseInput input(3, depth, 13);
   DenseInput low(3, depth, 13), high(3, depth, 13);
@@ -188,7 +189,7 @@ TEST(DenseGpu, DeadRowsAreNeitherReadNorWritten) {
 }
 
 TEST(DenseGpu, MatricesOfDifferentFormatsInOneLaunch) {
-  for (const int64_t depth : {192, 2112}) {
+  for (const int64_t depth : {192, 2560}) {
     const bool segments = depth > 2048;
     const DenseWeights a(WeightFormat::bf16, segments ? 32 : 320, depth, Epilogue::bf16, 16),
         b(WeightFormat::fp8_e4m3, 90, depth, Epilogue::f32, 17),
@@ -211,6 +212,51 @@ TEST(DenseGpu, MatricesOfDifferentFormatsInOneLaunch) {
   }
 }
 
+/// Matrices of any formats, shapes and epilogues in one launch, against launches of one matrix each.
+void expect_any_mixture(std::mt19937& random, std::span<const int64_t> depths, int64_t weight_rows_max,
+                        std::span<const int> sm_counts) {
+  const auto below = [&](size_t n) { return static_cast<size_t>(random()) % n; };
+  const int64_t depth = depths[below(depths.size())];
+  std::vector<DenseWeights> weights;
+  const size_t count = 1 + below(kDenseMatricesMax);
+  weights.reserve(count);
+  for (size_t i = 0; i < count; ++i) {
+    const auto format = kDenseFormats[below(depth % 32 == 0 ? 4 : 3)];  // the last, MXFP4, takes multiples of 32
+    const auto epilogue = static_cast<Epilogue>(below(3));
+    auto rows = 1 + static_cast<int64_t>(below(static_cast<size_t>(weight_rows_max)));
+    if (epilogue == Epilogue::swiglu) rows = (rows + 15) / 16 * 16;
+    weights.emplace_back(format, rows, depth, epilogue, static_cast<uint32_t>(random()));
+  }
+  std::vector<const DenseWeights*> all;
+  for (const DenseWeights& w : weights) all.push_back(&w);
+  const auto rows = 1 + static_cast<int64_t>(below(kDecodeRowsMax));
+  const int sm_count = sm_counts[below(sm_counts.size())];
+  const int64_t rows_max = below(2) == 0 ? 0 : rows + static_cast<int64_t>(below(kDecodeRowsMax + 1 - rows));
+  const DenseInput input(rows, depth, static_cast<uint32_t>(random()));
+  const auto got = run(all, input, {.rows = rows, .rows_max = rows_max, .sm_count = sm_count});
+  for (size_t i = 0; i < count; ++i) {
+    const std::string what = name_of(weights[i], "matrix " + std::to_string(i) + " of " + std::to_string(count) + ", " +
+                                                     std::to_string(rows) + " of " + std::to_string(rows_max) +
+                                                     " rows, " + std::to_string(sm_count) + " SMs");
+    expect_rows(weights[i], got[i], run(weights[i], input, {.rows = rows}), rows, what);
+    if (testing::Test::HasFatalFailure()) return;
+  }
+}
+
+TEST(DenseGpu, AnyMixtureOfMatricesIsEachOfThemAlone) {
+  std::mt19937 random(40);
+  constexpr int64_t kDepths[] = {16, 48, 80, 96, 272, 480, 2064, 2560};
+  constexpr int kSmCounts[] = {1, 2, 3, 132};
+  for (int i = 0; i < 60 && !HasFatalFailure(); ++i) expect_any_mixture(random, kDepths, 48, kSmCounts);
+}
+
+TEST(DenseGpu, LargeAnyMixtureOfMatricesIsEachOfThemAlone) {
+  std::mt19937 random(41);
+  constexpr int64_t kDepths[] = {16, 48, 272, 1040, 2064, 2304, 2560, 4352, 5120, 17408, 18944};
+  constexpr int kSmCounts[] = {1, 2, 7, 132, 188};
+  for (int i = 0; i < 60 && !HasFatalFailure(); ++i) expect_any_mixture(random, kDepths, 3000, kSmCounts);
+}
+
 TEST(DenseGpu, RowsAreGathered) {
   const DenseWeights w(WeightFormat::fp8_e4m3, 250, 192, Epilogue::f32, 22);
   const DenseInput input(40, 192, 23);
@@ -231,8 +277,8 @@ TEST(DenseGpu, RowsAreGathered) {
 }
 
 TEST(DenseGpu, RepeatsGiveTheSameBits) {
-  const DenseWeights w(WeightFormat::nvfp4, 32, 2112, Epilogue::bf16, 24);
-  const DenseInput input(20, 2112, 25);
+  const DenseWeights w(WeightFormat::nvfp4, 32, 2560, Epilogue::bf16, 24);
+  const DenseInput input(20, 2560, 25);
   for (const int64_t rows : {5, 20}) {
     const DenseResult first = run(w, input, {.rows = rows});
     for (int i = 0; i < 3; ++i) EXPECT_EQ(run(w, input, {.rows = rows}), first);
@@ -407,15 +453,15 @@ TEST(DenseGpu, DecodeLaunchesKeepToTheirShareOfAnSmAndLeaveNoStripOut) {
 }
 
 TEST(DenseGpu, ATileWithoutRegistersForSegmentsIsRefused) {
-  const DenseWeights w(WeightFormat::bf16, 16, 2112, Epilogue::bf16, 32);
+  const DenseWeights w(WeightFormat::bf16, 16, 2560, Epilogue::bf16, 32);
   const plan::Tile wide = plan::make_dense_tile(WeightFormat::bf16, {256, 128, 1});
-  EXPECT_FALSE(can_run_dense(plan::dense_desc(WeightFormat::bf16, 16, 2112, 1), wide));
+  EXPECT_FALSE(can_run_dense(plan::dense_desc(WeightFormat::bf16, 16, 2560, 1), wide));
   const DenseOutput output(w, 1);
-  const DenseInput input(1, 2112, 33);
+  const DenseInput input(1, 2560, 33);
   DenseArgs args;
   args.x = input.on_device.get();
   args.x_stride = input.stride;
-  args.depth = 2112;
+  args.depth = 2560;
   args.rows_max = 1;
   args.matrices[args.count++] = output.matrix();
   const Status status = dense_tiled(args, wide, {});
