@@ -13,6 +13,7 @@
 namespace tessera::kernels::cuda {
 
 inline constexpr int kDecodeWarps = 7;  // of a block, that multiply; an eighth brings their weights
+inline constexpr int kDecodeThreads = (kDecodeWarps + 1) * 32;
 /// A block an SM, which leaves half of it to the next kernel's: its blocks then come to all SMs alike, and have their
 /// weights under way when their turn comes.
 inline constexpr int kDecodeKernelsPerSm = 2;
