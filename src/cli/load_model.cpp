@@ -53,7 +53,7 @@ void add_device_flags(CLI::App& command, LoneModelOptions& options, const char* 
       ->group(group);
   command
       .add_option("--kv-cache-dtype", options.kv_cache_dtype,
-                  "auto (default: as the checkpoint says), bfloat16, fp8; --compute fp32 keeps it in fp32")
+                  "auto (default: as the checkpoint says), bfloat16, fp8; only auto with --compute fp32")
       ->type_name("D")
       ->check(one_of({"auto", "bfloat16", "fp8"}))
       ->group(group);
@@ -126,6 +126,10 @@ Expected<LoneModel> load_on(const engine::Device& device, const OpenedModel& ope
 }  // namespace
 
 Expected<LoneModel> load_model(const OpenedModel& opened, const LoneModelOptions& options) {
+  if (options.compute == "fp32" && options.kv_cache_dtype != "auto") {
+    return error(StatusCode::invalid_argument, "kv_cache_dtype is '{}', but compute fp32 keeps KV in float32; use auto",
+                 options.kv_cache_dtype);
+  }
   TESSERA_ASSIGN_OR_RETURN(const auto devices, engine::choose_devices(options.device, options.compute == "fp32"));
   return engine::on_first_that_can(devices,
                                    [&](const engine::Device& device) { return load_on(device, opened, options); });

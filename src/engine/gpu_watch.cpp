@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/log.h"
 #include "device/device.h"
 
 namespace tessera::engine {
@@ -23,8 +24,9 @@ Expected<double> read_rate(const device::GpuFacts& gpu) {
 Expected<std::unique_ptr<GpuWatch>> GpuWatch::open(int gpu) {
   TESSERA_ASSIGN_OR_RETURN(const auto gpus, device::list_gpus());
   const device::GpuFacts& facts = gpus.at(static_cast<size_t>(gpu));
-  TESSERA_ASSIGN_OR_RETURN(const double rate, read_rate(facts));
-  return std::make_unique<GpuWatch>(rate, device::GpuSensors(facts.pci_bus_id));
+  const Expected<double> rate = read_rate(facts);
+  if (!rate) spdlog::warn("steps are shown without their share of the GPU's read rate: {}", rate.status().message());
+  return std::make_unique<GpuWatch>(rate ? *rate : 0.0, device::GpuSensors(facts.pci_bus_id));
 }
 
 GpuWatch::GpuWatch(double read_bytes_per_second, device::GpuSensors sensors, std::chrono::milliseconds period)

@@ -17,7 +17,7 @@ namespace tessera::engine {
 class GpuWatch {
  public:
   /// Measures the read rate of GPU `gpu` over up to 1 GiB of what is free of its memory: a few milliseconds, for which
-  /// nothing else should run there.
+  /// nothing else should run there. Where it cannot be measured, the log says why and it is 0.
   static Expected<std::unique_ptr<GpuWatch>> open(int gpu);
 
   GpuWatch(double read_bytes_per_second, device::GpuSensors sensors,

@@ -167,6 +167,13 @@ TEST_F(ScoreTest, WhatIsReadIsNotOverwritten) {
   }
 }
 
+TEST_F(ScoreTest, Fp32KeepsKvInFp32) {
+  const Finished result =
+      run_tessera({"score", model(), "--ids", "-", "--quiet", "--compute", "fp32", "--kv-cache-dtype", "fp8"}, "1 2 3");
+  EXPECT_EQ(result.exit_code, 1);
+  EXPECT_THAT(result.err, HasSubstr("use auto"));
+}
+
 TEST_F(ScoreTest, BadIdsAreRefused) {
   for (const char* bad : {"", "[]", "4096", "-1", "1 x"}) {
     const Finished result = run_tessera({"score", model(), "--ids", "-", "--quiet"}, bad);
