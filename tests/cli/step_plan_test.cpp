@@ -130,7 +130,7 @@ TEST_P(StepPlanTest, TheTextHasATableForEachStep) {
   EXPECT_THAT(text, HasSubstr("decode of 1 row on " + options_.gpu.name));
   EXPECT_THAT(text, HasSubstr("prefill of 64 rows on " + options_.gpu.name));
   EXPECT_THAT(text, HasSubstr("MLP"));
-  EXPECT_THAT(text, HasSubstr("delta_net_decode<128, 128>"));
+  EXPECT_THAT(text, HasSubstr("delta_net_decode<128, 128"));
 }
 
 TEST(StepPlanWithoutCuda, SaysWhatToBuild) {
