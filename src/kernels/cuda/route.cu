@@ -12,116 +12,91 @@ namespace {
 
 constexpr unsigned kAll = 0xffffffffU;
 constexpr int kExpertsMax = plan::kExpertsMax;
-constexpr int kGroups = 8;  // of a lane's experts
-constexpr int kGroupExperts = kExpertsMax / 32 / kGroups;
 constexpr int kMaskWords = kChunkTokens / 32;
 constexpr int kBlock = 512;
 constexpr int kThreadExperts = kExpertsMax / kBlock;
 constexpr int kRouteWarps = 8;
 constexpr int kFewTokens = kBlock / 32;  // that one block routes and groups
 
-/// Larger for larger logits; -0 ties with 0. 0 is no expert, or one that is taken.
+/// Of a logit that is a BF16 value, in 16 bits: larger for larger ones; -0 ties with 0. 0 is no expert, or one that is
+/// taken.
 constexpr uint32_t kNoKey = 0, kNanKey = 1;
 __device__ uint32_t rank_key(float logit) {
   if (logit != logit) return kNanKey;
-  const uint32_t bits = __float_as_uint(logit == 0 ? 0.0F : logit);
-  return (bits >> 31) != 0 ? ~bits : bits | 0x80000000U;
+  const uint32_t bits = __float_as_uint(logit == 0 ? 0.0F : logit) >> 16;
+  return (bits >> 15) != 0 ? bits ^ 0xffffU : bits | 0x8000U;
 }
 __device__ float logit_of(uint32_t key) {
   if (key == kNanKey) return __uint_as_float(0x7fc00000U);
-  return __uint_as_float((key >> 31) != 0 ? key & 0x7fffffffU : ~key);
+  return __uint_as_float(((key >> 15) != 0 ? key & 0x7fffU : key ^ 0xffffU) << 16);
 }
 
-/// The largest key, and the lower id of equals.
-struct Best {
-  uint32_t key = kNoKey;
-  int32_t id = INT32_MAX;
-
-  __device__ void take(uint32_t other, int32_t other_id) {
-    if (other <= key) return;
-    key = other;
-    id = other_id;
-  }
+/// What a lane knows of a token's experts.
+struct Choice {
+  int32_t id;    // of the lane-th choice, by descending logit
+  int rank;      // of that id among the token's ids
+  float weight;  // of that expert; the weights of a token sum to 1
 };
 
-/// Some experts of a lane, and the best of them: a choice changes one group.
-struct Group {
-  uint32_t keys[kGroupExperts];
-  Best best;
-
-  __device__ void find_best(int first_id) {
-    best = {};
+/// Of up to 32 * size experts. Lane L looks at L, L + 32, ... A key stands above the complement of its expert's id, so
+/// that the largest is the lowest id's of those that tie.
+template <int size>
+__device__ Choice choose_of(const float* logits, int experts, int count, int lane) {
+  constexpr uint32_t kIds = 0xffffU;
+  uint32_t keys[size];
+  float values[size];  // all loads are under way before the first is looked at
 #pragma unroll
-    for (int i = 0; i < kGroupExperts; ++i) best.take(keys[i], first_id + i * 32);
-  }
-};
-
-/// One token, by one warp. Lane L holds experts L, L + 32, ...; afterwards lane j the j-th choice. ids: out,
-/// [experts_per_token].
-__device__ void route_token(const RouteArgs& args, int token, int lane, int32_t* ids) {
-  const float* logits = args.logits + token * args.logits_stride;
-  float mine_of[kGroups * kGroupExperts];  // all loads are under way before the first is looked at
-#pragma unroll
-  for (int i = 0; i < kGroups * kGroupExperts; ++i) mine_of[i] = logits[min(i * 32 + lane, args.experts - 1)];
-#pragma unroll
-  for (int i = 0; i < kGroups * kGroupExperts; i += 2) {
-    const uint32_t pair = ptx::cvt_bf16x2(mine_of[i + 1], mine_of[i]);
-    mine_of[i] = low_bf16(pair);
-    mine_of[i + 1] = high_bf16(pair);
-  }
-  Group groups[kGroups];
+  for (int i = 0; i < size; ++i) values[i] = __ldcg(logits + min(i * 32 + lane, experts - 1));
   bool nan = false;
 #pragma unroll
-  for (int g = 0; g < kGroups; ++g) {
-    const int first_id = g * kGroupExperts * 32 + lane;
-#pragma unroll
-    for (int i = 0; i < kGroupExperts; ++i) {
-      const uint32_t key = rank_key(mine_of[g * kGroupExperts + i]);
-      groups[g].keys[i] = first_id + i * 32 < args.experts ? key : kNoKey;
-      nan |= groups[g].keys[i] == kNanKey;
-    }
-    groups[g].find_best(first_id);
+  for (int i = 0; i < size; ++i) {
+    const int id = i * 32 + lane;
+    const uint32_t key = rank_key(low_bf16(ptx::cvt_bf16x2(0.0F, values[i])));
+    keys[i] = id < experts ? key << 16 | (kIds - static_cast<uint32_t>(id)) : kNoKey;
+    nan |= id < experts && key == kNanKey;
   }
   const bool any_nan = __any_sync(kAll, nan) != 0;
-  int32_t my_id = 0;
-  uint32_t my_key = kNanKey;
+  uint32_t mine = 0;
 #pragma unroll 1
-  for (int j = 0; j < args.experts_per_token; ++j) {
-    Best best;
+  for (int j = 0; j < count; ++j) {
+    uint32_t best = kNoKey;
 #pragma unroll
-    for (int g = 0; g < kGroups; ++g) best.take(groups[g].best.key, groups[g].best.id);
-    const uint32_t largest = __reduce_max_sync(kAll, best.key);
-    const int32_t id = __reduce_min_sync(kAll, best.key == largest ? best.id : INT32_MAX);
+    for (int i = 0; i < size; ++i) best = max(best, keys[i]);
+    best = __reduce_max_sync(kAll, best);
 #pragma unroll
-    for (int g = 0; g < kGroups; ++g) {
-      if (groups[g].best.id != id) continue;  // in one lane it is
-      const int first_id = g * kGroupExperts * 32 + lane;
-#pragma unroll
-      for (int i = 0; i < kGroupExperts; ++i) {
-        if (id == first_id + i * 32) groups[g].keys[i] = kNoKey;
-      }
-      groups[g].find_best(first_id);
-    }
-    if (j == lane) {
-      my_id = id;
-      my_key = largest;
-    }
+    for (int i = 0; i < size; ++i) keys[i] = keys[i] == best ? kNoKey : keys[i];
+    if (j == lane) mine = best;
   }
-  const bool mine = lane < args.experts_per_token;
-  const float largest = logit_of(__shfl_sync(kAll, my_key, 0));
-  const float p = spelt::exp(__fsub_rn(logit_of(my_key), largest));
+  const auto id = static_cast<int32_t>(kIds - (mine & kIds));
+  const float largest = logit_of(__shfl_sync(kAll, mine, 0) >> 16);
+  const float p = spelt::exp(__fsub_rn(logit_of(mine >> 16), largest));
   float total = 0;
   int rank = 0;
-#pragma unroll 4
-  for (int j = 0; j < args.experts_per_token; ++j) {
+#pragma unroll 1
+  for (int j = 0; j < count; ++j) {
     total = __fadd_rn(total, __shfl_sync(kAll, p, j));
-    rank += __shfl_sync(kAll, my_id, j) < my_id ? 1 : 0;
+    rank += __shfl_sync(kAll, id, j) < id ? 1 : 0;
   }
-  if (!mine) return;
+  const float nan_weight = __uint_as_float(0x7fc00000U);
+  return {id, rank, any_nan ? nan_weight : __fdiv_rn(p, total)};
+}
+
+/// The `count` largest of a row of logits, as route() defines them, by one warp; of lanes below `count`. Past L1. Short
+/// code, since each launch fetches it anew.
+__device__ Choice choose_experts(const float* logits, int experts, int count, int lane) {
+  if (experts <= 256) return choose_of<256 / 32>(logits, experts, count, lane);
+  return choose_of<kExpertsMax / 32>(logits, experts, count, lane);
+}
+
+/// One token, by one warp. ids: out, [experts_per_token].
+__device__ void route_token(const RouteArgs& args, int token, int lane, int32_t* ids) {
+  const Choice choice =
+      choose_experts(args.logits + token * args.logits_stride, args.experts, args.experts_per_token, lane);
+  if (lane >= args.experts_per_token) return;
   const int64_t row = int64_t{token} * args.experts_per_token;
-  ids[rank] = my_id;
-  args.weights[row + rank] = any_nan ? __uint_as_float(0x7fc00000U) : __fdiv_rn(p, total);
-  if (args.chosen != nullptr) args.chosen[row + lane] = my_id;
+  ids[choice.rank] = choice.id;
+  args.weights[row + choice.rank] = choice.weight;
+  if (args.chosen != nullptr) args.chosen[row + lane] = choice.id;
 }
 
 /// Of `live` tokens those of a chunk.
