@@ -141,7 +141,9 @@ Expected<std::optional<std::string>> Checkpoint::read_text(const std::string& fi
     return error(StatusCode::resource_exhausted, "{}: has {} bytes; {} are the limit", printable(path.string()),
                  bytes.size(), kMaxTextBytes);
   }
-  return std::optional<std::string>(std::in_place, reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  std::string text(bytes.size(), '\0');
+  TESSERA_RETURN_IF_ERROR(mapped.read(bytes, reinterpret_cast<std::byte*>(text.data())));
+  return std::optional<std::string>(std::move(text));
 }
 
 Expected<TensorView> Checkpoint::tensor(std::string_view name) const {
@@ -173,20 +175,9 @@ std::optional<FilePlace> Checkpoint::place(std::span<const std::byte> bytes) con
   return std::nullopt;
 }
 
-void Checkpoint::drop_bytes(std::span<const std::byte> bytes) const {
-  for (const auto& shard : shards_) {
-    if (shard->contains(bytes)) return shard->drop_pages(bytes);
-  }
-}
-
-void Checkpoint::drop_pages(const TensorView& tensor) const { drop_bytes(tensor.bytes); }
-
-void Checkpoint::drop_pages(const MatrixView& matrix) const {
-  const auto rows = static_cast<size_t>(matrix.rows);
-  drop_bytes({matrix.data, rows * row_bytes(matrix.format, matrix.cols)});
-  if (const int64_t group = group_size(matrix.format); group != 0) {
-    drop_bytes({matrix.block_scales, rows * static_cast<size_t>(matrix.cols / group)});
-  }
+Status Checkpoint::check_unchanged() const {
+  for (const auto& shard : shards_) TESSERA_RETURN_IF_ERROR(shard->file().check_unchanged());
+  return {};
 }
 
 }  // namespace tessera::format

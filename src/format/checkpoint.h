@@ -86,9 +86,8 @@ class Checkpoint {
   /// Sum of all tensor bytes (vision left out).
   [[nodiscard]] size_t tensor_bytes() const;
 
-  /// Gives back the page memory of a tensor or matrix that has been copied elsewhere. The bytes stay readable.
-  void drop_pages(const TensorView& tensor) const;
-  void drop_pages(const MatrixView& matrix) const;
+  /// unavailable if a shard has been written since it was opened (MappedFile::check_unchanged).
+  [[nodiscard]] Status check_unchanged() const;
 
  private:
   struct RowScales;
@@ -99,7 +98,6 @@ class Checkpoint {
   Status read_tensor_scale(const std::string& module, MatrixView& view) const;
   Status read_fp8_scales(const std::string& module, MatrixView& view) const;
   [[nodiscard]] Expected<float> tensor_scale(const std::string& name) const;
-  void drop_bytes(std::span<const std::byte> bytes) const;
 
   std::filesystem::path directory_;
   std::vector<std::shared_ptr<const SafetensorsFile>> shards_;

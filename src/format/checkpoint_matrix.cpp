@@ -1,9 +1,8 @@
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 
 #include "format/checkpoint.h"
-#include "format/f16.h"
+#include "format/decode_floats.h"
 #include "format/printable.h"
 #include "format/row_scales.h"
 
@@ -13,18 +12,6 @@ namespace {
 
 std::string describe(const TensorView& tensor) {
   return fmt::format("{} [{}]", name(tensor.dtype), fmt::join(tensor.shape, ", "));
-}
-
-/// Element i of a plain tensor.
-float plain_value(const TensorView& tensor, size_t i) {
-  if (tensor.dtype == DType::f32) {
-    float value = 0;
-    std::memcpy(&value, tensor.bytes.data() + i * sizeof value, sizeof value);
-    return value;
-  }
-  uint16_t bits = 0;
-  std::memcpy(&bits, tensor.bytes.data() + i * sizeof bits, sizeof bits);
-  return tensor.dtype == DType::bf16 ? bf16_to_float(bits) : f16_to_float(bits);
 }
 
 bool is_plain(DType dtype) { return dtype == DType::f32 || dtype == DType::f16 || dtype == DType::bf16; }
@@ -49,6 +36,7 @@ MatrixView plain_matrix(const TensorView& tensor) {
   view.rows = tensor.shape[0];
   view.cols = tensor.shape[1];
   view.data = tensor.bytes.data();
+  view.file = tensor.file;
   return view;
 }
 
@@ -105,6 +93,8 @@ Expected<MatrixView> Checkpoint::packed_matrix(const std::string& module, const 
   view.cols = codes.shape[1] * 2;
   view.data = codes.bytes.data();
   view.block_scales = scales.bytes.data();
+  view.file = codes.file;
+  view.scales_file = scales.file;
   const bool known_scale =
       scales.dtype == DType::f8_e4m3 || scales.dtype == DType::f8_e8m0 || scales.dtype == DType::u8;
   const int64_t group = group_size(view.format);
@@ -153,7 +143,8 @@ Expected<float> Checkpoint::tensor_scale(const std::string& scale_name) const {
     return error(StatusCode::corrupt_data, "'{}' is {}; one F32 number was expected", printable(scale_name),
                  describe(stored));
   }
-  const float scale = plain_value(stored, 0);
+  float scale = 0;
+  TESSERA_RETURN_IF_ERROR(decode_floats(stored, {&scale, 1}).with_context(printable(scale_name)));
   TESSERA_RETURN_IF_ERROR(check_scale(scale).with_context(fmt::format("'{}'", printable(scale_name))));
   return scale;
 }
@@ -172,6 +163,7 @@ Expected<MatrixView> Checkpoint::fp8_matrix(const std::string& module, const Ten
   view.rows = weight.shape[0];
   view.cols = weight.shape[1];
   view.data = weight.bytes.data();
+  view.file = weight.file;
   const bool per_row =
       stored.shape == std::vector<int64_t>{view.rows} || stored.shape == std::vector<int64_t>{view.rows, 1};
   if (!is_plain(stored.dtype) || !(is_scalar(stored.shape) || per_row)) {
@@ -185,21 +177,18 @@ Expected<MatrixView> Checkpoint::fp8_matrix(const std::string& module, const Ten
 Status Checkpoint::read_fp8_scales(const std::string& module, MatrixView& view) const {
   const std::string scale_name = module + ".weight_scale";
   TESSERA_ASSIGN_OR_RETURN(const TensorView stored, tensor(scale_name));
-  const auto count = is_scalar(stored.shape) ? size_t{1} : static_cast<size_t>(view.rows);
-  for (size_t i = 0; i < count; ++i) {
-    TESSERA_RETURN_IF_ERROR(
-        check_scale(plain_value(stored, i)).with_context(fmt::format("'{}'[{}]", printable(scale_name), i)));
+  std::vector<float> values(is_scalar(stored.shape) ? size_t{1} : static_cast<size_t>(view.rows));
+  TESSERA_RETURN_IF_ERROR(decode_floats(stored, values).with_context(printable(scale_name)));
+  for (size_t i = 0; i < values.size(); ++i) {
+    TESSERA_RETURN_IF_ERROR(check_scale(values[i]).with_context(fmt::format("'{}'[{}]", printable(scale_name), i)));
   }
-  if (count == 1) {
-    view.scale = plain_value(stored, 0);
+  if (values.size() == 1) {
+    view.scale = values[0];
     return {};
   }
   const std::lock_guard lock(row_scales_->mutex);
   std::vector<float>& scales = row_scales_->by_module[module];
-  if (scales.empty()) {
-    scales.resize(count);
-    for (size_t i = 0; i < count; ++i) scales[i] = plain_value(stored, i);
-  }
+  if (scales.empty()) scales = std::move(values);
   view.row_scales = scales;
   return {};
 }
@@ -225,6 +214,7 @@ Expected<MatrixView> Checkpoint::fused_matrix(const std::string& name, int64_t e
   const size_t rows_before =
       static_cast<size_t>(expert) * static_cast<size_t>(all_rows) + static_cast<size_t>(first_row);
   view.data = fused.bytes.data() + rows_before * row_bytes(view.format, view.cols);
+  view.file = fused.file;
   return view;
 }
 

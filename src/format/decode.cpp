@@ -12,10 +12,13 @@
 #include "format/e2m1.h"
 #include "format/e4m3.h"
 #include "format/f16.h"
+#include "format/row_copy.h"
 #include "format/ue8m0.h"
 
 namespace tessera::format {
 namespace {
+
+constexpr int64_t kElementsAtOnce = int64_t{1} << 16;  // that are copied out of a file
 
 template <typename Bits>
 Bits load(const std::byte* data, size_t i) {
@@ -65,8 +68,15 @@ Expected<float> max_magnitude(const MatrixView& matrix) {
   // Without their sign, floats sort as their bits do, infinities and NaN above the rest.
   constexpr int32_t kInfinity = 0x7f800000;
   int32_t largest = 0;
+  const int64_t rows_at_once = std::max<int64_t>(1, kElementsAtOnce / std::max<int64_t>(1, matrix.cols));
+  RowCopy copy;
+  MatrixView rows;
   for (int64_t row = 0; row < matrix.rows; ++row) {
-    decode_row(matrix, row, values);
+    const int64_t in_rows = row % rows_at_once;
+    if (in_rows == 0) {
+      TESSERA_ASSIGN_OR_RETURN(rows, copy.rows(matrix, row, std::min(rows_at_once, matrix.rows - row)));
+    }
+    decode_row(rows, in_rows, values);
     for (const float v : values) largest = std::max(largest, std::bit_cast<int32_t>(v) & INT32_MAX);
     if (largest < kInfinity) continue;
     const auto culprit = std::find_if_not(values.begin(), values.end(), [](float v) { return std::isfinite(v); });

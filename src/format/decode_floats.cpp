@@ -1,6 +1,6 @@
 #include "format/decode_floats.h"
 
-#include <cstring>
+#include <vector>
 
 #include "format/f16.h"
 
@@ -14,14 +14,11 @@ Status decode_floats(const TensorView& tensor, std::span<float> out) {
   if (tensor.bytes.size() != out.size() * element) {
     return error(StatusCode::corrupt_data, "{} elements, expected {}", tensor.bytes.size() / element, out.size());
   }
-  if (tensor.dtype == DType::f32) {
-    std::memcpy(out.data(), tensor.bytes.data(), tensor.bytes.size());
-    return {};
-  }
+  if (tensor.dtype == DType::f32) return copy_bytes(tensor.file, tensor.bytes, std::as_writable_bytes(out).data());
+  std::vector<uint16_t> stored(out.size());
+  TESSERA_RETURN_IF_ERROR(copy_bytes(tensor.file, tensor.bytes, std::as_writable_bytes(std::span(stored)).data()));
   for (size_t i = 0; i < out.size(); ++i) {
-    uint16_t bits = 0;
-    std::memcpy(&bits, tensor.bytes.data() + i * sizeof bits, sizeof bits);
-    out[i] = tensor.dtype == DType::bf16 ? bf16_to_float(bits) : f16_to_float(bits);
+    out[i] = tensor.dtype == DType::bf16 ? bf16_to_float(stored[i]) : f16_to_float(stored[i]);
   }
   return {};
 }

@@ -48,9 +48,11 @@ constexpr size_t row_bytes(WeightFormat f, int64_t cols) {
   return 0;
 }
 
+class MappedFile;
+
 /// A read-only view of one weight matrix W[rows, cols] as a checkpoint stores it (y = x W^T), whatever the
 /// dialect: element = decode(data) * decode(block_scales) * scale. The bytes belong to somebody else, usually a
-/// mapped file, and need not be aligned.
+/// mapped file, and need not be aligned; who loads a matrix copies its rows (row_copy.h).
 struct MatrixView {
   WeightFormat format = WeightFormat::f32;
   int64_t rows = 0;
@@ -61,6 +63,9 @@ struct MatrixView {
   /// (IEEE division), FP8 weight_scale; 1 for the others.
   float scale = 1.0F;
   std::span<const float> row_scales;  // [rows], FP8 per channel; empty when only `scale` applies
+  // The files that data and block_scales lie in; null: in memory.
+  const MappedFile* file = nullptr;
+  const MappedFile* scales_file = nullptr;
 };
 
 }  // namespace tessera::format

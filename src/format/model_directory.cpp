@@ -128,7 +128,8 @@ Expected<fs::path> find_snapshot(const fs::path& repository, const CacheName& na
   if (fs::is_regular_file(ref, ignored)) {
     TESSERA_ASSIGN_OR_RETURN(const MappedFile file, MappedFile::open(ref));
     const auto text = file.bytes().first(std::min<size_t>(file.bytes().size(), 100));
-    commit.assign(reinterpret_cast<const char*>(text.data()), text.size());
+    commit.assign(text.size(), '\0');
+    TESSERA_RETURN_IF_ERROR(file.read(text, reinterpret_cast<std::byte*>(commit.data())));
     commit.erase(commit.find_last_not_of(" \r\n") + 1);
     if (!is_plain(commit)) {
       return error(StatusCode::corrupt_data, "{}: '{}' is not a commit id; download the model again",

@@ -5,27 +5,21 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
 #include <system_error>
 
 #include "base/check.h"
-#include "format/printable.h"
 
 namespace tessera::format {
 namespace {
 
-/// pread of all of it; the number of bytes that were there.
-ssize_t read_all(int fd, std::byte* to, size_t size, uint64_t offset) {
-  size_t done = 0;
-  while (done < size) {
-    const ssize_t count = ::pread(fd, to + done, size - done, static_cast<off_t>(offset + done));
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) return -1;
-    if (count == 0) break;
-    done += static_cast<size_t>(count);
-  }
-  return static_cast<ssize_t>(done);
+/// Opens the file once more for reads past the page cache: this very file, whatever its path names by now. -1: it
+/// cannot.
+int open_direct([[maybe_unused]] const MappedFile& file) {
+#if defined(O_DIRECT)
+  return ::open(fmt::format("/proc/self/fd/{}", file.descriptor()).c_str(), O_RDONLY | O_CLOEXEC | O_DIRECT);
+#else
+  return -1;
+#endif
 }
 
 /// As many bytes from the beginning as the page cache holds; 0 where that cannot be asked.
@@ -61,12 +55,13 @@ std::vector<FileRange> cut(const std::vector<FileRange>& ranges) {
 
 }  // namespace
 
-ReadAhead::ReadAhead(std::vector<std::filesystem::path> files, std::vector<FileRange> ranges, std::span<std::byte> ring,
-                     const Options& options)
+ReadAhead::ReadAhead(const std::vector<const MappedFile*>& files, std::vector<FileRange> ranges,
+                     std::span<std::byte> ring, const Options& options)
     : pieces_(cut(ranges)), ring_(ring), slots_(ring.size() / kSlotBytes) {
   TESSERA_CHECK(!slots_.empty() && reinterpret_cast<uintptr_t>(ring.data()) % kAlignment == 0);
-  for (auto& path : files) files_.push_back({.path = std::move(path)});
-  open_files(options.direct);
+  for (const MappedFile* file : files) {
+    files_.push_back({.mapped = file, .direct = options.direct ? open_direct(*file) : -1});
+  }
   try {
     for (int i = 0; i < options.threads; ++i) threads_.emplace_back([this] { work(); });
   } catch (const std::system_error&) {
@@ -86,18 +81,7 @@ void ReadAhead::stop() {
   freed_.notify_all();
   for (std::thread& thread : threads_) thread.join();
   for (const File& file : files_) {
-    if (file.cached >= 0) ::close(file.cached);
     if (file.direct >= 0) ::close(file.direct);
-  }
-}
-
-void ReadAhead::open_files(bool direct) {
-  for (File& file : files_) {
-    file.cached = ::open(file.path.c_str(), O_RDONLY | O_CLOEXEC);
-    if (file.cached < 0) file.error = errno;
-#if defined(O_DIRECT)
-    if (direct) file.direct = ::open(file.path.c_str(), O_RDONLY | O_CLOEXEC | O_DIRECT);  // -1: it cannot
-#endif
   }
 }
 
@@ -134,24 +118,17 @@ void ReadAhead::fail(size_t piece, Status status) {
 /// Fills a slot: the piece's bytes begin at `begin`, as far from a multiple of kAlignment as in the file.
 Status ReadAhead::read(const FileRange& piece, std::byte* slot, size_t& begin) {
   const File& file = files_[piece.file];
-  if (file.cached < 0) {
-    return error(StatusCode::unavailable, "{}: cannot open the file again: {}", printable(file.path.string()),
-                 std::strerror(file.error));
-  }
   begin = piece.offset % kAlignment;
   std::byte* const to = slot + begin;
-  size_t done = read_cached(file.cached, to, piece.bytes, piece.offset);
+  size_t done = read_cached(file.mapped->descriptor(), to, piece.bytes, piece.offset);
   if (done < piece.bytes && file.direct >= 0) {
     const size_t first = (begin + done) / kAlignment * kAlignment;
     const size_t last = (begin + piece.bytes + kAlignment - 1) / kAlignment * kAlignment;
-    const ssize_t count = read_all(file.direct, slot + first, last - first, piece.offset - begin + first);
+    const ssize_t count = read_at(file.direct, slot + first, last - first, piece.offset - begin + first);
     if (count > 0) done = std::min(piece.bytes, std::max(done, first + static_cast<size_t>(count) - begin));
   }
   if (done == piece.bytes) return {};
-  const ssize_t count = read_all(file.cached, to + done, piece.bytes - done, piece.offset + done);
-  if (count >= 0 && done + static_cast<size_t>(count) == piece.bytes) return {};
-  return error(StatusCode::unavailable, "{}: cannot read {} bytes at {}: {}", printable(file.path.string()),
-               piece.bytes, piece.offset, count < 0 ? std::strerror(errno) : "the file has become shorter");
+  return file.mapped->read(file.mapped->bytes().subspan(piece.offset + done, piece.bytes - done), to + done);
 }
 
 Expected<ReadAhead::Piece> ReadAhead::next() {

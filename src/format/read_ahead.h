@@ -3,13 +3,13 @@
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
-#include <filesystem>
 #include <mutex>
 #include <span>
 #include <thread>
 #include <vector>
 
 #include "base/status.h"
+#include "format/mapped_file.h"
 
 namespace tessera::format {
 
@@ -36,10 +36,10 @@ class ReadAhead {
     bool direct = false;
   };
 
-  /// Opens the files and begins to read. `ring` is aligned to kAlignment, holds one slot of kSlotBytes or more, and
-  /// must outlive the object. A file that cannot be opened or read fails next(). Fewer threads than were asked for will
+  /// Begins to read. `files` and `ring` must outlive the object; `ring` is aligned to kAlignment and holds one slot of
+  /// kSlotBytes or more. A file that cannot be read fails next(). Fewer threads than were asked for will
   /// do where the system gives no more; std::system_error where it gives none.
-  ReadAhead(std::vector<std::filesystem::path> files, std::vector<FileRange> ranges, std::span<std::byte> ring,
+  ReadAhead(const std::vector<const MappedFile*>& files, std::vector<FileRange> ranges, std::span<std::byte> ring,
             const Options& options);
   /// Ends the reads that are under way; the rest is left.
   ~ReadAhead();
@@ -60,17 +60,14 @@ class ReadAhead {
 
  private:
   struct File {
-    std::filesystem::path path;
-    int cached = -1;  // file descriptors; -1: not open
-    int direct = -1;
-    int error = 0;  // errno, where it could not be opened
+    const MappedFile* mapped = nullptr;
+    int direct = -1;  // the same file opened for reads past the page cache; -1: it cannot
   };
   struct Slot {
     size_t ready = 0;  // 1 + number of the piece that lies in it
     size_t begin = 0;  // where its bytes begin in the slot
   };
 
-  void open_files(bool direct);
   void work();
   void stop();
   void fail(size_t piece, Status status);

@@ -19,6 +19,8 @@ namespace {
 namespace dom = simdjson::dom;
 
 constexpr uint64_t kMaxHeaderBytes = 100'000'000;  // the format's own limit
+constexpr size_t kLengthBytes = sizeof(uint64_t);
+constexpr size_t kStartBytes = 64;  // enough to know an impostor by
 
 /// The dtypes of the format. `dtype` is empty where Tessera has no type for it.
 struct KnownDType {
@@ -74,30 +76,27 @@ struct Entry {
   uint64_t end = 0;
 };
 
-/// The header's JSON text, or why there is none.
-Expected<std::string_view> find_header(std::span<const std::byte> bytes, const std::string& file) {
-  const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+/// Bytes of the header's JSON text, or why there is none. `text` is the start of a file of `file_bytes`.
+Expected<size_t> header_bytes(std::string_view text, size_t file_bytes, const std::string& file) {
   for (const Impostor& impostor : kImpostors) {
     if (text.starts_with(impostor.prefix)) {
       return error(StatusCode::corrupt_data, "{}: is {}", file, impostor.what);
     }
   }
   uint64_t length = 0;
-  if (bytes.size() < sizeof length) {
-    return corrupt(file, fmt::format("{} bytes are too few for a safetensors header", bytes.size()));
+  if (file_bytes < sizeof length) {
+    return corrupt(file, fmt::format("{} bytes are too few for a safetensors header", file_bytes));
   }
-  for (int i = 7; i >= 0; --i) length = length << 8 | static_cast<uint8_t>(bytes[static_cast<size_t>(i)]);
+  for (size_t i = sizeof length; i > 0; --i) length = length << 8 | static_cast<uint8_t>(text[i - 1]);
   if (length > kMaxHeaderBytes) {
     return corrupt(file, fmt::format("a header of {} bytes is above the limit of {}", length, kMaxHeaderBytes));
   }
-  if (length > bytes.size() - sizeof length) {
+  if (length > file_bytes - sizeof length) {
     return error(StatusCode::corrupt_data,
                  "{}: cut short: the header takes {} bytes and the file has {}; download it again", file, length,
-                 bytes.size());
+                 file_bytes);
   }
-  const std::string_view header = text.substr(sizeof length, length);
-  if (!header.starts_with('{')) return corrupt(file, "the header does not start with '{'");
-  return header;
+  return length;
 }
 
 Expected<std::vector<int64_t>> read_shape(dom::element value) {
@@ -220,20 +219,33 @@ Expected<std::shared_ptr<const SafetensorsFile>> SafetensorsFile::open(const std
   TESSERA_ASSIGN_OR_RETURN(MappedFile mapped, MappedFile::open(path));
   const std::shared_ptr<SafetensorsFile> file(new SafetensorsFile);
   file->file_ = std::move(mapped);
-  TESSERA_RETURN_IF_ERROR(file->read_header(file->file_.bytes(), printable(path.string())));
+  const std::string name = printable(path.string());
+  const std::span<const std::byte> bytes = file->file_.bytes();
+  const auto copy = [&](size_t first, size_t count) -> Expected<std::string> {
+    std::string text(count, '\0');
+    TESSERA_RETURN_IF_ERROR(file->file_.read(bytes.subspan(first, count), reinterpret_cast<std::byte*>(text.data())));
+    return text;
+  };
+  TESSERA_ASSIGN_OR_RETURN(const std::string start, copy(0, std::min(bytes.size(), kStartBytes)));
+  TESSERA_ASSIGN_OR_RETURN(const size_t length, header_bytes(start, bytes.size(), name));
+  TESSERA_ASSIGN_OR_RETURN(const std::string header, copy(kLengthBytes, length));
+  TESSERA_RETURN_IF_ERROR(file->read_header(header, bytes.subspan(kLengthBytes + length), name));
   return std::shared_ptr<const SafetensorsFile>(file);
 }
 
 Expected<std::shared_ptr<const SafetensorsFile>> SafetensorsFile::parse(std::span<const std::byte> bytes,
                                                                         const std::string& name) {
   const std::shared_ptr<SafetensorsFile> file(new SafetensorsFile);
-  TESSERA_RETURN_IF_ERROR(file->read_header(bytes, name));
+  const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  TESSERA_ASSIGN_OR_RETURN(const size_t length, header_bytes(text, bytes.size(), name));
+  TESSERA_RETURN_IF_ERROR(
+      file->read_header(text.substr(kLengthBytes, length), bytes.subspan(kLengthBytes + length), name));
   return std::shared_ptr<const SafetensorsFile>(file);
 }
 
-Status SafetensorsFile::read_header(std::span<const std::byte> bytes, const std::string& name) {
-  TESSERA_ASSIGN_OR_RETURN(const std::string_view header, find_header(bytes, name));
-  const std::span<const std::byte> buffer = bytes.subspan(8 + header.size());
+Status SafetensorsFile::read_header(std::string_view header, std::span<const std::byte> buffer,
+                                    const std::string& name) {
+  if (!header.starts_with('{')) return corrupt(name, "the header does not start with '{'");
   dom::parser parser;
   dom::element root;
   if (const auto code = parser.parse(header.data(), header.size()).get(root); code != simdjson::SUCCESS) {
@@ -242,6 +254,7 @@ Status SafetensorsFile::read_header(std::span<const std::byte> bytes, const std:
   dom::object fields;
   if (root.get(fields) != simdjson::SUCCESS) return corrupt(name, "the header is not a JSON object");
 
+  const MappedFile* const file = file_.bytes().empty() ? nullptr : &file_;
   std::vector<Entry> entries;
   int metadata_blocks = 0;
   for (const auto& [key, value] : fields) {
@@ -257,7 +270,7 @@ Status SafetensorsFile::read_header(std::span<const std::byte> bytes, const std:
     }
     if (entry->dtype->dtype) {
       const auto data = buffer.subspan(entry->begin, entry->end - entry->begin);
-      tensors_.emplace(key, TensorView{*entry->dtype->dtype, entry->shape, data});
+      tensors_.emplace(key, TensorView{*entry->dtype->dtype, entry->shape, data, file});
     } else {
       foreign_tensors_.emplace(key, entry->dtype->name);
     }

@@ -16,11 +16,13 @@
 
 namespace tessera::format {
 
-/// A tensor in a mapped file. The bytes live as long as the SafetensorsFile and need not be aligned.
+/// A tensor in a mapped file. The bytes live as long as the SafetensorsFile and need not be aligned; who loads copies
+/// them (copy_bytes of mapped_file.h).
 struct TensorView {
   DType dtype = DType::u8;
   std::vector<int64_t> shape;
   std::span<const std::byte> bytes;
+  const MappedFile* file = nullptr;  // that the bytes lie in; null: in memory
 };
 
 /// One memory-mapped .safetensors file, checked on opening: header length (at most 100 MB), JSON, UTF-8, dtypes,
@@ -49,13 +51,11 @@ class SafetensorsFile {
   [[nodiscard]] std::span<const std::byte> mapping() const { return file_.bytes(); }
   /// Whether `bytes` lie in this file's mapping (never for parse).
   [[nodiscard]] bool contains(std::span<const std::byte> bytes) const { return file_.contains(bytes); }
-  /// Gives back the memory of the pages wholly inside `bytes`, once a tensor has been copied elsewhere; they are read
-  /// from the file again if touched. Nothing happens for bytes that are not in this file's mapping.
-  void drop_pages(std::span<const std::byte> bytes) const { file_.drop_pages(bytes); }
+  [[nodiscard]] const MappedFile& file() const { return file_; }
 
  private:
   SafetensorsFile() = default;
-  Status read_header(std::span<const std::byte> bytes, const std::string& name);
+  Status read_header(std::string_view header, std::span<const std::byte> buffer, const std::string& name);
   MappedFile file_;
   std::map<std::string, TensorView, std::less<>> tensors_;
   std::map<std::string, std::string, std::less<>> foreign_tensors_;

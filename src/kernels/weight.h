@@ -28,7 +28,7 @@ struct Weight {
 /// Stacks `parts` (same format and cols; q over k over v, gate over up, ...) by rows and re-lays them. Parts keep
 /// their own scales, so unequal global scales stay exact. Errors: mixed formats or cols (invalid_argument), cols
 /// not a multiple of the format's group (unsupported), NaN or infinite weights or scales (corrupt_data, naming the
-/// part, row and column).
+/// part, row and column), a file that cannot be read (unavailable).
 Expected<Weight> pack_weight(const Context& context, std::span<const format::MatrixView> parts);
 
 /// Bytes that pack_weight will take for such a matrix; for the fit report.

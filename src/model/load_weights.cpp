@@ -104,13 +104,10 @@ Expected<Layers> load_weights(WeightPlan plan, const Checkpoint& checkpoint, ker
   for (const auto& block : plan.blocks) {
     TESSERA_RETURN_IF_ERROR(read_block(checkpoint, *block, requantizer));
     TESSERA_RETURN_IF_ERROR(load_block(backend, *block, assembly));
-    for (const Placement& placement : block->placements) {
-      // The mapped bytes are not needed again: one copy in memory, not two.
-      if (placement.matrix != nullptr) checkpoint.drop_pages(placement.stored);
-      done_bytes += placement.stored_bytes;
-    }
+    for (const Placement& placement : block->placements) done_bytes += placement.stored_bytes;
     if (progress) progress(done_bytes, total_bytes);
   }
+  TESSERA_RETURN_IF_ERROR(checkpoint.check_unchanged());
   return assembly.take();
 }
 

@@ -6,10 +6,12 @@
 #include <cstring>
 #include <fstream>
 #include <map>
+#include <mutex>
 #include <tuple>
 
 #include "format/decode.h"
 #include "format/printable.h"
+#include "format/row_copy.h"
 #include "format/sharded_writer.h"
 #include "model/quantize_plan.h"
 
@@ -29,15 +31,6 @@ constexpr size_t kPieceBytes = size_t{16} << 20;
 // Elements of a chunk, the unit of work of one thread: fixed, since sums of errors are added chunk by chunk.
 constexpr int64_t kChunkElements = int64_t{1} << 16;
 constexpr uintmax_t kMaxFileBytes = 256'000'000;  // of files other than weights
-
-size_t source_bytes(const MatrixView& m) { return static_cast<size_t>(m.rows) * format::row_bytes(m.format, m.cols); }
-
-MatrixView rows_of(const MatrixView& m, int64_t first, int64_t rows) {
-  MatrixView part = m;
-  part.data += static_cast<size_t>(first) * format::row_bytes(m.format, m.cols);
-  part.rows = rows;
-  return part;
-}
 
 int64_t rows_per_piece(const MatrixView& m) {
   return std::max<int64_t>(1, static_cast<int64_t>(kPieceBytes / std::max<size_t>(1, row_bytes(m.format, m.cols))));
@@ -87,6 +80,8 @@ class Converter {
   format::ShardedWriter& writer_;
   std::vector<std::optional<float>> magnitudes_;  // of each scale group, once known
   std::vector<std::vector<float>> row_;           // scratch of each thread
+  std::vector<format::RowCopy> source_rows_;      // of each thread
+  std::vector<std::byte> copied_;                 // a piece of what stays as it is
   std::vector<std::byte> codes_;                  // of one piece
   std::vector<std::byte> block_scales_;           // of one matrix
   size_t done_bytes_ = 0;
@@ -102,9 +97,10 @@ Converter::Converter(const format::Checkpoint& source, const QuantizeOptions& op
       pool_(pool),
       writer_(writer),
       magnitudes_(plan.scale_groups.size()),
-      row_(static_cast<size_t>(pool.size())) {
+      row_(static_cast<size_t>(pool.size())),
+      source_rows_(static_cast<size_t>(pool.size())) {
   for (const QuantizeStep& step : plan.steps) {
-    total_bytes_ += step.conversion ? source_bytes(step.conversion->matrix) : step.tensor.bytes.size();
+    total_bytes_ += step.conversion ? element_bytes(step.conversion->matrix) : step.tensor.bytes.size();
   }
 }
 
@@ -112,7 +108,7 @@ Status Converter::run() {
   for (const QuantizeStep& step : plan_.steps) {
     TESSERA_RETURN_IF_ERROR(step.conversion ? convert(step) : copy(step));
   }
-  return {};
+  return source_.check_unchanged();
 }
 
 Status Converter::advance(size_t bytes) {
@@ -142,8 +138,9 @@ Status Converter::copy(const QuantizeStep& step) {
   to.bytes_before += step.tensor.bytes.size();
   for (auto left = step.tensor.bytes; !left.empty();) {
     const auto piece = left.first(std::min(left.size(), kPieceBytes));
-    TESSERA_RETURN_IF_ERROR(write(to, piece));
-    source_.drop_pages(format::TensorView{step.tensor.dtype, {}, piece});
+    copied_.resize(piece.size());
+    TESSERA_RETURN_IF_ERROR(format::copy_bytes(step.tensor.file, piece, copied_.data()));
+    TESSERA_RETURN_IF_ERROR(write(to, copied_));
     TESSERA_RETURN_IF_ERROR(advance(piece.size()));
     left = left.subspan(piece.size());
   }
@@ -156,12 +153,12 @@ Expected<float> Converter::magnitude(const Conversion& conversion) {
   float largest = 0;
   std::vector<float> chunk_largest;
   for (int64_t row = 0; row < m.rows;) {
-    const MatrixView piece = rows_of(m, row, std::min(rows_per_piece(m), m.rows - row));
+    const MatrixView piece = format::rows_of(m, row, std::min(rows_per_piece(m), m.rows - row));
     const int64_t chunk_rows = rows_per_chunk(m);
     chunk_largest.assign(static_cast<size_t>((piece.rows + chunk_rows - 1) / chunk_rows), 0);
     pool_.run_chunks(static_cast<int64_t>(chunk_largest.size()), [&](int64_t chunk, int /*thread*/) {
       const int64_t first = chunk * chunk_rows;
-      const auto found = format::max_magnitude(rows_of(piece, first, std::min(chunk_rows, piece.rows - first)));
+      const auto found = format::max_magnitude(format::rows_of(piece, first, std::min(chunk_rows, piece.rows - first)));
       chunk_largest[static_cast<size_t>(chunk)] = found.ok() ? *found : HUGE_VALF;
     });
     largest = std::max(largest, *std::max_element(chunk_largest.begin(), chunk_largest.end()));
@@ -169,7 +166,6 @@ Expected<float> Converter::magnitude(const Conversion& conversion) {
       // Once more in order, for the row number within the whole.
       return format::max_magnitude(m).status().with_context(printable(conversion.source));
     }
-    source_.drop_pages(piece);
     row += piece.rows;
   }
   if (conversion.to == WeightFormat::bf16 && std::isinf(round_to_bf16(largest))) {
@@ -210,7 +206,7 @@ Status Converter::convert(const QuantizeStep& step) {
   }
   ++to.tensors;
   to.elements += step.elements;
-  to.bytes_before += source_bytes(c.matrix);
+  to.bytes_before += element_bytes(c.matrix);
   to.error.add(rounding);
   if (to.worst.empty() || rounding.relative_l2() > to.worst_error) {
     to.worst = step.name;
@@ -231,15 +227,23 @@ Status Converter::encode(const QuantizeStep& step, float scale, QuantizationErro
   for (auto& scratch : row_) scratch.resize(static_cast<size_t>(m.cols));
   std::vector<QuantizationError> errors;
   for (int64_t first = 0; first < m.rows;) {
-    const MatrixView piece = rows_of(m, first, std::min(rows_per_piece(m), m.rows - first));
+    const MatrixView piece = format::rows_of(m, first, std::min(rows_per_piece(m), m.rows - first));
     codes_.resize(static_cast<size_t>(piece.rows) * code_bytes);
     errors.assign(static_cast<size_t>((piece.rows + chunk_rows - 1) / chunk_rows), {});
+    std::mutex mutex;
+    Status failure;
     pool_.run_chunks(static_cast<int64_t>(errors.size()), [&](int64_t chunk, int thread) {
       std::vector<float>& values = row_[static_cast<size_t>(thread)];
-      const int64_t end = std::min(piece.rows, (chunk + 1) * chunk_rows);
-      for (int64_t row = chunk * chunk_rows; row < end; ++row) {
+      const int64_t begin = chunk * chunk_rows, end = std::min(piece.rows, begin + chunk_rows);
+      const auto stored = source_rows_[static_cast<size_t>(thread)].rows(piece, begin, end - begin);
+      if (!stored.ok()) {
+        const std::lock_guard lock(mutex);
+        failure = stored.status();
+        return;
+      }
+      for (int64_t row = begin; row < end; ++row) {
         const auto r = static_cast<size_t>(row);
-        format::decode_row(piece, row, values);
+        format::decode_row(*stored, row - begin, values);
         std::byte* codes = codes_.data() + r * code_bytes;
         std::byte* scales = block_scales_.data() + (static_cast<size_t>(first) + r) * scale_bytes;
         QuantizationError& sum = errors[static_cast<size_t>(chunk)];
@@ -250,10 +254,10 @@ Status Converter::encode(const QuantizeStep& step, float scale, QuantizationErro
         }
       }
     });
+    TESSERA_RETURN_IF_ERROR(failure.with_context(printable(c.source)));
     for (const QuantizationError& e : errors) rounding.add(e);
     TESSERA_RETURN_IF_ERROR(write(part(step, format::name(c.to)), codes_));
-    source_.drop_pages(piece);
-    TESSERA_RETURN_IF_ERROR(advance(source_bytes(piece)));
+    TESSERA_RETURN_IF_ERROR(advance(element_bytes(piece)));
     first += piece.rows;
   }
   return {};

@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
+#include <mutex>
 
 #include "format/decode.h"
 #include "format/quantize.h"
+#include "format/row_copy.h"
 
 namespace tessera::model {
 
@@ -17,11 +19,21 @@ Expected<format::MatrixView> Requantizer::requantize(const format::MatrixView& v
   matrix.codes.resize(rows * cols);
   matrix.scales.resize(rows);
   std::atomic<bool> finite{true};
-  pool_->run_chunks((view.rows + kChunkRows - 1) / kChunkRows, [&](int64_t chunk, int) {
+  std::vector<format::RowCopy> copies(static_cast<size_t>(pool_->size()));
+  std::mutex mutex;
+  Status failure;
+  pool_->run_chunks((view.rows + kChunkRows - 1) / kChunkRows, [&](int64_t chunk, int thread) {
+    const int64_t first = chunk * kChunkRows, end = std::min(view.rows, first + kChunkRows);
+    const auto stored = copies[static_cast<size_t>(thread)].rows(view, first, end - first);
+    if (!stored.ok()) {
+      const std::lock_guard lock(mutex);
+      failure = stored.status();
+      return;
+    }
     std::vector<float> values(cols);
     format::QuantizationError ignored;
-    for (int64_t row = chunk * kChunkRows; row < std::min(view.rows, (chunk + 1) * kChunkRows); ++row) {
-      format::decode_row(view, row, values);
+    for (int64_t row = first; row < end; ++row) {
+      format::decode_row(*stored, row - first, values);
       float amax = 0;
       bool row_finite = true;
       for (const float value : values) {
@@ -38,6 +50,7 @@ Expected<format::MatrixView> Requantizer::requantize(const format::MatrixView& v
                            matrix.codes.data() + r * cols, nullptr, ignored);
     }
   });
+  TESSERA_RETURN_IF_ERROR(failure);
   if (!finite) {
     TESSERA_RETURN_IF_ERROR(format::max_magnitude(view).status());
     return error(StatusCode::corrupt_data, "a weight was NaN or infinite, and then finite: was the file changed?");

@@ -410,6 +410,22 @@ TEST(EngineCreate, LogitsThatAreNotNumbersEndTheRequestWithAnError) {
   EXPECT_EQ(engine.stats().kv_blocks_used, 0);
 }
 
+/// Nothing of a checkpoint stays mapped or open: its files may go, or be written anew, while it runs.
+TEST(EngineCreate, TheFilesMayGoOnceItRuns) {
+  const TinyModel model(TinyKind::moe);
+  Engine engine = make_engine(small_options(model));
+  const Answer before = run(engine, greedy({1, 2, 3}, 5));
+  const auto shard = model.directory() / "model.safetensors";
+  std::ifstream maps("/proc/self/maps");
+  for (std::string line; std::getline(maps, line);) EXPECT_EQ(line.find(shard.string()), std::string::npos) << line;
+  for (const auto& open : std::filesystem::directory_iterator("/proc/self/fd")) {
+    std::error_code gone;
+    EXPECT_NE(std::filesystem::read_symlink(open, gone), shard);
+  }
+  std::filesystem::resize_file(shard, 0);
+  EXPECT_EQ(run(engine, greedy({1, 2, 3}, 5)).tokens, before.tokens);
+}
+
 TEST(EngineCreate, WithoutATokenizerIdsStillWork) {
   const TinyModel model(TinyKind::moe);
   std::filesystem::remove(model.directory() / "tokenizer.json");

@@ -76,8 +76,6 @@ TEST(CheckpointMatrix, CompressedTensorsNvfp4) {
   const auto values = decode(*view);
   EXPECT_EQ(values[0], 2.0F * (1.0F / 3.0F));
   EXPECT_EQ(values[63], 12.0F * (1.0F / 3.0F));
-  model->drop_pages(*view);
-  EXPECT_EQ(decode(*view), values);
 }
 
 TEST(CheckpointMatrix, ModelOptNvfp4) {

@@ -26,6 +26,22 @@ std::string random_bytes(size_t count, uint64_t seed) {
   return bytes;
 }
 
+/// Open files, as a checkpoint has them.
+class Files {
+ public:
+  explicit Files(const std::vector<std::filesystem::path>& paths) {
+    for (const auto& path : paths) files_.push_back(std::move(*MappedFile::open(path)));
+  }
+  [[nodiscard]] std::vector<const MappedFile*> all() const {
+    std::vector<const MappedFile*> files;
+    for (const MappedFile& file : files_) files.push_back(&file);
+    return files;
+  }
+
+ private:
+  std::vector<MappedFile> files_;
+};
+
 /// Memory for a ring of so many slots.
 class Ring {
  public:
@@ -63,8 +79,7 @@ std::string read_everything(ReadAhead& reader, size_t bytes) {
 TEST(ReadAhead, BringsRangesInTheirOrder) {
   const TempDirectory directory;
   const std::vector<std::string> contents = {random_bytes(9'000'001, 1), random_bytes(70'000, 2)};
-  const std::vector<std::filesystem::path> paths = {directory.write("a", contents[0]),
-                                                    directory.write("b", contents[1])};
+  const Files files({directory.write("a", contents[0]), directory.write("b", contents[1])});
   // Ends of files, single bytes, nothing, several pieces, one place twice.
   const std::vector<FileRange> ranges = {{0, 8'999'999, 2}, {1, 0, 70'000},   {0, 3, 9'000'000 - 3}, {1, 69'999, 1},
                                          {1, 4096, 0},      {1, 4095, 4'097}, {0, 4096, 4096},       {0, 4096, 4096}};
@@ -74,7 +89,7 @@ TEST(ReadAhead, BringsRangesInTheirOrder) {
     for (const int threads : {1, 5}) {
       for (const size_t slots : {1, 3, 16}) {
         Ring ring(slots);
-        ReadAhead reader(paths, ranges, ring.bytes(), {.threads = threads, .direct = direct});
+        ReadAhead reader(files.all(), ranges, ring.bytes(), {.threads = threads, .direct = direct});
         ASSERT_EQ(reader.slots(), slots);
         EXPECT_TRUE(read_everything(reader, expected.size()) == expected)
             << threads << " threads, " << slots << " slots";
@@ -86,7 +101,7 @@ TEST(ReadAhead, BringsRangesInTheirOrder) {
 TEST(ReadAhead, ManySmallRanges) {
   const TempDirectory directory;
   const std::string content = random_bytes(1'000'000, 3);
-  const std::vector<std::filesystem::path> paths = {directory.write("a", content)};
+  const Files files({directory.write("a", content)});
   std::mt19937 random(4);
   std::vector<FileRange> ranges;
   std::string expected;
@@ -96,40 +111,58 @@ TEST(ReadAhead, ManySmallRanges) {
     expected += content.substr(range.offset, range.bytes);
   }
   Ring ring(4);
-  ReadAhead reader(paths, ranges, ring.bytes(), {.threads = 4, .direct = true});
+  ReadAhead reader(files.all(), ranges, ring.bytes(), {.threads = 4, .direct = true});
   EXPECT_TRUE(read_everything(reader, expected.size()) == expected);
 }
 
 TEST(ReadAhead, SaysWhatItCannotRead) {
   const TempDirectory directory;
-  const auto path = directory.write("short", random_bytes(5000, 5));
+  const auto path = directory.write("short", random_bytes(6000, 5));
+  const Files files({path});
+  std::filesystem::resize_file(path, 5000);
   Ring ring(2);
-  {
-    ReadAhead reader({path}, {{0, 0, 4000}, {0, 4000, 1001}}, ring.bytes(), {.threads = 1});
+  for (const bool direct : {false, true}) {
+    ReadAhead reader(files.all(), {{0, 0, 4000}, {0, 4000, 1001}}, ring.bytes(), {.threads = 1, .direct = direct});
     auto piece = reader.next();
     while (piece.ok()) piece = reader.next();
     EXPECT_EQ(piece.status().code(), StatusCode::unavailable);
-    EXPECT_THAT(piece.status().message(), ::testing::HasSubstr("cannot read 1001 bytes at 4000"));
+    EXPECT_THAT(piece.status().message(), ::testing::HasSubstr("short: cannot read "));
+    EXPECT_THAT(piece.status().message(), ::testing::HasSubstr("the file has become shorter"));
   }
-  ReadAhead reader({directory / "nothing"}, {{0, 0, 1}}, ring.bytes(), {.threads = 2});
-  EXPECT_THAT(reader.next().status().message(), ::testing::HasSubstr("nothing: cannot open the file again"));
+}
+
+/// The file that was opened is read, whatever its path names by then.
+TEST(ReadAhead, KeepsToTheFilesThatWereOpened) {
+  const TempDirectory directory;
+  const std::string content = random_bytes(100'000, 9);
+  const auto path = directory.write("a", content);
+  const Files files({path});
+  std::filesystem::remove(path);
+  directory.write("a", random_bytes(100'000, 10));
+  Ring ring(2);
+  for (const bool direct : {false, true}) {
+    ReadAhead reader(files.all(), {{0, 0, content.size()}}, ring.bytes(), {.threads = 2, .direct = direct});
+    EXPECT_TRUE(read_everything(reader, content.size()) == content) << direct;
+  }
 }
 
 /// A failure belongs to its range: who loads a tensor is told of that tensor's bytes, not of those far ahead.
 TEST(ReadAhead, BringsWhatIsBeforeWhatItCannotRead) {
   const TempDirectory directory;
   const std::string content = random_bytes(5000, 7);
-  const auto path = directory.write("short", content);
+  const auto cut = directory.write("cut", "xy");
+  const Files files({directory.write("whole", content), cut});
+  std::filesystem::resize_file(cut, 1);
   std::vector<FileRange> ranges(30, {0, 0, 5000});
-  ranges.push_back({1, 0, 1});
-  ranges.push_back({0, 4000, 1001});
+  ranges.push_back({1, 0, 2});
+  ranges.push_back({0, 4000, 1000});
   Ring ring(64);
   for (int run = 0; run < 50; ++run) {
-    ReadAhead reader({path, directory / "nothing"}, ranges, ring.bytes(), {.threads = 1 + run % 4});
+    ReadAhead reader(files.all(), ranges, ring.bytes(), {.threads = 1 + run % 4});
     if (run == 0) std::this_thread::sleep_for(std::chrono::milliseconds(20));  // the failure is there before the first
     EXPECT_TRUE(read_everything(reader, 30 * content.size()).size() == 30 * content.size());
     for (int again = 0; again < 2; ++again) {
-      EXPECT_THAT(reader.next().status().message(), ::testing::HasSubstr("nothing: cannot open the file again"));
+      EXPECT_THAT(reader.next().status().message(), ::testing::HasSubstr("cut: cannot read"));
     }
   }
 }
@@ -139,7 +172,7 @@ TEST(ReadAhead, BringsWhatIsBeforeWhatItCannotRead) {
 TEST(ReadAheadDeathTest, GoesOnWithTheThreadsThatItGets) {
   const TempDirectory directory;
   const std::string content = random_bytes(1'000'000, 8);
-  const auto path = directory.write("a", content);
+  const Files files({directory.write("a", content)});
   Ring ring(2);
   const auto read_with_little_memory = [&] {
     // Room for the stacks of a few threads.
@@ -149,7 +182,7 @@ TEST(ReadAheadDeathTest, GoesOnWithTheThreadsThatItGets) {
     const rlim_t bytes = pages * static_cast<size_t>(::sysconf(_SC_PAGESIZE)) + (size_t{200} << 20);
     const rlimit limit{bytes, bytes};
     if (::setrlimit(RLIMIT_AS, &limit) != 0) std::exit(2);
-    ReadAhead reader({path}, {{0, 0, content.size()}}, ring.bytes(), {.threads = 1000});
+    ReadAhead reader(files.all(), {{0, 0, content.size()}}, ring.bytes(), {.threads = 1000});
     std::exit(read_everything(reader, content.size()) == content ? 0 : 1);
   };
   EXPECT_EXIT(read_with_little_memory(), ::testing::ExitedWithCode(0), "");
@@ -158,10 +191,10 @@ TEST(ReadAheadDeathTest, GoesOnWithTheThreadsThatItGets) {
 
 TEST(ReadAhead, MayEndEarly) {
   const TempDirectory directory;
-  const auto path = directory.write("a", random_bytes(100'000, 6));
+  const Files files({directory.write("a", random_bytes(100'000, 6))});
   Ring ring(2);
   for (int taken = 0; taken < 3; ++taken) {
-    ReadAhead reader({path}, std::vector<FileRange>(100, {0, 0, 100'000}), ring.bytes(), {.threads = 3});
+    ReadAhead reader(files.all(), std::vector<FileRange>(100, {0, 0, 100'000}), ring.bytes(), {.threads = 3});
     for (int i = 0; i < taken; ++i) ASSERT_TRUE(reader.next().ok());
   }
 }

@@ -203,7 +203,7 @@ RC_GTEST_PROP(Safetensors, SurvivesRandomDamage, ()) {
   (void)SafetensorsFile::parse(as_bytes(bytes), "x");
 }
 
-TEST(SafetensorsOpen, MapsAndDropsPages) {
+TEST(SafetensorsOpen, ReadsFromTheFile) {
   const test::TempDirectory directory;
   const std::string data(3 * 65536 + 17, 'd');
   const auto path =
@@ -212,13 +212,39 @@ TEST(SafetensorsOpen, MapsAndDropsPages) {
   ASSERT_TRUE(file.ok()) << file.status().message();
   const auto bytes = (*file)->tensors().at("a").bytes;
   EXPECT_TRUE((*file)->contains(bytes));
-  (*file)->drop_pages(bytes);
-  EXPECT_TRUE(std::all_of(bytes.begin(), bytes.end(), [](std::byte b) { return b == std::byte{'d'}; }));
-  // Memory that is not the file's stays as it is.
-  std::vector<std::byte> other(1 << 20, std::byte{7});
-  EXPECT_FALSE((*file)->contains(other));
-  (*file)->drop_pages(other);
-  EXPECT_EQ(other, std::vector<std::byte>(1 << 20, std::byte{7}));
+  std::vector<std::byte> copy(bytes.size());
+  EXPECT_FALSE((*file)->contains(copy));
+  ASSERT_TRUE((*file)->file().read(bytes, copy.data()).ok());
+  EXPECT_EQ(copy, std::vector<std::byte>(bytes.size(), std::byte{'d'}));
+  EXPECT_TRUE((*file)->file().check_unchanged().ok());
+}
+
+TEST(SafetensorsOpen, AFileThatChangesIsNoticed) {
+  const test::TempDirectory directory;
+  const auto path = directory.write("m.safetensors", safetensors({{"a", "U8", {5000}, std::string(5000, 'd')}}));
+  const auto file = SafetensorsFile::open(path);
+  ASSERT_TRUE(file.ok()) << file.status().message();
+  const auto bytes = (*file)->tensors().at("a").bytes;
+  std::vector<std::byte> copy(bytes.size());
+  // Another file under its name is no change of this one.
+  std::filesystem::rename(path, directory / "moved");
+  directory.write("m.safetensors", "something else");
+  EXPECT_TRUE((*file)->file().read(bytes, copy.data()).ok());
+  EXPECT_TRUE((*file)->file().check_unchanged().ok());
+  // Written over, with the same size.
+  const auto before = std::filesystem::last_write_time(directory / "moved");
+  std::filesystem::last_write_time(directory / "moved", before + std::chrono::milliseconds(10));
+  const Status written = (*file)->file().check_unchanged();
+  EXPECT_EQ(written.code(), StatusCode::unavailable);
+  EXPECT_THAT(written.message(), testing::HasSubstr("m.safetensors: has been written while it was read"));
+  std::filesystem::last_write_time(directory / "moved", before);
+  EXPECT_TRUE((*file)->file().check_unchanged().ok());
+  // Cut short.
+  std::filesystem::resize_file(directory / "moved", 4000);
+  EXPECT_EQ((*file)->file().check_unchanged().code(), StatusCode::unavailable);
+  EXPECT_THAT((*file)->file().read(bytes, copy.data()).message(),
+              testing::HasSubstr("m.safetensors: cannot read 5000 bytes at"));
+  EXPECT_TRUE((*file)->file().read(bytes.first(1000), copy.data()).ok());
 }
 
 TEST(SafetensorsOpen, NamesWhatIsWrongWithTheFile) {

@@ -103,7 +103,7 @@ class CpuBackend final : public kernels::Backend {
   Expected<std::unique_ptr<MtpInput>> load(const MtpInputSource& source) override;
   [[nodiscard]] size_t weight_bytes() const override { return weight_bytes_; }
   [[nodiscard]] size_t weight_bytes(const BlockSource& source) const override;
-  /// The mapped file is read as it is packed.
+  /// Files are read as their matrices are packed.
   Status read_ahead(const format::Checkpoint& /*checkpoint*/,
                     std::span<const BlockSource* const> /*sources*/) override {
     return {};

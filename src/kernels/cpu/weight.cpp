@@ -9,12 +9,15 @@
 #include <bit>
 #include <cmath>
 #include <cstring>
+#include <mutex>
+#include <vector>
 
 #include "base/check.h"
 #include "base/dtype.h"
 #include "format/e2m1.h"
 #include "format/e4m3.h"
 #include "format/f16.h"
+#include "format/row_copy.h"
 #include "format/ue8m0.h"
 #include "kernels/cpu/parallel.h"
 #include "kernels/weight.h"
@@ -166,20 +169,20 @@ bool pack_panel(const Weight& weight, int64_t panel, const PanelSource& source, 
   return (format::group_size(weight.format) == 0 || pack_scales(weight, source, blocks, out)) && found == 0;
 }
 
-/// Names the first NaN or infinity of `view`; ok if there is none.
-Status describe_non_finite(const MatrixView& view, size_t part) {
-  const int64_t group = format::group_size(view.format);
-  const size_t stride = format::row_bytes(view.format, view.cols);
+/// Names the first NaN or infinity of `matrix`; ok if there is none.
+Status describe_non_finite(const MatrixView& matrix, size_t part) {
+  const int64_t group = format::group_size(matrix.format);
   const auto bad_word = [&](uint32_t element) {
-    const NonFinite test = non_finite(view.format);
+    const NonFinite test = non_finite(matrix.format);
     return (((element & test.exponent) + test.one) & test.carry) != 0;
   };
-  for (int64_t row = 0; row < view.rows; ++row) {
-    const std::byte* data = view.data + static_cast<size_t>(row) * stride;
+  format::RowCopy copy;
+  for (int64_t row = 0; row < matrix.rows; ++row) {
+    TESSERA_ASSIGN_OR_RETURN(const MatrixView view, copy.rows(matrix, row, 1));
     for (int64_t col = 0; group == 0 && col < view.cols; ++col) {
       const size_t element_bytes = format::row_bytes(view.format, 1);
       uint32_t element = 0;
-      std::memcpy(&element, data + static_cast<size_t>(col) * element_bytes, element_bytes);
+      std::memcpy(&element, view.data + static_cast<size_t>(col) * element_bytes, element_bytes);
       if (bad_word(element)) {
         return error(StatusCode::corrupt_data,
                      "{} weight of part {} is NaN or infinite at row {}, column {}: the checkpoint is damaged",
@@ -187,7 +190,7 @@ Status describe_non_finite(const MatrixView& view, size_t part) {
       }
     }
     for (int64_t g = 0; group != 0 && g < view.cols / group; ++g) {
-      const auto code = static_cast<uint8_t>(view.block_scales[row * (view.cols / group) + g]);
+      const auto code = static_cast<uint8_t>(view.block_scales[g]);
       if (view.format == WeightFormat::mxfp4 ? code == 255 : (code & 0x7fU) == 0x7f) {
         return error(StatusCode::corrupt_data,
                      "{} block scale of part {} is NaN at row {}, column {}: the checkpoint is damaged",
@@ -248,18 +251,35 @@ void advise_huge_pages([[maybe_unused]] AlignedBuffer<std::byte>& buffer) {
 #endif
 }
 
-/// Sources of the rows of panel `panel` of the stacked parts.
-PanelSource panel_source(std::span<const MatrixView> parts, int64_t panel) {
+/// Room for the rows of a panel as they are stored.
+struct PanelRoom {
+  PanelRoom(Workspace::Frame& frame, const MatrixView& like)
+      : elements(frame.take<std::byte>(format::element_bytes(like, kPanelRows))),
+        scales(frame.take<std::byte>(format::block_scale_bytes(like, kPanelRows))) {}
+  std::byte* elements;
+  std::byte* scales;
+};
+
+/// Sources of the rows of panel `panel` of the stacked parts. Those that lie in files are copied, so that the panel is
+/// made of what a core has just read.
+Expected<PanelSource> panel_source(std::span<const MatrixView> parts, int64_t panel, PanelRoom room) {
   PanelSource source;
   int64_t part_begin = 0;
   for (const MatrixView& view : parts) {
     const int64_t begin = std::max(part_begin, panel * kPanelRows);
     const int64_t end = std::min(part_begin + view.rows, (panel + 1) * kPanelRows);
-    const int64_t group = format::group_size(view.format);
-    for (int64_t row = begin; row < end; ++row) {
-      const auto slot = static_cast<size_t>(row - panel * kPanelRows);
-      source.data[slot] = view.data + static_cast<size_t>(row - part_begin) * format::row_bytes(view.format, view.cols);
-      if (group > 0) source.scales[slot] = view.block_scales + (row - part_begin) * (view.cols / group);
+    if (begin < end) {
+      TESSERA_ASSIGN_OR_RETURN(const MatrixView rows,
+                               format::copy_rows(view, begin - part_begin, end - begin, room.elements, room.scales));
+      room.elements += format::element_bytes(view, end - begin);
+      room.scales += format::block_scale_bytes(view, end - begin);
+      for (int64_t row = begin; row < end; ++row) {
+        const auto slot = static_cast<size_t>(row - panel * kPanelRows);
+        source.data[slot] = rows.data + format::element_bytes(view, row - begin);
+        if (rows.block_scales != nullptr) {
+          source.scales[slot] = rows.block_scales + format::block_scale_bytes(view, row - begin);
+        }
+      }
     }
     part_begin += view.rows;
   }
@@ -297,14 +317,26 @@ Expected<Weight> pack_weight(const Context& context, std::span<const MatrixView>
   advise_huge_pages(weight.data);
   std::memset(weight.data.data() + bytes - cpu::kTailBytes, 0, cpu::kTailBytes);
 
-  std::atomic<bool> finite{true};
+  Workspace::Frame frame(*context.workspace);
+  std::vector<PanelRoom> rooms;  // of each thread
+  for (int i = 0; i < context.pool->size(); ++i) rooms.emplace_back(frame, parts[0]);
+  std::atomic<bool> finite{true}, read{true};
+  std::mutex mutex;
+  Status failure;
   const int64_t full_panel = cpu::panel_bytes(weight.format, weight.cols, cpu::kPanelBlocks);
-  cpu::parallel_ranges(context, cpu::panel_count(weight.rows), [&](int64_t begin, int64_t end, int) {
-    for (int64_t panel = begin; panel < end; ++panel) {
-      const bool ok = pack_panel(weight, panel, panel_source(parts, panel), weight.data.data() + panel * full_panel);
-      if (!ok) finite.store(false, std::memory_order_relaxed);
+  cpu::parallel_ranges(context, cpu::panel_count(weight.rows), [&](int64_t begin, int64_t end, int thread) {
+    for (int64_t panel = begin; panel < end && read.load(std::memory_order_relaxed); ++panel) {
+      const auto source = panel_source(parts, panel, rooms[static_cast<size_t>(thread)]);
+      if (!source.ok()) {
+        const std::lock_guard lock(mutex);
+        failure = source.status();
+        read.store(false, std::memory_order_relaxed);
+      } else if (!pack_panel(weight, panel, *source, weight.data.data() + panel * full_panel)) {
+        finite.store(false, std::memory_order_relaxed);
+      }
     }
   });
+  TESSERA_RETURN_IF_ERROR(failure);
   if (finite) return weight;
   for (size_t i = 0; i < parts.size(); ++i) {
     TESSERA_RETURN_IF_ERROR(describe_non_finite(parts[i], i));

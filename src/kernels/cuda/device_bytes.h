@@ -15,8 +15,4 @@ size_t device_bytes(const BlockSource& source);
 /// A gate_up's gate and up as two parts, also where they are stored as one matrix.
 std::vector<format::MatrixView> gate_and_up(const MatrixSource& gate_up);
 
-/// Bytes of a matrix as a checkpoint stores it: elements or codes, and scales of blocks.
-size_t element_bytes(const format::MatrixView& view);
-size_t block_scale_bytes(const format::MatrixView& view);
-
 }  // namespace tessera::kernels::cuda

@@ -9,6 +9,7 @@
 
 #include "base/check.h"
 #include "base/status.h"
+#include "format/row_copy.h"
 #include "kernels/cuda/atom.h"
 #include "kernels/cuda/device_bytes.h"
 #include "kernels/cuda/dummy.h"
@@ -72,8 +73,8 @@ Expected<Uploader> Uploader::create() {
 
 Status Uploader::read_ahead(const format::Checkpoint& checkpoint, std::span<const BlockSource* const> sources) {
   TESSERA_RETURN_IF_ERROR(rest());
-  std::vector<std::filesystem::path> files;
-  for (const auto& shard : checkpoint.shards()) files.push_back(shard->path());
+  std::vector<const format::MappedFile*> files;
+  for (const auto& shard : checkpoint.shards()) files.push_back(&shard->file());
   std::vector<format::FileRange> ranges;
   size_t bytes = 0, largest = 0;
   const auto announce = [&](const std::byte* data, size_t size) {
@@ -105,7 +106,7 @@ Status Uploader::read_ahead(const format::Checkpoint& checkpoint, std::span<cons
   }
   const unsigned threads = std::clamp(std::thread::hardware_concurrency(), 2U, kReadThreadsMax);
   reader_ = std::make_unique<format::ReadAhead>(
-      std::move(files), std::move(ranges), std::span(static_cast<std::byte*>(ring_.get()), ring_bytes),
+      files, std::move(ranges), std::span(static_cast<std::byte*>(ring_.get()), ring_bytes),
       format::ReadAhead::Options{.threads = static_cast<int>(threads), .direct = too_large_to_cache(bytes)});
   return {};
 }
@@ -323,7 +324,9 @@ Status Uploader::settle() {
   const auto& [source, parts] = pending[static_cast<size_t>(bad)];
   for (size_t i = 0; i < parts.size(); ++i) {
     const std::string name = parts.size() == 1 ? source->name : fmt::format("{}, part {}", source->name, i);
-    TESSERA_RETURN_IF_ERROR(check_weights(parts[i]).with_context(name));
+    format::RowCopy copy;
+    const auto stored = copy.rows(parts[i], 0, parts[i].rows);
+    TESSERA_RETURN_IF_ERROR((stored.ok() ? check_weights(*stored) : stored.status()).with_context(name));
   }
   return error(StatusCode::corrupt_data,
                "{}: a weight or scale was NaN or infinite on the GPU, and is not in the file: was it changed?",
