@@ -61,15 +61,24 @@ void add_device_flags(CLI::App& command, LoneModelOptions& options, const char* 
 
 namespace {
 
-/// Weights, one sequence and the logits of a step must fit in what is free.
-Status check_memory(const OpenedModel& opened, const LoneModelOptions& options, size_t weights, DType kv_dtype,
-                    const engine::Device& device, const kernels::Backend& backend) {
+/// Weights, one sequence and the logits of a step must fit in what is free; so must weights and what they are staged
+/// in.
+Status check_memory(const OpenedModel& opened, const LoneModelOptions& options, const model::WeightPlan& plan,
+                    DType kv_dtype, const engine::Device& device, const kernels::Backend& backend) {
+  const size_t weights = plan.placed_bytes(backend), staging = plan.staging_bytes(backend);
   const auto blocks = static_cast<size_t>(kernels::blocks_for(options.tokens_max));
   const auto cache = backend.cache_bytes(model::cache_shape(opened.config, kv_dtype, /*with_mtp=*/false));
   const size_t sequence = blocks * cache.kv_block + cache.state_slot;
   const size_t logits = static_cast<size_t>(options.rows_max * opened.config.vocab_size) * sizeof(float);
   TESSERA_ASSIGN_OR_RETURN(const size_t available, engine::available_bytes(device, options.gpu_memory_utilization));
-  if (available == 0 || weights + sequence + logits <= available) return {};
+  if (available == 0 || weights + std::max(staging, sequence + logits) <= available) return {};
+  if (weights + staging > available) {
+    return error(
+        StatusCode::resource_exhausted,
+        "the model does not fit: {} are free; needed are {} for weights and, while they are loaded, {} for the "
+        "largest matrix as it is stored; use a smaller model or free memory",
+        format_bytes(available), format_bytes(weights), format_bytes(staging));
+  }
   return error(StatusCode::resource_exhausted,
                "the model does not fit: {} are free; needed are {} for weights, {} for a context of {} tokens and {} "
                "for logits; lower --max-model-len or --prefill-chunk, or free memory",
@@ -102,8 +111,7 @@ Expected<LoneModel> load_on(const engine::Device& device, const OpenedModel& ope
                                                  .workspace = loaded.workspace.get()}));
   const model::PlanOptions plan{.requantize_projections = !options.requantize_projections.empty()};
   TESSERA_ASSIGN_OR_RETURN(const auto weights, model::plan_weights(opened.checkpoint, opened.config, plan));
-  TESSERA_RETURN_IF_ERROR(
-      check_memory(opened, options, weights.placed_bytes(*loaded.backend), kv_dtype, device, *loaded.backend));
+  TESSERA_RETURN_IF_ERROR(check_memory(opened, options, weights, kv_dtype, device, *loaded.backend));
   if (plan.requantize_projections && !options.quiet) {
     const auto [matrices, stored_bytes] = weights.requantized();
     note("{}", requantized_text(matrices, stored_bytes));

@@ -126,6 +126,7 @@ Expected<FitReport> plan_memory(const OpenedModel& opened, const Settings& setti
   TESSERA_ASSIGN_OR_RETURN(input.available_bytes, engine::available_bytes(device, options.gpu_memory_utilization));
   TESSERA_ASSIGN_OR_RETURN(const model::WeightPlan weights, plan_weights(opened, settings));
   input.weight_bytes = weights.placed_bytes(backend);
+  input.staging_bytes = weights.staging_bytes(backend);
   input.kv_dtype = opened.kv_dtype;
   input.cache_bytes = backend.cache_bytes(model::cache_shape(opened.config, opened.kv_dtype, /*with_mtp=*/false));
   input.max_model_len = options.max_model_len;

@@ -95,6 +95,13 @@ Expected<FitReport> plan_fit(const model::ModelConfig& config, const FitInput& i
 
   const size_t fixed = fit.weight_bytes + fit.workspace_bytes;
   const size_t usable = input.available_bytes - std::min(input.available_bytes, fit.reserve_bytes);
+  if (fit.weight_bytes + input.staging_bytes > usable) {
+    return error(StatusCode::resource_exhausted,
+                 "the model does not fit: {} are free ({} of them kept in reserve); needed are {} for weights and, "
+                 "while they are loaded, {} for the largest matrix as it is stored; {}",
+                 size_text(fit.available_bytes), size_text(fit.reserve_bytes), size_text(fit.weight_bytes),
+                 size_text(input.staging_bytes), what_to_change(input, /*weights_are_too_large=*/true));
+  }
   const int64_t least_tokens =
       input.max_model_len > 0 ? input.max_model_len : std::min(kLeastModelLen, config.max_position_embeddings);
   const auto least_blocks = static_cast<size_t>(blocks_for(least_tokens));

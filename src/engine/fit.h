@@ -26,6 +26,7 @@ struct FitInput {
   std::optional<int> gpu = {};  // nullopt: the CPU
   size_t available_bytes = 0;
   size_t weight_bytes = 0;
+  size_t staging_bytes = 0;  // taken besides while weights are loaded, and given back before anything else is taken
   DType kv_dtype = DType::bf16;
   kernels::CacheBytes cache_bytes;  // of the backend that the model will run on
   // As in EngineOptions; 0: to be chosen.
@@ -35,7 +36,8 @@ struct FitInput {
   size_t memory_bytes = 0;
 };
 
-/// Weights and the workspace of one step come first. From the rest (or memory_bytes) come state slots, one for each
+/// Weights and the workspace of one step come first; before there is a workspace, weights and what they are staged in
+/// must fit. From the rest (or memory_bytes) come state slots, one for each
 /// sequence, and KV blocks: enough for one sequence of max_model_len, at most what max_num_seqs such sequences can use.
 /// What is to be chosen: max_num_seqs as large as a quarter of the memory allows, at most 64; max_model_len the
 /// model's limit or what the blocks hold. Errors: invalid_argument names the option; resource_exhausted says what is

@@ -104,8 +104,8 @@ struct MtpInputSource {
   MatrixSource fc;                                 // [hidden, 2 * hidden]: embedding half, then hidden half
 };
 
-using BlockSource = std::variant<EmbeddingSource, AttentionSource, DeltaNetSource, MlpSource, MoeSource, HeadSource,
-                                 MtpInputSource>;
+using BlockSource =
+    std::variant<EmbeddingSource, AttentionSource, DeltaNetSource, MlpSource, MoeSource, HeadSource, MtpInputSource>;
 
 // ---- what a backend makes of it; only it looks inside ----
 
@@ -193,6 +193,8 @@ class Backend {
   [[nodiscard]] virtual size_t weight_bytes() const = 0;
   /// Bytes that a block will take. Formats and sizes are all that is looked at, of vectors their sizes.
   [[nodiscard]] virtual size_t weight_bytes(const BlockSource& source) const = 0;
+  /// Bytes of the device's memory that loading a block of a checkpoint takes besides, and keeps until make_cache.
+  [[nodiscard]] virtual size_t staging_bytes(const BlockSource& source) const = 0;
   /// Says what will be loaded next, in this order, so that a backend may read before it is told to; `checkpoint` has
   /// their bytes. Both must live until all of it is loaded. Matrices without bytes, or with other bytes, may be among
   /// them.

@@ -324,6 +324,17 @@ size_t WeightPlan::placed_bytes(const kernels::Backend& backend) const {
   return bytes;
 }
 
+size_t WeightPlan::staging_bytes(const kernels::Backend& backend) const {
+  bool made_up = false;
+  for_each([&](const PlannedBlock&, const Placement& p) {
+    made_up = made_up || (p.matrix != nullptr && p.stored.data == nullptr);
+  });
+  if (made_up) return 0;
+  size_t most = 0;
+  for (const auto& block : blocks) most = std::max(most, backend.staging_bytes(block->source));
+  return most;
+}
+
 WeightTraffic WeightPlan::traffic() const {
   WeightTraffic traffic;
   if (config.is_moe) traffic = {0, 0, config.num_experts, config.experts_per_token};

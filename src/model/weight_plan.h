@@ -76,6 +76,8 @@ struct WeightPlan {
   [[nodiscard]] Requantized requantized() const;
   /// Bytes that it will take on `backend`.
   [[nodiscard]] size_t placed_bytes(const kernels::Backend& backend) const;
+  /// Bytes that loading it takes there besides, until the cache is made; none for weights that are made up.
+  [[nodiscard]] size_t staging_bytes(const kernels::Backend& backend) const;
   /// What a step reads, with matrices in the formats that they are loaded in.
   [[nodiscard]] WeightTraffic traffic() const;
   /// Weights that a token meets: all but embedding rows, MTP head and the experts that it does not visit.

@@ -56,6 +56,24 @@ TEST(Fit, AGpuCountsTokensOfEverySlot) {
   expect_consistent(*fit);
 }
 
+/// The loader holds the largest matrix as it is stored beside the weights, and gives it back before the cache is made.
+TEST(Fit, WeightsAreStagedBeforeTheRestIsTaken) {
+  FitInput input = input_35b();
+  input.gpu = 0;
+  const auto without = plan_fit(config_35b(), input);
+  ASSERT_TRUE(without.ok()) << without.status().message();
+  const size_t left = input.available_bytes - without->reserve_bytes - input.weight_bytes;
+  input.staging_bytes = left;
+  const auto with = plan_fit(config_35b(), input);
+  ASSERT_TRUE(with.ok()) << with.status().message();
+  EXPECT_EQ(with->kv_blocks, without->kv_blocks);
+  EXPECT_EQ(with->max_num_seqs, without->max_num_seqs);
+  ++input.staging_bytes;
+  const Status refused = plan_fit(config_35b(), input).status();
+  EXPECT_EQ(refused.code(), StatusCode::resource_exhausted);
+  EXPECT_THAT(refused.message(), testing::HasSubstr("while they are loaded, 15.50 GiB for the largest matrix"));
+}
+
 TEST(Fit, EveryAmountOfMemoryFitsOrIsRefused) {
   int refused = 0;
   for (size_t gib = 20; gib < 80; ++gib) {

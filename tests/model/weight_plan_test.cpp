@@ -8,6 +8,7 @@
 
 #include "damaged_weights.h"
 #include "kernels/cpu/backend.h"
+#include "kernels/cuda/device_bytes.h"
 #include "model/model.h"
 
 namespace tessera::model {
@@ -55,6 +56,37 @@ TEST(WeightPlan, OfACheckpointAndWithoutOneAreTheSameList) {
       EXPECT_EQ(plan->blocks.back()->mtp, with_mtp);
     }
   }
+}
+
+/// What a GPU's loader holds beside the weights: the largest matrix as it is stored.
+TEST(WeightPlan, StagesTheLargestMatrix) {
+  using kernels::cuda::staging_aligned;
+  const TempDirectory directory;
+  test::synthesize(directory / "model", {.shape = small_shape(), .formats = {kRouted}});
+  const auto checkpoint = test::open(directory / "model");
+  const auto config = synth_config(small_shape());
+  const auto most = [](const WeightPlan& plan) {
+    size_t bytes = 0;
+    for (const auto& block : plan.blocks) bytes = std::max(bytes, kernels::cuda::staging_bytes(block->source));
+    return bytes;
+  };
+  const auto plan = plan_weights(checkpoint, *config);
+  ASSERT_TRUE(plan.ok()) << plan.status().message();
+  size_t largest = 0;
+  plan->for_each([&](const PlannedBlock&, const Placement& p) {
+    if (p.matrix != nullptr) largest = std::max(largest, p.stored_bytes);
+  });
+  EXPECT_EQ(most(*plan), staging_aligned(largest));
+  // What becomes FP8 is staged as FP8. Gate and up lie side by side, codes and scales apart.
+  const auto fp8 = plan_weights(checkpoint, *config, {.requantize_projections = true});
+  EXPECT_LT(kernels::cuda::staging_bytes(fp8->blocks[1]->source),
+            kernels::cuda::staging_bytes(plan->blocks[1]->source));
+  const auto& moe = std::get<kernels::MoeSource>(plan->blocks[2]->source);
+  EXPECT_EQ(kernels::cuda::staging_bytes(moe.experts[0].gate_up.parts),
+            2 * (staging_aligned(32 * 64 / 2) + staging_aligned(32 * 64 / 16)));
+  ThreadPool pool(1);
+  kernels::Workspace workspace;
+  EXPECT_EQ(plan->staging_bytes(*kernels::cpu::make_backend({kernels::Compute::bf16, &pool, &workspace})), 0U);
 }
 
 TEST(WeightPlan, KnowsWhereBytesLie) {

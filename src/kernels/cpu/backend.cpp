@@ -103,6 +103,8 @@ class CpuBackend final : public kernels::Backend {
   Expected<std::unique_ptr<MtpInput>> load(const MtpInputSource& source) override;
   [[nodiscard]] size_t weight_bytes() const override { return weight_bytes_; }
   [[nodiscard]] size_t weight_bytes(const BlockSource& source) const override;
+  /// A panel of each thread: nothing beside a step's workspace, which it is taken from.
+  [[nodiscard]] size_t staging_bytes(const BlockSource& /*source*/) const override { return 0; }
   /// Files are read as their matrices are packed.
   Status read_ahead(const format::Checkpoint& /*checkpoint*/,
                     std::span<const BlockSource* const> /*sources*/) override {

@@ -62,6 +62,7 @@ class CudaBackend : public kernels::Backend {
   Expected<std::unique_ptr<MtpInput>> load(const MtpInputSource& s) override { return load_as<MtpInput>(s); }
   [[nodiscard]] size_t weight_bytes() const override { return uploader_.weight_bytes(); }
   [[nodiscard]] size_t weight_bytes(const BlockSource& source) const override { return device_bytes(source); }
+  [[nodiscard]] size_t staging_bytes(const BlockSource& source) const override { return cuda::staging_bytes(source); }
   Status read_ahead(const format::Checkpoint& checkpoint, std::span<const BlockSource* const> sources) override {
     return uploader_.read_ahead(checkpoint, sources);
   }

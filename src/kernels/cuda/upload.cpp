@@ -27,15 +27,6 @@ constexpr unsigned kReadThreadsMax = 12;
 constexpr int kNoneBadByte = 0x7f;
 constexpr int32_t kNoneBad = 0x7f7f7f7f;
 
-constexpr size_t aligned(size_t bytes) { return (bytes + 255) / 256 * 256; }
-
-/// Bytes that the parts of a matrix take side by side in staging memory.
-size_t staged_bytes(std::span<const format::MatrixView> parts) {
-  size_t bytes = 0;
-  for (const format::MatrixView& part : parts) bytes += aligned(element_bytes(part)) + aligned(block_scale_bytes(part));
-  return bytes;
-}
-
 /// Whether files of so many bytes had better not go through the page cache: they would push out all else, and
 /// themselves before they are read again.
 bool too_large_to_cache(size_t bytes) {
@@ -86,9 +77,9 @@ Status Uploader::read_ahead(const format::Checkpoint& checkpoint, std::span<cons
     bytes += size;
   };
   for (const BlockSource* source : sources) {
+    largest = std::max(largest, staging_bytes(*source));
     for_each_matrix(*source, [&](const MatrixSource& matrix, MatrixUse use) {
       const auto parts = use.order == RowOrder::interleaved ? gate_and_up(matrix) : matrix.parts;
-      largest = std::max(largest, staged_bytes(parts));
       for (const format::MatrixView& part : parts) {
         announce(part.data, element_bytes(part));
         announce(part.block_scales, block_scale_bytes(part));
@@ -207,7 +198,7 @@ Status Uploader::pack(const MatrixSource& source, std::span<const format::Matrix
   if (parts[0].data == nullptr) {
     return fill_dummy_atoms(shape.format, ++dummies_, out, atom_matrix_bytes(shape), stream_.get());
   }
-  TESSERA_RETURN_IF_ERROR(stage(staged_bytes(parts)));
+  TESSERA_RETURN_IF_ERROR(stage(staging_bytes(parts)));
   PackArgs args;
   args.shape = shape;
   args.source = parts[0].format;
@@ -218,11 +209,11 @@ Status Uploader::pack(const MatrixSource& source, std::span<const format::Matrix
   std::byte* at = staging_.as<std::byte>();
   for (size_t i = 0; i < parts.size(); ++i) {
     const format::MatrixView& part = parts[i];
-    args.parts[i] = {.data = at, .scales = at + aligned(element_bytes(part)), .rows = part.rows};
+    args.parts[i] = {.data = at, .scales = at + staging_aligned(element_bytes(part)), .rows = part.rows};
     TESSERA_RETURN_IF_ERROR(copy(part.data, element_bytes(part), at).with_context(source.name));
-    at += aligned(element_bytes(part));
+    at += staging_aligned(element_bytes(part));
     TESSERA_RETURN_IF_ERROR(copy(part.block_scales, block_scale_bytes(part), at).with_context(source.name));
-    at += aligned(block_scale_bytes(part));
+    at += staging_aligned(block_scale_bytes(part));
   }
   pending_.push_back({&source, {parts.begin(), parts.end()}});
   return pack_atoms(args, stream_.get());
