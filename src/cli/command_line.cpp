@@ -13,6 +13,7 @@
 #include "base/log.h"
 #include "cli/commands.h"
 #include "cli/console.h"
+#include "cli/engine_flags.h"
 #include "cli/help.h"
 #include "cli/interrupt.h"
 #include "cli/suggest.h"
@@ -143,6 +144,7 @@ int report(const Status& status) {
 int parse_and_run(int argc, char** argv) {
   start_interrupt_thread();
   init_logging();
+  watch_gpu_calls();
   Action action;
   CLI::App app("Runs large Mixture-of-Experts language models in 4-bit formats (NVFP4, MXFP4).", "tessera");
   app.option_defaults()->group(kLastGroup);

@@ -209,6 +209,14 @@ void end_without_teardown(const Status& why) {
   std::_Exit(kFailure);
 }
 
+void watch_gpu_calls(std::chrono::milliseconds limit) {
+  watch_calls(limit, [](const char* call, std::chrono::milliseconds waited) {
+    end_without_teardown(error(StatusCode::unavailable,
+                               "the GPU's driver has not returned from {} for {} s: a kernel, or the driver, hangs",
+                               call, std::chrono::duration<double>(waited).count()));
+  });
+}
+
 Status close_engine(Engine& engine, Status status) {
   if (const Status failure = engine.close(); !failure.ok()) end_without_teardown(failure);
   return status;

@@ -1,9 +1,11 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <chrono>
 #include <string>
 #include <vector>
 
+#include "base/call_watch.h"
 #include "tessera/engine.h"
 
 namespace tessera::cli {
@@ -38,9 +40,15 @@ Expected<Engine> open_engine(const EngineFlags& flags);
 
 /// What to say when so many projections of so many bytes become FP8.
 std::string requantized_text(int matrices, size_t stored_bytes);
+
 /// Ends the program at once, with a message and exit code 1: for an engine whose device has failed. To give back what
 /// it holds could wait for the device for ever.
 [[noreturn]] void end_without_teardown(const Status& why);
+
+/// Ends the program so when a call into a GPU's driver has not returned for so long: while a model is loaded, its steps
+/// are captured, scored or measured, or launches wait for others. (A step of an engine that hangs is an error of its
+/// requests first: Engine::on_failure.)
+void watch_gpu_calls(std::chrono::milliseconds limit = kHangLimit);
 
 /// Closes an engine. `status`, what came of its use, is returned; but where the device has failed the program ends
 /// here.

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/call_watch.h"
 #include "base/propagate.h"
 
 // CUDA plumbing for .cu files: errors, move-only handles, the one launch function.
@@ -19,8 +20,10 @@ inline Status cuda_status(cudaError_t code, const char* call) {
           std::string(call) + " failed: " + cudaGetErrorString(code) + " (" + cudaGetErrorName(code) + ")"};
 }
 
-/// Returns the failed call, quoted, from the enclosing function.
-#define TESSERA_CUDA_RETURN_IF_ERROR(call) TESSERA_RETURN_IF_ERROR(::tessera::device::cuda_status((call), #call))
+/// Makes a call into the driver, which may wait for a kernel for ever: who watches calls (base/call_watch.h) hears of
+/// it. Returns the failed call, quoted, from the enclosing function.
+#define TESSERA_CUDA_RETURN_IF_ERROR(call) \
+  TESSERA_RETURN_IF_ERROR(((void)::tessera::WatchedCall(#call), ::tessera::device::cuda_status((call), #call)))
 
 /// A CUDA object that is destroyed once: Handle<cudaStream_t, cudaStreamDestroy>.
 template <typename T, auto destroy>
@@ -34,7 +37,9 @@ class Handle {
     return *this;
   }
   ~Handle() {
-    if (value_ != T{}) (void)destroy(value_);
+    if (value_ == T{}) return;
+    const WatchedCall watched("giving back what is a GPU's");  // some of it waits for the kernels that run
+    (void)destroy(value_);
   }
   [[nodiscard]] T get() const { return value_; }
   /// For create functions: the address to fill. The handle must be empty.
@@ -92,6 +97,7 @@ Status launch(void (*kernel)(Parameters...), const Launch& how, Arguments&&... a
   config.stream = how.stream;
   config.attrs = &attribute;
   config.numAttrs = how.programmatic_dependent_launch ? 1 : 0;
+  const WatchedCall watched("cudaLaunchKernelEx");  // waits where more launches are waiting than the driver queues
   return cuda_status(cudaLaunchKernelEx(&config, kernel, std::forward<Arguments>(arguments)...), "cudaLaunchKernelEx");
 }
 

@@ -24,6 +24,7 @@ __global__ void read_all(const uint4* words, size_t count, uint32_t* sink) {
 
 Expected<std::vector<GpuFacts>> list_gpus() {
   int count = 0;
+  const WatchedCall watched("cudaGetDeviceCount");
   const cudaError_t code = cudaGetDeviceCount(&count);
   if (code == cudaErrorNoDevice || code == cudaErrorInsufficientDriver) {
     return Status(StatusCode::not_found, std::string("no NVIDIA GPU can be used here: ") + cudaGetErrorString(code) +
@@ -53,6 +54,7 @@ Expected<std::vector<GpuFacts>> list_gpus() {
 Status has_kernels(int index) {
   TESSERA_CUDA_RETURN_IF_ERROR(cudaSetDevice(index));
   cudaFuncAttributes attributes{};
+  const WatchedCall watched("cudaFuncGetAttributes");
   const cudaError_t code = cudaFuncGetAttributes(&attributes, read_all);
   if (code != cudaErrorNoKernelImageForDevice && code != cudaErrorInvalidDeviceFunction) {
     return cuda_status(code, "cudaFuncGetAttributes");

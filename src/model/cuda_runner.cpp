@@ -6,6 +6,7 @@
 #include <chrono>
 #include <deque>
 
+#include "base/call_watch.h"
 #include "base/check.h"
 #include "base/status.h"
 #include "kernels/cuda/delta_net.h"
@@ -22,8 +23,6 @@ using kernels::SampleResult;
 /// Rows of the captured decode steps. A step takes the smallest that holds it; dead rows cost nothing but their share
 /// of a product's columns.
 constexpr std::array<int32_t, 12> kBuckets = {1, 2, 4, 8, 12, 16, 24, 32, 48, 64, 96, 128};
-/// A step that takes longer has hung: the slowest are prefills of 65,536 rows, some seconds.
-constexpr std::chrono::seconds kDeadline{120};
 constexpr int64_t kHistoryTokens = int64_t{1} << 20;  // of histories that are under way to the GPU
 
 using Graph = device::Handle<cudaGraph_t, cudaGraphDestroy>;
@@ -38,6 +37,7 @@ class CudaRunner final : public StepRunner {
  public:
   explicit CudaRunner(const CudaRunnerParts& parts) : parts_(parts) {}
   ~CudaRunner() override {
+    const WatchedCall watched("cudaStreamSynchronize");
     if (pass_) (void)cudaStreamSynchronize(pass_->stream.get());
   }
   Status prepare();
@@ -151,7 +151,10 @@ Status CudaRunner::capture(int32_t rows) {
   const Status enqueued = enqueue(bounds);
   pass_->begun = pass_->ended = begun;  // nothing has run
   Graph graph;
-  const cudaError_t ended = cudaStreamEndCapture(stream, graph.fill());
+  const cudaError_t ended = [&] {
+    const WatchedCall watched("cudaStreamEndCapture");
+    return cudaStreamEndCapture(stream, graph.fill());
+  }();
   TESSERA_RETURN_IF_ERROR(enqueued);  // says more
   TESSERA_RETURN_IF_ERROR(device::cuda_status(ended, "cudaStreamEndCapture"));
   Bucket& bucket = buckets_.emplace_back();
@@ -266,14 +269,15 @@ Expected<std::span<const SampleResult>> CudaRunner::collect() {
   // The number in mapped memory is what is waited for; the stream is asked now and then whether it still can come.
   for (uint64_t spins = 1; pass_->done() <= collected_; ++spins) {
     if (spins % 4096 != 0) continue;
+    const WatchedCall watched("cudaStreamQuery");
     const cudaError_t state = cudaStreamQuery(pass_->stream.get());
     if (state != cudaSuccess && state != cudaErrorNotReady) return device::cuda_status(state, "a step on the GPU");
     if (state == cudaSuccess && pass_->done() <= collected_) {
       return error(StatusCode::internal, "the GPU has ended step {} without saying so", collected_);
     }
-    if (std::chrono::steady_clock::now() - begin > kDeadline) {
+    if (std::chrono::steady_clock::now() - begin > kHangLimit) {
       return error(StatusCode::unavailable, "step {} has been on the GPU for {} s: it hangs", collected_,
-                   kDeadline.count());
+                   kHangLimit.count());
     }
   }
   std::atomic_thread_fence(std::memory_order_acquire);

@@ -115,6 +115,7 @@ int64_t distinct_experts(const plan::Desc& d, const std::vector<float>& logits, 
 Status wait_for(cudaEvent_t event) {
   const auto end = std::chrono::steady_clock::now() + kDeadline;
   for (;;) {
+    const WatchedCall watched("cudaEventQuery");
     const cudaError_t code = cudaEventQuery(event);
     if (code != cudaErrorNotReady) return device::cuda_status(code, "a kernel of the layer");
     if (std::chrono::steady_clock::now() > end) {

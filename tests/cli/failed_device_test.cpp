@@ -82,6 +82,20 @@ TEST_F(FailedDeviceTest, ABatchKeepsItsPromptsForLater) {
   std::filesystem::remove(file);
 }
 
+/// A kernel or a driver that hangs where nobody waits for a step: while a model is loaded, its steps are captured,
+/// scored or measured, or launches wait for others. All of it goes through calls that are watched (device/cuda.h).
+TEST_F(FailedDeviceTest, ACallThatDoesNotReturnEndsTheProgram) {
+  EXPECT_EXIT(
+      {
+        watch_gpu_calls(std::chrono::milliseconds(500));
+        const WatchedCall call("cudaStreamSynchronize(stream)");
+        for (;;) ::pause();
+      },
+      ExitedWithCode(1),
+      "tessera: the GPU's driver has not returned from cudaStreamSynchronize\\(stream\\) for 0.5 s: a kernel, or the "
+      "driver, hangs");
+}
+
 TEST_F(FailedDeviceTest, AServerShutsDownByItself) {
   EXPECT_EXIT(
       {

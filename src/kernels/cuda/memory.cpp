@@ -10,6 +10,7 @@ namespace tessera::kernels::cuda {
 Expected<DeviceBuffer> DeviceBuffer::allocate(size_t bytes) {
   DeviceBuffer buffer;
   buffer.bytes = std::max<size_t>(bytes, 16);
+  const WatchedCall watched("cudaMalloc");
   const cudaError_t code = cudaMalloc(buffer.memory.fill(), buffer.bytes);
   if (code == cudaErrorMemoryAllocation) {
     size_t free = 0, total = 0;

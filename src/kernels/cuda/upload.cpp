@@ -170,6 +170,7 @@ Status Uploader::copy_read(size_t size, std::byte* to) {
 Status Uploader::free_pieces() {
   while (!pieces_.empty()) {
     const cudaEvent_t copied = piece_copied_[pieces_.front()].get();
+    const WatchedCall watched("cudaEventQuery");
     const cudaError_t state = cudaEventQuery(copied);
     if (state == cudaErrorNotReady) {
       if (pieces_.size() < piece_copied_.size() / 2) break;

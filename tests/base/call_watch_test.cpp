@@ -1,0 +1,90 @@
+#include "base/call_watch.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <string>
+#include <thread>
+
+namespace tessera {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr auto kLimit = 200ms;
+constexpr auto kLongLimit = 1000ms;  // no thread of a busy machine is kept from running for so long
+
+std::atomic<const char*> hung{nullptr};
+std::atomic<int> times{0};
+
+/// Watches while a test runs.
+class CallWatchTest : public ::testing::Test {
+ protected:
+  CallWatchTest() {
+    hung = nullptr;
+    times = 0;
+    watch();
+  }
+  ~CallWatchTest() override { watch_calls(kLimit, nullptr); }
+
+  static void watch(std::chrono::milliseconds limit = kLimit) {
+    watch_calls(limit, [](const char* call, std::chrono::milliseconds) {
+      hung = call;
+      ++times;
+    });
+  }
+  /// Waits as long as it takes.
+  static std::string heard() {
+    while (hung == nullptr) std::this_thread::sleep_for(1ms);
+    return hung.load();
+  }
+};
+
+TEST_F(CallWatchTest, NoticesACallThatDoesNotReturn) {
+  const WatchedCall call("one that waits for ever");
+  EXPECT_EQ(heard(), "one that waits for ever");
+}
+
+TEST_F(CallWatchTest, NoticesItOnAnyThread) {
+  std::thread waiting([] {
+    const WatchedCall call("on another thread");
+    EXPECT_EQ(heard(), "on another thread");
+  });
+  waiting.join();
+}
+
+TEST_F(CallWatchTest, OfNestedCallsTheOutermostCounts) {
+  const WatchedCall outer("outer");
+  while (hung == nullptr) {
+    const WatchedCall inner("inner");
+    std::this_thread::sleep_for(1ms);
+  }
+  EXPECT_EQ(heard(), "outer");
+}
+
+/// Calls that return do not add up, and a thread without one may take its time.
+TEST_F(CallWatchTest, CallsThatReturnAreNoHang) {
+  watch(kLongLimit);
+  const auto end = std::chrono::steady_clock::now() + 2 * kLongLimit;
+  while (std::chrono::steady_clock::now() < end) {
+    const WatchedCall call("short");
+  }
+  std::this_thread::sleep_for(2 * kLongLimit);
+  EXPECT_EQ(hung, nullptr);
+}
+
+TEST_F(CallWatchTest, IsToldOnceAndCanBeSetAgain) {
+  {
+    const WatchedCall call("first");
+    EXPECT_EQ(heard(), "first");
+    std::this_thread::sleep_for(2 * kLimit);
+    EXPECT_EQ(times, 1);
+  }
+  hung = nullptr;
+  watch();
+  const WatchedCall call("second");
+  EXPECT_EQ(heard(), "second");
+}
+
+}  // namespace
+}  // namespace tessera
