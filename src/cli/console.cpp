@@ -77,19 +77,6 @@ std::string without_controls(std::string_view text) {
   return shown;
 }
 
-std::string format_bytes(uint64_t bytes) {
-  constexpr std::array units = {"B", "kB", "MB", "GB", "TB", "PB", "EB"};
-  auto value = static_cast<double>(bytes);
-  size_t unit = 0;
-  // 999.5 would print as 1e+03 of the smaller unit.
-  while (value >= 999.5 && unit + 1 < units.size()) {
-    value /= 1000;
-    ++unit;
-  }
-  const int decimals = unit == 0 || value >= 99.95 ? 0 : value >= 9.995 ? 1 : 2;
-  return fmt::format("{:.{}f} {}", value, decimals, units[unit]);
-}
-
 std::string format_seconds(double seconds) {
   if (seconds < 10) return fmt::format("{:.2f} s", seconds);
   if (seconds < 60) return fmt::format("{:.1f} s", seconds);

@@ -7,6 +7,8 @@
 #include <string_view>
 #include <utility>
 
+#include "base/byte_text.h"
+
 // Standard output carries results, standard error everything else.
 namespace tessera::cli {
 
@@ -39,8 +41,6 @@ int terminal_columns(Stream stream);
 /// that go to a terminal: an escape sequence could retitle the window, or answer in the user's name.
 std::string without_controls(std::string_view text);
 
-/// "512 B", "1.5 MB", "233 GB": decimal units, three digits.
-std::string format_bytes(uint64_t bytes);
 /// "0.42 s", "12 s", "3 min 20 s".
 std::string format_seconds(double seconds);
 

@@ -2,15 +2,16 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <charconv>
 #include <cmath>
 #include <cstring>
-#include <filesystem>
 #include <limits>
 
+#include "base/read_file.h"
 #include "cli/suggest.h"
 #include "server/openai/json_fields.h"
 
@@ -107,17 +108,27 @@ CLI::Validator with_suffix() {
   return CLI::Validator(expand, "", "with_suffix");
 }
 
+namespace {
+
+/// What keeps `file` from being read; empty if nothing does.
+std::string unreadable(const std::string& file, bool may_be_pipe) {
+  struct stat info {};
+  if (::stat(file.c_str(), &info) != 0 || ::access(file.c_str(), R_OK) != 0) {
+    return fmt::format("cannot read {}: {}", file, std::strerror(errno));
+  }
+  const std::string kind = irregular_kind(info.st_mode);
+  if (kind.empty() || (may_be_pipe && S_ISFIFO(info.st_mode))) return {};
+  return fmt::format("{} is {}, expected a file", file, kind);
+}
+
+}  // namespace
+
 CLI::Validator readable_file() {
-  const auto check = [](std::string& text) {
-    std::error_code failure;
-    if (text == "-") return std::string();
-    if (std::filesystem::is_directory(text, failure)) {
-      return fmt::format("{} is a directory, expected a file", text);
-    }
-    if (::access(text.c_str(), R_OK) == 0) return std::string();
-    return fmt::format("cannot read {}: {}", text, std::strerror(errno));
-  };
-  return {check, ""};
+  return {[](std::string& file) { return unreadable(file, /*may_be_pipe=*/false); }, ""};
+}
+
+CLI::Validator readable_text() {
+  return {[](std::string& file) { return file == "-" ? std::string() : unreadable(file, /*may_be_pipe=*/true); }, ""};
 }
 
 nlohmann::ordered_json parse_object(const char* flag, const std::string& text) {

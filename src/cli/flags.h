@@ -26,8 +26,10 @@ CLI::Validator not_empty();
 /// Turns "16k", "1.5M", "4G" into a plain whole number, as `vllm serve` does: k, m, g are powers of 1000, K, M, G of
 /// 1024. Put before whole(), which reports what this leaves alone.
 CLI::Validator with_suffix();
-/// A file that can be read, or "-".
+/// A regular file that can be read.
 CLI::Validator readable_file();
+/// A regular file or a pipe that can be read, or "-": text that is read once, from its beginning to its end.
+CLI::Validator readable_text();
 
 /// A JSON object given as the value of `flag`. Throws CLI::ValidationError.
 nlohmann::ordered_json parse_object(const char* flag, const std::string& text);

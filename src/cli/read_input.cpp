@@ -1,10 +1,13 @@
 #include "cli/read_input.h"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
+
+#include "base/read_file.h"
 
 namespace tessera::cli {
 namespace {
@@ -33,6 +36,11 @@ Expected<std::string> read_descriptor(int descriptor, const std::string& name) {
 
 Expected<std::string> read_input(const std::string& file) {
   if (file == "-") return read_descriptor(STDIN_FILENO, "standard input");
+  struct stat info {};
+  if (::stat(file.c_str(), &info) == 0 && !S_ISREG(info.st_mode) && !S_ISFIFO(info.st_mode)) {
+    return error(StatusCode::invalid_argument, "{} is {}, expected a file or a pipe", file,
+                 irregular_kind(info.st_mode));
+  }
   const int descriptor = ::open(file.c_str(), O_RDONLY | O_CLOEXEC);
   if (descriptor < 0) return error(StatusCode::not_found, "cannot open {}: {}", file, std::strerror(errno));
   auto text = read_descriptor(descriptor, file);

@@ -141,7 +141,7 @@ void add_prompt_flags(CLI::App& command, Options& options) {
                   "File of prompts: one a line, or JSON lines with \"prompt\", \"messages\" or \"token_ids\" and "
                   "sampling parameters; - for standard input")
       ->type_name("FILE")
-      ->check(readable_file())
+      ->check(readable_text())
       ->group(group);
   command
       .add_option("--output", options.output_file,

@@ -4,6 +4,7 @@
 #include <limits>
 #include <string_view>
 
+#include "base/byte_text.h"
 #include "kernels/batch.h"
 
 namespace tessera::engine {
@@ -18,11 +19,6 @@ constexpr int kReserveShare = 20;                    // at least a 20th of what 
 // leaves room for others.
 constexpr size_t kGpuReserveBytes = size_t{3} << 29;
 constexpr int64_t kLeastModelLen = 2048;  // a shorter context is only given to those who ask for it
-
-std::string size_text(size_t bytes) {
-  const auto number = static_cast<double>(bytes);
-  return number < 0x1p30 ? fmt::format("{:.2f} MiB", number / 0x1p20) : fmt::format("{:.2f} GiB", number / 0x1p30);
-}
 
 std::string_view kv_name(DType dtype) {
   return dtype == DType::f32 ? "float32" : dtype == DType::f8_e4m3 ? "fp8" : "bfloat16";
@@ -99,8 +95,8 @@ Expected<FitReport> plan_fit(const model::ModelConfig& config, const FitInput& i
     return error(StatusCode::resource_exhausted,
                  "the model does not fit: {} are free ({} of them kept in reserve); needed are {} for weights and, "
                  "while they are loaded, {} for the largest matrix as it is stored; {}",
-                 size_text(fit.available_bytes), size_text(fit.reserve_bytes), size_text(fit.weight_bytes),
-                 size_text(input.staging_bytes), what_to_change(input, /*weights_are_too_large=*/true));
+                 format_bytes(fit.available_bytes), format_bytes(fit.reserve_bytes), format_bytes(fit.weight_bytes),
+                 format_bytes(input.staging_bytes), what_to_change(input, /*weights_are_too_large=*/true));
   }
   const int64_t least_tokens =
       input.max_model_len > 0 ? input.max_model_len : std::min(kLeastModelLen, config.max_position_embeddings);
@@ -113,10 +109,10 @@ Expected<FitReport> plan_fit(const model::ModelConfig& config, const FitInput& i
         StatusCode::resource_exhausted,
         "the model does not fit: {} are free ({} of them kept in reserve{}); needed are {} for weights, {} for "
         "the workspace of {} rows, and at least {} for states of {} sequences and KV of {} tokens; {}",
-        size_text(fit.available_bytes), size_text(fit.reserve_bytes),
-        input.memory_bytes > 0 ? ", " + size_text(input.memory_bytes) + " given to states and KV" : "",
-        size_text(fit.weight_bytes), size_text(fit.workspace_bytes), fit.max_num_batched_tokens, size_text(least),
-        least_seqs, least_tokens, what_to_change(input, fixed > usable));
+        format_bytes(fit.available_bytes), format_bytes(fit.reserve_bytes),
+        input.memory_bytes > 0 ? ", " + format_bytes(input.memory_bytes) + " given to states and KV" : "",
+        format_bytes(fit.weight_bytes), format_bytes(fit.workspace_bytes), fit.max_num_batched_tokens,
+        format_bytes(least), least_seqs, least_tokens, what_to_change(input, fixed > usable));
   }
 
   size_t seqs = least_seqs;

@@ -9,6 +9,7 @@
 #include <mutex>
 #include <tuple>
 
+#include "base/byte_text.h"
 #include "format/decode.h"
 #include "format/printable.h"
 #include "format/row_copy.h"
@@ -360,9 +361,8 @@ Status check_space(const fs::path& destination, uintmax_t bytes) {
   const fs::space_info space = fs::space(existing, failed);
   constexpr uintmax_t kMargin = 64 << 20;  // headers, the index, what others write meanwhile
   if (failed || space.available >= bytes + kMargin) return {};
-  return error(StatusCode::resource_exhausted, "{}: {:.1f} GB are needed and {:.1f} are free on that disk",
-               printable(destination.string()), static_cast<double>(bytes + kMargin) / 1e9,
-               static_cast<double>(space.available) / 1e9);
+  return error(StatusCode::resource_exhausted, "{}: {} are needed and {} are free on that disk",
+               printable(destination.string()), format_bytes(bytes + kMargin), format_bytes(space.available));
 }
 
 Status write_text(const fs::path& path, const std::string& text) {

@@ -11,6 +11,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "base/read_file.h"
 #include "base/status.h"
 #include "plan/budget.h"
 #include "plan/candidates.h"
@@ -220,21 +221,11 @@ Expected<TuningCache> parse_tuning(std::string_view text, std::string_view gpu, 
 }
 
 Expected<TuningCache> read_tuning(const std::filesystem::path& file, std::string_view gpu, std::string_view build) {
-  std::FILE* in = std::fopen(file.c_str(), "rbe");
-  if (in == nullptr) {
-    return error(errno == ENOENT ? StatusCode::not_found : StatusCode::unavailable, "cannot open {}: {}", file.string(),
-                 std::strerror(errno));
-  }
-  std::string text(kTuningFileBytesMax + 1, '\0');
-  text.resize(std::fread(text.data(), 1, text.size(), in));
-  const bool failed = std::ferror(in) != 0;
-  (void)std::fclose(in);
-  if (failed) return error(StatusCode::unavailable, "cannot read {}", file.string());
-  if (text.size() > kTuningFileBytesMax) {
-    return error(StatusCode::corrupt_data, "{}: larger than the {} bytes that a tuning file may have; {}",
-                 file.string(), kTuningFileBytesMax, kRemedy);
-  }
-  return parse_tuning(text, gpu, build, file.string());
+  const auto text = read_regular_file(file, kTuningFileBytesMax);
+  if (text.ok()) return parse_tuning(*text, gpu, build, file.string());
+  if (text.status().code() != StatusCode::resource_exhausted) return text.status();
+  return error(StatusCode::corrupt_data, "{}: larger than the {} bytes that a tuning file may have; {}", file.string(),
+               kTuningFileBytesMax, kRemedy);
 }
 
 Status write_tuning(const std::filesystem::path& file, const TuningCache& cache) {

@@ -4,14 +4,15 @@
 #include <openssl/crypto.h>
 #include <openssl/sha.h>
 
-#include <cerrno>
-#include <cstring>
-#include <fstream>
+#include <sstream>
 
+#include "base/read_file.h"
 #include "server/http_text.h"
 
 namespace tessera::server {
 namespace {
+
+constexpr size_t kKeyFileBytesMax = size_t{16} << 20;
 
 std::string_view trimmed(std::string_view text) {
   constexpr std::string_view kSpace = " \t\r\n";
@@ -47,14 +48,14 @@ std::string_view shown_key(std::string_view authorization, std::string_view x_ap
 }
 
 Expected<std::vector<std::string>> read_api_keys(const std::string& file) {
-  std::ifstream stream(file);
-  if (!stream) return error(StatusCode::not_found, "cannot read the API keys in {}: {}", file, std::strerror(errno));
+  const auto text = read_regular_file(file, kKeyFileBytesMax);
+  if (!text.ok()) return text.status().with_context("API keys");
+  std::istringstream stream(*text);
   std::vector<std::string> keys;
   for (std::string line; std::getline(stream, line);) {
     const std::string_view key = trimmed(line);
     if (!key.empty() && key.front() != '#') keys.emplace_back(key);
   }
-  if (stream.bad()) return error(StatusCode::corrupt_data, "cannot read the API keys in {}", file);
   // Who names a file of keys expects that one is asked for.
   if (keys.empty()) return error(StatusCode::invalid_argument, "{} holds no API key; expected one a line", file);
   return keys;

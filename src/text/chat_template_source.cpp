@@ -1,9 +1,6 @@
-#include <cerrno>
-#include <cstring>
-#include <fstream>
 #include <nlohmann/json.hpp>
-#include <sstream>
 
+#include "base/read_file.h"
 #include "base/status.h"
 #include "text/bundled.h"
 #include "text/chat_template.h"
@@ -18,21 +15,8 @@ namespace fs = std::filesystem;
 
 constexpr uint64_t kConfigBytesMax = uint64_t{64} << 20;
 
-Expected<std::string> read_file(const fs::path& file, uint64_t bytes_max) {
-  std::error_code code;
-  const uint64_t size = fs::file_size(file, code);
-  if (code) return error(StatusCode::not_found, "cannot read {}: {}", file.string(), code.message());
-  if (size > bytes_max)
-    return error(StatusCode::corrupt_data, "{} has {} bytes, expected at most {}", file.string(), size, bytes_max);
-  std::string text(size, '\0');
-  std::ifstream stream(file, std::ios::binary);
-  if (!stream.read(text.data(), static_cast<std::streamsize>(size)))
-    return error(StatusCode::not_found, "cannot read {}: {}", file.string(), std::strerror(errno));
-  return text;
-}
-
 Expected<TemplateSource> read_template(const fs::path& file) {
-  TESSERA_ASSIGN_OR_RETURN(std::string text, read_file(file, ChatTemplate::kSourceBytesMax));
+  TESSERA_ASSIGN_OR_RETURN(std::string text, read_regular_file(file, ChatTemplate::kSourceBytesMax));
   return TemplateSource{std::move(text), {}, file.string()};
 }
 
@@ -56,7 +40,7 @@ Status read_named(const ordered_json& list, const std::string& origin, TemplateS
 
 /// The template in tokenizer_config.json; an empty origin if there is none.
 Expected<TemplateSource> read_config(const fs::path& file) {
-  TESSERA_ASSIGN_OR_RETURN(const std::string text, read_file(file, kConfigBytesMax));
+  TESSERA_ASSIGN_OR_RETURN(const std::string text, read_regular_file(file, kConfigBytesMax));
   const ordered_json config = ordered_json::parse(text, nullptr, false);
   if (!config.is_object()) return error(StatusCode::corrupt_data, "{} is not a JSON object", file.string());
   TemplateSource source;

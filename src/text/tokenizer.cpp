@@ -1,13 +1,12 @@
 #include "text/tokenizer.h"
 
 #include <array>
-#include <cerrno>
 #include <cstring>
-#include <fstream>
 #include <mutex>
 #include <unordered_map>
 #include <utility>
 
+#include "base/read_file.h"
 #include "base/status.h"
 #include "text/added_tokens.h"
 #include "text/bpe.h"
@@ -114,17 +113,9 @@ Tokenizer::Tokenizer(Tokenizer&&) noexcept = default;
 Tokenizer& Tokenizer::operator=(Tokenizer&&) noexcept = default;
 
 Expected<Tokenizer> Tokenizer::load(const std::filesystem::path& file) {
-  std::error_code code;
-  const uint64_t size = std::filesystem::file_size(file, code);
-  if (code) return error(StatusCode::not_found, "cannot read the tokenizer {}: {}", file.string(), code.message());
-  if (size > kTokenizerFileBytesMax)
-    return error(StatusCode::unsupported, "{}: {} bytes, a tokenizer has at most {}", file.string(), size,
-                 kTokenizerFileBytesMax);
-  std::string json(size, '\0');
-  std::ifstream stream(file, std::ios::binary);
-  if (!stream.read(json.data(), static_cast<std::streamsize>(size)))
-    return error(StatusCode::not_found, "cannot read the tokenizer {}: {}", file.string(), std::strerror(errno));
-  return parse(json, file.string());
+  const auto json = read_regular_file(file, kTokenizerFileBytesMax);
+  if (!json.ok()) return json.status().with_context("the tokenizer");
+  return parse(*json, file.string());
 }
 
 Expected<Tokenizer> Tokenizer::parse(std::string_view json, const std::string& name) {

@@ -1,11 +1,15 @@
 // Scores against each other and against the engine.
 
 #include <gmock/gmock.h>
+#include <sys/stat.h>
 
 #include <cmath>
 #include <cstring>
+#include <filesystem>
+#include <fstream>
 #include <nlohmann/json.hpp>
 #include <numeric>
+#include <thread>
 
 #include "cli/model_directory.h"
 #include "format/safetensors.h"
@@ -45,6 +49,33 @@ class ScoreTest : public ModelDirectoryTest {
     return values;
   }
 };
+
+/// Text may come through a pipe, as a shell makes one of <(command). What is no text may not: nothing waits for it.
+TEST_F(ScoreTest, TextComesFromAFileAPipeOrStandardInput) {
+  const Json from_stdin = score({"--text", "-"}, "to be or not to be");
+  const std::string text = path("text");
+  std::ofstream(text) << "to be or not to be";
+  EXPECT_EQ(score({"--text", text}, "")["perplexity"], from_stdin["perplexity"]);
+  const std::string pipe = path("pipe");
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  std::thread writer([&] { std::ofstream(pipe) << "to be or not to be"; });
+  EXPECT_EQ(score({"--text", pipe}, "")["perplexity"], from_stdin["perplexity"]);
+  writer.join();
+  for (const char* flag : {"--chat-template", "--api-key-file", "--ssl-certfile"}) {
+    const Finished refused = run_tessera({"serve", model(), flag, pipe});
+    EXPECT_EQ(refused.exit_code, 2) << flag;
+    EXPECT_THAT(refused.err, HasSubstr(pipe + " is a pipe, expected a file")) << flag;
+  }
+  for (const char* file : {"config.json", "tokenizer.json", "model.safetensors"}) {
+    std::filesystem::rename(model_file(file), path("kept"));
+    ASSERT_EQ(::mkfifo(model_file(file).c_str(), 0600), 0);
+    const Finished refused = run_tessera({"score", model(), "--text", text});
+    EXPECT_EQ(refused.exit_code, 1) << file;
+    EXPECT_THAT(refused.err, HasSubstr(file)) << file;
+    EXPECT_THAT(refused.err, HasSubstr("regular file")) << file;
+    std::filesystem::rename(path("kept"), model_file(file));
+  }
+}
 
 TEST_F(ScoreTest, PerplexityIsTheSumDoneByHand) {
   const Json summary =

@@ -476,7 +476,7 @@ TEST_F(Quantize, RefusesWhatTheDiskCannotHold) {
   }
   const Status status = failure({.formats = {{TensorKind::lm_head, WeightFormat::fp8_e4m3}}});
   EXPECT_EQ(status.code(), StatusCode::resource_exhausted);
-  EXPECT_THAT(status.message(), HasSubstr("2199.1 GB are needed"));
+  EXPECT_THAT(status.message(), HasSubstr("2.20 TB are needed"));
 }
 
 TEST_F(Quantize, RefusesColumnsThatTheGroupDoesNotDivide) {

@@ -170,6 +170,12 @@ TEST(TuningCache, FilesThatCannotBeReadOrWritten) {
   std::filesystem::resize_file(huge, kTuningFileBytesMax + 1);
   EXPECT_EQ(read_tuning(huge, kGpu, kBuild).status().code(), StatusCode::corrupt_data);
   std::filesystem::remove(huge);
+  // What may block or never end is not read.
+  const auto pipe = temporary("pipe");
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  EXPECT_THAT(read_tuning(pipe, kGpu, kBuild).status().message(), HasSubstr("is a pipe, expected a regular file"));
+  std::filesystem::remove(pipe);
+  EXPECT_THAT(read_tuning("/dev/zero", kGpu, kBuild).status().message(), HasSubstr("is a device"));
 }
 
 TEST(TuningCache, ChoosesOnlyAmongTheKept) {
