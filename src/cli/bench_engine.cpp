@@ -69,28 +69,21 @@ Expected<Bench> load(const Options& options, kernels::ExpertsRead& experts_read)
   const engine::BackendParts parts{.pdl = !options.no_pdl, .skewed_routers = skewed, .experts_read = &experts_read};
   const auto begin = Clock::now();
   const model::PlanOptions plan{.requantize_projections = !options.requantize_projections.empty()};
+  OpenedModel opened;
   if (options.model.empty()) {
     TESSERA_ASSIGN_OR_RETURN(model::SynthShape shape, model::synth_preset(options.preset));
     if (options.layers > 0) shape.num_hidden_layers = options.layers;
-    TESSERA_ASSIGN_OR_RETURN(const auto config, model::synth_config(shape));
-    TESSERA_ASSIGN_OR_RETURN(bench.backend, engine::open_backend(options.gpu, config, parts));
-    TESSERA_ASSIGN_OR_RETURN(const auto formats, model::profile_formats(options.profile));
-    TESSERA_ASSIGN_OR_RETURN(bench.model, model::Model::dummy(config, formats, *bench.backend, plan));
-    bench.name = fmt::format("{} {}, dummy weights", options.preset, options.profile);
-    if (skewed) bench.name += ", skewed routing";
-  } else if (options.load_format == "dummy") {
-    TESSERA_ASSIGN_OR_RETURN(const OpenedModel opened, open_without_weights(options.model));
-    TESSERA_ASSIGN_OR_RETURN(const auto formats, model::configured_formats(opened.checkpoint, opened.config));
-    TESSERA_ASSIGN_OR_RETURN(bench.backend, engine::open_backend(options.gpu, opened.config, parts));
-    TESSERA_ASSIGN_OR_RETURN(bench.model, model::Model::dummy(opened.config, formats, *bench.backend, plan));
-    bench.name = options.model + ", dummy weights";
+    TESSERA_ASSIGN_OR_RETURN(opened.config, model::synth_config(shape));
+    TESSERA_ASSIGN_OR_RETURN(opened.dummy_formats, model::profile_formats(options.profile));
   } else {
-    TESSERA_ASSIGN_OR_RETURN(const OpenedModel opened, open_model(options.model));
-    TESSERA_ASSIGN_OR_RETURN(bench.backend, engine::open_backend(options.gpu, opened.config, parts));
-    TESSERA_ASSIGN_OR_RETURN(bench.model,
-                             model::Model::load(opened.checkpoint, opened.config, *bench.backend, {.plan = plan}));
-    bench.name = options.model;
+    TESSERA_ASSIGN_OR_RETURN(opened, engine::open_model(options.model, options.load_format == "dummy"));
   }
+  TESSERA_ASSIGN_OR_RETURN(bench.backend, engine::open_backend(options.gpu, opened.config, parts));
+  ThreadPool pool(default_thread_count());
+  TESSERA_ASSIGN_OR_RETURN(bench.model, opened.load(*bench.backend, {.plan = plan, .pool = &pool}));
+  bench.name = options.model.empty() ? fmt::format("{} {}", options.preset, options.profile) : options.model;
+  if (opened.dummy_formats) bench.name += ", dummy weights";
+  if (options.model.empty() && skewed) bench.name += ", skewed routing";
   if (plan.requantize_projections) bench.name += ", projections in FP8";
   bench.traffic = bench.model->traffic();
   bench.load_seconds = std::chrono::duration<double>(Clock::now() - begin).count();

@@ -232,13 +232,8 @@ Status print_plan(const EngineOptions& options, const FitReport& fit) {
     return {};
   }
   TESSERA_ASSIGN_OR_RETURN(const LiveGpu gpu, live_gpu(std::stoi(fit.device.substr(prefix.size()))));
-  const bool dummy = options.load_format == "dummy";
-  TESSERA_ASSIGN_OR_RETURN(const OpenedModel opened,
-                           dummy ? open_without_weights(options.model) : open_model(options.model));
-  model::KindFormats formats;
-  if (dummy) {
-    TESSERA_ASSIGN_OR_RETURN(formats, model::configured_formats(opened.checkpoint, opened.config));
-  }
+  TESSERA_ASSIGN_OR_RETURN(const auto opened, engine::open_model(options.model, options.load_format == "dummy"));
+  ThreadPool pool(options.threads > 0 ? options.threads : default_thread_count());
   const model::PlanOptions weights{.requantize_projections = !options.requantize_projections.empty()};
   StepPlanOptions plan;
   plan.gpu = gpu.facts;
@@ -247,10 +242,7 @@ Status print_plan(const EngineOptions& options, const FitReport& fit) {
   plan.max_model_len = fit.max_model_len;
   std::erase_if(plan.steps, [&](const StepSize& step) { return !step.prefill && step.rows > fit.max_num_seqs; });
   plan.steps.back().rows = std::min<int64_t>(plan.steps.back().rows, fit.max_num_batched_tokens);
-  const auto load = [&](kernels::Backend& backend) {
-    return dummy ? model::Model::dummy(opened.config, formats, backend, weights)
-                 : model::Model::load(opened.checkpoint, opened.config, backend, {.plan = weights});
-  };
+  const auto load = [&](kernels::Backend& backend) { return opened.load(backend, {.plan = weights, .pool = &pool}); };
   TESSERA_ASSIGN_OR_RETURN(const auto steps, plan_steps(load, plan));
   note("{}", step_plan_text(steps, plan));
   return {};

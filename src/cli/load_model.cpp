@@ -15,30 +15,7 @@ namespace {
 /// Of one step: 270 rows of a vocabulary of 248,320.
 constexpr int64_t kLogitBytesMax = int64_t{256} << 20;
 
-Expected<OpenedModel> read_config(format::Checkpoint checkpoint) {
-  OpenedModel opened;
-  opened.checkpoint = std::move(checkpoint);
-  const std::string path = (opened.checkpoint.directory() / "config.json").string();
-  TESSERA_ASSIGN_OR_RETURN(const auto json, opened.checkpoint.read_text("config.json"));
-  if (!json) return error(StatusCode::not_found, "{}: no such file; a model directory has one", path);
-  TESSERA_ASSIGN_OR_RETURN(opened.config, model::parse_config(*json, path));
-  TESSERA_ASSIGN_OR_RETURN(const auto quantization, format::read_quantization_info(opened.checkpoint));
-  opened.wants_fp8_kv = quantization.fp8_kv_cache;
-  return opened;
-}
-
 }  // namespace
-
-Expected<OpenedModel> open_model(const std::string& name) {
-  TESSERA_ASSIGN_OR_RETURN(const auto directory, format::find_model(name));
-  TESSERA_ASSIGN_OR_RETURN(auto checkpoint, format::Checkpoint::open(directory));
-  return read_config(std::move(checkpoint));
-}
-
-Expected<OpenedModel> open_without_weights(const std::string& name) {
-  TESSERA_ASSIGN_OR_RETURN(const auto directory, format::find_model(name));
-  return read_config(format::Checkpoint::without_weights(directory));
-}
 
 int64_t rows_of_logits_max(const model::ModelConfig& config) {
   const int64_t rows = kLogitBytesMax / (config.vocab_size * static_cast<int64_t>(sizeof(float)));
@@ -110,7 +87,7 @@ Expected<LoneModel> load_on(const engine::Device& device, const OpenedModel& ope
                                                  .pool = loaded.pool.get(),
                                                  .workspace = loaded.workspace.get()}));
   const model::PlanOptions plan{.requantize_projections = !options.requantize_projections.empty()};
-  TESSERA_ASSIGN_OR_RETURN(const auto weights, model::plan_weights(opened.checkpoint, opened.config, plan));
+  TESSERA_ASSIGN_OR_RETURN(const auto weights, opened.plan_weights(plan));
   TESSERA_RETURN_IF_ERROR(check_memory(opened, options, weights, kv_dtype, device, *loaded.backend));
   if (plan.requantize_projections && !options.quiet) {
     const auto [matrices, stored_bytes] = weights.requantized();
@@ -119,8 +96,8 @@ Expected<LoneModel> load_on(const engine::Device& device, const OpenedModel& ope
   ProgressBar bar("loading", options.quiet);
   bar.update(0, opened.checkpoint.tensor_bytes());
   const auto show = [&bar](size_t done, size_t total) { bar.update(done, total); };
-  TESSERA_ASSIGN_OR_RETURN(loaded.model, model::Model::load(opened.checkpoint, opened.config, *loaded.backend,
-                                                            {.plan = plan, .progress = show}));
+  TESSERA_ASSIGN_OR_RETURN(loaded.model,
+                           opened.load(*loaded.backend, {.plan = plan, .progress = show, .pool = loaded.pool.get()}));
   bar.clear();
   TESSERA_ASSIGN_OR_RETURN(loaded.sequence,
                            model::LoneSequence::create(*loaded.model, kv_dtype, options.tokens_max, options.rows_max));

@@ -8,7 +8,7 @@
 
 #include "base/status.h"
 #include "base/thread_pool.h"
-#include "format/checkpoint.h"
+#include "engine/open_model.h"
 #include "kernels/backend.h"
 #include "kernels/context.h"
 #include "model/lone_sequence.h"
@@ -16,18 +16,7 @@
 
 namespace tessera::cli {
 
-/// A model directory before its weights are read.
-struct OpenedModel {
-  format::Checkpoint checkpoint;
-  model::ModelConfig config;
-  bool wants_fp8_kv = false;
-};
-
-/// Finds and opens `name`.
-Expected<OpenedModel> open_model(const std::string& name);
-
-/// The same without its weights, which need not be there.
-Expected<OpenedModel> open_without_weights(const std::string& name);
+using engine::OpenedModel;
 
 /// What a model without an engine is wanted for.
 struct LoneModelOptions {

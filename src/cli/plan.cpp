@@ -38,12 +38,12 @@ Status choose_gpu(const std::string& key, StepPlanOptions& plan) {
   return {};
 }
 
-Expected<LoadOnBackend> load_preset(const std::string& preset, const std::string& profile) {
+Expected<OpenedModel> open_preset(const std::string& preset, const std::string& profile) {
   TESSERA_ASSIGN_OR_RETURN(const model::SynthShape shape, model::synth_preset(preset));
-  TESSERA_ASSIGN_OR_RETURN(const model::ModelConfig config, model::synth_config(shape));
-  TESSERA_ASSIGN_OR_RETURN(const model::KindFormats formats, model::profile_formats(profile));
-  return LoadOnBackend(
-      [config, formats](kernels::Backend& backend) { return model::Model::dummy(config, formats, backend); });
+  OpenedModel opened;
+  TESSERA_ASSIGN_OR_RETURN(opened.config, model::synth_config(shape));
+  TESSERA_ASSIGN_OR_RETURN(opened.dummy_formats, model::profile_formats(profile));
+  return opened;
 }
 
 Status plan(const Options& options) {
@@ -53,19 +53,12 @@ Status plan(const Options& options) {
   plan.steps.clear();
   for (const int64_t rows : options.decode) plan.steps.push_back({.rows = rows});
   plan.steps.push_back({.rows = options.prefill, .prefill = true});
-  LoadOnBackend load;
-  bool fp8 = options.kv_cache_dtype == "fp8";
-  auto opened = std::make_shared<OpenedModel>();
-  if (options.model.empty()) {
-    TESSERA_ASSIGN_OR_RETURN(load, load_preset(options.preset, options.profile));
-  } else {
-    TESSERA_ASSIGN_OR_RETURN(*opened, open_model(options.model));
-    fp8 = fp8 || (options.kv_cache_dtype == "auto" && opened->wants_fp8_kv);
-    load = [opened](kernels::Backend& backend) {
-      return model::Model::load(opened->checkpoint, opened->config, backend);
-    };
-  }
+  TESSERA_ASSIGN_OR_RETURN(const OpenedModel opened, options.model.empty()
+                                                         ? open_preset(options.preset, options.profile)
+                                                         : engine::open_model(options.model));
+  const bool fp8 = options.kv_cache_dtype == "fp8" || (options.kv_cache_dtype == "auto" && opened.wants_fp8_kv);
   plan.kv_dtype = fp8 ? DType::f8_e4m3 : DType::bf16;
+  const auto load = [&](kernels::Backend& backend) { return opened.load(backend); };
   TESSERA_ASSIGN_OR_RETURN(const auto steps, plan_steps(load, plan));
   print("{}", step_plan_text(steps, plan));
   return {};

@@ -188,13 +188,13 @@ Expected<std::optional<Check>> open_check(const Options& options) {
   // Found out before hours of work, not after.
   TESSERA_RETURN_IF_ERROR(engine::choose_devices(options.check.device, options.check.compute == "fp32").status());
   Check check;
-  TESSERA_ASSIGN_OR_RETURN(check.source, open_model(options.source));
+  TESSERA_ASSIGN_OR_RETURN(check.source, engine::open_model(options.source));
   TESSERA_ASSIGN_OR_RETURN(check.tokens, check_tokens(options, check.source));
   return std::optional(std::move(check));
 }
 
 Expected<ModelDistance> compare(const Options& options, const Check& check) {
-  TESSERA_ASSIGN_OR_RETURN(const OpenedModel made, open_model(options.destination));
+  TESSERA_ASSIGN_OR_RETURN(const OpenedModel made, engine::open_model(options.destination));
   LoneModelOptions load = options.check;
   load.threads = options.threads;
   load.quiet = options.quiet;
@@ -288,7 +288,7 @@ void add_check_flags(CLI::App& command, Options& options) {
               "Text that both models read afterwards: perplexities, KL divergence, and how often the likeliest token "
               "is the same; - for standard input")
           ->type_name("FILE")
-          ->check(readable_file())
+          ->check(readable_text())
           ->group(group);
   command
       .add_option(

@@ -281,7 +281,7 @@ void print_summary(const Options& options, const Plan& plan, const Input& input,
 
 Status score(const Options& options) {
   TESSERA_RETURN_IF_ERROR(check_outputs(options));
-  TESSERA_ASSIGN_OR_RETURN(const OpenedModel opened, open_model(options.model));
+  TESSERA_ASSIGN_OR_RETURN(const OpenedModel opened, engine::open_model(options.model));
   TESSERA_ASSIGN_OR_RETURN(const Input input, read_tokens(options, opened));
   TESSERA_ASSIGN_OR_RETURN(const Plan plan, make_plan(options, opened, static_cast<int64_t>(input.tokens.size())));
   if (!options.logits_file.empty()) {
@@ -305,10 +305,10 @@ Status score(const Options& options) {
 void add_input_flags(CLI::App& command, Options& options) {
   CLI::Option* ids =
       command.add_option("--ids", options.ids_file, "Token ids instead (a JSON array, or numbers): needs no tokenizer");
-  ids->type_name("FILE")->check(readable_file())->group("Input");
+  ids->type_name("FILE")->check(readable_text())->group("Input");
   command.add_option("--text", options.text_file, "Text to score; - for standard input")
       ->type_name("FILE")
-      ->check(readable_file())
+      ->check(readable_text())
       ->excludes(ids)
       ->group("Input");
 }

@@ -15,6 +15,7 @@
 #include "engine/fit.h"
 #include "engine/generation_config.h"
 #include "engine/gpu_watch.h"
+#include "engine/open_model.h"
 #include "engine/request_check.h"
 #include "engine/step_loop.h"
 #include "format/checkpoint.h"
@@ -23,7 +24,6 @@
 #include "model/cuda_runner.h"
 #include "model/model.h"
 #include "model/runner.h"
-#include "model/weight_profile.h"
 #include "text/chat_template.h"
 #include "text/tokenizer.h"
 #include "text/utf8.h"
@@ -95,84 +95,62 @@ Expected<Settings> parse_settings(const EngineOptions& options) {
   return settings;
 }
 
-Expected<model::ModelConfig> read_config(const format::Checkpoint& checkpoint) {
-  const std::string path = (checkpoint.directory() / "config.json").string();
-  TESSERA_ASSIGN_OR_RETURN(const std::optional<std::string> json, checkpoint.read_text("config.json"));
-  if (!json) return error(StatusCode::not_found, "{}: no such file; a model directory has one", path);
-  return model::parse_config(*json, path);
-}
-
-/// A model directory as far as it can be judged before its weights are read.
-struct OpenedModel {
-  format::Checkpoint checkpoint;
-  model::ModelConfig config;
-  model::KindFormats dummy_formats;  // of weights that are made up
+/// A model and what is read beside its weights.
+struct OpenedEngine {
+  engine::OpenedModel model;
   DType kv_dtype = DType::bf16;
   std::optional<text::Tokenizer> tokenizer;
   text::TemplateSource template_source;
   SamplingParams sampling;
   std::vector<int32_t> eos_token_ids;
+
+  [[nodiscard]] const model::ModelConfig& config() const { return model.config; }
 };
 
-Expected<model::WeightPlan> plan_weights(const OpenedModel& opened, const Settings& settings) {
-  if (!settings.dummy_weights) return model::plan_weights(opened.checkpoint, opened.config, settings.plan);
-  return model::plan_dummy_weights(opened.config, opened.dummy_formats, settings.plan);
-}
-
-Expected<FitReport> plan_memory(const OpenedModel& opened, const Settings& settings, const EngineOptions& options,
+Expected<FitReport> plan_memory(const OpenedEngine& opened, const Settings& settings, const EngineOptions& options,
                                 const engine::Device& device, const kernels::Backend& backend) {
   engine::FitInput input;
   input.gpu = device;
   TESSERA_ASSIGN_OR_RETURN(input.available_bytes, engine::available_bytes(device, options.gpu_memory_utilization));
-  TESSERA_ASSIGN_OR_RETURN(const model::WeightPlan weights, plan_weights(opened, settings));
+  TESSERA_ASSIGN_OR_RETURN(const model::WeightPlan weights, opened.model.plan_weights(settings.plan));
   input.weight_bytes = weights.placed_bytes(backend);
   input.staging_bytes = weights.staging_bytes(backend);
   input.kv_dtype = opened.kv_dtype;
-  input.cache_bytes = backend.cache_bytes(model::cache_shape(opened.config, opened.kv_dtype, /*with_mtp=*/false));
+  input.cache_bytes = backend.cache_bytes(model::cache_shape(opened.config(), opened.kv_dtype, /*with_mtp=*/false));
   input.max_model_len = options.max_model_len;
   input.max_num_seqs = options.max_num_seqs;
   input.max_num_batched_tokens = options.max_num_batched_tokens;
   input.memory_bytes = options.memory_bytes;
-  TESSERA_ASSIGN_OR_RETURN(FitReport fit, engine::plan_fit(opened.config, input));
+  TESSERA_ASSIGN_OR_RETURN(FitReport fit, engine::plan_fit(opened.config(), input));
   fit.requantized_matrices = weights.requantized().matrices;
   fit.requantized_stored_bytes = weights.requantized().stored_bytes;
   return fit;
 }
 
-Status read_text_side(OpenedModel& opened, const std::string& chat_template) {
-  const auto& directory = opened.checkpoint.directory();
+Status read_text_side(OpenedEngine& opened, const std::string& chat_template) {
+  const auto& directory = opened.model.checkpoint.directory();
   TESSERA_ASSIGN_OR_RETURN(opened.template_source, text::find_chat_template(directory, chat_template));
   std::error_code ignored;
   if (std::filesystem::exists(std::filesystem::symlink_status(directory / "tokenizer.json", ignored))) {
     TESSERA_ASSIGN_OR_RETURN(opened.tokenizer, text::Tokenizer::load(directory / "tokenizer.json"));
   }
-  opened.eos_token_ids = opened.config.eos_token_ids;
+  opened.eos_token_ids = opened.config().eos_token_ids;
   TESSERA_ASSIGN_OR_RETURN(const std::optional<std::string> json,
-                           opened.checkpoint.read_text("generation_config.json"));
+                           opened.model.checkpoint.read_text("generation_config.json"));
   if (!json) return {};
   TESSERA_ASSIGN_OR_RETURN(const auto generation,
                            engine::parse_generation_config(*json, (directory / "generation_config.json").string(),
-                                                           opened.config.vocab_size));
+                                                           opened.config().vocab_size));
   opened.sampling = generation.sampling;
   opened.eos_token_ids.insert(opened.eos_token_ids.end(), generation.eos_token_ids.begin(),
                               generation.eos_token_ids.end());
   return {};
 }
 
-Expected<OpenedModel> open_model(const EngineOptions& options, const Settings& settings) {
-  TESSERA_ASSIGN_OR_RETURN(const std::filesystem::path directory, format::find_model(options.model));
-  OpenedModel opened;
-  if (settings.dummy_weights) {
-    opened.checkpoint = format::Checkpoint::without_weights(directory);
-  } else {
-    TESSERA_ASSIGN_OR_RETURN(opened.checkpoint, format::Checkpoint::open(directory));
-  }
-  TESSERA_ASSIGN_OR_RETURN(opened.config, read_config(opened.checkpoint));
-  TESSERA_ASSIGN_OR_RETURN(const auto quantization, format::read_quantization_info(opened.checkpoint));
-  opened.kv_dtype = settings.kv_dtype.value_or(quantization.fp8_kv_cache ? DType::f8_e4m3 : DType::bf16);
-  if (settings.dummy_weights) {
-    TESSERA_ASSIGN_OR_RETURN(opened.dummy_formats, model::configured_formats(opened.checkpoint, opened.config));
-  }
+Expected<OpenedEngine> open_model(const EngineOptions& options, const Settings& settings) {
+  OpenedEngine opened;
+  TESSERA_ASSIGN_OR_RETURN(opened.model, engine::open_model(options.model, settings.dummy_weights));
+  opened.kv_dtype = settings.kv_dtype.value_or(opened.model.wants_fp8_kv ? DType::f8_e4m3 : DType::bf16);
   TESSERA_RETURN_IF_ERROR(read_text_side(opened, options.chat_template));
   return opened;
 }
@@ -193,9 +171,9 @@ struct Engine::Impl {
     thread = std::thread([this] { loop->run(); });
   }
 
-  Status open(const OpenedModel& opened, const Settings& settings, const EngineOptions& options,
+  Status open(const OpenedEngine& opened, const Settings& settings, const EngineOptions& options,
               const engine::Device& device);
-  Status load_runner(const OpenedModel& opened, const Settings& settings, const EngineOptions& options,
+  Status load_runner(const OpenedEngine& opened, const Settings& settings, const EngineOptions& options,
                      const engine::Device& device);
 
   /// The renderer is started when it is first needed: token ids and plain completions need none.
@@ -229,11 +207,11 @@ struct Engine::Impl {
 };
 
 /// All that depends on the device.
-Status Engine::Impl::open(const OpenedModel& opened, const Settings& settings, const EngineOptions& options,
+Status Engine::Impl::open(const OpenedEngine& opened, const Settings& settings, const EngineOptions& options,
                           const engine::Device& device) {
   TESSERA_ASSIGN_OR_RETURN(
       backend,
-      engine::open_backend(device, opened.config,
+      engine::open_backend(device, opened.config(),
                            {.compute = settings.compute, .pool = &pool, .workspace = &workspace, .pdl = options.pdl}));
   TESSERA_ASSIGN_OR_RETURN(fit, plan_memory(opened, settings, options, device, *backend));
   if (options.on_fit) options.on_fit(fit);
@@ -248,17 +226,13 @@ Status Engine::Impl::open(const OpenedModel& opened, const Settings& settings, c
 
 /// Weights, caches and what runs steps over them. The one place that knows a runner's device: what is above it knows
 /// StepRunner.
-Status Engine::Impl::load_runner(const OpenedModel& opened, const Settings& settings, const EngineOptions& options,
+Status Engine::Impl::load_runner(const OpenedEngine& opened, const Settings& settings, const EngineOptions& options,
                                  const engine::Device& device) {
-  if (settings.dummy_weights) {
-    TESSERA_ASSIGN_OR_RETURN(model, model::Model::dummy(opened.config, opened.dummy_formats, *backend, settings.plan));
-  } else {
-    TESSERA_ASSIGN_OR_RETURN(model, model::Model::load(opened.checkpoint, opened.config, *backend,
-                                                       {.plan = settings.plan, .progress = options.on_load_progress}));
-  }
+  TESSERA_ASSIGN_OR_RETURN(
+      model, opened.model.load(*backend, {.plan = settings.plan, .progress = options.on_load_progress, .pool = &pool}));
   TESSERA_ASSIGN_OR_RETURN(cache,
                            model->make_cache(opened.kv_dtype, fit.kv_blocks, fit.max_num_seqs, /*with_mtp=*/false));
-  const int64_t vocab_size = opened.config.vocab_size;
+  const int64_t vocab_size = opened.config().vocab_size;
   const int64_t known_ids =
       opened.tokenizer ? std::min<int64_t>(vocab_size, opened.tokenizer->vocab_size()) : vocab_size;
   const int32_t rows_max = fit.max_num_batched_tokens;
@@ -291,7 +265,7 @@ Status Engine::Impl::load_runner(const OpenedModel& opened, const Settings& sett
 
 Expected<Engine> Engine::create(EngineOptions options) {
   TESSERA_ASSIGN_OR_RETURN(const Settings settings, parse_settings(options));
-  TESSERA_ASSIGN_OR_RETURN(OpenedModel opened, open_model(options, settings));
+  TESSERA_ASSIGN_OR_RETURN(OpenedEngine opened, open_model(options, settings));
   TESSERA_ASSIGN_OR_RETURN(auto impl, engine::on_first_that_can(settings.devices, [&](const engine::Device& device) {
                              auto on_device = std::make_unique<Impl>(settings);
                              const Status status = on_device->open(opened, settings, options, device);
@@ -301,12 +275,12 @@ Expected<Engine> Engine::create(EngineOptions options) {
   impl->tokenizer = std::move(opened.tokenizer);
   impl->template_source = std::move(opened.template_source);
   impl->sampling = std::move(opened.sampling);
-  impl->limits = {.vocab_size = opened.config.vocab_size,
+  impl->limits = {.vocab_size = opened.config().vocab_size,
                   .max_model_len = impl->fit.max_model_len,
                   .has_tokenizer = impl->tokenizer.has_value()};
   impl->start({.runner = impl->runner.get(),
                .tokenizer = impl->tokenizer ? &*impl->tokenizer : nullptr,
-               .vocab_size = opened.config.vocab_size,
+               .vocab_size = opened.config().vocab_size,
                .kv_blocks = impl->fit.kv_blocks,
                .state_slots = impl->fit.max_num_seqs,
                .max_model_len = impl->fit.max_model_len,

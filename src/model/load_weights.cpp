@@ -93,13 +93,13 @@ Status load_block(kernels::Backend& backend, const PlannedBlock& block, Assembly
 }  // namespace
 
 Expected<Layers> load_weights(WeightPlan plan, const Checkpoint& checkpoint, kernels::Backend& backend,
-                              const LoadProgress& progress) {
+                              const LoadProgress& progress, ThreadPool* pool) {
   std::vector<const kernels::BlockSource*> sources;
   for (const auto& block : plan.blocks) sources.push_back(&block->source);
   TESSERA_RETURN_IF_ERROR(backend.read_ahead(checkpoint, sources));
   const size_t total_bytes = plan.stored_bytes();
   size_t done_bytes = 0;
-  Requantizer requantizer;
+  Requantizer requantizer(pool);
   Assembly assembly;
   for (const auto& block : plan.blocks) {
     TESSERA_RETURN_IF_ERROR(read_block(checkpoint, *block, requantizer));

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "base/status.h"
+#include "base/thread_pool.h"
 #include "format/checkpoint.h"
 #include "kernels/backend.h"
 #include "model/config.h"
@@ -16,9 +17,9 @@ namespace tessera::model {
 using LoadProgress = std::function<void(size_t done, size_t total)>;
 
 /// Reads and checks everything in `plan`, which is of `checkpoint`, and has `backend` re-lay it. Errors name the
-/// tensor, what was found and what was expected.
+/// tensor, what was found and what was expected. Matrices that become FP8 do so on `pool`; null: on this thread.
 Expected<Layers> load_weights(WeightPlan plan, const format::Checkpoint& checkpoint, kernels::Backend& backend,
-                              const LoadProgress& progress);
+                              const LoadProgress& progress, ThreadPool* pool);
 
 /// The same without a checkpoint: random weights of order 1 / sqrt(depth). For measuring: a backend may refuse it
 /// (unsupported).

@@ -20,7 +20,8 @@ Expected<std::unique_ptr<Model>> Model::load(const format::Checkpoint& checkpoin
   TESSERA_ASSIGN_OR_RETURN(model->kv_scales_, load_kv_scales(checkpoint, config));
   TESSERA_ASSIGN_OR_RETURN(WeightPlan plan, plan_weights(checkpoint, config, options.plan));
   model->traffic_ = plan.traffic();
-  TESSERA_ASSIGN_OR_RETURN(model->layers_, load_weights(std::move(plan), checkpoint, backend, options.progress));
+  TESSERA_ASSIGN_OR_RETURN(model->layers_,
+                           load_weights(std::move(plan), checkpoint, backend, options.progress, options.pool));
   return model;
 }
 

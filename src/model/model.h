@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/status.h"
+#include "base/thread_pool.h"
 #include "format/checkpoint.h"
 #include "kernels/backend.h"
 #include "model/config.h"
@@ -17,6 +18,7 @@ namespace tessera::model {
 struct LoadOptions {
   PlanOptions plan = {};
   LoadProgress progress = {};
+  ThreadPool* pool = nullptr;  // for weights that are converted as they are loaded; null: the calling thread alone
 };
 
 /// What the caches of this model hold; blocks and slots are the caller's to set. with_mtp: the MTP layers' KV as well.

@@ -13,16 +13,15 @@ namespace tessera::model {
 
 Expected<format::MatrixView> Requantizer::requantize(const format::MatrixView& view) {
   constexpr int64_t kChunkRows = 16;
-  if (!pool_) pool_.emplace(default_thread_count());
   const auto rows = static_cast<size_t>(view.rows), cols = static_cast<size_t>(view.cols);
   Matrix& matrix = matrices_.emplace_back();
   matrix.codes.resize(rows * cols);
   matrix.scales.resize(rows);
   std::atomic<bool> finite{true};
-  std::vector<format::RowCopy> copies(static_cast<size_t>(pool_->size()));
+  std::vector<format::RowCopy> copies(static_cast<size_t>(pool_.size()));
   std::mutex mutex;
   Status failure;
-  pool_->run_chunks((view.rows + kChunkRows - 1) / kChunkRows, [&](int64_t chunk, int thread) {
+  pool_.run_chunks((view.rows + kChunkRows - 1) / kChunkRows, [&](int64_t chunk, int thread) {
     const int64_t first = chunk * kChunkRows, end = std::min(view.rows, first + kChunkRows);
     const auto stored = copies[static_cast<size_t>(thread)].rows(view, first, end - first);
     if (!stored.ok()) {

@@ -2,7 +2,6 @@
 
 #include <cstddef>
 #include <deque>
-#include <optional>
 #include <vector>
 
 #include "base/status.h"
@@ -14,6 +13,8 @@ namespace tessera::model {
 /// Makes FP8 matrices, a scale a row (the row's largest magnitude over 448), of BF16, F16 or F32 ones, and keeps them.
 class Requantizer {
  public:
+  /// `pool` outlives it; null: the calling thread works alone.
+  explicit Requantizer(ThreadPool* pool) : pool_(pool != nullptr ? *pool : alone_) {}
   /// A view of the result, good until clear(). corrupt_data names row and column of what is not finite.
   Expected<format::MatrixView> requantize(const format::MatrixView& view);
   void clear() { matrices_.clear(); }
@@ -24,7 +25,8 @@ class Requantizer {
     std::vector<float> scales;     // [rows]
   };
 
-  std::optional<ThreadPool> pool_;  // from the first matrix on
+  ThreadPool alone_{1};
+  ThreadPool& pool_;
   std::deque<Matrix> matrices_;
 };
 
