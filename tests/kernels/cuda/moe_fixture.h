@@ -6,8 +6,10 @@
 #include <cmath>
 #include <cstring>
 #include <numeric>
+#include <optional>
 #include <random>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "device/cuda.h"
@@ -17,6 +19,7 @@
 #include "kernels/matrix_fixture.h"
 #include "kernels/reference/moe_reference.h"
 #include "kernels/spelt_math.h"
+#include "plan/candidates.h"
 
 // A random mixture-of-experts layer in device memory, and the reference that rounds where kernels/moe.h says.
 namespace tessera::kernels::cuda {
@@ -292,6 +295,65 @@ inline std::vector<float> reference_token(const Layer& layer, const MoeInput& in
     weights.push_back(static_cast<float>(weight));
   }
   return reference_token(layer, input, t, ids, weights, shared);
+}
+
+// ---- layers of a test, and what is expected of them ----
+
+inline constexpr WeightFormat kFormats[] = {WeightFormat::nvfp4, WeightFormat::mxfp4};
+
+inline plan::Desc make_desc(WeightFormat format, int64_t hidden, int64_t inner, int experts, int k, int64_t tokens) {
+  return {.op = plan::Op::gate_up,
+          .format = format,
+          .path = plan::Path::w4a16,
+          .hidden = hidden,
+          .intermediate = inner,
+          .experts = experts,
+          .experts_per_token = k,
+          .tokens = tokens};
+}
+
+inline plan::Tile first_tile() { return kernels(plan::Path::w4a16, WeightFormat::nvfp4)[0].tile; }
+
+inline plan::Desc with_tokens(plan::Desc d, int64_t tokens) {
+  d.tokens = tokens;
+  return d;
+}
+
+/// The same tile for both products; nothing where it is not compiled.
+inline std::optional<MoePlan> plan_of(const plan::Desc& d, const plan::Tile& tile) {
+  const auto plan = plan_moe(d, tile, tile);
+  if (plan.ok()) return *plan;
+  EXPECT_EQ(plan.status().code(), StatusCode::unsupported) << plan.status().message();
+  return std::nullopt;
+}
+
+inline void expect_close(const Layer& layer, const MoeInput& input, const std::vector<uint16_t>& got, int64_t tokens,
+                         int64_t stride, const std::string& what, Shared shared = Shared::gated) {
+  const auto hidden = static_cast<size_t>(layer.desc.hidden);
+  double difference = 0, size = 0;
+  for (int64_t t = 0; t < tokens; t += stride) {
+    const auto row = static_cast<size_t>(t);
+    const auto want = reference_token(layer, input, t, shared);
+    for (size_t i = 0; i < hidden; ++i) {
+      const double d = double{bf16_to_float(got[row * hidden + i])} - want[i];
+      difference += d * d;
+      size += double{want[i]} * want[i];
+    }
+  }
+  ASSERT_GT(size, 0) << what;
+  EXPECT_LE(std::sqrt(difference / size), 1e-3) << what;
+}
+
+inline void expect_equal(const std::vector<uint16_t>& got, const std::vector<uint16_t>& want, const std::string& what) {
+  const auto at = std::mismatch(got.begin(), got.end(), want.begin());
+  ASSERT_EQ(got.size(), want.size()) << what;
+  ASSERT_TRUE(at.first == got.end()) << what << ": element " << at.first - got.begin() << " is " << *at.first
+                                     << ", want " << *at.second;
+}
+
+// H is no multiple of 256, and I none of 64 nor of any tile.
+inline plan::Desc odd_desc(WeightFormat format) {
+  return make_desc(format, 448, format == WeightFormat::nvfp4 ? 176 : 160, 24, 5, 0);
 }
 
 }  // namespace tessera::kernels::cuda
