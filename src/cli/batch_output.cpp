@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "base/write_all.h"
 #include "cli/console.h"
 #include "cli/read_input.h"
 
@@ -83,16 +84,10 @@ Status BatchOutput::write(const std::string& line) {
     write_out(text);
     return {};
   }
-  for (size_t written = 0; written < text.size();) {
-    const ssize_t count = ::write(descriptor_, text.data() + written, text.size() - written);
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) {
-      return error(StatusCode::resource_exhausted, "cannot write {}: {}; run the same command again to go on from here",
-                   file_, std::strerror(errno));
-    }
-    written += static_cast<size_t>(count);
-  }
-  return {};
+  const int failure = write_all(descriptor_, text);
+  if (failure == 0) return {};
+  return error(StatusCode::resource_exhausted, "cannot write {}: {}; run the same command again to go on from here",
+               file_, std::strerror(failure));
 }
 
 }  // namespace tessera::cli

@@ -9,20 +9,11 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "base/write_all.h"
 #include "cli/command_line.h"
 
 namespace tessera::cli {
 namespace {
-
-/// 0, or the error number.
-int write_all(int descriptor, std::string_view text) {
-  while (!text.empty()) {
-    const ssize_t written = ::write(descriptor, text.data(), text.size());
-    if (written < 0 && errno != EINTR) return errno;
-    if (written > 0) text.remove_prefix(static_cast<size_t>(written));
-  }
-  return 0;
-}
 
 bool is_set(const char* variable) {
   const char* value = std::getenv(variable);

@@ -8,6 +8,7 @@
 #include "cli/flags.h"
 #include "cli/progress.h"
 #include "engine/device_choice.h"
+#include "engine/precision.h"
 
 namespace tessera::cli {
 namespace {
@@ -72,20 +73,18 @@ Status try_step(model::LoneSequence& sequence, int64_t vocab) {
   return {};
 }
 
-Expected<LoneModel> load_on(const engine::Device& device, const OpenedModel& opened, const LoneModelOptions& options) {
-  const bool fp32 = options.compute == "fp32";
-  const bool fp8 = options.kv_cache_dtype == "fp8" || (options.kv_cache_dtype == "auto" && opened.wants_fp8_kv);
-  const DType kv_dtype = fp32 ? DType::f32 : fp8 ? DType::f8_e4m3 : DType::bf16;
+Expected<LoneModel> load_on(const engine::Device& device, const OpenedModel& opened, const engine::Precision& precision,
+                            const LoneModelOptions& options) {
+  const DType kv_dtype = precision.kv_dtype_of(opened);
   LoneModel loaded;
   loaded.device = engine::device_name(device);
-  loaded.kv_cache_dtype = fp32 ? "float32" : fp8 ? "fp8" : "bfloat16";
+  loaded.kv_cache_dtype = engine::kv_dtype_name(kv_dtype);
   loaded.pool = std::make_unique<ThreadPool>(options.threads > 0 ? options.threads : default_thread_count());
   loaded.workspace = std::make_unique<kernels::Workspace>();
-  TESSERA_ASSIGN_OR_RETURN(loaded.backend,
-                           engine::open_backend(device, opened.config,
-                                                {.compute = fp32 ? kernels::Compute::f32 : kernels::Compute::bf16,
-                                                 .pool = loaded.pool.get(),
-                                                 .workspace = loaded.workspace.get()}));
+  TESSERA_ASSIGN_OR_RETURN(loaded.backend, engine::open_backend(device, opened.config,
+                                                                {.compute = precision.compute,
+                                                                 .pool = loaded.pool.get(),
+                                                                 .workspace = loaded.workspace.get()}));
   const model::PlanOptions plan{.requantize_projections = !options.requantize_projections.empty()};
   TESSERA_ASSIGN_OR_RETURN(const auto weights, opened.plan_weights(plan));
   TESSERA_RETURN_IF_ERROR(check_memory(opened, options, weights, kv_dtype, device, *loaded.backend));
@@ -111,13 +110,10 @@ Expected<LoneModel> load_on(const engine::Device& device, const OpenedModel& ope
 }  // namespace
 
 Expected<LoneModel> load_model(const OpenedModel& opened, const LoneModelOptions& options) {
-  if (options.compute == "fp32" && options.kv_cache_dtype != "auto") {
-    return error(StatusCode::invalid_argument, "kv_cache_dtype is '{}', but compute fp32 keeps KV in float32; use auto",
-                 options.kv_cache_dtype);
-  }
-  TESSERA_ASSIGN_OR_RETURN(const auto devices, engine::choose_devices(options.device, options.compute == "fp32"));
-  return engine::on_first_that_can(devices,
-                                   [&](const engine::Device& device) { return load_on(device, opened, options); });
+  TESSERA_ASSIGN_OR_RETURN(const auto precision, engine::parse_precision(options.compute, options.kv_cache_dtype));
+  TESSERA_ASSIGN_OR_RETURN(const auto devices, engine::choose_devices(options.device, precision.needs_cpu()));
+  return engine::on_first_that_can(
+      devices, [&](const engine::Device& device) { return load_on(device, opened, precision, options); });
 }
 
 }  // namespace tessera::cli

@@ -8,6 +8,7 @@
 #include "cli/live_gpu.h"
 #include "cli/load_model.h"
 #include "cli/step_plan.h"
+#include "engine/precision.h"
 #include "model/synth.h"
 #include "model/weight_profile.h"
 
@@ -56,8 +57,8 @@ Status plan(const Options& options) {
   TESSERA_ASSIGN_OR_RETURN(const OpenedModel opened, options.model.empty()
                                                          ? open_preset(options.preset, options.profile)
                                                          : engine::open_model(options.model));
-  const bool fp8 = options.kv_cache_dtype == "fp8" || (options.kv_cache_dtype == "auto" && opened.wants_fp8_kv);
-  plan.kv_dtype = fp8 ? DType::f8_e4m3 : DType::bf16;
+  TESSERA_ASSIGN_OR_RETURN(const auto precision, engine::parse_precision("bf16", options.kv_cache_dtype));
+  plan.kv_dtype = precision.kv_dtype_of(opened);
   const auto load = [&](kernels::Backend& backend) { return opened.load(backend); };
   TESSERA_ASSIGN_OR_RETURN(const auto steps, plan_steps(load, plan));
   print("{}", step_plan_text(steps, plan));

@@ -16,6 +16,7 @@
 #include "engine/generation_config.h"
 #include "engine/gpu_watch.h"
 #include "engine/open_model.h"
+#include "engine/precision.h"
 #include "engine/request_check.h"
 #include "engine/step_loop.h"
 #include "format/checkpoint.h"
@@ -33,8 +34,7 @@ namespace {
 
 struct Settings {
   std::vector<engine::Device> devices;  // that may be tried, in this order
-  kernels::Compute compute = kernels::Compute::bf16;
-  std::optional<DType> kv_dtype;  // nullopt: as the checkpoint says
+  engine::Precision precision;
   bool dummy_weights = false;
   model::PlanOptions plan;
   int threads = 1;
@@ -60,28 +60,8 @@ Status parse_loading(const EngineOptions& options, Settings& settings) {
 
 Expected<Settings> parse_settings(const EngineOptions& options) {
   Settings settings;
-  if (options.compute == "fp32") {
-    settings.compute = kernels::Compute::f32;
-  } else if (options.compute != "bf16") {
-    return error(StatusCode::invalid_argument, "compute is '{}'; it must be bf16 or fp32", options.compute);
-  }
-  if (options.kv_cache_dtype == "bfloat16") {
-    settings.kv_dtype = DType::bf16;
-  } else if (options.kv_cache_dtype == "fp8") {
-    settings.kv_dtype = DType::f8_e4m3;
-  } else if (options.kv_cache_dtype != "auto") {
-    return error(StatusCode::invalid_argument, "kv_cache_dtype is '{}'; it must be auto, bfloat16 or fp8",
-                 options.kv_cache_dtype);
-  }
-  if (settings.compute == kernels::Compute::f32) {
-    if (settings.kv_dtype) {
-      return error(StatusCode::invalid_argument,
-                   "kv_cache_dtype is '{}', but compute fp32 keeps KV in float32; use auto", options.kv_cache_dtype);
-    }
-    settings.kv_dtype = DType::f32;
-  }
-  const bool needs_cpu = settings.compute == kernels::Compute::f32;
-  TESSERA_ASSIGN_OR_RETURN(settings.devices, engine::choose_devices(options.device, needs_cpu));
+  TESSERA_ASSIGN_OR_RETURN(settings.precision, engine::parse_precision(options.compute, options.kv_cache_dtype));
+  TESSERA_ASSIGN_OR_RETURN(settings.devices, engine::choose_devices(options.device, settings.precision.needs_cpu()));
   TESSERA_RETURN_IF_ERROR(parse_loading(options, settings));
   if (!(options.gpu_memory_utilization > 0 && options.gpu_memory_utilization <= 1)) {
     return error(StatusCode::invalid_argument, "gpu_memory_utilization is {}; it must be above 0 and at most 1",
@@ -150,7 +130,7 @@ Status read_text_side(OpenedEngine& opened, const std::string& chat_template) {
 Expected<OpenedEngine> open_model(const EngineOptions& options, const Settings& settings) {
   OpenedEngine opened;
   TESSERA_ASSIGN_OR_RETURN(opened.model, engine::open_model(options.model, settings.dummy_weights));
-  opened.kv_dtype = settings.kv_dtype.value_or(opened.model.wants_fp8_kv ? DType::f8_e4m3 : DType::bf16);
+  opened.kv_dtype = settings.precision.kv_dtype_of(opened.model);
   TESSERA_RETURN_IF_ERROR(read_text_side(opened, options.chat_template));
   return opened;
 }
@@ -211,8 +191,9 @@ Status Engine::Impl::open(const OpenedEngine& opened, const Settings& settings, 
                           const engine::Device& device) {
   TESSERA_ASSIGN_OR_RETURN(
       backend,
-      engine::open_backend(device, opened.config(),
-                           {.compute = settings.compute, .pool = &pool, .workspace = &workspace, .pdl = options.pdl}));
+      engine::open_backend(
+          device, opened.config(),
+          {.compute = settings.precision.compute, .pool = &pool, .workspace = &workspace, .pdl = options.pdl}));
   TESSERA_ASSIGN_OR_RETURN(fit, plan_memory(opened, settings, options, device, *backend));
   if (options.on_fit) options.on_fit(fit);
   if (!device) return load_runner(opened, settings, options, device);

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "base/byte_text.h"
+#include "engine/precision.h"
 #include "kernels/batch.h"
 
 namespace tessera::engine {
@@ -19,10 +20,6 @@ constexpr int kReserveShare = 20;                    // at least a 20th of what 
 // leaves room for others.
 constexpr size_t kGpuReserveBytes = size_t{3} << 29;
 constexpr int64_t kLeastModelLen = 2048;  // a shorter context is only given to those who ask for it
-
-std::string_view kv_name(DType dtype) {
-  return dtype == DType::f32 ? "float32" : dtype == DType::f8_e4m3 ? "fp8" : "bfloat16";
-}
 
 Status check_option(std::string_view name, int64_t value, int64_t low, int64_t high, std::string_view why = "") {
   if (value == 0 || (value >= low && value <= high)) return {};
@@ -80,7 +77,7 @@ Expected<FitReport> plan_fit(const model::ModelConfig& config, const FitInput& i
   fit.state_slot_bytes = input.cache_bytes.state_slot;
   // A GPU counts each slot's tokens, for penalties, in a table of the vocabulary.
   if (input.gpu) fit.state_slot_bytes += static_cast<size_t>(config.vocab_size) * sizeof(uint16_t);
-  fit.kv_cache_dtype = kv_name(input.kv_dtype);
+  fit.kv_cache_dtype = kv_dtype_name(input.kv_dtype);
   fit.max_num_batched_tokens =
       input.max_num_batched_tokens > 0
           ? input.max_num_batched_tokens

@@ -10,6 +10,7 @@
 #include <numbers>
 
 #include "base/check.h"
+#include "base/hash.h"
 #include "format/f16.h"
 #include "format/printable.h"
 #include "format/shard_index.h"
@@ -27,16 +28,8 @@ using Json = nlohmann::ordered_json;
 /// depend on which others are written.
 class Random {
  public:
-  Random(uint64_t seed, std::string_view name) : state_(seed) {
-    for (const char c : name) state_ = (state_ ^ static_cast<uint8_t>(c)) * 0x100000001b3ULL;
-    next();
-  }
-  uint64_t next() {
-    uint64_t z = state_ += 0x9e3779b97f4a7c15ULL;
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ULL;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebULL;
-    return z ^ (z >> 31);
-  }
+  Random(uint64_t seed, std::string_view name) : state_(fnv1a(name, seed)) { next(); }
+  uint64_t next() { return splitmix64(state_); }
   float uniform(float low, float high) { return low + (high - low) * static_cast<float>(next() >> 40) * 0x1p-24F; }
 
  private:

@@ -11,8 +11,10 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "base/hash.h"
 #include "base/read_file.h"
 #include "base/status.h"
+#include "base/write_all.h"
 #include "plan/budget.h"
 #include "plan/candidates.h"
 
@@ -23,12 +25,6 @@ constexpr std::string_view kMagic = "tessera tuning ";
 constexpr std::string_view kRemedy = "run `tessera tune` to write it anew";
 constexpr size_t kNameBytesMax = 256;
 constexpr double kUsMax = 1e9;
-
-uint64_t fnv1a(std::string_view bytes) {
-  uint64_t hash = 0xcbf29ce484222325;
-  for (const char c : bytes) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;
-  return hash;
-}
 
 bool is_one_line(std::string_view text) {
   const auto control = [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; };
@@ -94,17 +90,6 @@ bool parse_entry(std::string_view line, TunedTile& e) {
 
 std::string header(std::string_view gpu, std::string_view build) {
   return fmt::format("{}{}\ngpu {}\nbuild {}\n", kMagic, kTuningVersion, gpu, build);
-}
-
-/// Writes `text` to an open descriptor, all of it, and waits until the disk has it.
-bool write_and_sync(int descriptor, std::string_view text) {
-  while (!text.empty()) {
-    const ssize_t wrote = ::write(descriptor, text.data(), text.size());
-    if (wrote < 0 && errno == EINTR) continue;
-    if (wrote <= 0) return false;
-    text.remove_prefix(static_cast<size_t>(wrote));
-  }
-  return ::fsync(descriptor) == 0;
 }
 
 }  // namespace
@@ -236,7 +221,8 @@ Status write_tuning(const std::filesystem::path& file, const TuningCache& cache)
   std::string partial = file.string() + ".XXXXXX";
   const int descriptor = ::mkostemp(partial.data(), O_CLOEXEC);
   if (descriptor < 0) return failed(errno);
-  int reason = write_and_sync(descriptor, text) ? 0 : errno;
+  int reason = write_all(descriptor, text);
+  if (reason == 0 && ::fsync(descriptor) != 0) reason = errno;
   if (::close(descriptor) != 0 && reason == 0) reason = errno;
   if (reason == 0 && std::rename(partial.c_str(), file.c_str()) != 0) reason = errno;
   if (reason == 0) return {};

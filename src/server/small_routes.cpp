@@ -4,6 +4,7 @@
 
 #include <cstdint>
 
+#include "base/hash.h"
 #include "server/web_files.h"
 
 namespace tessera::server {
@@ -16,12 +17,8 @@ std::string content_type(std::string_view path) {
   return "text/html; charset=utf-8";
 }
 
-/// Of a file's content: FNV-1a.
-std::string entity_tag(std::string_view text) {
-  uint64_t hash = 0xcbf29ce484222325;
-  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;
-  return fmt::format("\"{:016x}\"", hash);
-}
+/// Of a file's content.
+std::string entity_tag(std::string_view text) { return fmt::format("\"{:016x}\"", fnv1a(text)); }
 
 /// The page runs its own scripts alone, talks to its own server alone, and is shown in no other page.
 constexpr const char* kPolicy =

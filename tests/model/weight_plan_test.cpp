@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <functional>
 #include <numeric>
 
@@ -181,6 +182,32 @@ TEST(LoadWeights, NamesWhatCannotBe) {
 }
 
 /// Whatever else is there, what nobody drafts with is not loaded.
+size_t threads_of_this_process() {
+  size_t threads = 0;
+  for (const auto& thread : std::filesystem::directory_iterator("/proc/self/task")) threads += thread.exists() ? 1 : 0;
+  return threads;
+}
+
+/// What becomes FP8 does so on the threads that the caller has, however many cores there are.
+TEST(LoadWeights, StartsNoThreads) {
+  const TempDirectory directory;
+  test::synthesize(directory / "model", {.shape = small_shape()});
+  const auto checkpoint = test::open(directory / "model");
+  const auto config = synth_config(small_shape());
+  ThreadPool pool(3);
+  kernels::Workspace workspace;
+  const auto backend = kernels::cpu::make_backend({kernels::Compute::bf16, &pool, &workspace});
+  const size_t before = threads_of_this_process();
+  size_t most = 0;
+  const auto count = [&](size_t, size_t) { most = std::max(most, threads_of_this_process()); };
+  for (ThreadPool* given : {&pool, static_cast<ThreadPool*>(nullptr)}) {
+    const auto model = Model::load(checkpoint, *config, *backend,
+                                   {.plan = {.requantize_projections = true}, .progress = count, .pool = given});
+    ASSERT_TRUE(model.ok()) << model.status().message();
+  }
+  EXPECT_EQ(most, before);
+}
+
 TEST(LoadWeights, LeavesTheMtpHeadUnlessAskedFor) {
   const TempDirectory directory;
   test::synthesize(directory / "model", {.shape = small_shape()});

@@ -164,7 +164,7 @@ TEST(Requantizer, RoundsEachRowByItsOwnScale) {
   view.rows = kRows;
   view.cols = kCols;
   view.data = reinterpret_cast<const std::byte*>(values.data());
-  Requantizer requantizer;
+  Requantizer requantizer(nullptr);
   const auto found = requantizer.requantize(view);
   ASSERT_TRUE(found.ok()) << found.status().message();
   ASSERT_EQ(found->row_scales.size(), static_cast<size_t>(kRows));

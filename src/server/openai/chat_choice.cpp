@@ -4,6 +4,7 @@
 #include <iterator>
 #include <utility>
 
+#include "base/hash.h"
 #include "server/openai/logprobs.h"
 
 namespace tessera::server::openai {
@@ -79,21 +80,17 @@ void ChatChoice::take_calls(text::ToolCallParser::Piece piece, ChatDelta& delta)
 }
 
 std::string tool_call_id(std::string_view request_id, int choice, int index) {
-  // FNV-1a over what makes the call unique, then splitmix64 for as many digits as needed.
-  uint64_t state = 0xcbf29ce484222325;
-  const auto mix = [&state](uint64_t byte) { state = (state ^ byte) * 0x100000001b3; };
-  for (const char c : request_id) mix(static_cast<unsigned char>(c));
+  // A hash of what makes the call unique, and as many digits as needed.
+  uint64_t state = fnv1a(request_id);
   for (const auto number : {static_cast<uint32_t>(choice), static_cast<uint32_t>(index)}) {
-    for (int shift = 0; shift < 32; shift += 8) mix(number >> shift & 0xFF);
+    std::string bytes;
+    for (int shift = 0; shift < 32; shift += 8) bytes += static_cast<char>(number >> shift & 0xFF);
+    state = fnv1a(bytes, state);
   }
   static constexpr std::string_view kDigits = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
   std::string id = "call_";
   for (int word = 0; word < 3; ++word) {
-    state += 0x9e3779b97f4a7c15;
-    uint64_t z = state;
-    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
-    z = (z ^ z >> 27) * 0x94d049bb133111eb;
-    z ^= z >> 31;
+    uint64_t z = splitmix64(state);
     for (int digit = 0; digit < 8; ++digit, z /= kDigits.size()) id += kDigits[z % kDigits.size()];
   }
   return id;
