@@ -15,6 +15,7 @@
 #include "format/checkpoint.h"
 #include "format/matrix.h"
 #include "kernels/batch.h"
+#include "kernels/comm.h"
 #include "kernels/gated_attention.h"
 #include "kernels/gated_delta_net.h"
 
@@ -23,8 +24,9 @@
 // line.
 //
 // Between blocks the hidden rows are residual + delta: a block adds the delta that the block before left to the
-// residual (rounded once), norms the sum, and leaves its own output as the new delta. That is where tensor parallelism
-// will add the ranks' partial outputs.
+// residual (rounded once), norms the sum, and leaves its own output as the new delta. With tensor parallelism a rank's
+// blocks have a share of the heads, channels and experts' columns (model/shard.h), and a delta is a part of a sum until
+// the next block's norm: there, and before the final norm, the backend has the ranks' parts added (comm.h).
 namespace tessera::kernels {
 
 // ---- what a checkpoint holds, as a backend takes it ----
@@ -88,8 +90,9 @@ struct MoeSource {
 
 /// What stands before and behind the layers.
 struct EmbeddingSource {
-  MatrixSource table;    // [vocab, hidden]
-  MatrixSource lm_head;  // [vocab, hidden]; no parts: the table
+  MatrixSource table;      // [vocab, hidden]
+  MatrixSource lm_head;    // [vocab / world, hidden]; no parts: the table
+  int64_t head_first = 0;  // the id that lm_head's first row is for
 };
 
 struct HeadSource {
@@ -180,6 +183,8 @@ class Backend {
   virtual ~Backend() = default;
 
   [[nodiscard]] virtual std::string_view name() const = 0;
+  /// Whose share of a model this backend runs.
+  [[nodiscard]] virtual Rank rank() const = 0;
 
   // Loading. Errors name the matrix, what was found and what was expected; `unsupported` what this backend cannot run.
   virtual Expected<std::unique_ptr<AttentionBlock>> load(const AttentionSource& source) = 0;
@@ -217,7 +222,8 @@ class Backend {
   virtual Status delta_net(Pass& pass, const DeltaNetBlock& block, int layer) = 0;
   virtual Status mlp(Pass& pass, const MlpBlock& block) = 0;
   virtual Status moe(Pass& pass, const MoeBlock& block) = 0;
-  /// Final norm, and logits (fp32, not rounded) of the logit rows. The normed rows stay if the pass keeps them.
+  /// Final norm, and logits (fp32, not rounded) of the logit rows, on every rank all of them. The normed rows stay if
+  /// the pass keeps them.
   virtual Status head(Pass& pass, const Head& head, const Embedding& embedding) = 0;
   /// residual = fc(norm(table[tokens]) | norm(hidden rows of the pass before)); no delta.
   virtual Status mtp_input(Pass& pass, const MtpInput& input, const Embedding& embedding) = 0;

@@ -5,6 +5,7 @@
 
 #include "base/aligned_buffer.h"
 #include "base/thread_pool.h"
+#include "kernels/comm.h"
 
 namespace tessera::kernels {
 
@@ -52,6 +53,7 @@ struct Context {
   Compute compute = Compute::bf16;
   ThreadPool* pool = nullptr;
   Workspace* workspace = nullptr;
+  Comm* comm = nullptr;  // of this rank; null: there is one
 };
 
 }  // namespace tessera::kernels

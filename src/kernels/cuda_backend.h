@@ -22,6 +22,7 @@ struct CudaBackendOptions {
   /// Routers of dummy weights favour some experts, instead of all alike (skewed_router.h).
   bool skewed_routers = false;
   ExpertsRead* experts_read = nullptr;  // outlives the backend
+  Comm* comm = nullptr;                 // of this rank, outlives the backend; null: there is one
 };
 
 /// A model's blocks on one GPU. Everything a block does is enqueued on its pass's stream; nothing waits, but begin()

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "format/decode_floats.h"
+#include "format/row_copy.h"
 #include "model/requantize.h"
 
 namespace tessera::model {
@@ -42,16 +43,16 @@ float dummy_value(std::string_view name) {
 }
 
 void fill_dummy(const Placement& placement) {
-  if (placement.vector != nullptr) {
-    std::fill(placement.vector->begin(), placement.vector->end(), dummy_value(placement.name));
+  if (placement.matrix == nullptr) {
+    std::fill(placement.values.begin(), placement.values.end(), dummy_value(placement.name));
   } else {
-    placement.matrix->scale = 1.0F / std::sqrt(static_cast<float>(placement.matrix->cols));
+    placement.matrix->scale = 1.0F / std::sqrt(static_cast<float>(placement.stored.cols));
   }
 }
 
 Status read_vector(const Checkpoint& checkpoint, const Placement& placement) {
   TESSERA_ASSIGN_OR_RETURN(const format::TensorView tensor, checkpoint.tensor(placement.name));
-  std::vector<float>& values = *placement.vector;
+  std::vector<float> values(tensor.bytes.size() / size_bytes(tensor.dtype));
   TESSERA_RETURN_IF_ERROR(format::decode_floats(tensor, values).with_context(placement.name));
   for (size_t i = 0; i < values.size(); ++i) {
     if (!std::isfinite(values[i])) {
@@ -59,22 +60,48 @@ Status read_vector(const Checkpoint& checkpoint, const Placement& placement) {
                    values[i]);
     }
   }
+  std::copy_n(values.begin() + placement.rows.begin, placement.values.size(), placement.values.begin());
   return {};
 }
 
-/// Adds to the block's source what its plan does not have. Requantised matrices live in `requantizer` until its next
-/// block.
-Status read_block(const Checkpoint& checkpoint, PlannedBlock& block, Requantizer& requantizer) {
-  requantizer.clear();
+/// What is made of a checkpoint's matrices to be loaded; good until the next block.
+struct Copies {
+  explicit Copies(ThreadPool* pool) : requantized(pool) {}
+
+  Requantizer requantized;
+  ColumnCuts columns;
+
+  void clear() {
+    requantized.clear();
+    columns.clear();
+  }
+};
+
+/// Rows come first: a row that is requantised has a scale of all its columns, on every rank the same.
+Expected<MatrixView> read_matrix(const Checkpoint& checkpoint, const Placement& placement, Copies& copies) {
+  const auto own_rows = [&](const MatrixView& all) {
+    return format::rows_of(all, placement.rows.begin, placement.rows.size());
+  };
+  MatrixView view = placement.stored;
+  if (placement.requantize) {
+    auto requantized = copies.requantized.requantize(own_rows(view));
+    if (!requantized.ok()) return requantized.status().with_context(placement.name);
+    view = *requantized;
+  } else {
+    if (!placement.fused) TESSERA_RETURN_IF_ERROR(checkpoint.read_scales(placement.name, view));
+    view = own_rows(view);
+  }
+  return copies.columns.cut(view, placement.columns);
+}
+
+/// Adds to the block's source what its plan does not have.
+Status read_block(const Checkpoint& checkpoint, PlannedBlock& block, Copies& copies) {
+  copies.clear();
   for (const Placement& placement : block.placements) {
-    if (placement.vector != nullptr) {
+    if (placement.matrix == nullptr) {
       TESSERA_RETURN_IF_ERROR(read_vector(checkpoint, placement));
-    } else if (placement.requantize) {
-      auto view = requantizer.requantize(placement.stored);
-      if (!view.ok()) return view.status().with_context(placement.name);
-      *placement.matrix = *view;
-    } else if (!placement.fused) {
-      TESSERA_RETURN_IF_ERROR(checkpoint.read_scales(placement.name, *placement.matrix));
+    } else {
+      TESSERA_ASSIGN_OR_RETURN(*placement.matrix, read_matrix(checkpoint, placement, copies));
     }
   }
   return {};
@@ -99,10 +126,10 @@ Expected<Layers> load_weights(WeightPlan plan, const Checkpoint& checkpoint, ker
   TESSERA_RETURN_IF_ERROR(backend.read_ahead(checkpoint, sources));
   const size_t total_bytes = plan.stored_bytes();
   size_t done_bytes = 0;
-  Requantizer requantizer(pool);
+  Copies copies(pool);
   Assembly assembly;
   for (const auto& block : plan.blocks) {
-    TESSERA_RETURN_IF_ERROR(read_block(checkpoint, *block, requantizer));
+    TESSERA_RETURN_IF_ERROR(read_block(checkpoint, *block, copies));
     TESSERA_RETURN_IF_ERROR(load_block(backend, *block, assembly));
     for (const Placement& placement : block->placements) done_bytes += placement.stored_bytes;
     if (progress) progress(done_bytes, total_bytes);

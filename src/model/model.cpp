@@ -4,18 +4,34 @@
 
 namespace tessera::model {
 
-kernels::CacheShape cache_shape(const ModelConfig& config, DType kv_dtype, bool with_mtp) {
+namespace {
+
+/// A plan's share must be of the backend that runs it.
+Status check_rank(const PlanOptions& options, const kernels::Backend& backend) {
+  const kernels::Rank rank = backend.rank();
+  if (options.rank == rank) return {};
+  return error(StatusCode::invalid_argument,
+               "a share of rank {} of {} was to be loaded on a backend that is rank {} of {}: they must be the same",
+               options.rank.index, options.rank.world, rank.index, rank.world);
+}
+
+}  // namespace
+
+kernels::CacheShape cache_shape(const ModelConfig& config, DType kv_dtype, bool with_mtp, kernels::Rank rank) {
+  const auto shard = make_shard(config, rank);
+  TESSERA_CHECK(shard.ok());
   kernels::CacheShape shape;
   shape.kv_dtype = kv_dtype;
-  shape.attention = config.attention;
+  shape.attention = shard->attention;
   shape.attention_layers = config.count(LayerType::full_attention) + (with_mtp ? config.mtp_layers : 0);
-  shape.delta_net = config.delta_net;
+  shape.delta_net = shard->delta_net;
   shape.linear_layers = config.count(LayerType::linear_attention);
   return shape;
 }
 
 Expected<std::unique_ptr<Model>> Model::load(const format::Checkpoint& checkpoint, const ModelConfig& config,
                                              kernels::Backend& backend, const LoadOptions& options) {
+  TESSERA_RETURN_IF_ERROR(check_rank(options.plan, backend));
   std::unique_ptr<Model> model(new Model(config, backend));
   TESSERA_ASSIGN_OR_RETURN(model->kv_scales_, load_kv_scales(checkpoint, config));
   TESSERA_ASSIGN_OR_RETURN(WeightPlan plan, plan_weights(checkpoint, config, options.plan));
@@ -27,8 +43,9 @@ Expected<std::unique_ptr<Model>> Model::load(const format::Checkpoint& checkpoin
 
 Expected<std::unique_ptr<Model>> Model::dummy(const ModelConfig& config, const KindFormats& formats,
                                               kernels::Backend& backend, const PlanOptions& options) {
+  TESSERA_RETURN_IF_ERROR(check_rank(options, backend));
   std::unique_ptr<Model> model(new Model(config, backend));
-  WeightPlan plan = plan_dummy_weights(config, formats, options);
+  TESSERA_ASSIGN_OR_RETURN(WeightPlan plan, plan_dummy_weights(config, formats, options));
   model->traffic_ = plan.traffic();
   TESSERA_ASSIGN_OR_RETURN(model->layers_, load_dummy_weights(std::move(plan), backend));
   return model;
@@ -36,7 +53,7 @@ Expected<std::unique_ptr<Model>> Model::dummy(const ModelConfig& config, const K
 
 Expected<std::unique_ptr<kernels::Cache>> Model::make_cache(DType kv_dtype, int blocks, int state_slots,
                                                             bool with_mtp) const {
-  kernels::CacheShape shape = cache_shape(config_, kv_dtype, with_mtp);
+  kernels::CacheShape shape = cache_shape(config_, kv_dtype, with_mtp, backend_.rank());
   shape.k_scales = kv_scales_.k;
   shape.v_scales = kv_scales_.v;
   shape.blocks = blocks;

@@ -21,14 +21,17 @@ struct LoadOptions {
   ThreadPool* pool = nullptr;  // for weights that are converted as they are loaded; null: the calling thread alone
 };
 
-/// What the caches of this model hold; blocks and slots are the caller's to set. with_mtp: the MTP layers' KV as well.
-kernels::CacheShape cache_shape(const ModelConfig& config, DType kv_dtype, bool with_mtp);
+/// What the caches of a rank hold (one that make_shard takes); blocks and slots are the caller's to set. with_mtp: the
+/// MTP layers' KV as well.
+kernels::CacheShape cache_shape(const ModelConfig& config, DType kv_dtype, bool with_mtp, kernels::Rank rank = {});
 
-/// Qwen3.5 (MoE and dense) with its MTP head: one forward over the blocks of any backend. Immutable once loaded.
+/// Qwen3.5 (MoE and dense) with its MTP head, or a rank's share of it: one forward over the blocks of any backend.
+/// Immutable once loaded.
 class Model {
  public:
-  /// Reads every tensor of `checkpoint` that text generation needs and gives it to `backend`, which must outlive the
-  /// model. Errors name the tensor, what was found and what was expected.
+  /// Reads every tensor of `checkpoint` that text generation needs, or the share of them that the backend's rank has
+  /// (which must be the plan's), and gives it to `backend`, which must outlive the model. Errors name the tensor, what
+  /// was found and what was expected.
   static Expected<std::unique_ptr<Model>> load(const format::Checkpoint& checkpoint, const ModelConfig& config,
                                                kernels::Backend& backend, const LoadOptions& options = {});
 

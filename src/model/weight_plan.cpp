@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
+#include <string_view>
 
-#include "base/check.h"
+#include "format/row_copy.h"
 
 namespace tessera::model {
 namespace {
@@ -14,11 +16,7 @@ using format::WeightFormat;
 using kernels::MatrixSource;
 using kernels::SwigluSource;
 
-size_t bytes_of(const MatrixView& view) {
-  const int64_t group = format::group_size(view.format);
-  const auto scales = group == 0 ? size_t{0} : static_cast<size_t>(view.rows * (view.cols / group));
-  return static_cast<size_t>(view.rows) * format::row_bytes(view.format, view.cols) + scales;
-}
+size_t bytes_of(const MatrixView& view) { return format::element_bytes(view) + format::block_scale_bytes(view); }
 
 Status check_shape(const std::string& module, const MatrixView& found, int64_t rows, int64_t cols) {
   if (found.rows == rows && found.cols == cols) return {};
@@ -34,6 +32,28 @@ bool is_projection(TensorKind kind) {
   return kind == TensorKind::attention || kind == TensorKind::delta_net || kind == TensorKind::shared_expert;
 }
 
+/// A matrix of the model, and what this rank has of it.
+struct Cut {
+  int64_t rows = 0, cols = 0;     // of the matrix
+  std::vector<Range> row_ranges;  // ascending
+  Range columns;
+};
+
+Cut all(int64_t rows, int64_t cols) { return {rows, cols, {whole(rows)}, whole(cols)}; }
+Cut rows_of(int64_t rows, int64_t cols, std::vector<Range> ranges) {
+  return {rows, cols, std::move(ranges), whole(cols)};
+}
+Cut columns_of(int64_t rows, int64_t cols, const Range& columns) { return {rows, cols, {whole(rows)}, columns}; }
+
+/// Whether the embedding is the head.
+bool is_one_copy(const WeightPlan& plan) { return plan.config.tie_word_embeddings && plan.rank.world == 1; }
+
+int64_t size_of(const std::vector<Range>& ranges) {
+  int64_t size = 0;
+  for (const Range& range : ranges) size += range.size();
+  return size;
+}
+
 class Planner {
  public:
   /// checkpoint null: dummy weights of `formats`.
@@ -41,9 +61,11 @@ class Planner {
           const PlanOptions& options)
       : checkpoint_(checkpoint), formats_(formats), options_(options), config_(config) {
     plan_.config = config;
+    plan_.rank = options.rank;
   }
 
   Expected<WeightPlan> plan() {
+    TESSERA_ASSIGN_OR_RETURN(shard_, make_shard(config_, options_.rank));
     TESSERA_RETURN_IF_ERROR(embedding());
     for (int i = 0; i < config_.num_layers(); ++i) {
       TESSERA_RETURN_IF_ERROR(layer(fmt::format("model.layers.{}.", i), config_.layer_types[static_cast<size_t>(i)]));
@@ -62,12 +84,16 @@ class Planner {
     block_->mtp = in_mtp_;
     return block_->source.emplace<Source>();
   }
-  Status place(const std::string& module, int64_t rows, int64_t cols, MatrixView& view);
-  Status place_fused(const std::string& tensor, int64_t expert, int64_t rows, int64_t cols, MatrixSource& source);
-  void place(const std::string& name, const MatrixView& stored, bool fused, MatrixView& view);
-  Status matrix(const std::string& module, int64_t rows, int64_t cols, MatrixSource& source);
-  Status vector(const std::string& tensor, int64_t size, std::vector<float>& values);
-  Status swiglu(const std::string& prefix, int64_t inner, SwigluSource& source);
+  Expected<MatrixView> stored_matrix(const std::string& module, int64_t rows, int64_t cols) const;
+  Status place_fused(const std::string& tensor, int64_t expert, const Cut& cut, MatrixSource& source);
+  Status place(const std::string& name, const MatrixView& stored, bool fused, const Cut& cut,
+               std::span<MatrixView> parts);
+  Status matrix(const std::string& module, const Cut& cut, MatrixSource& source);
+  Status vector(const std::string& tensor, int64_t size, const std::vector<Range>& ranges, std::vector<float>& values);
+  Status vector(const std::string& tensor, int64_t size, std::vector<float>& values) {
+    return vector(tensor, size, {whole(size)}, values);
+  }
+  Status swiglu(const std::string& prefix, int64_t inner, const Range& channels, SwigluSource& source);
   Status fused_expert(const std::string& prefix, int64_t expert, SwigluSource& source);
   Status experts(const std::string& prefix, std::vector<SwigluSource>& experts);
 
@@ -85,48 +111,72 @@ class Planner {
   const PlanOptions& options_;
   const ModelConfig& config_;
   WeightPlan plan_;
+  Shard shard_;
   PlannedBlock* block_ = nullptr;
   bool in_mtp_ = false;
 };
 
-void Planner::place(const std::string& name, const MatrixView& stored, bool fused, MatrixView& view) {
-  Placement placement{.name = name, .kind = classify(name), .matrix = &view, .stored = stored, .fused = fused};
-  placement.weights = stored.rows * stored.cols;
-  placement.stored_bytes = bytes_of(stored);
-  placement.requantize = options_.requantize_projections && is_projection(placement.kind) && is_plain(stored.format);
-  view = stored;
-  if (placement.requantize) {
-    view.format = WeightFormat::fp8_e4m3;
-    view.data = nullptr;  // there is none yet
+/// Notes the pieces of a matrix that this rank has: one for each range of rows.
+Status Planner::place(const std::string& name, const MatrixView& stored, bool fused, const Cut& cut,
+                      std::span<MatrixView> parts) {
+  const int64_t unit = cut_columns(stored.format);
+  if (cut.columns != whole(cut.cols) && (cut.columns.begin % unit != 0 || cut.columns.end % unit != 0)) {
+    return error(StatusCode::invalid_argument,
+                 "{} has {} columns in {}, of which rank {} of {} would have {} to {}: expected a cut at multiples of "
+                 "{}; use fewer ranks",
+                 name, cut.cols, format::name(stored.format), shard_.rank.index, shard_.rank.world, cut.columns.begin,
+                 cut.columns.end, unit);
   }
-  block_->placements.push_back(std::move(placement));
+  for (size_t i = 0; i < parts.size(); ++i) {
+    MatrixView& view = parts[i];
+    const Range& rows = cut.row_ranges[i];
+    Placement placement{.name = name,
+                        .kind = classify(name),
+                        .matrix = &view,
+                        .values = {},
+                        .rows = rows,
+                        .columns = cut.columns,
+                        .stored = stored,
+                        .fused = fused};
+    placement.requantize = options_.requantize_projections && is_projection(placement.kind) && is_plain(stored.format);
+    placement.weights = rows.size() * cut.columns.size();
+    view = format::rows_of(stored, rows.begin, rows.size());
+    view.cols = cut.columns.size();
+    placement.stored_bytes = bytes_of(view);
+    if (placement.requantize) view.format = WeightFormat::fp8_e4m3;
+    if (placement.requantize || cut.columns != whole(cut.cols)) {
+      view.data = view.block_scales = nullptr;  // there are none yet
+      view.file = view.scales_file = nullptr;
+    }
+    block_->placements.push_back(std::move(placement));
+  }
+  return {};
 }
 
-Status Planner::place(const std::string& module, int64_t rows, int64_t cols, MatrixView& view) {
+Expected<MatrixView> Planner::stored_matrix(const std::string& module, int64_t rows, int64_t cols) const {
   MatrixView stored;
   if (checkpoint_ != nullptr) {
     TESSERA_ASSIGN_OR_RETURN(stored, checkpoint_->stored_matrix(module));
     TESSERA_RETURN_IF_ERROR(check_shape(module, stored, rows, cols));
-  } else {
-    const auto listed = formats_.find(classify(module));
-    stored.format = listed == formats_.end() ? WeightFormat::bf16 : listed->second;
-    stored.rows = rows;
-    stored.cols = cols;
+    return stored;
   }
-  place(module, stored, /*fused=*/false, view);
-  return {};
+  const auto listed = formats_.find(classify(module));
+  stored.format = listed == formats_.end() ? WeightFormat::bf16 : listed->second;
+  stored.rows = rows;
+  stored.cols = cols;
+  return stored;
 }
 
-Status Planner::matrix(const std::string& module, int64_t rows, int64_t cols, MatrixSource& source) {
+Status Planner::matrix(const std::string& module, const Cut& cut, MatrixSource& source) {
+  TESSERA_ASSIGN_OR_RETURN(const MatrixView stored, stored_matrix(module, cut.rows, cut.cols));
   source.name = module;
-  source.parts.resize(1);
-  return place(module, rows, cols, source.parts[0]);
+  source.parts.resize(cut.row_ranges.size());
+  return place(module, stored, /*fused=*/false, cut, source.parts);
 }
 
-Status Planner::vector(const std::string& tensor, int64_t size, std::vector<float>& values) {
-  Placement placement{.name = tensor, .kind = classify(tensor), .vector = &values, .stored = {}};
-  placement.weights = size;
-  placement.stored_bytes = static_cast<size_t>(size) * size_bytes(DType::bf16);
+Status Planner::vector(const std::string& tensor, int64_t size, const std::vector<Range>& ranges,
+                       std::vector<float>& values) {
+  size_t element_bytes = size_bytes(DType::bf16);
   if (checkpoint_ != nullptr) {
     TESSERA_ASSIGN_OR_RETURN(const format::TensorView found, checkpoint_->tensor(tensor));
     int64_t count = 1;
@@ -134,91 +184,123 @@ Status Planner::vector(const std::string& tensor, int64_t size, std::vector<floa
     if (count != size) {
       return error(StatusCode::corrupt_data, "{} has {} elements, expected {} from config.json", tensor, count, size);
     }
-    placement.stored_bytes = found.bytes.size();
+    element_bytes = size_bytes(found.dtype);
   }
-  values.assign(static_cast<size_t>(size), 0.0F);
-  block_->placements.push_back(std::move(placement));
+  values.assign(static_cast<size_t>(size_of(ranges)), 0.0F);
+  size_t first = 0;
+  for (const Range& range : ranges) {
+    const auto count = static_cast<size_t>(range.size());
+    block_->placements.push_back({.name = tensor,
+                                  .kind = classify(tensor),
+                                  .values = std::span(values).subspan(first, count),
+                                  .rows = range,
+                                  .columns = {},
+                                  .stored = {},
+                                  .weights = range.size(),
+                                  .stored_bytes = count * element_bytes});
+    first += count;
+  }
   return {};
 }
 
 Status Planner::embedding() {
+  const int64_t vocab = config_.vocab_size, hidden = config_.hidden_size;
   auto& source = add_block<kernels::EmbeddingSource>();
-  TESSERA_RETURN_IF_ERROR(matrix("model.embed_tokens", config_.vocab_size, config_.hidden_size, source.table));
-  // A tied checkpoint may still store the head: it is then the same bytes, and one copy is enough.
-  if (config_.tie_word_embeddings) return {};
-  return matrix("lm_head", config_.vocab_size, config_.hidden_size, source.lm_head);
+  TESSERA_RETURN_IF_ERROR(matrix("model.embed_tokens", all(vocab, hidden), source.table));
+  // A tied checkpoint may still store the head: it is then the same bytes, and one copy is enough. Of several ranks
+  // each has its rows once more.
+  if (is_one_copy(plan_)) return {};
+  source.head_first = shard_.vocab.begin;
+  const std::string head = config_.tie_word_embeddings ? "model.embed_tokens" : "lm_head";
+  TESSERA_RETURN_IF_ERROR(matrix(head, rows_of(vocab, hidden, {shard_.vocab}), source.lm_head));
+  block_->placements.back().kind = TensorKind::lm_head;
+  return {};
 }
 
 Status Planner::attention(const std::string& prefix) {
   const auto& shape = config_.attention;
-  const int64_t hidden = config_.hidden_size;
-  const int64_t queries = int64_t{shape.heads} * shape.head_dim;
-  const int64_t keys = int64_t{shape.kv_heads} * shape.head_dim;
+  const int64_t hidden = config_.hidden_size, dim = shape.head_dim;
+  const int64_t queries = shape.heads * dim, keys = shape.kv_heads * dim;
   const std::string attention = prefix + "self_attn.";
+  const Cut kv = rows_of(keys, hidden, {scaled(shard_.kv_heads, dim)});
   auto& source = add_block<kernels::AttentionSource>();
-  source.shape = shape;
+  source.shape = shard_.attention;
   source.hidden = hidden;
   source.inv_freq = config_.inv_freq;
   source.rope_scale = config_.rope_scale;
   TESSERA_RETURN_IF_ERROR(vector(prefix + "input_layernorm.weight", hidden, source.input_norm));
-  TESSERA_RETURN_IF_ERROR(matrix(attention + "q_proj", 2 * queries, hidden, source.q_gate));
-  TESSERA_RETURN_IF_ERROR(matrix(attention + "k_proj", keys, hidden, source.k));
-  TESSERA_RETURN_IF_ERROR(matrix(attention + "v_proj", keys, hidden, source.v));
-  TESSERA_RETURN_IF_ERROR(matrix(attention + "o_proj", hidden, queries, source.o));
-  TESSERA_RETURN_IF_ERROR(vector(attention + "q_norm.weight", shape.head_dim, source.q_norm));
-  return vector(attention + "k_norm.weight", shape.head_dim, source.k_norm);
+  TESSERA_RETURN_IF_ERROR(
+      matrix(attention + "q_proj", rows_of(2 * queries, hidden, {scaled(shard_.heads, 2 * dim)}), source.q_gate));
+  TESSERA_RETURN_IF_ERROR(matrix(attention + "k_proj", kv, source.k));
+  TESSERA_RETURN_IF_ERROR(matrix(attention + "v_proj", kv, source.v));
+  TESSERA_RETURN_IF_ERROR(
+      matrix(attention + "o_proj", columns_of(hidden, queries, scaled(shard_.heads, dim)), source.o));
+  TESSERA_RETURN_IF_ERROR(vector(attention + "q_norm.weight", dim, source.q_norm));
+  return vector(attention + "k_norm.weight", dim, source.k_norm);
 }
 
 Status Planner::delta_net(const std::string& prefix) {
   const auto& shape = config_.delta_net;
-  const int64_t hidden = config_.hidden_size;
-  const int64_t values = int64_t{shape.value_heads} * shape.value_dim;
+  const int64_t hidden = config_.hidden_size, width = shape.conv_width;
+  const int64_t heads = shape.value_heads, values = heads * shape.value_dim;
   const std::string net = prefix + "linear_attn.";
+  const std::vector<Range> channels = shard_.delta_net_channels(shape);
+  const Range own_values = scaled(shard_.value_heads, shape.value_dim);
+  const Cut per_head = rows_of(heads, hidden, {shard_.value_heads});
+  std::vector<Range> taps;
+  for (const Range& range : channels) taps.push_back(scaled(range, width));
   auto& source = add_block<kernels::DeltaNetSource>();
-  source.shape = shape;
+  source.shape = shard_.delta_net;
   source.hidden = hidden;
   TESSERA_RETURN_IF_ERROR(vector(prefix + "input_layernorm.weight", hidden, source.input_norm));
-  TESSERA_RETURN_IF_ERROR(matrix(net + "in_proj_qkv", shape.channels(), hidden, source.qkv));
-  TESSERA_RETURN_IF_ERROR(matrix(net + "in_proj_z", values, hidden, source.z));
-  TESSERA_RETURN_IF_ERROR(matrix(net + "in_proj_b", shape.value_heads, hidden, source.b));
-  TESSERA_RETURN_IF_ERROR(matrix(net + "in_proj_a", shape.value_heads, hidden, source.a));
-  TESSERA_RETURN_IF_ERROR(matrix(net + "out_proj", hidden, values, source.out));
-  TESSERA_RETURN_IF_ERROR(vector(net + "conv1d.weight", shape.channels() * shape.conv_width, source.conv));
-  TESSERA_RETURN_IF_ERROR(vector(net + "A_log", shape.value_heads, source.a_log));
-  TESSERA_RETURN_IF_ERROR(vector(net + "dt_bias", shape.value_heads, source.dt_bias));
+  TESSERA_RETURN_IF_ERROR(matrix(net + "in_proj_qkv", rows_of(shape.channels(), hidden, channels), source.qkv));
+  TESSERA_RETURN_IF_ERROR(matrix(net + "in_proj_z", rows_of(values, hidden, {own_values}), source.z));
+  TESSERA_RETURN_IF_ERROR(matrix(net + "in_proj_b", per_head, source.b));
+  TESSERA_RETURN_IF_ERROR(matrix(net + "in_proj_a", per_head, source.a));
+  TESSERA_RETURN_IF_ERROR(matrix(net + "out_proj", columns_of(hidden, values, own_values), source.out));
+  TESSERA_RETURN_IF_ERROR(vector(net + "conv1d.weight", shape.channels() * width, taps, source.conv));
+  TESSERA_RETURN_IF_ERROR(vector(net + "A_log", heads, {shard_.value_heads}, source.a_log));
+  TESSERA_RETURN_IF_ERROR(vector(net + "dt_bias", heads, {shard_.value_heads}, source.dt_bias));
   return vector(net + "norm.weight", shape.value_dim, source.norm);
 }
 
-Status Planner::swiglu(const std::string& prefix, int64_t inner, SwigluSource& source) {
+/// inner: of the whole network.
+Status Planner::swiglu(const std::string& prefix, int64_t inner, const Range& channels, SwigluSource& source) {
   const int64_t hidden = config_.hidden_size;
-  source.inner = inner;
+  const Cut up = rows_of(inner, hidden, {channels});
+  source.inner = channels.size();
   source.gate_up.name = prefix + "{gate,up}_proj";
   source.gate_up.parts.resize(2);
-  TESSERA_RETURN_IF_ERROR(place(prefix + "gate_proj", inner, hidden, source.gate_up.parts[0]));
-  TESSERA_RETURN_IF_ERROR(place(prefix + "up_proj", inner, hidden, source.gate_up.parts[1]));
-  return matrix(prefix + "down_proj", hidden, inner, source.down);
+  for (size_t i = 0; i < 2; ++i) {
+    const std::string module = prefix + (i == 0 ? "gate_proj" : "up_proj");
+    TESSERA_ASSIGN_OR_RETURN(const MatrixView stored, stored_matrix(module, inner, hidden));
+    TESSERA_RETURN_IF_ERROR(place(module, stored, /*fused=*/false, up, std::span(source.gate_up.parts).subspan(i, 1)));
+  }
+  return matrix(prefix + "down_proj", columns_of(hidden, inner, channels), source.down);
 }
 
-Status Planner::place_fused(const std::string& tensor, int64_t expert, int64_t rows, int64_t cols,
-                            MatrixSource& source) {
+Status Planner::place_fused(const std::string& tensor, int64_t expert, const Cut& cut, MatrixSource& source) {
   TESSERA_ASSIGN_OR_RETURN(const format::TensorView all, checkpoint_->tensor(tensor));
   // All of it, before an expert is cut out: rows that are too many would make other rows gate and up.
-  if (all.shape != std::vector<int64_t>{config_.num_experts, rows, cols}) {
+  if (all.shape != std::vector<int64_t>{config_.num_experts, cut.rows, cut.cols}) {
     return error(StatusCode::corrupt_data, "{} is [{}], expected [{}, {}, {}] from config.json", tensor,
-                 fmt::join(all.shape, ", "), config_.num_experts, rows, cols);
+                 fmt::join(all.shape, ", "), config_.num_experts, cut.rows, cut.cols);
   }
-  TESSERA_ASSIGN_OR_RETURN(const MatrixView found, checkpoint_->fused_matrix(tensor, expert, 0, rows));
+  TESSERA_ASSIGN_OR_RETURN(const MatrixView found, checkpoint_->fused_matrix(tensor, expert, 0, cut.rows));
   source.name = fmt::format("{}, expert {}", tensor, expert);
-  source.parts.resize(1);
-  place(tensor, found, /*fused=*/true, source.parts[0]);
-  return {};
+  source.parts.resize(cut.row_ranges.size());
+  return place(tensor, found, /*fused=*/true, cut, source.parts);
 }
 
 Status Planner::fused_expert(const std::string& prefix, int64_t expert, SwigluSource& source) {
-  source.inner = config_.moe_intermediate_size;
+  const int64_t hidden = config_.hidden_size, inner = config_.moe_intermediate_size;
+  const Range& gate = shard_.expert;
+  std::vector<Range> gate_up = {whole(2 * inner)};
+  if (gate != whole(inner)) gate_up = {gate, {inner + gate.begin, inner + gate.end}};
+  source.inner = gate.size();
   TESSERA_RETURN_IF_ERROR(
-      place_fused(prefix + "gate_up_proj", expert, 2 * source.inner, config_.hidden_size, source.gate_up));
-  return place_fused(prefix + "down_proj", expert, config_.hidden_size, source.inner, source.down);
+      place_fused(prefix + "gate_up_proj", expert, rows_of(2 * inner, hidden, std::move(gate_up)), source.gate_up));
+  return place_fused(prefix + "down_proj", expert, columns_of(hidden, inner, gate), source.down);
 }
 
 Status Planner::experts(const std::string& prefix, std::vector<SwigluSource>& experts) {
@@ -226,8 +308,9 @@ Status Planner::experts(const std::string& prefix, std::vector<SwigluSource>& ex
   experts.resize(static_cast<size_t>(config_.num_experts));
   for (int64_t e = 0; e < config_.num_experts; ++e) {
     SwigluSource& expert = experts[static_cast<size_t>(e)];
-    TESSERA_RETURN_IF_ERROR(fused ? fused_expert(prefix, e, expert)
-                                  : swiglu(fmt::format("{}{}.", prefix, e), config_.moe_intermediate_size, expert));
+    TESSERA_RETURN_IF_ERROR(
+        fused ? fused_expert(prefix, e, expert)
+              : swiglu(fmt::format("{}{}.", prefix, e), config_.moe_intermediate_size, shard_.expert, expert));
   }
   return {};
 }
@@ -240,12 +323,12 @@ Status Planner::moe(const std::string& prefix) {
   source.norm_eps = config_.rms_norm_eps;
   source.experts_per_token = config_.experts_per_token;
   TESSERA_RETURN_IF_ERROR(vector(prefix + "post_attention_layernorm.weight", hidden, source.norm));
-  TESSERA_RETURN_IF_ERROR(matrix(mlp + "gate", config_.num_experts, hidden, source.router));
+  TESSERA_RETURN_IF_ERROR(matrix(mlp + "gate", all(config_.num_experts, hidden), source.router));
   TESSERA_RETURN_IF_ERROR(experts(mlp + "experts.", source.experts));
   if (config_.shared_expert_intermediate_size == 0) return {};
-  TESSERA_RETURN_IF_ERROR(
-      swiglu(mlp + "shared_expert.", config_.shared_expert_intermediate_size, source.shared.emplace()));
-  return matrix(mlp + "shared_expert_gate", 1, hidden, source.shared_gate);
+  TESSERA_RETURN_IF_ERROR(swiglu(mlp + "shared_expert.", config_.shared_expert_intermediate_size, shard_.shared_expert,
+                                 source.shared.emplace()));
+  return matrix(mlp + "shared_expert_gate", all(1, hidden), source.shared_gate);
 }
 
 Status Planner::mlp(const std::string& prefix) {
@@ -253,7 +336,7 @@ Status Planner::mlp(const std::string& prefix) {
   source.hidden = config_.hidden_size;
   source.norm_eps = config_.rms_norm_eps;
   TESSERA_RETURN_IF_ERROR(vector(prefix + "post_attention_layernorm.weight", config_.hidden_size, source.norm));
-  return swiglu(prefix + "mlp.", config_.intermediate_size, source.mlp);
+  return swiglu(prefix + "mlp.", config_.intermediate_size, shard_.mlp, source.mlp);
 }
 
 Status Planner::layer(const std::string& prefix, LayerType type) {
@@ -274,19 +357,19 @@ Status Planner::mtp_head() {
   source.norm_eps = config_.rms_norm_eps;
   TESSERA_RETURN_IF_ERROR(vector("mtp.pre_fc_norm_embedding.weight", hidden, source.embedding_norm));
   TESSERA_RETURN_IF_ERROR(vector("mtp.pre_fc_norm_hidden.weight", hidden, source.hidden_norm));
-  TESSERA_RETURN_IF_ERROR(matrix("mtp.fc", hidden, 2 * hidden, source.fc));
+  TESSERA_RETURN_IF_ERROR(matrix("mtp.fc", all(hidden, 2 * hidden), source.fc));
   for (int i = 0; i < config_.mtp_layers; ++i) {
     TESSERA_RETURN_IF_ERROR(layer(fmt::format("mtp.layers.{}.", i), LayerType::full_attention));
   }
   return head("mtp.norm.weight");
 }
 
-/// Where the weights that a token reads are found. Tied models read the embedding as their head.
+/// Where the weights that a token reads are found. Of one copy the embedding is read as the head.
 enum class Reading { never, every_step, by_expert };
 
-Reading reading(const PlannedBlock& block, TensorKind kind, bool tied) {
+Reading reading(const PlannedBlock& block, TensorKind kind, bool one_copy) {
   if (block.mtp) return Reading::never;
-  if (kind == TensorKind::embed) return tied ? Reading::every_step : Reading::never;
+  if (kind == TensorKind::embed) return one_copy ? Reading::every_step : Reading::never;
   return kind == TensorKind::routed_expert ? Reading::by_expert : Reading::every_step;
 }
 
@@ -310,11 +393,13 @@ size_t WeightPlan::stored_bytes() const {
 
 WeightPlan::Requantized WeightPlan::requantized() const {
   Requantized sum;
+  std::set<std::string_view> matrices;
   for_each([&](const PlannedBlock&, const Placement& p) {
     if (!p.requantize) return;
-    ++sum.matrices;
+    matrices.insert(p.name);
     sum.stored_bytes += p.stored_bytes;
   });
+  sum.matrices = static_cast<int>(matrices.size());
   return sum;
 }
 
@@ -339,7 +424,7 @@ WeightTraffic WeightPlan::traffic() const {
   WeightTraffic traffic;
   if (config.is_moe) traffic = {0, 0, config.num_experts, config.experts_per_token};
   for_each([&](const PlannedBlock& block, const Placement& p) {
-    const Reading how = reading(block, p.kind, config.tie_word_embeddings);
+    const Reading how = reading(block, p.kind, is_one_copy(*this));
     const auto bytes = static_cast<double>(p.matrix != nullptr ? bytes_of(*p.matrix) : p.stored_bytes);
     if (how == Reading::every_step) traffic.fixed_bytes += bytes;
     if (how == Reading::by_expert) traffic.routed_bytes += bytes;
@@ -350,7 +435,7 @@ WeightTraffic WeightPlan::traffic() const {
 double WeightPlan::active_weights() const {
   double every_step = 0, routed = 0;
   for_each([&](const PlannedBlock& block, const Placement& p) {
-    const Reading how = reading(block, p.kind, config.tie_word_embeddings);
+    const Reading how = reading(block, p.kind, is_one_copy(*this));
     if (how == Reading::every_step) every_step += static_cast<double>(p.weights);
     if (how == Reading::by_expert) routed += static_cast<double>(p.weights);
   });
@@ -369,10 +454,9 @@ Expected<WeightPlan> plan_weights(const Checkpoint& checkpoint, const ModelConfi
   return Planner(&checkpoint, {}, config, options).plan();
 }
 
-WeightPlan plan_dummy_weights(const ModelConfig& config, const KindFormats& formats, const PlanOptions& options) {
-  auto plan = Planner(nullptr, formats, config, options).plan();
-  TESSERA_CHECK(plan.ok());  // there is nothing that could be wrong
-  return *std::move(plan);
+Expected<WeightPlan> plan_dummy_weights(const ModelConfig& config, const KindFormats& formats,
+                                        const PlanOptions& options) {
+  return Planner(nullptr, formats, config, options).plan();
 }
 
 }  // namespace tessera::model

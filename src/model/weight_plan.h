@@ -11,30 +11,37 @@
 #include "format/checkpoint.h"
 #include "kernels/backend.h"
 #include "model/config.h"
+#include "model/shard.h"
 #include "model/tensor_kind.h"
 
 // What a model loads: one list, made from config and headers before a byte of a weight is read. The fit report adds up
 // its bytes on a backend, the loader goes through it in order, dummy weights are such a list without files, and the
-// bytes that a step reads are counted from it.
+// bytes that a step reads are counted from it. A rank of tensor parallelism has a list of its own, of its share.
 namespace tessera::model {
 
-/// A matrix or a vector that a model loads, and where the source of its block takes it.
+/// A piece of a matrix or a vector that a model loads, and where the source of its block takes it. A matrix or vector
+/// is one piece, or several, one after another: a rank has rows of q, of k and of v.
 struct Placement {
   std::string name;  // canonical: a linear module, one of fused experts' tensors, or a vector's tensor
   TensorKind kind = TensorKind::small;
   // One of the two, in PlannedBlock::source:
   format::MatrixView* matrix = nullptr;
-  std::vector<float>* vector = nullptr;
-  /// Of a matrix: as the checkpoint has it, without scales (Checkpoint::stored_matrix); `*matrix` is as it is loaded.
+  std::span<float> values;  // of a vector
+  // Which piece it is, of the matrix (a fused expert counts as one) or the vector in the checkpoint.
+  Range rows;
+  Range columns;  // of a matrix
+  /// All of a matrix, as the checkpoint has it, without scales (Checkpoint::stored_matrix); `*matrix` is the piece as
+  /// it is loaded.
   format::MatrixView stored;
   bool fused = false;       // an expert of a tensor that holds all of them
   bool requantize = false;  // to FP8, when it is loaded
-  int64_t weights = 0;
-  size_t stored_bytes = 0;  // scales of blocks included
+  int64_t weights = 0;      // of the piece
+  size_t stored_bytes = 0;  // of the piece, scales of blocks included
 };
 
 /// A block of the model as a backend will load it. `source` has its matrices' formats and sizes, and, of a checkpoint,
-/// where their bytes are; scales and the values of vectors come when it is loaded.
+/// where their bytes are, but of columns and of what is requantized: those are copied, and come when the block is
+/// loaded, as scales and the values of vectors do.
 struct PlannedBlock {
   kernels::BlockSource source;
   bool mtp = false;
@@ -56,7 +63,8 @@ struct WeightTraffic {
 };
 
 struct WeightPlan {
-  ModelConfig config;
+  ModelConfig config;  // of the whole model
+  kernels::Rank rank;
   std::vector<std::unique_ptr<PlannedBlock>> blocks;  // in the order of loading: embedding, layers, head, MTP head
 
   /// visit(block, placement) for all of it.
@@ -91,15 +99,18 @@ struct PlanOptions {
   bool with_mtp = false;
   /// BF16, F16 and F32 projections of attention, Gated DeltaNet and shared experts become FP8, a scale a row.
   bool requantize_projections = false;
+  /// Whose share it is.
+  kernels::Rank rank = {};
 };
 
 /// The list of a checkpoint; `checkpoint` must outlive it. Headers alone are read. Errors name the tensor, what was
-/// found and what was expected.
+/// found and what was expected; invalid_argument what so many ranks cannot share (make_shard, cut_columns).
 Expected<WeightPlan> plan_weights(const format::Checkpoint& checkpoint, const ModelConfig& config,
                                   const PlanOptions& options = {});
 
 /// The list of a model without a checkpoint: each matrix in the format of its kind, BF16 where none is listed, vectors
-/// in BF16.
-WeightPlan plan_dummy_weights(const ModelConfig& config, const KindFormats& formats, const PlanOptions& options = {});
+/// in BF16. invalid_argument as plan_weights.
+Expected<WeightPlan> plan_dummy_weights(const ModelConfig& config, const KindFormats& formats,
+                                        const PlanOptions& options = {});
 
 }  // namespace tessera::model

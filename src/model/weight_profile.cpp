@@ -94,7 +94,7 @@ Expected<KindFormats> configured_formats(const format::Checkpoint& checkpoint, c
                  "{}: quantization_config ({}) names no format that Tessera reads: NVFP4, MXFP4 or FP8",
                  format::printable(checkpoint.directory().string()), format::printable(quantization.method));
   }
-  const WeightPlan plan = plan_dummy_weights(config, {}, {.with_mtp = true});
+  TESSERA_ASSIGN_OR_RETURN(const WeightPlan plan, plan_dummy_weights(config, {}, {.with_mtp = true}));
   std::map<TensorKind, std::vector<const std::string*>> modules;
   plan.for_each([&](const PlannedBlock&, const Placement& p) {
     if (p.matrix != nullptr) modules[p.kind].push_back(&p.name);

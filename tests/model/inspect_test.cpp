@@ -50,7 +50,7 @@ KindFormats mixture(const std::string& name) {
 }
 
 WeightTraffic traffic_of(const ModelConfig& config, const KindFormats& formats) {
-  return plan_dummy_weights(config, formats).traffic();
+  return plan_dummy_weights(config, formats)->traffic();
 }
 
 // Gigabytes that a token reads, worked out by hand from the shapes.
@@ -75,7 +75,7 @@ TEST(WeightTraffic, AgreesWithTheBooks) {
 }
 
 TEST(WeightTraffic, CountsWeights) {
-  const auto counts = plan_dummy_weights(config_of("397b"), {}, {.with_mtp = true}).weights_by_kind();
+  const auto counts = plan_dummy_weights(config_of("397b"), {}, {.with_mtp = true})->weights_by_kind();
   EXPECT_NEAR(counts.at(TensorKind::attention), 1.573e9, 1e6);
   EXPECT_NEAR(counts.at(TensorKind::delta_net) + counts.at(TensorKind::delta_net_ab), 5.311e9, 5e6);
   EXPECT_NEAR(counts.at(TensorKind::routed_expert), 386.55e9, 1e7);
@@ -84,7 +84,7 @@ TEST(WeightTraffic, CountsWeights) {
   EXPECT_EQ(counts.at(TensorKind::lm_head), 248320 * 4096);
   EXPECT_NEAR(counts.at(TensorKind::mtp), 6.60e9, 1e7);
   EXPECT_FALSE(counts.contains(TensorKind::mlp));
-  EXPECT_NEAR(plan_dummy_weights(config_of("27b"), {}).weights_by_kind().at(TensorKind::mlp), 17.11e9, 1e7);
+  EXPECT_NEAR(plan_dummy_weights(config_of("27b"), {})->weights_by_kind().at(TensorKind::mlp), 17.11e9, 1e7);
 }
 
 TEST(WeightTraffic, CountsDistinctExperts) {
@@ -121,7 +121,7 @@ TEST(Inspect, AgreesWithTheConfig) {
       EXPECT_NEAR(found->traffic.routed_bytes, expected.routed_bytes, 512);
       double total = 0;
       double active = 0;
-      for (const auto& [kind, weights] : plan_dummy_weights(found->config, {}, {.with_mtp = true}).weights_by_kind()) {
+      for (const auto& [kind, weights] : plan_dummy_weights(found->config, {}, {.with_mtp = true})->weights_by_kind()) {
         const auto count = static_cast<double>(weights);
         if (kind == TensorKind::mtp) {
           EXPECT_NEAR(static_cast<double>(found->mtp_parameters), count, 100);

@@ -17,15 +17,16 @@ namespace tessera::model {
 class LoadedModel {
  public:
   /// On the CPU.
-  LoadedModel(const std::string& directory, kernels::Compute compute, int threads = 2, DType kv_dtype = DType::f32)
-      : pool_(threads), backend_(kernels::cpu::make_backend({compute, &pool_, &workspace_})) {
+  LoadedModel(const std::string& directory, kernels::Compute compute, int threads = 2, DType kv_dtype = DType::f32,
+              kernels::Comm* comm = nullptr, const PlanOptions& plan = {.with_mtp = true})
+      : pool_(threads), backend_(kernels::cpu::make_backend({compute, &pool_, &workspace_, comm})) {
     if (compute == kernels::Compute::bf16 && kv_dtype == DType::f32) kv_dtype = DType::bf16;
-    load(directory, kv_dtype);
+    load(directory, kv_dtype, plan);
   }
   /// On any backend.
   LoadedModel(const std::string& directory, std::unique_ptr<kernels::Backend> backend, DType kv_dtype = DType::bf16)
       : pool_(1), backend_(std::move(backend)) {
-    load(directory, kv_dtype);
+    load(directory, kv_dtype, {.with_mtp = true});
   }
 
   Model& operator*() { return *model_; }
@@ -54,14 +55,15 @@ class LoadedModel {
  private:
   static constexpr int64_t kTokensMax = 512;
 
-  void load(const std::string& directory, DType kv_dtype) {
+  void load(const std::string& directory, DType kv_dtype, PlanOptions plan) {
+    plan.rank = backend_->rank();
     auto checkpoint = format::Checkpoint::open(directory);
     EXPECT_TRUE(checkpoint.ok()) << checkpoint.status().message();
     auto text = checkpoint->read_text("config.json");
     EXPECT_TRUE(text.ok() && *text) << "config.json";
     auto config = parse_config(**text, "config.json");
     EXPECT_TRUE(config.ok()) << config.status().message();
-    auto loaded = Model::load(*checkpoint, *config, *backend_, {.plan = {.with_mtp = true}});
+    auto loaded = Model::load(*checkpoint, *config, *backend_, {.plan = plan});
     EXPECT_TRUE(loaded.ok()) << loaded.status().message();
     model_ = std::move(*loaded);
     auto sequence = LoneSequence::create(*model_, kv_dtype, kTokensMax, kTokensMax, model_->has_mtp());

@@ -101,7 +101,7 @@ TEST(Loading, TakesWhatThePlanSays) {
     }
     const auto backend = gpu();
     const KindFormats formats = {{TensorKind::routed_expert, WeightFormat::nvfp4}};
-    const size_t planned = plan_dummy_weights(*config, formats).placed_bytes(*backend);
+    const size_t planned = plan_dummy_weights(*config, formats)->placed_bytes(*backend);
     const auto model = Model::dummy(*config, formats, *backend);
     ASSERT_TRUE(model.ok()) << model.status().message();
     EXPECT_EQ(backend->weight_bytes(), planned);

@@ -28,7 +28,7 @@ std::vector<std::string> lines_of(const WeightPlan& plan) {
   std::vector<std::string> lines;
   for (const auto& block : plan.blocks) {
     for (const Placement& p : block->placements) {
-      lines.push_back(p.vector != nullptr ? fmt::format("{} {}", p.name, p.vector->size())
+      lines.push_back(p.matrix == nullptr ? fmt::format("{} {}", p.name, p.values.size())
                                           : fmt::format("{} {} [{}, {}]", p.name, format::name(p.matrix->format),
                                                         p.matrix->rows, p.matrix->cols));
     }
@@ -49,11 +49,11 @@ TEST(WeightPlan, OfACheckpointAndWithoutOneAreTheSameList) {
     for (const bool with_mtp : {true, false}) {
       const auto plan = plan_weights(checkpoint, *config, {.with_mtp = with_mtp});
       ASSERT_TRUE(plan.ok()) << plan.status().message();
-      const WeightPlan dummy = plan_dummy_weights(*config, formats, {.with_mtp = with_mtp});
+      const WeightPlan dummy = *plan_dummy_weights(*config, formats, {.with_mtp = with_mtp});
       EXPECT_EQ(lines_of(*plan), lines_of(dummy));
       EXPECT_EQ(plan->stored_bytes(), dummy.stored_bytes());
       EXPECT_EQ(plan->traffic().bytes_per_step(8), dummy.traffic().bytes_per_step(8));
-      EXPECT_EQ(plan->traffic().bytes_per_step(8), plan_dummy_weights(*config, formats).traffic().bytes_per_step(8));
+      EXPECT_EQ(plan->traffic().bytes_per_step(8), plan_dummy_weights(*config, formats)->traffic().bytes_per_step(8));
       EXPECT_EQ(plan->blocks.back()->mtp, with_mtp);
     }
   }

@@ -53,7 +53,7 @@ TEST(WeightProfile, EveryMixtureLoadsAndIsReadBackFromItsConfig) {
         ASSERT_TRUE(told.ok()) << told.status().message();
         const auto stored = plan_weights(test::open(directory / "model"), *config);
         ASSERT_TRUE(stored.ok()) << stored.status().message();
-        const WeightPlan made_up = plan_dummy_weights(*config, *told);
+        const WeightPlan made_up = *plan_dummy_weights(*config, *told);
         EXPECT_EQ(made_up.stored_bytes(), stored->stored_bytes());
         EXPECT_EQ(profile_name(made_up), profile_name(*stored));
       }
@@ -63,14 +63,14 @@ TEST(WeightProfile, EveryMixtureLoadsAndIsReadBackFromItsConfig) {
 
 TEST(WeightProfile, HasAName) {
   const auto config = synth_config(test::small_shape());
-  const auto name_of = [&](const KindFormats& formats) { return profile_name(plan_dummy_weights(*config, formats)); };
+  const auto name_of = [&](const KindFormats& formats) { return profile_name(*plan_dummy_weights(*config, formats)); };
   EXPECT_EQ(name_of(*profile_formats("p1")), "P1");
   EXPECT_EQ(name_of(*profile_formats("v2")), "V2");
   EXPECT_EQ(name_of(*profile_formats("p6")), "P6");
   EXPECT_EQ(name_of({}), "BF16");
   EXPECT_EQ(name_of({{TensorKind::routed_expert, WeightFormat::mxfp4}}), "mixed");
   EXPECT_THAT(profile_formats("p9").status().message(), HasSubstr("p1, v2, p6"));
-  const WeightPlan v2 = plan_dummy_weights(*config, *profile_formats("p1"), {.requantize_projections = true});
+  const WeightPlan v2 = *plan_dummy_weights(*config, *profile_formats("p1"), {.requantize_projections = true});
   EXPECT_EQ(profile_name(v2), "V2");
 }
 

@@ -52,6 +52,7 @@ struct CpuMoe final : MoeBlock {
 
 struct CpuEmbedding final : Embedding {
   Weight table, lm_head;
+  int64_t head_first = 0;
 
   [[nodiscard]] const Weight& head() const { return lm_head.empty() ? table : lm_head; }
 };
@@ -90,9 +91,10 @@ struct CpuPass final : Pass {
 
 class CpuBackend final : public kernels::Backend {
  public:
-  explicit CpuBackend(const Context& context) : context_(context) {}
+  explicit CpuBackend(const Context& context) : context_(context) { context_.comm = comm_of_many(context.comm); }
 
   [[nodiscard]] std::string_view name() const override { return "cpu"; }
+  [[nodiscard]] Rank rank() const override { return context_.comm == nullptr ? Rank{} : context_.comm->rank(); }
 
   Expected<std::unique_ptr<AttentionBlock>> load(const AttentionSource& source) override;
   Expected<std::unique_ptr<DeltaNetBlock>> load(const DeltaNetSource& source) override;
@@ -133,7 +135,8 @@ class CpuBackend final : public kernels::Backend {
  private:
   Status pack(const MatrixSource& source, Weight& weight);
   Status pack(const SwigluSource& source, SwigluWeights& weights);
-  float* take_normed(Workspace::Frame& frame, CpuPass& pass, const std::vector<float>& norm, float eps) const;
+  Expected<const float*> take_normed(Workspace::Frame& frame, CpuPass& pass, const std::vector<float>& norm,
+                                     float eps) const;
   void project(const float* x, int64_t rows, int64_t cols, std::span<const LinearOutput> outputs) const;
   void write_delta(CpuPass& pass, const Weight& weight, const float* x) const;
 
@@ -237,6 +240,7 @@ Expected<std::unique_ptr<Embedding>> CpuBackend::load(const EmbeddingSource& sou
   auto embedding = std::make_unique<CpuEmbedding>();
   TESSERA_RETURN_IF_ERROR(pack(source.table, embedding->table));
   if (!source.lm_head.parts.empty()) TESSERA_RETURN_IF_ERROR(pack(source.lm_head, embedding->lm_head));
+  embedding->head_first = source.head_first;
   return std::unique_ptr<Embedding>(std::move(embedding));
 }
 
@@ -276,9 +280,14 @@ Status CpuBackend::embed(Pass& pass, const Embedding& embedding) {
   return {};
 }
 
-/// norm(residual + delta), [rows, hidden].
-float* CpuBackend::take_normed(Workspace::Frame& frame, CpuPass& pass, const std::vector<float>& norm,
-                               float eps) const {
+/// norm(residual + delta), [rows, hidden]. The delta is of all ranks.
+Expected<const float*> CpuBackend::take_normed(Workspace::Frame& frame, CpuPass& pass, const std::vector<float>& norm,
+                                               float eps) const {
+  if (context_.comm != nullptr && pass.has_delta) {
+    const int64_t hidden = pass.shape.hidden;
+    const CommRows delta{.data = pass.delta.data(), .rows = pass.rows(), .columns = hidden, .stride = hidden};
+    TESSERA_RETURN_IF_ERROR(context_.comm->all_reduce(delta, /*round=*/context_.compute == Compute::bf16));
+  }
   auto* normed = frame.take<float>(static_cast<size_t>(pass.rows() * pass.shape.hidden));
   add_norm(context_, {.residual = pass.residual.data(),
                       .delta = pass.has_delta ? pass.delta.data() : nullptr,
@@ -308,7 +317,7 @@ Status CpuBackend::attention(Pass& pass, const AttentionBlock& block, int layer)
   const int64_t queries = int64_t{w.shape.heads} * w.shape.head_dim;
   const int64_t keys = int64_t{w.shape.kv_heads} * w.shape.head_dim;
   Workspace::Frame frame(*context_.workspace);
-  const float* normed = take_normed(frame, p, w.input_norm, w.shape.norm_eps);
+  TESSERA_ASSIGN_OR_RETURN(const float* normed, take_normed(frame, p, w.input_norm, w.shape.norm_eps));
   auto* query_gate = frame.take<float>(static_cast<size_t>(rows * 2 * queries));
   auto* key = frame.take<float>(static_cast<size_t>(rows * keys));
   auto* value = frame.take<float>(static_cast<size_t>(rows * keys));
@@ -337,7 +346,7 @@ Status CpuBackend::delta_net(Pass& pass, const DeltaNetBlock& block, int layer) 
   const auto& w = static_cast<const CpuDeltaNet&>(block);
   const int64_t rows = p.rows(), heads = w.shape.value_heads, values = heads * w.shape.value_dim;
   Workspace::Frame frame(*context_.workspace);
-  const float* normed = take_normed(frame, p, w.input_norm, w.shape.norm_eps);
+  TESSERA_ASSIGN_OR_RETURN(const float* normed, take_normed(frame, p, w.input_norm, w.shape.norm_eps));
   auto* qkv = frame.take<float>(static_cast<size_t>(rows * w.shape.channels()));
   auto* z = frame.take<float>(static_cast<size_t>(rows * values));
   auto* b = frame.take<float>(static_cast<size_t>(rows * heads));
@@ -368,7 +377,7 @@ Status CpuBackend::mlp(Pass& pass, const MlpBlock& block) {
   auto& p = static_cast<CpuPass&>(pass);
   const auto& w = static_cast<const CpuMlp&>(block);
   Workspace::Frame frame(*context_.workspace);
-  const float* normed = take_normed(frame, p, w.norm, w.norm_eps);
+  TESSERA_ASSIGN_OR_RETURN(const float* normed, take_normed(frame, p, w.norm, w.norm_eps));
   kernels::mlp(context_, {.x = normed, .rows = p.rows(), .hidden = w.hidden, .weights = &w.mlp, .out = p.delta.data()});
   p.has_delta = true;
   return {};
@@ -378,7 +387,7 @@ Status CpuBackend::moe(Pass& pass, const MoeBlock& block) {
   auto& p = static_cast<CpuPass&>(pass);
   const auto& w = static_cast<const CpuMoe&>(block);
   Workspace::Frame frame(*context_.workspace);
-  const float* normed = take_normed(frame, p, w.norm, w.norm_eps);
+  TESSERA_ASSIGN_OR_RETURN(const float* normed, take_normed(frame, p, w.norm, w.norm_eps));
   kernels::moe(context_, {.x = normed,
                           .rows = p.rows(),
                           .hidden = w.hidden,
@@ -396,20 +405,25 @@ Status CpuBackend::head(Pass& pass, const Head& head, const Embedding& embedding
   auto& p = static_cast<CpuPass&>(pass);
   const auto& w = static_cast<const CpuHead&>(head);
   Workspace::Frame frame(*context_.workspace);
-  const float* normed = take_normed(frame, p, w.norm, w.norm_eps);
+  TESSERA_ASSIGN_OR_RETURN(const float* normed, take_normed(frame, p, w.norm, w.norm_eps));
   if (p.shape.keeps_hidden) {
     std::memcpy(p.hidden.data(), normed, static_cast<size_t>(p.rows() * p.shape.hidden) * sizeof(float));
   }
-  const LinearOutput output{
-      .weight = &static_cast<const CpuEmbedding&>(embedding).head(), .out = p.logits.data(), .stride = p.shape.vocab};
   if (p.logit_rows.empty()) return {};
+  const auto& vocabulary = static_cast<const CpuEmbedding&>(embedding);
+  const LinearOutput output{
+      .weight = &vocabulary.head(), .out = p.logits.data() + vocabulary.head_first, .stride = p.shape.vocab};
   linear(context_, {.x = normed,
                     .x_stride = p.shape.hidden,
                     .rows = static_cast<int64_t>(p.logit_rows.size()),
                     .row_index = p.logit_rows,
                     .outputs = {&output, 1},
                     .round_output = false});
-  return {};
+  if (context_.comm == nullptr) return {};
+  return context_.comm->all_gather({.data = p.logits.data(),
+                                    .rows = static_cast<int64_t>(p.logit_rows.size()),
+                                    .columns = p.shape.vocab,
+                                    .stride = p.shape.vocab});
 }
 
 Status CpuBackend::mtp_input(Pass& pass, const MtpInput& input, const Embedding& embedding) {

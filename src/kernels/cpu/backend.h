@@ -8,7 +8,7 @@
 
 namespace tessera::kernels::cpu {
 
-/// The reference backend and the embedded default: every operation, on any machine. `context`'s pool and workspace must
+/// The reference backend and the embedded default: every operation, on any machine. What `context` points to must
 /// outlive it; one thread at a time uses it.
 std::unique_ptr<kernels::Backend> make_backend(const Context& context);
 

@@ -42,9 +42,12 @@ struct Projection {
 class CudaBackend : public kernels::Backend {
  public:
   CudaBackend(CudaBackendOptions options, const plan::DeviceFacts& facts, Uploader uploader)
-      : options_(std::move(options)), facts_(facts), uploader_(std::move(uploader)) {}
+      : options_(std::move(options)), facts_(facts), uploader_(std::move(uploader)) {
+    options_.comm = comm_of_many(options_.comm);
+  }
 
   [[nodiscard]] std::string_view name() const override { return "cuda"; }
+  [[nodiscard]] Rank rank() const override { return options_.comm == nullptr ? Rank{} : options_.comm->rank(); }
 
   Expected<std::unique_ptr<AttentionBlock>> load(const AttentionSource& s) override {
     return load_as<AttentionBlock>(s);
@@ -91,7 +94,7 @@ class CudaBackend : public kernels::Backend {
     return std::unique_ptr<Base>(std::move(block));
   }
   DenseArgs rows_of(const Pass& pass, int64_t depth) const;
-  DenseArgs normed_rows(Pass& pass, const DeviceBuffer& norm, float eps) const;
+  Expected<DenseArgs> normed_rows(Pass& pass, const DeviceBuffer& norm, float eps) const;
   Status multiply(Pass& pass, DenseArgs& args) const;
   Status project(Pass& pass, const DeviceBuffer& norm, float eps, std::span<const Projection> projections) const;
   Status write_delta(Pass& pass, const DeviceMatrix& weight, const uint16_t* x) const;
@@ -170,9 +173,19 @@ DenseArgs CudaBackend::rows_of(const Pass& pass, int64_t depth) const {
   return args;
 }
 
-/// norm(residual + delta) as the rows of a product. The sum goes to the other buffer, which is the residual from then
-/// on: blocks of one launch read the one while a block of it writes the other.
-DenseArgs CudaBackend::normed_rows(Pass& pass, const DeviceBuffer& norm, float eps) const {
+/// norm(residual + delta) as the rows of a product; the delta is of all ranks. The sum goes to the other buffer, which
+/// is the residual from then on: blocks of one launch read the one while a block of it writes the other.
+Expected<DenseArgs> CudaBackend::normed_rows(Pass& pass, const DeviceBuffer& norm, float eps) const {
+  if (options_.comm != nullptr && pass.has_delta) {
+    const CommRows delta{.data = pass.delta.memory.get(),
+                         .dtype = DType::bf16,
+                         .rows = pass.tables.rows_max,
+                         .columns = pass.shape.hidden,
+                         .stride = pass.shape.hidden,
+                         .live_rows = &pass.tables.counts->rows,
+                         .queue = &pass.queue};
+    TESSERA_RETURN_IF_ERROR(options_.comm->all_reduce(delta, /*round=*/true));
+  }
   DenseArgs args = rows_of(pass, pass.shape.hidden);
   args.norm.residual = pass.residual[pass.current].as<uint16_t>();
   args.norm.weight = norm.as<float>();
@@ -194,7 +207,7 @@ Status CudaBackend::multiply(Pass& pass, DenseArgs& args) const {
 /// Products of norm(residual + delta).
 Status CudaBackend::project(Pass& pass, const DeviceBuffer& norm, float eps,
                             std::span<const Projection> projections) const {
-  DenseArgs args = normed_rows(pass, norm, eps);
+  TESSERA_ASSIGN_OR_RETURN(DenseArgs args, normed_rows(pass, norm, eps));
   for (const auto& [matrix, out] : projections) {
     args.matrices[args.count++] = matrix->product(Epilogue::bf16, out.data, out.stride);
   }
@@ -300,7 +313,7 @@ Status CudaBackend::mlp(kernels::Pass& pass, const MlpBlock& block) {
   const auto& w = static_cast<const CudaMlp&>(block);
   Arena::Frame frame(p.arena);
   TESSERA_ASSIGN_OR_RETURN(const Columns gated, take_columns(frame, p, w.mlp.inner));
-  DenseArgs args = normed_rows(p, w.norm, w.norm_eps);
+  TESSERA_ASSIGN_OR_RETURN(DenseArgs args, normed_rows(p, w.norm, w.norm_eps));
   args.matrices[args.count++] = w.mlp.gate_up.product(Epilogue::swiglu, gated.data, gated.stride);
   TESSERA_RETURN_IF_ERROR(multiply(p, args));
   p.has_delta = true;
@@ -315,7 +328,7 @@ Status CudaBackend::moe(kernels::Pass& pass, const MoeBlock& block) {
   TESSERA_ASSIGN_OR_RETURN(auto* const normed, frame.take<uint16_t>(rows * w.hidden));
   TESSERA_ASSIGN_OR_RETURN(auto* const logits, frame.take<float>(rows * logits_stride));
   // The router, the shared expert's gate, and its gate_up, which needs no routing, in one launch.
-  DenseArgs args = normed_rows(p, w.norm, w.norm_eps);
+  TESSERA_ASSIGN_OR_RETURN(DenseArgs args, normed_rows(p, w.norm, w.norm_eps));
   args.norm.normed_out = normed;
   args.matrices[args.count++] = w.router.product(Epilogue::f32, logits, logits_stride);
   uint16_t* shared_rows = nullptr;
@@ -371,14 +384,15 @@ Status CudaBackend::count_experts(const Pass& pass, const std::byte* first_slots
 Status CudaBackend::head(kernels::Pass& pass, const Head& head, const Embedding& embedding) {
   Pass& p = of(pass);
   const auto& w = static_cast<const CudaHead&>(head);
-  const DeviceMatrix& matrix = static_cast<const CudaEmbedding&>(embedding).head();
+  const auto& vocabulary = static_cast<const CudaEmbedding&>(embedding);
   Arena::Frame frame(p.arena);
   uint16_t* normed = p.hidden.as<uint16_t>();
   if (!p.shape.keeps_hidden) {
     TESSERA_ASSIGN_OR_RETURN(normed, frame.take<uint16_t>(p.tables.rows_max * p.shape.hidden));
   }
+  TESSERA_ASSIGN_OR_RETURN(const DenseArgs rows, normed_rows(p, w.norm, w.norm_eps));
   AddNormArgs norm;
-  norm.norm = normed_rows(p, w.norm, w.norm_eps).norm;
+  norm.norm = rows.norm;
   norm.norm.normed_out = normed;
   norm.hidden = static_cast<int32_t>(p.shape.hidden);
   norm.live_rows = &p.tables.counts->rows;
@@ -392,8 +406,16 @@ Status CudaBackend::head(kernels::Pass& pass, const Head& head, const Embedding&
   args.row_index = p.tables.logit_rows;
   args.live_rows = &p.tables.counts->logit_rows;
   args.rows_max = p.tables.logit_rows_max;
-  args.matrices[args.count++] = matrix.product(Epilogue::f32, p.logits.as<float>(), p.shape.vocab);
-  return multiply(p, args);
+  float* const own_logits = p.logits.as<float>() + vocabulary.head_first;
+  args.matrices[args.count++] = vocabulary.head().product(Epilogue::f32, own_logits, p.shape.vocab);
+  TESSERA_RETURN_IF_ERROR(multiply(p, args));
+  if (options_.comm == nullptr) return {};
+  return options_.comm->all_gather({.data = p.logits.memory.get(),
+                                    .rows = p.tables.logit_rows_max,
+                                    .columns = p.shape.vocab,
+                                    .stride = p.shape.vocab,
+                                    .live_rows = &p.tables.counts->logit_rows,
+                                    .queue = &p.queue});
 }
 
 Status CudaBackend::mtp_input(kernels::Pass& pass, const MtpInput& input, const Embedding& embedding) {

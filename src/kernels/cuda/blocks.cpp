@@ -80,6 +80,7 @@ Expected<std::unique_ptr<CudaEmbedding>> load_block(Uploader& uploader, const Em
   if (!source.lm_head.parts.empty()) {
     TESSERA_ASSIGN_OR_RETURN(block->lm_head, uploader.matrix(source.lm_head));
   }
+  block->head_first = source.head_first;
   return block;
 }
 

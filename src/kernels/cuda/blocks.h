@@ -48,6 +48,7 @@ struct CudaMoe final : MoeBlock {
 struct CudaEmbedding final : Embedding {
   DeviceMatrix table;
   std::optional<DeviceMatrix> lm_head;  // none: the table, tied
+  int64_t head_first = 0;               // id of the head's first row
 
   [[nodiscard]] const DeviceMatrix& head() const { return lm_head ? *lm_head : table; }
 };

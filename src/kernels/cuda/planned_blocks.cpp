@@ -112,6 +112,7 @@ Expected<std::unique_ptr<CudaEmbedding>> plan_block(const EmbeddingSource& sourc
   auto block = std::make_unique<CudaEmbedding>();
   TESSERA_RETURN_IF_ERROR(plan_to(source.table, block->table));
   if (!source.lm_head.parts.empty()) TESSERA_RETURN_IF_ERROR(plan_to(source.lm_head, block->lm_head.emplace()));
+  block->head_first = source.head_first;
   return block;
 }
 
