@@ -45,7 +45,8 @@ Status check_memory(const OpenedModel& opened, const LoneModelOptions& options, 
                     DType kv_dtype, const engine::Device& device, const kernels::Backend& backend) {
   const size_t weights = plan.placed_bytes(backend), staging = plan.staging_bytes(backend);
   const auto blocks = static_cast<size_t>(kernels::blocks_for(options.tokens_max));
-  const auto cache = backend.cache_bytes(model::cache_shape(opened.config, kv_dtype, /*with_mtp=*/false));
+  const auto cache =
+      backend.cache_bytes(model::cache_shape(opened.config, kv_dtype, /*with_mtp=*/false, backend.rank()));
   const size_t sequence = blocks * cache.kv_block + cache.state_slot;
   const size_t logits = static_cast<size_t>(options.rows_max * opened.config.vocab_size) * sizeof(float);
   TESSERA_ASSIGN_OR_RETURN(const size_t available, engine::available_bytes(device, options.gpu_memory_utilization));

@@ -96,7 +96,8 @@ Expected<FitReport> plan_memory(const OpenedEngine& opened, const Settings& sett
   input.weight_bytes = weights.placed_bytes(backend);
   input.staging_bytes = weights.staging_bytes(backend);
   input.kv_dtype = opened.kv_dtype;
-  input.cache_bytes = backend.cache_bytes(model::cache_shape(opened.config(), opened.kv_dtype, /*with_mtp=*/false));
+  input.cache_bytes = backend.cache_bytes(
+      model::cache_shape(opened.config(), opened.kv_dtype, /*with_mtp=*/false, settings.plan.rank));
   input.max_model_len = options.max_model_len;
   input.max_num_seqs = options.max_num_seqs;
   input.max_num_batched_tokens = options.max_num_batched_tokens;

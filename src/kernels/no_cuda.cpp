@@ -11,7 +11,8 @@ Expected<std::unique_ptr<Backend>> make_cuda_backend(const CudaBackendOptions& /
 }
 
 Expected<std::unique_ptr<Backend>> make_planning_backend(const plan::DeviceFacts& /*gpu*/, plan::TuningCache /*tuning*/,
-                                                         std::vector<PlannedOperation>& /*operations*/) {
+                                                         std::vector<PlannedOperation>& /*operations*/,
+                                                         Comm* /*comm*/) {
   return error(
       StatusCode::unsupported,
       "built without CUDA, so there are no GPU kernels to plan with; configure with -DTESSERA_CUDA=ON (CUDA 13 "

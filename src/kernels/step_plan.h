@@ -33,8 +33,10 @@ struct PlannedOperation {
 
 /// The CUDA backend with every launch written down in its place: its blocks, the functions that it calls, its choices
 /// of kernels, tiles and grids. Nothing is allocated and no weight is looked at. Calls add to `operations`, which must
-/// outlive it. unsupported: built without CUDA.
+/// outlive it. comm: of the rank whose steps are planned, called with rows that have no memory. unsupported: built
+/// without CUDA.
 Expected<std::unique_ptr<Backend>> make_planning_backend(const plan::DeviceFacts& gpu, plan::TuningCache tuning,
-                                                         std::vector<PlannedOperation>& operations);
+                                                         std::vector<PlannedOperation>& operations,
+                                                         Comm* comm = nullptr);
 
 }  // namespace tessera::kernels

@@ -10,6 +10,7 @@
 #include <random>
 
 #include "checkpoint_files.h"
+#include "kernels/step_plan.h"
 #include "loaded_model.h"
 #include "model/cpu_runner.h"
 #include "thread_ranks.h"
@@ -309,6 +310,78 @@ TEST(RankCalls, AreASumBehindEachBlockAndOneOfLogits) {
   });
   EXPECT_EQ(ranks.sums(), 2 * shape.num_hidden_layers);
   EXPECT_EQ(ranks.gathers(), 1);
+}
+
+// ---- on a GPU that need not be there ----
+
+/// A rank without others, for what never runs.
+struct LoneEnd final : kernels::Comm {
+  explicit LoneEnd(kernels::Rank r) : own(r) {}
+  [[nodiscard]] kernels::Rank rank() const override { return own; }
+  Status all_reduce(const kernels::CommRows& rows, bool round) override {
+    EXPECT_TRUE(round && rows.dtype == DType::bf16 && rows.queue != nullptr && rows.live_rows != nullptr);
+    ++sums;
+    return {};
+  }
+  Status all_gather(const kernels::CommRows& rows) override {
+    EXPECT_TRUE(rows.dtype == DType::f32 && rows.queue != nullptr && rows.live_rows != nullptr);
+    ++gathers;
+    return {};
+  }
+
+  kernels::Rank own;
+  int sums = 0, gathers = 0;
+};
+
+void plan_step(const Model& model, int32_t rows, RowClass row_class) {
+  const bool prefill = row_class == RowClass::prefill;
+  const int32_t sequences = prefill ? 1 : rows;
+  const auto cache = *model.make_cache(DType::bf16, /*blocks=*/64, sequences, /*with_mtp=*/false);
+  const auto pass = *model.make_pass({.rows_max = rows,
+                                      .sequences_max = sequences,
+                                      .logit_rows_max = sequences,
+                                      .state_slots = sequences,
+                                      .sequence_blocks_max = 64});
+  std::vector<kernels::SequenceRows> all(static_cast<size_t>(sequences));
+  std::vector<int32_t> logit_rows;
+  for (int32_t i = 0; i < sequences; ++i) {
+    all[static_cast<size_t>(i)] = {
+        .first_row = i, .rows = prefill ? rows : 1, .row_class = row_class, .state_slot = i, .block_table = {}};
+    logit_rows.push_back(prefill ? rows - 1 : i);
+  }
+  const std::vector<int32_t> tokens(static_cast<size_t>(rows));
+  Status status = model.backend().begin(*pass, *cache, {.tokens = tokens, .sequences = all}, logit_rows);
+  EXPECT_TRUE(status.ok()) << status.message();
+  status = model.forward(*pass);
+  EXPECT_TRUE(status.ok()) << status.message();
+}
+
+/// There are kernels for the shapes of shares; the delta is asked for once a block, the logits once.
+TEST(RankPlans, SharesOfReleasedShapesHaveKernels) {
+  for (const char* name : {"397b", "122b", "35b", "27b"}) {
+    SynthShape shape = *synth_preset(name);
+    shape.num_hidden_layers = 4;
+    const ModelConfig config = *synth_config(shape);
+    const KindFormats formats = {{TensorKind::routed_expert, WeightFormat::nvfp4},
+                                 {TensorKind::mlp, WeightFormat::nvfp4},
+                                 {TensorKind::attention, WeightFormat::fp8_e4m3}};
+    for (const char* gpu : {"h200", "rtx-pro-6000"}) {
+      for (const int world : {1, 2, 4, 8}) {
+        SCOPED_TRACE(fmt::format("{} on {}, {} ranks", name, gpu, world));
+        LoneEnd comm({world - 1, world});
+        std::vector<kernels::PlannedOperation> operations;
+        const auto backend = kernels::make_planning_backend(*plan::find_device(gpu), {}, operations, &comm);
+        if (!backend.ok()) GTEST_SKIP() << "built without CUDA";
+        const auto model = Model::dummy(config, formats, **backend, {.rank = comm.own});
+        ASSERT_TRUE(model.ok()) << model.status().message();
+        int steps = 0;
+        for (const int32_t rows : {1, 8, 64}) plan_step(**model, rows, RowClass::decode), ++steps;
+        for (const int32_t rows : {64, 512}) plan_step(**model, rows, RowClass::prefill), ++steps;
+        EXPECT_EQ(comm.sums, world == 1 ? 0 : steps * 2 * config.num_layers());
+        EXPECT_EQ(comm.gathers, world == 1 ? 0 : steps);
+      }
+    }
+  }
 }
 
 }  // namespace

@@ -601,9 +601,9 @@ Expected<std::unique_ptr<Backend>> make_cuda_backend(const CudaBackendOptions& o
 }
 
 Expected<std::unique_ptr<Backend>> make_planning_backend(const plan::DeviceFacts& gpu, plan::TuningCache tuning,
-                                                         std::vector<PlannedOperation>& operations) {
-  return std::unique_ptr<Backend>(
-      std::make_unique<cuda::PlanningBackend>(CudaBackendOptions{.tuning = std::move(tuning)}, gpu, operations));
+                                                         std::vector<PlannedOperation>& operations, Comm* comm) {
+  CudaBackendOptions options{.tuning = std::move(tuning), .comm = comm};
+  return std::unique_ptr<Backend>(std::make_unique<cuda::PlanningBackend>(std::move(options), gpu, operations));
 }
 
 }  // namespace tessera::kernels
