@@ -79,7 +79,7 @@ Expected<Shard> make_shard(const ModelConfig& config, kernels::Rank rank) {
 Expected<format::MatrixView> ColumnCuts::cut(const format::MatrixView& view, const Range& columns) {
   constexpr int64_t kChunkRows = 64;
   if (columns == whole(view.cols)) return view;
-  const int64_t unit = cut_columns(view.format), group = format::group_size(view.format);
+  const int64_t unit = column_unit(view.format), group = format::group_size(view.format);
   TESSERA_CHECK(columns.begin % unit == 0 && columns.end % unit == 0 && columns.end <= view.cols);
   const auto element_bytes = [&](int64_t cols) { return format::row_bytes(view.format, cols); };
   const auto scale_bytes = [&](int64_t cols) { return group == 0 ? 0 : static_cast<size_t>(cols / group); };

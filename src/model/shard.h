@@ -50,14 +50,14 @@ Expected<Shard> make_shard(const ModelConfig& config, kernels::Rank rank);
 
 /// A cut along K lies between groups of so many columns: no block scale is cut, nor the 16 columns that a backend's
 /// products take at a time.
-constexpr int64_t cut_columns(format::WeightFormat format) {
+constexpr int64_t column_unit(format::WeightFormat format) {
   return format::group_size(format) > 16 ? format::group_size(format) : 16;
 }
 
 /// Columns of matrices, copied together: a view has whole rows.
 class ColumnCuts {
  public:
-  /// Columns `columns` of `view`, at multiples of cut_columns(); all of them: the view itself. Good until clear().
+  /// Columns `columns` of `view`, at multiples of column_unit(); all of them: the view itself. Good until clear().
   /// unavailable: a file has become shorter, or cannot be read.
   Expected<format::MatrixView> cut(const format::MatrixView& view, const Range& columns);
   void clear() { copies_.clear(); }

@@ -119,7 +119,7 @@ class Planner {
 /// Notes the pieces of a matrix that this rank has: one for each range of rows.
 Status Planner::place(const std::string& name, const MatrixView& stored, bool fused, const Cut& cut,
                       std::span<MatrixView> parts) {
-  const int64_t unit = cut_columns(stored.format);
+  const int64_t unit = column_unit(stored.format);
   if (cut.columns != whole(cut.cols) && (cut.columns.begin % unit != 0 || cut.columns.end % unit != 0)) {
     return error(StatusCode::invalid_argument,
                  "{} has {} columns in {}, of which rank {} of {} would have {} to {}: expected a cut at multiples of "

@@ -104,7 +104,7 @@ struct PlanOptions {
 };
 
 /// The list of a checkpoint; `checkpoint` must outlive it. Headers alone are read. Errors name the tensor, what was
-/// found and what was expected; invalid_argument what so many ranks cannot share (make_shard, cut_columns).
+/// found and what was expected; invalid_argument what so many ranks cannot share (make_shard, column_unit).
 Expected<WeightPlan> plan_weights(const format::Checkpoint& checkpoint, const ModelConfig& config,
                                   const PlanOptions& options = {});
 

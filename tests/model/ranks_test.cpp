@@ -303,13 +303,16 @@ TEST(RankCalls, AreASumBehindEachBlockAndOneOfLogits) {
   const test::TempDirectory directory;
   const SynthShape shape = shape_for(2, /*is_moe=*/true);
   test::synthesize(directory / "model", {.shape = shape});
-  ThreadRanks ranks(2);
-  ranks.run([&](int rank) {
-    LoadedModel share((directory / "model").string(), Compute::bf16, 1, DType::bf16, &ranks.comm(rank));
-    share.step(random_tokens(5, share.vocab()), 0, RowClass::prefill);
-  });
-  EXPECT_EQ(ranks.sums(), 2 * shape.num_hidden_layers);
-  EXPECT_EQ(ranks.gathers(), 1);
+  for (const Compute compute : {Compute::bf16, Compute::f32}) {
+    ThreadRanks ranks(2);
+    ranks.run([&](int rank) {
+      LoadedModel share((directory / "model").string(), compute, 1, DType::f32, &ranks.comm(rank));
+      share.step(random_tokens(5, share.vocab()), 0, RowClass::prefill);
+    });
+    EXPECT_EQ(ranks.sums(), 2 * shape.num_hidden_layers);
+    EXPECT_EQ(ranks.rounded(), compute == Compute::bf16 ? ranks.sums() : 0);
+    EXPECT_EQ(ranks.gathers(), 1);
+  }
 }
 
 // ---- on a GPU that need not be there ----

@@ -46,6 +46,7 @@ class ThreadRanks {
   [[nodiscard]] int world() const { return static_cast<int>(ends_.size()); }
   kernels::Comm& comm(int rank) { return *ends_[static_cast<size_t>(rank)]; }
   [[nodiscard]] int sums() const { return sums_; }        // calls of rank 0
+  [[nodiscard]] int rounded() const { return rounded_; }  // those of them that were to be rounded
   [[nodiscard]] int gathers() const { return gathers_; }  // calls of rank 0
   /// A fault: this rank's part is left out of all sums.
   int dropped = -1;
@@ -64,6 +65,7 @@ class ThreadRanks {
     [[nodiscard]] kernels::Rank rank() const override { return {index_, ranks_.world()}; }
     Status all_reduce(const kernels::CommRows& rows, bool round) override {
       if (index_ == 0) ++ranks_.sums_;
+      if (index_ == 0 && round) ++ranks_.rounded_;
       return ranks_.all_reduce(index_, rows, round);
     }
     Status all_gather(const kernels::CommRows& rows) override {
@@ -133,7 +135,7 @@ class ThreadRanks {
   std::shared_ptr<Memory> memory_;
   std::vector<std::unique_ptr<End>> ends_;
   std::vector<std::vector<float>> sent_;  // by rank
-  std::atomic<int> sums_{0}, gathers_{0};
+  std::atomic<int> sums_{0}, rounded_{0}, gathers_{0};
   std::mutex mutex_;
   std::condition_variable all_here_;
   int here_ = 0;
