@@ -1,6 +1,7 @@
 #include "cli/answer.h"
 
 #include "cli/console.h"
+#include "text/dialect/dialect.h"
 
 namespace tessera::cli {
 namespace {
@@ -49,7 +50,7 @@ void AnswerView::open_thinking() {
   if (style_.colours) {
     print("{}thinking{}", kDim, style_.hide_thinking ? "..." : "\n");
   } else if (!style_.hide_thinking) {
-    print("<think>\n");
+    print("{}\n", text::dialect::kThinkingOpen);
   }
 }
 
@@ -59,7 +60,7 @@ void AnswerView::close_thinking() {
   if (style_.colours) {
     print("{}thought for {}{}\n\n", style_.hide_thinking ? "\r" : "\n", format_seconds(spent.count()), kNormal);
   } else if (!style_.hide_thinking) {
-    print("\n</think>\n\n");
+    print("{}{}", text::dialect::kThinkingCloser, text::dialect::kAnswerGap);
   }
 }
 

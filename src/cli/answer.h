@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "text/reasoning_parser.h"
+#include "text/dialect/reasoning_parser.h"
 
 namespace tessera::cli {
 

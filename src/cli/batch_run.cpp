@@ -10,7 +10,7 @@
 
 #include "cli/console.h"
 #include "cli/interrupt.h"
-#include "text/reasoning_parser.h"
+#include "text/dialect/reasoning_parser.h"
 
 namespace tessera::cli {
 namespace {

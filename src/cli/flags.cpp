@@ -13,12 +13,12 @@
 
 #include "base/read_file.h"
 #include "cli/suggest.h"
-#include "server/openai/json_fields.h"
+#include "server/request/json_fields.h"
 
 namespace tessera::cli {
 
-using server::openai::number_range;
-using server::openai::whole_range;
+using server::server::number_range;
+using server::server::whole_range;
 
 namespace {
 

@@ -6,7 +6,7 @@
 #include "base/status.h"
 #include "cli/console.h"
 #include "cli/interrupt.h"
-#include "text/reasoning_parser.h"
+#include "text/dialect/reasoning_parser.h"
 
 namespace tessera::cli {
 namespace {

@@ -5,12 +5,11 @@
 #include <variant>
 
 #include "cli/flags.h"
-#include "server/openai/sampling_fields.h"
+#include "server/request/sampling_fields.h"
 
 namespace tessera::cli {
 namespace {
 
-namespace openai = server::openai;
 using Json = nlohmann::ordered_json;
 
 /// A value that the flag's check has let through.
@@ -25,7 +24,7 @@ Json parsed(const std::string& text) {
 struct FlagAdder {
   CLI::App& command;
   Json& overrides;
-  const openai::SamplingField& field;
+  const server::SamplingField& field;
 
   [[nodiscard]] std::string flag() const {
     std::string name = std::string("--") + field.key;
@@ -50,24 +49,24 @@ struct FlagAdder {
         ->check(check)
         ->allow_extra_args(false);
   }
-  void operator()(const openai::RealField& f) const { scalar<double>(number(f.low, f.high)); }
-  void operator()(const openai::IntField& f) const { scalar<int64_t>(whole(f.low, f.high)); }
-  void operator()(const openai::CountField& f) const { scalar<int64_t>(whole(f.low, f.high)); }
-  void operator()(const openai::OptionalIntField& f) const { scalar<int64_t>(whole(f.low, f.high)); }
-  void operator()(const openai::SeedField& /*f*/) const { scalar<uint64_t>(whole_u64()); }
-  void operator()(const openai::SwitchField& /*f*/) const {
+  void operator()(const server::RealField& f) const { scalar<double>(number(f.low, f.high)); }
+  void operator()(const server::IntField& f) const { scalar<int64_t>(whole(f.low, f.high)); }
+  void operator()(const server::CountField& f) const { scalar<int64_t>(whole(f.low, f.high)); }
+  void operator()(const server::OptionalIntField& f) const { scalar<int64_t>(whole(f.low, f.high)); }
+  void operator()(const server::SeedField& /*f*/) const { scalar<uint64_t>(whole_u64()); }
+  void operator()(const server::SwitchField& /*f*/) const {
     command.add_flag_function(
         flag(), [&json = overrides, key = field.key](int64_t) { json[key] = true; }, field.what);
   }
-  void operator()(const openai::StringsField& /*f*/) const { list<std::string>(not_empty()); }
-  void operator()(const openai::IdsField& /*f*/) const { list<int32_t>(whole(0, openai::kAnyInt)); }
-  void operator()(const openai::BiasField& /*f*/) const {}  // no flag could say it
+  void operator()(const server::StringsField& /*f*/) const { list<std::string>(not_empty()); }
+  void operator()(const server::IdsField& /*f*/) const { list<int32_t>(whole(0, server::kAnyInt)); }
+  void operator()(const server::BiasField& /*f*/) const {}  // no flag could say it
 };
 
 }  // namespace
 
 void add_sampling_flags(CLI::App& command, Json& overrides) {
-  for (const openai::SamplingField& field : openai::sampling_fields()) {
+  for (const server::SamplingField& field : server::sampling_fields()) {
     if (field.has_flag()) std::visit(FlagAdder{command, overrides, field}, field.kind);
   }
 }
@@ -75,7 +74,7 @@ void add_sampling_flags(CLI::App& command, Json& overrides) {
 const std::vector<std::string>& sampling_keys() {
   static const std::vector<std::string> keys = [] {
     std::vector<std::string> names;
-    for (const openai::SamplingField& field : openai::sampling_fields()) {
+    for (const server::SamplingField& field : server::sampling_fields()) {
       if (field.has_flag()) names.emplace_back(field.key);
     }
     return names;
@@ -84,7 +83,7 @@ const std::vector<std::string>& sampling_keys() {
 }
 
 Status apply_sampling(const Json& object, SamplingParams& params) {
-  const auto error = openai::apply_sampling(object, params);
+  const auto error = server::apply_sampling(object, params);
   return error ? Status(StatusCode::invalid_argument, error->message) : Status();
 }
 

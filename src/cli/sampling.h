@@ -8,7 +8,7 @@
 #include "base/status.h"
 #include "tessera/engine.h"
 
-// The flags of the table of sampling parameters (server/openai/sampling_fields.h), which also knows their JSON keys.
+// The flags of the table of sampling parameters (server/request/sampling_fields.h), which also knows their JSON keys.
 namespace tessera::cli {
 
 /// Adds a flag for each sampling parameter that has one; what is given gathers in `overrides` under its JSON key.

@@ -16,6 +16,7 @@
 #include "cli/sampling.h"
 #include "server/api_keys.h"
 #include "server/server.h"
+#include "text/dialect/dialect.h"
 
 namespace tessera::cli {
 namespace {
@@ -139,13 +140,13 @@ void add_model_flags(CLI::App& command, Options& options) {
       .add_option_function<std::string>(
           "--reasoning-parser", [](const std::string&) {}, "Only qwen3, which is always on")
       ->type_name("P")
-      ->check(one_of({"qwen3"}))
+      ->check(one_of({std::string(text::dialect::kReasoningParser)}))
       ->group(group);
   command
       .add_option_function<std::string>(
           "--tool-call-parser", [](const std::string&) {}, "Only qwen3_coder, which is always on")
       ->type_name("P")
-      ->check(one_of({"qwen3_coder"}))
+      ->check(one_of({std::string(text::dialect::kToolCallParser)}))
       ->group(group);
   command
       .add_flag_function(

@@ -2,21 +2,24 @@
 
 #include <utility>
 
+#include "server/openai/error_json.h"
 #include "server/openai/logprobs.h"
+#include "server/openai/responses.h"
+#include "server/request/chat_choice.h"
 
 namespace tessera::server {
 namespace {
 
 using openai::ChunkWriter;
-using openai::Usage;
 
 constexpr std::string_view kData = "data: ";
 constexpr std::string_view kEnd = "\n\n";
 constexpr std::string_view kDone = "data: [DONE]\n\n";
+constexpr std::string_view kComment = ": waiting\n\n";
 
 /// What both kinds share of streaming.
 struct Stream {
-  Stream(ChunkWriter::Kind kind, const openai::ResponseHead& head, const openai::StreamFields& given)
+  Stream(ChunkWriter::Kind kind, const ResponseHead& head, const StreamFields& given)
       : fields(given), writer(kind, head, given.include_usage && !given.continuous_usage) {}
 
   template <typename Write>
@@ -31,31 +34,42 @@ struct Stream {
     out += kDone;
   }
 
-  openai::StreamFields fields;
+  static void fail(const ApiError& error, std::string& out) {
+    out += kData;
+    out += openai::error_json(error);
+    out += kEnd;
+    out += kDone;
+  }
+
+  StreamFields fields;
   ChunkWriter writer;
 };
 
 class ChatAnswer final : public Answer {
  public:
-  ChatAnswer(openai::ResponseHead head, const openai::ChatRequest& request, std::vector<int32_t> prompt,
-             bool opens_thinking, const openai::TokenBytes& token_bytes)
+  ChatAnswer(ResponseHead head, const ChatRequest& request, std::vector<int32_t> prompt, bool opens_thinking,
+             const TokenBytes& token_bytes)
       : head_(std::move(head)),
         stream_(ChunkWriter::Kind::chat, head_, request.stream),
         return_token_ids_(request.return_token_ids),
         logprobs_(request.sampling.logprobs.has_value()),
         prompt_(std::move(prompt)),
         token_bytes_(token_bytes) {
+    AppendLogprob append_logprob;
+    if (logprobs_) {
+      append_logprob = [token_bytes](const std::vector<TokenLogprob>& entry, std::string& out) {
+        openai::append_chat_logprob(entry, token_bytes, out);
+      };
+    }
     for (int i = 0; i < request.sampling.n; ++i) {
-      choices_.emplace_back(openai::ChatChoice::Options{.request_id = head_.id,
-                                                        .index = i,
-                                                        .opens_thinking = opens_thinking,
-                                                        .tools = request.tools.choice.mode == openai::ToolMode::none
-                                                                     ? std::vector<text::ToolSchema>()
-                                                                     : request.tools.schemas,
-                                                        .parallel_tool_calls = request.parallel_tool_calls,
-                                                        .include_reasoning = request.include_reasoning,
-                                                        .return_token_ids = request.return_token_ids,
-                                                        .token_bytes = logprobs_ ? token_bytes : openai::TokenBytes()});
+      choices_.emplace_back(ChatChoice::Options{.request_id = head_.id,
+                                                .index = i,
+                                                .opens_thinking = opens_thinking,
+                                                .tools = request.tools.schemas,
+                                                .parallel_tool_calls = request.parallel_tool_calls,
+                                                .include_reasoning = request.include_reasoning,
+                                                .return_token_ids = request.return_token_ids,
+                                                .append_logprob = append_logprob});
     }
     begun_.resize(choices_.size());
     messages_.resize(choices_.size());
@@ -63,7 +77,7 @@ class ChatAnswer final : public Answer {
 
   void feed(size_t /*prompt*/, const Event& event, std::string& out) override {
     const auto index = static_cast<size_t>(event.choice);
-    const openai::ChatDelta delta = choices_[index].feed(event);
+    const ChatDelta delta = choices_[index].feed(event);
     if (!event.prompt_logprobs.empty()) {
       prompt_logprobs_ = openai::prompt_logprobs_json(event.prompt_logprobs, token_bytes_);
     }
@@ -93,33 +107,36 @@ class ChatAnswer final : public Answer {
                                                 .prompt_token_ids = return_token_ids_ ? &prompt_ : nullptr});
   }
 
-  [[nodiscard]] Usage usage() const override {
+  void fail(const ApiError& error, std::string& out) override { Stream::fail(error, out); }
+  void ping(std::string& out) override { out += kComment; }
+
+ private:
+  [[nodiscard]] Usage usage() const {
     Usage usage{.prompt_tokens = static_cast<int64_t>(prompt_.size())};
-    for (const openai::ChatChoice& choice : choices_) {
+    for (const ChatChoice& choice : choices_) {
       usage.completion_tokens += choice.tokens();
       usage.reasoning_tokens += choice.reasoning_tokens();
     }
     return usage;
   }
 
- private:
-  openai::ResponseHead head_;
+  ResponseHead head_;
   Stream stream_;
   bool return_token_ids_, logprobs_;
   std::vector<int32_t> prompt_;
-  openai::TokenBytes token_bytes_;
-  std::vector<openai::ChatChoice> choices_;
-  std::vector<openai::ChatMessageText> messages_;  // not streaming
-  std::vector<bool> begun_;                        // the role was sent
+  TokenBytes token_bytes_;
+  std::vector<ChatChoice> choices_;
+  std::vector<ChatMessageText> messages_;  // not streaming
+  std::vector<bool> begun_;                // the role was sent
   bool prompt_shown_ = false;
   std::string prompt_logprobs_;
 };
 
 class CompletionAnswer final : public Answer {
  public:
-  CompletionAnswer(openai::ResponseHead head, const openai::CompletionRequest& request,
+  CompletionAnswer(ResponseHead head, const openai::CompletionRequest& request,
                    std::vector<std::vector<int32_t>> prompts, std::vector<std::string> texts,
-                   const openai::TokenBytes& token_bytes)
+                   const TokenBytes& token_bytes)
       : head_(std::move(head)),
         stream_(ChunkWriter::Kind::completion, head_, request.stream),
         n_(static_cast<size_t>(request.sampling.n)),
@@ -164,14 +181,17 @@ class CompletionAnswer final : public Answer {
     return openai::completion_json(head_, answer);
   }
 
-  [[nodiscard]] Usage usage() const override {
+  void fail(const ApiError& error, std::string& out) override { Stream::fail(error, out); }
+  void ping(std::string& out) override { out += kComment; }
+
+ private:
+  [[nodiscard]] Usage usage() const {
     Usage usage;
     for (const auto& prompt : prompts_) usage.prompt_tokens += static_cast<int64_t>(prompt.size());
     for (const openai::CompletionChoice& choice : choices_) usage.completion_tokens += choice.tokens();
     return usage;
   }
 
- private:
   void take(size_t prompt, const Event& event, std::string& out) {
     const size_t index = prompt * n_ + static_cast<size_t>(event.choice);
     if (echo_ && !begun_[index])
@@ -191,13 +211,13 @@ class CompletionAnswer final : public Answer {
     }
   }
 
-  openai::ResponseHead head_;
+  ResponseHead head_;
   Stream stream_;
   size_t n_;
   bool echo_, return_token_ids_, show_prompt_logprobs_, waits_for_prompt_;
   std::vector<std::vector<int32_t>> prompts_;
   std::vector<std::string> texts_;
-  openai::TokenBytes token_bytes_;
+  TokenBytes token_bytes_;
   std::vector<openai::CompletionChoice> choices_;  // prompt * n + choice
   std::vector<openai::CompletionDelta> gathered_;  // not streaming
   std::vector<bool> begun_;
@@ -207,24 +227,16 @@ class CompletionAnswer final : public Answer {
 
 }  // namespace
 
-std::unique_ptr<Answer> make_chat_answer(openai::ResponseHead head, const openai::ChatRequest& request,
-                                         std::vector<int32_t> prompt, bool opens_thinking,
-                                         const openai::TokenBytes& token_bytes) {
+std::unique_ptr<Answer> make_chat_answer(ResponseHead head, const ChatRequest& request, std::vector<int32_t> prompt,
+                                         bool opens_thinking, const TokenBytes& token_bytes) {
   return std::make_unique<ChatAnswer>(std::move(head), request, std::move(prompt), opens_thinking, token_bytes);
 }
 
-std::unique_ptr<Answer> make_completion_answer(openai::ResponseHead head, const openai::CompletionRequest& request,
+std::unique_ptr<Answer> make_completion_answer(ResponseHead head, const openai::CompletionRequest& request,
                                                std::vector<std::vector<int32_t>> prompts,
-                                               std::vector<std::string> texts, const openai::TokenBytes& token_bytes) {
+                                               std::vector<std::string> texts, const TokenBytes& token_bytes) {
   return std::make_unique<CompletionAnswer>(std::move(head), request, std::move(prompts), std::move(texts),
                                             token_bytes);
-}
-
-void append_stream_error(const openai::ApiError& error, std::string& out) {
-  out += kData;
-  out += openai::error_json(error);
-  out += kEnd;
-  out += kDone;
 }
 
 }  // namespace tessera::server

@@ -5,9 +5,11 @@
 #include <string>
 #include <vector>
 
-#include "server/openai/chat_request.h"
 #include "server/openai/completion_request.h"
-#include "server/openai/responses.h"
+#include "server/request/api_error.h"
+#include "server/request/chat_request.h"
+#include "server/request/token_text.h"
+#include "server/request/usage.h"
 #include "tessera/engine.h"
 
 namespace tessera::server {
@@ -17,26 +19,27 @@ namespace tessera::server {
 class Answer {
  public:
   virtual ~Answer() = default;
+  /// Streaming: appends what comes before the first event, at once.
+  virtual void begin(std::string& /*out*/) {}
   /// The next event of prompt `prompt` (0 but for completions of several). Streaming: appends events to `out`.
   virtual void feed(size_t prompt, const Event& event, std::string& out) = 0;
   /// Streaming: appends what comes after the last event of all choices.
   virtual void finish(std::string& out) = 0;
   /// Not streaming: the answer's body, after the last event.
   virtual std::string whole() = 0;
-  [[nodiscard]] virtual openai::Usage usage() const = 0;
+  /// Streaming: appends an error, where it is too late for a status; the stream ends behind it.
+  virtual void fail(const ApiError& error, std::string& out) = 0;
+  /// Streaming: appends what shows proxies and clients that a silent stream lives.
+  virtual void ping(std::string& out) = 0;
 };
 
 /// `prompt`: the tokens; `opens_thinking`: text::prompt_opens_thinking of the rendered prompt.
-std::unique_ptr<Answer> make_chat_answer(openai::ResponseHead head, const openai::ChatRequest& request,
-                                         std::vector<int32_t> prompt, bool opens_thinking,
-                                         const openai::TokenBytes& token_bytes);
+std::unique_ptr<Answer> make_chat_answer(ResponseHead head, const ChatRequest& request, std::vector<int32_t> prompt,
+                                         bool opens_thinking, const TokenBytes& token_bytes);
 
 /// `texts`: of the prompts, for echo.
-std::unique_ptr<Answer> make_completion_answer(openai::ResponseHead head, const openai::CompletionRequest& request,
+std::unique_ptr<Answer> make_completion_answer(ResponseHead head, const openai::CompletionRequest& request,
                                                std::vector<std::vector<int32_t>> prompts,
-                                               std::vector<std::string> texts, const openai::TokenBytes& token_bytes);
-
-/// An error in the middle of a stream, where it is too late for a status; the stream ends behind it.
-void append_stream_error(const openai::ApiError& error, std::string& out);
+                                               std::vector<std::string> texts, const TokenBytes& token_bytes);
 
 }  // namespace tessera::server

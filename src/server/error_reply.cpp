@@ -1,8 +1,10 @@
 #include "server/error_reply.h"
 
+#include "server/openai/error_json.h"
+
 namespace tessera::server {
 
-HttpReply error_reply(const openai::ApiError& error) {
+HttpReply error_reply(const ApiError& error) {
   HttpReply reply{.status = error.http_status, .body = openai::error_json(error)};
   if (error.http_status == 401) reply.headers.emplace_back("www-authenticate", "Bearer");
   if (error.http_status == 429 || error.http_status == 503) reply.headers.emplace_back("retry-after", "1");

@@ -17,7 +17,7 @@ double seconds_between(steady_clock::time_point from, steady_clock::time_point t
   return std::chrono::duration<double>(to - from).count();
 }
 
-openai::ApiError shutting_down() {
+ApiError shutting_down() {
   return {.http_status = 503,
           .message = "the server is shutting down",
           .type = "server_error",
@@ -108,7 +108,7 @@ void Generation::run_job(std::function<MaybeError()> job, std::function<void()> 
         error = job();
       } catch (const std::exception& failure) {
         spdlog::error("a request ended with {}", failure.what());
-        error = openai::ApiError{
+        error = ApiError{
             .http_status = 500, .message = "the server failed", .type = "server_error", .code = "internal_error"};
       }
     }
@@ -186,7 +186,7 @@ void Generation::take(size_t prompt, const Event& event) {
     many_logprobs_ = many_logprobs_ || !event.logprobs.empty();
   }
   if (event.finish_reason == FinishReason::length) length_ = true;
-  if (event.finish_reason == FinishReason::error) fail(openai::api_error(event.error));
+  if (event.finish_reason == FinishReason::error) fail(api_error(event.error));
   if (event.finish_reason == FinishReason::cancelled) fail(shutting_down());
 }
 
@@ -238,13 +238,13 @@ void Generation::send() {
   last_write_ = steady_clock::now();
 }
 
-void Generation::fail(const openai::ApiError& error) {
+void Generation::fail(const ApiError& error) {
   if (over_) return;
   settle("error");
   if (exchange_->begun()) {
     std::string text;
     if (!feeding_) text = std::move(out_);
-    append_stream_error(error, text);
+    prepared_.answer->fail(error, text);
     exchange_->write(text);
     exchange_->end();
   } else {
@@ -279,7 +279,9 @@ void Generation::end() {
 void Generation::tick(steady_clock::time_point now) {
   if (over_ || feeding_ || !prepared_.stream || !exchange_->begun()) return;
   if (seconds_between(last_write_, now) < static_cast<double>(work_.limits.comment_seconds)) return;
-  exchange_->write(": waiting\n\n");
+  std::string text;
+  prepared_.answer->ping(text);
+  exchange_->write(text);
   last_write_ = now;
 }
 

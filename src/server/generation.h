@@ -78,7 +78,7 @@ class Generation : public std::enable_shared_from_this<Generation> {
   void feed(size_t prompt, Event event);
   void complete();
   void send();
-  void fail(const openai::ApiError& error);
+  void fail(const ApiError& error);
   void settle(const char* reason);
   void end();
 

@@ -5,8 +5,6 @@
 namespace tessera::server {
 namespace {
 
-using openai::RequestLimits;
-
 constexpr int64_t kBytes = int64_t{1} << 32;
 constexpr int64_t kDay = 86400;
 constexpr int64_t kCount = 1'000'000;

@@ -5,7 +5,7 @@
 #include <span>
 #include <variant>
 
-#include "server/openai/request_limits.h"
+#include "server/request/request_limits.h"
 
 namespace tessera::server {
 
@@ -26,14 +26,14 @@ struct Limits {
   int64_t shutdown_seconds_max = 30;       // for running requests to end after SIGTERM; then they are cancelled
   int64_t comment_seconds = 15;            // of silence in a stream, before a comment shows proxies that it lives
   int64_t text_threads = 2;                // that parse, render and tokenize
-  openai::RequestLimits request = {};
+  RequestLimits request = {};
 };
 
 /// One limit as a flag.
 struct LimitFlag {
   const char* name;  // "--max-body-bytes"
   const char* what;  // one line of help
-  std::variant<int64_t Limits::*, int openai::RequestLimits::*, size_t openai::RequestLimits::*> member;
+  std::variant<int64_t Limits::*, int RequestLimits::*, size_t RequestLimits::*> member;
   int64_t low, high;
 
   [[nodiscard]] int64_t value(const Limits& limits) const;

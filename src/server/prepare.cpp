@@ -4,36 +4,35 @@
 #include <ctime>
 #include <utility>
 
-#include "server/openai/guide.h"
-#include "server/openai/json_body.h"
+#include "server/openai/chat_request.h"
 #include "server/openai/tokenize_request.h"
+#include "server/request/guide.h"
+#include "server/request/json_body.h"
+#include "text/dialect/reasoning_parser.h"
 
 namespace tessera::server {
 namespace {
 
-using openai::api_error;
-using openai::Json;
-
 MaybeError check_model(const ModelService& service, const std::string& model) {
   if (model.empty() || std::find(service.names.begin(), service.names.end(), model) != service.names.end()) return {};
-  return openai::model_not_found(model, service.names);
+  return model_not_found(model, service.names);
 }
 
-openai::ResponseHead make_head(const ModelService& service, std::string id, const std::string& model) {
+ResponseHead make_head(const ModelService& service, std::string id, const std::string& model) {
   return {.id = std::move(id), .created = std::time(nullptr), .model = model.empty() ? service.names.front() : model};
 }
 
 MaybeError parse(const ModelService& service, std::string& body, Json& json) {
-  auto error = openai::parse_body(body, service.options.limits, json);
+  auto error = parse_body(body, service.options.limits, json);
   std::string().swap(body);
   return error;
 }
 
-openai::TokenBytes token_bytes(const ModelService& service) {
+TokenBytes token_bytes(const ModelService& service) {
   return [engine = service.engine.get()](int32_t token) { return engine->token_bytes(token); };
 }
 
-openai::Tokenise tokeniser(const ModelService& service) {
+Tokenise tokeniser(const ModelService& service) {
   return [engine = service.engine.get()](const std::string& text) { return engine->tokenize(text); };
 }
 
@@ -45,31 +44,53 @@ MaybeError submit(const ModelService& service, Request request, Prepared& out) {
   return {};
 }
 
+/// A conversation as the model reads it.
+struct ChatPrompt {
+  std::vector<int32_t> tokens;
+  bool opens_thinking = false;  // text::prompt_opens_thinking
+};
+
+/// Also checks the model that is asked for. `chat` loses its messages.
+MaybeError make_prompt(const ModelService& service, ChatRequest& chat, ChatPrompt& out) {
+  if (auto error = check_model(service, chat.model)) return error;
+  auto text = service.engine->render_chat(template_request(chat).dump());
+  if (!text) return render_error(text.status());
+  cut_at_continuation(chat, *text);
+  std::vector<Message>().swap(chat.messages);
+  auto tokens = service.engine->tokenize(*text);
+  if (!tokens) return api_error(tokens.status(), "messages");
+  out = {.tokens = std::move(*tokens), .opens_thinking = text::prompt_opens_thinking(*text)};
+  return {};
+}
+
+/// Gives a conversation to the engine, once there is an answer to take its events.
+MaybeError submit_chat(const ModelService& service, ChatRequest chat, ChatPrompt prompt, Prepared& out) {
+  if (auto error = check_context(prompt.tokens.size(), chat.sampling, service.engine->max_model_len(), "messages")) {
+    return error;
+  }
+  auto guide = make_guide(prompt.opens_thinking, chat.thinking_budget, chat.tools, tokeniser(service));
+  if (!guide) return api_error(guide.status(), "tool_choice");
+  out.stream = chat.stream.stream;
+  out.notes = std::move(chat.notes);
+  return submit(service,
+                {.prompt = std::move(prompt.tokens), .sampling = std::move(chat.sampling), .guide = std::move(*guide)},
+                out);
+}
+
 }  // namespace
 
 MaybeError prepare_chat(const ModelService& service, const std::string& id, std::string body, Prepared& out) {
-  openai::ChatRequest chat;
+  ChatRequest chat;
   {
     Json json;
     if (auto error = parse(service, body, json)) return error;
     if (auto error = openai::parse_chat_request(json, service.options, chat)) return error;
   }
-  if (auto error = check_model(service, chat.model)) return error;
-  auto text = service.engine->render_chat(chat.template_request.dump());
-  if (!text) return openai::render_error(text.status());
-  chat.template_request = nullptr;
-  auto tokens = service.engine->tokenize(*text);
-  if (!tokens) return api_error(tokens.status(), "messages");
-  if (auto error = openai::check_context(tokens->size(), chat.sampling, service.engine->max_model_len(), "messages")) {
-    return error;
-  }
-  const bool opens_thinking = text::prompt_opens_thinking(*text);
-  auto guide = openai::make_guide(opens_thinking, chat.thinking_budget, chat.tools, tokeniser(service));
-  if (!guide) return api_error(guide.status(), "tool_choice");
-  out.stream = chat.stream.stream;
-  out.answer = make_chat_answer(make_head(service, "chatcmpl-" + id, chat.model), chat, *tokens, opens_thinking,
-                                token_bytes(service));
-  return submit(service, {.prompt = std::move(*tokens), .sampling = chat.sampling, .guide = std::move(*guide)}, out);
+  ChatPrompt prompt;
+  if (auto error = make_prompt(service, chat, prompt)) return error;
+  out.answer = make_chat_answer(make_head(service, "chatcmpl-" + id, chat.model), chat, prompt.tokens,
+                                prompt.opens_thinking, token_bytes(service));
+  return submit_chat(service, std::move(chat), std::move(prompt), out);
 }
 
 MaybeError prepare_completion(const ModelService& service, const std::string& id, std::string body, Prepared& out) {
@@ -93,7 +114,7 @@ MaybeError prepare_completion(const ModelService& service, const std::string& id
       prompts.push_back(std::move(std::get<std::vector<int32_t>>(prompt)));
       texts.push_back(request.echo ? engine.detokenize(prompts.back(), /*skip_special_tokens=*/false) : std::string());
     }
-    if (auto error = openai::check_context(prompts.back().size(), request.sampling, engine.max_model_len(), "prompt")) {
+    if (auto error = check_context(prompts.back().size(), request.sampling, engine.max_model_len(), "prompt")) {
       return error;
     }
   }
@@ -113,16 +134,20 @@ MaybeError answer_tokenize(const ModelService& service, std::string body, std::s
     if (auto error = parse(service, body, json)) return error;
     if (auto error = openai::parse_tokenize_request(json, service.options, request)) return error;
   }
-  if (auto error = check_model(service, request.model)) return error;
-  if (!request.prompt) {
-    auto text = service.engine->render_chat(request.template_request.dump());
-    if (!text) return openai::render_error(text.status());
-    request.prompt = std::move(*text);
+  std::vector<int32_t> tokens;
+  if (request.prompt) {
+    if (auto error = check_model(service, request.model)) return error;
+    auto all = service.engine->tokenize(*request.prompt);
+    if (!all) return api_error(all.status(), "prompt");
+    tokens = std::move(*all);
+  } else {
+    request.chat.model = request.model;
+    ChatPrompt prompt;
+    if (auto error = make_prompt(service, request.chat, prompt)) return error;
+    tokens = std::move(prompt.tokens);
   }
-  const auto tokens = service.engine->tokenize(*request.prompt);
-  if (!tokens) return api_error(tokens.status(), "prompt");
-  const openai::TokenBytes bytes = token_bytes(service);
-  out = openai::tokenize_json(*tokens, service.engine->max_model_len(), request.return_token_strs ? &bytes : nullptr);
+  const TokenBytes bytes = token_bytes(service);
+  out = openai::tokenize_json(tokens, service.engine->max_model_len(), request.return_token_strs ? &bytes : nullptr);
   return {};
 }
 

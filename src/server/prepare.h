@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "server/answer.h"
-#include "server/openai/api_error.h"
+#include "server/request/api_error.h"
 #include "tessera/engine.h"
 
 // From a request's body to the engine. On text threads.
@@ -15,7 +15,7 @@ namespace tessera::server {
 /// What all requests share; it does not change once the model is loaded.
 struct ModelService {
   std::unique_ptr<Engine> engine;
-  openai::RequestOptions options = {};
+  RequestOptions options = {};
   std::vector<std::string> names = {};  // that requests may ask for; at least one
 };
 
@@ -25,9 +25,10 @@ struct Prepared {
   std::vector<RequestStream> streams = {};  // one for each prompt
   bool stream = false;                      // the client wants events
   int64_t prompt_tokens = 0;
+  std::vector<std::string> notes = {};  // for the log and a header of the answer
 };
 
-using MaybeError = std::optional<openai::ApiError>;
+using MaybeError = std::optional<ApiError>;
 
 /// `id`: of this request, for the answer. `body` is given up on the way, as soon as it is read.
 MaybeError prepare_chat(const ModelService& service, const std::string& id, std::string body, Prepared& out);

@@ -103,7 +103,7 @@ std::optional<HttpReply> Router::refusal(const HttpRequest& request, RequestFact
   facts.route = route->path;
   if (route->needs_key && keys_.asked_for() &&
       !keys_.has(shown_key(request.header("authorization"), request.header("x-api-key")))) {
-    return error_reply(openai::invalid_api_key());
+    return error_reply(invalid_api_key());
   }
   const std::string_view expect = request.header("expect");
   if (!expect.empty() && !same_text(expect, "100-continue")) {

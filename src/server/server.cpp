@@ -13,8 +13,9 @@
 #include "server/error_reply.h"
 #include "server/generation.h"
 #include "server/http_server.h"
-#include "server/openai/sampling_fields.h"
+#include "server/openai/responses.h"
 #include "server/prepare.h"
+#include "server/request/sampling_fields.h"
 #include "server/router.h"
 #include "server/small_routes.h"
 #include "server/system_notify.h"
@@ -159,7 +160,7 @@ void Server::State::answer_model(const SharedExchange& exchange) const {
   for (const openai::ModelCard& card : cards()) {
     if (card.id == name) return exchange->reply({.body = openai::model_json(card)});
   }
-  exchange->reply(error_reply(openai::model_not_found(name, model.names)));
+  exchange->reply(error_reply(model_not_found(name, model.names)));
 }
 
 void Server::State::begin_drain() {
@@ -228,12 +229,12 @@ Server::~Server() {
 
 Status Server::serve(Engine engine) {
   State& s = *state_;
-  openai::RequestOptions& defaults = s.model.options;
+  RequestOptions& defaults = s.model.options;
   defaults.limits = s.options.limits.request;
   defaults.sampling = engine.default_sampling();
   defaults.template_kwargs = s.options.template_kwargs;
   defaults.template_kwargs_allowed = s.options.template_kwargs_allowed;
-  if (const auto wrong = openai::apply_sampling(s.options.sampling, defaults.sampling)) {
+  if (const auto wrong = apply_sampling(s.options.sampling, defaults.sampling)) {
     return {StatusCode::invalid_argument, wrong->message};
   }
   s.model.names = s.options.served_names;

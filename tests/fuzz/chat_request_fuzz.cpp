@@ -6,11 +6,13 @@
 
 #include "server/openai/chat_request.h"
 #include "server/openai/completion_request.h"
+#include "server/openai/error_json.h"
 #include "server/openai/tokenize_request.h"
 #include "text/json_depth.h"
 
 namespace {
 
+using namespace tessera::server;
 using namespace tessera::server::openai;
 
 void require(bool condition) {
@@ -46,9 +48,9 @@ void check_sampling(const tessera::SamplingParams& sampling) {
 void parse_chat(const Json& body) {
   ChatRequest request;
   if (const auto error = parse_chat_request(body, options(), request)) return check_refusal(*error, true);
-  check_template_request(request.template_request);
+  check_template_request(template_request(request));
   check_sampling(request.sampling);
-  require(request.tools.json.size() == request.tools.schemas.size());
+  require(request.tools.json.size() >= request.tools.schemas.size());
 }
 
 void parse_completion(const Json& body) {
@@ -61,7 +63,7 @@ void parse_completion(const Json& body) {
 void parse_tokenize(const Json& body) {
   TokenizeRequest request;
   if (const auto error = parse_tokenize_request(body, options(), request)) return check_refusal(*error, true);
-  if (!request.prompt) check_template_request(request.template_request);
+  if (!request.prompt) check_template_request(template_request(request.chat));
 }
 
 void parse_detokenize(const Json& body) {

@@ -3,7 +3,7 @@
 #include <string>
 
 #include "cuts.h"
-#include "text/reasoning_parser.h"
+#include "text/dialect/reasoning_parser.h"
 
 namespace {
 

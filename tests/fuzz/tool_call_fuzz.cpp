@@ -5,7 +5,7 @@
 #include <string>
 
 #include "cuts.h"
-#include "text/tool_call_parser.h"
+#include "text/dialect/tool_call_parser.h"
 #include "text/utf8.h"
 
 namespace {

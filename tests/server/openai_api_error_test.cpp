@@ -1,6 +1,8 @@
-#include "server/openai/api_error.h"
+#include "server/request/api_error.h"
 
 #include <gmock/gmock.h>
+
+#include "server/openai/error_json.h"
 
 namespace tessera::server::openai {
 namespace {

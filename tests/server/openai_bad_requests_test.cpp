@@ -115,10 +115,9 @@ TEST(OpenAiBadRequest, ChatFields) {
            {"1", "\"x\"", "{}", "[1]", "[{}]", "[{\"type\": \"web_search\"}]", "[{\"type\": \"function\"}]",
             "[{\"type\": \"function\", \"function\": []}]", "[{\"type\": \"function\", \"name\": \"f\"}]"}},
           {"tool_choice",
-           {"1", "\"any\"", "\"required\"", "[]", "{}", "{\"type\": \"function\"}",
+           {"1", "\"any\"", "\"some\"", "\"required\"", "[]", "{}", "{\"type\": \"function\"}",
             "{\"type\": \"function\", \"function\": {\"name\": \"f\"}}"}},
-          {"functions", {"[{}]"}},
-          {"function_call", {"\"auto\"", "{}"}},
+          {"functions", {"5", "{}", "[{}]", "[5]"}},
           {"echo", {"true"}},
           {"best_of", {"2"}},
           {"modalities", {"[\"text\", \"audio\"]"}},
@@ -210,7 +209,7 @@ TEST(OpenAiBadRequest, Messages) {
       {R"([{"role": "tool", "content": "x", "tool_call_id": 5}])", "messages[0].tool_call_id"},
       {R"([{"role": "assistant", "content": "x", "reasoning_content": 5}])", "messages[0].reasoning_content"},
       {R"([{"role": "assistant", "content": "x", "reasoning": []}])", "messages[0].reasoning"},
-      {R"([{"role": "assistant", "function_call": {}}])", "messages[0].function_call"},
+      {R"([{"role": "assistant", "function_call": {}}])", "messages[0].function_call.name"},
       {calls("{}"), "messages[1].tool_calls"},
       {calls("[5]"), "messages[1].tool_calls[0]"},
       {calls(R"([{"id": 5}])"), "messages[1].tool_calls[0].id"},
@@ -220,12 +219,6 @@ TEST(OpenAiBadRequest, Messages) {
       {calls(R"([{"function": {}}])"), "messages[1].tool_calls[0].function.name"},
       {calls(R"([{"function": {"name": 5}}])"), "messages[1].tool_calls[0].function.name"},
       {calls(R"([{"function": {"name": "f", "arguments": 5}}])"), "messages[1].tool_calls[0].function.arguments"},
-      {calls(R"([{"function": {"name": "f", "arguments": "[1]"}}])"), "messages[1].tool_calls[0].function.arguments"},
-      {calls(R"([{"function": {"name": "f", "arguments": "{\"a\": "}}])"),
-       "messages[1].tool_calls[0].function.arguments"},
-      {calls(R"([{"function": {"name": "f", "arguments": "{\"a\": )" + std::string(60, '[') + std::string(60, ']') +
-             R"(}"}}])"),
-       "messages[1].tool_calls[0].function.arguments"},
   };
   for (const BadMessage& c : cases) {
     ChatRequest request;

@@ -1,13 +1,14 @@
 // Events of a choice as deltas, whole and cut into pieces, and the JSON of both kinds of answer: what a client joins
 // from chunks is the message it would have got in one piece.
 
-#include "server/openai/chat_choice.h"
+#include "server/request/chat_choice.h"
 
 #include <gmock/gmock.h>
 
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "server/openai/logprobs.h"
 #include "server/openai/responses.h"
 
 namespace tessera::server::openai {
@@ -162,7 +163,7 @@ TEST(OpenAiChatChoice, WhatTheCorpusMeans) {
   EXPECT_EQ(whole(4)["content"], "Sure.");
   EXPECT_EQ(whole(4)["finish_reason"], "tool_calls");
   EXPECT_EQ(call["type"], "function");
-  EXPECT_EQ(call["id"], tool_call_id("chatcmpl-1", 0, 0));
+  EXPECT_EQ(call["id"], tool_call_id("call_", "chatcmpl-1", 0, 0));
   EXPECT_EQ(call["function"]["name"], "get");
   EXPECT_EQ(json::parse(call["function"]["arguments"].get<std::string>()),
             json::parse(R"({"city": "Zürich \"7\"", "days": 3})"));
@@ -185,7 +186,7 @@ TEST(OpenAiChatChoice, WithoutParallelCallsOnlyTheFirstIsDelivered) {
   message.add(choice.feed({.text = t.text, .finish_reason = FinishReason::stop}));
   ASSERT_EQ(message.tool_calls.size(), 1U);
   EXPECT_EQ(message.tool_calls[0].name, "get");
-  EXPECT_STREQ(message.finish_reason, "tool_calls");
+  EXPECT_EQ(message.finish, ChatFinish::tool_calls);
 }
 
 TEST(OpenAiChatChoice, ReasoningCanBeLeftOut) {
@@ -210,7 +211,10 @@ TEST(OpenAiChatChoice, CountsTokens) {
 
 TEST(OpenAiChatChoice, LogprobsAndTokensWaitForADelta) {
   const TokenBytes bytes = [](int32_t token) { return std::string(1, static_cast<char>(token)); };
-  ChatChoice choice({.opens_thinking = true, .return_token_ids = true, .token_bytes = bytes});
+  const AppendLogprob append = [&](const std::vector<TokenLogprob>& entry, std::string& out) {
+    append_chat_logprob(entry, bytes, out);
+  };
+  ChatChoice choice({.opens_thinking = true, .return_token_ids = true, .append_logprob = append});
   const auto event = [](int32_t token, const std::string& text) {
     return Event{.tokens = {token}, .text = text, .logprobs = {{{token, -0.5F, 1}, {'z', -1.0F, 2}}}};
   };
@@ -235,7 +239,7 @@ TEST(OpenAiChatChoice, EndsThatAreNoReasonStillFlush) {
   ChatChoice choice({});
   const ChatDelta delta = choice.feed({.text = "a", .finish_reason = FinishReason::cancelled});
   EXPECT_EQ(delta.content, "a");
-  EXPECT_EQ(delta.finish_reason, nullptr);
+  EXPECT_EQ(delta.finish, ChatFinish::none);
 }
 
 TEST(OpenAiChatChoice, CallIdsDiffer) {
@@ -243,7 +247,7 @@ TEST(OpenAiChatChoice, CallIdsDiffer) {
   for (int request = 0; request < 50; ++request) {
     for (int choice = 0; choice < 8; ++choice) {
       for (int call = 0; call < 8; ++call) {
-        const std::string id = tool_call_id("chatcmpl-" + std::to_string(request), choice, call);
+        const std::string id = tool_call_id("call_", "chatcmpl-" + std::to_string(request), choice, call);
         EXPECT_EQ(id.size(), 29U);
         EXPECT_TRUE(id.starts_with("call_"));
         ids.insert(id);
@@ -251,7 +255,7 @@ TEST(OpenAiChatChoice, CallIdsDiffer) {
     }
   }
   EXPECT_EQ(ids.size(), 50U * 8 * 8);
-  EXPECT_EQ(tool_call_id("x", 0, 1), tool_call_id("x", 0, 1));
+  EXPECT_EQ(tool_call_id("call_", "x", 0, 1), tool_call_id("call_", "x", 0, 1));
 }
 
 }  // namespace

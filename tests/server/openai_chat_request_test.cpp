@@ -25,7 +25,7 @@ TEST(OpenAiChatRequest, WhatIsNotGivenIsTheOperators) {
   EXPECT_TRUE(request.include_reasoning);
   EXPECT_FALSE(request.thinking_budget);
   EXPECT_EQ(request.tools.choice.mode, ToolMode::none);
-  EXPECT_EQ(request.template_request.dump(),
+  EXPECT_EQ(template_request(request).dump(),
             R"({"messages":[{"role":"user","content":"Hi"}],"add_generation_prompt":true,"enable_thinking":false,)"
             R"("add_vision_id":true})");
 }
@@ -67,7 +67,7 @@ std::string messages_of(const std::string& messages) {
   ChatRequest request;
   const auto error = parse_chat_request(body_of("{\"messages\": " + messages + "}"), {}, request);
   EXPECT_FALSE(error) << error->message;
-  return request.template_request["messages"].dump();
+  return template_request(request)["messages"].dump();
 }
 
 TEST(OpenAiChatRequest, MessagesBecomeWhatTemplatesExpect) {
@@ -75,8 +75,8 @@ TEST(OpenAiChatRequest, MessagesBecomeWhatTemplatesExpect) {
                             {"role": "system", "content": [{"type": "text", "text": "Be kind."}]},
                             {"role": "user", "name": "Ann", "content": ["a", {"type": "text", "text": "b"}]},
                             {"role": "system", "content": "later"}])"),
-            R"([{"role":"system","content":"Be brief.\n\nBe kind."},{"role":"user","content":"ab","name":"Ann"},)"
-            R"({"role":"system","content":"later"}])");
+            R"([{"role":"system","content":"Be brief.\n\nBe kind."},)"
+            R"({"role":"user","content":"ab\n\n<system>\nlater\n</system>","name":"Ann"}])");
   EXPECT_EQ(messages_of(R"([{"role": "assistant", "content": null, "reasoning": "hm", "refusal": null, "audio": null,
                              "tool_calls": [{"id": "1", "type": "function", "index": 0, "function":
                                {"name": "f", "arguments": "{\"b\": 1, \"a\": [true]}"}},
@@ -94,7 +94,7 @@ TEST(OpenAiChatRequest, MessagesBecomeWhatTemplatesExpect) {
 std::string thinking_of(const std::string& fields, const RequestOptions& options = {}) {
   const ChatRequest request = chat_request(fields, options);
   const Json* on = nullptr;
-  if (request.template_request.contains("enable_thinking")) on = &request.template_request["enable_thinking"];
+  if (request.template_variables.contains("enable_thinking")) on = &request.template_variables["enable_thinking"];
   return (on == nullptr ? "-" : on->dump()) + " " +
          (request.thinking_budget ? std::to_string(*request.thinking_budget) : "-");
 }
@@ -120,7 +120,7 @@ TEST(OpenAiChatRequest, ThinkingHasManyNames) {
   EXPECT_EQ(thinking_of(R"("max_thinking_tokens": 5, "reasoning": {"max_tokens": 6})"), "- 5");
   EXPECT_EQ(thinking_of(R"("thinking_budget": -1, "reasoning_effort": "low")"), "true -");
   EXPECT_FALSE(chat_request(R"("reasoning": {"exclude": true})").include_reasoning);
-  EXPECT_EQ(chat_request(R"("reasoning_effort": "high")").template_request["reasoning_effort"], "high");
+  EXPECT_EQ(template_request(chat_request(R"("reasoning_effort": "high")"))["reasoning_effort"], "high");
 }
 
 TEST(OpenAiChatRequest, RequestsOverrideTheOperatorsTemplateArguments) {
@@ -129,7 +129,8 @@ TEST(OpenAiChatRequest, RequestsOverrideTheOperatorsTemplateArguments) {
   options.template_kwargs_allowed = {"style", "messages"};
   EXPECT_EQ(thinking_of(R"("reasoning_effort": "high")", options), "true -");
   EXPECT_EQ(thinking_of(R"("chat_template_kwargs": {"enable_thinking": null})", options), "false -");
-  EXPECT_EQ(chat_request(R"("chat_template_kwargs": {"style": [1]})", options).template_request["style"].dump(), "[1]");
+  EXPECT_EQ(template_request(chat_request(R"("chat_template_kwargs": {"style": [1]})", options))["style"].dump(),
+            "[1]");
   ChatRequest request;
   EXPECT_TRUE(parse_chat_request(chat_body(R"("chat_template_kwargs": {"messages": []})"), options, request));
 }
@@ -146,7 +147,7 @@ TEST(OpenAiChatRequest, ToolsAreKeptInOrder) {
   EXPECT_EQ(request.tools.schemas[0].parameters[0].name, "b");
   EXPECT_EQ(request.tools.schemas[0].parameters[0].type, text::ParameterType::integer);
   EXPECT_EQ(request.tools.schemas[0].parameters[1].type, text::ParameterType::string);
-  EXPECT_EQ(request.template_request["tools"], request.tools.json);
+  EXPECT_EQ(template_request(request)["tools"], request.tools.json);
   EXPECT_EQ(request.tools.json[0]["function"]["parameters"]["properties"].dump(), R"({"b":{"type":"integer"},"a":{}})");
 }
 
@@ -159,7 +160,7 @@ TEST(OpenAiChatRequest, ToolChoices) {
   EXPECT_EQ(named.tools.choice.name, "g");
   const ChatRequest none = with("\"none\"");
   EXPECT_TRUE(none.tools.schemas.empty());
-  EXPECT_FALSE(none.template_request.contains("tools"));
+  EXPECT_FALSE(template_request(none).contains("tools"));
   EXPECT_EQ(chat_request(R"("tools": [], "tool_choice": "auto")").tools.choice.mode, ToolMode::none);
 }
 
@@ -197,7 +198,7 @@ TEST(OpenAiTokenize, RequestsAndAnswers) {
   EXPECT_TRUE(request.return_token_strs);
   ASSERT_FALSE(parse_tokenize_request(chat_body(R"("add_generation_prompt": false)"), {}, request));
   EXPECT_FALSE(request.prompt);
-  EXPECT_EQ(request.template_request.dump(),
+  EXPECT_EQ(template_request(request.chat).dump(),
             R"({"messages":[{"role":"user","content":"Hi"}],"add_generation_prompt":false})");
   DetokenizeRequest back;
   ASSERT_FALSE(parse_detokenize_request(body_of(R"({"tokens": [3, 1]})"), {}, back));

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "server/openai/chat_request.h"
-#include "server/openai/json_body.h"
+#include "server/request/json_body.h"
 
 namespace tessera::server::openai {
 

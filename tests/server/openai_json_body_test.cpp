@@ -1,11 +1,11 @@
 // Bodies as bytes: what is JSON, within limits; and the text written back.
 
-#include "server/openai/json_body.h"
+#include "server/request/json_body.h"
 
 #include <gmock/gmock.h>
 #include <rapidcheck/gtest.h>
 
-#include "server/openai/json_text.h"
+#include "server/request/json_text.h"
 
 namespace tessera::server::openai {
 namespace {

@@ -47,7 +47,7 @@ TEST(OpenAiResponses, ChatChunks) {
             kChunk + R"({"index":0,"delta":{"content":"x","tool_calls":[{"index":0,"id":"call_1","type":"function",)"
                      R"("function":{"name":"f","arguments":"{\"a\": "}},{"index":1,"function":{"arguments":"1}"}}]},)"
                      R"("logprobs":null,"finish_reason":null}]})");
-  EXPECT_EQ(chunk(writer, 2, ChatDelta{.logprobs = R"({"token":"a"})", .tokens = {5, 6}, .finish_reason = "stop"}),
+  EXPECT_EQ(chunk(writer, 2, ChatDelta{.logprobs = R"({"token":"a"})", .tokens = {5, 6}, .finish = ChatFinish::stop}),
             kChunk + R"({"index":2,"delta":{},"logprobs":{"content":[{"token":"a"}],"refusal":null},)"
                      R"("finish_reason":"stop","token_ids":[5,6]}]})");
 }
@@ -74,9 +74,9 @@ TEST(OpenAiResponses, UsageInChunks) {
 TEST(OpenAiResponses, ChatCompletion) {
   ChatAnswer answer;
   answer.choices = {
-      {.reasoning = "hm", .content = "Yes.", .finish_reason = "stop"},
-      {.tool_calls = {{.index = 0, .id = "call_1", .name = "f", .arguments = "{}"}}, .finish_reason = "tool_calls"},
-      {.finish_reason = "length"}};
+      {.reasoning = "hm", .content = "Yes.", .finish = ChatFinish::stop},
+      {.tool_calls = {{.index = 0, .id = "call_1", .name = "f", .arguments = "{}"}}, .finish = ChatFinish::tool_calls},
+      {.finish = ChatFinish::length}};
   answer.usage = kUsage;
   EXPECT_EQ(chat_completion_json(kHead, answer),
             R"({"id":"chatcmpl-1","object":"chat.completion","created":1700000000,"model":"m",)"
@@ -94,7 +94,7 @@ TEST(OpenAiResponses, ChatCompletion) {
 TEST(OpenAiResponses, ChatCompletionWithEverythingAsked) {
   const std::vector<int32_t> prompt = {1};
   ChatAnswer answer;
-  answer.choices = {{.content = "a", .logprobs = R"({"token":"a"})", .tokens = {7}, .finish_reason = "stop"}};
+  answer.choices = {{.content = "a", .logprobs = R"({"token":"a"})", .tokens = {7}, .finish = ChatFinish::stop}};
   answer.logprobs = true;
   answer.prompt_logprobs = "[null]";
   answer.prompt_token_ids = &prompt;

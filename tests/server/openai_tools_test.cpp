@@ -1,8 +1,8 @@
 // JSON schemas as types of parameters, and what a guide makes of the tools.
 
 #include "openai_json.h"
-#include "server/openai/guide.h"
 #include "server/openai/tool_fields.h"
+#include "server/request/guide.h"
 
 namespace tessera::server::openai {
 namespace {

@@ -4,9 +4,9 @@
 
 #include <nlohmann/json.hpp>
 
-#include "text/python_literal.h"
-#include "text/reasoning_parser.h"
-#include "text/tool_call_parser.h"
+#include "text/dialect/python_literal.h"
+#include "text/dialect/reasoning_parser.h"
+#include "text/dialect/tool_call_parser.h"
 
 namespace tessera::text {
 namespace {

@@ -1,15 +1,17 @@
 #pragma once
 
 #include <optional>
+#include <string>
+#include <vector>
 
-#include "server/openai/json_body.h"
+#include "server/request/chat_request.h"
 
 namespace tessera::server::openai {
 
-/// Reads "messages" of a request into what chat templates expect: role system, user, assistant or tool (developer is
-/// system, function is tool); content a string (text parts are joined); reasoning_content (also read from "reasoning");
-/// name; tool_call_id; tool_calls whose arguments are objects. Several system messages at the start become one.
-/// Pictures, sound and files are refused.
-std::optional<ApiError> parse_messages(const Json& request, const RequestLimits& limits, Json& out);
+/// Reads "messages" of a request: role system, user, assistant or tool (developer is system, function is tool); content
+/// a string (text parts are joined); reasoning_content (also read from "reasoning"); name; tool_call_id; tool_calls.
+/// Pictures, sound and files are refused. `notes`: what was repaired.
+std::optional<ApiError> parse_messages(const Json& request, const RequestLimits& limits, std::vector<Message>& out,
+                                       std::vector<std::string>& notes);
 
 }  // namespace tessera::server::openai

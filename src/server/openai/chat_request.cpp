@@ -3,10 +3,10 @@
 #include <string_view>
 
 #include "engine/request_check.h"
-#include "server/openai/json_fields.h"
 #include "server/openai/request_fields.h"
-#include "server/openai/sampling_fields.h"
 #include "server/openai/template_fields.h"
+#include "server/request/json_fields.h"
+#include "server/request/sampling_fields.h"
 
 namespace tessera::server::openai {
 namespace {

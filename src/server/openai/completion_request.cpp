@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "server/openai/json_fields.h"
 #include "server/openai/request_fields.h"
-#include "server/openai/sampling_fields.h"
+#include "server/request/json_fields.h"
+#include "server/request/sampling_fields.h"
 
 namespace tessera::server::openai {
 namespace {

@@ -6,7 +6,7 @@
 #include <variant>
 #include <vector>
 
-#include "server/openai/chat_request.h"
+#include "server/request/chat_request.h"
 
 namespace tessera::server::openai {
 

@@ -6,7 +6,7 @@
 #include <set>
 #include <string_view>
 
-#include "server/openai/json_text.h"
+#include "server/request/json_text.h"
 
 namespace tessera::server::openai {
 namespace {

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "server/openai/tokenize_request.h"
+#include "server/request/token_text.h"
 #include "tessera/engine.h"
 
 // Log-probabilities in the shapes of three APIs. A token's text is its bytes, U+FFFD where they are a part of a code

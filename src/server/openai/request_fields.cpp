@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <string_view>
 
-#include "server/openai/json_fields.h"
-#include "server/openai/sampling_fields.h"
+#include "server/request/json_fields.h"
+#include "server/request/sampling_fields.h"
 
 namespace tessera::server::openai {
 namespace {
@@ -23,6 +23,9 @@ constexpr std::string_view kRead[] = {"model",
                                       "tools",
                                       "tool_choice",
                                       "parallel_tool_calls",
+                                      "functions",
+                                      "function_call",
+                                      "continue_final_message",
                                       "chat_template_kwargs",
                                       "add_generation_prompt",
                                       "enable_thinking",
@@ -67,7 +70,6 @@ struct Unsupported {
 };
 
 constexpr const char* kNoGrammar = "answers that follow a schema or grammar are not supported yet; leave it out";
-constexpr const char* kUseTools = "use \"tools\" and \"tool_choice\" in its place";
 constexpr const char* kNotSupported = "it is not supported; leave it out";
 
 constexpr Unsupported kUnsupported[] = {
@@ -81,9 +83,7 @@ constexpr Unsupported kUnsupported[] = {
     {"grammar", kBoth, "\"\"", kNoGrammar},
     {"regex", kBoth, "\"\"", kNoGrammar},
     {"ebnf", kBoth, "\"\"", kNoGrammar},
-    {"functions", kChat, "[]", kUseTools},
-    {"function_call", kChat, "\"none\"", kUseTools},
-    {"continue_final_message", kBoth, "false", "an answer cannot continue a message yet; leave it out"},
+    {"continue_final_message", kCompletion, "false", "only /v1/chat/completions has it; give the prompt as it is"},
     {"echo", kChat, "false", "only /v1/completions has it"},
     {"best_of", kChat, "1", "use \"n\" in its place"},
     {"suffix", kCompletion, "\"\"", "text cannot be inserted before a suffix; put all of it into the prompt"},

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "server/openai/chat_request.h"
+#include "server/request/chat_request.h"
 
 // What the requests of /v1/chat/completions and /v1/completions share.
 namespace tessera::server::openai {

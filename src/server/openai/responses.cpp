@@ -4,7 +4,7 @@
 
 #include <string_view>
 
-#include "server/openai/json_text.h"
+#include "server/request/json_text.h"
 
 namespace tessera::server::openai {
 namespace {
@@ -104,6 +104,17 @@ void append_legacy_logprobs(const LegacyLogprobs& logprobs, std::string& out) {
   out += "]}";
 }
 
+const char* name_of(ChatFinish finish) {
+  switch (finish) {
+    case ChatFinish::none: return nullptr;
+    case ChatFinish::stop:
+    case ChatFinish::stop_string: return "stop";
+    case ChatFinish::length: return "length";
+    case ChatFinish::tool_calls: break;
+  }
+  return "tool_calls";
+}
+
 void append_finish(const char* reason, std::string& out) {
   out += R"(,"finish_reason":)";
   if (reason == nullptr) {
@@ -192,7 +203,7 @@ void ChunkWriter::delta(int choice, const ChatDelta& delta, std::string& out, co
   }
   out += '}';
   append_chat_logprobs(delta.logprobs, !delta.logprobs.empty(), out);
-  append_finish(delta.finish_reason, out);
+  append_finish(name_of(delta.finish), out);
   if (!delta.tokens.empty()) append_token_ids(R"(,"token_ids":)", delta.tokens, out);
   finish(out, usage);
 }
@@ -219,7 +230,7 @@ std::string chat_completion_json(const ResponseHead& head, const ChatAnswer& ans
     out += ',';
     append_message(choice, out);
     append_chat_logprobs(choice.logprobs, answer.logprobs, out);
-    append_finish(choice.finish_reason, out);
+    append_finish(name_of(choice.finish), out);
     if (answer.prompt_token_ids != nullptr) append_token_ids(R"(,"token_ids":)", choice.tokens, out);
     out += '}';
   }

@@ -4,26 +4,12 @@
 #include <string>
 #include <vector>
 
-#include "server/openai/chat_choice.h"
 #include "server/openai/completion_choice.h"
+#include "server/request/chat_choice.h"
+#include "server/request/usage.h"
 
 // Writers of answers as JSON text. Those of chunks append to a buffer and are called for every token of every stream.
 namespace tessera::server::openai {
-
-/// What all chunks and the whole answer of a request have in common; made by the HTTP side.
-struct ResponseHead {
-  std::string id = {};           // "chatcmpl-...", "cmpl-..."
-  int64_t created = 0;           // seconds since 1970
-  std::string model = {};        // the name that was asked for
-  std::string fingerprint = {};  // system_fingerprint; empty: null
-};
-
-struct Usage {
-  int64_t prompt_tokens = 0;
-  int64_t completion_tokens = 0;  // of all choices
-  int64_t cached_tokens = 0;      // of the prompt
-  int64_t reasoning_tokens = 0;   // of the completion
-};
 
 /// Writes chat.completion.chunk or text_completion chunks. The JSON text alone: "data: " and the empty line are the
 /// caller's.

@@ -2,10 +2,13 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <string_view>
+#include <utility>
 
 #include "server/openai/chat_messages.h"
-#include "server/openai/json_fields.h"
+#include "server/openai/tool_fields.h"
+#include "server/request/json_fields.h"
 
 namespace tessera::server::openai {
 namespace {
@@ -116,6 +119,22 @@ std::optional<ApiError> parse_thinking(const Json& body, Thinking& out, bool& in
   return parse_reasoning_object(body, out, include_reasoning);
 }
 
+/// Who continues a message asks for no new one; clients that do so leave add_generation_prompt at its default, or say
+/// that it is false.
+std::optional<ApiError> parse_continuation(const Json& body, ChatRequest& out) {
+  if (auto error = read_flag(body, "add_generation_prompt", out.add_generation_prompt)) return error;
+  if (auto error = read_flag(body, "continue_final_message", out.continues_message)) return error;
+  if (!out.continues_message) return std::nullopt;
+  const Message& last = out.messages.back();
+  if (last.role != Role::assistant || !last.calls.empty()) {
+    return wrong("continue_final_message", Json(true), "the last message to be the assistant's, without calls");
+  }
+  if (find(body, "add_generation_prompt") != nullptr && out.add_generation_prompt) {
+    return wrong("continue_final_message", Json(true), "\"add_generation_prompt\" to be false beside it");
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 std::optional<ApiError> parse_template_fields(const Json& body, const RequestOptions& options, ChatRequest& out) {
@@ -136,18 +155,10 @@ std::optional<ApiError> parse_template_fields(const Json& body, const RequestOpt
   if (thinking.on && !given.contains("enable_thinking")) given["enable_thinking"] = *thinking.on;
   if (thinking.budget && *thinking.budget >= 0) out.thinking_budget = thinking.budget;
   for (auto& [name, value] : given.items()) variables[name] = value;
-
+  out.template_variables = std::move(variables);
   if (auto error = parse_tools(body, options.limits, out.tools)) return error;
-  bool add_generation_prompt = true;
-  if (auto error = read_flag(body, "add_generation_prompt", add_generation_prompt)) return error;
-  Json messages;
-  if (auto error = parse_messages(body, options.limits, messages)) return error;
-  out.template_request = Json::object();
-  out.template_request["messages"] = std::move(messages);
-  if (!out.tools.json.empty()) out.template_request["tools"] = out.tools.json;
-  out.template_request["add_generation_prompt"] = add_generation_prompt;
-  for (auto& [name, value] : variables.items()) out.template_request[name] = value;
-  return std::nullopt;
+  if (auto error = parse_messages(body, options.limits, out.messages, out.notes)) return error;
+  return parse_continuation(body, out);
 }
 
 }  // namespace tessera::server::openai

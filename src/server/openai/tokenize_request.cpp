@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
-#include "server/openai/json_fields.h"
 #include "server/openai/template_fields.h"
+#include "server/request/json_fields.h"
 
 namespace tessera::server::openai {
 
@@ -22,16 +22,10 @@ std::optional<ApiError> parse_tokenize_request(const Json& body, const RequestOp
     out.prompt = body["prompt"].get<std::string>();
     return std::nullopt;
   }
-  bool continues = false;
-  if (auto error = read_flag(body, "continue_final_message", continues)) return error;
-  if (continues) return wrong("continue_final_message", Json(true), "false: it is not supported yet");
   if (const Json* source = find(body, "chat_template")) {
     return wrong("chat_template", *source, "nothing: templates are the operator's choice");
   }
-  ChatRequest chat;
-  if (auto error = parse_template_fields(body, options, chat)) return error;
-  out.template_request = std::move(chat.template_request);
-  return std::nullopt;
+  return parse_template_fields(body, options, out.chat);
 }
 
 std::optional<ApiError> parse_detokenize_request(const Json& body, const RequestOptions& options,

@@ -1,12 +1,12 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "server/openai/chat_request.h"
+#include "server/request/chat_request.h"
+#include "server/request/token_text.h"
 
 namespace tessera::server::openai {
 
@@ -14,8 +14,8 @@ namespace tessera::server::openai {
 /// tokenizers served here add none.
 struct TokenizeRequest {
   std::string model = {};
-  std::optional<std::string> prompt = {};  // none: template_request
-  Json template_request = Json::object();  // as in ChatRequest
+  std::optional<std::string> prompt = {};  // none: the conversation of `chat`
+  ChatRequest chat = {};                   // what makes the prompt alone
   bool return_token_strs = false;
 };
 std::optional<ApiError> parse_tokenize_request(const Json& body, const RequestOptions& options, TokenizeRequest& out);
@@ -27,9 +27,6 @@ struct DetokenizeRequest {
 };
 std::optional<ApiError> parse_detokenize_request(const Json& body, const RequestOptions& options,
                                                  DetokenizeRequest& out);
-
-/// The bytes of a token; see Engine::token_bytes.
-using TokenBytes = std::function<std::string(int32_t token)>;
 
 /// {"count", "max_model_len", "tokens", "token_strs"}: the last is null unless `strings` is given.
 std::string tokenize_json(const std::vector<int32_t>& tokens, int64_t max_model_len, const TokenBytes* strings);

@@ -1,66 +1,25 @@
 #include "server/openai/tool_fields.h"
 
-#include <algorithm>
 #include <set>
+#include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
-#include "server/openai/json_fields.h"
-#include "text/json_depth.h"
+#include "server/request/json_fields.h"
 
 namespace tessera::server::openai {
 namespace {
 
-constexpr size_t kNameBytesMax = 128;
-
-/// Names stand between "<function=" and ">" in prompts and answers, and in quotes in JSON.
-bool is_tool_name(std::string_view name) {
-  return !name.empty() && name.size() <= kNameBytesMax && std::ranges::all_of(name, [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-' ||
-           c == '.' || c == '/' || c == ':';
-  });
-}
-
-std::optional<ApiError> parse_tool_name(const Json& function, const std::string& path, std::string& out) {
-  const Json* name = find(function, "name");
-  if (name == nullptr) return missing(at(path, "name"), "the function's name");
-  if (!name->is_string() || !is_tool_name(name->get_ref<const std::string&>())) {
-    return wrong(at(path, "name"), *name, "1 to 128 letters, digits and _ - . / :");
-  }
-  out = name->get<std::string>();
-  return std::nullopt;
-}
-
-std::optional<ApiError> check_type_names(const Json& schema, const std::string& path) {
-  const Json* type = find(schema, "type");
-  const bool is_name_list = type != nullptr && type->is_array() &&
-                            std::ranges::all_of(*type, [](const Json& name) { return name.is_string(); });
-  if (type == nullptr || type->is_string() || is_name_list) return std::nullopt;
-  return wrong(at(path, "type"), *type, "a type's name or a list of them");
-}
-
-/// A JSON schema of an object: the parameters by name.
-std::optional<ApiError> parse_parameters(const Json& schema, const std::string& path, const RequestLimits& limits,
-                                         std::vector<text::ToolParameter>& out) {
-  if (!schema.is_object()) return wrong(path, schema, "a JSON schema of an object");
-  if (text::json_depth_exceeds(schema, limits.schema_depth_max)) {
-    return bad_request(path, path + " is nested deeper than " + std::to_string(limits.schema_depth_max) + " levels");
-  }
-  if (auto error = check_type_names(schema, path)) return error;
-  if (const Json* type = find(schema, "type"); type != nullptr && type->is_string() && *type != "object") {
-    return wrong(at(path, "type"), *type, "\"object\": the arguments of a function are an object");
-  }
-  const Json* properties = find(schema, "properties");
-  if (properties == nullptr) return std::nullopt;
-  if (!properties->is_object()) return wrong(at(path, "properties"), *properties, "an object of JSON schemas");
-  for (const auto& [name, property] : properties->items()) {
-    const std::string property_path = at(at(path, "properties"), shortened(name, 60));
-    if (!property.is_object() && !property.is_boolean()) return wrong(property_path, property, "a JSON schema");
-    if (property.is_object()) {
-      if (auto error = check_type_names(property, property_path)) return error;
-    }
-    out.push_back(parameter_of_schema(name, property, schema));
-  }
-  return std::nullopt;
+std::optional<ApiError> parse_function(const Json& function, const std::string& path, const RequestLimits& limits,
+                                       text::ToolSchema& out) {
+  if (!function.is_object()) return wrong(path, function, "an object with name, description and parameters");
+  if (auto error = read_tool_name(function, path, out.name)) return error;
+  std::string ignored;
+  if (auto error = read_text(function, "description", ignored, path)) return error;
+  const Json* parameters = find(function, "parameters");
+  if (parameters == nullptr) return std::nullopt;
+  return read_parameters(*parameters, at(path, "parameters"), limits, out.parameters);
 }
 
 std::optional<ApiError> parse_tool(const Json& tool, const std::string& path, const RequestLimits& limits,
@@ -72,75 +31,139 @@ std::optional<ApiError> parse_tool(const Json& tool, const std::string& path, co
   }
   const Json* function = find(tool, "function");
   if (function == nullptr) return missing(at(path, "function"), "an object with name, description and parameters");
-  const std::string inside = at(path, "function");
-  if (!function->is_object()) return wrong(inside, *function, "an object with name, description and parameters");
-  if (auto error = parse_tool_name(*function, inside, out.name)) return error;
-  std::string ignored;
-  if (auto error = read_text(*function, "description", ignored, inside)) return error;
-  const Json* parameters = find(*function, "parameters");
-  if (parameters == nullptr) return std::nullopt;
-  return parse_parameters(*parameters, at(inside, "parameters"), limits, out.parameters);
+  return parse_function(*function, at(path, "function"), limits, out);
 }
 
-std::optional<ApiError> parse_tool_list(const Json& list, const RequestLimits& limits, ToolFields& out) {
-  if (!list.is_array()) return wrong("tools", list, "an array of tools");
-  if (auto error = too_many("tools", list.size(), limits.tools_max, "tools")) return error;
+/// `key`: "tools", or "functions", whose entries are what those of tools have in "function".
+std::optional<ApiError> parse_tool_list(const Json& list, const std::string& key, const RequestLimits& limits,
+                                        ToolFields& out) {
+  const bool legacy = key == "functions";
+  if (!list.is_array()) return wrong(key, list, "an array of " + key);
+  if (auto error = too_many(key, list.size(), limits.tools_max, key.c_str())) return error;
   std::set<std::string_view> names;
   out.schemas.resize(list.size());
   for (size_t i = 0; i < list.size(); ++i) {
-    if (auto error = parse_tool(list[i], at("tools", i), limits, out.schemas[i])) return error;
+    const std::string path = at(key, i);
+    auto error = legacy ? parse_function(list[i], path, limits, out.schemas[i])
+                        : parse_tool(list[i], path, limits, out.schemas[i]);
+    if (error) return error;
     if (!names.insert(out.schemas[i].name).second) {
-      return wrong(at(at("tools", i), "function.name"), Json(out.schemas[i].name), "a name that no other tool has");
+      return wrong(path + (legacy ? ".name" : ".function.name"), Json(out.schemas[i].name),
+                   "a name that no other tool has");
     }
+    out.json.push_back(legacy ? Json{{"type", "function"}, {"function", list[i]}} : list[i]);
   }
-  if (auto error = too_many("tools", list.dump().size(), limits.tool_bytes_max, "bytes")) return error;
-  out.json = list;
+  return too_many(key, list.dump().size(), limits.tool_bytes_max, "bytes");
+}
+
+/// What a choice says, by whatever form.
+struct Choice {
+  ToolMode mode = ToolMode::automatic;
+  std::vector<std::string> names = {};
+  std::string path = "tool_choice";  // of what names a tool
+};
+
+std::optional<ToolMode> mode_of_word(const Json& word) {
+  if (word == "none") return ToolMode::none;
+  if (word == "auto") return ToolMode::automatic;
+  if (word == "required" || word == "any") return ToolMode::required;
   return std::nullopt;
 }
 
-std::optional<ApiError> parse_tool_choice(const Json& choice, ToolFields& out) {
-  const auto expected = R"("none", "auto", "required" or {"type": "function", "function": {"name": "..."}})";
-  if (choice == "none") {
-    out.choice.mode = ToolMode::none;
-  } else if (choice == "auto") {
-    out.choice.mode = out.schemas.empty() ? ToolMode::none : ToolMode::automatic;
-  } else if (choice == "required") {
-    out.choice.mode = ToolMode::required;
-  } else if (choice.is_object()) {
-    const Json* type = find(choice, "type");
-    if (type == nullptr || *type != "function") {
-      return wrong("tool_choice.type", type == nullptr ? Json() : *type, "\"function\"");
-    }
-    const Json* function = find(choice, "function");
-    if (function == nullptr || !function->is_object()) {
-      return wrong("tool_choice.function", function == nullptr ? Json() : *function, "an object with a name");
-    }
-    if (auto error = parse_tool_name(*function, "tool_choice.function", out.choice.name)) return error;
-    out.choice.mode = ToolMode::named;
-    if (std::ranges::none_of(out.schemas, [&](const auto& tool) { return tool.name == out.choice.name; })) {
-      return wrong("tool_choice.function.name", Json(out.choice.name), "the name of one of the tools");
-    }
-  } else {
-    return wrong("tool_choice", choice, expected);
+/// {"type": "function", "function": {"name": "f"}}, or {"type": "function", "name": "f"}
+std::optional<ApiError> parse_reference(const Json& tool, const std::string& path, Choice& out) {
+  std::string name;
+  const Json* type = tool.is_object() ? find(tool, "type") : nullptr;
+  if (type == nullptr || *type != "function") {
+    return wrong(at(path, "type"), type == nullptr ? Json() : *type, "\"function\"");
   }
-  if (out.choice.mode == ToolMode::required && out.schemas.empty()) {
-    return wrong("tool_choice", choice, "tools to choose from: \"tools\" is missing or empty");
+  out.path = at(path, "name");
+  const Json* holder = &tool;
+  if (find(tool, "name") == nullptr) {
+    holder = find(tool, "function");
+    if (holder == nullptr || !holder->is_object()) {
+      return wrong(at(path, "function"), holder == nullptr ? Json() : *holder, "an object with a name");
+    }
+    out.path = at(at(path, "function"), "name");
   }
+  if (auto error = read_tool_name(*holder, out.path.substr(0, out.path.rfind('.')), name)) return error;
+  out.names.push_back(std::move(name));
   return std::nullopt;
+}
+
+/// {"type": "allowed_tools", "allowed_tools": {"mode": "auto", "tools": [...]}}, or its members beside the type.
+std::optional<ApiError> parse_allowed(const Json& choice, const RequestLimits& limits, Choice& out) {
+  std::string path = "tool_choice";
+  const Json* allowed = &choice;
+  if (const Json* inner = find(choice, "allowed_tools")) {
+    allowed = inner;
+    path = "tool_choice.allowed_tools";
+  }
+  if (!allowed->is_object()) return wrong(path, *allowed, "an object with mode and tools");
+  const Json* mode = find(*allowed, "mode");
+  const auto word = mode == nullptr ? std::optional(ToolMode::automatic) : mode_of_word(*mode);
+  if (!word || *word == ToolMode::none) return wrong(at(path, "mode"), *mode, R"("auto" or "required")");
+  const Json* tools = find(*allowed, "tools");
+  path = at(path, "tools");
+  if (tools == nullptr) return missing(path, "an array of tools");
+  if (!tools->is_array() || tools->empty()) return wrong(path, *tools, "an array of tools, not empty");
+  if (auto error = too_many(path, tools->size(), limits.tools_max, "tools")) return error;
+  for (size_t i = 0; i < tools->size(); ++i) {
+    if (auto error = parse_reference((*tools)[i], at(path, i), out)) return error;
+  }
+  out.mode = *word;
+  out.path = path;
+  return std::nullopt;
+}
+
+std::optional<ApiError> parse_tool_choice(const Json& choice, const RequestLimits& limits, Choice& out) {
+  const Json* type = choice.is_object() ? find(choice, "type") : nullptr;
+  if (const auto mode = mode_of_word(type == nullptr ? choice : *type)) {
+    out.mode = *mode;
+    return std::nullopt;
+  }
+  if (!choice.is_object()) {
+    return wrong("tool_choice", choice,
+                 R"("none", "auto", "required" or {"type": "function", "function": {"name": "..."}})");
+  }
+  if (type != nullptr && *type == "allowed_tools") return parse_allowed(choice, limits, out);
+  out.mode = ToolMode::named;
+  return parse_reference(choice, "tool_choice", out);
+}
+
+/// "none", "auto" or {"name": "f"}
+std::optional<ApiError> parse_function_call(const Json& choice, Choice& out) {
+  out.path = "function_call";
+  if (choice == "none" || choice == "auto") {
+    out.mode = *mode_of_word(choice);
+    return std::nullopt;
+  }
+  if (!choice.is_object()) return wrong("function_call", choice, R"("none", "auto" or {"name": "..."})");
+  out.mode = ToolMode::named;
+  out.path = "function_call.name";
+  return read_tool_name(choice, "function_call", out.names.emplace_back());
 }
 
 }  // namespace
 
 std::optional<ApiError> parse_tools(const Json& request, const RequestLimits& limits, ToolFields& out) {
-  if (const Json* list = find(request, "tools")) {
-    if (auto error = parse_tool_list(*list, limits, out)) return error;
+  const Json* tools = find(request, "tools");
+  const Json* functions = find(request, "functions");
+  if (tools != nullptr && functions != nullptr && !functions->empty()) {
+    return wrong("functions", *functions, "\"tools\" alone, which holds the functions too");
   }
-  out.choice.mode = out.schemas.empty() ? ToolMode::none : ToolMode::automatic;
-  if (const Json* choice = find(request, "tool_choice")) {
-    if (auto error = parse_tool_choice(*choice, out)) return error;
+  const bool legacy = tools == nullptr && functions != nullptr;
+  if (legacy) tools = functions;
+  if (tools != nullptr) {
+    if (auto error = parse_tool_list(*tools, legacy ? "functions" : "tools", limits, out)) return error;
   }
-  if (out.choice.mode == ToolMode::none) out = {};
-  return std::nullopt;
+  Choice choice;
+  const Json* given = find(request, legacy ? "function_call" : "tool_choice");
+  if (given != nullptr) {
+    auto error = legacy ? parse_function_call(*given, choice) : parse_tool_choice(*given, limits, choice);
+    if (error) return error;
+  }
+  return choose_tools(choice.mode, choice.names, choice.path, given == nullptr ? Json() : *given, out);
 }
 
 }  // namespace tessera::server::openai

@@ -1,4 +1,4 @@
-#include "server/openai/json_body.h"
+#include "server/request/json_body.h"
 
 #include <fmt/format.h>
 
@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "server/openai/json_text.h"
+#include "server/request/json_text.h"
 
-namespace tessera::server::openai {
+namespace tessera::server {
 namespace {
 
 /// Builds the value as it is read. False from a member function ends the reading; `error` says why.
@@ -118,4 +118,4 @@ std::optional<ApiError> parse_body(std::string_view body, const RequestLimits& l
   return std::nullopt;
 }
 
-}  // namespace tessera::server::openai
+}  // namespace tessera::server

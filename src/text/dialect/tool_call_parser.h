@@ -41,8 +41,8 @@ struct ToolSchema {
 class ToolCallParser {
  public:
   struct CallDelta {
-    int index = 0;          // of the call within the message
-    std::string name = {};  // in the first delta of a call
+    int index = 0;               // of the call within the message
+    std::string name = {};       // in the first delta of a call
     std::string arguments = {};  // next fragment of the arguments' JSON text
   };
   struct Piece {

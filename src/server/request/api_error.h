@@ -8,7 +8,7 @@
 
 #include "tessera/engine.h"
 
-namespace tessera::server::openai {
+namespace tessera::server {
 
 /// What a client is told in place of an answer. Parse functions return std::optional<ApiError>; none is success.
 struct ApiError {
@@ -18,9 +18,6 @@ struct ApiError {
   std::string type = "invalid_request_error";
   std::string code = {};  // empty: null
 };
-
-/// {"error": {"message": ..., "type": ..., "param": ..., "code": ...}}
-std::string error_json(const ApiError& error);
 
 /// 400, or another status of that kind: the request is at fault.
 ApiError bad_request(std::string param, std::string message);
@@ -44,4 +41,4 @@ ApiError invalid_api_key();
 std::optional<ApiError> check_context(size_t prompt_tokens, const SamplingParams& sampling, int64_t max_model_len,
                                       const std::string& param);
 
-}  // namespace tessera::server::openai
+}  // namespace tessera::server

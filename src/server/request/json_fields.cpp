@@ -1,10 +1,10 @@
-#include "server/openai/json_fields.h"
+#include "server/request/json_fields.h"
 
 #include <fmt/format.h>
 
 #include <limits>
 
-namespace tessera::server::openai {
+namespace tessera::server {
 namespace {
 
 constexpr int64_t kMaxCount = std::numeric_limits<int64_t>::max();
@@ -97,4 +97,4 @@ std::optional<ApiError> read_ids(const Json& value, const std::string& path, siz
   return std::nullopt;
 }
 
-}  // namespace tessera::server::openai
+}  // namespace tessera::server

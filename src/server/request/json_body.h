@@ -4,10 +4,10 @@
 #include <optional>
 #include <string_view>
 
-#include "server/openai/api_error.h"
-#include "server/openai/request_limits.h"
+#include "server/request/api_error.h"
+#include "server/request/request_limits.h"
 
-namespace tessera::server::openai {
+namespace tessera::server {
 
 using Json = nlohmann::ordered_json;
 
@@ -21,4 +21,4 @@ std::optional<ApiError> parse_json(std::string_view text, const RequestLimits& l
 /// The same for a request's body, which must be an object.
 std::optional<ApiError> parse_body(std::string_view body, const RequestLimits& limits, Json& out);
 
-}  // namespace tessera::server::openai
+}  // namespace tessera::server

@@ -1,17 +1,17 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "server/openai/tokenize_request.h"
 #include "tessera/engine.h"
-#include "text/reasoning_parser.h"
-#include "text/tool_call_parser.h"
+#include "text/dialect/reasoning_parser.h"
+#include "text/dialect/tool_call_parser.h"
 
-namespace tessera::server::openai {
+namespace tessera::server {
 
 struct ToolCallDelta {
   int index = 0;
@@ -19,24 +19,31 @@ struct ToolCallDelta {
   std::string arguments = {};      // next fragment of the arguments' JSON text
 };
 
+enum class ChatFinish { none, stop, stop_string, length, tool_calls };
+
 /// What one or more events add to a choice.
 struct ChatDelta {
   std::string reasoning = {};
   std::string content = {};
   std::vector<ToolCallDelta> tool_calls = {};
-  std::string logprobs = {};            // elements of logprobs.content, as JSON text
-  std::vector<int32_t> tokens = {};     // where they were asked for
-  const char* finish_reason = nullptr;  // in the last delta: stop, length or tool_calls
-  [[nodiscard]] bool empty() const {    // nothing to say: no chunk
-    return reasoning.empty() && content.empty() && tool_calls.empty() && finish_reason == nullptr;
+  std::string logprobs = {};             // what Options::append_logprob wrote, with commas between
+  std::vector<int32_t> tokens = {};      // where they were asked for
+  ChatFinish finish = ChatFinish::none;  // in the last delta
+  std::string stop_string = {};          // that was found, with ChatFinish::stop_string
+  [[nodiscard]] bool empty() const {     // nothing to say: no chunk
+    return reasoning.empty() && content.empty() && tool_calls.empty() && finish == ChatFinish::none;
   }
 };
 
-/// The events of one choice of a chat request, as OpenAI's deltas.
+/// Appends the log-probabilities of one generated token, as an API's JSON.
+using AppendLogprob = std::function<void(const std::vector<TokenLogprob>&, std::string&)>;
+
+/// The events of one choice of a request, as thinking, text and calls, which every API's writer puts in its own words.
 class ChatChoice {
  public:
   struct Options {
     std::string request_id = {};  // tool call ids are made from it
+    std::string call_prefix = "call_";
     int index = 0;                // of the choice
     bool opens_thinking = false;  // text::prompt_opens_thinking of the rendered prompt
     /// Without tools, or with tool_choice none, calls are not looked for.
@@ -44,13 +51,13 @@ class ChatChoice {
     bool parallel_tool_calls = true;  // false: only the first call is delivered
     bool include_reasoning = true;    // false: reasoning is left out
     bool return_token_ids = false;
-    TokenBytes token_bytes = {};  // needed where events have logprobs
+    AppendLogprob append_logprob = {};  // none: log-probabilities are not shown
   };
   explicit ChatChoice(Options options);
 
   /// The next event; an event that ends the choice ends the parsers. Logprobs and token ids of events that add no text
   /// yet come with the next delta that has any. Events after the last, and FinishReason::cancelled or error, which have
-  /// no place in a delta, end it with finish_reason null.
+  /// no place in a delta, end it with ChatFinish::none.
   ChatDelta feed(const Event& event);
 
   [[nodiscard]] int64_t tokens() const { return tokens_; }
@@ -71,8 +78,8 @@ class ChatChoice {
   std::vector<int32_t> new_tokens_;  // not yet delivered
 };
 
-/// "call_" and 24 letters and digits, made from the request's id, which must be unique.
-std::string tool_call_id(std::string_view request_id, int choice, int index);
+/// `prefix` and 24 letters and digits, made from the request's id, which must be unique.
+std::string tool_call_id(std::string_view prefix, std::string_view request_id, int choice, int index);
 
 /// A whole message, gathered from deltas.
 struct ChatMessageText {
@@ -80,9 +87,10 @@ struct ChatMessageText {
   std::vector<ToolCallDelta> tool_calls = {};
   std::string logprobs = {};
   std::vector<int32_t> tokens = {};
-  const char* finish_reason = nullptr;
+  ChatFinish finish = ChatFinish::none;
+  std::string stop_string = {};
 
   void add(const ChatDelta& delta);
 };
 
-}  // namespace tessera::server::openai
+}  // namespace tessera::server

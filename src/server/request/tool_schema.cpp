@@ -2,10 +2,10 @@
 #include <array>
 #include <string_view>
 
-#include "server/openai/json_fields.h"
-#include "server/openai/tool_fields.h"
+#include "server/request/json_fields.h"
+#include "server/request/tools.h"
 
-namespace tessera::server::openai {
+namespace tessera::server {
 namespace {
 
 using text::ParameterType;
@@ -115,4 +115,4 @@ text::ToolParameter parameter_of_schema(const std::string& name, const Json& sch
   return parameter;
 }
 
-}  // namespace tessera::server::openai
+}  // namespace tessera::server

@@ -1,14 +1,15 @@
-#include "text/reasoning_parser.h"
+#include "text/dialect/reasoning_parser.h"
 
-#include "text/tag_scan.h"
+#include "text/dialect/dialect.h"
+#include "text/dialect/tag_scan.h"
 
 namespace tessera::text {
 namespace {
 
-constexpr std::string_view kOpen = "<think>";
-constexpr std::string_view kClose = "</think>";
-constexpr std::string_view kToolCall = "<tool_call>";
-constexpr std::string_view kFunction = "<function";
+constexpr std::string_view kOpen = dialect::kThinkingOpen;
+constexpr std::string_view kClose = dialect::kThinkingClose;
+constexpr std::string_view kToolCall = dialect::kCallOpen;
+constexpr std::string_view kFunction = dialect::kFunctionOpen;
 
 }  // namespace
 

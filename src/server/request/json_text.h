@@ -4,9 +4,9 @@
 #include <string_view>
 #include <vector>
 
-#include "server/openai/json_body.h"
+#include "server/request/json_body.h"
 
-namespace tessera::server::openai {
+namespace tessera::server {
 
 /// Appends the inside of a JSON string. Ill-formed UTF-8 becomes U+FFFD: the result is always valid JSON.
 void append_escaped(std::string_view text, std::string& out);
@@ -20,4 +20,4 @@ std::string shown(const Json& value);
 /// At most `bytes` of `text`, cut between code points, "..." behind if anything was cut.
 std::string shortened(std::string_view text, size_t bytes);
 
-}  // namespace tessera::server::openai
+}  // namespace tessera::server

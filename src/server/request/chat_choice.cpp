@@ -1,13 +1,12 @@
-#include "server/openai/chat_choice.h"
+#include "server/request/chat_choice.h"
 
 #include <algorithm>
 #include <iterator>
 #include <utility>
 
 #include "base/hash.h"
-#include "server/openai/logprobs.h"
 
-namespace tessera::server::openai {
+namespace tessera::server {
 namespace {
 
 void append_list(std::string_view elements, std::string& out) {
@@ -29,8 +28,9 @@ ChatDelta ChatChoice::feed(const Event& event) {
     take_text(reasoning_.finish(), delta);
     if (calls_) take_calls(calls_->finish(), delta);
   }
-  if (event.finish_reason == FinishReason::length) delta.finish_reason = "length";
-  if (event.finish_reason == FinishReason::stop) delta.finish_reason = calls_begun_ > 0 ? "tool_calls" : "stop";
+  if (event.finish_reason == FinishReason::length) delta.finish = ChatFinish::length;
+  if (event.finish_reason == FinishReason::stop)
+    delta.finish = calls_begun_ > 0 ? ChatFinish::tool_calls : ChatFinish::stop;
   if (!delta.empty()) {
     delta.logprobs = std::exchange(logprobs_, {});
     delta.tokens = std::exchange(new_tokens_, {});
@@ -43,10 +43,10 @@ void ChatChoice::take_tokens(const Event& event) {
   tokens_ += count;
   if (reasoning_.inside()) reasoning_tokens_ += count;
   if (options_.return_token_ids) new_tokens_.insert(new_tokens_.end(), event.tokens.begin(), event.tokens.end());
-  if (!options_.token_bytes) return;
+  if (!options_.append_logprob) return;
   for (const auto& entry : event.logprobs) {
     std::string element;
-    append_chat_logprob(entry, options_.token_bytes, element);
+    options_.append_logprob(entry, element);
     append_list(element, logprobs_);
   }
 }
@@ -71,7 +71,7 @@ void ChatChoice::take_calls(text::ToolCallParser::Piece piece, ChatDelta& delta)
     }
     ToolCallDelta& out = delta.tool_calls.back();
     if (call.index == calls_begun_) {
-      out.id = tool_call_id(options_.request_id, options_.index, call.index);
+      out.id = tool_call_id(options_.call_prefix, options_.request_id, options_.index, call.index);
       out.name = std::move(call.name);
       ++calls_begun_;
     }
@@ -79,7 +79,7 @@ void ChatChoice::take_calls(text::ToolCallParser::Piece piece, ChatDelta& delta)
   }
 }
 
-std::string tool_call_id(std::string_view request_id, int choice, int index) {
+std::string tool_call_id(std::string_view prefix, std::string_view request_id, int choice, int index) {
   // A hash of what makes the call unique, and as many digits as needed.
   uint64_t state = fnv1a(request_id);
   for (const auto number : {static_cast<uint32_t>(choice), static_cast<uint32_t>(index)}) {
@@ -88,7 +88,7 @@ std::string tool_call_id(std::string_view request_id, int choice, int index) {
     state = fnv1a(bytes, state);
   }
   static constexpr std::string_view kDigits = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
-  std::string id = "call_";
+  std::string id(prefix);
   for (int word = 0; word < 3; ++word) {
     uint64_t z = splitmix64(state);
     for (int digit = 0; digit < 8; ++digit, z /= kDigits.size()) id += kDigits[z % kDigits.size()];
@@ -108,7 +108,8 @@ void ChatMessageText::add(const ChatDelta& delta) {
   }
   append_list(delta.logprobs, logprobs);
   tokens.insert(tokens.end(), delta.tokens.begin(), delta.tokens.end());
-  if (delta.finish_reason != nullptr) finish_reason = delta.finish_reason;
+  if (delta.finish != ChatFinish::none) finish = delta.finish;
+  if (!delta.stop_string.empty()) stop_string = delta.stop_string;
 }
 
-}  // namespace tessera::server::openai
+}  // namespace tessera::server

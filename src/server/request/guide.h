@@ -1,19 +1,16 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "base/status.h"
-#include "server/openai/tool_fields.h"
+#include "server/request/token_text.h"
+#include "server/request/tools.h"
 #include "tessera/engine.h"
 
-namespace tessera::server::openai {
-
-/// Engine::tokenize
-using Tokenise = std::function<Expected<std::vector<int32_t>>(const std::string& text)>;
+namespace tessera::server {
 
 /// What bounds the thinking and begins the answer of a chat request: with tool_choice required or named, what follows
 /// the thinking is the beginning of a call. `opens_thinking`: text::prompt_opens_thinking of the rendered prompt.
@@ -21,4 +18,4 @@ using Tokenise = std::function<Expected<std::vector<int32_t>>(const std::string&
 Expected<Guide> make_guide(bool opens_thinking, std::optional<int64_t> thinking_budget, const ToolFields& tools,
                            const Tokenise& tokenise);
 
-}  // namespace tessera::server::openai
+}  // namespace tessera::server

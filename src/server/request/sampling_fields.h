@@ -10,11 +10,11 @@
 #include <variant>
 #include <vector>
 
-#include "server/openai/api_error.h"
+#include "server/request/api_error.h"
 #include "tessera/engine.h"
 
 // One table of sampling parameters serves JSON keys ("top_p") and the program's flags (--top-p).
-namespace tessera::server::openai {
+namespace tessera::server {
 
 inline constexpr double kAnyNumber = 1e38;  // no bound
 inline constexpr double kAboveZero = std::numeric_limits<float>::min();
@@ -74,4 +74,4 @@ std::span<const SamplingField> sampling_fields();
 std::optional<ApiError> apply_sampling(const nlohmann::ordered_json& object, SamplingParams& params,
                                        std::span<const std::string_view> but = {});
 
-}  // namespace tessera::server::openai
+}  // namespace tessera::server

@@ -1,4 +1,4 @@
-#include "text/tool_call_parser.h"
+#include "text/dialect/tool_call_parser.h"
 
 #include <algorithm>
 #include <charconv>
@@ -7,20 +7,21 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "text/python_literal.h"
-#include "text/tag_scan.h"
+#include "text/dialect/dialect.h"
+#include "text/dialect/python_literal.h"
+#include "text/dialect/tag_scan.h"
 
 namespace tessera::text {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::string_view kToolCall = "<tool_call>";
-constexpr std::string_view kToolCallEnd = "</tool_call>";
-constexpr std::string_view kFunction = "<function=";
-constexpr std::string_view kFunctionEnd = "</function>";
-constexpr std::string_view kParameter = "<parameter=";
-constexpr std::string_view kParameterEnd = "</parameter>";
+constexpr std::string_view kToolCall = dialect::kCallOpen;
+constexpr std::string_view kToolCallEnd = dialect::kCallClose;
+constexpr std::string_view kFunction = dialect::kFunctionOpen;
+constexpr std::string_view kFunctionEnd = dialect::kFunctionClose;
+constexpr std::string_view kParameter = dialect::kParameterOpen;
+constexpr std::string_view kParameterEnd = dialect::kParameterClose;
 
 constexpr size_t kNameLengthMax = 256;  // of a function or parameter
 constexpr int kJsonDepthMax = 64;

@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace tessera::server::openai {
+namespace tessera::server {
 
 /// What a request may hold, before any of it reaches the template or the engine. Exceeding one is a 400 that names the
 /// field and the limit. The size of a body is limited before this, by the HTTP side; stop strings, logprobs, logit_bias
@@ -24,4 +24,4 @@ struct RequestLimits {
   size_t choices_max = 256;                  // n times prompts
 };
 
-}  // namespace tessera::server::openai
+}  // namespace tessera::server

@@ -1,4 +1,4 @@
-#include "server/openai/sampling_fields.h"
+#include "server/request/sampling_fields.h"
 
 #include <fmt/format.h>
 
@@ -6,9 +6,9 @@
 #include <charconv>
 
 #include "engine/request_check.h"
-#include "server/openai/json_fields.h"
+#include "server/request/json_fields.h"
 
-namespace tessera::server::openai {
+namespace tessera::server {
 namespace {
 
 using P = SamplingParams;
@@ -136,4 +136,4 @@ std::optional<ApiError> apply_sampling(const Json& object, SamplingParams& param
   return std::nullopt;
 }
 
-}  // namespace tessera::server::openai
+}  // namespace tessera::server

@@ -6,11 +6,11 @@
 #include <string_view>
 #include <vector>
 
-#include "server/openai/json_body.h"
-#include "server/openai/json_text.h"
+#include "server/request/json_body.h"
+#include "server/request/json_text.h"
 
 // Reading fields of a request. Where a field is missing or null, `out` keeps what it is; errors name the field's path.
-namespace tessera::server::openai {
+namespace tessera::server {
 
 /// `object`[`key`]; null if it is not there or JSON null.
 const Json* find(const Json& object, std::string_view key);
@@ -39,4 +39,4 @@ std::optional<ApiError> read_whole(const Json& object, const char* key, int64_t 
 /// An array of at most `limit` token ids.
 std::optional<ApiError> read_ids(const Json& value, const std::string& path, size_t limit, std::vector<int32_t>& out);
 
-}  // namespace tessera::server::openai
+}  // namespace tessera::server

@@ -1,12 +1,12 @@
-#include "server/openai/api_error.h"
+#include "server/request/api_error.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "server/openai/json_text.h"
-#include "server/openai/sampling_fields.h"
+#include "server/request/json_text.h"
+#include "server/request/sampling_fields.h"
 
-namespace tessera::server::openai {
+namespace tessera::server {
 namespace {
 
 bool is_word_character(char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_'; }
@@ -34,25 +34,6 @@ std::string named_parameter(std::string_view message) {
 
 ApiError bad_request(std::string param, std::string message) {
   return {.message = std::move(message), .param = std::move(param)};
-}
-
-std::string error_json(const ApiError& error) {
-  const auto text_or_null = [](const std::string& text, std::string& out) {
-    if (text.empty()) {
-      out += "null";
-    } else {
-      append_string(text, out);
-    }
-  };
-  std::string out = R"({"error":{"message":)";
-  append_string(error.message, out);
-  out += R"(,"type":)";
-  append_string(error.type, out);
-  out += R"(,"param":)";
-  text_or_null(error.param, out);
-  out += R"(,"code":)";
-  text_or_null(error.code, out);
-  return out + "}}";
 }
 
 ApiError api_error(const Status& status, std::string param) {
@@ -106,4 +87,4 @@ std::optional<ApiError> check_context(size_t prompt_tokens, const SamplingParams
                   .code = "context_length_exceeded"};
 }
 
-}  // namespace tessera::server::openai
+}  // namespace tessera::server

@@ -1,4 +1,4 @@
-#include "server/openai/json_text.h"
+#include "server/request/json_text.h"
 
 #include <fmt/format.h>
 
@@ -6,7 +6,7 @@
 
 #include "text/utf8.h"
 
-namespace tessera::server::openai {
+namespace tessera::server {
 namespace {
 
 /// What a byte needs: nothing, an escape, or a look at the UTF-8 around it.
@@ -83,4 +83,4 @@ std::string shown(const Json& value) {
   return shortened(value.dump(-1, ' ', false, Json::error_handler_t::replace), 60);
 }
 
-}  // namespace tessera::server::openai
+}  // namespace tessera::server

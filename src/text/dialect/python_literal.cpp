@@ -1,4 +1,4 @@
-#include "text/python_literal.h"
+#include "text/dialect/python_literal.h"
 
 #include <array>
 #include <charconv>
@@ -6,7 +6,7 @@
 #include <string>
 #include <utility>
 
-#include "text/tag_scan.h"
+#include "text/dialect/tag_scan.h"
 #include "text/utf8.h"
 
 namespace tessera::text {

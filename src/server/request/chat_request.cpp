@@ -1,0 +1,82 @@
+#include "server/request/chat_request.h"
+
+#include <string_view>
+#include <utility>
+
+namespace tessera::server {
+namespace {
+
+/// Stands at the end of the message to be continued while the template is rendered: what templates put behind a
+/// message, and the white space that they take off its end, is then known.
+constexpr std::string_view kBreak = "\x02tessera: the message breaks off here\x03";
+
+const char* name_of(Role role) {
+  switch (role) {
+    case Role::system: return "system";
+    case Role::user: return "user";
+    case Role::assistant: return "assistant";
+    case Role::tool: break;
+  }
+  return "tool";
+}
+
+Json json_of(const Message& message) {
+  Json out = {{"role", name_of(message.role)}, {"content", message.text}};
+  if (!message.name.empty()) out["name"] = message.name;
+  if (!message.tool_call_id.empty()) out["tool_call_id"] = message.tool_call_id;
+  if (!message.reasoning.empty()) out["reasoning_content"] = message.reasoning;
+  for (const ToolCall& call : message.calls) {
+    out["tool_calls"].push_back(
+        {{"id", call.id}, {"type", "function"}, {"function", {{"name", call.name}, {"arguments", call.arguments}}}});
+  }
+  return out;
+}
+
+/// A system message behind others. It joins the turn before it where that is the user's or a tool's, so that the turn
+/// of an agent does not end, and with it the part of a conversation whose thinking templates keep.
+void add_later_system(const Message& message, Json& out) {
+  const std::string text = "<system>\n" + message.text + "\n</system>";
+  Json& last = out.back();
+  if (last["role"] == "assistant") {
+    out.push_back({{"role", "user"}, {"content", text}});
+  } else {
+    last["content"].get_ref<std::string&>() += "\n\n" + text;
+  }
+}
+
+Json template_messages(const std::vector<Message>& messages) {
+  Json out = Json::array();
+  for (const Message& message : messages) {
+    if (message.role != Role::system || out.empty()) {
+      out.push_back(json_of(message));
+    } else if (out.size() == 1 && out[0]["role"] == "system") {
+      out[0]["content"].get_ref<std::string&>() += "\n\n" + message.text;
+    } else {
+      add_later_system(message, out);
+    }
+  }
+  return out;
+}
+
+}  // namespace
+
+Json template_request(const ChatRequest& request) {
+  Json out = Json::object();
+  out["messages"] = template_messages(request.messages);
+  if (request.continues_message) {
+    Json& last = out["messages"].back();
+    const bool inside_thinking = request.messages.back().text.empty() && !request.messages.back().reasoning.empty();
+    last[inside_thinking ? "reasoning_content" : "content"].get_ref<std::string&>() += kBreak;
+  }
+  if (!request.tools.json.empty()) out["tools"] = request.tools.json;
+  out["add_generation_prompt"] = request.add_generation_prompt && !request.continues_message;
+  for (const auto& [name, value] : request.template_variables.items()) out[name] = value;
+  return out;
+}
+
+void cut_at_continuation(const ChatRequest& request, std::string& prompt) {
+  if (!request.continues_message) return;
+  if (const size_t end = prompt.rfind(kBreak); end != std::string::npos) prompt.resize(end);
+}
+
+}  // namespace tessera::server

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+// The dialect of Qwen3 models (reasoning parser "qwen3", tool call parser "qwen3_coder"): the marks that answers are
+// made of. Whoever reads answers or begins them for the model takes the marks from here; what they mean is said at the
+// parsers.
+namespace tessera::text::dialect {
+
+inline constexpr std::string_view kReasoningParser = "qwen3";
+inline constexpr std::string_view kToolCallParser = "qwen3_coder";
+
+inline constexpr std::string_view kThinkingOpen = "<think>";
+inline constexpr std::string_view kThinkingClose = "</think>";
+/// What closes thinking where the model does not.
+inline constexpr std::string_view kThinkingCloser = "\n</think>";
+/// Between the end of thinking and the answer, as the model has learnt it.
+inline constexpr std::string_view kAnswerGap = "\n\n";
+
+inline constexpr std::string_view kCallOpen = "<tool_call>";
+inline constexpr std::string_view kCallClose = "</tool_call>";
+inline constexpr std::string_view kFunctionOpen = "<function=";  // then the name and '>'
+inline constexpr std::string_view kFunctionClose = "</function>";
+inline constexpr std::string_view kParameterOpen = "<parameter=";  // then the name and '>'
+inline constexpr std::string_view kParameterClose = "</parameter>";
+
+/// How a call of `function` begins, up to its first parameter.
+inline std::string call_beginning(std::string_view function) {
+  return std::string(kCallOpen) + "\n" + std::string(kFunctionOpen) + std::string(function) + ">\n";
+}
+
+}  // namespace tessera::text::dialect
