@@ -57,13 +57,23 @@ struct Guide {
   std::vector<std::vector<int32_t>> beginnings = {};
 };
 
+/// Where stop strings count: in the answer that a user reads, not in the thinking before it nor inside calls of tools.
+struct StopScope {
+  bool opens_thinking = false;          // the prompt leaves the model inside thinking
+  std::vector<std::string> tools = {};  // whose calls are calls; none: there are none
+};
+
 struct Request {
   std::vector<int32_t> prompt = {};  // token ids; see Engine::tokenize and Engine::render_chat
   SamplingParams sampling = {};
   Guide guide = {};
+  std::optional<StopScope> stop_scope = {};  // none: stop strings count everywhere
 };
 
 enum class FinishReason { none, stop, length, cancelled, error };
+
+/// What ended a choice with FinishReason::stop: an end token of the model's, one of stop_token_ids, a stop string.
+enum class StopCause { none, model, token, string };
 
 /// Something that happened to one choice of a request, in order.
 struct Event {
@@ -76,7 +86,8 @@ struct Event {
   std::vector<std::vector<TokenLogprob>> prompt_logprobs = {};
   FinishReason finish_reason = FinishReason::none;  // set in the last event of a choice
   std::string stop_reason = {};                     // the stop string matched, or the stop token id in decimal, if any
-  Status error = {};                                // with FinishReason::error
+  StopCause stop_cause = StopCause::none;
+  Status error = {};  // with FinishReason::error
 };
 
 /// One running request. Events queue up (at most max_tokens + 1 of them a choice) and never hold the engine back.

@@ -20,6 +20,7 @@ Expected<Prompt> make_prompt(Engine& engine, std::vector<ChatMessage> messages, 
   Prompt prompt;
   if (options.raw) {
     TESSERA_ASSIGN_OR_RETURN(prompt.tokens, engine.tokenize(messages.back().content));
+    prompt.raw = true;
     return prompt;
   }
   const bool has_system = messages.front().role == "system" || messages.front().role == "developer";
@@ -39,7 +40,9 @@ Expected<Outcome> stream_answer(Engine& engine, const Prompt& prompt, const Samp
   const auto seconds = [start] {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   };
-  TESSERA_ASSIGN_OR_RETURN(RequestStream stream, engine.submit({.prompt = prompt.tokens, .sampling = sampling}));
+  Request request{.prompt = prompt.tokens, .sampling = sampling};
+  if (!prompt.raw) request.stop_scope = {.opens_thinking = prompt.opens_thinking};
+  TESSERA_ASSIGN_OR_RETURN(RequestStream stream, engine.submit(std::move(request)));
   const OnInterrupt stop([&stream] { stream.cancel(); });
   Outcome outcome;
   outcome.prompt_tokens = static_cast<int64_t>(prompt.tokens.size());

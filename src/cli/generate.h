@@ -12,6 +12,7 @@ namespace tessera::cli {
 struct Prompt {
   std::vector<int32_t> tokens;
   bool opens_thinking = false;
+  bool raw = false;  // of no chat
 };
 
 /// What turns words into a prompt.

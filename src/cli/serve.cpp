@@ -137,6 +137,10 @@ void add_model_flags(CLI::App& command, Options& options) {
       ->type_name("JSON")
       ->group(group);
   command
+      .add_flag("--stop-everywhere", options.server.stops_everywhere,
+                "Stop strings end an answer in its thinking and calls too, as in vLLM")
+      ->group(group);
+  command
       .add_option_function<std::string>(
           "--reasoning-parser", [](const std::string&) {}, "Only qwen3, which is always on")
       ->type_name("P")

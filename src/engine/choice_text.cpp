@@ -2,40 +2,69 @@
 
 namespace tessera::engine {
 
-Expected<ChoiceText> ChoiceText::create(const text::Tokenizer* tokenizer, const SamplingParams& params) {
+Expected<ChoiceText> ChoiceText::create(const text::Tokenizer* tokenizer, const SamplingParams& params,
+                                        const std::optional<StopScope>& scope) {
   ChoiceText result;
   if (tokenizer == nullptr) return result;
   result.detokenizer_.emplace(*tokenizer, params.skip_special_tokens);
   if (params.stop.empty()) return result;
   TESSERA_ASSIGN_OR_RETURN(result.matcher_, text::StopMatcher::create(params.stop, params.include_stop_str_in_output));
   result.stops_ = params.stop;
+  if (scope) result.scope_.emplace(scope->opens_thinking, scope->tools);
   return result;
 }
 
 std::optional<std::string> ChoiceText::feed(int32_t token, bool may_stop, std::string& text) {
   if (!detokenizer_) return std::nullopt;
   const std::string piece = detokenizer_->feed(token);
-  if (may_stop && matcher_) return match(piece, text);
-  text += piece;
-  return std::nullopt;
+  if (scope_) return match_in_answer(scope_->feed(piece), may_stop, text);
+  return match(piece, may_stop, text);
 }
 
-std::optional<std::string> ChoiceText::match(const std::string& piece, std::string& text) {
+std::optional<std::string> ChoiceText::match(const std::string& piece, bool may_stop, std::string& text) {
+  if (!may_stop || !matcher_) {
+    text += piece;
+    return std::nullopt;
+  }
   const text::StopMatcher::Result result = matcher_->feed(piece);
   text += result.text;
   if (!result.stop) return std::nullopt;
   return stops_[*result.stop];
 }
 
+/// A stop string does not reach from one stretch of the answer into another.
+std::optional<std::string> ChoiceText::match_in_answer(const std::vector<text::AnswerScope::Piece>& pieces,
+                                                       bool may_stop, std::string& text) {
+  for (const text::AnswerScope::Piece& piece : pieces) {
+    if (!piece.answer) {
+      text += matcher_->flush();
+      text += piece.text;
+    } else if (auto stop = match(piece.text, may_stop, text)) {
+      return stop;
+    }
+  }
+  return std::nullopt;
+}
+
 void ChoiceText::flush(std::string& text) {
   if (!detokenizer_) return;
   const std::string piece = detokenizer_->flush();
-  if (matcher_) {
-    text += matcher_->feed(piece).text;
-    text += matcher_->flush();
-  } else {
+  if (!matcher_) {
     text += piece;
+    return;
   }
+  if (scope_) {
+    const auto take = [&](const std::vector<text::AnswerScope::Piece>& pieces) {
+      for (const text::AnswerScope::Piece& part : pieces) {
+        text += part.answer ? matcher_->feed(part.text).text : matcher_->flush() + part.text;
+      }
+    };
+    take(scope_->feed(piece));
+    take(scope_->finish());
+  } else {
+    text += matcher_->feed(piece).text;
+  }
+  text += matcher_->flush();
 }
 
 }  // namespace tessera::engine

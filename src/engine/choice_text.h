@@ -2,9 +2,11 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "base/status.h"
 #include "tessera/engine.h"
+#include "text/dialect/answer_scope.h"
 #include "text/stop_matcher.h"
 #include "text/stream_detokenizer.h"
 #include "text/tokenizer.h"
@@ -16,7 +18,8 @@ namespace tessera::engine {
 class ChoiceText {
  public:
   /// `tokenizer` may be null and must outlive this. `params` are checked.
-  static Expected<ChoiceText> create(const text::Tokenizer* tokenizer, const SamplingParams& params);
+  static Expected<ChoiceText> create(const text::Tokenizer* tokenizer, const SamplingParams& params,
+                                     const std::optional<StopScope>& scope = {});
 
   /// Takes the next token, appends what may be shown to `text`. The stop string that is complete, if any; nothing
   /// more comes after it. `may_stop` is false for the first min_tokens tokens.
@@ -26,10 +29,13 @@ class ChoiceText {
   void flush(std::string& text);
 
  private:
-  std::optional<std::string> match(const std::string& piece, std::string& text);
+  std::optional<std::string> match(const std::string& piece, bool may_stop, std::string& text);
+  std::optional<std::string> match_in_answer(const std::vector<text::AnswerScope::Piece>& pieces, bool may_stop,
+                                             std::string& text);
 
   std::optional<text::StreamDetokenizer> detokenizer_;
   std::optional<text::StopMatcher> matcher_;
+  std::optional<text::AnswerScope> scope_;  // where the matcher looks; none: everywhere
   std::vector<std::string> stops_;
 };
 

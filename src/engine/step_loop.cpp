@@ -102,7 +102,7 @@ Expected<std::shared_ptr<EventChannel>> StepLoop::submit(Request request) {
   open->noise_key = kernels::noise_key(params.seed ? *params.seed : random_seed(), request.prompt);
   open->stop_ids = stop_ids(params, parts_.eos_token_ids);
   for (int i = 0; i < params.n; ++i) {
-    TESSERA_ASSIGN_OR_RETURN(ChoiceText text, ChoiceText::create(parts_.tokenizer, params));
+    TESSERA_ASSIGN_OR_RETURN(ChoiceText text, ChoiceText::create(parts_.tokenizer, params, request.stop_scope));
     open->texts.push_back(std::move(text));
   }
   open->channel = std::make_shared<EventChannel>(params.n);
@@ -307,6 +307,11 @@ void StepLoop::deliver_rows(const AwaitedRows& rows, std::span<const kernels::Sa
   }
 }
 
+bool StepLoop::is_end_of_turn(const OpenRequest& request, int32_t token) const {
+  const std::vector<int32_t>& ids = parts_.eos_token_ids;
+  return !request.params.ignore_eos && std::find(ids.begin(), ids.end(), token) != ids.end();
+}
+
 void StepLoop::deliver_token(Choice& choice, const kernels::SampleResult& result) {
   const OpenRequest& request = *choice.request;
   const int32_t token = result.token;
@@ -331,6 +336,7 @@ void StepLoop::deliver_token(Choice& choice, const kernels::SampleResult& result
   }
   if (stop_token || stop) {
     event.finish_reason = FinishReason::stop;
+    event.stop_cause = stop ? StopCause::string : is_end_of_turn(request, token) ? StopCause::model : StopCause::token;
     event.stop_reason = stop ? *stop : std::to_string(token);
   } else if (generated == request.max_tokens) {
     event.finish_reason = FinishReason::length;

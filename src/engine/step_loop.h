@@ -109,6 +109,7 @@ class StepLoop {
   static kernels::SampleRow draw_of(const Choice& choice, int64_t position);
   void deliver(std::span<const kernels::SampleResult> results);
   void deliver_rows(const AwaitedRows& rows, std::span<const kernels::SampleResult> results);
+  [[nodiscard]] bool is_end_of_turn(const OpenRequest& request, int32_t token) const;
   void deliver_token(Choice& choice, const kernels::SampleResult& result);
   void finish(Choice& choice, Event event);
   void settle();

@@ -19,8 +19,8 @@ constexpr std::string_view kComment = ": waiting\n\n";
 
 /// What both kinds share of streaming.
 struct Stream {
-  Stream(ChunkWriter::Kind kind, const ResponseHead& head, const StreamFields& given)
-      : fields(given), writer(kind, head, given.include_usage && !given.continuous_usage) {}
+  Stream(ChunkWriter::Kind kind, const ResponseHead& head, const StreamFields& given, bool legacy_calls = false)
+      : fields(given), writer(kind, head, given.include_usage && !given.continuous_usage, legacy_calls) {}
 
   template <typename Write>
   void chunk(std::string& out, Write write) const {
@@ -50,7 +50,8 @@ class ChatAnswer final : public Answer {
   ChatAnswer(ResponseHead head, const ChatRequest& request, std::vector<int32_t> prompt, bool opens_thinking,
              const TokenBytes& token_bytes)
       : head_(std::move(head)),
-        stream_(ChunkWriter::Kind::chat, head_, request.stream),
+        stream_(ChunkWriter::Kind::chat, head_, request.stream, request.legacy_functions),
+        legacy_functions_(request.legacy_functions),
         return_token_ids_(request.return_token_ids),
         logprobs_(request.sampling.logprobs.has_value()),
         prompt_(std::move(prompt)),
@@ -103,6 +104,7 @@ class ChatAnswer final : public Answer {
     return openai::chat_completion_json(head_, {.choices = std::move(messages_),
                                                 .usage = usage(),
                                                 .logprobs = logprobs_,
+                                                .legacy_calls = legacy_functions_,
                                                 .prompt_logprobs = std::move(prompt_logprobs_),
                                                 .prompt_token_ids = return_token_ids_ ? &prompt_ : nullptr});
   }
@@ -122,7 +124,7 @@ class ChatAnswer final : public Answer {
 
   ResponseHead head_;
   Stream stream_;
-  bool return_token_ids_, logprobs_;
+  bool legacy_functions_, return_token_ids_, logprobs_;
   std::vector<int32_t> prompt_;
   TokenBytes token_bytes_;
   std::vector<ChatChoice> choices_;

@@ -37,6 +37,10 @@ class Answer {
 std::unique_ptr<Answer> make_chat_answer(ResponseHead head, const ChatRequest& request, std::vector<int32_t> prompt,
                                          bool opens_thinking, const TokenBytes& token_bytes);
 
+/// The answer of /v1/messages.
+std::unique_ptr<Answer> make_messages_answer(ResponseHead head, const ChatRequest& request, int64_t prompt_tokens,
+                                             bool opens_thinking);
+
 /// `texts`: of the prompts, for echo.
 std::unique_ptr<Answer> make_completion_answer(ResponseHead head, const openai::CompletionRequest& request,
                                                std::vector<std::vector<int32_t>> prompts,

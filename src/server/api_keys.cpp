@@ -41,10 +41,10 @@ bool ApiKeys::has(std::string_view key) const {
   return found != 0;
 }
 
-std::string_view shown_key(std::string_view authorization, std::string_view x_api_key) {
+std::string_view bearer_key(std::string_view authorization) {
   constexpr std::string_view kScheme = "bearer ";
   if (same_text(authorization.substr(0, kScheme.size()), kScheme)) return trimmed(authorization.substr(kScheme.size()));
-  return trimmed(x_api_key);
+  return {};
 }
 
 Expected<std::vector<std::string>> read_api_keys(const std::string& file) {

@@ -23,8 +23,8 @@ class ApiKeys {
   std::vector<Hash> hashes_;
 };
 
-/// The key of a request: "Authorization: Bearer KEY", else "x-api-key: KEY"; empty if there is none.
-std::string_view shown_key(std::string_view authorization, std::string_view x_api_key);
+/// The key in "Authorization: Bearer KEY"; empty if there is none.
+std::string_view bearer_key(std::string_view authorization);
 
 /// One key a line; empty lines and those that begin with '#' do not count. A file without any is an error.
 Expected<std::vector<std::string>> read_api_keys(const std::string& file);

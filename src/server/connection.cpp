@@ -107,7 +107,7 @@ asio::awaitable<std::optional<HttpRequest>> Connection::read_request() {
     if (!in_.empty()) in_.erase(0, reader.feed(in_));
     if (reader.begun() && !std::exchange(begun, true)) deadline_ = in_seconds(limits.header_seconds_max);
     if (reader.fault()) {
-      refuse(reader, network_.callbacks.fault(reader.fault()->status, reader.fault()->message));
+      refuse(reader, network_.callbacks.fault(reader.fault()->status, reader.fault()->message, reader.request().path));
       co_return std::nullopt;
     }
     if (reader.head_done() && !std::exchange(checked, true)) {
@@ -117,14 +117,16 @@ asio::awaitable<std::optional<HttpRequest>> Connection::read_request() {
     }
     count_body(reader.body_bytes());
     if (network_.body_bytes > static_cast<size_t>(limits.all_body_bytes_max)) {
-      refuse(reader, network_.callbacks.fault(503, fmt::format("the requests in flight hold more than {} bytes; try "
-                                                               "again later",
-                                                               limits.all_body_bytes_max)));
+      refuse(reader, network_.callbacks.fault(503,
+                                              fmt::format("the requests in flight hold more than {} bytes; try "
+                                                          "again later",
+                                                          limits.all_body_bytes_max),
+                                              reader.request().path));
       co_return std::nullopt;
     }
     if (reader.done()) break;
     if (timed_out_ && begun) {
-      refuse(reader, network_.callbacks.fault(408, "the request did not arrive in time"));
+      refuse(reader, network_.callbacks.fault(408, "the request did not arrive in time", reader.request().path));
       co_return std::nullopt;
     }
     if (timed_out_ || ended_ || lost_) co_return std::nullopt;

@@ -1,6 +1,7 @@
 #include "server/generation.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <spdlog/spdlog.h>
 
 #include <exception>
@@ -12,6 +13,8 @@ namespace tessera::server {
 namespace {
 
 using std::chrono::steady_clock;
+
+constexpr size_t kWarningBytesMax = 1000;  // of the header
 
 double seconds_between(steady_clock::time_point from, steady_clock::time_point to) {
   return std::chrono::duration<double>(to - from).count();
@@ -61,7 +64,8 @@ std::shared_ptr<Generation> Generation::admit(Work& work, const std::shared_ptr<
                                                         "later",
                                                         work.open.size()),
                                  .type = "rate_limit_error",
-                                 .code = "rate_limit_exceeded"}));
+                                 .code = "rate_limit_exceeded"},
+                                exchange->request.path));
     return nullptr;
   }
   auto generation = std::make_shared<Generation>(work, exchange);
@@ -116,11 +120,12 @@ void Generation::run_job(std::function<MaybeError()> job, std::function<void()> 
     HttpServer& http = self->work_.http;
     http.post([self = std::move(self), error = std::move(error), then = std::move(then)] {
       self->feeding_ = false;
-      if (std::exchange(self->preparing_, false)) {
+      if (self->phase_ == Phase::preparing || self->phase_ == Phase::abandoned) {
         --self->work_.preparing;
         self->exchange_->body_prepared();
       }
-      if (self->over_) {
+      if (self->is_over()) {
+        self->phase_ = Phase::over;
         self->prepared_.streams.clear();
       } else if (error) {
         self->fail(*error);
@@ -133,14 +138,18 @@ void Generation::run_job(std::function<MaybeError()> job, std::function<void()> 
 
 /// The engine has the request.
 void Generation::begin() {
-  begun_ = true;
+  phase_ = Phase::running;
   exchange_->facts.prompt_tokens = prepared_.prompt_tokens;
   exchange_->facts.completion_tokens = 0;
   last_.resize(prepared_.streams.size());
   if (prepared_.stream) {
     exchange_->on_drained([self = shared_from_this()] { self->advance(); });
-    exchange_->begin({.content_type = "text/event-stream; charset=utf-8",
-                      .headers = {{"cache-control", "no-cache"}, {"x-accel-buffering", "no"}}});
+    HttpHeaders headers = warnings();
+    headers.emplace_back("cache-control", "no-cache");
+    headers.emplace_back("x-accel-buffering", "no");
+    exchange_->begin({.content_type = "text/event-stream; charset=utf-8", .headers = std::move(headers)});
+    prepared_.answer->begin(out_);
+    send();
   }
   for (RequestStream& stream : prepared_.streams) {
     stream.on_ready([this, weak = weak_from_this()] {
@@ -149,8 +158,20 @@ void Generation::begin() {
   }
 }
 
+/// What was repaired or left out of the request, for whoever looks at the answer; the log has it too.
+HttpHeaders Generation::warnings() const {
+  if (prepared_.notes.empty()) return {};
+  std::string all = fmt::format("{}", fmt::join(prepared_.notes, "; "));
+  if (all.size() > kWarningBytesMax) all.resize(kWarningBytesMax);
+  for (char& c : all) {
+    if (c < ' ' || c > '~') c = '?';
+  }
+  spdlog::warn("request {}: {}", exchange_->facts.id, all);
+  return {{"x-tessera-warning", std::move(all)}};
+}
+
 void Generation::advance() {
-  if (over_ || preparing_ || feeding_) return;
+  if (phase_ != Phase::running || feeding_) return;
   bool finished = true;
   for (size_t prompt = 0; prompt < prepared_.streams.size(); ++prompt) {
     RequestStream& stream = prepared_.streams[prompt];
@@ -158,14 +179,14 @@ void Generation::advance() {
       std::optional<Event> event = stream.try_next();
       if (!event) break;
       take(prompt, *event);
-      if (over_) return;
+      if (is_over()) return;
       feed(prompt, std::move(*event));
       if (feeding_) return;
     }
     finished = finished && stream.finished();
   }
   send();
-  if (finished && !over_) complete();
+  if (finished && !is_over()) complete();
 }
 
 /// Counts an event, and ends the request where the event is its failure.
@@ -216,7 +237,7 @@ void Generation::complete() {
   }
   const auto reply = [self = shared_from_this(), reason] {
     self->settle(reason);
-    self->exchange_->reply({.body = std::move(self->out_)});
+    self->exchange_->reply({.headers = self->warnings(), .body = std::move(self->out_)});
     self->end();
   };
   const auto write = [self = shared_from_this()] {
@@ -239,7 +260,7 @@ void Generation::send() {
 }
 
 void Generation::fail(const ApiError& error) {
-  if (over_) return;
+  if (is_over()) return;
   settle("error");
   if (exchange_->begun()) {
     std::string text;
@@ -248,14 +269,14 @@ void Generation::fail(const ApiError& error) {
     exchange_->write(text);
     exchange_->end();
   } else {
-    exchange_->reply(error_reply(error));
+    exchange_->reply(error_reply(error, exchange_->request.path));
   }
   end();
 }
 
 /// Says how it ended, before the answer's last bytes do.
 void Generation::settle(const char* reason) {
-  if (!begun_) return;
+  if (phase_ != Phase::running) return;
   const RequestFacts& facts = exchange_->facts;
   exchange_->facts.finish_reason = reason;
   work_.metrics.request_ended(reason, seconds_between(exchange_->request.arrived, steady_clock::now()),
@@ -263,12 +284,13 @@ void Generation::settle(const char* reason) {
 }
 
 void Generation::end() {
-  if (std::exchange(over_, true)) return;
+  if (is_over()) return;
+  phase_ = phase_ == Phase::preparing && feeding_ ? Phase::abandoned : Phase::over;
   left_ = true;
   work_.open.erase(shared_from_this());
   if (!feeding_) {
     prepared_.streams.clear();
-  } else if (!preparing_) {
+  } else if (phase_ == Phase::over) {
     for (RequestStream& stream : prepared_.streams) {  // destroyed when the text thread is done
       stream.on_ready({});
       stream.cancel();
@@ -277,7 +299,7 @@ void Generation::end() {
 }
 
 void Generation::tick(steady_clock::time_point now) {
-  if (over_ || feeding_ || !prepared_.stream || !exchange_->begun()) return;
+  if (phase_ != Phase::running || feeding_ || !prepared_.stream || !exchange_->begun()) return;
   if (seconds_between(last_write_, now) < static_cast<double>(work_.limits.comment_seconds)) return;
   std::string text;
   prepared_.answer->ping(text);

@@ -68,6 +68,12 @@ class Generation : public std::enable_shared_from_this<Generation> {
   void cancel();
 
  private:
+  enum class Phase {
+    preparing,  // on its way to the engine
+    abandoned,  // the same, but nobody waits for it any more: over once the text thread is done
+    running,    // the engine has it
+    over,
+  };
   using Time = std::chrono::steady_clock::time_point;
   friend class ReadyList;
 
@@ -81,15 +87,15 @@ class Generation : public std::enable_shared_from_this<Generation> {
   void fail(const ApiError& error);
   void settle(const char* reason);
   void end();
+  [[nodiscard]] bool is_over() const { return phase_ == Phase::abandoned || phase_ == Phase::over; }
+  [[nodiscard]] HttpHeaders warnings() const;
 
   Work& work_;
   std::shared_ptr<Exchange> exchange_;
   std::atomic<bool> left_ = false;    // read by text threads, to save work
   std::atomic<bool> queued_ = false;  // is in the ReadyList
-  bool preparing_ = true;             // not yet back from the text threads
-  bool begun_ = false;                // the engine has it
-  bool feeding_ = false;              // a text thread works on it
-  bool over_ = false;
+  Phase phase_ = Phase::preparing;
+  bool feeding_ = false;  // a text thread works on it
   Prepared prepared_;
   std::string out_;                      // events not yet written
   std::vector<std::vector<Time>> last_;  // of each prompt and choice: the last token's time

@@ -186,7 +186,8 @@ void HttpServer::State::take(Socket socket, std::string client, bool is_tcp) {
   socket.non_blocking(true, ignored);
   if (network.connections.size() >= static_cast<size_t>(options.limits.connections_max)) {
     if (network.tls) return;
-    HttpReply reply = network.callbacks.fault(503, "the server has as many connections as it takes; try again later");
+    HttpReply reply =
+        network.callbacks.fault(503, "the server has as many connections as it takes; try again later", "");
     std::string text;
     append_reply_head(reply, BodyFraming::length, reply.body.size(), /*keep_alive=*/false, text);
     socket.write_some(asio::buffer(text + reply.body), ignored);

@@ -27,8 +27,9 @@ struct HttpCallbacks {
   std::function<void(const std::shared_ptr<Exchange>&)> handle;
   /// The answer has ended, or the client is gone.
   std::function<void(const Exchange&)> finished;
-  /// The answer to bytes that are no request, or to a limit; its body is made from status and message.
-  std::function<HttpReply(int status, const std::string& message)> fault;
+  /// The answer to bytes that are no request, or to a limit; its body is made from status and message. `path`: as far
+  /// as it is known.
+  std::function<HttpReply(int status, const std::string& message, const std::string& path)> fault;
 };
 
 /// Listens, and runs the network thread, which owns every connection and everything that handlers keep.

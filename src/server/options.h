@@ -27,6 +27,8 @@ struct ServerOptions {
   nlohmann::ordered_json template_kwargs = nlohmann::ordered_json::object();  // where a request is silent
   std::vector<std::string> template_kwargs_allowed = {};  // that requests may set, besides the usual ones
 
+  bool stops_everywhere = false;  // stop strings match in thinking and calls too
+
   bool access_log = true;
   bool state_line = false;  // one line a second of what the engine does, while it changes
   Limits limits = {};

@@ -4,6 +4,8 @@
 #include <ctime>
 #include <utility>
 
+#include "server/anthropic/message_json.h"
+#include "server/anthropic/messages_request.h"
 #include "server/openai/chat_request.h"
 #include "server/openai/tokenize_request.h"
 #include "server/request/guide.h"
@@ -44,6 +46,13 @@ MaybeError submit(const ModelService& service, Request request, Prepared& out) {
   return {};
 }
 
+/// `body` is given up.
+MaybeError read_messages(const ModelService& service, std::string& body, ChatRequest& chat) {
+  Json json;
+  if (auto error = parse(service, body, json)) return error;
+  return anthropic::parse_messages_request(json, service.options, chat);
+}
+
 /// A conversation as the model reads it.
 struct ChatPrompt {
   std::vector<int32_t> tokens;
@@ -72,9 +81,12 @@ MaybeError submit_chat(const ModelService& service, ChatRequest chat, ChatPrompt
   if (!guide) return api_error(guide.status(), "tool_choice");
   out.stream = chat.stream.stream;
   out.notes = std::move(chat.notes);
-  return submit(service,
-                {.prompt = std::move(prompt.tokens), .sampling = std::move(chat.sampling), .guide = std::move(*guide)},
-                out);
+  Request request{.prompt = std::move(prompt.tokens), .sampling = std::move(chat.sampling), .guide = std::move(*guide)};
+  if (!service.options.stops_everywhere && !request.sampling.stop.empty()) {
+    request.stop_scope = {.opens_thinking = prompt.opens_thinking};
+    for (const text::ToolSchema& tool : chat.tools.schemas) request.stop_scope->tools.push_back(tool.name);
+  }
+  return submit(service, std::move(request), out);
 }
 
 }  // namespace
@@ -91,6 +103,25 @@ MaybeError prepare_chat(const ModelService& service, const std::string& id, std:
   out.answer = make_chat_answer(make_head(service, "chatcmpl-" + id, chat.model), chat, prompt.tokens,
                                 prompt.opens_thinking, token_bytes(service));
   return submit_chat(service, std::move(chat), std::move(prompt), out);
+}
+
+MaybeError prepare_messages(const ModelService& service, const std::string& id, std::string body, Prepared& out) {
+  ChatRequest chat;
+  if (auto error = read_messages(service, body, chat)) return error;
+  ChatPrompt prompt;
+  if (auto error = make_prompt(service, chat, prompt)) return error;
+  out.answer = make_messages_answer(make_head(service, "msg_" + id, chat.model), chat,
+                                    static_cast<int64_t>(prompt.tokens.size()), prompt.opens_thinking);
+  return submit_chat(service, std::move(chat), std::move(prompt), out);
+}
+
+MaybeError answer_count_tokens(const ModelService& service, std::string body, std::string& out) {
+  ChatRequest chat;
+  if (auto error = read_messages(service, body, chat)) return error;
+  ChatPrompt prompt;
+  if (auto error = make_prompt(service, chat, prompt)) return error;
+  out = anthropic::count_json(static_cast<int64_t>(prompt.tokens.size()));
+  return {};
 }
 
 MaybeError prepare_completion(const ModelService& service, const std::string& id, std::string body, Prepared& out) {

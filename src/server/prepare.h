@@ -32,9 +32,11 @@ using MaybeError = std::optional<ApiError>;
 
 /// `id`: of this request, for the answer. `body` is given up on the way, as soon as it is read.
 MaybeError prepare_chat(const ModelService& service, const std::string& id, std::string body, Prepared& out);
+MaybeError prepare_messages(const ModelService& service, const std::string& id, std::string body, Prepared& out);
 MaybeError prepare_completion(const ModelService& service, const std::string& id, std::string body, Prepared& out);
 
 /// Endpoints whose answer needs no engine; `out` is its body.
+MaybeError answer_count_tokens(const ModelService& service, std::string body, std::string& out);
 MaybeError answer_tokenize(const ModelService& service, std::string body, std::string& out);
 MaybeError answer_detokenize(const ModelService& service, std::string body, std::string& out);
 

@@ -89,31 +89,42 @@ std::optional<HttpReply> Router::refusal(const HttpRequest& request, RequestFact
   if (allowed.empty()) {
     return error_reply({.http_status = 404,
                         .message = fmt::format("there is nothing at {}; the API begins at /v1", request.path),
-                        .code = "not_found"});
+                        .code = "not_found"},
+                       request.path);
   }
   const Route* route = find(request.method, request.path);
   if (route == nullptr) {
     auto reply =
         error_reply({.http_status = 405,
                      .message = fmt::format("{} answers to {}, not to {}", request.path, allowed, request.method),
-                     .code = "method_not_allowed"});
+                     .code = "method_not_allowed"},
+                    request.path);
     reply.headers.emplace_back("allow", allowed);
     return reply;
   }
   facts.route = route->path;
-  if (route->needs_key && keys_.asked_for() &&
-      !keys_.has(shown_key(request.header("authorization"), request.header("x-api-key")))) {
-    return error_reply(invalid_api_key());
+  if (route->needs_key && keys_.asked_for() && !shows_key(request)) {
+    return error_reply(invalid_api_key(), request.path);
   }
   const std::string_view expect = request.header("expect");
   if (!expect.empty() && !same_text(expect, "100-continue")) {
-    return error_reply({.http_status = 417, .message = "the only expectation that is understood is 100-continue"});
+    return error_reply({.http_status = 417, .message = "the only expectation that is understood is 100-continue"},
+                       request.path);
   }
   if (!route->needs_model) return std::nullopt;
   if (const auto why = options_.unavailable()) {
-    return error_reply({.http_status = 503, .message = *why, .type = "server_error", .code = "service_unavailable"});
+    return error_reply({.http_status = 503, .message = *why, .type = "server_error", .code = "service_unavailable"},
+                       request.path);
   }
   return std::nullopt;
+}
+
+/// "Authorization: Bearer KEY" or "x-api-key: KEY". Clients of Anthropic's API may send both, one of them a
+/// placeholder.
+bool Router::shows_key(const HttpRequest& request) const {
+  const bool bearer = keys_.has(bearer_key(request.header("authorization")));
+  const bool own = keys_.has(request.header("x-api-key"));
+  return bearer || own;
 }
 
 void Router::handle(const std::shared_ptr<Exchange>& exchange) const {
@@ -123,6 +134,7 @@ void Router::handle(const std::shared_ptr<Exchange>& exchange) const {
 
 void Router::add_headers(const HttpRequest& request, const RequestFacts& facts, HttpHeaders& headers) const {
   headers.emplace_back("x-request-id", facts.id);
+  if (request.path.starts_with("/v1/messages")) headers.emplace_back("request-id", facts.id);
   if (options_.allowed_origins.empty()) return;
   headers.emplace_back("vary", "origin");
   const std::string_view origin = request.header("origin");
@@ -130,7 +142,7 @@ void Router::add_headers(const HttpRequest& request, const RequestFacts& facts, 
   const bool all = std::find(options_.allowed_origins.begin(), options_.allowed_origins.end(), "*") !=
                    options_.allowed_origins.end();
   headers.emplace_back("access-control-allow-origin", all ? "*" : std::string(origin));
-  headers.emplace_back("access-control-expose-headers", "x-request-id, retry-after");
+  headers.emplace_back("access-control-expose-headers", "x-request-id, retry-after, x-tessera-warning");
 }
 
 bool Router::allows_origin(std::string_view origin) const {

@@ -40,6 +40,7 @@ class Router {
   [[nodiscard]] const Route* find(std::string_view method, std::string_view path) const;
   [[nodiscard]] std::string methods(std::string_view path) const;
   void add_headers(const HttpRequest& request, const RequestFacts& facts, HttpHeaders& headers) const;
+  [[nodiscard]] bool shows_key(const HttpRequest& request) const;
   [[nodiscard]] bool allows_origin(std::string_view origin) const;
 
   Options options_;

@@ -84,6 +84,8 @@ std::vector<Route> Server::State::routes() {
   std::vector<Route> all = {
       {"POST", "/v1/chat/completions", true, true, generate(prepare_chat)},
       {"POST", "/v1/completions", true, true, generate(prepare_completion)},
+      {"POST", "/v1/messages", true, true, generate(prepare_messages)},
+      {"POST", "/v1/messages/count_tokens", true, true, transform(answer_count_tokens)},
       {"GET", "/v1/models", true, true, list},
       {"GET", "/v1/models/{id}", true, true, one},
       {"POST", "/tokenize", true, true, transform(answer_tokenize)},
@@ -108,10 +110,11 @@ HttpCallbacks Server::State::callbacks() {
                 log.request(exchange);
               },
           .fault =
-              [](int status, const std::string& message) {
+              [](int status, const std::string& message, const std::string& path) {
                 return error_reply({.http_status = status,
                                     .message = message,
-                                    .type = status >= 500 ? "server_error" : "invalid_request_error"});
+                                    .type = status >= 500 ? "server_error" : "invalid_request_error"},
+                                   path);
               }};
 }
 
@@ -126,7 +129,8 @@ void Server::State::answer_health(const SharedExchange& exchange) const {
   const auto why = unavailable();
   if (!why) return exchange->reply({.body = R"({"status":"ok"})"});
   exchange->reply(
-      error_reply({.http_status = 503, .message = *why, .type = "server_error", .code = "service_unavailable"}));
+      error_reply({.http_status = 503, .message = *why, .type = "server_error", .code = "service_unavailable"},
+                  exchange->request.path));
 }
 
 void Server::State::answer_metrics(const SharedExchange& exchange) const {
@@ -160,7 +164,7 @@ void Server::State::answer_model(const SharedExchange& exchange) const {
   for (const openai::ModelCard& card : cards()) {
     if (card.id == name) return exchange->reply({.body = openai::model_json(card)});
   }
-  exchange->reply(error_reply(model_not_found(name, model.names)));
+  exchange->reply(error_reply(model_not_found(name, model.names), exchange->request.path));
 }
 
 void Server::State::begin_drain() {
@@ -233,6 +237,7 @@ Status Server::serve(Engine engine) {
   defaults.limits = s.options.limits.request;
   defaults.sampling = engine.default_sampling();
   defaults.template_kwargs = s.options.template_kwargs;
+  defaults.stops_everywhere = s.options.stops_everywhere;
   defaults.template_kwargs_allowed = s.options.template_kwargs_allowed;
   if (const auto wrong = apply_sampling(s.options.sampling, defaults.sampling)) {
     return {StatusCode::invalid_argument, wrong->message};

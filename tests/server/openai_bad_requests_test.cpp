@@ -15,7 +15,7 @@ struct BadField {
 // Of each kind; null is as good as nothing given.
 const std::vector<std::string> kNotNumber = {"\"1\"", "true", "[]", "{}", "[1]"};
 const std::vector<std::string> kNotWhole = {
-    "\"1\"", "true", "[]", "{}", "1.5", "1.0", "1e300", "-1e300", "-9223372036854775808", "18446744073709551616"};
+    "\"1\"", "true", "[]", "{}", "1.5", "1e300", "-1e300", "-9223372036854775808", "18446744073709551616"};
 const std::vector<std::string> kNotFlag = {"\"true\"", "1", "0", "[]", "{}", "1.5"};
 const std::vector<std::string> kNotText = {"1", "true", "[]", "{}", "1.5"};
 const std::vector<std::string> kNotObject = {"1", "true", "[]", "\"x\"", "1.5"};
@@ -41,7 +41,7 @@ std::vector<BadField> sampling_fields_gone_wrong() {
       {"repetition_penalty", kNotNumber + std::vector<std::string>{"0", "-1", "1e39"}},
       {"presence_penalty", kNotNumber + std::vector<std::string>{"-2.1", "2.1"}},
       {"frequency_penalty", kNotNumber + std::vector<std::string>{"-2.1", "2.1"}},
-      {"top_k", kNotWhole + std::vector<std::string>{"-1", "4294967296"}},
+      {"top_k", kNotWhole + std::vector<std::string>{"-2", "4294967296"}},
       {"seed", {"\"1\"", "true", "[]", "{}", "1.5", "1.0", "1e300", "18446744073709551616"}},
       {"max_tokens", kNotWhole + std::vector<std::string>{"-2", "9223372036854775808"}},
       {"min_tokens", kNotWhole + std::vector<std::string>{"-1"}},

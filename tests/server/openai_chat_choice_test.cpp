@@ -171,7 +171,7 @@ TEST(OpenAiChatChoice, WhatTheCorpusMeans) {
   EXPECT_EQ(whole(5)["reasoning"], "I need it");
   EXPECT_EQ(whole(6)["finish_reason"], "tool_calls");
   EXPECT_EQ(whole(7)["finish_reason"], "length");
-  EXPECT_EQ(whole(7)["tool_calls"].at(0)["function"]["arguments"], R"({"city": "Par"})");
+  EXPECT_EQ(whole(7)["tool_calls"].at(0)["function"]["arguments"], R"({"city": "Par)");
   EXPECT_EQ(whole(8)["content"], "Write <tool_call> to call.");
   EXPECT_EQ(whole(9)["tool_calls"].size(), 0U);
   EXPECT_EQ(whole(10)["tool_calls"].size(), 1U);

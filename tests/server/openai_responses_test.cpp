@@ -48,7 +48,7 @@ TEST(OpenAiResponses, ChatChunks) {
                      R"("function":{"name":"f","arguments":"{\"a\": "}},{"index":1,"function":{"arguments":"1}"}}]},)"
                      R"("logprobs":null,"finish_reason":null}]})");
   EXPECT_EQ(chunk(writer, 2, ChatDelta{.logprobs = R"({"token":"a"})", .tokens = {5, 6}, .finish = ChatFinish::stop}),
-            kChunk + R"({"index":2,"delta":{},"logprobs":{"content":[{"token":"a"}],"refusal":null},)"
+            kChunk + R"({"index":2,"delta":{"content":""},"logprobs":{"content":[{"token":"a"}],"refusal":null},)"
                      R"("finish_reason":"stop","token_ids":[5,6]}]})");
 }
 

@@ -4,8 +4,10 @@
 
 #include <nlohmann/json.hpp>
 
+#include "text/dialect/answer_scope.h"
 #include "text/dialect/python_literal.h"
 #include "text/dialect/reasoning_parser.h"
+#include "text/dialect/tag_scan.h"
 #include "text/dialect/tool_call_parser.h"
 
 namespace tessera::text {
@@ -117,8 +119,8 @@ const std::vector<Transcript>& corpus() {
        {"", "", {{"get_weather", R"({"city": "Paris"})"}, {"ping", "{}"}}}},
       {"two in one wrapper",
        false,
-       "<tool_call><function=ping></function><function=other>\n</function></tool_call>",
-       {"", "", {{"ping", "{}"}, {"other", "{}"}}}},
+       "<tool_call><function=ping></function><function=run>\n</function></tool_call>",
+       {"", "", {{"ping", "{}"}, {"run", "{}"}}}},
       {"types",
        false,
        call("get_weather>\n<parameter=city>\n7\n</parameter>\n<parameter=days>\n 007 "
@@ -192,10 +194,14 @@ const std::vector<Transcript>& corpus() {
        false,
        call("run>\n<parameter=code>\na\n</parameter>\n<parameter=code>\nb\n</parameter>\n"),
        {"", "", {{"run", R"({"code": "a"})"}}}},
-      {"unknown tool and parameter",
+      {"unknown parameter",
        false,
-       call("'fly'>\n<parameter=to>\n{\"x\": 1}\n</parameter>\n"),
-       {"", "", {{"fly", R"({"to": "{\"x\": 1}"})"}}}},
+       call("'ping'>\n<parameter=to>\n{\"x\": 1}\n</parameter>\n"),
+       {"", "", {{"ping", R"({"to": "{\"x\": 1}"})"}}}},
+      {"unknown tool",
+       false,
+       "So: " + call("fly>\n<parameter=to>\nme\n</parameter>\n"),
+       {"", "So: " + call("fly>\n<parameter=to>\nme\n</parameter>\n"), {}}},
       {"bare function of a known tool", false, "Now:\n<function=ping>\n</function>", {"", "Now:", {{"ping", "{}"}}}},
       {"bare function of no tool",
        false,
@@ -252,6 +258,87 @@ TEST(Parsers, StringsStreamBeforeTheCallEnds) {
   ASSERT_EQ(piece.calls.size(), 1U);
   EXPECT_EQ(piece.calls[0].name, "run");
   EXPECT_EQ(piece.calls[0].arguments, R"({"code": "first line\nsec)");
+}
+
+/// What a call that is cut off leaves.
+Parsed cut(std::string_view text) {
+  ToolCallParser parser(tools());
+  Parsed parsed;
+  const auto take = [&](const ToolCallParser::Piece& piece) {
+    parsed.content += piece.content;
+    for (const auto& delta : piece.calls) {
+      if (parsed.calls.size() == static_cast<size_t>(delta.index)) parsed.calls.emplace_back(delta.name, "");
+      parsed.calls.back().second += delta.arguments;
+    }
+  };
+  take(parser.feed(text));
+  take(parser.finish(/*cut=*/true));
+  return parsed;
+}
+
+TEST(Parsers, ACallThatIsCutStaysOpenWhereverItIsCut) {
+  const std::string whole =
+      call("run>\n<parameter=code>\nrm -rf /tmp/x\n</parameter>\n<parameter=options>\n{\"a\": 1}\n</parameter>\n");
+  const size_t end = whole.find("</function>") + std::string_view("</function>").size();
+  const size_t begun = whole.find("run>") + 4;
+  for (size_t length = 0; length <= whole.size(); ++length) {
+    const Parsed parsed = cut(whole.substr(0, length));
+    const std::string at = whole.substr(0, length);
+    EXPECT_EQ(parsed.calls.size(), length >= begun ? 1U : 0U) << at;
+    EXPECT_TRUE(length < 6 || parsed.content.empty()) << at << ": " << parsed.content;
+    if (parsed.calls.empty()) continue;
+    EXPECT_EQ(nlohmann::json::accept(parsed.calls[0].second), length >= end) << at << ": " << parsed.calls[0].second;
+    EXPECT_FALSE(parsed.calls[0].second.empty()) << at;
+  }
+  EXPECT_EQ(cut("if a <").content, "if a <");
+  EXPECT_EQ(cut("see <tools").content, "see <tools");
+}
+
+/// The text around calls and thinking.
+std::string answer_of(bool inside, const std::vector<std::string_view>& pieces) {
+  AnswerScope scope(inside, {"get_weather", "run", "ping"});
+  std::string answer;
+  std::string all;
+  const auto take = [&](const std::vector<AnswerScope::Piece>& found) {
+    for (const AnswerScope::Piece& piece : found) {
+      all += piece.text;
+      if (piece.answer) answer += piece.text;
+    }
+  };
+  for (const std::string_view piece : pieces) take(scope.feed(piece));
+  take(scope.finish());
+  std::string joined;
+  for (const std::string_view piece : pieces) joined += piece;
+  EXPECT_EQ(all, joined);
+  return answer;
+}
+
+std::string without_white_space(std::string text) {
+  std::erase_if(text, [](char c) { return kWhiteSpace.find(c) != std::string_view::npos; });
+  return text;
+}
+
+TEST(AnswerScope, IsTheContentThatTheParsersFind) {
+  for (const auto& t : corpus()) {
+    const std::string_view text = t.text;
+    const std::string whole = answer_of(t.inside, {text});
+    // Calls whose closers are missing may hold the rest: a stop string is missed there, never found in a call.
+    const std::string content = without_white_space(t.expected.content);
+    const std::string found = without_white_space(whole);
+    EXPECT_TRUE(found == content || (found.size() < content.size() && content.starts_with(found)))
+        << t.name << ": " << found << " in place of " << content;
+    for (size_t i = 0; i <= text.size(); ++i) {
+      ASSERT_EQ(answer_of(t.inside, {text.substr(0, i), text.substr(i)}), whole) << t.name << ", cut at " << i;
+    }
+  }
+}
+
+TEST(AnswerScope, ThinkingCallsAndGapsAreNotTheAnswer) {
+  EXPECT_EQ(answer_of(true, {"I think.\n</think>\n\nYes.\n\nNo."}), "Yes.\n\nNo.");
+  EXPECT_EQ(answer_of(false, {"<think>\nhm\n</think>\n\nYes."}), "Yes.");
+  EXPECT_EQ(answer_of(false, {"A. " + call("run>\n<parameter=code>\nx </tool_call> y\n</parameter>\n") + "\nB."}),
+            "A. B.");
+  EXPECT_EQ(answer_of(false, {call("fly>\n") + "!"}), call("fly>\n") + "!");
 }
 
 TEST(Parsers, LongStuttersTakeLinearTime) {

@@ -71,7 +71,7 @@ std::optional<ApiError> parse_function(const Json& function, const std::string& 
   if (!arguments->is_string()) return wrong(at(path, "arguments"), *arguments, "the text of a JSON object");
   std::string note;
   out.arguments = read_past_arguments(arguments->get_ref<const std::string&>(), reader.limits, note);
-  if (!note.empty()) reader.notes.push_back(at(path, "arguments") + " " + note);
+  if (!note.empty()) add_note(at(path, "arguments") + " " + note, reader.notes);
   return std::nullopt;
 }
 

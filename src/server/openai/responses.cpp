@@ -78,6 +78,19 @@ void append_calls(const std::vector<ToolCallDelta>& calls, bool with_index, std:
   out += ']';
 }
 
+/// "function_call" of the one call there is.
+void append_legacy_call(const ToolCallDelta& call, std::string& out) {
+  out += R"("function_call":{)";
+  if (!call.id.empty()) {
+    out += R"("name":)";
+    append_string(call.name, out);
+    out += ',';
+  }
+  out += R"("arguments":)";
+  append_string(call.arguments, out);
+  out += '}';
+}
+
 void append_chat_logprobs(std::string_view elements, bool wanted, std::string& out) {
   if (!wanted) {
     out += R"(,"logprobs":null)";
@@ -104,7 +117,7 @@ void append_legacy_logprobs(const LegacyLogprobs& logprobs, std::string& out) {
   out += "]}";
 }
 
-const char* name_of(ChatFinish finish) {
+const char* name_of(ChatFinish finish, bool legacy_calls) {
   switch (finish) {
     case ChatFinish::none: return nullptr;
     case ChatFinish::stop:
@@ -112,7 +125,7 @@ const char* name_of(ChatFinish finish) {
     case ChatFinish::length: return "length";
     case ChatFinish::tool_calls: break;
   }
-  return "tool_calls";
+  return legacy_calls ? "function_call" : "tool_calls";
 }
 
 void append_finish(const char* reason, std::string& out) {
@@ -139,7 +152,7 @@ void append_completion_choice(int index, const CompletionDelta& choice, std::str
   if (!choice.tokens.empty()) append_token_ids(R"(,"token_ids":)", choice.tokens, out);
 }
 
-void append_message(const ChatMessageText& message, std::string& out) {
+void append_message(const ChatMessageText& message, bool legacy_calls, std::string& out) {
   out += R"("message":{"role":"assistant","content":)";
   if (message.content.empty() && !message.tool_calls.empty()) {
     out += "null";
@@ -155,16 +168,21 @@ void append_message(const ChatMessageText& message, std::string& out) {
   out += R"(,"refusal":null)";
   if (!message.tool_calls.empty()) {
     out += ',';
-    append_calls(message.tool_calls, /*with_index=*/false, out);
+    if (legacy_calls) {
+      append_legacy_call(message.tool_calls.front(), out);
+    } else {
+      append_calls(message.tool_calls, /*with_index=*/false, out);
+    }
   }
   out += '}';
 }
 
 }  // namespace
 
-ChunkWriter::ChunkWriter(Kind kind, const ResponseHead& head, bool usage_null)
+ChunkWriter::ChunkWriter(Kind kind, const ResponseHead& head, bool usage_null, bool legacy_calls)
     : prefix_(opening(head, kind == Kind::chat ? "chat.completion.chunk" : "text_completion")),
-      usage_null_(usage_null) {}
+      usage_null_(usage_null),
+      legacy_calls_(legacy_calls) {}
 
 void ChunkWriter::finish(std::string& out, const Usage* usage) const {
   out += "}]";
@@ -191,19 +209,24 @@ void ChunkWriter::delta(int choice, const ChatDelta& delta, std::string& out, co
   out += R"({"index":)";
   append_number(choice, out);
   out += R"(,"delta":{)";
-  const size_t start = out.size();
-  if (!delta.reasoning.empty()) append_reasoning(delta.reasoning, out);
-  if (!delta.content.empty()) {
-    out += out.size() > start ? R"(,"content":)" : R"("content":)";
-    append_string(delta.content, out);
+  if (!delta.reasoning.empty()) {
+    append_reasoning(delta.reasoning, out);
+    out += ',';
   }
+  // Even where it is empty: some clients join it unseen.
+  out += R"("content":)";
+  append_string(delta.content, out);
   if (!delta.tool_calls.empty()) {
-    if (out.size() > start) out += ',';
-    append_calls(delta.tool_calls, /*with_index=*/true, out);
+    out += ',';
+    if (legacy_calls_) {
+      append_legacy_call(delta.tool_calls.front(), out);
+    } else {
+      append_calls(delta.tool_calls, /*with_index=*/true, out);
+    }
   }
   out += '}';
   append_chat_logprobs(delta.logprobs, !delta.logprobs.empty(), out);
-  append_finish(name_of(delta.finish), out);
+  append_finish(name_of(delta.finish, legacy_calls_), out);
   if (!delta.tokens.empty()) append_token_ids(R"(,"token_ids":)", delta.tokens, out);
   finish(out, usage);
 }
@@ -228,9 +251,9 @@ std::string chat_completion_json(const ResponseHead& head, const ChatAnswer& ans
     out += i == 0 ? R"({"index":)" : R"(,{"index":)";
     append_number(static_cast<int64_t>(i), out);
     out += ',';
-    append_message(choice, out);
+    append_message(choice, answer.legacy_calls, out);
     append_chat_logprobs(choice.logprobs, answer.logprobs, out);
-    append_finish(name_of(choice.finish), out);
+    append_finish(name_of(choice.finish, answer.legacy_calls), out);
     if (answer.prompt_token_ids != nullptr) append_token_ids(R"(,"token_ids":)", choice.tokens, out);
     out += '}';
   }

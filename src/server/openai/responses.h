@@ -17,7 +17,8 @@ class ChunkWriter {
  public:
   enum class Kind { chat, completion };
   /// `usage_null`: chunks say "usage": null, because a last one will have it (stream_options.include_usage).
-  ChunkWriter(Kind kind, const ResponseHead& head, bool usage_null);
+  /// `legacy_calls`: a call is a "function_call", as where requests have "functions".
+  ChunkWriter(Kind kind, const ResponseHead& head, bool usage_null, bool legacy_calls = false);
 
   /// The first chunk of a chat choice: the role. `prompt`: prompt_token_ids, if they were asked for.
   void role(int choice, std::string& out, const std::vector<int32_t>* prompt = nullptr,
@@ -31,13 +32,14 @@ class ChunkWriter {
  private:
   void finish(std::string& out, const Usage* usage) const;
   std::string prefix_;  // up to the list of choices
-  bool usage_null_;
+  bool usage_null_, legacy_calls_;
 };
 
 struct ChatAnswer {
   std::vector<ChatMessageText> choices = {};
   Usage usage = {};
   bool logprobs = false;                                   // they were asked for
+  bool legacy_calls = false;                               // as for ChunkWriter
   std::string prompt_logprobs = {};                        // prompt_logprobs_json; empty: not asked for
   const std::vector<int32_t>* prompt_token_ids = nullptr;  // return_token_ids: these, and token_ids in the choices
 };

@@ -79,12 +79,13 @@ std::optional<ApiError> check_context(size_t prompt_tokens, const SamplingParams
                                       const std::string& param) {
   const size_t room = sampling.max_tokens == 0 ? 0 : 1;  // for the first token
   if (prompt_tokens + room <= static_cast<size_t>(max_model_len)) return std::nullopt;
-  // Clients look for "maximum context length".
-  return ApiError{.message = fmt::format("the prompt has {} tokens, but this model's maximum context length is {} "
-                                         "tokens, prompt and answer together; shorten the prompt",
-                                         prompt_tokens, max_model_len),
-                  .param = param,
-                  .code = "context_length_exceeded"};
+  // Clients look for "prompt is too long" or "maximum context length", and shorten the conversation by themselves.
+  return ApiError{
+      .message = fmt::format("prompt is too long: {} tokens > {} maximum; this model's maximum context length "
+                             "is {} tokens, prompt and answer together; shorten the prompt",
+                             prompt_tokens, max_model_len, max_model_len),
+      .param = param,
+      .code = "context_length_exceeded"};
 }
 
 }  // namespace tessera::server

@@ -24,18 +24,32 @@ ChatDelta ChatChoice::feed(const Event& event) {
   ChatDelta delta;
   take_tokens(event);
   take_text(reasoning_.feed(event.text), delta);
-  if (event.finish_reason != FinishReason::none) {
-    take_text(reasoning_.finish(), delta);
-    if (calls_) take_calls(calls_->finish(), delta);
-  }
-  if (event.finish_reason == FinishReason::length) delta.finish = ChatFinish::length;
-  if (event.finish_reason == FinishReason::stop)
-    delta.finish = calls_begun_ > 0 ? ChatFinish::tool_calls : ChatFinish::stop;
+  if (event.finish_reason != FinishReason::none) end(event, delta);
   if (!delta.empty()) {
     delta.logprobs = std::exchange(logprobs_, {});
     delta.tokens = std::exchange(new_tokens_, {});
   }
   return delta;
+}
+
+void ChatChoice::end(const Event& event, ChatDelta& delta) {
+  // Only the model itself ends a call. A limit, a stop string or a stop token of the request's cuts it off.
+  const bool cut = event.stop_cause != StopCause::model;
+  take_text(reasoning_.finish(), delta);
+  if (calls_) {
+    take_calls(calls_->finish(cut), delta);
+    delta.call_is_cut = cut && calls_->inside_call() && calls_->calls() == calls_begun_;
+  }
+  if (event.finish_reason == FinishReason::length || delta.call_is_cut) {
+    delta.finish = ChatFinish::length;
+  } else if (event.finish_reason == FinishReason::stop && calls_begun_ > 0) {
+    delta.finish = ChatFinish::tool_calls;
+  } else if (event.finish_reason == FinishReason::stop && event.stop_cause == StopCause::string) {
+    delta.finish = ChatFinish::stop_string;
+    delta.stop_string = event.stop_reason;
+  } else if (event.finish_reason == FinishReason::stop) {
+    delta.finish = ChatFinish::stop;
+  }
 }
 
 void ChatChoice::take_tokens(const Event& event) {
@@ -110,6 +124,7 @@ void ChatMessageText::add(const ChatDelta& delta) {
   tokens.insert(tokens.end(), delta.tokens.begin(), delta.tokens.end());
   if (delta.finish != ChatFinish::none) finish = delta.finish;
   if (!delta.stop_string.empty()) stop_string = delta.stop_string;
+  call_is_cut = call_is_cut || delta.call_is_cut;
 }
 
 }  // namespace tessera::server

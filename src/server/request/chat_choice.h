@@ -30,7 +30,9 @@ struct ChatDelta {
   std::vector<int32_t> tokens = {};      // where they were asked for
   ChatFinish finish = ChatFinish::none;  // in the last delta
   std::string stop_string = {};          // that was found, with ChatFinish::stop_string
-  [[nodiscard]] bool empty() const {     // nothing to say: no chunk
+  /// The last call is not whole: its arguments break off, and are no JSON. With ChatFinish::length.
+  bool call_is_cut = false;
+  [[nodiscard]] bool empty() const {  // nothing to say: no chunk
     return reasoning.empty() && content.empty() && tool_calls.empty() && finish == ChatFinish::none;
   }
 };
@@ -68,6 +70,7 @@ class ChatChoice {
   void take_text(const text::ReasoningParser::Piece& piece, ChatDelta& delta);
   void take_calls(text::ToolCallParser::Piece piece, ChatDelta& delta);
   void take_tokens(const Event& event);
+  void end(const Event& event, ChatDelta& delta);
 
   Options options_;
   text::ReasoningParser reasoning_;
@@ -89,6 +92,7 @@ struct ChatMessageText {
   std::vector<int32_t> tokens = {};
   ChatFinish finish = ChatFinish::none;
   std::string stop_string = {};
+  bool call_is_cut = false;
 
   void add(const ChatDelta& delta);
 };

@@ -58,7 +58,13 @@ Json template_messages(const std::vector<Message>& messages) {
   return out;
 }
 
+constexpr size_t kNotesMax = 16;
+
 }  // namespace
+
+void add_note(std::string note, std::vector<std::string>& notes) {
+  if (notes.size() < kNotesMax) notes.push_back(std::move(note));
+}
 
 Json template_request(const ChatRequest& request) {
   Json out = Json::object();

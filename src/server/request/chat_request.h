@@ -20,6 +20,7 @@ struct RequestOptions {
   Json template_kwargs = Json::object();  // --default-chat-template-kwargs
   /// chat_template_kwargs that requests may set besides enable_thinking, thinking, preserve_thinking, add_vision_id.
   std::vector<std::string> template_kwargs_allowed = {};
+  bool stops_everywhere = false;  // stop strings match in thinking and calls too
 };
 
 struct StreamFields {
@@ -61,9 +62,13 @@ struct ChatRequest {
   SamplingParams sampling = {};  // max_tokens -1: as many as fit
   StreamFields stream = {};
   bool return_token_ids = false;
+  bool legacy_functions = false;          // calls are answered as function_call
   std::vector<std::string> ignored = {};  // fields that mean nothing here, for the debug log; at most 32
   std::vector<std::string> notes = {};    // what was repaired or left out: for the log and a header of the answer
 };
+
+/// Adds to ChatRequest::notes, while there are few.
+void add_note(std::string note, std::vector<std::string>& notes);
 
 /// For Engine::render_chat: messages, tools, add_generation_prompt and the template's variables. Templates take one
 /// system message, the first: several at the start become one, and a later one stands, marked, in the turn it came in.

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <limits>
 
 namespace tessera::server {
@@ -49,6 +50,12 @@ std::string whole_range(int64_t low, int64_t high) {
 }
 
 std::optional<int64_t> whole_number(const Json& value, int64_t low, int64_t high) {
+  if (value.is_number_float()) {  // some clients write 5 as 5.0
+    const auto real = value.get<double>();
+    constexpr double kExact = 0x1p53;
+    if (real != std::floor(real) || std::abs(real) > kExact) return std::nullopt;
+    return whole_number(Json(static_cast<int64_t>(real)), low, high);
+  }
   if (!value.is_number_integer()) return std::nullopt;
   // Numbers above 2^63 - 1 are unsigned in this library, and get<int64_t> would wrap them.
   if (value.is_number_unsigned() && value.get<uint64_t>() > static_cast<uint64_t>(kMaxCount)) return std::nullopt;

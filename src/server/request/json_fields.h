@@ -29,7 +29,7 @@ std::optional<ApiError> too_many(const std::string& path, size_t count, size_t l
 std::string number_range(double low, double high);
 /// "a whole number from 1 to 16"; the largest 32 and 64-bit numbers are no bounds.
 std::string whole_range(int64_t low, int64_t high);
-/// `value` if it is a whole number in [low, high].
+/// `value` if it is a whole number in [low, high], perhaps written as 5.0.
 std::optional<int64_t> whole_number(const Json& value, int64_t low, int64_t high);
 
 std::optional<ApiError> read_flag(const Json& object, const char* key, bool& out, const std::string& path = {});

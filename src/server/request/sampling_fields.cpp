@@ -16,7 +16,7 @@ using P = SamplingParams;
 const SamplingField kFields[] = {
     {"temperature", "X", "0 takes the likeliest token; higher is more varied",
      RealField{&P::temperature, 0, kAnyNumber}},
-    {"top_k", "N", "Only the N likeliest tokens; 0: all", IntField{&P::top_k, 0, kAnyInt}},
+    {"top_k", "N", "Only the N likeliest tokens; 0 or -1: all", IntField{&P::top_k, -1, kAnyInt}},
     {"top_p", "X", "Only the likeliest tokens that together have probability X", RealField{&P::top_p, kAboveZero, 1}},
     {"min_p", "X", "Only tokens at least X times as likely as the likeliest", RealField{&P::min_p, 0, 1}},
     {"repetition_penalty", "X", "Above 1: fewer tokens that occurred, in prompt or answer",
@@ -81,22 +81,7 @@ struct Setter {
     return std::nullopt;
   }
   std::optional<ApiError> operator()(const StringsField& f) const {
-    if (!value.is_string() && !value.is_array()) return wrong(key, value, "a string, or an array of strings");
-    const size_t count = value.is_string() ? 1 : value.size();
-    if (auto error = too_many(key, count, engine::kMaxStopStrings, "strings")) return error;
-    std::vector<std::string> strings;
-    size_t bytes = 0;
-    for (size_t i = 0; i < count; ++i) {
-      const Json& text = value.is_string() ? value : value[i];
-      const std::string path = value.is_string() ? key : at(key, i);
-      if (!text.is_string()) return wrong(path, text, "a string");
-      strings.push_back(text.get<std::string>());
-      if (strings.back().empty()) return wrong(path, text, "some text: nothing would be generated before it");
-      bytes += strings.back().size();
-    }
-    if (auto error = too_many(key, bytes, engine::kMaxStopBytes, "bytes")) return error;
-    params.*f.member = std::move(strings);
-    return std::nullopt;
+    return read_stop_strings(value, key, params.*f.member);
   }
   std::optional<ApiError> operator()(const IdsField& f) const {
     return read_ids(value, key, engine::kMaxStopTokenIds, params.*f.member);
@@ -123,6 +108,25 @@ struct Setter {
 
 }  // namespace
 
+std::optional<ApiError> read_stop_strings(const Json& value, const std::string& path, std::vector<std::string>& out) {
+  if (!value.is_string() && !value.is_array()) return wrong(path, value, "a string, or an array of strings");
+  const size_t count = value.is_string() ? 1 : value.size();
+  if (auto error = too_many(path, count, engine::kMaxStopStrings, "strings")) return error;
+  std::vector<std::string> strings;
+  size_t bytes = 0;
+  for (size_t i = 0; i < count; ++i) {
+    const Json& text = value.is_string() ? value : value[i];
+    const std::string inside = value.is_string() ? path : at(path, i);
+    if (!text.is_string()) return wrong(inside, text, "a string");
+    strings.push_back(text.get<std::string>());
+    if (strings.back().empty()) return wrong(inside, text, "some text: nothing would be generated before it");
+    bytes += strings.back().size();
+  }
+  if (auto error = too_many(path, bytes, engine::kMaxStopBytes, "bytes")) return error;
+  out = std::move(strings);
+  return std::nullopt;
+}
+
 std::span<const SamplingField> sampling_fields() { return kFields; }
 
 std::optional<ApiError> apply_sampling(const Json& object, SamplingParams& params,
@@ -133,6 +137,7 @@ std::optional<ApiError> apply_sampling(const Json& object, SamplingParams& param
     if (value == nullptr) continue;
     if (auto error = std::visit(Setter{field.key, *value, params}, field.kind)) return error;
   }
+  params.top_k = std::max(params.top_k, 0);  // -1 is what others call 0
   return std::nullopt;
 }
 

@@ -69,6 +69,10 @@ struct SamplingField {
 
 std::span<const SamplingField> sampling_fields();
 
+/// A string or an array of them, as many and as long as the engine takes.
+std::optional<ApiError> read_stop_strings(const nlohmann::ordered_json& value, const std::string& path,
+                                          std::vector<std::string>& out);
+
 /// Sets in `params` what `object` has under the keys of the table, except `but`; null and other keys are left alone.
 /// Lengths are those that the engine allows.
 std::optional<ApiError> apply_sampling(const nlohmann::ordered_json& object, SamplingParams& params,

@@ -23,6 +23,10 @@ constexpr std::string_view kFunctionEnd = dialect::kFunctionClose;
 constexpr std::string_view kParameter = dialect::kParameterOpen;
 constexpr std::string_view kParameterEnd = dialect::kParameterClose;
 
+// As much of a tag as no plain text begins with.
+constexpr std::string_view kToolCallStart = kToolCall.substr(0, 6);
+constexpr std::string_view kFunctionStart = kFunction.substr(0, 6);
+
 constexpr size_t kNameLengthMax = 256;  // of a function or parameter
 constexpr int kJsonDepthMax = 64;
 
@@ -154,8 +158,15 @@ ToolCallParser::Piece ToolCallParser::feed(std::string_view text) {
   return piece;
 }
 
-ToolCallParser::Piece ToolCallParser::finish() {
+ToolCallParser::Piece ToolCallParser::finish(bool cut) {
   Piece piece;
+  if (cut && inside_call()) {
+    // "" would be read as no arguments.
+    if (given_.empty()) emit_arguments("{", piece);
+    return piece;
+  }
+  const bool opens_call = held_.starts_with(kToolCallStart) || held_.starts_with(kFunctionStart);
+  if (cut && (opens_call || state_ == State::after_call)) held_.clear();
   at_end_ = true;
   run(piece);
   if (state_ == State::value) close_value(piece);
@@ -223,8 +234,8 @@ bool ToolCallParser::step_content(Piece& piece) {
   return true;
 }
 
-/// A `<function=NAME>` at held_[at...] begins a call: true; something else: false; nullopt while it may still become
-/// one. Unwrapped, only a known tool at the start of a line counts.
+/// A `<function=NAME>` of a known tool at held_[at...] begins a call: true; something else: false; nullopt while it may
+/// still become one. Unwrapped, only the start of a line counts.
 std::optional<bool> ToolCallParser::try_function(size_t at, bool wrapped, Piece& piece) {
   if (!wrapped && !content_line_start_) return false;
   const Match match = match_at(held_, at, kFunction);
@@ -236,7 +247,7 @@ std::optional<bool> ToolCallParser::try_function(size_t at, bool wrapped, Piece&
   const std::string name(
       bare_name(std::string_view(held_).substr(at + kFunction.size(), *end - at - kFunction.size())));
   tool_ = find_tool(name);
-  if (name.empty() || (!wrapped && tool_ == nullptr)) return false;
+  if (tool_ == nullptr) return false;
   held_.erase(0, *end + 1);
   white_space_.clear();
   given_.clear();

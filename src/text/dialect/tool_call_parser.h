@@ -32,7 +32,8 @@ struct ToolSchema {
 ///
 /// A value may hold tags literally. It ends at `</parameter>` only if the next thing is another tag of the form (or
 /// the end), and, where closers are missing, at a `<parameter=` of a known, unused parameter, at `</function>` or at
-/// `</tool_call>` at the start of a line with what must follow them. A `<tool_call>` without `<function=` is content.
+/// `</tool_call>` at the start of a line with what must follow them. A `<tool_call>` without the `<function=NAME>` of a
+/// known tool is content.
 /// A `<function=NAME>` of a known tool at the start of a line counts without its `<tool_call>`.
 ///
 /// Conversion, by type: integer, number (an integral one becomes an integer), boolean, json (JSON, or a Python
@@ -53,11 +54,15 @@ class ToolCallParser {
   explicit ToolCallParser(std::vector<ToolSchema> tools) : tools_(std::move(tools)) {}
 
   Piece feed(std::string_view text);
-  /// What was held back, now that nothing follows; an unfinished call is closed.
-  Piece finish();
+  /// What was held back, now that nothing follows. Where the model ended its turn, an unfinished call is closed. Where
+  /// the text was `cut` (a limit, a stop string), it stays open, so that nobody takes its arguments for whole ones, and
+  /// the beginning of a call is no content.
+  Piece finish(bool cut = false);
 
   /// Calls begun so far.
   [[nodiscard]] int calls() const { return calls_; }
+  /// The last of them is not whole.
+  [[nodiscard]] bool inside_call() const { return state_ == State::value || state_ == State::body; }
 
  private:
   enum class State { content, body, value, after_call };

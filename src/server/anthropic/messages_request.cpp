@@ -1,0 +1,91 @@
+#include "server/anthropic/messages_request.h"
+
+#include <limits>
+#include <string>
+#include <string_view>
+
+#include "server/anthropic/content_blocks.h"
+#include "server/anthropic/tool_fields.h"
+#include "server/request/json_fields.h"
+#include "server/request/sampling_fields.h"
+
+namespace tessera::server::anthropic {
+namespace {
+
+constexpr int64_t kAnyBudget = std::numeric_limits<int64_t>::max();
+constexpr int64_t kLowEffortTokens = 2048;
+
+std::optional<ApiError> parse_sampling(const Json& body, SamplingParams& out) {
+  static constexpr std::string_view kOther[] = {"n", "stop", "logprobs", "prompt_logprobs"};
+  out.n = 1;
+  out.logprobs.reset();
+  out.prompt_logprobs.reset();
+  if (auto error = apply_sampling(body, out, kOther)) return error;
+  const Json* stop = find(body, "stop_sequences");
+  return stop == nullptr ? std::nullopt : read_stop_strings(*stop, "stop_sequences", out.stop);
+}
+
+std::optional<ApiError> parse_thinking(const Json& body, ChatRequest& out) {
+  Json& variables = out.template_variables;
+  const Json* config = find(body, "output_config");
+  std::string effort;
+  if (config != nullptr) {
+    if (!config->is_object()) return wrong("output_config", *config, "an object");
+    if (auto error = read_text(*config, "effort", effort, "output_config")) return error;
+  }
+  const Json* thinking = find(body, "thinking");
+  if (thinking == nullptr) {
+    if (!variables.contains("enable_thinking")) variables["enable_thinking"] = false;
+    return std::nullopt;
+  }
+  if (!thinking->is_object()) return wrong("thinking", *thinking, R"({"type": "enabled", "budget_tokens": N})");
+  const Json* type = find(*thinking, "type");
+  if (type == nullptr) return missing("thinking.type", "enabled, disabled or adaptive");
+  const bool adaptive = *type == "adaptive" || *type == "auto";
+  if (!adaptive && *type != "enabled" && *type != "disabled") {
+    return wrong("thinking.type", *type, "enabled, disabled or adaptive");
+  }
+  if (!adaptive) variables["enable_thinking"] = *type == "enabled";
+  if (auto error = read_whole(*thinking, "budget_tokens", 0, kAnyBudget, out.thinking_budget, "thinking")) return error;
+  if (!out.thinking_budget && effort == "low") out.thinking_budget = kLowEffortTokens;
+  std::string display;
+  if (auto error = read_text(*thinking, "display", display, "thinking")) return error;
+  out.include_reasoning = display != "omitted";
+  return std::nullopt;
+}
+
+/// What would change the answer, is not here, and would stop clients that send it unasked were it refused.
+void note_unsupported(const Json& body, std::vector<std::string>& notes) {
+  const auto note = [&](const std::string& path) { add_note(path + " is not supported and was left out", notes); };
+  const auto is_given = [](const Json* value) {
+    return value != nullptr && !(value->is_structured() && value->empty());
+  };
+  if (is_given(find(body, "mcp_servers"))) note("mcp_servers");
+  if (is_given(find(body, "container"))) note("container");
+  if (is_given(find(body, "output_format"))) note("output_format");
+  const Json* config = find(body, "output_config");
+  if (config != nullptr && config->is_object() && is_given(find(*config, "format"))) note("output_config.format");
+}
+
+}  // namespace
+
+std::optional<ApiError> parse_messages_request(const Json& body, const RequestOptions& options, ChatRequest& out) {
+  out = {};
+  out.sampling = options.sampling;
+  out.template_variables = options.template_kwargs;
+  if (auto error = read_text(body, "model", out.model)) return error;
+  if (auto error = read_flag(body, "stream", out.stream.stream)) return error;
+  if (auto error = parse_sampling(body, out.sampling)) return error;
+  if (auto error = parse_thinking(body, out)) return error;
+  if (auto error = parse_tools(body, options.limits, out.tools, out.parallel_tool_calls, out.notes)) return error;
+  if (auto error = parse_conversation(body, options.limits, out.messages, out.notes)) return error;
+  note_unsupported(body, out.notes);
+  const Message& last = out.messages.back();
+  if (last.role != Role::assistant || !last.calls.empty()) return std::nullopt;
+  out.continues_message = !last.text.empty() || !last.reasoning.empty();
+  if (!out.continues_message) out.messages.pop_back();
+  if (out.messages.empty()) return wrong("messages", body["messages"], "a message that is not empty");
+  return std::nullopt;
+}
+
+}  // namespace tessera::server::anthropic

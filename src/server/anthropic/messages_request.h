@@ -1,0 +1,20 @@
+#pragma once
+
+#include <optional>
+
+#include "server/request/chat_request.h"
+
+namespace tessera::server::anthropic {
+
+/// A request of /v1/messages or /v1/messages/count_tokens.
+///
+/// Unknown fields are ignored, as are cache_control, metadata, context_management and others that do not change what is
+/// answered; `notes` of the request names those that would. Sampling parameters of this server besides Anthropic's
+/// (min_p, seed...) are taken too. max_tokens may be left out: as many as fit.
+///
+/// Thinking: on with {"type": "enabled"}, whose budget_tokens bounds it, as the template has it with "adaptive", where
+/// output_config.effort "low" bounds it; off with "disabled". Where nothing is said it is off, as the API has it, but
+/// where the operator's template arguments say enable_thinking. A last message of the assistant's is continued.
+std::optional<ApiError> parse_messages_request(const Json& body, const RequestOptions& options, ChatRequest& out);
+
+}  // namespace tessera::server::anthropic

@@ -1,0 +1,173 @@
+#include "text/dialect/answer_scope.h"
+
+#include <algorithm>
+#include <initializer_list>
+
+#include "text/dialect/dialect.h"
+#include "text/dialect/tag_scan.h"
+
+namespace tessera::text {
+namespace {
+
+constexpr size_t kNameLengthMax = 256;  // of a function
+
+/// One of the tags at held[at...], after white space.
+Match any_after_gap(std::string_view held, size_t at, std::initializer_list<std::string_view> tags) {
+  Match result = Match::no;
+  for (const std::string_view tag : tags) {
+    const Match match = match_after_gap(held, at, tag);
+    if (match == Match::yes) return Match::yes;
+    if (match == Match::undecided) result = Match::undecided;
+  }
+  return result;
+}
+
+}  // namespace
+
+std::vector<AnswerScope::Piece> AnswerScope::feed(std::string_view text) {
+  held_ += text;
+  return run();
+}
+
+std::vector<AnswerScope::Piece> AnswerScope::finish() {
+  at_end_ = true;
+  return run();
+}
+
+std::vector<AnswerScope::Piece> AnswerScope::run() {
+  std::vector<Piece> pieces;
+  while (!held_.empty() && step(pieces)) {
+  }
+  return pieces;
+}
+
+bool AnswerScope::step(std::vector<Piece>& pieces) {
+  switch (state_) {
+    case State::thinking: return step_thinking(pieces);
+    case State::before_answer: return step_before_answer(pieces);
+    case State::answer: return step_answer(pieces);
+    case State::call: return step_call(pieces);
+    case State::value: return step_value(pieces);
+    case State::after_call: break;
+  }
+  return step_after_call(pieces);
+}
+
+/// Lets `length` bytes through.
+bool AnswerScope::take(size_t length, bool answer, State next, std::vector<Piece>& pieces) {
+  state_ = next;
+  if (length == 0) return true;
+  if (pieces.empty() || pieces.back().answer != answer) pieces.push_back({.text = {}, .answer = answer});
+  pieces.back().text.append(held_, 0, length);
+  line_start_ = held_[length - 1] == '\n';
+  held_.erase(0, length);
+  return true;
+}
+
+bool AnswerScope::step_thinking(std::vector<Piece>& pieces) {
+  thought_ = true;
+  if (const size_t tag = std::min(held_.find('<'), held_.size()); tag > 0) {
+    return take(tag, false, State::thinking, pieces);
+  }
+  const Match close = match_at(held_, 0, dialect::kThinkingClose);
+  if (close == Match::yes) return take(dialect::kThinkingClose.size(), false, State::before_answer, pieces);
+  // Models forget to close thinking before a call.
+  Match call = match_at(held_, 0, dialect::kCallOpen);
+  if (call == Match::yes) call = match_after_gap(held_, dialect::kCallOpen.size(), dialect::kFunctionOpen);
+  if (call == Match::yes) return take(0, false, State::answer, pieces);
+  if ((close == Match::undecided || call == Match::undecided) && !at_end_) return false;
+  return take(1, false, State::thinking, pieces);
+}
+
+bool AnswerScope::step_before_answer(std::vector<Piece>& pieces) {
+  if (const size_t start = skip_white_space(held_, 0); start > 0) {
+    return take(start, false, State::before_answer, pieces);
+  }
+  for (const std::string_view tag : {dialect::kThinkingOpen, dialect::kThinkingClose}) {
+    const Match match = match_at(held_, 0, tag);
+    if (match == Match::undecided && !at_end_) return false;
+    if (match != Match::yes) continue;
+    const bool opens = tag == dialect::kThinkingOpen && !thought_;
+    return take(tag.size(), false, opens ? State::thinking : State::before_answer, pieces);
+  }
+  return take(0, false, State::answer, pieces);
+}
+
+/// Bytes of the beginning of a call that held_ begins with; 0: it does not; -1: it may yet.
+int AnswerScope::call_length() const {
+  if (tools_.empty()) return 0;
+  size_t at = 0;
+  const Match open = match_at(held_, 0, dialect::kCallOpen);
+  if (open == Match::yes) at = skip_white_space(held_, dialect::kCallOpen.size());
+  if (at > dialect::kCallOpen.size() + kMaxGap || (open != Match::yes && !line_start_)) {
+    return open == Match::undecided ? -1 : 0;
+  }
+  const Match function = match_at(held_, at, dialect::kFunctionOpen);
+  if (function == Match::undecided || open == Match::undecided) return -1;
+  if (function == Match::no) return 0;
+  at += dialect::kFunctionOpen.size();
+  const size_t end = held_.find_first_of(">\n<", at);
+  if (end == std::string::npos) return held_.size() - at > kNameLengthMax ? 0 : -1;
+  std::string_view name = std::string_view(held_).substr(at, end - at);
+  const bool quoted = name.size() >= 2 && (name.front() == '"' || name.front() == '\'') && name.back() == name.front();
+  if (quoted) name = name.substr(1, name.size() - 2);
+  return held_[end] == '>' && std::ranges::find(tools_, name) != tools_.end() ? static_cast<int>(end) + 1 : 0;
+}
+
+bool AnswerScope::step_answer(std::vector<Piece>& pieces) {
+  if (const size_t tag = std::min(held_.find('<'), held_.size()); tag > 0) {
+    return take(tag, true, State::answer, pieces);
+  }
+  const int call = call_length();
+  if (call < 0 && !at_end_) return false;
+  if (call > 0) return take(static_cast<size_t>(call), false, State::call, pieces);
+  return take(1, true, State::answer, pieces);
+}
+
+/// Between the parameters of a call.
+bool AnswerScope::step_call(std::vector<Piece>& pieces) {
+  if (const size_t tag = std::min(held_.find('<'), held_.size()); tag > 0) {
+    return take(tag, false, State::call, pieces);
+  }
+  for (const std::string_view tag : {dialect::kParameterOpen, dialect::kFunctionClose, dialect::kCallClose}) {
+    const Match match = match_at(held_, 0, tag);
+    if (match == Match::undecided && !at_end_) return false;
+    if (match != Match::yes) continue;
+    return take(tag.size(), false, tag == dialect::kParameterOpen ? State::value : State::after_call, pieces);
+  }
+  return take(1, false, State::call, pieces);
+}
+
+/// A value may hold tags: it ends where the form goes on behind them.
+bool AnswerScope::step_value(std::vector<Piece>& pieces) {
+  if (const size_t tag = std::min(held_.find('<'), held_.size()); tag > 0) {
+    return take(tag, false, State::value, pieces);
+  }
+  Match end = match_at(held_, 0, dialect::kParameterClose);
+  if (end == Match::yes) {
+    end = any_after_gap(held_, dialect::kParameterClose.size(),
+                        {dialect::kParameterOpen, dialect::kFunctionClose, dialect::kCallClose});
+    if (end == Match::yes) return take(dialect::kParameterClose.size(), false, State::call, pieces);
+  }
+  Match function = match_at(held_, 0, dialect::kFunctionClose);
+  if (function == Match::yes) {
+    function = any_after_gap(held_, dialect::kFunctionClose.size(), {dialect::kCallClose});
+    if (function == Match::yes) return take(dialect::kFunctionClose.size(), false, State::after_call, pieces);
+  }
+  if ((end == Match::undecided || function == Match::undecided) && !at_end_) return false;
+  return take(1, false, State::value, pieces);
+}
+
+bool AnswerScope::step_after_call(std::vector<Piece>& pieces) {
+  if (const size_t start = skip_white_space(held_, 0); start > 0) return take(start, false, State::after_call, pieces);
+  for (const std::string_view tag : {dialect::kCallClose, dialect::kFunctionOpen}) {
+    const Match match = match_at(held_, 0, tag);
+    if (match == Match::undecided && !at_end_) return false;
+    if (match != Match::yes) continue;
+    return take(tag.size(), false, tag == dialect::kCallClose ? State::after_call : State::call, pieces);
+  }
+  line_start_ = true;
+  return take(0, false, State::answer, pieces);
+}
+
+}  // namespace tessera::text

@@ -1,0 +1,344 @@
+// Requests of /v1/messages as conversations, and deltas as its blocks and events.
+
+#include <gmock/gmock.h>
+
+#include <fstream>
+#include <iterator>
+
+#include "server/anthropic/error_json.h"
+#include "server/anthropic/message_json.h"
+#include "server/anthropic/messages_request.h"
+
+namespace tessera::server::anthropic {
+namespace {
+
+using nlohmann::json;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+Json body_of(const std::string& text) {
+  Json body;
+  const auto error = parse_body(text, RequestLimits(), body);
+  EXPECT_FALSE(error) << text << ": " << error->message;
+  return body;
+}
+
+/// `fields` in a request that is otherwise right.
+Json body_with(const std::string& fields) {
+  return body_of(R"({"max_tokens": 9, "messages": [{"role": "user", "content": "Hi"}])" +
+                 (fields.empty() ? "" : ", " + fields) + "}");
+}
+
+ChatRequest request_of(const Json& body, const RequestOptions& options = {}) {
+  ChatRequest request;
+  const auto error = parse_messages_request(body, options, request);
+  EXPECT_FALSE(error) << body.dump() << ": " << error->message;
+  return request;
+}
+
+std::string messages_of(const std::string& messages) {
+  return template_request(request_of(body_of("{\"messages\": " + messages + "}")))["messages"].dump();
+}
+
+TEST(AnthropicRequest, AClaudeCodeTurn) {
+  std::ifstream file(TESSERA_SOURCE_DIR "/tests/server/requests/claude_code.json");
+  const std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+  const ChatRequest request = request_of(body_of(text));
+  EXPECT_TRUE(request.stream.stream);
+  EXPECT_EQ(request.sampling.max_tokens, 32);
+  EXPECT_EQ(request.thinking_budget, 2048);
+  ASSERT_EQ(request.tools.schemas.size(), 2U);
+  EXPECT_EQ(request.tools.schemas[0].name, "Bash");
+  EXPECT_EQ(request.tools.schemas[0].parameters[1].type, text::ParameterType::number);
+  EXPECT_THAT(request.notes,
+              ElementsAre(HasSubstr("web_search_20250305"), HasSubstr("messages[2].content[1].content[1]")));
+  const Json prompt = template_request(request);
+  EXPECT_FALSE(prompt.contains("enable_thinking"));
+  EXPECT_EQ(prompt["tools"][0]["function"]["parameters"]["required"].dump(), R"(["command"])");
+  EXPECT_EQ(
+      prompt["messages"].dump(),
+      R"([{"role":"system","content":"You are a coding agent.\n\nWorking directory: /src"},)"
+      R"({"role":"user","content":"<system-reminder>\nThe list of tasks is empty.\n</system-reminder>\n\n)"
+      R"(What is in this folder?"},)"
+      R"({"role":"assistant","content":"I will look.","reasoning_content":"I list it.","tool_calls":[)"
+      R"({"id":"toolu_01","type":"function","function":{"name":"Bash","arguments":{"command":"ls",)"
+      R"("timeout":1000}}},)"
+      R"({"id":"toolu_02","type":"function","function":{"name":"Bash","arguments":{"command":"file a.png"}}}]},)"
+      R"({"role":"tool","content":"a.png\nb.txt","tool_call_id":"toolu_01"},)"
+      R"({"role":"tool","content":"Error: no such program\n\n[image: left out, since this model reads text only]",)"
+      R"("tool_call_id":"toolu_02"},)"
+      R"({"role":"user","content":"Read b.txt instead.\n\n<system>\nThe date has changed. It is Monday.)"
+      R"(\n</system>"}])");
+}
+
+TEST(AnthropicRequest, TheBillingLineIsNoPartOfThePrompt) {
+  const auto system = [](const std::string& value) {
+    return template_request(request_of(body_with("\"system\": " + value)))["messages"][0]["content"].get<std::string>();
+  };
+  EXPECT_EQ(system(R"("x-anthropic-billing-header: cch=1;\nBe brief.")"), "Be brief.");
+  EXPECT_EQ(system(R"("x-anthropic-billing-header: cch=1;")"), "Hi");
+  EXPECT_EQ(system(R"("See x-anthropic-billing-header: there")"), "See x-anthropic-billing-header: there");
+  EXPECT_EQ(system(R"([{"type": "text", "text": "a"}, {"type": "text", "text": "x-anthropic-billing-header: b"}])"),
+            "a");
+}
+
+std::string thinking_of(const std::string& fields, const RequestOptions& options = {}) {
+  const ChatRequest request = request_of(body_with(fields), options);
+  const Json& variables = request.template_variables;
+  return (variables.contains("enable_thinking") ? variables["enable_thinking"].dump() : "-") + " " +
+         (request.thinking_budget ? std::to_string(*request.thinking_budget) : "-");
+}
+
+TEST(AnthropicRequest, Thinking) {
+  EXPECT_EQ(thinking_of(""), "false -");
+  EXPECT_EQ(thinking_of(R"("thinking": {"type": "enabled", "budget_tokens": 1024})"), "true 1024");
+  EXPECT_EQ(thinking_of(R"("thinking": {"type": "disabled"})"), "false -");
+  EXPECT_EQ(thinking_of(R"("thinking": {"type": "adaptive"})"), "- -");
+  EXPECT_EQ(thinking_of(R"("thinking": {"type": "adaptive"}, "output_config": {"effort": "low"})"), "- 2048");
+  EXPECT_FALSE(request_of(body_with(R"("thinking": {"type": "enabled", "display": "omitted"})")).include_reasoning);
+  RequestOptions options;
+  options.template_kwargs = {{"enable_thinking", true}};
+  EXPECT_EQ(thinking_of("", options), "true -");
+}
+
+TEST(AnthropicRequest, SamplingAndStops) {
+  RequestOptions options;
+  options.sampling.logprobs = 3;
+  const ChatRequest request = request_of(
+      body_with(R"("stop_sequences": ["a", "b"], "top_k": 5, "top_p": 0.5, "temperature": 0.25, "seed": 3, "n": 4,
+                   "service_tier": "auto", "made_up": {"x": 1})"),
+      options);
+  EXPECT_THAT(request.sampling.stop, ElementsAre("a", "b"));
+  EXPECT_EQ(request.sampling.top_k, 5);
+  EXPECT_EQ(request.sampling.n, 1);
+  EXPECT_EQ(request.sampling.seed, 3U);
+  EXPECT_FALSE(request.sampling.logprobs);
+  EXPECT_TRUE(request.notes.empty());
+  EXPECT_THAT(request_of(body_with(R"("output_config": {"format": {"type": "json_schema"}})")).notes,
+              ElementsAre(HasSubstr("output_config.format")));
+}
+
+const std::string kTools =
+    R"("tools": [{"name": "f", "input_schema": {"type": "object"}}, {"name": "g", "type": "custom"}])";
+
+TEST(AnthropicRequest, ToolChoices) {
+  const auto with = [](const std::string& choice) {
+    return request_of(body_with(kTools + ", \"tool_choice\": " + choice));
+  };
+  EXPECT_EQ(request_of(body_with(kTools)).tools.choice.mode, ToolMode::automatic);
+  EXPECT_TRUE(with(R"({"type": "auto"})").parallel_tool_calls);
+  EXPECT_FALSE(with(R"({"type": "auto", "disable_parallel_tool_use": true})").parallel_tool_calls);
+  EXPECT_EQ(with(R"({"type": "any"})").tools.choice.mode, ToolMode::required);
+  EXPECT_EQ(with(R"({"type": "tool", "name": "g"})").tools.choice.name, "g");
+  EXPECT_TRUE(with(R"({"type": "none"})").tools.json.empty());
+}
+
+TEST(AnthropicRequest, ALastMessageOfTheAssistantIsContinued) {
+  const auto request = [](const std::string& last) {
+    return request_of(body_of(R"({"messages": [{"role": "user", "content": "Hi"}, )" + last + "]}"));
+  };
+  const ChatRequest prefill = request(R"({"role": "assistant", "content": "{\"a\": "})");
+  ASSERT_TRUE(prefill.continues_message);
+  const Json prompt = template_request(prefill);
+  EXPECT_EQ(prompt["add_generation_prompt"], false);
+  std::string rendered = "<user>Hi<assistant>" + prompt["messages"][1]["content"].get<std::string>() + "<end>";
+  cut_at_continuation(prefill, rendered);
+  EXPECT_EQ(rendered, "<user>Hi<assistant>{\"a\": ");
+  EXPECT_FALSE(request(R"({"role": "assistant", "content": ""})").continues_message);
+  EXPECT_EQ(request(R"({"role": "assistant", "content": []})").messages.size(), 1U);
+  EXPECT_FALSE(
+      request(R"({"role": "assistant", "content": [{"type": "tool_use", "id": "1", "name": "f", "input": {}}]})")
+          .continues_message);
+}
+
+TEST(AnthropicRequest, OddBlocks) {
+  EXPECT_EQ(messages_of(R"([{"role": "user", "content": [{"type": "text", "text": "a"},
+      {"type": "tool_result", "tool_use_id": "1"}, {"type": "text", "text": "b"}]}])"),
+            R"([{"role":"user","content":"a"},{"role":"tool","content":"","tool_call_id":"1"},)"
+            R"({"role":"user","content":"b"}])");
+  EXPECT_EQ(messages_of(R"([{"role": "user", "content": "x"}, {"role": "assistant", "content": [
+      {"type": "server_tool_use", "id": "s", "name": "web_search", "input": {}},
+      {"type": "web_search_tool_result", "tool_use_id": "s", "content": []},
+      {"type": "tool_use", "id": "1", "name": "f", "input": "broken"}]}])"),
+            R"([{"role":"user","content":"x"},{"role":"assistant","content":"","tool_calls":[{"id":"1",)"
+            R"("type":"function","function":{"name":"f","arguments":{"arguments":"broken"}}}]}])");
+  EXPECT_EQ(messages_of(R"([{"role": "user", "content": [{"type": "document", "title": "T", "source":
+      {"type": "text", "media_type": "text/plain", "data": "words"}}]}])"),
+            R"([{"role":"user","content":"T\n\nwords"}])");
+  EXPECT_EQ(messages_of(R"([{"role": "user", "content": []}])"), R"([{"role":"user","content":""}])");
+}
+
+TEST(AnthropicRequest, WhatIsWrongIsNamed) {
+  const std::string user = R"("messages": [{"role": "user", "content": )";
+  const std::vector<std::pair<std::string, std::string>> cases = {
+      {R"({"max_tokens": 5})", "messages"},
+      {R"({"messages": []})", "messages"},
+      {R"({"messages": [5]})", "messages[0]"},
+      {R"({"messages": [{"role": "tool", "content": "x"}]})", "messages[0].role"},
+      {R"({"messages": [{"role": "user"}]})", "messages[0].content"},
+      {"{" + user + "5}]}", "messages[0].content"},
+      {"{" + user + "[5]}]}", "messages[0].content[0]"},
+      {"{" + user + R"([{"text": "x"}]}]})", "messages[0].content[0].type"},
+      {"{" + user + R"([{"type": "text"}]}]})", "messages[0].content[0].text"},
+      {"{" + user + R"([{"type": "image", "source": {}}]}]})", "messages[0].content[0].type"},
+      {"{" + user + R"([{"type": "document", "source": {"type": "base64"}}]}]})", "messages[0].content[0].source.type"},
+      {"{" + user + R"([{"type": "tool_result", "content": "x"}]}]})", "messages[0].content[0].tool_use_id"},
+      {"{" + user + R"([{"type": "tool_result", "tool_use_id": "1", "content": 5}]}]})",
+       "messages[0].content[0].content"},
+      {R"({"messages": [{"role": "assistant", "content": [{"type": "tool_use", "id": "1"}]}]})",
+       "messages[0].content[0].name"},
+      {R"({"messages": [{"role": "assistant", "content": [{"type": "image"}]}]})", "messages[0].content[0].type"},
+      {R"({"messages": [{"role": "assistant", "content": ""}]})", "messages"},
+      {"{" + user + R"("x"}], "system": 5})", "system"},
+      {"{" + user + R"("x"}], "system": [{"type": "image"}]})", "system[0].type"},
+      {"{" + user + R"("x"}], "model": 5})", "model"},
+      {"{" + user + R"("x"}], "stream": "yes"})", "stream"},
+      {"{" + user + R"("x"}], "max_tokens": "many"})", "max_tokens"},
+      {"{" + user + R"("x"}], "stop_sequences": [""]})", "stop_sequences[0]"},
+      {"{" + user + R"("x"}], "thinking": true})", "thinking"},
+      {"{" + user + R"("x"}], "thinking": {}})", "thinking.type"},
+      {"{" + user + R"("x"}], "thinking": {"type": "enabled", "budget_tokens": -1}})", "thinking.budget_tokens"},
+      {"{" + user + R"("x"}], "tools": {}})", "tools"},
+      {"{" + user + R"("x"}], "tools": [{"name": "a b"}]})", "tools[0].name"},
+      {"{" + user + R"("x"}], "tools": [{"name": "f"}, {"name": "f"}]})", "tools[1].name"},
+      {"{" + user + R"("x"}], "tools": [{"name": "f", "input_schema": 5}]})", "tools[0].input_schema"},
+      {"{" + user + R"("x"}], "tool_choice": "auto"})", "tool_choice"},
+      {"{" + user + R"("x"}], "tool_choice": {"type": "any"}})", "tool_choice"},
+      {"{" + user + R"("x"}], "tools": [{"name": "f"}], "tool_choice": {"type": "tool", "name": "g"}})",
+       "tool_choice.name"},
+  };
+  for (const auto& [body, param] : cases) {
+    ChatRequest request;
+    const auto error = parse_messages_request(body_of(body), {}, request);
+    ASSERT_TRUE(error) << body;
+    EXPECT_EQ(error->http_status, 400);
+    EXPECT_EQ(error->param, param) << error->message;
+    EXPECT_THAT(error->message, HasSubstr(param));
+  }
+}
+
+const ResponseHead kHead{.id = "msg_1", .model = "m"};
+const Usage kUsage{.prompt_tokens = 10, .completion_tokens = 5, .cached_tokens = 4};
+
+/// The types of all events, and the message that a client makes of them.
+std::pair<std::vector<std::string>, json> gather(const std::string& text) {
+  std::vector<std::string> types;
+  json message;
+  std::string input;
+  for (size_t at = 0; at < text.size();) {
+    const size_t end = text.find("\n\n", at);
+    const std::string event = text.substr(at, end - at);
+    at = end + 2;
+    const size_t data = event.find("\ndata: ");
+    const json parsed = json::parse(event.substr(data + 7));
+    EXPECT_EQ(event.substr(0, data), "event: " + parsed["type"].get<std::string>());
+    types.push_back(parsed["type"]);
+    if (types.back() == "message_start") message = parsed["message"];
+    if (types.back() == "content_block_start") {
+      EXPECT_EQ(parsed["index"], message["content"].size());
+      message["content"].push_back(parsed["content_block"]);
+      input.clear();
+    }
+    if (types.back() == "content_block_delta") {
+      json& block = message["content"].at(parsed["index"].get<size_t>());
+      const json& delta = parsed["delta"];
+      for (const char* key : {"thinking", "text", "signature"}) {
+        if (delta.contains(key)) block[key] = block[key].get<std::string>() + delta[key].get<std::string>();
+      }
+      if (delta.contains("partial_json")) {
+        input += delta["partial_json"].get<std::string>();
+        block["input"] = json::accept(input) ? json::parse(input) : json(input);
+      }
+    }
+    if (types.back() == "message_delta") {
+      message.update(parsed["delta"]);
+      message["usage"] = parsed["usage"];
+    }
+  }
+  return {types, message};
+}
+
+json streamed(const std::vector<ChatDelta>& deltas) {
+  MessageEvents events(kHead);
+  std::string out;
+  events.begin({.prompt_tokens = 10}, out);
+  for (const ChatDelta& delta : deltas) events.feed(delta, out);
+  events.end(kUsage, out);
+  return gather(out).second;
+}
+
+json whole(const std::vector<ChatDelta>& deltas) {
+  ChatMessageText message;
+  for (const ChatDelta& delta : deltas) message.add(delta);
+  return json::parse(message_json(kHead, message, kUsage));
+}
+
+TEST(AnthropicMessage, EventsAddUpToTheMessage) {
+  const std::vector<std::vector<ChatDelta>> answers = {
+      {{.finish = ChatFinish::stop}},
+      {{.content = "Y\"es"}, {.content = ".", .finish = ChatFinish::stop}},
+      {{.reasoning = "h"}, {.reasoning = "m", .content = "Yes."}, {.finish = ChatFinish::length}},
+      {{.content = "No"}, {.finish = ChatFinish::stop_string, .stop_string = "END"}},
+      {{.content = "I call."},
+       {.tool_calls = {{.index = 0, .id = "toolu_1", .name = "f"}}},
+       {.tool_calls = {{.index = 0, .arguments = "{\"a\": "}}},
+       {.tool_calls = {{.index = 0, .arguments = "1}"}, {.index = 1, .id = "toolu_2", .name = "g", .arguments = "{}"}},
+        .finish = ChatFinish::tool_calls}},
+  };
+  for (const auto& deltas : answers) EXPECT_EQ(streamed(deltas), whole(deltas));
+  EXPECT_EQ(whole(answers[0])["stop_reason"], "end_turn");
+  EXPECT_EQ(whole(answers[2])["stop_reason"], "max_tokens");
+  EXPECT_EQ(whole(answers[2])["content"][0]["type"], "thinking");
+  EXPECT_THAT(whole(answers[2])["content"][0]["signature"].get<std::string>(), HasSubstr("tessera-"));
+  EXPECT_EQ(whole(answers[3])["stop_reason"], "stop_sequence");
+  EXPECT_EQ(whole(answers[3])["stop_sequence"], "END");
+  EXPECT_EQ(whole(answers[4])["stop_reason"], "tool_use");
+  EXPECT_EQ(whole(answers[4])["content"][1]["input"]["a"], 1);
+  EXPECT_EQ(whole(answers[4])["usage"]["input_tokens"], 6);
+  EXPECT_EQ(whole(answers[4])["usage"]["cache_read_input_tokens"], 4);
+}
+
+TEST(AnthropicMessage, ACutCallBreaksOffInAStreamAndIsNotInAWholeAnswer) {
+  const std::vector<ChatDelta> deltas = {
+      {.content = "So:"},
+      {.tool_calls = {{.index = 0, .id = "toolu_1", .name = "run", .arguments = "{\"command\": \"rm -rf /"}},
+       .finish = ChatFinish::length,
+       .call_is_cut = true}};
+  EXPECT_EQ(streamed(deltas)["content"][1]["input"], "{\"command\": \"rm -rf /");
+  EXPECT_EQ(streamed(deltas)["stop_reason"], "max_tokens");
+  EXPECT_EQ(whole(deltas)["content"].size(), 1U);
+  EXPECT_EQ(whole(deltas)["stop_reason"], "max_tokens");
+}
+
+TEST(AnthropicMessage, OrderOfEvents) {
+  MessageEvents events(kHead);
+  std::string out;
+  events.begin({}, out);
+  events.feed({.reasoning = "a"}, out);
+  events.feed({.content = "b", .finish = ChatFinish::stop}, out);
+  events.end(kUsage, out);
+  EXPECT_THAT(gather(out).first,
+              ElementsAre("message_start", "ping", "content_block_start", "content_block_delta", "content_block_delta",
+                          "content_block_stop", "content_block_start", "content_block_delta", "content_block_stop",
+                          "message_delta", "message_stop"));
+}
+
+TEST(AnthropicError, TypesFollowTheStatus) {
+  const auto type = [](int status) {
+    return json::parse(error_json({.http_status = status, .message = "why \"so\""}))["error"]["type"]
+        .get<std::string>();
+  };
+  EXPECT_EQ(type(400), "invalid_request_error");
+  EXPECT_EQ(type(401), "authentication_error");
+  EXPECT_EQ(type(404), "not_found_error");
+  EXPECT_EQ(type(405), "invalid_request_error");
+  EXPECT_EQ(type(413), "request_too_large");
+  EXPECT_EQ(type(429), "rate_limit_error");
+  EXPECT_EQ(type(500), "api_error");
+  EXPECT_EQ(type(503), "overloaded_error");
+  EXPECT_EQ(error_json(bad_request("x", "no")),
+            R"({"type":"error","error":{"type":"invalid_request_error","message":"no"}})");
+}
+
+}  // namespace
+}  // namespace tessera::server::anthropic

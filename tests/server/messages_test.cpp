@@ -1,0 +1,186 @@
+#include <gmock/gmock.h>
+
+#include <fstream>
+#include <iterator>
+#include <nlohmann/json.hpp>
+
+#include "server/served_model.h"
+
+// /v1/messages over HTTP, as Anthropic's clients speak it, and what every API says of a cut call.
+namespace tessera::server {
+namespace {
+
+using nlohmann::json;
+using ::testing::HasSubstr;
+
+const std::string kHello = R"({"model":"tiny","max_tokens":6,"seed":1,"messages":[{"role":"user","content":"Hi"}]})";
+
+std::vector<json> events_of(const std::string& body) {
+  std::vector<json> events;
+  for (size_t at = body.find("data: "); at != std::string::npos; at = body.find("data: ", at + 1)) {
+    const std::string data = body.substr(at + 6, body.find('\n', at) - at - 6);
+    if (data != "[DONE]") events.push_back(json::parse(data));
+  }
+  return events;
+}
+
+/// `body` with `"stream": true`.
+std::string as_stream(std::string body) { return body.insert(1, "\"stream\":true,"); }
+
+TEST(Messages, AnswersWholeAndStreamed) {
+  const ServedModel served;
+  const RawAnswer answer =
+      ask(served.port(), post("/v1/messages?beta=true", kHello, "anthropic-version: 2023-06-01\r\n"));
+  ASSERT_EQ(answer.status, 200) << answer.body;
+  EXPECT_EQ(answer.header("request-id"), answer.header("x-request-id"));
+  const json message = json::parse(answer.body);
+  EXPECT_EQ(message["type"], "message");
+  EXPECT_EQ(message["role"], "assistant");
+  EXPECT_EQ(message["usage"]["output_tokens"], 6);
+  EXPECT_EQ(message["stop_reason"], "max_tokens");
+  EXPECT_EQ(message["content"].at(0)["type"], "text");  // no thinking unasked
+
+  const RawAnswer stream = ask(served.port(), post("/v1/messages", as_stream(kHello)));
+  EXPECT_THAT(std::string(stream.header("content-type")), HasSubstr("text/event-stream"));
+  const std::vector<json> events = events_of(stream.body);
+  ASSERT_GE(events.size(), 6U);
+  EXPECT_EQ(events[0]["type"], "message_start");
+  EXPECT_EQ(events[0]["message"]["usage"]["input_tokens"], message["usage"]["input_tokens"]);
+  EXPECT_EQ(events[1]["type"], "ping");
+  EXPECT_EQ(events.back()["type"], "message_stop");
+  EXPECT_EQ(events[events.size() - 2]["usage"], message["usage"]);
+  std::string text;
+  for (const json& event : events) {
+    if (event["type"] == "content_block_delta") text += event["delta"].value("text", "");
+  }
+  EXPECT_EQ(text, message["content"][0]["text"]);
+  EXPECT_EQ(served.left_over(), "");
+}
+
+TEST(Messages, ThinkingIsSignedAndEchoed) {
+  const ServedModel served;
+  std::string body = kHello;
+  body.insert(1, R"("thinking":{"type":"enabled","budget_tokens":3},)");
+  const json message = json::parse(ask(served.port(), post("/v1/messages", body)).body);
+  const json& thinking = message["content"].at(0);
+  ASSERT_EQ(thinking["type"], "thinking");
+  EXPECT_FALSE(thinking["signature"].get<std::string>().empty());
+  json again = json::parse(kHello);
+  again["messages"].push_back({{"role", "assistant"}, {"content", message["content"]}});
+  again["messages"].push_back({{"role", "user"}, {"content", "And?"}});
+  EXPECT_EQ(ask(served.port(), post("/v1/messages", again.dump())).status, 200);
+}
+
+TEST(Messages, CountsTokens) {
+  const ServedModel served;
+  const RawAnswer answer = ask(served.port(), post("/v1/messages/count_tokens?beta=true", kHello));
+  ASSERT_EQ(answer.status, 200) << answer.body;
+  const json message = json::parse(ask(served.port(), post("/v1/messages", kHello)).body);
+  EXPECT_EQ(json::parse(answer.body)["input_tokens"], message["usage"]["input_tokens"]);
+  EXPECT_EQ(ask(served.port(), post("/v1/messages/count_tokens", "{}")).status, 400);
+}
+
+TEST(Messages, AClaudeCodeTurn) {
+  const ServedModel served;
+  std::ifstream file(TESSERA_SOURCE_DIR "/tests/server/requests/claude_code.json");
+  const std::string body((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+  const RawAnswer answer = ask(served.port(), post("/v1/messages?beta=true", body));
+  ASSERT_EQ(answer.status, 200) << answer.body;
+  EXPECT_THAT(std::string(answer.header("x-tessera-warning")), HasSubstr("web_search_20250305"));
+  EXPECT_EQ(events_of(answer.body).back()["type"], "message_stop");
+  EXPECT_EQ(ask(served.port(), post("/v1/messages/count_tokens?beta=true", body)).status, 200);
+}
+
+TEST(Messages, ErrorsHaveAnthropicsShape) {
+  ServerOptions options = test_options();
+  options.api_keys = {"k"};
+  options.limits.body_bytes_max = 2000;
+  const ServedModel served(options);
+  const auto error = [&](const std::string& request, int status) {
+    const RawAnswer answer = ask(served.port(), request);
+    EXPECT_EQ(answer.status, status) << answer.body;
+    const json body = json::parse(answer.body, nullptr, false);
+    EXPECT_EQ(body.value("type", ""), "error") << answer.body;
+    return body.contains("error") ? body["error"].value("type", "") : "";
+  };
+  const std::string key = "x-api-key: k\r\n";
+  EXPECT_EQ(error(post("/v1/messages", kHello), 401), "authentication_error");
+  EXPECT_EQ(error(post("/v1/messages", "{}", key), 400), "invalid_request_error");
+  EXPECT_EQ(error(post("/v1/messages", "{", key), 400), "invalid_request_error");
+  EXPECT_EQ(error(get("/v1/messages", key), 405), "invalid_request_error");
+  EXPECT_EQ(error(post("/v1/messages/batches", "{}", key), 404), "not_found_error");
+  EXPECT_EQ(error(post("/v1/messages", std::string(3000, ' '), key), 413), "request_too_large");
+  std::string other = kHello;
+  other.replace(other.find("tiny"), 4, "claude");
+  EXPECT_EQ(error(post("/v1/messages", other, key), 404), "not_found_error");
+  for (const char* headers :
+       {"x-api-key: k\r\n", "Authorization: Bearer k\r\n", "x-api-key: k\r\nAuthorization: Bearer placeholder\r\n"}) {
+    EXPECT_EQ(ask(served.port(), post("/v1/messages", kHello, headers)).status, 200) << headers;
+  }
+}
+
+TEST(Messages, ATooLongPromptIsCalledThat) {
+  const ServedModel served;
+  json body = json::parse(kHello);
+  std::string words;
+  for (int i = 0; i < 5000; ++i) words += "word and ";
+  body["messages"][0]["content"] = words;
+  const RawAnswer answer = ask(served.port(), post("/v1/messages", body.dump()));
+  EXPECT_EQ(answer.status, 400);
+  EXPECT_THAT(answer.body, HasSubstr("prompt is too long: "));
+}
+
+const std::string kForced =
+    R"({"max_tokens":14,"seed":3,"messages":[{"role":"user","content":"Hi"}],"ignore_eos":true,)";
+
+/// A call that a limit cuts off: forced, so that even noise begins one.
+TEST(CutCall, StaysOpenInEveryApi) {
+  const ServedModel served;
+  const std::string chat = kForced +
+                           R"("chat_template_kwargs":{"enable_thinking":false},"tool_choice":"required","tools":[)"
+                           R"({"type":"function","function":{"name":"run","parameters":{"type":"object"}}}]})";
+  const json choice = json::parse(ask(served.port(), post("/v1/chat/completions", chat)).body)["choices"].at(0);
+  EXPECT_EQ(choice["finish_reason"], "length") << choice;
+  const json& call = choice["message"]["tool_calls"].at(0)["function"];
+  EXPECT_EQ(call["name"], "run");
+  EXPECT_FALSE(json::accept(call["arguments"].get<std::string>())) << call;
+  EXPECT_TRUE(choice["message"]["content"].is_null()) << choice;
+
+  const std::string messages =
+      kForced + R"("tool_choice":{"type":"any"},"tools":[{"name":"run","input_schema":{"type":"object"}}]})";
+  const json whole = json::parse(ask(served.port(), post("/v1/messages", messages)).body);
+  EXPECT_EQ(whole["stop_reason"], "max_tokens") << whole;
+  EXPECT_TRUE(whole["content"].empty()) << whole;
+  std::string input;
+  json start;
+  for (const json& event : events_of(ask(served.port(), post("/v1/messages", as_stream(messages))).body)) {
+    if (event["type"] == "content_block_start") start = event["content_block"];
+    if (event["type"] == "content_block_delta") input += event["delta"].value("partial_json", "");
+  }
+  EXPECT_EQ(start["type"], "tool_use");
+  EXPECT_THAT(start["id"].get<std::string>(), HasSubstr("toolu_"));
+  EXPECT_FALSE(json::accept(input)) << input;
+  EXPECT_FALSE(input.empty());
+}
+
+TEST(StopStrings, MatchInTheAnswerAlone) {
+  const auto ask_with = [](bool everywhere) {
+    ServerOptions options = test_options();
+    options.stops_everywhere = everywhere;
+    const ServedModel served(options);
+    // Every letter stops; thinking has letters, and ends after eight tokens.
+    json body = {
+        {"max_tokens", 40},           {"seed", 5},          {"messages", {{{"role", "user"}, {"content", "Hi"}}}},
+        {"thinking_token_budget", 8}, {"ignore_eos", true}, {"stop", json::array()}};
+    for (const char* stop : {"a", "e", "i", "o", "n", "t", "r", "s", "l", "c", "d", "u", " ", "m"}) {
+      body["stop"].push_back(stop);
+    }
+    const json answer = json::parse(ask(served.port(), post("/v1/chat/completions", body.dump())).body);
+    return answer["usage"]["completion_tokens"].get<int>();
+  };
+  EXPECT_GT(ask_with(false), 8);
+  EXPECT_LT(ask_with(true), 8);
+}
+
+}  // namespace
+}  // namespace tessera::server
