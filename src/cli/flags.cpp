@@ -17,8 +17,8 @@
 
 namespace tessera::cli {
 
-using server::server::number_range;
-using server::server::whole_range;
+using server::number_range;
+using server::whole_range;
 
 namespace {
 

@@ -209,6 +209,13 @@ TEST_F(EngineTest, StopStringsAcrossTokensAreCutOut) {
   EXPECT_EQ(stopped.text, free.text.substr(0, free.text.find(stop)));
   request.sampling.include_stop_str_in_output = true;
   EXPECT_EQ(run(*engine_, request).text, free.text.substr(0, free.text.find(stop) + stop.size()));
+
+  // Kept to the answer, it is not looked for in thinking, which this noise never ends.
+  ASSERT_EQ(free.text.find("</think>"), std::string::npos);
+  request.stop_scope = StopScope{.opens_thinking = true};
+  const Answer thinking = run(*engine_, request);
+  EXPECT_EQ(thinking.text, free.text);
+  EXPECT_EQ(thinking.finish_reason, FinishReason::length);
 }
 
 TEST_F(EngineTest, PromptLogprobsWithoutAnyOutput) {

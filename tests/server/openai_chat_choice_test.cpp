@@ -189,6 +189,52 @@ TEST(OpenAiChatChoice, WithoutParallelCallsOnlyTheFirstIsDelivered) {
   EXPECT_EQ(message.finish, ChatFinish::tool_calls);
 }
 
+TEST(OpenAiChatChoice, OnlyTheModelEndsACall) {
+  const std::string begun = "<tool_call>\n<function=get>\n<parameter=city>\nPar";
+  const auto end = [&](FinishReason reason, StopCause cause) {
+    ChatChoice choice(options_of(corpus()[7]));
+    ChatMessageText message;
+    message.add(choice.feed({.text = begun, .finish_reason = reason, .stop_reason = "x", .stop_cause = cause}));
+    return message;
+  };
+  const ChatMessageText whole = end(FinishReason::stop, StopCause::model);
+  EXPECT_EQ(whole.tool_calls.at(0).arguments, R"({"city": "Par"})");
+  EXPECT_EQ(whole.finish, ChatFinish::tool_calls);
+  EXPECT_FALSE(whole.call_is_cut);
+  for (const auto& message : {end(FinishReason::length, StopCause::none), end(FinishReason::stop, StopCause::string),
+                              end(FinishReason::stop, StopCause::token)}) {
+    EXPECT_EQ(message.tool_calls.at(0).arguments, R"({"city": "Par)");
+    EXPECT_EQ(message.finish, ChatFinish::length);
+    EXPECT_TRUE(message.call_is_cut);
+    EXPECT_EQ(message.content, "");
+  }
+}
+
+TEST(OpenAiChatChoice, CallsOfOtherToolsAreText) {
+  const std::string text = "<tool_call>\n<function=delete>\n</function>\n</tool_call>";
+  ChatChoice choice(options_of(corpus()[7]));
+  ChatMessageText message;
+  message.add(choice.feed({.text = text, .finish_reason = FinishReason::stop, .stop_cause = StopCause::model}));
+  EXPECT_EQ(message.content, text);
+  EXPECT_TRUE(message.tool_calls.empty());
+  EXPECT_EQ(message.finish, ChatFinish::stop);
+}
+
+TEST(OpenAiChatChoice, FunctionsAreAnsweredInTheirForm) {
+  const ChatDelta delta{.tool_calls = {{.index = 0, .id = "call_1", .name = "f", .arguments = "{}"}},
+                        .finish = ChatFinish::tool_calls};
+  std::string chunk;
+  ChunkWriter(ChunkWriter::Kind::chat, kHead, false, /*legacy_calls=*/true).delta(0, delta, chunk);
+  const json streamed = json::parse(chunk)["choices"][0];
+  EXPECT_EQ(streamed["delta"]["function_call"].dump(), R"({"arguments":"{}","name":"f"})");
+  EXPECT_EQ(streamed["finish_reason"], "function_call");
+  ChatMessageText message;
+  message.add(delta);
+  const json whole = json::parse(chat_completion_json(kHead, {.choices = {message}, .legacy_calls = true}));
+  EXPECT_EQ(whole["choices"][0]["message"]["function_call"], streamed["delta"]["function_call"]);
+  EXPECT_FALSE(whole["choices"][0]["message"].contains("tool_calls"));
+}
+
 TEST(OpenAiChatChoice, ReasoningCanBeLeftOut) {
   const Transcript& t = corpus()[2];
   auto options = options_of(t);

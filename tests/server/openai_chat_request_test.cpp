@@ -164,6 +164,63 @@ TEST(OpenAiChatRequest, ToolChoices) {
   EXPECT_EQ(chat_request(R"("tools": [], "tool_choice": "auto")").tools.choice.mode, ToolMode::none);
 }
 
+TEST(OpenAiChatRequest, OtherFormsOfToolChoice) {
+  const auto with = [](const std::string& choice) { return chat_request(kTwoTools + ", \"tool_choice\": " + choice); };
+  EXPECT_EQ(with("\"any\"").tools.choice.mode, ToolMode::required);
+  EXPECT_EQ(with(R"({"type": "auto"})").tools.choice.mode, ToolMode::automatic);
+  EXPECT_EQ(with(R"({"type": "function", "name": "g"})").tools.choice.name, "g");
+  const ChatRequest allowed = with(R"({"type": "allowed_tools", "allowed_tools": {"mode": "required",
+    "tools": [{"type": "function", "function": {"name": "g"}}]}})");
+  EXPECT_EQ(allowed.tools.choice.mode, ToolMode::required);
+  ASSERT_EQ(allowed.tools.schemas.size(), 1U);
+  EXPECT_EQ(allowed.tools.schemas[0].name, "g");
+  EXPECT_EQ(allowed.tools.json.size(), 2U);  // the prompt, and what a cache has of it, stays
+  EXPECT_EQ(with(R"({"type": "allowed_tools", "mode": "auto", "tools": [{"type": "function", "name": "f"}]})")
+                .tools.schemas.size(),
+            1U);
+  const ChatRequest legacy = chat_request(R"("functions": [{"name": "f", "parameters": {"type": "object"}}],
+    "function_call": {"name": "f"})");
+  EXPECT_TRUE(legacy.legacy_functions);
+  EXPECT_FALSE(legacy.parallel_tool_calls);
+  EXPECT_EQ(legacy.tools.choice.name, "f");
+  EXPECT_EQ(legacy.tools.json[0]["function"]["name"], "f");
+}
+
+TEST(OpenAiChatRequest, PastArgumentsNeverEndAConversation) {
+  const auto arguments = [](const std::string& text) {
+    ChatRequest request;
+    Json body = body_of(R"({"messages": [{"role": "user", "content": "x"},
+                                         {"role": "assistant", "tool_calls": [{"function": {"name": "f"}}]}]})");
+    body["messages"][1]["tool_calls"][0]["function"]["arguments"] = text;
+    EXPECT_FALSE(parse_chat_request(body, {}, request)) << text;
+    return request.messages[1].calls[0].arguments.dump() + (request.notes.empty() ? "" : " noted");
+  };
+  EXPECT_EQ(arguments(R"({"a": 1})"), R"({"a":1})");
+  EXPECT_EQ(arguments(""), "{}");
+  EXPECT_EQ(arguments("null"), "{}");
+  EXPECT_EQ(arguments("{'a': True}"), R"({"a":true} noted)");
+  EXPECT_EQ(arguments(R"({"command": "rm -rf /tm)"), R"({"command":"rm -rf /tm"} noted)");
+  EXPECT_EQ(arguments(R"({"a": [1, {"b": "c)"), R"({"a":[1,{"b":"c"}]} noted)");
+  EXPECT_EQ(arguments(R"({"a": 1, "b)"), R"({"a":1} noted)");
+  EXPECT_EQ(arguments(R"({"a": 1, "b": tr)"), R"({"a":1} noted)");
+  EXPECT_EQ(arguments(R"({"a": "x\u00)"), R"({"a":"x"} noted)");
+  EXPECT_EQ(arguments("[1]"), R"({"arguments":"[1]"} noted)");
+  EXPECT_EQ(arguments("do it"), R"({"arguments":"do it"} noted)");
+  EXPECT_EQ(arguments(R"({"a")"), R"({"arguments":"{\"a\""} noted)");
+  EXPECT_THAT(arguments(std::string(100, '[')), ::testing::HasSubstr("noted"));
+}
+
+TEST(OpenAiChatRequest, ContinuesTheLastMessage) {
+  const Json body =
+      body_of(R"({"messages": [{"role": "user", "content": "x"}, {"role": "assistant", "content": "One, "}],
+    "continue_final_message": true, "add_generation_prompt": false})");
+  ChatRequest request;
+  ASSERT_FALSE(parse_chat_request(body, {}, request));
+  std::string prompt = template_request(request)["messages"][1]["content"].get<std::string>() + "<|im_end|>\n";
+  cut_at_continuation(request, prompt);
+  EXPECT_EQ(prompt, "One, ");
+}
+
 TEST(OpenAiCompletionRequest, Prompts) {
   const auto parse = [](const std::string& fields) {
     CompletionRequest request;

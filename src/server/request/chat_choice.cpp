@@ -40,14 +40,15 @@ void ChatChoice::end(const Event& event, ChatDelta& delta) {
     take_calls(calls_->finish(cut), delta);
     delta.call_is_cut = cut && calls_->inside_call() && calls_->calls() == calls_begun_;
   }
+  if (event.finish_reason == FinishReason::cancelled || event.finish_reason == FinishReason::error) return;
   if (event.finish_reason == FinishReason::length || delta.call_is_cut) {
     delta.finish = ChatFinish::length;
-  } else if (event.finish_reason == FinishReason::stop && calls_begun_ > 0) {
+  } else if (calls_begun_ > 0) {
     delta.finish = ChatFinish::tool_calls;
-  } else if (event.finish_reason == FinishReason::stop && event.stop_cause == StopCause::string) {
+  } else if (event.stop_cause == StopCause::string) {
     delta.finish = ChatFinish::stop_string;
     delta.stop_string = event.stop_reason;
-  } else if (event.finish_reason == FinishReason::stop) {
+  } else {
     delta.finish = ChatFinish::stop;
   }
 }

@@ -149,7 +149,7 @@ bool AnswerScope::step_value(std::vector<Piece>& pieces) {
                         {dialect::kParameterOpen, dialect::kFunctionClose, dialect::kCallClose});
     if (end == Match::yes) return take(dialect::kParameterClose.size(), false, State::call, pieces);
   }
-  Match function = match_at(held_, 0, dialect::kFunctionClose);
+  Match function = line_start_ ? match_at(held_, 0, dialect::kFunctionClose) : Match::no;
   if (function == Match::yes) {
     function = any_after_gap(held_, dialect::kFunctionClose.size(), {dialect::kCallClose});
     if (function == Match::yes) return take(dialect::kFunctionClose.size(), false, State::after_call, pieces);
