@@ -100,7 +100,7 @@ def test_count_tokens(ask, claude):
 
 def test_errors(ask, claude, server):
     with pytest.raises(anthropic.BadRequestError, match="temperature"):
-        ask(temperature=-1)
+        ask(extra_body={"temperature": -1})
     with pytest.raises(anthropic.NotFoundError, match="no model"):
         ask(model="claude")
     with pytest.raises(anthropic.BadRequestError, match="prompt is too long: "):
