@@ -32,7 +32,7 @@ IDLE = 100
 KINDS = 160
 SAMPLE_SECONDS = 10
 LEAVE = 0.88  # kinds of work are shares of chance: up to here, from 0.55 on, a client that leaves
-CHAT, TEXT = "/v1/chat/completions", "/v1/completions"
+CHAT, TEXT, MESSAGES = "/v1/chat/completions", "/v1/completions", "/v1/messages"
 TOOL = {"type": "function", "function": {"name": "look_up", "parameters": {
     "type": "object", "properties": {"word": {"type": "string"}, "count": {"type": "integer"}}}}}
 BROKEN = (ConnectionError, asyncio.IncompleteReadError, OSError)
@@ -59,6 +59,8 @@ def known_request(index: int) -> tuple[str, dict]:
         body |= {"prompt": words} | ({"logprobs": 2} if rng.random() < 0.5 else {})
         return TEXT, body
     body["messages"] = [{"role": "user", "content": words}]
+    if index % 4 == 1:
+        return MESSAGES, as_messages(body, rng)
     if rng.random() < 0.4:
         body |= {"logprobs": True, "top_logprobs": rng.randrange(4)}
     if rng.random() < 0.3:
@@ -68,6 +70,17 @@ def known_request(index: int) -> tuple[str, dict]:
     if rng.random() < 0.3:
         body |= {"tools": [TOOL], "tool_choice": rng.choice(["auto", "required", "none"])}
     return CHAT, body
+
+
+def as_messages(body: dict, rng: random.Random) -> dict:
+    """The same in the words of Anthropic's API."""
+    body |= {"stop_sequences": body.pop("stop", []), "system": [{"type": "text", "text": "Be brief."}]}
+    body["thinking"] = rng.choice([{"type": "disabled"}, {"type": "adaptive"}, {"type": "enabled", "budget_tokens": 20}])
+    if rng.random() < 0.3:
+        function = TOOL["function"]
+        body["tools"] = [{"name": function["name"], "input_schema": function["parameters"]}]
+        body["tool_choice"] = {"type": rng.choice(["auto", "any", "none"])}
+    return body
 
 
 class Gathered:
@@ -89,6 +102,37 @@ class Gathered:
         into["logprobs"] += logprobs.get("content") or list(
             zip(logprobs.get("tokens") or [], logprobs.get("token_logprobs") or [], strict=True))
         into["finish"] = choice.get("finish_reason") or into.get("finish")
+
+    def add_message(self, message: dict) -> None:
+        """A whole answer of /v1/messages."""
+        for block in message["content"]:
+            self.add_block(block)
+        self.end_message(message["stop_reason"], message["usage"])
+
+    def add_event(self, event: dict) -> None:
+        """One event of its stream."""
+        if event["type"] == "content_block_start":
+            self.add_block(event["content_block"] | {"input": None})
+        elif event["type"] == "content_block_delta":
+            self.add_block(event["delta"])
+        elif event["type"] == "message_delta":
+            self.end_message(event["delta"]["stop_reason"], event["usage"])
+
+    def add_block(self, block: dict) -> None:
+        into = self.choices.setdefault(0, {"text": "", "thinking": "", "signature": "", "calls": []})
+        for key in ("text", "thinking", "signature"):
+            into[key] += block.get(key) or ""
+        if "name" in block:
+            into["calls"].append([block["id"][:6], block["name"], json.dumps(block["input"]) if block["input"] else ""])
+        elif "partial_json" in block:
+            into["calls"][-1][2] += block["partial_json"]
+
+    def end_message(self, reason: str, usage: dict) -> None:
+        into = self.choices.setdefault(0, {"calls": []})
+        # A call that was cut is in the stream alone.
+        into["calls"] = [] if reason == "max_tokens" else [
+            [prefix, name, json.loads(arguments or "{}")] for prefix, name, arguments in into["calls"]]
+        into["finish"], into["usage"] = reason, usage
 
     def digest(self) -> str:
         return hashlib.sha256(json.dumps(sorted(self.choices.items())).encode()).hexdigest()[:16]
@@ -141,8 +185,11 @@ class Soak:
         if status != 200:
             return self.fault(f"request {index}: {status} {text[:200]!r}")
         gathered = Gathered()
-        for choice in json.loads(text)["choices"]:
-            gathered.add(choice)
+        if path == MESSAGES:
+            gathered.add_message(json.loads(text))
+        else:
+            for choice in json.loads(text)["choices"]:
+                gathered.add(choice)
         self.count("whole")
         return gathered.digest()
 
@@ -156,10 +203,12 @@ class Soak:
         gathered, last = Gathered(), ""
         async for event in link.events():
             last = event
-            if event != "[DONE]":
+            if path == MESSAGES:
+                gathered.add_event(json.loads(event))
+            elif event != "[DONE]":
                 for choice in json.loads(event).get("choices", []):
                     gathered.add(choice)
-        if last != "[DONE]":
+        if last != "[DONE]" and json.loads(last)["type"] != "message_stop":
             return self.fault(f"stream {index} ended with {last[:200]}")
         self.count("stream")
         return gathered.digest()
