@@ -137,6 +137,10 @@ void add_model_flags(CLI::App& command, Options& options) {
       ->type_name("JSON")
       ->group(group);
   command
+      .add_flag("--drop-media", options.server.drops_media,
+                "Leave pictures, sound and files out of requests, with a note, in place of an error")
+      ->group(group);
+  command
       .add_flag("--stop-everywhere", options.server.stops_everywhere,
                 "Stop strings end an answer in its thinking and calls too, as in vLLM")
       ->group(group);

@@ -28,6 +28,7 @@ struct ServerOptions {
   std::vector<std::string> template_kwargs_allowed = {};  // that requests may set, besides the usual ones
 
   bool stops_everywhere = false;  // stop strings match in thinking and calls too
+  bool drops_media = false;       // pictures are left out of requests, not refused
 
   bool access_log = true;
   bool state_line = false;  // one line a second of what the engine does, while it changes

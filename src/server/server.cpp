@@ -237,6 +237,7 @@ Status Server::serve(Engine engine) {
   defaults.limits = s.options.limits.request;
   defaults.sampling = engine.default_sampling();
   defaults.template_kwargs = s.options.template_kwargs;
+  defaults.drops_media = s.options.drops_media;
   defaults.stops_everywhere = s.options.stops_everywhere;
   defaults.template_kwargs_allowed = s.options.template_kwargs_allowed;
   if (const auto wrong = apply_sampling(s.options.sampling, defaults.sampling)) {

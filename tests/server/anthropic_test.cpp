@@ -168,6 +168,19 @@ TEST(AnthropicRequest, OddBlocks) {
   EXPECT_EQ(messages_of(R"([{"role": "user", "content": []}])"), R"([{"role":"user","content":""}])");
 }
 
+TEST(AnthropicRequest, MediaCanBeLeftOut) {
+  RequestOptions options;
+  options.drops_media = true;
+  const ChatRequest request =
+      request_of(body_of(R"({"messages": [{"role": "user", "content": [{"type": "image", "source": {"type": "base64"}},
+                 {"type": "document", "source": {"type": "url"}}, {"type": "text", "text": "What is it?"}]}]})"),
+                 options);
+  EXPECT_EQ(request.messages[0].text,
+            "[image: left out, since this model reads text only]\n\n"
+            "[document: left out, since this model reads text only]\n\nWhat is it?");
+  EXPECT_EQ(request.notes.size(), 2U);
+}
+
 TEST(AnthropicRequest, WhatIsWrongIsNamed) {
   const std::string user = R"("messages": [{"role": "user", "content": )";
   const std::vector<std::pair<std::string, std::string>> cases = {

@@ -210,6 +210,17 @@ TEST(OpenAiChatRequest, PastArgumentsNeverEndAConversation) {
   EXPECT_THAT(arguments(std::string(100, '[')), ::testing::HasSubstr("noted"));
 }
 
+TEST(OpenAiChatRequest, MediaCanBeLeftOut) {
+  RequestOptions options;
+  options.drops_media = true;
+  ChatRequest request;
+  ASSERT_FALSE(parse_chat_request(body_of(R"({"messages": [{"role": "user", "content": [
+      {"type": "text", "text": "See "}, {"type": "image_url", "image_url": {"url": "data:"}}]}]})"),
+                                  options, request));
+  EXPECT_EQ(request.messages[0].text, "See [image_url: left out, since this model reads text only]");
+  EXPECT_EQ(request.notes.size(), 1U);
+}
+
 TEST(OpenAiChatRequest, ContinuesTheLastMessage) {
   const Json body =
       body_of(R"({"messages": [{"role": "user", "content": "x"}, {"role": "assistant", "content": "One, "}],

@@ -19,6 +19,7 @@ constexpr std::array<std::string_view, 2> kServerBlocks = {"server_tool_use", "m
 
 struct Reader {
   const RequestLimits& limits;
+  bool drops_media;
   std::vector<std::string>& notes;
 };
 
@@ -81,6 +82,12 @@ std::optional<ApiError> read_text_blocks(const Json& content, const std::string&
   return std::nullopt;
 }
 
+/// Says so in the prompt and in the notes.
+std::string leave_out(const Json& block, const std::string& path, const Reader& reader) {
+  add_note(path + " is of type " + shown(block["type"]) + " and was left out", reader.notes);
+  return left_out_text(block["type"].get_ref<const std::string&>());
+}
+
 /// What a tool answered, as text.
 std::optional<ApiError> read_result_block(const Json& block, const std::string& path, const Reader& reader,
                                           std::string& out) {
@@ -93,8 +100,7 @@ std::optional<ApiError> read_result_block(const Json& block, const std::string& 
     if (auto error = read_document(block, path, text)) return error;
   }
   if (type != "text" && text.empty()) {
-    text = fmt::format("[{}: left out, since this model reads text only]", shortened(type, 40));
-    add_note(path + " is of type " + shown(block["type"]) + " and was left out", reader.notes);
+    text = leave_out(block, path, reader);
   }
   join(text, out);
   return std::nullopt;
@@ -173,10 +179,14 @@ std::optional<ApiError> read_user_block(const Json& block, const std::string& pa
     if (auto error = read_required(block, "text", path, text)) return error;
   } else if (type == "document") {
     if (auto error = read_document(block, path, text)) return error;
-    if (text.empty()) return wrong(at(path, "source.type"), block["source"], "a document of plain text");
-  } else {
-    return wrong(at(path, "type"), block["type"], "text or tool_result: this server takes text only");
+    if (text.empty() && !reader.drops_media) {
+      return wrong(at(path, "source.type"), block["source"], "a document of plain text");
+    }
+  } else if (!reader.drops_media) {
+    return wrong(at(path, "type"), block["type"],
+                 "text or tool_result: this server takes text only (serve --drop-media leaves it out)");
   }
+  if (type != "text" && text.empty()) text = leave_out(block, path, reader);
   join(text, pending);
   return std::nullopt;
 }
@@ -227,9 +237,10 @@ std::optional<ApiError> read_message(const Json& message, const std::string& pat
 
 }  // namespace
 
-std::optional<ApiError> parse_conversation(const Json& request, const RequestLimits& limits, std::vector<Message>& out,
-                                           std::vector<std::string>& notes) {
-  const Reader reader{limits, notes};
+std::optional<ApiError> parse_conversation(const Json& request, const RequestOptions& options,
+                                           std::vector<Message>& out, std::vector<std::string>& notes) {
+  const RequestLimits& limits = options.limits;
+  const Reader reader{limits, options.drops_media, notes};
   if (const Json* system = find(request, "system")) {
     Message message{.role = Role::system};
     if (auto error = read_text_blocks(*system, "system", reader, message.text)) return error;

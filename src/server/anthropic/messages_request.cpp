@@ -78,7 +78,7 @@ std::optional<ApiError> parse_messages_request(const Json& body, const RequestOp
   if (auto error = parse_sampling(body, out.sampling)) return error;
   if (auto error = parse_thinking(body, out)) return error;
   if (auto error = parse_tools(body, options.limits, out.tools, out.parallel_tool_calls, out.notes)) return error;
-  if (auto error = parse_conversation(body, options.limits, out.messages, out.notes)) return error;
+  if (auto error = parse_conversation(body, options, out.messages, out.notes)) return error;
   note_unsupported(body, out.notes);
   const Message& last = out.messages.back();
   if (last.role != Role::assistant || !last.calls.empty()) return std::nullopt;

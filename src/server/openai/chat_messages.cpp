@@ -10,7 +10,14 @@
 namespace tessera::server::openai {
 namespace {
 
-std::optional<ApiError> parse_part(const Json& part, const std::string& path, std::string& text) {
+/// Where a conversation is read to.
+struct Reader {
+  const RequestLimits& limits;
+  bool drops_media;
+  std::vector<std::string>& notes;
+};
+
+std::optional<ApiError> parse_part(const Json& part, const std::string& path, const Reader& reader, std::string& text) {
   if (part.is_string()) {
     text += part.get_ref<const std::string&>();
     return std::nullopt;
@@ -21,7 +28,12 @@ std::optional<ApiError> parse_part(const Json& part, const std::string& path, st
   if (!type->is_string()) return wrong(at(path, "type"), *type, "\"text\"");
   const std::string& name = type->get_ref<const std::string&>();
   if (name != "text" && name != "refusal") {
-    return wrong(at(path, "type"), *type, "\"text\": this server takes text only");
+    if (!reader.drops_media) {
+      return wrong(at(path, "type"), *type, "\"text\": this server takes text only (serve --drop-media leaves it out)");
+    }
+    text += left_out_text(name);
+    add_note(path + " is of type " + shown(*type) + " and was left out", reader.notes);
+    return std::nullopt;
   }
   const Json* words = find(part, name);
   if (words == nullptr) return missing(at(path, name), "a string");
@@ -30,8 +42,8 @@ std::optional<ApiError> parse_part(const Json& part, const std::string& path, st
   return std::nullopt;
 }
 
-std::optional<ApiError> parse_content(const Json& message, Role role, const std::string& path,
-                                      const RequestLimits& limits, std::string& text) {
+std::optional<ApiError> parse_content(const Json& message, Role role, const std::string& path, const Reader& reader,
+                                      std::string& text) {
   const Json* content = find(message, "content");
   const std::string inside = at(path, "content");
   if (content == nullptr) {
@@ -43,18 +55,12 @@ std::optional<ApiError> parse_content(const Json& message, Role role, const std:
     return std::nullopt;
   }
   if (!content->is_array()) return wrong(inside, *content, "a string or an array of text parts");
-  if (auto error = too_many(inside, content->size(), limits.parts_max, "parts")) return error;
+  if (auto error = too_many(inside, content->size(), reader.limits.parts_max, "parts")) return error;
   for (size_t i = 0; i < content->size(); ++i) {
-    if (auto error = parse_part((*content)[i], at(inside, i), text)) return error;
+    if (auto error = parse_part((*content)[i], at(inside, i), reader, text)) return error;
   }
   return std::nullopt;
 }
-
-/// Where a conversation is read to.
-struct Reader {
-  const RequestLimits& limits;
-  std::vector<std::string>& notes;
-};
 
 /// `function`: {"name": ..., "arguments": the text of an object, or the object}
 std::optional<ApiError> parse_function(const Json& function, const std::string& path, const Reader& reader,
@@ -124,7 +130,7 @@ std::optional<ApiError> parse_message(const Json& message, const std::string& pa
                                       Message& out) {
   if (!message.is_object()) return wrong(path, message, "a message: an object with role and content");
   if (auto error = parse_role(message, path, out.role)) return error;
-  if (auto error = parse_content(message, out.role, path, reader.limits, out.text)) return error;
+  if (auto error = parse_content(message, out.role, path, reader, out.text)) return error;
   if (auto error = read_text(message, "name", out.name, path)) return error;
   if (auto error = read_text(message, "tool_call_id", out.tool_call_id, path)) return error;
   return out.role == Role::assistant ? parse_assistant(message, path, reader, out) : std::nullopt;
@@ -132,13 +138,13 @@ std::optional<ApiError> parse_message(const Json& message, const std::string& pa
 
 }  // namespace
 
-std::optional<ApiError> parse_messages(const Json& request, const RequestLimits& limits, std::vector<Message>& out,
+std::optional<ApiError> parse_messages(const Json& request, const RequestOptions& options, std::vector<Message>& out,
                                        std::vector<std::string>& notes) {
   const Json* list = find(request, "messages");
   if (list == nullptr) return missing("messages", "an array of messages");
   if (!list->is_array() || list->empty()) return wrong("messages", *list, "an array of messages, not empty");
-  if (auto error = too_many("messages", list->size(), limits.messages_max, "messages")) return error;
-  const Reader reader{limits, notes};
+  if (auto error = too_many("messages", list->size(), options.limits.messages_max, "messages")) return error;
+  const Reader reader{options.limits, options.drops_media, notes};
   for (size_t i = 0; i < list->size(); ++i) {
     if (auto error = parse_message((*list)[i], at("messages", i), reader, out.emplace_back())) return error;
   }

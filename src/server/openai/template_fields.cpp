@@ -159,7 +159,7 @@ std::optional<ApiError> parse_template_fields(const Json& body, const RequestOpt
   if (auto error = parse_tools(body, options.limits, out.tools)) return error;
   out.legacy_functions = find(body, "tools") == nullptr && find(body, "functions") != nullptr;
   if (out.legacy_functions) out.parallel_tool_calls = false;  // an answer has room for one
-  if (auto error = parse_messages(body, options.limits, out.messages, out.notes)) return error;
+  if (auto error = parse_messages(body, options, out.messages, out.notes)) return error;
   return parse_continuation(body, out);
 }
 

@@ -1,7 +1,11 @@
 #include "server/request/chat_request.h"
 
+#include <fmt/format.h>
+
 #include <string_view>
 #include <utility>
+
+#include "server/request/json_text.h"
 
 namespace tessera::server {
 namespace {
@@ -61,6 +65,10 @@ Json template_messages(const std::vector<Message>& messages) {
 constexpr size_t kNotesMax = 16;
 
 }  // namespace
+
+std::string left_out_text(std::string_view type) {
+  return fmt::format("[{}: left out, since this model reads text only]", shortened(type, 40));
+}
 
 void add_note(std::string note, std::vector<std::string>& notes) {
   if (notes.size() < kNotesMax) notes.push_back(std::move(note));

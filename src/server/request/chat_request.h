@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "server/request/json_body.h"
@@ -21,6 +22,7 @@ struct RequestOptions {
   /// chat_template_kwargs that requests may set besides enable_thinking, thinking, preserve_thinking, add_vision_id.
   std::vector<std::string> template_kwargs_allowed = {};
   bool stops_everywhere = false;  // stop strings match in thinking and calls too
+  bool drops_media = false;       // pictures, sound and files are left out with a note, not refused
 };
 
 struct StreamFields {
@@ -66,6 +68,9 @@ struct ChatRequest {
   std::vector<std::string> ignored = {};  // fields that mean nothing here, for the debug log; at most 32
   std::vector<std::string> notes = {};    // what was repaired or left out: for the log and a header of the answer
 };
+
+/// What stands in a prompt where something of type `type` ("image_url") was left out.
+std::string left_out_text(std::string_view type);
 
 /// Adds to ChatRequest::notes, while there are few.
 void add_note(std::string note, std::vector<std::string>& notes);
