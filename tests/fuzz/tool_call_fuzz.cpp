@@ -5,6 +5,7 @@
 #include <string>
 
 #include "cuts.h"
+#include "text/dialect/answer_scope.h"
 #include "text/dialect/tool_call_parser.h"
 #include "text/utf8.h"
 
@@ -35,7 +36,7 @@ const std::vector<tessera::text::ToolSchema>& tools() {
   return kTools;
 }
 
-Parsed parse(const std::vector<std::string_view>& pieces) {
+Parsed parse(const std::vector<std::string_view>& pieces, bool cut = false) {
   ToolCallParser parser(tools());
   Parsed all;
   const auto take = [&all](const ToolCallParser::Piece& piece) {
@@ -52,8 +53,25 @@ Parsed parse(const std::vector<std::string_view>& pieces) {
     }
   };
   for (const std::string_view piece : pieces) take(parser.feed(piece));
-  take(parser.finish());
+  take(parser.finish(cut));
   return all;
+}
+
+/// What of the text is the answer that a user reads.
+std::string answer_of(const std::vector<std::string_view>& pieces, std::string_view text) {
+  tessera::text::AnswerScope scope(/*thinking=*/false, {"f", "g"});
+  std::string answer;
+  std::string all;
+  const auto take = [&](const std::vector<tessera::text::AnswerScope::Piece>& found) {
+    for (const auto& piece : found) {
+      all += piece.text;
+      if (piece.answer) answer += piece.text;
+    }
+  };
+  for (const std::string_view piece : pieces) take(scope.feed(piece));
+  take(scope.finish());
+  if (all != text) std::abort();
+  return answer;
 }
 
 }  // namespace
@@ -71,5 +89,12 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     const auto arguments = nlohmann::json::parse(call.arguments, nullptr, false);
     if (!arguments.is_object()) std::abort();
   }
+  // A call that is cut must not look whole.
+  const Parsed cut = parse({text}, /*cut=*/true);
+  for (size_t i = 0; i < cut.calls.size(); ++i) {
+    const auto arguments = nlohmann::json::parse(cut.calls[i].arguments, nullptr, false);
+    if (!arguments.is_object() && (i + 1 < cut.calls.size() || !arguments.is_discarded())) std::abort();
+  }
+  if (answer_of(input.pieces, text) != answer_of({text}, text)) std::abort();
   return 0;
 }
