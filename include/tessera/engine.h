@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "tessera/grammar.h"
 #include "tessera/status.h"
 #include "tessera/token_logprob.h"
 
@@ -45,7 +46,8 @@ struct SamplingParams {
   std::optional<int> prompt_logprobs = {};  // the same for prompt tokens
 };
 
-/// Tokens that are settled before the model draws: a bound on thinking, and how the answer after it begins.
+/// Tokens that are settled before the model draws: a bound on thinking, how the answer after it begins, and what it
+/// follows.
 struct Guide {
   /// The prompt leaves the model inside thinking, which ends at this token (that of "</think>"); -1: it does not.
   int32_t thinking_end = -1;
@@ -55,6 +57,9 @@ struct Guide {
   /// What follows the thinking, or the prompt where there is none, begins with one of these, which the model chooses
   /// token by token; empty: with anything. None may be the beginning of another.
   std::vector<std::vector<int32_t>> beginnings = {};
+  /// What the rest follows, to its end; null: nothing. The answer ends, by a stop token of the model, only where the
+  /// grammar is complete; it may be cut by max_tokens or a stop string.
+  CompiledGrammar grammar = {};
 };
 
 /// Where stop strings count: in the answer that a user reads, not in the thinking before it nor inside calls of tools.
@@ -212,6 +217,12 @@ class Engine {
   [[nodiscard]] Expected<std::string> render_chat(const std::string& request_json) const;
   /// Renders plain messages with a generation prompt and tokenizes the result.
   Expected<std::vector<int32_t>> chat_prompt(const std::vector<ChatMessage>& messages, bool enable_thinking = true);
+  /// What Guide::grammar is made of: takes some ms for a small schema and seconds for a large one, at most the limits
+  /// of guide/source.h, on the calling thread. What was used last is kept, by content. The error says which part is at
+  /// fault; unsupported where the model has no tokenizer or no stop token.
+  [[nodiscard]] Expected<CompiledGrammar> compile(const GrammarSource& source) const;
+  /// What compile() would give, if it is kept; null otherwise.
+  [[nodiscard]] CompiledGrammar compiled(const GrammarSource& source) const;
   [[nodiscard]] const SamplingParams& default_sampling() const;
   [[nodiscard]] int64_t max_model_len() const;
   [[nodiscard]] const FitReport& fit() const;

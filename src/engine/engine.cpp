@@ -20,6 +20,7 @@
 #include "engine/request_check.h"
 #include "engine/step_loop.h"
 #include "format/checkpoint.h"
+#include "guide/grammar.h"
 #include "kernels/context.h"
 #include "model/cpu_runner.h"
 #include "model/cuda_runner.h"
@@ -96,8 +97,8 @@ Expected<FitReport> plan_memory(const OpenedEngine& opened, const Settings& sett
   input.weight_bytes = weights.placed_bytes(backend);
   input.staging_bytes = weights.staging_bytes(backend);
   input.kv_dtype = opened.kv_dtype;
-  input.cache_bytes = backend.cache_bytes(
-      model::cache_shape(opened.config(), opened.kv_dtype, /*with_mtp=*/false, settings.plan.rank));
+  input.cache_bytes =
+      backend.cache_bytes(model::cache_shape(opened.config(), opened.kv_dtype, /*with_mtp=*/false, settings.plan.rank));
   input.max_model_len = options.max_model_len;
   input.max_num_seqs = options.max_num_seqs;
   input.max_num_batched_tokens = options.max_num_batched_tokens;
@@ -134,6 +135,18 @@ Expected<OpenedEngine> open_model(const EngineOptions& options, const Settings& 
   opened.kv_dtype = settings.precision.kv_dtype_of(opened.model);
   TESSERA_RETURN_IF_ERROR(read_text_side(opened, options.chat_template));
   return opened;
+}
+
+/// Control tokens have no bytes there, so that no grammar lets one pass for its text.
+guide::Vocabulary guide_vocabulary(const text::Tokenizer& tokenizer, int64_t size, std::vector<int32_t> stop_ids) {
+  std::sort(stop_ids.begin(), stop_ids.end());
+  stop_ids.erase(std::unique(stop_ids.begin(), stop_ids.end()), stop_ids.end());
+  guide::Vocabulary vocabulary{.tokens = std::vector<std::string>(static_cast<size_t>(size)),
+                               .stop_ids = std::move(stop_ids)};
+  for (int32_t id = 0; id < static_cast<int32_t>(size); ++id) {
+    if (!tokenizer.is_special(id)) vocabulary.tokens[static_cast<size_t>(id)] = tokenizer.token_bytes(id);
+  }
+  return vocabulary;
 }
 
 }  // namespace
@@ -183,6 +196,7 @@ struct Engine::Impl {
   std::unique_ptr<model::Model> model;
   std::unique_ptr<kernels::Cache> cache;
   std::unique_ptr<model::StepRunner> runner;
+  std::optional<guide::Compiler> grammars;  // none: no tokenizer, or no token that ends an answer
   std::optional<engine::StepLoop> loop;
   std::thread thread;
 };
@@ -260,8 +274,13 @@ Expected<Engine> Engine::create(EngineOptions options) {
   impl->limits = {.vocab_size = opened.config().vocab_size,
                   .max_model_len = impl->fit.max_model_len,
                   .has_tokenizer = impl->tokenizer.has_value()};
+  if (impl->tokenizer && !opened.eos_token_ids.empty()) {
+    impl->grammars.emplace([tokenizer = &*impl->tokenizer, size = opened.config().vocab_size,
+                            stop_ids = opened.eos_token_ids] { return guide_vocabulary(*tokenizer, size, stop_ids); });
+  }
   impl->start({.runner = impl->runner.get(),
                .tokenizer = impl->tokenizer ? &*impl->tokenizer : nullptr,
+               .pool = &impl->pool,
                .vocab_size = opened.config().vocab_size,
                .kv_blocks = impl->fit.kv_blocks,
                .state_slots = impl->fit.max_num_seqs,
@@ -301,6 +320,16 @@ Expected<std::vector<int32_t>> Engine::tokenize(const std::string& text) const {
     return Status(StatusCode::not_found, "the model directory has no tokenizer.json; give token ids instead of text");
   }
   return impl_->tokenizer->encode(text);
+}
+
+Expected<CompiledGrammar> Engine::compile(const GrammarSource& source) const {
+  if (impl_->grammars) return impl_->grammars->compile(source);
+  return Status(StatusCode::unsupported,
+                "answers cannot follow a grammar: this model has no tokenizer.json, or no token that ends an answer");
+}
+
+CompiledGrammar Engine::compiled(const GrammarSource& source) const {
+  return impl_->grammars ? impl_->grammars->find(source) : nullptr;
 }
 
 std::string Engine::detokenize(const std::vector<int32_t>& tokens, bool skip_special_tokens) const {

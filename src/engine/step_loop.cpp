@@ -176,6 +176,7 @@ bool StepLoop::wait_for_work() {
 
 bool StepLoop::step() {
   take_submissions();
+  prepare_guides();
   drop_cancelled();
   const std::vector<ScheduledRows>& plan = scheduler_.plan();
   const bool planned = !plan.empty();
@@ -212,8 +213,30 @@ void StepLoop::open_choices(const std::shared_ptr<OpenRequest>& request) {
   }
 }
 
+/// What grammars allow next, for the choices that have a new token.
+void StepLoop::prepare_guides() {
+  std::vector<Choice*> stale;
+  for (const auto& choice : choices_) {
+    if (!choice->finished && choice->guide.needs_preparation()) stale.push_back(choice.get());
+  }
+  std::vector<Status> statuses(stale.size());
+  const auto prepare = [&](int64_t i, int /*thread*/) {
+    statuses[static_cast<size_t>(i)] = stale[static_cast<size_t>(i)]->guide.prepare();
+  };
+  constexpr size_t kAlone = 2;  // waking threads takes as long
+  if (parts_.pool != nullptr && stale.size() > kAlone) {
+    parts_.pool->run_chunks(static_cast<int64_t>(stale.size()), prepare);
+  } else {
+    for (size_t i = 0; i < stale.size(); ++i) prepare(static_cast<int64_t>(i), 0);
+  }
+  for (size_t i = 0; i < stale.size(); ++i) {
+    if (!statuses[i].ok()) finish(*stale[i], {.finish_reason = FinishReason::error, .error = statuses[i]});
+  }
+}
+
 void StepLoop::drop_cancelled() {
   for (const auto& choice : choices_) {
+    if (choice->finished) continue;
     if (choice->request->channel->cancelled()) finish(*choice, {.finish_reason = FinishReason::cancelled});
   }
   settle();

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "base/status.h"
+#include "base/thread_pool.h"
 #include "engine/event_channel.h"
 #include "engine/meter.h"
 #include "engine/scheduler.h"
@@ -33,7 +34,8 @@
 //    that the host does not know yet. What counts decide (max_tokens, min_tokens, the context) is known when a row is
 //    planned. What a token decides (a stop token, a stop string) and what a client decides is learnt late: a choice
 //    that ends so may have a row too many in each step under way, whose result is dropped. Only a choice whose guide
-//    must see a token before the next is drawn (Sequence::needs_host) waits for it.
+//    must see a token before the next is drawn (Sequence::needs_host) waits for it. Masks of grammars are made behind
+//    the delivery of a step, while the next one runs, on all threads of the pool.
 //  - The runner takes what it needs of a step when it is submitted, and runs steps in order: blocks and slots are given
 //    on at once, whatever is under way.
 //  - What goes wrong for one row (logits that are not numbers) ends that choice with an error event. Nothing that a
@@ -49,6 +51,7 @@ inline constexpr int kMaxOpenRequests = 1024;  // running, waiting and in the in
 struct StepLoopParts {
   model::StepRunner* runner = nullptr;
   const text::Tokenizer* tokenizer = nullptr;  // null: token ids only
+  ThreadPool* pool = nullptr;                  // for masks of grammars; null: the engine thread makes them
   int64_t vocab_size = 0;
   int32_t kv_blocks = 0;  // that the runner has
   int32_t state_slots = 0;
@@ -104,6 +107,7 @@ class StepLoop {
   void take_submissions();
   void open_choices(const std::shared_ptr<OpenRequest>& request);
   void drop_cancelled();
+  void prepare_guides();
   void build_step(std::span<const ScheduledRows> plan);
   AwaitedRows add_samples(const ScheduledRows& item, int32_t first_row);
   static kernels::SampleRow draw_of(const Choice& choice, int64_t position);

@@ -22,15 +22,16 @@ const std::map<std::string, Folders> kArrows = {
     {"device", {"base"}},
     {"format", {"base"}},
     {"text", {"base"}},
+    {"guide", {"base"}},
     {"plan", {"format"}},
     {"kernels", {"plan", "device"}},
     {"selftest", {"kernels"}},
     {"model", {"kernels"}},
-    {"engine", {"model", "text"}},
+    {"engine", {"model", "text", "guide"}},
     {"server", {"engine", "text"}},
     {"cli", {"server", "selftest", "plan"}},
 };
-const Folders kFreeOfCuda = {"base", "format", "plan", "text", "server", "cli"};
+const Folders kFreeOfCuda = {"base", "format", "plan", "text", "guide", "server", "cli"};
 
 Folders reachable(const std::string& folder) {
   Folders all = {folder};
