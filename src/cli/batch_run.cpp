@@ -158,7 +158,9 @@ class Batch {
     if (by_text && !request.prompt.raw) choice.parser.emplace(prompt.opens_thinking);
     std::vector<Choice> choices(static_cast<size_t>(request.sampling.n), choice);
     const bool wants_logprobs = request.sampling.logprobs.has_value();
-    Request submitted{.prompt = std::move(prompt.tokens), .sampling = std::move(request.sampling)};
+    TESSERA_ASSIGN_OR_RETURN(Guide guide, make_guide(engine_, prompt, request.prompt.grammar));
+    Request submitted{
+        .prompt = std::move(prompt.tokens), .sampling = std::move(request.sampling), .guide = std::move(guide)};
     if (choice.parser) submitted.stop_scope = {.opens_thinking = prompt.opens_thinking};
     TESSERA_ASSIGN_OR_RETURN(RequestStream stream, engine_.submit(std::move(submitted)));
     return Running{.stream = std::move(stream),

@@ -86,7 +86,8 @@ class Chat {
   Status try_answer() {
     TESSERA_ASSIGN_OR_RETURN(const Prompt prompt, make_prompt(engine_, history_, options_.prompt));
     AnswerView view(options_.style, prompt.opens_thinking);
-    TESSERA_ASSIGN_OR_RETURN(const Outcome outcome, stream_answer(engine_, prompt, options_.sampling, view));
+    TESSERA_ASSIGN_OR_RETURN(const Outcome outcome,
+                             stream_answer(engine_, prompt, options_.sampling, view, options_.prompt.grammar));
     if (outcome.interrupted) print("{}\n", dim("(stopped)"));
     if (outcome.reason == FinishReason::length) print("{}\n", dim("(cut: the limit of tokens is reached)"));
     if (options_.verbose) print("{}\n", dim(speed_text(outcome)));

@@ -6,6 +6,7 @@
 #include "base/status.h"
 #include "cli/console.h"
 #include "cli/interrupt.h"
+#include "server/request/guide.h"
 #include "text/dialect/reasoning_parser.h"
 
 namespace tessera::cli {
@@ -34,13 +35,23 @@ Expected<Prompt> make_prompt(Engine& engine, std::vector<ChatMessage> messages, 
   return prompt;
 }
 
-Expected<Outcome> stream_answer(Engine& engine, const Prompt& prompt, const SamplingParams& sampling,
-                                AnswerView& view) {
+Expected<Guide> make_guide(Engine& engine, const Prompt& prompt, const CompiledGrammar& grammar) {
+  if (!grammar) return Guide();
+  TESSERA_ASSIGN_OR_RETURN(Guide guide,
+                           server::make_guide(prompt.opens_thinking, std::nullopt, server::AnswerStart::guided,
+                                              [&](const std::string& text) { return engine.tokenize(text); }));
+  guide.grammar = grammar;
+  return guide;
+}
+
+Expected<Outcome> stream_answer(Engine& engine, const Prompt& prompt, const SamplingParams& sampling, AnswerView& view,
+                                const CompiledGrammar& grammar) {
   const auto start = std::chrono::steady_clock::now();
   const auto seconds = [start] {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   };
-  Request request{.prompt = prompt.tokens, .sampling = sampling};
+  TESSERA_ASSIGN_OR_RETURN(Guide guide, make_guide(engine, prompt, grammar));
+  Request request{.prompt = prompt.tokens, .sampling = sampling, .guide = std::move(guide)};
   if (!prompt.raw) request.stop_scope = {.opens_thinking = prompt.opens_thinking};
   TESSERA_ASSIGN_OR_RETURN(RequestStream stream, engine.submit(std::move(request)));
   const OnInterrupt stop([&stream] { stream.cancel(); });

@@ -17,10 +17,14 @@ struct Prompt {
 
 /// What turns words into a prompt.
 struct PromptOptions {
-  std::string system;           // put before conversations that have no system message of their own
-  bool enable_thinking = true;  // for templates that know it
-  bool raw = false;             // no chat template: the last message as it is
+  std::string system;            // put before conversations that have no system message of their own
+  bool enable_thinking = true;   // for templates that know it
+  bool raw = false;              // no chat template: the last message as it is
+  CompiledGrammar grammar = {};  // that answers follow; null: none
 };
+
+/// What the answer to a prompt follows: the grammar, behind thinking where the prompt opens it.
+Expected<Guide> make_guide(Engine& engine, const Prompt& prompt, const CompiledGrammar& grammar);
 
 Expected<Prompt> make_prompt(Engine& engine, std::vector<ChatMessage> messages, const PromptOptions& options);
 
@@ -34,7 +38,8 @@ struct Outcome {
 };
 
 /// Submits one prompt with one choice and shows the answer as it comes. An interrupt stops the answer.
-Expected<Outcome> stream_answer(Engine& engine, const Prompt& prompt, const SamplingParams& sampling, AnswerView& view);
+Expected<Outcome> stream_answer(Engine& engine, const Prompt& prompt, const SamplingParams& sampling, AnswerView& view,
+                                const CompiledGrammar& grammar = {});
 
 /// "24 tokens in 1.20 s (first after 0.15 s, 22.9 tokens/s)".
 std::string speed_text(const Outcome& outcome);

@@ -24,7 +24,8 @@ struct Options {
   bool has_prompt = false;
   std::string input_file, output_file;
   PromptOptions prompts;
-  Json sampling = Json::object();  // what flags say; wins over generation_config.json
+  Json sampling = Json::object();                // what flags say; wins over generation_config.json
+  std::string schema_file, regex, grammar_file;  // what answers follow; one of them at most
   EngineFlags engine;
   bool json = false;
   bool token_ids = false;
@@ -38,6 +39,29 @@ Expected<SamplingParams> sampling(const Options& options, const Engine& engine) 
   return params;
 }
 
+/// Compiles what answers are to follow.
+Status set_grammar(Options& options, Engine& engine) {
+  GrammarSource source;
+  std::string flag = "--regex";
+  if (!options.schema_file.empty()) {
+    flag = options.schema_file;
+    source.kind = GrammarSource::Kind::json_schema;
+    TESSERA_ASSIGN_OR_RETURN(source.text, read_input(options.schema_file));
+  } else if (!options.grammar_file.empty()) {
+    flag = options.grammar_file;
+    source.kind = GrammarSource::Kind::grammar;
+    TESSERA_ASSIGN_OR_RETURN(source.text, read_input(options.grammar_file));
+  } else if (!options.regex.empty()) {
+    source = {.kind = GrammarSource::Kind::regex, .text = options.regex};
+  } else {
+    return {};
+  }
+  auto grammar = engine.compile(source);
+  if (!grammar) return grammar.status().with_context(flag + " cannot be followed");
+  options.prompts.grammar = std::move(*grammar);
+  return {};
+}
+
 BatchOptions batch_options(const Options& options, SamplingParams params) {
   BatchOptions batch;
   batch.defaults.prompt = options.prompts;
@@ -47,7 +71,7 @@ BatchOptions batch_options(const Options& options, SamplingParams params) {
   return batch;
 }
 
-Status run_file(const Options& options) {
+Status run_file(Options options) {
   TESSERA_ASSIGN_OR_RETURN(std::string text, read_input(options.input_file));
   const BatchInput input = split_batch_input(std::move(text));
   if (input.items.empty()) {
@@ -66,6 +90,7 @@ Status run_file(const Options& options) {
     return {};
   }
   TESSERA_ASSIGN_OR_RETURN(Engine engine, open_engine(options.engine));
+  TESSERA_RETURN_IF_ERROR(set_grammar(options, engine));
   TESSERA_ASSIGN_OR_RETURN(SamplingParams params, sampling(options, engine));
   return close_engine(engine, run_batch(engine, input, batch_options(options, std::move(params)), output));
 }
@@ -75,7 +100,7 @@ Status run_prompt(const Options& options, Engine& engine, const SamplingParams& 
   TESSERA_ASSIGN_OR_RETURN(const Prompt prompt,
                            make_prompt(engine, {{.role = "user", .content = options.prompt}}, options.prompts));
   AnswerView view(answer_style(options.hide_thinking, options.prompts.raw), prompt.opens_thinking);
-  TESSERA_ASSIGN_OR_RETURN(const Outcome outcome, stream_answer(engine, prompt, params, view));
+  TESSERA_ASSIGN_OR_RETURN(const Outcome outcome, stream_answer(engine, prompt, params, view, options.prompts.grammar));
   if (options.verbose) note("{}", speed_text(outcome));
   return outcome.interrupted ? Status(StatusCode::cancelled, "") : Status();
 }
@@ -92,7 +117,7 @@ Status run_json(const Options& options, Engine& engine, SamplingParams params) {
 }
 
 Status run(Options options) {
-  if (!options.input_file.empty()) return run_file(options);
+  if (!options.input_file.empty()) return run_file(std::move(options));
   const bool chatting = !options.has_prompt && is_terminal(Stream::in);
   if (!options.has_prompt && !chatting) {
     TESSERA_ASSIGN_OR_RETURN(options.prompt, read_input("-"));
@@ -100,6 +125,7 @@ Status run(Options options) {
   // A single user needs the memory of one sequence, or of n.
   if (options.engine.options.max_num_seqs == 0) options.engine.options.max_num_seqs = options.sampling.value("n", 1);
   TESSERA_ASSIGN_OR_RETURN(Engine engine, open_engine(options.engine));
+  TESSERA_RETURN_IF_ERROR(set_grammar(options, engine));
   TESSERA_ASSIGN_OR_RETURN(SamplingParams params, sampling(options, engine));
   if (chatting) {
     return close_engine(engine, chat(engine, {.prompt = options.prompts,
@@ -173,6 +199,26 @@ void add_prompt_flags(CLI::App& command, Options& options) {
       ->group(group);
 }
 
+void add_grammar_flags(CLI::App& command, Options& options) {
+  const char* group = "What answers follow (behind the thinking)";
+  CLI::Option* schema = command.add_option("--json-schema", options.schema_file, "JSON that this JSON schema allows")
+                            ->type_name("FILE")
+                            ->check(readable_file())
+                            ->group(group);
+  CLI::Option* regex = command.add_option("--regex", options.regex, "Text that this regular expression matches, whole")
+                           ->type_name("RE")
+                           ->group(group);
+  command
+      .add_option("--grammar", options.grammar_file,
+                  "Text of this grammar: EBNF (GBNF) with a rule \"root\", or Lark with a rule \"start\"")
+      ->type_name("FILE")
+      ->check(readable_file())
+      ->group(group)
+      ->excludes(schema)
+      ->excludes(regex);
+  regex->excludes(schema);
+}
+
 void add_output_flags(CLI::App& command, Options& options) {
   const char* group = "Output";
   command.add_flag("--hide-thinking", options.hide_thinking, "Show the answer, not the thinking")->group(group);
@@ -207,6 +253,7 @@ void add_run(CLI::App& app, Action& action) {
                                          "Several of these as JSON: '{\"top_k\": 5}'")
       ->type_name("JSON");
   command->option_defaults()->group("Other");
+  add_grammar_flags(*command, *options);
   add_output_flags(*command, *options);
   add_engine_flags(*command, options->engine);
   command->footer(

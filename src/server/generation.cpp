@@ -83,6 +83,7 @@ void Generation::start(Work& work, const std::shared_ptr<Exchange>& exchange, Pr
   if (!self) return;
   // The answer's id must be unique; the client's x-request-id need not be.
   self->run_job(
+      work.text,
       [self, prepare, id = exchange->facts.unique_id, body = std::move(exchange->request.body)]() mutable {
         return prepare(self->work_.model, id, std::move(body), self->prepared_);
       },
@@ -93,6 +94,7 @@ void Generation::start(Work& work, const std::shared_ptr<Exchange>& exchange, Tr
   const auto self = admit(work, exchange);
   if (!self) return;
   self->run_job(
+      work.text,
       [self, transform, body = std::move(exchange->request.body)]() mutable {
         return transform(self->work_.model, std::move(body), self->out_);
       },
@@ -102,10 +104,10 @@ void Generation::start(Work& work, const std::shared_ptr<Exchange>& exchange, Tr
       });
 }
 
-/// Runs `job` on a text thread and `then` back here, unless the job fails or the client has left.
-void Generation::run_job(std::function<MaybeError()> job, std::function<void()> then) {
+/// Runs `job` on a thread of `pool` and `then` back here, unless the job fails or the client has left.
+void Generation::run_job(TextPool& pool, std::function<MaybeError()> job, std::function<void()> then) {
   feeding_ = true;
-  work_.text.post([self = shared_from_this(), job = std::move(job), then = std::move(then)]() mutable {
+  pool.post([self = shared_from_this(), job = std::move(job), then = std::move(then)]() mutable {
     MaybeError error;
     if (!self->left_) {
       try {
@@ -119,6 +121,11 @@ void Generation::run_job(std::function<MaybeError()> job, std::function<void()> 
     job = nullptr;
     HttpServer& http = self->work_.http;
     http.post([self = std::move(self), error = std::move(error), then = std::move(then)] {
+      // A request is prepared once its rest is done too.
+      if (auto rest = std::exchange(self->prepared_.rest, nullptr); rest && !error && !self->is_over()) {
+        return self->run_job(
+            self->work_.grammars, [self, rest] { return rest(self->prepared_); }, then);
+      }
       self->feeding_ = false;
       if (self->phase_ == Phase::preparing || self->phase_ == Phase::abandoned) {
         --self->work_.preparing;
@@ -218,6 +225,7 @@ void Generation::feed(size_t prompt, Event event) {
   }
   many_logprobs_ = true;
   run_job(
+      work_.text,
       [self = shared_from_this(), prompt, event = std::move(event)] {
         self->prepared_.answer->feed(prompt, event, self->out_);
         return MaybeError();
@@ -245,7 +253,7 @@ void Generation::complete() {
     return MaybeError();
   };
   if (many_logprobs_) {
-    run_job(write, reply);
+    run_job(work_.text, write, reply);
   } else {
     write();
     reply();

@@ -8,6 +8,7 @@
 #include "server/anthropic/messages_request.h"
 #include "server/openai/chat_request.h"
 #include "server/openai/tokenize_request.h"
+#include "server/request/call_grammar.h"
 #include "server/request/guide.h"
 #include "server/request/json_body.h"
 #include "text/dialect/reasoning_parser.h"
@@ -46,6 +47,68 @@ MaybeError submit(const ModelService& service, Request request, Prepared& out) {
   return {};
 }
 
+/// The requests of one body, and what their answers follow.
+struct Submission {
+  std::vector<Request> requests;
+  std::optional<AnswerFormat> format = {};
+  std::optional<AnswerFormat> lenient = {};  // in its place where it cannot be followed
+};
+
+MaybeError submit_all(const ModelService& service, Submission submission, CompiledGrammar grammar, Prepared& out) {
+  for (Request& request : submission.requests) {
+    request.guide.grammar = grammar;
+    if (auto error = submit(service, std::move(request), out)) return error;
+  }
+  return {};
+}
+
+MaybeError compile_and_submit(const ModelService& service, Submission submission, Prepared& out) {
+  auto grammar = service.engine->compile(submission.format->source);
+  if (!grammar && submission.lenient) grammar = service.engine->compile(submission.lenient->source);
+  if (!grammar) {
+    const std::string& param = submission.format->param;
+    return bad_request(param, param + " cannot be followed: " + grammar.status().message());
+  }
+  return submit_all(service, std::move(submission), std::move(*grammar), out);
+}
+
+MaybeError submit(const ModelService& service, Submission submission, Prepared& out) {
+  if (!submission.format) return submit_all(service, std::move(submission), nullptr, out);
+  if (auto grammar = service.engine->compiled(submission.format->source)) {
+    return submit_all(service, std::move(submission), std::move(grammar), out);
+  }
+  out.rest = [&service, held = std::make_shared<Submission>(std::move(submission))](Prepared& prepared) {
+    return compile_and_submit(service, std::move(*held), prepared);
+  };
+  return {};
+}
+
+/// Calls of tools and the format that the answer follows.
+MaybeError choose_grammar(const ChatRequest& chat, Submission& out) {
+  auto format = answer_grammar(chat.tools, chat.parallel_tool_calls, chat.format);
+  if (!format) return bad_request(chat.format ? chat.format->param : chat.tools.param(), format.status().message());
+  out.format = std::move(*format);
+  if (!out.format || chat.tools.choice.mode == ToolMode::none || !any_not_strict(chat.tools)) return {};
+  auto lenient = answer_grammar(chat.tools, chat.parallel_tool_calls, chat.format, /*lenient=*/true);
+  if (lenient) out.lenient = std::move(*lenient);
+  return {};
+}
+
+AnswerStart answer_start(const ChatRequest& chat, const Submission& submission) {
+  if (!submission.format) return AnswerStart::unguided;
+  const bool text_first = chat.tools.choice.mode == ToolMode::automatic && !chat.format;
+  return text_first ? AnswerStart::freely : AnswerStart::guided;
+}
+
+/// A format is of the whole answer, and part of this one is there already.
+MaybeError check_continuation(const ChatRequest& chat) {
+  if (!chat.format || !chat.continues_message || chat.messages.back().text.empty()) return {};
+  const std::string& param = chat.format->param;
+  return bad_request(param, param +
+                                " cannot be followed by an answer that continues the assistant's last message; "
+                                "leave out one of the two");
+}
+
 /// `body` is given up.
 MaybeError read_messages(const ModelService& service, std::string& body, ChatRequest& chat) {
   Json json;
@@ -62,6 +125,7 @@ struct ChatPrompt {
 /// Also checks the model that is asked for. `chat` loses its messages.
 MaybeError make_prompt(const ModelService& service, ChatRequest& chat, ChatPrompt& out) {
   if (auto error = check_model(service, chat.model)) return error;
+  if (auto error = check_continuation(chat)) return error;
   auto text = service.engine->render_chat(template_request(chat).dump());
   if (!text) return render_error(text.status());
   cut_at_continuation(chat, *text);
@@ -77,8 +141,11 @@ MaybeError submit_chat(const ModelService& service, ChatRequest chat, ChatPrompt
   if (auto error = check_context(prompt.tokens.size(), chat.sampling, service.engine->max_model_len(), "messages")) {
     return error;
   }
-  auto guide = make_guide(prompt.opens_thinking, chat.thinking_budget, chat.tools, tokeniser(service));
-  if (!guide) return api_error(guide.status(), "tool_choice");
+  Submission submission;
+  if (auto error = choose_grammar(chat, submission)) return error;
+  auto guide =
+      make_guide(prompt.opens_thinking, chat.thinking_budget, answer_start(chat, submission), tokeniser(service));
+  if (!guide) return api_error(guide.status(), submission.format ? submission.format->param : "thinking_budget");
   out.stream = chat.stream.stream;
   out.notes = std::move(chat.notes);
   Request request{.prompt = std::move(prompt.tokens), .sampling = std::move(chat.sampling), .guide = std::move(*guide)};
@@ -86,7 +153,8 @@ MaybeError submit_chat(const ModelService& service, ChatRequest chat, ChatPrompt
     request.stop_scope = {.opens_thinking = prompt.opens_thinking};
     for (const text::ToolSchema& tool : chat.tools.schemas) request.stop_scope->tools.push_back(tool.name);
   }
-  return submit(service, std::move(request), out);
+  submission.requests.push_back(std::move(request));
+  return submit(service, std::move(submission), out);
 }
 
 }  // namespace
@@ -152,10 +220,11 @@ MaybeError prepare_completion(const ModelService& service, const std::string& id
   out.stream = request.stream.stream;
   out.answer = make_completion_answer(make_head(service, "cmpl-" + id, request.model), request, prompts,
                                       std::move(texts), token_bytes(service));
+  Submission submission{.requests = {}, .format = std::move(request.format)};
   for (std::vector<int32_t>& prompt : prompts) {
-    if (auto error = submit(service, {.prompt = std::move(prompt), .sampling = request.sampling}, out)) return error;
+    submission.requests.push_back({.prompt = std::move(prompt), .sampling = request.sampling});
   }
-  return {};
+  return submit(service, std::move(submission), out);
 }
 
 MaybeError answer_tokenize(const ModelService& service, std::string body, std::string& out) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -19,16 +20,18 @@ struct ModelService {
   std::vector<std::string> names = {};  // that requests may ask for; at least one
 };
 
-/// A request that the engine has taken.
+using MaybeError = std::optional<ApiError>;
+
+/// A request that the engine has taken, or takes with `rest`.
 struct Prepared {
   std::unique_ptr<Answer> answer;
   std::vector<RequestStream> streams = {};  // one for each prompt
   bool stream = false;                      // the client wants events
   int64_t prompt_tokens = 0;
   std::vector<std::string> notes = {};  // for the log and a header of the answer
+  /// Work that takes its time and is left for a thread of its own: compiling what the answer follows. Null: none.
+  std::function<MaybeError(Prepared& out)> rest = {};
 };
-
-using MaybeError = std::optional<ApiError>;
 
 /// `id`: of this request, for the answer. `body` is given up on the way, as soon as it is read.
 MaybeError prepare_chat(const ModelService& service, const std::string& id, std::string body, Prepared& out);

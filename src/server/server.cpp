@@ -54,6 +54,7 @@ struct Server::State {
   AccessLog log;
   ModelService model;  // written once, before `work` is made
   TextPool text;
+  TextPool grammars{1};  // they are compiled one at a time
   Router router;
   std::unique_ptr<HttpServer> http;
   std::optional<ReadyList> ready;
@@ -228,6 +229,7 @@ Expected<std::unique_ptr<Server>> Server::open(ServerOptions options) {
 Server::~Server() {
   if (state_->model.engine) state_->model.engine->on_failure({});
   state_->text.close();  // no job is behind what it works with
+  state_->grammars.close();
   state_->http.reset();  // every request is over
 }
 
@@ -249,6 +251,7 @@ Status Server::serve(Engine engine) {
   s.http->post([&] {
     s.work.emplace(Work{.http = *s.http,
                         .text = s.text,
+                        .grammars = s.grammars,
                         .ready = *s.ready,
                         .model = s.model,
                         .metrics = s.metrics,

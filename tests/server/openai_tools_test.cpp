@@ -81,27 +81,20 @@ Expected<std::vector<int32_t>> tokenise(const std::string& text) {
 
 std::vector<int32_t> ids(const std::string& text) { return *tokenise(text); }
 
-ToolFields tools(ToolMode mode, const std::string& name = "") {
-  ToolFields fields;
-  fields.schemas = {{"get", {}}, {"get_all", {}}};
-  fields.choice = {.mode = mode, .name = name};
-  return fields;
-}
-
 TEST(OpenAiGuide, NothingToGuide) {
   for (const bool thinking : {false, true}) {
-    const auto guide = make_guide(thinking, std::nullopt, tools(ToolMode::automatic), tokenise);
+    const auto guide = make_guide(thinking, std::nullopt, AnswerStart::unguided, tokenise);
     ASSERT_TRUE(guide.ok());
     EXPECT_EQ(guide->thinking_end, -1);
     EXPECT_EQ(guide->thinking_tokens_max, -1);
     EXPECT_TRUE(guide->beginnings.empty());
   }
   // A budget for thinking that the prompt does not open.
-  EXPECT_EQ(make_guide(false, 5, {}, tokenise)->thinking_tokens_max, -1);
+  EXPECT_EQ(make_guide(false, 5, AnswerStart::unguided, tokenise)->thinking_tokens_max, -1);
 }
 
 TEST(OpenAiGuide, ABudgetHasACloser) {
-  const auto guide = make_guide(true, 0, {}, tokenise);
+  const auto guide = make_guide(true, 0, AnswerStart::unguided, tokenise);
   ASSERT_TRUE(guide.ok());
   EXPECT_EQ(guide->thinking_end, 1000);
   EXPECT_EQ(guide->thinking_tokens_max, 0);
@@ -109,27 +102,30 @@ TEST(OpenAiGuide, ABudgetHasACloser) {
   EXPECT_TRUE(guide->beginnings.empty());
 }
 
-TEST(OpenAiGuide, RequiredCallsBeginWithOneOfTheTools) {
-  const auto plain = make_guide(false, std::nullopt, tools(ToolMode::required), tokenise);
+TEST(OpenAiGuide, AGuidedAnswerComesBehindThinkingAndABlankLine) {
+  const auto plain = make_guide(false, std::nullopt, AnswerStart::guided, tokenise);
   EXPECT_EQ(plain->thinking_end, -1);
-  EXPECT_THAT(plain->beginnings,
-              ElementsAre(ids("<tool_call>\n<function=get>\n"), ids("<tool_call>\n<function=get_all>\n")));
-  const auto thinking = make_guide(true, std::nullopt, tools(ToolMode::named, "get_all"), tokenise);
+  EXPECT_TRUE(plain->beginnings.empty());
+  const auto thinking = make_guide(true, std::nullopt, AnswerStart::guided, tokenise);
   EXPECT_EQ(thinking->thinking_end, 1000);
   EXPECT_EQ(thinking->thinking_tokens_max, -1);
-  EXPECT_THAT(thinking->beginnings, ElementsAre(ids("\n\n<tool_call>\n<function=get_all>\n")));
+  EXPECT_THAT(thinking->beginnings, ElementsAre(ids("\n\n")));
+  const auto text = make_guide(true, std::nullopt, AnswerStart::freely, tokenise);
+  EXPECT_EQ(text->thinking_end, 1000);
+  EXPECT_TRUE(text->beginnings.empty());
 }
 
 TEST(OpenAiGuide, NeedsOneTokenForTheEndOfThinking) {
   const Tokenise bytes = [](const std::string& text) {
     return Expected<std::vector<int32_t>>(std::vector<int32_t>(text.begin(), text.end()));
   };
-  EXPECT_EQ(make_guide(true, 5, {}, bytes).status().code(), StatusCode::unsupported);
-  EXPECT_TRUE(make_guide(false, 5, tools(ToolMode::required), bytes).ok());
+  EXPECT_EQ(make_guide(true, 5, AnswerStart::unguided, bytes).status().code(), StatusCode::unsupported);
+  EXPECT_EQ(make_guide(true, {}, AnswerStart::guided, bytes).status().code(), StatusCode::unsupported);
+  EXPECT_TRUE(make_guide(false, 5, AnswerStart::guided, bytes).ok());
   const Tokenise broken = [](const std::string&) {
     return Expected<std::vector<int32_t>>(Status(StatusCode::not_found, "no tokenizer"));
   };
-  EXPECT_EQ(make_guide(false, {}, tools(ToolMode::required), broken).status().code(), StatusCode::not_found);
+  EXPECT_EQ(make_guide(true, {}, AnswerStart::guided, broken).status().code(), StatusCode::not_found);
 }
 
 }  // namespace

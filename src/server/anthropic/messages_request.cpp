@@ -54,6 +54,28 @@ std::optional<ApiError> parse_thinking(const Json& body, ChatRequest& out) {
   return std::nullopt;
 }
 
+/// {"type": "json_schema", "schema": {...}}, as output_config.format, or as output_format, its name before.
+std::optional<ApiError> parse_format(const Json& body, std::optional<AnswerFormat>& out) {
+  const auto read = [&](const Json* format, const std::string& path) -> std::optional<ApiError> {
+    if (format == nullptr || *format == Json::object()) return std::nullopt;
+    const Json* type = format->is_object() ? find(*format, "type") : nullptr;
+    if (type == nullptr) return wrong(path, *format, R"({"type": "json_schema", "schema": {...}})");
+    if (*type != "json_schema") return wrong(at(path, "type"), *type, "json_schema");
+    const Json* schema = find(*format, "schema");
+    if (schema == nullptr) return missing(at(path, "schema"), "a JSON schema");
+    if (!schema->is_object()) return wrong(at(path, "schema"), *schema, "a JSON schema");
+    if (out) return bad_request(path, path + " and " + out->param + " are both given, expected one of them");
+    out = AnswerFormat{.source = {.kind = GrammarSource::Kind::json_schema, .text = schema->dump()},
+                       .param = at(path, "schema")};
+    return std::nullopt;
+  };
+  const Json* config = find(body, "output_config");
+  if (config != nullptr) {
+    if (auto error = read(find(*config, "format"), "output_config.format")) return error;
+  }
+  return read(find(body, "output_format"), "output_format");
+}
+
 /// What would change the answer, is not here, and would stop clients that send it unasked were it refused.
 void note_unsupported(const Json& body, std::vector<std::string>& notes) {
   const auto note = [&](const std::string& path) { add_note(path + " is not supported and was left out", notes); };
@@ -62,9 +84,6 @@ void note_unsupported(const Json& body, std::vector<std::string>& notes) {
   };
   if (is_given(find(body, "mcp_servers"))) note("mcp_servers");
   if (is_given(find(body, "container"))) note("container");
-  if (is_given(find(body, "output_format"))) note("output_format");
-  const Json* config = find(body, "output_config");
-  if (config != nullptr && config->is_object() && is_given(find(*config, "format"))) note("output_config.format");
 }
 
 }  // namespace
@@ -77,6 +96,7 @@ std::optional<ApiError> parse_messages_request(const Json& body, const RequestOp
   if (auto error = read_flag(body, "stream", out.stream.stream)) return error;
   if (auto error = parse_sampling(body, out.sampling)) return error;
   if (auto error = parse_thinking(body, out)) return error;
+  if (auto error = parse_format(body, out.format)) return error;
   if (auto error = parse_tools(body, options.limits, out.tools, out.parallel_tool_calls, out.notes)) return error;
   if (auto error = parse_conversation(body, options, out.messages, out.notes)) return error;
   note_unsupported(body, out.notes);

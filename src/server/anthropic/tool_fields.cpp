@@ -23,7 +23,10 @@ std::optional<ApiError> parse_tool(const Json& tool, const std::string& path, co
     if (auto error = read_parameters(*parameters, at(path, "input_schema"), limits, schema.parameters)) return error;
     function["parameters"] = *parameters;
   }
+  bool strict = false;
+  if (auto error = read_flag(tool, "strict", strict, path)) return error;
   out.json.push_back({{"type", "function"}, {"function", std::move(function)}});
+  out.origins.push_back({.parameters = at(path, "input_schema"), .strict = strict});
   out.schemas.push_back(std::move(schema));
   return std::nullopt;
 }

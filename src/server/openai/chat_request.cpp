@@ -3,6 +3,7 @@
 #include <string_view>
 
 #include "engine/request_check.h"
+#include "server/openai/answer_format.h"
 #include "server/openai/request_fields.h"
 #include "server/openai/template_fields.h"
 #include "server/request/json_fields.h"
@@ -43,6 +44,7 @@ std::optional<ApiError> parse_chat_request(const Json& body, const RequestOption
   out.sampling = options.sampling;
   if (auto error = read_text(body, "model", out.model)) return error;
   if (auto error = check_other_fields(body, Endpoint::chat, out.ignored)) return error;
+  if (auto error = parse_answer_format(body, out.format)) return error;
   if (auto error = parse_stream(body, out.stream)) return error;
   if (auto error = parse_sampling(body, out.sampling)) return error;
   if (out.stream.stream && out.sampling.prompt_logprobs) {

@@ -8,8 +8,8 @@ namespace tessera::server::openai {
 
 /// A request of /v1/chat/completions.
 ///
-/// Fields that would change the answer but are not supported (response_format json_schema, guided_json, chat_template,
-/// functions...) are refused unless they hold their neutral value; unknown ones are ignored and listed.
+/// Fields that would change the answer but are not supported (chat_template, audio...) are refused unless they hold
+/// their neutral value; unknown ones are ignored and listed.
 ///
 /// Thinking. On or off: chat_template_kwargs.enable_thinking, else enable_thinking, else thinking {type: enabled or
 /// disabled}, else reasoning {enabled}, else reasoning_effort (none and minimal: off, others: on), else the template's

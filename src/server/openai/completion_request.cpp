@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "server/openai/answer_format.h"
 #include "server/openai/request_fields.h"
 #include "server/request/json_fields.h"
 #include "server/request/sampling_fields.h"
@@ -75,6 +76,7 @@ std::optional<ApiError> parse_completion_request(const Json& body, const Request
   if (out.sampling.max_tokens < 0) out.sampling.max_tokens = kDefaultMaxTokens;
   if (auto error = read_text(body, "model", out.model)) return error;
   if (auto error = check_other_fields(body, Endpoint::completion, out.ignored)) return error;
+  if (auto error = parse_answer_format(body, out.format)) return error;
   if (auto error = parse_stream(body, out.stream)) return error;
   if (auto error = apply_sampling(body, out.sampling)) return error;
   if (auto error = read_flag(body, "echo", out.echo)) return error;

@@ -21,6 +21,7 @@ struct CompletionRequest {
   /// max_tokens is 16 where not given. With echo and logprobs, prompt_logprobs is set too.
   SamplingParams sampling = {};
   bool prompt_logprobs = false;  // asked for by that name: goes into the response beside the legacy logprobs
+  std::optional<AnswerFormat> format = {};
   StreamFields stream = {};
   bool return_token_ids = false;
   std::vector<std::string> ignored = {};

@@ -18,6 +18,15 @@ constexpr std::string_view kRead[] = {"model",
                                       "stream_options",
                                       "return_token_ids",
                                       "response_format",
+                                      "structured_outputs",
+                                      "guided_json",
+                                      "guided_regex",
+                                      "guided_choice",
+                                      "guided_grammar",
+                                      "json_schema",
+                                      "regex",
+                                      "grammar",
+                                      "ebnf",
                                       "max_completion_tokens",
                                       "messages",
                                       "tools",
@@ -69,20 +78,11 @@ struct Unsupported {
   const char* why;
 };
 
-constexpr const char* kNoGrammar = "answers that follow a schema or grammar are not supported yet; leave it out";
 constexpr const char* kNotSupported = "it is not supported; leave it out";
 
 constexpr Unsupported kUnsupported[] = {
+    {"guided_whitespace_pattern", kBoth, "\"\"", "use structured_outputs.disable_any_whitespace in its place"},
     {"chat_template", kBoth, "\"\"", "templates are the operator's choice (serve --chat-template); leave it out"},
-    {"structured_outputs", kBoth, "{}", kNoGrammar},
-    {"guided_json", kBoth, "\"\"", kNoGrammar},
-    {"guided_regex", kBoth, "\"\"", kNoGrammar},
-    {"guided_choice", kBoth, "[]", kNoGrammar},
-    {"guided_grammar", kBoth, "\"\"", kNoGrammar},
-    {"json_schema", kBoth, "{}", kNoGrammar},
-    {"grammar", kBoth, "\"\"", kNoGrammar},
-    {"regex", kBoth, "\"\"", kNoGrammar},
-    {"ebnf", kBoth, "\"\"", kNoGrammar},
     {"continue_final_message", kCompletion, "false", "only /v1/chat/completions has it; give the prompt as it is"},
     {"echo", kChat, "false", "only /v1/completions has it"},
     {"best_of", kChat, "1", "use \"n\" in its place"},
@@ -104,19 +104,6 @@ constexpr Unsupported kUnsupported[] = {
     {"mm_processor_kwargs", kBoth, "{}", "this server takes text only"},
     {"lora_path", kBoth, "null", kNotSupported},
 };
-
-/// {"type": "text"} is what there is.
-std::optional<ApiError> check_response_format(const Json& body) {
-  const Json* format = find(body, "response_format");
-  if (format == nullptr) return std::nullopt;
-  const Json* type = format->is_object() ? find(*format, "type") : nullptr;
-  if (type == nullptr) return wrong("response_format", *format, R"({"type": "text"})");
-  if (*type == "text") return std::nullopt;
-  if (*type == "json_object" || *type == "json_schema" || *type == "structural_tag") {
-    return wrong("response_format.type", *type, "\"text\": answers that follow a schema are not supported yet");
-  }
-  return wrong("response_format.type", *type, "\"text\"");
-}
 
 bool is_known(std::string_view key) {
   const auto names = [key](const auto& list) { return std::ranges::find(list, key) != std::end(list); };
@@ -144,7 +131,6 @@ std::optional<ApiError> check_other_fields(const Json& body, Endpoint endpoint, 
     const std::string key(field.key);
     return bad_request(key, key + " is " + shown(*value) + ": " + field.why);
   }
-  if (auto error = check_response_format(body)) return error;
   for (const auto& [key, value] : body.items()) {
     if (ignored.size() == kIgnoredMax) break;
     if (!is_known(key)) ignored.push_back(shortened(key, kIgnoredBytesMax));

@@ -51,6 +51,10 @@ std::optional<ApiError> parse_tool_list(const Json& list, const std::string& key
       return wrong(path + (legacy ? ".name" : ".function.name"), Json(out.schemas[i].name),
                    "a name that no other tool has");
     }
+    const Json& function = legacy ? list[i] : *find(list[i], "function");
+    const Json* strict = find(function, "strict");
+    out.origins.push_back({.parameters = path + (legacy ? ".parameters" : ".function.parameters"),
+                           .strict = strict != nullptr && *strict == true});
     out.json.push_back(legacy ? Json{{"type", "function"}, {"function", list[i]}} : list[i]);
   }
   return too_many(key, list.dump().size(), limits.tool_bytes_max, "bytes");

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "server/request/answer_format.h"
 #include "server/request/json_body.h"
 #include "server/request/tools.h"
 #include "tessera/engine.h"
@@ -62,6 +63,7 @@ struct ChatRequest {
   std::optional<int64_t> thinking_budget = {};  // tokens
   bool include_reasoning = true;
   SamplingParams sampling = {};  // max_tokens -1: as many as fit
+  std::optional<AnswerFormat> format = {};
   StreamFields stream = {};
   bool return_token_ids = false;
   bool legacy_functions = false;          // calls are answered as function_call

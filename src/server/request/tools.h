@@ -16,14 +16,27 @@ struct ToolChoice {
   std::string name = {};  // with named
 };
 
+/// Where a tool stands in the request, and what the request promises its calls.
+struct ToolOrigin {
+  std::string parameters = {};  // path of their schema, for errors
+  bool strict = false;          // arguments are what that schema allows
+};
+
 /// The functions that a request offers. Where none may be called they are left out of the prompt too, so that the model
 /// does not try to.
 struct ToolFields {
   /// For the template, each {"type": "function", "function": {...}}; empty: no tools.
   Json json = Json::array();
+  /// Of each of them.
+  std::vector<ToolOrigin> origins = {};
   /// Those that may be called, in the same order: all of them, but where the choice allows a few.
   std::vector<text::ToolSchema> schemas = {};
   ToolChoice choice = {};
+
+  /// The request's field that has them.
+  [[nodiscard]] std::string param() const {
+    return origins.empty() ? "tools" : origins[0].parameters.substr(0, origins[0].parameters.find('['));
+  }
 };
 
 /// The name of a function, at object["name"].
