@@ -10,13 +10,12 @@ packages=(
   libpcre2-dev libutf8proc-dev libhwy-dev
   libssl-dev prometheus-cpp-dev
   libgtest-dev libgmock-dev librapidcheck-dev libbenchmark-dev
-  python3 python3-jinja2
+  python3 python3-jinja2 python3-venv
   curl
 )
 # Asio and Beast from 1.81 on: Debian 12's default is 1.74.
 if grep -qx 'VERSION_CODENAME=bookworm' /etc/os-release; then packages+=(libboost1.81-dev); else packages+=(libboost-dev); fi
 if [ "${1:-}" = tests ]; then
-  packages+=(python3-venv)
   # Ubuntu's package is a stub that asks for snap: there the test of the web page is skipped.
   if grep -qx 'ID=debian' /etc/os-release; then packages+=(chromium); fi
 fi

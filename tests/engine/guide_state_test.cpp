@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <random>
+#include <string>
 #include <vector>
 
 namespace tessera::engine {
@@ -176,6 +177,77 @@ TEST(GuideStateDeathTest, TakesBackNoMoreThanThereWas) {
   GuideState state(guide, kVocabSize);
   state.advance(1);
   EXPECT_DEATH(state.rollback(2), "tokens");
+}
+
+/// Ids from 10 on are the letters; 69 ends an answer.
+CompiledGrammar letters(const std::string& regex) {
+  static guide::Compiler compiler([] {
+    guide::Vocabulary vocabulary{.tokens = std::vector<std::string>(kVocabSize), .stop_ids = {69}};
+    for (char c = 'a'; c <= 'z'; ++c) vocabulary.tokens[static_cast<size_t>(10 + c - 'a')] = c;
+    return vocabulary;
+  });
+  auto grammar = compiler.compile({.kind = GrammarSource::Kind::regex, .text = regex});
+  EXPECT_TRUE(grammar.ok()) << grammar.status().message();
+  return *grammar;
+}
+
+std::vector<int32_t> prepared(GuideState& state) {
+  EXPECT_TRUE(state.prepare().ok());
+  EXPECT_FALSE(state.needs_preparation());
+  return allowed(state);
+}
+
+TEST(GuideState, AGrammarComesLast) {
+  const Guide guide{.thinking_end = kEnd, .beginnings = {{3, 4}}, .grammar = letters("a(b|c)")};
+  GuideState state(guide, kVocabSize);
+  for (const int32_t token : {1, 10, kEnd}) {
+    EXPECT_TRUE(state.needs_token());
+    EXPECT_THAT(prepared(state), IsEmpty());
+    state.advance(token);
+  }
+  EXPECT_THAT(prepared(state), ElementsAre(3));
+  state.advance(3);
+  state.advance(4);
+  EXPECT_TRUE(state.needs_preparation());
+  EXPECT_THAT(prepared(state), ElementsAre(10));
+  state.advance(10);
+  EXPECT_THAT(prepared(state), ElementsAre(11, 12));
+  EXPECT_TRUE(state.needs_token());
+  state.advance(12);
+  EXPECT_THAT(prepared(state), ElementsAre(69));
+  state.advance(69);
+  EXPECT_THAT(prepared(state), ElementsAre(69));  // of a request that ignores it
+}
+
+TEST(GuideState, WhatAGrammarDoesNotAllowEndsTheChoice) {
+  const Guide guide{.grammar = letters("ab")};
+  GuideState state(guide, kVocabSize);
+  EXPECT_THAT(prepared(state), ElementsAre(10));
+  state.advance(30);
+  EXPECT_FALSE(state.prepare().ok());
+}
+
+TEST(GuideState, RollbackGoesThroughAllParts) {
+  const Guide guide{.thinking_end = kEnd, .beginnings = {{3}}, .grammar = letters("(ab|ac)*d")};
+  const std::vector<int32_t> tokens = {5, kEnd, 3, 10, 11, 10, 12, 13, 69, 69};
+  std::vector<std::vector<int32_t>> expected;
+  GuideState state(guide, kVocabSize);
+  for (const int32_t token : tokens) {
+    expected.push_back(prepared(state));
+    state.advance(token);
+  }
+  std::mt19937 random(1);
+  size_t at = tokens.size();
+  for (int round = 0; round < 300; ++round) {
+    const size_t to = random() % tokens.size();
+    if (to <= at) {
+      state.rollback(static_cast<int64_t>(at - to));
+    } else {
+      for (; at < to; ++at) state.advance(tokens[at]);
+    }
+    at = to;
+    ASSERT_EQ(prepared(state), expected[at]) << at;
+  }
 }
 
 }  // namespace

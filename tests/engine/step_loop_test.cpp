@@ -209,6 +209,59 @@ TEST_P(StepLoopTest, AGuidedChoiceWaitsForItsTokensAndNoOtherDoes) {
   EXPECT_EQ(runner_.unknown_tokens, ahead() ? 5 : 0);
 }
 
+/// Tokens are their last decimal digit; 199 ends an answer.
+CompiledGrammar digits(const std::string& regex) {
+  static guide::Compiler compiler([] {
+    guide::Vocabulary vocabulary{.tokens = std::vector<std::string>(kVocabSize), .stop_ids = {199}};
+    for (size_t id = 0; id < 199; ++id) vocabulary.tokens[id] = static_cast<char>('0' + id % 10);
+    return vocabulary;
+  });
+  auto grammar = compiler.compile({.kind = GrammarSource::Kind::regex, .text = regex});
+  EXPECT_TRUE(grammar.ok()) << grammar.status().message();
+  return *grammar;
+}
+
+TEST_P(StepLoopTest, AnswersFollowTheirGrammars) {
+  ThreadPool pool(3);
+  StepLoopParts with_pool = parts(runner_, 16, 8);
+  with_pool.pool = &pool;
+  with_pool.eos_token_ids = {199};
+  StepLoop loop(with_pool);
+  std::vector<std::shared_ptr<EventChannel>> guided;
+  for (int i = 0; i < 6; ++i) {
+    Request request = count_from(10, 50);
+    request.guide.grammar = digits("(17){" + std::to_string(i + 1) + "}5?");
+    guided.push_back(submit(loop, request));
+  }
+  auto free = submit(loop, count_from(100, 6));
+  run_to_the_end(loop);
+  for (size_t i = 0; i < guided.size(); ++i) {
+    const Answer answer = drain(*guided[i]);
+    EXPECT_EQ(answer.finish_reason, FinishReason::stop);
+    std::string text;
+    for (const int32_t token : answer.tokens) text += token == 199 ? 'e' : static_cast<char>('0' + token % 10);
+    std::string expected;
+    for (size_t pair = 0; pair <= i; ++pair) expected += "17";
+    EXPECT_EQ(text, expected + "5e");
+  }
+  EXPECT_EQ(drain(*free).tokens, from_to(101, 106));
+}
+
+TEST_P(StepLoopTest, BehindItsGrammarAnAnswerGoesOnByStopTokensAlone) {
+  StepLoop loop(parts(runner_));
+  Request request = count_from(10, 50);
+  request.guide.grammar = digits("1(2|3)");
+  auto guided = submit(loop, request);
+  auto free = submit(loop, count_from(100, 6));
+  run_to_the_end(loop);
+  // To this loop the grammar's stop token is one like any other, as with ignore_eos.
+  const Answer answer = drain(*guided);
+  EXPECT_EQ(answer.finish_reason, FinishReason::length);
+  EXPECT_EQ(answer.tokens.size(), 50U);
+  EXPECT_EQ(answer.tokens[2], 199);
+  EXPECT_EQ(drain(*free).tokens, from_to(101, 106));
+}
+
 TEST_P(StepLoopTest, ACancelledChoiceMakesRoomAtOnce) {
   StepLoop loop(parts(runner_, 8, 1));
   auto first = submit(loop, count_from(10, 50));

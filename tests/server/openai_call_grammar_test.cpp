@@ -1,0 +1,157 @@
+#include "server/request/call_grammar.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "guide/grammar.h"
+#include "server/openai/tool_fields.h"
+
+namespace tessera::server::openai {
+namespace {
+
+using testing::HasSubstr;
+
+guide::Vocabulary vocabulary() {
+  guide::Vocabulary made;
+  for (int byte = 0; byte < 256; ++byte) made.tokens.emplace_back(1, static_cast<char>(byte));
+  made.stop_ids = {256};
+  made.tokens.emplace_back();
+  return made;
+}
+
+ToolFields tools(const std::string& parameters, bool strict, ToolMode mode, const std::string& name = {}) {
+  const Json list =
+      Json::parse(R"([{"type":"function","function":{"name":"f","strict":)" + std::string(strict ? "true" : "false") +
+                  R"(,"parameters":)" + parameters + R"(}},{"type":"function","function":{"name":"g"}}])");
+  ToolFields fields;
+  EXPECT_FALSE(parse_tools({{"tools", list}}, {}, fields));
+  fields.choice = {.mode = mode, .name = name};
+  return fields;
+}
+
+/// Whether the grammar lets all of `text` be an answer.
+bool allows(const CompiledGrammar& grammar, const std::string& text) {
+  guide::Matcher matcher(grammar);
+  std::vector<uint32_t> mask(9);
+  for (const unsigned char byte : text) {
+    EXPECT_TRUE(matcher.fill(mask).ok());
+    if ((mask[byte / 32] >> (byte % 32) & 1U) == 0) return false;
+    EXPECT_TRUE(matcher.accept(byte).ok());
+  }
+  EXPECT_TRUE(matcher.fill(mask).ok());
+  return (mask[8] & 1U) != 0;
+}
+
+class CallGrammar : public testing::Test {
+ protected:
+  CompiledGrammar compile(const ToolFields& fields, bool parallel = true,
+                          const std::optional<AnswerFormat>& format = {}) {
+    const auto answer = answer_grammar(fields, parallel, format);
+    EXPECT_TRUE(answer.ok() && *answer) << answer.status().message();
+    auto grammar = compiler_.compile((*answer)->source);
+    EXPECT_TRUE(grammar.ok()) << grammar.status().message() << " of " << (*answer)->source.text;
+    return *grammar;
+  }
+  guide::Compiler compiler_{vocabulary};
+};
+
+constexpr const char* kParameters =
+    R"({"type":"object","properties":{"s":{"type":"string"},"n":{"type":"integer","minimum":0,"maximum":9},
+        "e":{"enum":["x","y"]},"o":{"anyOf":[{"type":"string","maxLength":3},{"type":"null"}]},
+        "l":{"type":"array","items":{"$ref":"#/$defs/b"}}},"required":["s","n"],"$defs":{"b":{"type":"boolean"}}})";
+
+std::string call(const std::string& arguments, const std::string& name = "f") {
+  return "<tool_call>\n<function=" + name + ">\n" + arguments + "</function>\n</tool_call>";
+}
+
+std::string argument(const std::string& name, const std::string& value) {
+  return "<parameter=" + name + ">\n" + value + "\n</parameter>\n";
+}
+
+TEST_F(CallGrammar, RequiredCallsFollowTheirParameters) {
+  const auto grammar = compile(tools(kParameters, false, ToolMode::required));
+  const std::string s = argument("s", "any <b>text</b>\n\nof {lines}"), n = argument("n", "7");
+  EXPECT_TRUE(allows(grammar, call(s + n)));
+  EXPECT_TRUE(allows(grammar, call(argument("s", "") + n)));
+  EXPECT_TRUE(allows(grammar, call(s + n) + "\n" + call("", "g")));
+  EXPECT_TRUE(
+      allows(grammar, call(s + n + argument("e", "y") + argument("o", "abc") + argument("l", "[true, false]"))));
+  EXPECT_TRUE(allows(grammar, call(s + n + argument("o", "null"))));
+  EXPECT_FALSE(allows(grammar, call(s)));
+  EXPECT_FALSE(allows(grammar, call(n + s)));
+  EXPECT_FALSE(allows(grammar, call(s + argument("n", "12"))));
+  EXPECT_FALSE(allows(grammar, call(s + n + argument("e", "z"))));
+  EXPECT_FALSE(allows(grammar, call(s + n + argument("o", "abcd"))));
+  EXPECT_FALSE(allows(grammar, call(s + n + argument("l", "[1]"))));
+  EXPECT_FALSE(allows(grammar, call(s + n + argument("other", "1"))));
+  EXPECT_FALSE(allows(grammar, call(argument("s", "a</parameter>\n<parameter=n>\nb") + n)));
+  EXPECT_FALSE(allows(grammar, "Well. " + call(s + n)));
+  EXPECT_FALSE(allows(grammar, call("", "h")));
+  EXPECT_FALSE(allows(grammar, ""));
+}
+
+TEST_F(CallGrammar, NamedAndSingleCalls) {
+  const auto named = compile(tools(kParameters, false, ToolMode::named, "g"));
+  EXPECT_TRUE(allows(named, call("", "g")));
+  EXPECT_FALSE(allows(named, call("", "g") + "\n" + call("", "g")));
+  EXPECT_FALSE(allows(named, call(argument("s", "a") + argument("n", "1"))));
+  const auto single = compile(tools(kParameters, false, ToolMode::required), /*parallel=*/false);
+  EXPECT_TRUE(allows(single, call("", "g")));
+  EXPECT_FALSE(allows(single, call("", "g") + "\n" + call("", "g")));
+}
+
+TEST_F(CallGrammar, StrictCallsAmongText) {
+  const auto grammar = compile(tools(kParameters, true, ToolMode::automatic));
+  const std::string right = call(argument("s", "a") + argument("n", "7"));
+  for (const std::string text : {"Hello, <b>.\n\n", "", "It is 5 < 6. "}) {
+    EXPECT_TRUE(allows(grammar, text)) << text;
+    EXPECT_TRUE(allows(grammar, text + right)) << text;
+    EXPECT_TRUE(allows(grammar, text + right + "\n" + right)) << text;
+    EXPECT_FALSE(allows(grammar, text + call(argument("s", "a")))) << text;
+  }
+  // Arguments of a tool that is not strict are its own business.
+  EXPECT_TRUE(allows(grammar, call(argument("x", "1"), "g")));
+  EXPECT_FALSE(allows(grammar, "<function=f>\n</function>"));
+}
+
+TEST_F(CallGrammar, AFormatBesideTools) {
+  const AnswerFormat format{.source = {.kind = GrammarSource::Kind::json_schema, .text = R"({"enum":[1,2]})"},
+                            .param = "response_format"};
+  const auto grammar = compile(tools(kParameters, true, ToolMode::automatic), true, format);
+  EXPECT_TRUE(allows(grammar, "1"));
+  EXPECT_TRUE(allows(grammar, call(argument("s", "a") + argument("n", "7"))));
+  EXPECT_FALSE(allows(grammar, "3"));
+  EXPECT_FALSE(allows(grammar, "one"));
+}
+
+TEST(AnswerGrammar, WhereNothingIsFollowed) {
+  const auto free = answer_grammar(tools(kParameters, false, ToolMode::automatic), true, {});
+  ASSERT_TRUE(free.ok());
+  EXPECT_FALSE(*free);
+  const AnswerFormat format{.source = {.kind = GrammarSource::Kind::regex, .text = "a"}, .param = "guided_regex"};
+  const auto alone = answer_grammar({}, true, format);
+  ASSERT_TRUE(alone.ok() && *alone);
+  EXPECT_EQ((*alone)->source.text, "a");
+}
+
+TEST(AnswerGrammar, NamesThePlaceOfWhatCannotBeFollowed) {
+  const char* const cases[][2] = {
+      {R"({"type":"object","properties":{"a":{"not":{}}}})",
+       R"(tools[0].function.parameters: "not" at #/properties/a)"},
+      {R"({"type":"object","anyOf":[{"required":["a"]}]})", "anyOf"},
+      {R"({"type":"object","properties":{"a>b":{}}})", "name"},
+      {R"({"type":"object","properties":{"a":{"enum":["</x>"]}}})", "cannot be written"},
+      {R"({"type":"object","properties":{"a":{"type":"array","items":{"$ref":"#"}}}})", "$ref"},
+  };
+  for (const auto& [parameters, expected] : cases) {
+    const auto refused = answer_grammar(tools(parameters, true, ToolMode::required), true, {});
+    ASSERT_FALSE(refused.ok()) << parameters;
+    EXPECT_THAT(refused.status().message(), HasSubstr(expected));
+    EXPECT_TRUE(answer_grammar(tools(parameters, false, ToolMode::required), true, {}).ok()) << parameters;
+  }
+}
+
+}  // namespace
+}  // namespace tessera::server::openai
