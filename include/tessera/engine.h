@@ -58,7 +58,7 @@ struct Guide {
   /// token by token; empty: with anything. None may be the beginning of another.
   std::vector<std::vector<int32_t>> beginnings = {};
   /// What the rest follows, to its end; null: nothing. The answer ends, by a stop token of the model, only where the
-  /// grammar is complete; it may be cut by max_tokens or a stop string.
+  /// grammar is complete, not inside thinking either; it may be cut by max_tokens or a stop string.
   CompiledGrammar grammar = {};
 };
 

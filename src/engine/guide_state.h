@@ -28,6 +28,8 @@ class GuideState {
   [[nodiscard]] std::span<const uint32_t> allowed() const {
     return allowed_.empty() && !masked_by_grammar_ ? std::span<const uint32_t>() : mask_;
   }
+  /// Thinking goes on, and an answer that must be something is still to come: no stop token may end it here.
+  [[nodiscard]] bool must_go_on() const { return thinking() && (matcher_ || !guide_.beginnings.empty()); }
   /// Whether what is allowed behind the next token depends on that token. Where it does not, all is allowed for both.
   [[nodiscard]] bool needs_token() const;
 

@@ -293,7 +293,9 @@ kernels::SampleRow StepLoop::draw_of(const Choice& choice, int64_t position) {
                             .noise = {.key = request.noise_key,
                                       .choice = static_cast<uint32_t>(choice.index),
                                       .position = static_cast<uint64_t>(position)}};
-  if (position - choice.prompt_size() < request.params.min_tokens) sample.banned = request.stop_ids;
+  if (position - choice.prompt_size() < request.params.min_tokens || choice.guide.must_go_on()) {
+    sample.banned = request.stop_ids;
+  }
   return sample;
 }
 

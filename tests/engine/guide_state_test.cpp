@@ -202,9 +202,11 @@ TEST(GuideState, AGrammarComesLast) {
   GuideState state(guide, kVocabSize);
   for (const int32_t token : {1, 10, kEnd}) {
     EXPECT_TRUE(state.needs_token());
+    EXPECT_TRUE(state.must_go_on());
     EXPECT_THAT(prepared(state), IsEmpty());
     state.advance(token);
   }
+  EXPECT_FALSE(state.must_go_on());
   EXPECT_THAT(prepared(state), ElementsAre(3));
   state.advance(3);
   state.advance(4);

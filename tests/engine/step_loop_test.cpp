@@ -12,6 +12,8 @@
 #include <thread>
 #include <vector>
 
+#include "guide/grammar.h"
+
 // The loop against a runner whose next token is the last one plus one: what is submitted, and what becomes of it.
 namespace tessera::engine {
 namespace {

@@ -116,6 +116,14 @@ TEST_F(CallGrammar, StrictCallsAmongText) {
   EXPECT_FALSE(allows(grammar, "<function=f>\n</function>"));
 }
 
+TEST_F(CallGrammar, ValuesMayBeEmpty) {
+  const auto grammar = compile(tools(R"({"type":"object","properties":{"a":{"enum":["","x"]},"b":{"const":""}},
+                                         "required":["a","b"]})",
+                                     true, ToolMode::required));
+  for (const char* a : {"", "x"}) EXPECT_TRUE(allows(grammar, call(argument("a", a) + argument("b", "")))) << a;
+  EXPECT_FALSE(allows(grammar, call(argument("a", "y") + argument("b", ""))));
+}
+
 TEST_F(CallGrammar, AFormatBesideTools) {
   const AnswerFormat format{.source = {.kind = GrammarSource::Kind::json_schema, .text = R"({"enum":[1,2]})"},
                             .param = "response_format"};

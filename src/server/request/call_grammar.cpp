@@ -102,7 +102,20 @@ class Arguments {
     Json texts = Json::array();
     TESSERA_RETURN_IF_ERROR(add_texts(schema, kReferencesMax, free, texts));
     if (free) return tag(begin, text_without({kParameterOpen, kFunctionClose, kCallClose}), end);
-    return sequence({constant(begin), any_of(std::move(texts)), constant(end)});
+    return sequence(around(begin, std::move(texts), end));
+  }
+
+  /// The format of texts has no empty one.
+  static Json around(const std::string& begin, Json texts, const std::string& end) {
+    Json filled = Json::array();
+    for (Json& text : texts) {
+      if (text != constant("")) filled.push_back(std::move(text));
+    }
+    if (filled.empty()) return {constant(begin + end)};
+    const bool any_empty = filled.size() < texts.size();
+    Json middle = any_of(std::move(filled));
+    if (any_empty) middle = {{"type", "optional"}, {"content", std::move(middle)}};
+    return {constant(begin), std::move(middle), constant(end)};
   }
 
   /// The texts that a parameter of type string may be, and null's.
@@ -141,7 +154,7 @@ class Arguments {
 
   static Status add_value(const Json& value, Json& texts) {
     const std::string text = value.is_string() ? value.get<std::string>() : value.dump();
-    if (text.empty() || text.find('\r') != std::string::npos || text.find("</") != std::string::npos) {
+    if (text.find('\r') != std::string::npos || text.find("</") != std::string::npos) {
       return error(StatusCode::unsupported, "the value {} cannot be written in a call", shown(value));
     }
     texts.push_back(constant(text));

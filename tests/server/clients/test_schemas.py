@@ -21,9 +21,9 @@ COUNT = int(os.environ.get("TESSERA_SCHEMAS", "200"))
 
 @pytest.fixture(scope="module")
 def bias(server):
-    """Noise goes on and on; closing brackets and quotes, the end of thinking and of the answer are made likelier."""
+    """Noise goes on and on; closing brackets and quotes and the end of the answer are made likelier."""
     biases = {}
-    for text in ['"', "}", "]", '"}', '"]', '",', ",", ":", '":', "</think>", "<|im_end|>", "\n</", "</", ">", "</parameter>"]:
+    for text in ['"', "}", "]", '"}', '"]', '",', ",", ":", '":', "<|im_end|>", "\n</", "</", ">", "</parameter>"]:
         tokens = server.http.post("/tokenize", json={"prompt": text, "add_special_tokens": False}).json()["tokens"]
         if len(tokens) == 1:
             biases[str(tokens[0])] = 7
@@ -187,7 +187,7 @@ def test_a_format_beside_tools(ask, bias):
     ({"guided_grammar": "root ::= other"}, "guided_grammar", "other"),
     ({"guided_regex": "a", "guided_json": {"type": "null"}}, "guided_regex", "guided_json"),
     ({"guided_regex": "(" * 100 + ")" * 100}, "guided_regex", "deeper than 64"),
-    ({"guided_json": {"enum": [f"value {i}" for i in range(60000)]}}, "guided_json", "expected at most"),
+    ({"guided_json": {"enum": [f"value {i}" for i in range(100000)]}}, "guided_json", "expected at most"),
     ({"response_format": {"type": "json_schema"}}, "response_format.json_schema", "missing"),
     ({"tool_choice": "required", "tools": [{"type": "function", "function": {"name": "f", "strict": True, "parameters": {
         "type": "object", "properties": {"a": {"not": {}}}}}}]}, "tools", '"not" at #/properties/a'),
@@ -207,13 +207,13 @@ def test_tools_that_are_not_strict_need_not_be_followed(ask, bias):
 
 def test_a_hostile_grammar_holds_nobody_up(server, client, ask):
     """Compiled for seconds on a thread of its own, while others are answered."""
-    rules = "root ::= a0\n" + "".join(f'a{i} ::= "x" a{i + 1} | [a-z]{{1,50}} "{i}"\n' for i in range(8000))
-    with concurrent.futures.ThreadPoolExecutor(4) as pool:
-        hostile = [pool.submit(refusal, client, guided_grammar=rules + f'a8000 ::= "{i}"\n') for i in range(2)]
-        time.sleep(0.2)
+    hostile = {"enum": [f"{i * 7919} is a value" for i in range(45000)]}
+    with concurrent.futures.ThreadPoolExecutor(1) as pool:
+        refused = pool.submit(refusal, client, guided_json=hostile)
+        time.sleep(0.5)
         start = time.monotonic()
         ask(max_tokens=1)
         waited = time.monotonic() - start
-        bodies = [one.result() for one in hostile]
+        body = refused.result()
     assert waited < 5
-    assert all("too complex" in body["message"] for body in bodies), bodies
+    assert "too complex: it takes more than" in body["message"], body
