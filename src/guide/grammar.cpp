@@ -14,10 +14,6 @@
 namespace tessera::guide {
 namespace {
 
-// Where JSON may have white space, so much of it: an indented answer needs what it is deep, and a model that has begun
-// to write nothing but spaces must come to an end.
-constexpr int kWhiteSpaceMax = 64;
-
 constexpr int kThreads = 1;  // Budget counts the time of one
 
 /// "PATH:LINE: " of the library's own files says nothing to a client.

@@ -299,6 +299,9 @@ Status prepare_format(Json& format, const std::string& place) {
     return {};
   }
   if (!format.is_object()) return {};
+  if (format.contains("json_schema") && !format.contains("max_whitespace_cnt")) {
+    format["max_whitespace_cnt"] = kWhiteSpaceMax;
+  }
   for (auto& [key, member] : format.items()) {
     const std::string inside = place + "." + key.substr(0, 60);
     TESSERA_RETURN_IF_ERROR(key == "json_schema" ? prepare_schema(member, "#") : prepare_format(member, inside));

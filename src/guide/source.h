@@ -9,6 +9,10 @@
 
 namespace tessera::guide {
 
+/// Where JSON may have white space, so many bytes of it: an indented answer needs what it is deep, and a model that has
+/// begun to write nothing but spaces must come to an end.
+inline constexpr int kWhiteSpaceMax = 32;
+
 /// What is compiled, and at which cost. Exceeding one is an error that names it.
 struct Limits {
   size_t source_bytes_max = size_t{1} << 20;

@@ -98,10 +98,22 @@ bool nests_deeper(std::string_view text, int limit) {
   return false;
 }
 
+/// Numbers so long that reading and writing them would change them: 33757768962231200000000
+/// became 3.37577689622312e+22, which is no integer.
+bool has_long_number(std::string_view text) {
+  constexpr int kDigitsMax = 15;  // that a double keeps
+  int digits = 0;
+  for (const char c : text) {
+    digits = c >= '0' && c <= '9' ? digits + 1 : 0;
+    if (digits > kDigitsMax) return true;
+  }
+  return false;
+}
+
 std::string json_text(std::string_view text) {
   if (nests_deeper(text, kJsonDepthMax)) return {};
   const Json value = Json::parse(text, nullptr, /*allow_exceptions=*/false);
-  if (!value.is_discarded()) return value.dump();
+  if (!value.is_discarded()) return has_long_number(text) ? std::string(trimmed(text)) : value.dump();
   const auto literal = parse_python_literal(text);
   return literal ? literal->dump(-1, ' ', false, Json::error_handler_t::replace) : std::string();
 }
