@@ -147,8 +147,8 @@ Expected<CompiledGrammar> Compiler::compile_new(const GrammarSource& source) {
         std::make_unique<const Grammar::State>(Grammar::State{.compiled = *compiled, .bytes = bytes}));
     std::vector<uint32_t> mask((tools_->tokens.GetVocabSize() + 31) / 32);
     if (const Status status = Matcher(grammar, limits_).fill(mask); !status.ok()) {
-      return Status(status.code() == StatusCode::internal ? StatusCode::invalid_argument : status.code(),
-                    status.code() == StatusCode::internal ? "nothing satisfies it" : status.message());
+      if (status.code() != StatusCode::invalid_argument) return status;
+      return Status(status.code(), "nothing satisfies it");
     }
     return CompiledGrammar(std::move(grammar));
   } catch (const BudgetExceeded& fault) {
@@ -180,7 +180,7 @@ Matcher::Matcher(Matcher&&) noexcept = default;
 Matcher& Matcher::operator=(Matcher&&) noexcept = default;
 
 template <typename Work>
-Status Matcher::timed(const char* what, Work work) {
+Status Matcher::timed(StatusCode code, const char* what, Work work) {
   State& state = *state_;
   if (state.broken) return {StatusCode::internal, "the answer's grammar was given up before"};
   const Limits& limits = state.limits;
@@ -191,7 +191,7 @@ Status Matcher::timed(const char* what, Work work) {
     const bool fits = work(state.matcher);
     state.seconds += budget.seconds();
     if (fits) return {};
-    return error(StatusCode::internal, "the answer's grammar {}", what);
+    return error(code, "the answer's grammar {}", what);
   } catch (const BudgetExceeded&) {
     state.broken = true;
     return error(StatusCode::resource_exhausted,
@@ -204,31 +204,33 @@ Status Matcher::timed(const char* what, Work work) {
 }
 
 Status Matcher::fill(std::span<uint32_t> mask) {
-  return timed("has come to a dead end: no token may follow", [&](xgrammar::GrammarMatcher& matcher) {
-    if (matcher.IsTerminated()) {  // a request may go on behind a stop token: by more of them
-      std::fill(mask.begin(), mask.end(), 0);
-      for (const int id : matcher.GetStopTokenIds()) mask[static_cast<size_t>(id) / 32] |= uint32_t{1} << (id % 32);
-      return true;
-    }
-    auto words = static_cast<int64_t>(mask.size());
-    DLTensor tensor{.data = mask.data(),
-                    .device = {kDLCPU, 0},
-                    .ndim = 1,
-                    .dtype = {kDLInt, 32, 1},
-                    .shape = &words,
-                    .strides = nullptr,
-                    .byte_offset = 0};
-    matcher.FillNextTokenBitmask(&tensor);
-    // Bits without an id come back as they please.
-    const size_t ids = state_->grammar->state().compiled.GetTokenizerInfo().GetVocabSize();
-    if (ids % 32 != 0) mask[ids / 32] &= (uint32_t{1} << (ids % 32)) - 1;
-    return std::any_of(mask.begin(), mask.end(), [](uint32_t word) { return word != 0; });
-  });
+  return timed(StatusCode::invalid_argument, "has come to a dead end: a part of it that nothing satisfies was begun",
+               [&](xgrammar::GrammarMatcher& matcher) {
+                 if (matcher.IsTerminated()) {  // a request may go on behind a stop token: by more of them
+                   std::fill(mask.begin(), mask.end(), 0);
+                   for (const int id : matcher.GetStopTokenIds())
+                     mask[static_cast<size_t>(id) / 32] |= uint32_t{1} << (id % 32);
+                   return true;
+                 }
+                 auto words = static_cast<int64_t>(mask.size());
+                 DLTensor tensor{.data = mask.data(),
+                                 .device = {kDLCPU, 0},
+                                 .ndim = 1,
+                                 .dtype = {kDLInt, 32, 1},
+                                 .shape = &words,
+                                 .strides = nullptr,
+                                 .byte_offset = 0};
+                 matcher.FillNextTokenBitmask(&tensor);
+                 // Bits without an id come back as they please.
+                 const size_t ids = state_->grammar->state().compiled.GetTokenizerInfo().GetVocabSize();
+                 if (ids % 32 != 0) mask[ids / 32] &= (uint32_t{1} << (ids % 32)) - 1;
+                 return std::any_of(mask.begin(), mask.end(), [](uint32_t word) { return word != 0; });
+               });
 }
 
 Status Matcher::accept(int32_t token) {
   ++state_->tokens;
-  return timed("does not allow a token that was drawn", [&](xgrammar::GrammarMatcher& matcher) {
+  return timed(StatusCode::internal, "does not allow a token that was drawn", [&](xgrammar::GrammarMatcher& matcher) {
     if (!matcher.IsTerminated()) return matcher.AcceptToken(token);
     ++state_->after_end;
     return true;
@@ -240,7 +242,7 @@ Status Matcher::rollback(int64_t tokens) {
   state_->tokens -= tokens;
   const int64_t after_end = std::min(tokens, state_->after_end);
   state_->after_end -= after_end;
-  return timed("cannot be taken back", [&](xgrammar::GrammarMatcher& matcher) {
+  return timed(StatusCode::internal, "cannot be taken back", [&](xgrammar::GrammarMatcher& matcher) {
     matcher.Rollback(static_cast<int>(tokens - after_end));
     return true;
   });

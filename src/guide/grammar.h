@@ -85,7 +85,8 @@ class Matcher {
   Matcher(Matcher&&) noexcept;
   Matcher& operator=(Matcher&&) noexcept;
 
-  /// A bit for each id that may come next. Not ok: nothing may (a dead end of the grammar), or matching took too long.
+  /// A bit for each id that may come next. invalid_argument: none may, the grammar has a dead end; resource_exhausted:
+  /// matching took too long.
   Status fill(std::span<uint32_t> mask);
   /// The next token, one that fill() allowed.
   Status accept(int32_t token);
@@ -97,7 +98,7 @@ class Matcher {
  private:
   struct State;
   template <typename Work>
-  Status timed(const char* what, Work work);
+  Status timed(StatusCode code, const char* what, Work work);
 
   std::unique_ptr<State> state_;
 };

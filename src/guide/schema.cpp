@@ -144,29 +144,46 @@ class Preparation {
     return {};
   }
 
+  /// Null where it leads nowhere.
+  Json* target_of(const std::string& reference) {
+    Json* target = &root_;
+    for (size_t from = 2; from <= reference.size();) {
+      const size_t end = std::min(reference.find('/', from), reference.size());
+      const std::string part = reference.substr(from, end - from);
+      if (!target->is_object() || !target->contains(part)) return nullptr;
+      target = &(*target)[part];
+      from = end + 1;
+    }
+    return target;
+  }
+
   /// What a reference points to may lie where no schema is looked for.
   Status follow(Json& schema, const std::string& place) {
-    const Json& reference = schema["$ref"];
-    if (!reference.is_string()) return malformed(place + "/$ref", "a string");
-    const auto& text = reference.get_ref<const std::string&>();
-    if (text == "#") return {};
-    if (!text.starts_with("#/")) {
+    if (!schema["$ref"].is_string()) return malformed(place + "/$ref", "a string");
+    const std::string text = schema["$ref"].get<std::string>();
+    if (text != "#" && !text.starts_with("#/")) {
       return unsupported(
           place, "$ref",
           fmt::format("it is \"{}\"; only references into this schema, #/..., are", text.substr(0, 100)));
     }
-    Json* target = &root_;
-    for (size_t from = 2; from <= text.size();) {
-      const size_t end = std::min(text.find('/', from), text.size());
-      const std::string part = text.substr(from, end - from);
-      if (!target->is_object() || !target->contains(part)) {
-        return error(StatusCode::invalid_argument, "\"$ref\" at {} points to {}, which is not there", shown(place),
-                     text.substr(0, 100));
-      }
-      target = &(*target)[part];
-      from = end + 1;
+    Json* const target = target_of(text);
+    if (target == nullptr) {
+      return error(StatusCode::invalid_argument, "\"$ref\" at {} points to {}, which is not there", shown(place),
+                   text.substr(0, 100));
     }
-    return run(*target, text);
+    constexpr int kChainMax = 1000;
+    const Json* end = target;
+    for (int i = 0; end != nullptr && end->is_object() && end->contains("$ref"); ++i) {
+      if (i == kChainMax) {
+        return error(StatusCode::invalid_argument, "\"$ref\" at {} leads back to itself: nothing satisfies it",
+                     shown(place));
+      }
+      const Json& next = (*end)["$ref"];
+      end = next.is_string() && next.get_ref<const std::string&>().starts_with('#')
+                ? target_of(next.get_ref<const std::string&>())
+                : nullptr;
+    }
+    return text == "#" ? Status() : run(*target, text);
   }
 
   Status plain(Json& schema, const std::string& place) {

@@ -241,6 +241,7 @@ TEST(Grammar, SaysWhatCannotBeCompiled) {
       {{.kind = Kind::json_schema, .text = R"({"oneOf":[{"type":"integer"},{"type":"number"}]})"}, "oneOf"},
       {{.kind = Kind::json_schema, .text = R"({"$ref":"#/$defs/a","$defs":{"a":{"$ref":"#/$defs/a"}}})"},
        "nothing satisfies it"},
+      {{.kind = Kind::grammar, .text = "root ::= root\n"}, "nothing satisfies it"},
       {{.kind = Kind::regex, .text = "(a"}, ""},
       {{.kind = Kind::regex, .text = "(?=a)b"}, ""},
       {{.kind = Kind::regex, .text = "(a)\\1"}, ""},

@@ -56,6 +56,9 @@ TEST(PrepareSchema, NamesTheKeywordThatCannotBeFollowed) {
       {R"({"type":"string","const":1})", R"("const" at #)"},
       {R"({"properties":[]})", "#/properties is malformed"},
       {R"([1])", "# is malformed"},
+      {R"({"$ref":"#"})", "leads back to itself"},
+      {R"({"type":"object","properties":{"a":{"$ref":"#/$defs/b"}},"$defs":{"b":{"$ref":"#/$defs/c"},"c":{"$ref":"#/$defs/b"}}})",
+       "leads back to itself"},
       {"false", "nothing satisfies"},
       {"{", "is not JSON"},
   };

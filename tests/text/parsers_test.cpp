@@ -136,6 +136,10 @@ const std::vector<Transcript>& corpus() {
        call("run>\n<parameter=limit>\n2.0\n</parameter>\n<parameter=options>\n{\"a\": [1, 2.5, null]}\n</parameter>\n"
             "<parameter=note>\nnull\n</parameter>\n<parameter=code>\nnull\n</parameter>\n"),
        {"", "", {{"run", R"({"limit": 2, "options": {"a":[1,2.5,null]}, "note": null, "code": "null"})"}}}},
+      {"long numbers are not rewritten",
+       false,
+       call("run>\n<parameter=options>\n {\"a\": [33757768962231200000000]}\n</parameter>\n"),
+       {"", "", {{"run", R"({"options": {"a": [33757768962231200000000]}})"}}}},
       {"python literal",
        false,
        call("run>\n<parameter=options>\n{'a': True, 'b': (1, None)}\n</parameter>\n"),
