@@ -92,7 +92,7 @@ TEST(CommandLine, MistakesAreExplainedWithExitCode2) {
       {{"run", "m", "hi", "--n", "2"}, "--n needs --json or --input"},
       {{"run", "m", "hi", "--default-chat-template-kwargs", "{"}, "expected a JSON object"},
       {{"run", "m", "hi", "--default-chat-template-kwargs", "{\"tools\": []}"}, "expected {\"enable_thinking\""},
-      {{"run", "m", "hi", "--override-generation-config", "{\"top_k\": -1}"}, "top_k is -1"},
+      {{"run", "m", "hi", "--override-generation-config", "{\"top_k\": -2}"}, "top_k is -2"},
       {{"score", "m"}, "--text or --ids is required"},
       {{"score", "m", "--text", "-", "--ids", "-"}, "excludes"},
       {{"score", "m", "--ids", "-", "--prefill-chunk", "100"}, "found \"100\", expected a multiple of 64"},

@@ -91,7 +91,7 @@ TEST(Sampling, FlagsOutOfRangeAreRefused) {
                                                          {"--temperature", "inf"},
                                                          {"--temperature", "warm"},
                                                          {"--temperature", "1x"},
-                                                         {"--top-k", "-1"},
+                                                         {"--top-k", "-2"},
                                                          {"--top-k", "1.5"},
                                                          {"--top-p", "1.01"},
                                                          {"--top-p", "0"},
