@@ -4,12 +4,15 @@
 #include <string>
 #include <vector>
 
-#include "server/openai/chat_choice.h"
+#include "server/openai/chat_request.h"
+#include "server/openai/logprobs.h"
 #include "server/openai/responses.h"
+#include "server/request/chat_choice.h"
 
 namespace {
 
 using namespace tessera;
+using namespace tessera::server;
 using namespace tessera::server::openai;
 
 const ResponseHead kHead{.id = "chatcmpl-0123456789abcdef0123456789abcdef",
@@ -51,7 +54,12 @@ BENCHMARK(BM_EventToChunk)->ArgName("tools")->Arg(0)->Arg(1);
 
 void BM_EventToChunkWithLogprobs(benchmark::State& state) {
   const ChunkWriter writer(ChunkWriter::Kind::chat, kHead, true);
-  ChatChoice choice({.request_id = kHead.id, .token_bytes = [](int32_t) { return std::string(" the"); }});
+  const TokenBytes token_bytes = [](int32_t) { return std::string(" the"); };
+  ChatChoice::Options options{.request_id = kHead.id};
+  options.append_logprob = [&](const std::vector<TokenLogprob>& token, std::string& json) {
+    append_chat_logprob(token, token_bytes, json);
+  };
+  ChatChoice choice(options);
   Event event{.tokens = {1234}, .text = " the", .logprobs = {{}}};
   for (int i = 0; i < 21; ++i) event.logprobs[0].push_back({i, -0.123F * static_cast<float>(i + 1), i + 1});
   std::string out;

@@ -114,8 +114,45 @@ TEST(AnthropicRequest, SamplingAndStops) {
   EXPECT_EQ(request.sampling.seed, 3U);
   EXPECT_FALSE(request.sampling.logprobs);
   EXPECT_TRUE(request.notes.empty());
-  EXPECT_THAT(request_of(body_with(R"("output_config": {"format": {"type": "json_schema"}})")).notes,
-              ElementsAre(HasSubstr("output_config.format")));
+  EXPECT_FALSE(request.format);
+}
+
+TEST(AnthropicRequest, FormatsOfTheAnswer) {
+  for (const std::string place : {"output_config.format", "output_format"}) {
+    const auto given = [&](const std::string& format) {
+      return body_with(place == "output_format" ? "\"output_format\": " + format
+                                                : R"("output_config": {"format": )" + format + "}");
+    };
+    const ChatRequest request = request_of(given(R"({"type": "json_schema", "schema": {"type": "integer"}})"));
+    ASSERT_TRUE(request.format) << place;
+    EXPECT_EQ(request.format->source.kind, GrammarSource::Kind::json_schema);
+    EXPECT_EQ(request.format->source.text, R"({"type":"integer"})");
+    EXPECT_EQ(request.format->param, place + ".schema");
+    EXPECT_TRUE(request.notes.empty());
+    EXPECT_FALSE(request_of(given("null")).format);
+    for (const char* wrong :
+         {"5", "[]", R"({"type": "xml"})", R"({"type": "json_schema"})", R"({"type": "json_schema", "schema": 5})"}) {
+      ChatRequest ignored;
+      const auto error = parse_messages_request(given(wrong), {}, ignored);
+      ASSERT_TRUE(error) << wrong;
+      EXPECT_EQ(error->param.rfind(place, 0), 0U) << error->param;
+    }
+  }
+  ChatRequest ignored;
+  const std::string format = R"({"type": "json_schema", "schema": {}})";
+  const auto error = parse_messages_request(
+      body_with("\"output_format\": " + format + R"(, "output_config": {"format": )" + format + "}"), {}, ignored);
+  ASSERT_TRUE(error);
+  EXPECT_THAT(error->message, HasSubstr("both given"));
+}
+
+TEST(AnthropicRequest, StrictTools) {
+  const ChatRequest request = request_of(body_with(
+      R"("tools": [{"name": "w", "type": "web_search_20250305"}, {"name": "f", "strict": true}, {"name": "g"}])"));
+  ASSERT_EQ(request.tools.origins.size(), 2U);
+  EXPECT_TRUE(request.tools.origins[0].strict);
+  EXPECT_EQ(request.tools.origins[0].parameters, "tools[1].input_schema");
+  EXPECT_FALSE(request.tools.origins[1].strict);
 }
 
 const std::string kTools =

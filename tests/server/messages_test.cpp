@@ -130,15 +130,73 @@ TEST(Messages, ATooLongPromptIsCalledThat) {
   EXPECT_THAT(answer.body, HasSubstr("prompt is too long: "));
 }
 
+TEST(Messages, FollowAFormat) {
+  const ServedModel served(test_options(), 8, tiny_model_that_ends());
+  json body = json::parse(kHello);
+  body["max_tokens"] = 60;
+  body["output_config"] = {{"format", {{"type", "json_schema"}, {"schema", {{"enum", {"yes", "no"}}}}}}};
+  const json message = json::parse(ask(served.port(), post("/v1/messages", body.dump())).body);
+  EXPECT_EQ(message["stop_reason"], "end_turn") << message;
+  EXPECT_THAT(message["content"].at(0)["text"], testing::AnyOf("\"yes\"", "\"no\""));
+
+  body["output_config"]["format"]["schema"] = {{"not", json::object()}};
+  const RawAnswer refused = ask(served.port(), post("/v1/messages", body.dump()));
+  EXPECT_EQ(refused.status, 400);
+  EXPECT_THAT(refused.body, HasSubstr("output_config.format.schema cannot be followed"));
+}
+
+/// What comes by construction is whole, where the limit lets it: noise would never end a call.
+TEST(Messages, CallStrictTools) {
+  const ServedModel served(test_options(), 8, tiny_model_that_ends());
+  json body = json::parse(kHello);
+  body["max_tokens"] = 120;
+  body["tools"] = {
+      {{"name", "run"},
+       {"strict", true},
+       {"input_schema",
+        {{"type", "object"}, {"properties", {{"how", {{"enum", {"now", "later"}}}}}}, {"required", {"how"}}}}}};
+  body["tool_choice"] = {{"type", "tool"}, {"name", "run"}};
+  const json message = json::parse(ask(served.port(), post("/v1/messages", body.dump())).body);
+  EXPECT_EQ(message["stop_reason"], "tool_use") << message;
+  EXPECT_EQ(message["content"].at(0)["name"], "run");
+  EXPECT_THAT(message["content"][0]["input"]["how"], testing::AnyOf("now", "later"));
+
+  body["tools"][0]["input_schema"]["properties"]["how"] = {{"not", json::object()}};
+  const RawAnswer refused = ask(served.port(), post("/v1/messages", body.dump()));
+  EXPECT_EQ(refused.status, 400);
+  EXPECT_THAT(refused.body, HasSubstr("tools[0].input_schema: \\\"not\\\""));
+}
+
+TEST(AnswerFormat, IsNotOfAContinuedMessage) {
+  const ServedModel served;
+  json body = json::parse(kHello);
+  body["messages"].push_back({{"role", "assistant"}, {"content", "Well"}});
+  json chat = body;
+  body["output_format"] = {{"type", "json_schema"}, {"schema", {{"type", "object"}}}};
+  chat["response_format"] = {{"type", "json_object"}};
+  chat["continue_final_message"] = true;
+  chat["add_generation_prompt"] = false;
+  for (const auto& [path, request] : {std::pair("/v1/messages", body), std::pair("/v1/chat/completions", chat)}) {
+    const RawAnswer refused = ask(served.port(), post(path, request.dump()));
+    EXPECT_EQ(refused.status, 400) << path;
+    EXPECT_THAT(refused.body, HasSubstr("continues the assistant's last message")) << path;
+  }
+}
+
 const std::string kForced =
-    R"({"max_tokens":14,"seed":3,"messages":[{"role":"user","content":"Hi"}],"ignore_eos":true,)";
+    R"({"max_tokens":40,"seed":3,"messages":[{"role":"user","content":"Hi"}],"ignore_eos":true,)";
+
+/// Its text has no end of its own.
+const std::string kText =
+    R"({"type":"object","properties":{"text":{"type":"string","minLength":500}},"required":["text"]})";
 
 /// A call that a limit cuts off: forced, so that even noise begins one.
 TEST(CutCall, StaysOpenInEveryApi) {
-  const ServedModel served;
+  const ServedModel served(test_options(), 8, tiny_model_that_ends());
   const std::string chat = kForced +
                            R"("chat_template_kwargs":{"enable_thinking":false},"tool_choice":"required","tools":[)"
-                           R"({"type":"function","function":{"name":"run","parameters":{"type":"object"}}}]})";
+                           R"({"type":"function","function":{"name":"run","parameters":)" +
+                           kText + "}}]}";
   const json choice = json::parse(ask(served.port(), post("/v1/chat/completions", chat)).body)["choices"].at(0);
   EXPECT_EQ(choice["finish_reason"], "length") << choice;
   const json& call = choice["message"]["tool_calls"].at(0)["function"];
@@ -147,7 +205,7 @@ TEST(CutCall, StaysOpenInEveryApi) {
   EXPECT_TRUE(choice["message"]["content"].is_null()) << choice;
 
   const std::string messages =
-      kForced + R"("tool_choice":{"type":"any"},"tools":[{"name":"run","input_schema":{"type":"object"}}]})";
+      kForced + R"("tool_choice":{"type":"any"},"tools":[{"name":"run","input_schema":)" + kText + "}]}";
   const json whole = json::parse(ask(served.port(), post("/v1/messages", messages)).body);
   EXPECT_EQ(whole["stop_reason"], "max_tokens") << whole;
   EXPECT_TRUE(whole["content"].empty()) << whole;

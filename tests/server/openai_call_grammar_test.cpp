@@ -124,6 +124,36 @@ TEST_F(CallGrammar, ValuesMayBeEmpty) {
   EXPECT_FALSE(allows(grammar, call(argument("a", "y") + argument("b", ""))));
 }
 
+TEST_F(CallGrammar, OnlyToolsThatMayBeCalled) {
+  const auto of = [](const std::string& mode, const std::string& name) {
+    const Json request = Json::parse(
+        R"({"tools":[{"type":"function","function":{"name":"g","strict":true}},
+            {"type":"function","function":{"name":"f","strict":true,"parameters":)" +
+        std::string(kParameters) + R"(}}],"tool_choice":{"type":"allowed_tools","mode":")" + mode +
+        R"(","tools":[{"type":"function","name":")" + name + R"("}]}})");
+    ToolFields fields;
+    EXPECT_FALSE(parse_tools(request, {}, fields));
+    return fields;
+  };
+  const std::string right = call(argument("s", "a") + argument("n", "7"));
+  for (const char* mode : {"auto", "required"}) {
+    const auto grammar = compile(of(mode, "f"));
+    EXPECT_TRUE(allows(grammar, right)) << mode;
+    EXPECT_FALSE(allows(grammar, call(""))) << mode;
+    EXPECT_FALSE(allows(grammar, call("", "g"))) << mode;
+    EXPECT_TRUE(allows(compile(of(mode, "g")), call("", "g"))) << mode;
+  }
+}
+
+TEST_F(CallGrammar, FunctionsOfTheOlderForm) {
+  ToolFields fields;
+  EXPECT_FALSE(parse_tools(
+      {{"functions", {{{"name", "f"}, {"parameters", Json::parse(kParameters)}}}}, {"function_call", {{"name", "f"}}}},
+      {}, fields));
+  EXPECT_TRUE(allows(compile(fields), call(argument("s", "a") + argument("n", "7"))));
+  EXPECT_EQ(fields.param(), "functions");
+}
+
 TEST_F(CallGrammar, AFormatBesideTools) {
   const AnswerFormat format{.source = {.kind = GrammarSource::Kind::json_schema, .text = R"({"enum":[1,2]})"},
                             .param = "response_format"};

@@ -21,9 +21,15 @@ inline const engine::TinyModel& tiny_model() {
   return model;
 }
 
-inline Engine open_engine(int max_num_seqs = 8) {
+/// One whose answers can end, as a grammar wants it: at "<|im_end|>" of the bundled tokenizer.
+inline const engine::TinyModel& tiny_model_that_ends() {
+  static const engine::TinyModel model(engine::TinyKind::moe, 1, R"({"eos_token_id": 3048})");
+  return model;
+}
+
+inline Engine open_engine(int max_num_seqs = 8, const engine::TinyModel& model = tiny_model()) {
   EngineOptions options;
-  options.model = tiny_model().directory().string();
+  options.model = model.directory().string();
   options.max_num_seqs = max_num_seqs;
   options.memory_bytes = size_t{256} << 20;
   options.threads = 1;
@@ -46,11 +52,12 @@ inline ServerOptions test_options() {
 /// A server of the tiny model on a port of its own.
 class ServedModel {
  public:
-  explicit ServedModel(ServerOptions options = test_options(), int max_num_seqs = 8) {
+  explicit ServedModel(ServerOptions options = test_options(), int max_num_seqs = 8,
+                       const engine::TinyModel& model = tiny_model()) {
     auto opened = Server::open(std::move(options));
     EXPECT_TRUE(opened.ok()) << opened.status().message();
     server_ = std::move(*opened);
-    const Status status = server_->serve(open_engine(max_num_seqs));
+    const Status status = server_->serve(open_engine(max_num_seqs, model));
     EXPECT_TRUE(status.ok()) << status.message();
   }
 

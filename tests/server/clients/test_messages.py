@@ -75,6 +75,27 @@ def test_forced_tools_and_their_results(ask, claude):
     assert answer.content
 
 
+def test_an_answer_that_follows_a_schema(ask):
+    schema = {"type": "object", "properties": {"colour": {"enum": ["red", "green"]}}, "required": ["colour"],
+              "additionalProperties": False}
+    format = {"type": "json_schema", "schema": schema}
+    for fields in ({"output_config": {"format": format}}, {"output_format": format}):
+        message = ask(max_tokens=400, extra_body={"seed": 7, **fields})
+        assert message.stop_reason in ("end_turn", "max_tokens")
+        if message.stop_reason == "end_turn":
+            assert json.loads(message.content[0].text)["colour"] in ("red", "green")
+    with pytest.raises(anthropic.BadRequestError, match="continues the assistant's last message"):
+        ask(messages=[{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "{"}],
+            extra_body={"output_format": format})
+
+
+def test_strict_tools(ask):
+    strict = {"name": "paint", "strict": True,
+              "input_schema": {"type": "object", "properties": {"colour": {"enum": ["red", "green"]}}, "required": ["colour"]}}
+    message = ask(tools=[strict], tool_choice={"type": "any"}, max_tokens=120)
+    assert message.stop_reason == "tool_use" and message.content[0].input["colour"] in ("red", "green")
+
+
 def test_stop_sequences(ask):
     text = ask(extra_body={"seed": 7, "ignore_eos": True}).content[0].text
     stop = text[len(text) // 2]
