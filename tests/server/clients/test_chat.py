@@ -196,7 +196,7 @@ def test_a_broken_call_does_not_end_a_conversation(client):
 
 
 def test_functions_are_answered_in_their_form(ask):
-    fields = {"functions": [WEATHER["function"]], "function_call": {"name": "get_weather"}, "max_tokens": 16}
+    fields = {"functions": [WEATHER["function"]], "function_call": {"name": "get_weather"}, "max_tokens": 64}
     message = ask(extra_body={**NO_THINKING, **fields}).choices[0].message
     assert message.function_call.name == "get_weather" and not message.tool_calls
 
