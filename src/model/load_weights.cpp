@@ -91,7 +91,9 @@ Expected<MatrixView> read_matrix(const Checkpoint& checkpoint, const Placement& 
     if (!placement.fused) TESSERA_RETURN_IF_ERROR(checkpoint.read_scales(placement.name, view));
     view = own_rows(view);
   }
-  return copies.columns.cut(view, placement.columns);
+  auto columns = copies.columns.cut(view, placement.columns);
+  if (!columns.ok()) return columns.status().with_context(placement.name);
+  return columns;
 }
 
 /// Adds to the block's source what its plan does not have.

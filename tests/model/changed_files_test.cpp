@@ -11,6 +11,7 @@
 #include "kernels/cpu/backend.h"
 #include "model/model.h"
 #include "model/quantize.h"
+#include "thread_ranks.h"
 
 namespace tessera::model {
 namespace {
@@ -23,7 +24,9 @@ void write_model(const std::filesystem::path& directory) {
   const KindFormats formats = {{TensorKind::routed_expert, format::WeightFormat::nvfp4},
                                {TensorKind::shared_expert, format::WeightFormat::mxfp4},
                                {TensorKind::attention, format::WeightFormat::fp8_e4m3}};
-  test::synthesize(directory, {.shape = test::small_shape(), .formats = formats});
+  SynthShape shape = test::small_shape();
+  shape.shared_expert_intermediate_size = 64;  // two ranks can share it
+  test::synthesize(directory, {.shape = shape, .formats = formats});
 }
 
 class ChangedFilesTest : public ::testing::Test {
@@ -57,6 +60,23 @@ TEST_F(ChangedFilesTest, AShardThatIsCutShortIsAnErrorThatNamesIt) {
     const Status status = load();
     EXPECT_EQ(status.code(), StatusCode::unavailable) << left;
     EXPECT_THAT(status.message(), HasSubstr(shard_.string())) << left;
+    EXPECT_THAT(status.message(), HasSubstr("the file has become shorter")) << left;
+  }
+}
+
+/// A rank's columns are copied by the loader, not by its backend.
+TEST_F(ChangedFilesTest, SharesOfARank) {
+  test::ThreadRanks ranks(2);
+  const auto load_share = [&](int rank) {
+    const auto backend = kernels::cpu::make_backend({kernels::Compute::bf16, &pool_, &workspace_, &ranks.comm(rank)});
+    return Model::load(*checkpoint_, config_, *backend, {.plan = {.rank = {rank, 2}}}).status();
+  };
+  ASSERT_TRUE(load_share(1).ok()) << load_share(1).message();
+  for (auto left = std::filesystem::file_size(shard_); left > 0;) {
+    left = left > 10'000 ? left - 10'000 : 0;
+    std::filesystem::resize_file(shard_, left);
+    const Status status = load_share(1);
+    EXPECT_EQ(status.code(), StatusCode::unavailable) << left;
     EXPECT_THAT(status.message(), HasSubstr("the file has become shorter")) << left;
   }
 }
