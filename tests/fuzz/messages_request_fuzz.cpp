@@ -1,5 +1,5 @@
-// Bodies of /v1/messages, as bytes. What is refused has a message and, once it is JSON, names a field; what is taken can
-// be written for the template and is within its limits.
+// Bodies of /v1/messages, as bytes. What is refused has a message and, once it is JSON, names a field; what is taken
+// can be written for the template and is within its limits.
 #include <cstdlib>
 #include <string>
 #include <string_view>
