@@ -3,7 +3,7 @@
 #include <cstdint>
 
 #include "base/dtype.h"
-#include "base/status.h"
+#include "tessera/status.h"
 
 namespace tessera::device {
 struct Queue;

@@ -32,3 +32,6 @@ endforeach()
 # made of each kernel.
 target_compile_options(tessera_kernels PRIVATE
   $<$<COMPILE_LANGUAGE:CUDA>:--expt-relaxed-constexpr --compress-mode=none>)
+if(TESSERA_RANDOM_DELAYS)
+  target_compile_definitions(tessera_kernels PRIVATE $<$<COMPILE_LANGUAGE:CUDA>:TESSERA_RANDOM_DELAYS>)
+endif()
