@@ -5,8 +5,8 @@
 // Programmatic dependent launch: kernels/cuda/step_tables.h has the rule. Without the launch attribute both do nothing.
 namespace tessera::kernels::ptx {
 
-/// In builds for tests (CMake's TESSERA_RANDOM_DELAYS), a quarter of all warps sleeps for up to 16 us, others each time,
-/// so that a read or a write at the wrong side of a wait finds what it must not. Changes no bit.
+/// In builds for tests (CMake's TESSERA_RANDOM_DELAYS), a quarter of all warps sleeps for up to 16 us, others each
+/// time, so that a read or a write at the wrong side of a wait finds what it must not. Changes no bit.
 __device__ inline void random_delay() {
 #ifdef TESSERA_RANDOM_DELAYS
   const uint32_t warp = (blockIdx.x * 8191 + blockIdx.y * 127 + blockIdx.z) * 32 + threadIdx.x / 32;
