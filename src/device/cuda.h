@@ -2,6 +2,7 @@
 
 #include <cuda_runtime.h>
 
+#include <mutex>
 #include <string>
 #include <utility>
 #include <vector>
@@ -78,11 +79,20 @@ struct Launch {
   cudaStream_t stream = nullptr;
 };
 
-/// The one way to launch: sets the shared-memory opt-in and PDL, and checks the result.
+/// Held from a kernel's shared-memory opt-in to its launch: the opt-in is the kernel's, not the launch's, and another
+/// thread's, of less, would come between.
+inline std::mutex& opt_in_mutex() {
+  static std::mutex mutex;
+  return mutex;
+}
+
+/// The one way to launch: sets the shared-memory opt-in and PDL, and checks the result. From any thread.
 template <typename... Parameters, typename... Arguments>
 Status launch(void (*kernel)(Parameters...), const Launch& how, Arguments&&... arguments) {
   constexpr size_t kSmemWithoutOptIn = 48 * 1024;
+  std::unique_lock opt_in(opt_in_mutex(), std::defer_lock);
   if (how.smem_bytes > kSmemWithoutOptIn) {
+    opt_in.lock();
     TESSERA_CUDA_RETURN_IF_ERROR(cudaFuncSetAttribute(reinterpret_cast<const void*>(kernel),
                                                       cudaFuncAttributeMaxDynamicSharedMemorySize,
                                                       static_cast<int>(how.smem_bytes)));

@@ -69,6 +69,7 @@ Status allocate(device::DeviceMemory& memory, size_t count, T*& pointer) {
   const size_t bytes = std::max<size_t>(count * sizeof(T), 16);
   TESSERA_CUDA_RETURN_IF_ERROR(cudaMalloc(memory.fill(), bytes));
   TESSERA_CUDA_RETURN_IF_ERROR(cudaMemset(memory.get(), 0xff, bytes));
+  TESSERA_CUDA_RETURN_IF_ERROR(cudaStreamSynchronize(nullptr));  // kernels' streams do not wait for the default one
   pointer = static_cast<T*>(memory.get());
   return {};
 }
@@ -79,6 +80,7 @@ Status upload(device::DeviceMemory& memory, std::span<const T> from, const T*& p
   TESSERA_RETURN_IF_ERROR(allocate(memory, from.size(), to));
   if (!from.empty()) {
     TESSERA_CUDA_RETURN_IF_ERROR(cudaMemcpy(to, from.data(), from.size_bytes(), cudaMemcpyHostToDevice));
+    TESSERA_CUDA_RETURN_IF_ERROR(cudaStreamSynchronize(nullptr));
   }
   pointer = to;
   return {};
@@ -179,7 +181,7 @@ Expected<GemmOutcome> run_gemm(int gpu, const GemmProblem& p) {
   gemm.activations = quantize.out;
   gemm.x = quantize.x;
   gemm.x_rows = quantize.x_rows;
-  TESSERA_CUDA_RETURN_IF_ERROR(cudaMemset(quantize.out, 0, outcome.slices.size()));
+  TESSERA_CUDA_RETURN_IF_ERROR(cudaMemsetAsync(quantize.out, 0, outcome.slices.size(), stream.get()));
   if (w4a4) TESSERA_RETURN_IF_ERROR(quantize_activations(quantize, tiles_max, {.stream = stream.get()}));
   for (int repeat = 0; repeat < p.repeats; ++repeat) {
     TESSERA_RETURN_IF_ERROR(grouped_gemm(p.tile, gemm, tiles_max, {.stream = stream.get()}));
@@ -191,7 +193,7 @@ Expected<GemmOutcome> run_gemm(int gpu, const GemmProblem& p) {
       return Status(StatusCode::internal, "run " + std::to_string(repeat) + " of one product differs from the first");
     }
     outcome.out = std::move(out);
-    TESSERA_CUDA_RETURN_IF_ERROR(cudaMemset(gemm.out, 0xff, outcome.out.size() * sizeof(uint16_t)));
+    TESSERA_CUDA_RETURN_IF_ERROR(cudaMemsetAsync(gemm.out, 0xff, outcome.out.size() * sizeof(uint16_t), stream.get()));
   }
   TESSERA_CUDA_RETURN_IF_ERROR(
       cudaMemcpy(outcome.slices.data(), quantize.out, outcome.slices.size(), cudaMemcpyDeviceToHost));

@@ -144,11 +144,8 @@ TEST(DenseGpu, SegmentsAreWhatTheRuleSays) {
     std::fill_n(low.x.begin() + r * low.stride + begin, depth - begin, uint16_t{0});
     std::fill_n(high.x.begin() + r * high.stride, begin, uint16_t{0});
   }
-  const auto upload = [](DenseInput& part) {
-    EXPECT_EQ(cudaMemcpy(part.on_device.get(), part.x.data(), part.x.size() * 2, cudaMemcpyHostToDevice), cudaSuccess);
-  };
-  upload(low);
-  upload(high);
+  low.on_device.write(low.x);
+  high.on_device.write(high.x);
   const DenseResult a = run(whole, low, {.rows = 3}), b = run(whole, high, {.rows = 3});
   const DenseResult both = run(whole, input, {.rows = 3});
   for (int64_t r = 0; r < 3; ++r) {

@@ -10,6 +10,14 @@
 
 namespace tessera::kernels::cuda {
 
+/// To device memory, there when this returns: a copy from pageable memory may still be under way when cudaMemcpy
+/// returns, and the streams of tests do not wait for the default one.
+template <typename T>
+void upload(T* to, std::span<const T> values) {
+  EXPECT_EQ(cudaMemcpy(to, values.data(), values.size_bytes(), cudaMemcpyHostToDevice), cudaSuccess);
+  EXPECT_EQ(cudaStreamSynchronize(nullptr), cudaSuccess);
+}
+
 /// Device memory with a host copy's contents.
 template <typename T>
 class OnDevice {
@@ -20,9 +28,7 @@ class OnDevice {
   }
   explicit OnDevice(const std::vector<T>& values) : OnDevice(std::span<const T>(values)) {}
   explicit OnDevice(size_t count) : OnDevice(std::vector<T>(count)) {}
-  void write(std::span<const T> values) {
-    EXPECT_EQ(cudaMemcpy(memory_.get(), values.data(), values.size_bytes(), cudaMemcpyHostToDevice), cudaSuccess);
-  }
+  void write(std::span<const T> values) { upload(get(), values); }
   [[nodiscard]] T* get() const { return static_cast<T*>(memory_.get()); }
   [[nodiscard]] std::vector<T> read() const {
     std::vector<T> values(count_);

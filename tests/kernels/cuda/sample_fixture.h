@@ -146,13 +146,13 @@ class GpuSampler {
                          .allowed = rows[i].allowed,
                          .noise = rows[i].noise});
     }
-    ASSERT_EQ(cudaMemcpy(logits_.get(), logits.data(), logits.size() * 4, cudaMemcpyHostToDevice), cudaSuccess);
+    upload(logits_.get(), std::span<const float>(logits));
     std::memset(pinned_, 0xcd, capacity_.bytes());
     const Status status = write_sample_tables(samples, {.vocab = vocab_, .slots = kSlots, .has_counts = true},
                                               capacity_, {pinned_, capacity_.bytes()});
     ASSERT_TRUE(status.ok()) << status.message();
     const std::vector<int32_t> untouched(kSlots, kUntouched);
-    ASSERT_EQ(cudaMemcpy(last_token_.get(), untouched.data(), kSlots * 4, cudaMemcpyHostToDevice), cudaSuccess);
+    upload(last_token_.get(), std::span<const int32_t>(untouched));
     for (int32_t i = 0; i < capacity_.rows_max; ++i) out_[i].token = kUntouched;
   }
 
