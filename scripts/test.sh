@@ -7,7 +7,7 @@ cd "$(dirname "$0")/.."
 scripts/build.sh release
 if command -v nvcc >/dev/null; then
   scripts/build.sh cuda gpu_tests cubin_test
-  ctest --preset cuda -R '^Cubin\.'
+  ctest --preset cuda -R '^(Cubin|KernelTable)\.'
 else
   echo "tessera: no nvcc on the PATH; the CUDA code was not compiled"
 fi
