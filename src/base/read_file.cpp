@@ -9,10 +9,7 @@
 #include <cstring>
 
 namespace tessera {
-namespace {
-
-/// Bytes of `descriptor` to its end, or one more than `bytes_max` of them; -1 with errno.
-ssize_t read_to_end(int descriptor, size_t bytes_max, std::string& text) {
+bool read_to_end(int descriptor, size_t bytes_max, std::string& text) {
   while (text.size() <= bytes_max) {
     const size_t before = text.size();
     const size_t piece = std::min(std::max<size_t>(before, size_t{1} << 16), bytes_max + 1 - before);
@@ -20,12 +17,10 @@ ssize_t read_to_end(int descriptor, size_t bytes_max, std::string& text) {
     const ssize_t got = ::read(descriptor, text.data() + before, piece);
     text.resize(before + static_cast<size_t>(std::max<ssize_t>(got, 0)));
     if (got == 0) break;
-    if (got < 0 && errno != EINTR) return -1;
+    if (got < 0 && errno != EINTR) return false;
   }
-  return static_cast<ssize_t>(text.size());
+  return true;
 }
-
-}  // namespace
 
 std::string irregular_kind(unsigned mode) {
   if (S_ISREG(mode)) return {};
@@ -50,7 +45,7 @@ Expected<std::string> read_regular_file(const std::filesystem::path& file, size_
       return error(StatusCode::invalid_argument, "{} is {}, expected a regular file", file.string(), kind);
     }
     std::string text;
-    if (read_to_end(descriptor, bytes_max, text) < 0) return failed(StatusCode::unavailable);
+    if (!read_to_end(descriptor, bytes_max, text)) return failed(StatusCode::unavailable);
     if (text.size() > bytes_max) {
       return error(StatusCode::resource_exhausted,
                    "{} is larger than {} bytes, which are the most that such a file has", file.string(), bytes_max);

@@ -13,23 +13,16 @@ namespace tessera::cli {
 namespace {
 
 constexpr size_t kBytesMax = size_t{1} << 30;
-constexpr size_t kPiece = size_t{1} << 16;
 
 Expected<std::string> read_descriptor(int descriptor, const std::string& name) {
   std::string text;
-  for (;;) {
-    const size_t before = text.size();
-    text.resize(before + kPiece);
-    const ssize_t got = ::read(descriptor, text.data() + before, kPiece);
-    text.resize(before + static_cast<size_t>(got > 0 ? got : 0));
-    if (got == 0) return text;
-    if (got < 0 && errno != EINTR) {
-      return error(StatusCode::invalid_argument, "cannot read {}: {}", name, std::strerror(errno));
-    }
-    if (text.size() > kBytesMax) {
-      return error(StatusCode::resource_exhausted, "{} is larger than 1 GiB; split it", name);
-    }
+  if (!read_to_end(descriptor, kBytesMax, text)) {
+    return error(StatusCode::invalid_argument, "cannot read {}: {}", name, std::strerror(errno));
   }
+  if (text.size() > kBytesMax) {
+    return error(StatusCode::resource_exhausted, "{} is larger than 1 GiB; split it", name);
+  }
+  return text;
 }
 
 }  // namespace

@@ -1,13 +1,10 @@
 #include "guide/budget.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <time.h>
-#include <unistd.h>
-
-#include <cstdlib>
 
 #include "base/check.h"
+#include "base/resident_bytes.h"
 #include "guide/poll.h"
 
 __thread int tessera_guide_polls_left = 0;
@@ -24,16 +21,6 @@ double thread_seconds() {
   timespec now = {};
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
   return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
-}
-
-/// Of this process; 0 where it is not known.
-size_t resident_bytes() {
-  static const int file = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
-  char text[128] = {};
-  if (file < 0 || pread(file, text, sizeof(text) - 1, 0) <= 0) return 0;
-  char* end = nullptr;
-  std::strtoull(text, &end, 10);  // of the address space
-  return std::strtoull(end, nullptr, 10) * static_cast<size_t>(sysconf(_SC_PAGESIZE));
 }
 
 }  // namespace

@@ -6,13 +6,13 @@
 #include <prometheus/registry.h>
 #include <prometheus/text_serializer.h>
 #include <sys/resource.h>
-#include <unistd.h>
 
 #include <chrono>
-#include <fstream>
 #include <map>
 #include <optional>
 #include <tuple>
+
+#include "base/resident_bytes.h"
 
 namespace tessera::server {
 namespace {
@@ -43,13 +43,6 @@ MetricFamily family(const std::string& name, const std::string& help, MetricType
   if (type == MetricType::Gauge) metric.gauge.value = value;
   made.metric.push_back(std::move(metric));
   return made;
-}
-
-double resident_bytes() {
-  std::ifstream file("/proc/self/statm");
-  double all = 0, resident = 0;
-  file >> all >> resident;
-  return resident * static_cast<double>(::sysconf(_SC_PAGESIZE));
 }
 
 double open_descriptors() {
@@ -174,7 +167,7 @@ std::string Metrics::text(const Now& now) const {
   gauge("tessera:ready", "Whether the model is loaded and requests are taken", now.ready ? 1 : 0);
   gauge("tessera:http_connections", "Open connections", now.connections, false);
   gauge("tessera:http_requests_in_flight", "Requests being prepared or answered", now.requests_in_flight, false);
-  gauge("process_resident_memory_bytes", "Resident memory", resident_bytes(), false);
+  gauge("process_resident_memory_bytes", "Resident memory", static_cast<double>(resident_bytes()), false);
   gauge("process_open_fds", "Open file descriptors", open_descriptors(), false);
   counter("process_cpu_seconds_total", "CPU time, user and system", cpu_seconds(), false);
   gauge("process_start_time_seconds", "Start of the process, seconds since 1970", state_->start, false);

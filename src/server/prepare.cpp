@@ -25,10 +25,15 @@ ResponseHead make_head(const ModelService& service, std::string id, const std::s
   return {.id = std::move(id), .created = std::time(nullptr), .model = model.empty() ? service.names.front() : model};
 }
 
-MaybeError parse(const ModelService& service, std::string& body, Json& json) {
+/// `body` is given up, and its JSON as soon as it is read.
+template <typename T>
+MaybeError read_body(const ModelService& service, std::string& body,
+                     MaybeError (*parse)(const Json&, const RequestOptions&, T&), T& request) {
+  Json json;
   auto error = parse_body(body, service.options.limits, json);
   std::string().swap(body);
-  return error;
+  if (error) return error;
+  return parse(json, service.options, request);
 }
 
 TokenBytes token_bytes(const ModelService& service) {
@@ -109,13 +114,6 @@ MaybeError check_continuation(const ChatRequest& chat) {
                                 "leave out one of the two");
 }
 
-/// `body` is given up.
-MaybeError read_messages(const ModelService& service, std::string& body, ChatRequest& chat) {
-  Json json;
-  if (auto error = parse(service, body, json)) return error;
-  return anthropic::parse_messages_request(json, service.options, chat);
-}
-
 /// A conversation as the model reads it.
 struct ChatPrompt {
   std::vector<int32_t> tokens;
@@ -161,11 +159,7 @@ MaybeError submit_chat(const ModelService& service, ChatRequest chat, ChatPrompt
 
 MaybeError prepare_chat(const ModelService& service, const std::string& id, std::string body, Prepared& out) {
   ChatRequest chat;
-  {
-    Json json;
-    if (auto error = parse(service, body, json)) return error;
-    if (auto error = openai::parse_chat_request(json, service.options, chat)) return error;
-  }
+  if (auto error = read_body(service, body, openai::parse_chat_request, chat)) return error;
   ChatPrompt prompt;
   if (auto error = make_prompt(service, chat, prompt)) return error;
   out.answer = make_chat_answer(make_head(service, "chatcmpl-" + id, chat.model), chat, prompt.tokens,
@@ -175,7 +169,7 @@ MaybeError prepare_chat(const ModelService& service, const std::string& id, std:
 
 MaybeError prepare_messages(const ModelService& service, const std::string& id, std::string body, Prepared& out) {
   ChatRequest chat;
-  if (auto error = read_messages(service, body, chat)) return error;
+  if (auto error = read_body(service, body, anthropic::parse_messages_request, chat)) return error;
   ChatPrompt prompt;
   if (auto error = make_prompt(service, chat, prompt)) return error;
   out.answer = make_messages_answer(make_head(service, "msg_" + id, chat.model), chat,
@@ -185,7 +179,7 @@ MaybeError prepare_messages(const ModelService& service, const std::string& id, 
 
 MaybeError answer_count_tokens(const ModelService& service, std::string body, std::string& out) {
   ChatRequest chat;
-  if (auto error = read_messages(service, body, chat)) return error;
+  if (auto error = read_body(service, body, anthropic::parse_messages_request, chat)) return error;
   ChatPrompt prompt;
   if (auto error = make_prompt(service, chat, prompt)) return error;
   out = anthropic::count_json(static_cast<int64_t>(prompt.tokens.size()));
@@ -194,11 +188,7 @@ MaybeError answer_count_tokens(const ModelService& service, std::string body, st
 
 MaybeError prepare_completion(const ModelService& service, const std::string& id, std::string body, Prepared& out) {
   openai::CompletionRequest request;
-  {
-    Json json;
-    if (auto error = parse(service, body, json)) return error;
-    if (auto error = openai::parse_completion_request(json, service.options, request)) return error;
-  }
+  if (auto error = read_body(service, body, openai::parse_completion_request, request)) return error;
   if (auto error = check_model(service, request.model)) return error;
   const Engine& engine = *service.engine;
   std::vector<std::vector<int32_t>> prompts;
@@ -229,11 +219,7 @@ MaybeError prepare_completion(const ModelService& service, const std::string& id
 
 MaybeError answer_tokenize(const ModelService& service, std::string body, std::string& out) {
   openai::TokenizeRequest request;
-  {
-    Json json;
-    if (auto error = parse(service, body, json)) return error;
-    if (auto error = openai::parse_tokenize_request(json, service.options, request)) return error;
-  }
+  if (auto error = read_body(service, body, openai::parse_tokenize_request, request)) return error;
   std::vector<int32_t> tokens;
   if (request.prompt) {
     if (auto error = check_model(service, request.model)) return error;
@@ -253,11 +239,7 @@ MaybeError answer_tokenize(const ModelService& service, std::string body, std::s
 
 MaybeError answer_detokenize(const ModelService& service, std::string body, std::string& out) {
   openai::DetokenizeRequest request;
-  {
-    Json json;
-    if (auto error = parse(service, body, json)) return error;
-    if (auto error = openai::parse_detokenize_request(json, service.options, request)) return error;
-  }
+  if (auto error = read_body(service, body, openai::parse_detokenize_request, request)) return error;
   if (auto error = check_model(service, request.model)) return error;
   out = openai::detokenize_json(service.engine->detokenize(request.tokens, /*skip_special_tokens=*/false));
   return {};

@@ -2,8 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <cmath>
 #include <cstring>
 #include <random>
 
@@ -20,6 +18,7 @@ namespace {
 using format::WeightFormat;
 using kernels::Compute;
 using kernels::RowClass;
+using test::median_error;
 using test::ThreadRanks;
 
 /// Rows on a GPU, by way of the host. It waits for the stream: not to be captured in a graph.
@@ -109,22 +108,6 @@ std::vector<float> together(const std::string& directory, ThreadRanks& ranks) {
         << "ranks do not agree";
   }
   return logits[0];
-}
-
-/// Of rows of logits, the median of errors against `oracle`, each relative to its row.
-double median_error(std::span<const float> found, std::span<const float> oracle, size_t vocab) {
-  EXPECT_EQ(found.size(), oracle.size());
-  std::vector<double> errors;
-  for (size_t row = 0; row < oracle.size(); row += vocab) {
-    double error = 0, size = 0;
-    for (size_t i = row; i < row + vocab; ++i) {
-      error += std::pow(double{found[i]} - oracle[i], 2);
-      size += std::pow(double{oracle[i]}, 2);
-    }
-    errors.push_back(std::sqrt(error / size));
-  }
-  std::nth_element(errors.begin(), errors.begin() + static_cast<std::ptrdiff_t>(errors.size() / 2), errors.end());
-  return errors[errors.size() / 2];
 }
 
 /// Against the CPU in fp32, ranks are as good as one, and without a part far worse.

@@ -21,6 +21,7 @@ namespace {
 using format::WeightFormat;
 using kernels::Compute;
 using kernels::RowClass;
+using test::median_error;
 using test::ThreadRanks;
 
 /// A shape that so many ranks can share, in every format; four have two KV heads.
@@ -175,21 +176,6 @@ TEST_P(Ranks, OtherLayoutsAreLikeOneRank) {
   Case requantized = write(synth(shape(), WeightFormat::bf16));
   requantized.plan.requantize_projections = true;
   expect_alike(requantized, world(), static_cast<size_t>(shape().vocab_size));
-}
-
-/// Of rows of logits, the median of errors against `oracle`, each relative to its row.
-double median_error(std::span<const float> found, std::span<const float> oracle, size_t vocab) {
-  std::vector<double> errors;
-  for (size_t row = 0; row < oracle.size(); row += vocab) {
-    double error = 0, size = 0;
-    for (size_t i = row; i < row + vocab; ++i) {
-      error += std::pow(double{found[i]} - oracle[i], 2);
-      size += std::pow(double{oracle[i]}, 2);
-    }
-    errors.push_back(std::sqrt(error / size));
-  }
-  std::nth_element(errors.begin(), errors.begin() + static_cast<std::ptrdiff_t>(errors.size() / 2), errors.end());
-  return errors[errors.size() / 2];
 }
 
 TEST_P(Ranks, ADroppedPartIsSeen) {

@@ -2,12 +2,15 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <cmath>
 #include <condition_variable>
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <string>
 #include <thread>
 #include <vector>
@@ -155,5 +158,21 @@ class ThreadRanks {
   int here_ = 0;
   int64_t meeting_ = 0;
 };
+
+/// Of rows of logits, the median of errors against `oracle`, each relative to its row.
+inline double median_error(std::span<const float> found, std::span<const float> oracle, size_t vocab) {
+  EXPECT_EQ(found.size(), oracle.size());
+  std::vector<double> errors;
+  for (size_t row = 0; row < oracle.size(); row += vocab) {
+    double error = 0, size = 0;
+    for (size_t i = row; i < row + vocab; ++i) {
+      error += std::pow(double{found[i]} - oracle[i], 2);
+      size += std::pow(double{oracle[i]}, 2);
+    }
+    errors.push_back(std::sqrt(error / size));
+  }
+  std::nth_element(errors.begin(), errors.begin() + static_cast<std::ptrdiff_t>(errors.size() / 2), errors.end());
+  return errors[errors.size() / 2];
+}
 
 }  // namespace tessera::model::test

@@ -17,11 +17,7 @@ constexpr std::string_view kBillingLine = "x-anthropic-billing-header:";
 // What a provider's own tools leave in a conversation; these run nowhere else.
 constexpr std::array<std::string_view, 2> kServerBlocks = {"server_tool_use", "mcp_tool_use"};
 
-struct Reader {
-  const RequestLimits& limits;
-  bool drops_media;
-  std::vector<std::string>& notes;
-};
+using Reader = ConversationReader;
 
 void join(std::string_view text, std::string& out) {
   if (text.empty()) return;
@@ -84,7 +80,7 @@ std::optional<ApiError> read_text_blocks(const Json& content, const std::string&
 
 /// Says so in the prompt and in the notes.
 std::string leave_out(const Json& block, const std::string& path, const Reader& reader) {
-  add_note(path + " is of type " + shown(block["type"]) + " and was left out", reader.notes);
+  reader.note_left_out(path, block["type"]);
   return left_out_text(block["type"].get_ref<const std::string&>());
 }
 
@@ -161,7 +157,7 @@ std::optional<ApiError> read_assistant_block(const Json& block, const std::strin
     const bool of_server =
         std::ranges::find(kServerBlocks, type) != kServerBlocks.end() || type.ends_with("_tool_result");
     if (!of_server) return wrong(at(path, "type"), block["type"], "text, thinking or tool_use");
-    add_note(path + " is of type " + shown(block["type"]) + " and was left out", reader.notes);
+    reader.note_left_out(path, block["type"]);
   }
   return std::nullopt;
 }

@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "base/hash.h"
 #include "server/request/json_text.h"
 
 namespace tessera::server::anthropic {
@@ -13,11 +14,7 @@ constexpr std::string_view kEnd = "\n\n";
 
 /// Clients send thinking back only where it is signed. It is text like any other here, so the signature says no more
 /// than which text it was made for, and is not checked.
-std::string signature(std::string_view thinking) {
-  uint64_t hash = 0xcbf29ce484222325;  // FNV-1a
-  for (const char c : thinking) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;
-  return fmt::format("tessera-{:016x}", hash);
-}
+std::string signature(std::string_view thinking) { return fmt::format("tessera-{:016x}", fnv1a(thinking)); }
 
 void append_usage(const Usage& usage, std::string& out) {
   fmt::format_to(std::back_inserter(out),

@@ -10,12 +10,7 @@
 namespace tessera::server::openai {
 namespace {
 
-/// Where a conversation is read to.
-struct Reader {
-  const RequestLimits& limits;
-  bool drops_media;
-  std::vector<std::string>& notes;
-};
+using Reader = ConversationReader;
 
 std::optional<ApiError> parse_part(const Json& part, const std::string& path, const Reader& reader, std::string& text) {
   if (part.is_string()) {
@@ -32,7 +27,7 @@ std::optional<ApiError> parse_part(const Json& part, const std::string& path, co
       return wrong(at(path, "type"), *type, "\"text\": this server takes text only (serve --drop-media leaves it out)");
     }
     text += left_out_text(name);
-    add_note(path + " is of type " + shown(*type) + " and was left out", reader.notes);
+    reader.note_left_out(path, *type);
     return std::nullopt;
   }
   const Json* words = find(part, name);

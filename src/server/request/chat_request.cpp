@@ -74,6 +74,10 @@ void add_note(std::string note, std::vector<std::string>& notes) {
   if (notes.size() < kNotesMax) notes.push_back(std::move(note));
 }
 
+void ConversationReader::note_left_out(const std::string& path, const Json& type) const {
+  add_note(path + " is of type " + shown(type) + " and was left out", notes);
+}
+
 Json template_request(const ChatRequest& request) {
   Json out = Json::object();
   out["messages"] = template_messages(request.messages);

@@ -77,6 +77,16 @@ std::string left_out_text(std::string_view type);
 /// Adds to ChatRequest::notes, while there are few.
 void add_note(std::string note, std::vector<std::string>& notes);
 
+/// Where a conversation is read to, and what its readers follow.
+struct ConversationReader {
+  const RequestLimits& limits;
+  bool drops_media;
+  std::vector<std::string>& notes;
+
+  /// Notes that the part at `path`, of this type, is not in the prompt.
+  void note_left_out(const std::string& path, const Json& type) const;
+};
+
 /// For Engine::render_chat: messages, tools, add_generation_prompt and the template's variables. Templates take one
 /// system message, the first: several at the start become one, and a later one stands, marked, in the turn it came in.
 Json template_request(const ChatRequest& request);
