@@ -153,7 +153,8 @@ TEST(Plan, SegmentsBelongToTheWeight) {
   EXPECT_EQ(segments(2048, 2304), 1);  // does not divide
   EXPECT_EQ(segments(2048, 2560), 2);
   EXPECT_EQ(segments(2048, 4608), 2);
-  EXPECT_EQ(segments(2048, 4096), 2);
+  EXPECT_EQ(segments(2048, 3072), 4);
+  EXPECT_EQ(segments(2048, 4096), 4);
   EXPECT_EQ(segments(4096, 8192), 4);
   EXPECT_EQ(segments(5120, 17408), 4);
   EXPECT_EQ(segments(8176, 17408), 4);
