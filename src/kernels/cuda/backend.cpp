@@ -98,7 +98,8 @@ class CudaBackend : public kernels::Backend {
   Status multiply(Pass& pass, DenseArgs& args) const;
   Status project(Pass& pass, const DeviceBuffer& norm, float eps, std::span<const Projection> projections) const;
   Status write_delta(Pass& pass, const DeviceMatrix& weight, const uint16_t* x) const;
-  Status swiglu_down(Pass& pass, const CudaSwiglu& weights, const uint16_t* gated, uint16_t* out) const;
+  Status swiglu_down(Pass& pass, const CudaSwiglu& weights, const uint16_t* gated, uint16_t* out,
+                     bool overlaps_previous = false) const;
   Status finish(Pass& pass) const;
   Status count_experts(const Pass& pass, const std::byte* first_slots, int experts) const;
 
@@ -299,9 +300,11 @@ Status CudaBackend::delta_net(kernels::Pass& pass, const DeltaNetBlock& block, i
   return write_delta(p, w.out, mixed);
 }
 
-/// out = down(gated).
-Status CudaBackend::swiglu_down(Pass& pass, const CudaSwiglu& weights, const uint16_t* gated, uint16_t* out) const {
+/// out = down(gated). overlaps_previous: DenseArgs.
+Status CudaBackend::swiglu_down(Pass& pass, const CudaSwiglu& weights, const uint16_t* gated, uint16_t* out,
+                                bool overlaps_previous) const {
   DenseArgs args = rows_of(pass, weights.inner);
+  args.overlaps_previous = overlaps_previous;
   args.x = gated;
   args.x_stride = padded(weights.inner);
   args.matrices[args.count++] = weights.down.product(Epilogue::bf16, out, pass.shape.hidden);
@@ -340,7 +343,6 @@ Status CudaBackend::moe(kernels::Pass& pass, const MoeBlock& block) {
     args.matrices[args.count++] = w.shared->gate_up.product(Epilogue::swiglu, gated.data, gated.stride);
   }
   TESSERA_RETURN_IF_ERROR(multiply(p, args));
-  if (w.shared) TESSERA_RETURN_IF_ERROR(swiglu_down(p, *w.shared, gated.data, shared_rows));
 
   plan::Desc desc;
   desc.format = w.experts.format;
@@ -365,7 +367,10 @@ Status CudaBackend::moe(kernels::Pass& pass, const MoeBlock& block) {
   moe.down_alpha = w.experts.down_alpha.as<float>();
   TESSERA_ASSIGN_OR_RETURN(moe.workspace, frame.take<std::byte>(static_cast<int64_t>(moe_workspace(plan).bytes)));
   p.has_delta = true;
-  TESSERA_RETURN_IF_ERROR(cuda::moe(plan, moe, p.queue));
+  TESSERA_RETURN_IF_ERROR(moe_route(plan, moe, p.queue));
+  // Beside the routing, which it has nothing to do with.
+  if (w.shared) TESSERA_RETURN_IF_ERROR(swiglu_down(p, *w.shared, gated.data, shared_rows, true));
+  TESSERA_RETURN_IF_ERROR(moe_experts(plan, moe, p.queue));
   if (options_.experts_read == nullptr || !options_.experts_read->on) return {};
   return count_experts(p, moe.workspace + moe_workspace(plan).first_slot, desc.experts);
 }

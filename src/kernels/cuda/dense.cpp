@@ -51,6 +51,9 @@ Status check_rows(const DenseArgs& args) {
   if (has_norm(args) && args.row_index != nullptr) {
     return error(StatusCode::unsupported, "a norm before a product of gathered rows: norm the rows first");
   }
+  if (has_norm(args) && args.overlaps_previous) {
+    return error(StatusCode::unsupported, "a norm in a product that overlaps the kernel before it");
+  }
   if (args.x != nullptr && (args.x_stride < args.depth || args.x_stride % 8 != 0)) {
     return error(StatusCode::invalid_argument,
                  "rows of x are {} elements apart, expected a multiple of 8 that is at least the depth {}",
@@ -107,6 +110,7 @@ DenseGemmArgs gemm_args(const DenseArgs& args, const MatrixGroup& group, const p
   gemm.x_rows = args.row_index;
   gemm.live_rows = args.live_rows;
   gemm.rows_max = args.rows_max;
+  gemm.overlaps_previous = args.overlaps_previous;
   gemm.column_tiles = (args.rows_max + tile.n - 1) / tile.n;
   for (; gemm.count < group.count; ++gemm.count) {
     const DenseMatrix& m = *group.matrices[gemm.count];

@@ -46,6 +46,9 @@ struct DenseArgs {
   const int32_t* row_index =
       nullptr;  // [rows_max]: row i of the product reads x[row_index[i]]; null: x[i]. Not with a norm
   NormInput norm;
+  // The kernel before neither writes x nor touches what the products go to, and triggers after its wait: they run
+  // beside it (step_tables.h). Not with a norm.
+  bool overlaps_previous = false;
 
   int32_t depth = 0;                   // K, a multiple of 16, with MXFP4 of 32
   const int32_t* live_rows = nullptr;  // how many rows count; null: rows_max

@@ -1,6 +1,7 @@
 #include "kernels/cuda/dense_decode.h"
 
 #include <string>
+#include <type_traits>
 
 #include "kernels/cuda/bf16_pair.cuh"
 #include "kernels/cuda/decode.cuh"
@@ -210,26 +211,29 @@ __global__ void __launch_bounds__(kDecodeThreads, kDecodeKernelsPerSm)
   const NormWeights norm_weights(args.norm, kNorms ? args.depth / kNormChunk : 0);
   const int rows = live_rows(args);
   __syncthreads();  // barriers are made
-  ptx::griddepcontrol_wait();
+  if (!args.overlaps_previous) ptx::griddepcontrol_wait();
   ptx::griddepcontrol_launch_dependents();
-  if (rows <= 0) return source.drain();
-
   if constexpr (resident) {
-    if (kNorms && args.norm.residual != nullptr) {
-      norm_rows(args, norm_weights, smem + places.x, reinterpret_cast<float*>(smem + places.norm_parts), rows, warp,
-                lane);
-    } else {
-      copy_rows(args, smem + places.x, rows);
+    if (rows > 0) {
+      if (kNorms && args.norm.residual != nullptr) {
+        norm_rows(args, norm_weights, smem + places.x, reinterpret_cast<float*>(smem + places.norm_parts), rows, warp,
+                  lane);
+      } else {
+        copy_rows(args, smem + places.x, rows);
+      }
+      __syncthreads();
     }
-    __syncthreads();
   }
-  if (brings) return source.refill(args);
-  auto* exchange = reinterpret_cast<float4*>(smem + places.exchange);
-  if constexpr (resident) {
-    run_tasks<cols, ResidentX<cols>>(args, work, ring, smem + places.x, exchange, rows, warp, lane);
+  if (rows <= 0) {
+    source.drain();
+  } else if (brings) {
+    source.refill(args);
   } else {
-    run_tasks<cols, DistantX<cols>>(args, work, ring, nullptr, exchange, rows, warp, lane);
+    auto* exchange = reinterpret_cast<float4*>(smem + places.exchange);
+    run_tasks<cols, std::conditional_t<resident, ResidentX<cols>, DistantX<cols>>>(args, work, ring, smem + places.x,
+                                                                                   exchange, rows, warp, lane);
   }
+  if (args.overlaps_previous) ptx::griddepcontrol_wait();
 }
 
 }  // namespace

@@ -88,6 +88,7 @@ struct DecodeArgs {
   int32_t slices = 0;
   const int32_t* live_rows = nullptr;
   int32_t rows_max = 0;
+  bool overlaps_previous = false;  // DenseArgs
 
   /// First slice of a segment of `segments`: plan::segment_begin.
   [[nodiscard]] constexpr int segment_slice(int segments, int segment) const {

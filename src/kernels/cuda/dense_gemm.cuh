@@ -106,7 +106,7 @@ __global__ void __launch_bounds__(Budget::kThreads, Budget::kTile.blocks_per_sm)
   work.slices = static_cast<int>(plan::slices(args.depth));
 
   const auto wait = [&] {
-    ptx::griddepcontrol_wait();
+    if (!args.overlaps_previous) ptx::griddepcontrol_wait();
     ptx::griddepcontrol_launch_dependents();
     work.tile.columns = min(live_rows(args) - work.tile.first_slot, S::kTile.n);
     work.cols = (work.tile.columns + plan::kMmaCols - 1) / plan::kMmaCols;
@@ -114,8 +114,8 @@ __global__ void __launch_bounds__(Budget::kThreads, Budget::kTile.blocks_per_sm)
   };
   // The weights of the first column tile are asked for before the wait; others, which may have no live row, wait first.
   const bool early = column_tile == 0;
-  if (!early && !wait()) return;
-  w4a16::run_block<Budget>(args, work, smem, smem_address, [&] { return early ? wait() : true; });
+  if (early || wait()) w4a16::run_block<Budget>(args, work, smem, smem_address, [&] { return early ? wait() : true; });
+  if (args.overlaps_previous) ptx::griddepcontrol_wait();
 }
 
 /// The kernel of a tile, null where plan::compiled() says no.

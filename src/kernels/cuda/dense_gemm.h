@@ -47,6 +47,7 @@ struct DenseGemmArgs {
   const int32_t* x_rows = nullptr;     // [rows_max]: row of x; null: the row itself
   const int32_t* live_rows = nullptr;  // how many rows count; null: all
   int32_t rows_max = 0;                // of tokens
+  bool overlaps_previous = false;      // DenseArgs
 
   int32_t row_tiles = 0, column_tiles = 0;
 

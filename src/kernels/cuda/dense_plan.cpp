@@ -88,6 +88,7 @@ DecodeLaunch decode_launch(const DenseArgs& args, const plan::DeviceFacts& devic
   d.slices = static_cast<int32_t>(plan::slices(args.depth));
   d.live_rows = args.live_rows;
   d.rows_max = args.rows_max;
+  d.overlaps_previous = args.overlaps_previous;
   int64_t strips = 0, tasks = 0;
   int segments = 1;
   for (int i = 0; i < args.count; ++i) {

@@ -49,7 +49,8 @@ __device__ float shared_weight(const ReduceArgs& args, int64_t token) {
 __global__ void __launch_bounds__(kReduceThreads) sum_experts(const __grid_constant__ ReduceArgs args) {
   __shared__ int64_t rows[plan::kExpertsPerTokenMax];
   __shared__ float weights[plan::kExpertsPerTokenMax + 1];
-  // Before the PDL wait, all but the experts' rows: none of it is of the kernel before (step_tables.h).
+  ptx::griddepcontrol_launch_dependents();  // this early: step_tables.h
+  // Before the PDL wait, all but the experts' rows: none of it is of the kernel before.
   const int64_t token = blockIdx.x;
   const int k = args.experts_per_token, thread = static_cast<int>(threadIdx.x);
   const bool live = token < live_tokens(args.live_tokens, args.tokens), shared = args.shared_rows != nullptr;
@@ -66,7 +67,6 @@ __global__ void __launch_bounds__(kReduceThreads) sum_experts(const __grid_const
   uint4 shared_row{};
   if (exists && shared) shared_row = __ldcg(reinterpret_cast<const uint4*>(args.shared_rows + at));
   ptx::griddepcontrol_wait();
-  ptx::griddepcontrol_launch_dependents();
   if (!exists) return;
   constexpr int kAtOnce = 12;  // rows under way: those of most models at once
   float sums[8] = {};
@@ -166,16 +166,20 @@ Status multiply(const MoePlan& plan, const MoeArgs& args, const MoeWorkspace& w,
 
 }  // namespace
 
-Status moe(const MoePlan& plan, const MoeArgs& args, const device::Queue& queue) {
+Status moe_route(const MoePlan& plan, const MoeArgs& args, const device::Queue& queue) {
   const plan::Desc& d = plan.desc;
-  if (d.tokens == 0) return {};
   if (args.logits_stride < d.experts) {
     return {StatusCode::invalid_argument, "rows of logits are " + std::to_string(args.logits_stride) +
                                               " floats apart, expected at least " + std::to_string(d.experts) + ": " +
                                               plan::describe_layer(d)};
   }
+  return route(route_args(plan, args, moe_workspace(plan)), queue);
+}
+
+Status moe_experts(const MoePlan& plan, const MoeArgs& args, const device::Queue& queue) {
+  const plan::Desc& d = plan.desc;
+  if (d.tokens == 0) return {};
   const MoeWorkspace w = moe_workspace(plan);
-  TESSERA_RETURN_IF_ERROR(route(route_args(plan, args, w), queue));
   TESSERA_RETURN_IF_ERROR(multiply(plan, args, w, plan::Op::gate_up, queue));
   TESSERA_RETURN_IF_ERROR(multiply(plan, args, w, plan::Op::down, queue));
   ReduceArgs reduce;
@@ -194,6 +198,11 @@ Status moe(const MoePlan& plan, const MoeArgs& args, const device::Queue& queue)
   const dim3 grid(static_cast<unsigned>(d.tokens),
                   (static_cast<unsigned>(d.hidden) + kBlockColumns - 1) / kBlockColumns);
   return device::launch(sum_experts, queue, grid, kReduceThreads, 0, reduce);
+}
+
+Status moe(const MoePlan& plan, const MoeArgs& args, const device::Queue& queue) {
+  TESSERA_RETURN_IF_ERROR(moe_route(plan, args, queue));
+  return moe_experts(plan, args, queue);
 }
 
 }  // namespace tessera::kernels::cuda

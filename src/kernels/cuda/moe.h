@@ -79,4 +79,8 @@ struct MoeArgs {
 /// tokens, 5 up to 128, 7 beyond, W4A4 two more; none for 0 tokens. invalid_argument: a stride below E.
 Status moe(const MoePlan& plan, const MoeArgs& args, const device::Queue& queue);
 
+/// Its two parts, for who has something to run in between: choices and grouping, which read logits alone, and the rest.
+Status moe_route(const MoePlan& plan, const MoeArgs& args, const device::Queue& queue);
+Status moe_experts(const MoePlan& plan, const MoeArgs& args, const device::Queue& queue);
+
 }  // namespace tessera::kernels::cuda
