@@ -19,8 +19,9 @@
 
 // Attention of decode rows. A unit is (sequence, KV head, row group, split of 256 positions), or more splits of them in
 // turn. The M operand of the MMA is (position, query head), 16 or 32 rows. In K each of four warps takes 64 positions,
-// which are one block of the cache, in V a quarter of the dimensions. A warp loads what it alone reads, through a ring
-// of 2 KB stages, first its keys, then its values, so that nobody waits for anybody but for the softmax in between.
+// which are one block of the cache, in V a quarter of the dimensions. A warp loads what it alone reads, through a
+// ring of 2 KB stages, first its keys, then its values, so that nobody waits for anybody but for the softmax in
+// between.
 namespace tessera::kernels::cuda::attn {
 
 template <int dim_, bool fp8_, int row_blocks_>
@@ -32,6 +33,8 @@ struct DecodeShape {
   static constexpr int kRowBytes = dim * (fp8 ? 1 : 2);  // of the cache
   // K: a stage is 16 positions and up to 128 bytes of each.
   static constexpr int kWarpTokens = kDecodeSplitTokens / kWarps;
+  static constexpr int kSplitBlocks = kDecodeSplitTokens / kBlockTokens;
+  static_assert(kBlockTokens % kWarpTokens == 0);
   static constexpr int kKeyBytes = std::min(kRowBytes, 128), kKeyParts = kRowBytes / kKeyBytes;
   static constexpr int kKeyTiles = kWarpTokens / 8;
   // V: a stage is 16 positions and the warp's dimensions.
@@ -41,12 +44,11 @@ struct DecodeShape {
   static constexpr int kStageBytes = 2048;
   static_assert(kStageTokens * std::max(kKeyBytes, kValueBytes) <= kStageBytes);
   static constexpr int kStages = row_blocks == 1 ? 5 : 4;
-  // Shared memory: the rows of Q, later of P, with 512 bytes each; rings; maxima and sums of warps.
+  // Shared memory: the rows of Q, later of P; rings; maxima and sums of warps.
   static constexpr int kProbabilityBytes = kDecodeSplitTokens * 2;
-  static constexpr int kRing = kRows * kProbabilityBytes;
+  static constexpr int kRing = kRows * std::max(kProbabilityBytes, dim * 2);
   static constexpr int kExchange = kRing + kWarps * kStages * kStageBytes;
   static constexpr int kBytes = kExchange + 2 * kWarps * 32 * 4;
-  static_assert(dim * 2 <= kProbabilityBytes);
   static_assert(kBytes <= 50176, "two blocks on an SM");
 
   using Softmax = State<row_blocks, kValueTiles>;
@@ -130,12 +132,14 @@ struct DecodeBlock {
   int start = 0;    // its first position
   int visible = 0;  // of its positions, to the last row of the group
   int old = 0;      // of its positions: those stored in earlier steps
-  int blocks = 0;   // lane L: entry L % 4 of the split's block table
+  int blocks = 0;   // lane L: entry L % kSplitBlocks of the split's block table
   int key_stages = 0, stages = 0, issued = 0;
+  int filled = 0, read = 0;  // stages of the ring: which is filled next, and read next
 
   __device__ uint32_t ring(int stage) const {
-    return smem_address + D::kRing + (warp * D::kStages + stage % D::kStages) * D::kStageBytes;
+    return smem_address + D::kRing + (warp * D::kStages + stage) * D::kStageBytes;
   }
+  static __device__ void advance(int& stage) { stage = stage == D::kStages - 1 ? 0 : stage + 1; }
   __device__ float* exchange(int which, int of_warp) const {
     return reinterpret_cast<float*>(smem + D::kExchange) + (which * D::kWarps + of_warp) * 32;
   }
@@ -151,13 +155,13 @@ struct DecodeBlock {
     start = split * kDecodeSplitTokens;
     visible = min(u.last_position() + 1 - start, kDecodeSplitTokens);
     old = min(max(u.sequence.first_position - start, 0), kDecodeSplitTokens);
-    const int entry = min(start / kBlockTokens + lane % 4, u.last_position() / kBlockTokens);
+    const int entry = min(start / kBlockTokens + lane % D::kSplitBlocks, u.last_position() / kBlockTokens);
     blocks = __ldcg(args.tables.block_tables + u.sequence.slot * args.tables.block_table_stride + entry);
     const int mine = min(max(visible - warp * D::kWarpTokens, 0), D::kWarpTokens);
     key_stages = (mine + D::kStageTokens - 1) / D::kStageTokens * D::kKeyParts;
     const int value_stages = warp < D::kValueWarps ? (visible + D::kStageTokens - 1) / D::kStageTokens : 0;
     stages = key_stages + value_stages;
-    issued = 0;
+    issued = filled = read = 0;
   }
 
   /// Leading stages that hold old positions alone.
@@ -167,72 +171,114 @@ struct DecodeBlock {
     return keys < key_stages ? keys : min(keys + old / D::kStageTokens, stages);
   }
 
+  /// `bytes` of each of a stage's rows. A lane takes a chunk of every so many rows: what differs from one to the next
+  /// are constants, and a bit of where it lies in shared memory.
   template <int bytes>
   __device__ void copy_rows(uint32_t to, const std::byte* from) const {
-    constexpr int kChunks = bytes / 16;
+    constexpr int kChunks = bytes / 16, kRowsAtOnce = 32 / kChunks;
+    const int token = lane / kChunks, chunk = lane % kChunks;
+    to += token * bytes + swizzled<kChunks>(token, chunk) * 16;
+    from += token * D::kRowBytes + chunk * 16;
 #pragma unroll
-    for (int i = lane; i < D::kStageTokens * kChunks; i += 32) {
-      const int token = i / kChunks, chunk = i % kChunks;
-      ptx::cp_async_cg_16(to + token * bytes + swizzled<kChunks>(token, chunk) * 16,
-                          from + token * D::kRowBytes + chunk * 16);
+    for (int first = 0; first < D::kStageTokens; first += kRowsAtOnce) {
+      const uint32_t flipped = swizzled<kChunks>(first, 0) * 16;
+      if (token + first < D::kStageTokens) {
+        ptx::cp_async_cg_16((to ^ flipped) + first * bytes, from + first * D::kRowBytes);
+      }
     }
   }
 
-  /// Requests stages until `end` of them are; a group each, also those behind the last.
-  __device__ void issue(const DecodeUnit& u, int end) {
-    for (; issued < end; ++issued) {
-      if (issued < stages) {
-        const bool keys = issued < key_stages;
-        const int token = (keys ? issued / D::kKeyParts : issued - key_stages) * D::kStageTokens;
-        const int block = __shfl_sync(kAll, blocks, keys ? warp : token / kBlockTokens);
-        const int64_t from = cache_offset<dim, D::fp8>(args, block, u.kv_head, token % kBlockTokens);
-        if (keys) {
-          copy_rows<D::kKeyBytes>(ring(issued), args.kv.keys + from + issued % D::kKeyParts * D::kKeyBytes);
-        } else {
-          copy_rows<D::kValueBytes>(ring(issued), args.kv.values + from + warp * D::kValueBytes);
-        }
+  /// Requests the next stage; a group, also behind the last.
+  __device__ void issue(const DecodeUnit& u) {
+    if (issued < stages) {
+      const bool keys = issued < key_stages;
+      const int token = keys ? warp * D::kWarpTokens + issued / D::kKeyParts * D::kStageTokens
+                             : (issued - key_stages) * D::kStageTokens;
+      const auto block = static_cast<uint32_t>(__shfl_sync(kAll, blocks, token / kBlockTokens));
+      const auto head_bytes = static_cast<uint32_t>(kBlockTokens * D::kRowBytes);
+      const uint32_t at = u.kv_head * head_bytes + token % kBlockTokens * D::kRowBytes;
+      const uint64_t from = uint64_t{block} * (args.plan.shape.kv_heads * head_bytes) + at;
+      if (keys) {
+        copy_rows<D::kKeyBytes>(ring(filled), args.kv.keys + from + issued % D::kKeyParts * D::kKeyBytes);
+      } else {
+        copy_rows<D::kValueBytes>(ring(filled), args.kv.values + from + warp * D::kValueBytes);
       }
-      ptx::cp_async_commit_group();
     }
+    ptx::cp_async_commit_group();
+    advance(filled);
+    ++issued;
+  }
+  __device__ void issue_until(const DecodeUnit& u, int end) {
+#pragma unroll 1
+    while (issued < end) issue(u);
   }
 
   /// The next stage, landed; the one before it is free and is filled again.
   __device__ uint32_t next_stage(const DecodeUnit& u) {
     ptx::cp_async_wait_group<D::kStages - 2>();
     __syncwarp();
-    const int stage = issued - (D::kStages - 1);
-    issue(u, issued + 1);
-    return ring(stage);
+    const uint32_t stage = ring(read);
+    advance(read);
+    issue(u);
+    return stage;
   }
 
   // ---- the phases of a split ----
 
+  /// What the rows of Q take that no kernel of the step makes. Warp w has rows w, w + 4, ... of them.
+  struct QueryMaker {
+    HeadWeight weight;
+    Rotation<dim> rotation;
+    int rotated;
+
+    __device__ QueryMaker(const DecodeBlock& block, const DecodeUnit& u)
+        : weight(block.args, block.args.q_norm, block.lane), rotated(block.position(u, block.warp)) {
+      rotation.set(block.args, rotated, block.lane);
+    }
+    __device__ void rotate_to(const LaunchArgs& args, int position, int lane) {
+      if (position != rotated) rotation.set(args, position, lane);
+      rotated = position;
+    }
+  };
+
+  [[nodiscard]] __device__ uint4 load_query(const DecodeUnit& u, int row) const {
+    if (row >= u.live_rows) return {};
+    const int64_t from = int64_t{u.sequence.first_row + u.first + row / args.group} * args.query_gate_stride;
+    const int head = u.kv_head * args.group + row % args.group;
+    return load_head(args, args.query_gate + from + int64_t{head} * 2 * args.plan.shape.head_dim, lane);
+  }
+
   /// Stores K and V of this step's rows in the split, up to the group's last, and makes the rows of Q. Row groups of
   /// one sequence may store the same rows: the same bytes.
-  __device__ void prepare(const DecodeUnit& u) const {
-    const AttentionShape& shape = args.plan.shape;
+  __device__ void prepare(const DecodeUnit& u, QueryMaker& maker) const {
+    constexpr int kAtOnce = 2;  // of a warp's rows: their loads are under way together, the first while K is stored
+    uint4 words[kAtOnce];
+    const auto load = [&](int row) {
+#pragma unroll
+      for (int i = 0; i < kAtOnce; ++i) words[i] = load_query(u, row + i * D::kWarps);
+    };
+    load(warp);
     const Rows<dim, false> scratch{smem};
     const Rows<dim, D::fp8> query{smem};
-    Rotation<dim> rotation;
-    int rotated = -1;
-    const auto rotate_to = [&](int p) {
-      if (p != rotated) rotation.set(args, p, lane);
-      rotated = p;
-    };
-    // Warp w owns rows w, w + 4, ... of Q, the first of which is its scratch before.
+    // A warp's first row of Q is its scratch before.
+#pragma unroll 1
     for (int token = old + warp; token < visible; token += D::kWarps) {
       const int p = start + token;
       const int block = __shfl_sync(kAll, blocks, token / kBlockTokens);
-      rotate_to(p);
+      maker.rotate_to(args, p, lane);
       store_key_value<dim, D::fp8>(args, u.sequence.first_row + p - u.sequence.first_position, u.kv_head, block,
-                                   token % kBlockTokens, rotation, scratch, warp, lane);
+                                   token % kBlockTokens, maker.rotation, scratch, warp, lane);
     }
-    for (int row = warp; row < u.live_rows; row += D::kWarps) {
-      const int head = u.kv_head * args.group + row % args.group;
-      const int64_t from = int64_t{u.sequence.first_row + u.first + row / args.group} * args.query_gate_stride;
-      rotate_to(position(u, row));
-      norm_and_rotate<dim, D::fp8>(args, args.query_gate + from + int64_t{head} * 2 * shape.head_dim, args.q_norm,
-                                   rotation, query, row, lane);
+#pragma unroll 1
+    for (int first = warp; first < u.live_rows; first += kAtOnce * D::kWarps) {
+      if (first > warp) load(first);
+#pragma unroll
+      for (int i = 0; i < kAtOnce; ++i) {
+        const int row = first + i * D::kWarps;
+        if (row >= u.live_rows) break;
+        maker.rotate_to(args, position(u, row), lane);
+        norm_and_rotate<dim, D::fp8>(args, words[i], maker.weight, maker.rotation, query, row, lane);
+      }
     }
     if (old < visible) __threadfence();  // stored rows are read again past L1
   }
@@ -513,14 +559,14 @@ struct DecodeBlock {
 
   /// The state of a split. before_first_write() is called when what earlier kernels do not write any more is under way.
   template <typename BeforeFirstWrite>
-  __device__ void attend(const DecodeUnit& u, int split, typename D::Softmax& state,
+  __device__ void attend(const DecodeUnit& u, int split, QueryMaker& maker, typename D::Softmax& state,
                          const BeforeFirstWrite& before_first_write) {
     begin_split(u, split);
-    issue(u, min(old_stages(), D::kStages - 1));
+    issue_until(u, min(old_stages(), D::kStages - 1));
     before_first_write();
-    prepare(u);
+    prepare(u, maker);
     __syncthreads();
-    issue(u, D::kStages - 1);
+    issue_until(u, D::kStages - 1);
     Scores scores = {};
     multiply_all_keys<0>(u, scores);
     softmax(u, scores, state);
@@ -533,9 +579,10 @@ struct DecodeBlock {
     const typename D::Memory slots{args.workspace + kAttentionCounterBytes, 0, u.live_rows};
     const auto seen_by = [&](bool superblocks, int i) { return sees(u, superblocks, i); };
     typename D::Softmax state;
+    QueryMaker maker(*this, u);
 #pragma unroll 1
     for (int split = u.begin; split < u.end; ++split) {
-      attend(u, split, state, before_first_write);
+      attend(u, split, maker, state, before_first_write);
       accumulate<kDecodeSuperblock>(split, u.begin, u.end, u.parts.running, slots, state, warp == 0, seen_by);
     }
     const PutRows<dim> put{args, {smem}, ptx::unhoisted(0)};

@@ -243,10 +243,10 @@ struct PrefillBlock {
       const int p = row / args.group, head = u.kv_head * args.group + row % args.group;
       if (p != rotated) rotation.set(args, u.first_position() + p, lane);
       rotated = p;
-      norm_and_rotate<dim, false>(args,
-                                  args.query_gate + (u.sequence.first_row + u.first + p) * args.query_gate_stride +
-                                      int64_t{head} * 2 * args.plan.shape.head_dim,
-                                  args.q_norm, rotation, rows, row, lane);
+      const uint16_t* from = args.query_gate + (u.sequence.first_row + u.first + p) * args.query_gate_stride +
+                             int64_t{head} * 2 * args.plan.shape.head_dim;
+      norm_and_rotate<dim, false>(args, load_head(args, from, lane), HeadWeight(args, args.q_norm, lane), rotation,
+                                  rows, row, lane);
     }
     const int row = 16 * warp + lane % 16;
     const uint32_t address = smem_address + P::kConverted + chunk_offset(row, lane / 16);

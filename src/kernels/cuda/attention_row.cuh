@@ -81,16 +81,33 @@ __device__ inline uint32_t bf16_pair(float low, float high) {
   return uint32_t{spelt::to_bf16(low)} | uint32_t{spelt::to_bf16(high)} << 16;
 }
 
-/// The normed, rotated head x to row `row`. The squares of a lane's 8 dimensions are summed in order, then lanes by a
-/// butterfly.
+/// A lane's 8 dimensions of a head, zeros behind it.
+__device__ inline uint4 load_head(const LaunchArgs& args, const uint16_t* x, int lane) {
+  uint4 words = {};
+  if (lane < args.plan.shape.head_dim / 8) words = __ldcg(reinterpret_cast<const uint4*>(x) + lane);
+  return words;
+}
+
+/// A lane's part of a norm's weight, which is static.
+struct HeadWeight {
+  float w[8] = {};
+
+  __device__ HeadWeight(const LaunchArgs& args, const float* weight, int lane) {
+    if (lane >= args.plan.shape.head_dim / 8) return;
+    const float4 low = reinterpret_cast<const float4*>(weight)[2 * lane];
+    const float4 high = reinterpret_cast<const float4*>(weight)[2 * lane + 1];
+    w[0] = low.x, w[1] = low.y, w[2] = low.z, w[3] = low.w;
+    w[4] = high.x, w[5] = high.y, w[6] = high.z, w[7] = high.w;
+  }
+};
+
+/// The normed, rotated head of load_head() to row `row`. The squares of a lane's 8 dimensions are summed in order, then
+/// lanes by a butterfly.
 template <int dim, bool permuted>
-__device__ inline void norm_and_rotate(const LaunchArgs& args, const uint16_t* x, const float* weight,
+__device__ inline void norm_and_rotate(const LaunchArgs& args, const uint4& words, const HeadWeight& weight,
                                        const Rotation<dim>& rotation, const Rows<dim, permuted>& rows, int row,
                                        int lane) {
   const int head_dim = args.plan.shape.head_dim, half = args.plan.shape.rotary_dim / 2;
-  const bool holds = lane < head_dim / 8;
-  uint4 words = {};
-  if (holds) words = __ldcg(reinterpret_cast<const uint4*>(x) + lane);
   const float v[8] = {low_bf16(words.x), high_bf16(words.x), low_bf16(words.y), high_bf16(words.y),
                       low_bf16(words.z), high_bf16(words.z), low_bf16(words.w), high_bf16(words.w)};
   float squares = 0;
@@ -101,13 +118,7 @@ __device__ inline void norm_and_rotate(const LaunchArgs& args, const uint16_t* x
   const float mean = __fdiv_rn(squares, static_cast<float>(head_dim));
   const float scale = __fdiv_rn(1.0F, __fsqrt_rn(__fadd_rn(mean, args.plan.shape.norm_eps)));
   if (lane < dim / 8) {
-    float w[8] = {};
-    if (holds) {
-      const float4 low = reinterpret_cast<const float4*>(weight)[2 * lane];
-      const float4 high = reinterpret_cast<const float4*>(weight)[2 * lane + 1];
-      w[0] = low.x, w[1] = low.y, w[2] = low.z, w[3] = low.w;
-      w[4] = high.x, w[5] = high.y, w[6] = high.z, w[7] = high.w;
-    }
+    const auto& w = weight.w;
     uint32_t pairs[4];
 #pragma unroll
     for (int i = 0; i < 4; ++i) {
@@ -166,15 +177,11 @@ template <int dim, bool fp8>
 __device__ inline void store_key_value(const LaunchArgs& args, int row, int kv_head, int block, int token,
                                        const Rotation<dim>& rotation, const Rows<dim, false>& scratch, int scratch_row,
                                        int lane) {
-  const int head_dim = args.plan.shape.head_dim;
-  const int64_t head = int64_t{kv_head} * head_dim;
+  const int64_t head = int64_t{kv_head} * args.plan.shape.head_dim;
   const int64_t to = cache_offset<dim, fp8>(args, block, kv_head, token);
-  uint4 value = {};
-  if (lane < head_dim / 8) {
-    value = __ldcg(reinterpret_cast<const uint4*>(args.value + row * args.value_stride + head) + lane);
-  }
-  norm_and_rotate<dim, false>(args, args.key + row * args.key_stride + head, args.k_norm, rotation, scratch,
-                              scratch_row, lane);
+  uint4 value = load_head(args, args.value + row * args.value_stride + head, lane);
+  norm_and_rotate<dim, false>(args, load_head(args, args.key + row * args.key_stride + head, lane),
+                              HeadWeight(args, args.k_norm, lane), rotation, scratch, scratch_row, lane);
   if (lane < dim / 8) {
     const uint4 key = *reinterpret_cast<const uint4*>(scratch.chunk(scratch_row, lane));
     store_chunk<dim, fp8>(args.kv.keys + to, lane, key, args.kv.k_scale);
