@@ -168,6 +168,7 @@ Status multiply(const MoePlan& plan, const MoeArgs& args, const MoeWorkspace& w,
 
 Status moe_route(const MoePlan& plan, const MoeArgs& args, const device::Queue& queue) {
   const plan::Desc& d = plan.desc;
+  if (d.tokens == 0) return {};
   if (args.logits_stride < d.experts) {
     return {StatusCode::invalid_argument, "rows of logits are " + std::to_string(args.logits_stride) +
                                               " floats apart, expected at least " + std::to_string(d.experts) + ": " +
