@@ -318,10 +318,16 @@ __device__ inline void write_rows(const LaunchArgs& args, const Rows<dim, false>
     const int64_t row = to.first_row + local / args.group;
     const int64_t head = to.kv_head * args.group + local % args.group;
     const uint16_t* gate = args.query_gate + row * args.query_gate_stride + (head * 2 + 1) * shape.head_dim;
-    const uint4 g = __ldcg(reinterpret_cast<const uint4*>(gate) + chunk);
-    const uint4 o = *reinterpret_cast<const uint4*>(rows.chunk(local, chunk));
-    reinterpret_cast<uint4*>(args.out + (row * shape.heads + head) * shape.head_dim)[chunk] =
-        uint4{gated(o.x, g.x), gated(o.y, g.y), gated(o.z, g.z), gated(o.w, g.w)};
+    uint4 g = __ldcg(reinterpret_cast<const uint4*>(gate) + chunk);
+    uint4 o = *reinterpret_cast<const uint4*>(rows.chunk(local, chunk));
+    // Two elements at a time, in a circle: a block comes here once, and would wait for the code of eight.
+#pragma unroll 1
+    for (int word = 0; word < 4; ++word) {
+      const uint32_t done = gated(o.x, g.x);
+      o = {o.y, o.z, o.w, done};
+      g = {g.y, g.z, g.w, g.x};
+    }
+    reinterpret_cast<uint4*>(args.out + (row * shape.heads + head) * shape.head_dim)[chunk] = o;
   }
   __syncthreads();  // the rows may be written again
 }

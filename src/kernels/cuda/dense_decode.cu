@@ -40,11 +40,11 @@ __device__ void multiply_slice(const uint32_t (&a)[4][4], const XSlice<cols>& x,
 /// One segment of one strip, from zero. A slice's four MMAs wait for each other; the next slice and its x are fetched
 /// meanwhile. A lone warp pays for every other instruction of this loop, and for every branch between them.
 template <WeightFormat format, int cols, typename X>
-__device__ void multiply(const DecodeArgs& args, const DecodeMatrix& m, int segment, WeightReader& weights, const X& x,
-                         int lane, Sums<cols>& sums) {
+__device__ void multiply(const DecodeMatrix& m, int segment, WeightReader& weights, const X& x, int lane,
+                         Sums<cols>& sums) {
   constexpr int kBytes = plan::weight_slice_bytes(format);
-  const int end = args.segment_slice(m.segments, segment + 1);
-  int slice = args.segment_slice(m.segments, segment);
+  int slice = segment * m.segment_slices;
+  const int end = slice + m.segment_slices;
 #pragma unroll
   for (int c = 0; c < cols; ++c) sums[c][0] = sums[c][1] = sums[c][2] = sums[c][3] = 0.0F;
   const std::byte* at = weights.first(end - slice, m.stage_slices);
@@ -179,12 +179,10 @@ __device__ void run_tasks(const DecodeArgs& args, Work& work, const Ring& ring, 
     const int segment = work.task.segment;
     Sums<cols> sums;
     switch (m.format) {
-      case WeightFormat::fp8_e4m3:
-        multiply<WeightFormat::fp8_e4m3, cols>(args, m, segment, weights, x, lane, sums);
-        break;
-      case WeightFormat::nvfp4: multiply<WeightFormat::nvfp4, cols>(args, m, segment, weights, x, lane, sums); break;
-      case WeightFormat::mxfp4: multiply<WeightFormat::mxfp4, cols>(args, m, segment, weights, x, lane, sums); break;
-      default: multiply<WeightFormat::bf16, cols>(args, m, segment, weights, x, lane, sums); break;
+      case WeightFormat::fp8_e4m3: multiply<WeightFormat::fp8_e4m3, cols>(m, segment, weights, x, lane, sums); break;
+      case WeightFormat::nvfp4: multiply<WeightFormat::nvfp4, cols>(m, segment, weights, x, lane, sums); break;
+      case WeightFormat::mxfp4: multiply<WeightFormat::mxfp4, cols>(m, segment, weights, x, lane, sums); break;
+      default: multiply<WeightFormat::bf16, cols>(m, segment, weights, x, lane, sums); break;
     }
     if (m.segments > 1 && !combine<cols>(m, work.task, exchange, warp, lane, sums)) continue;
     write_sums<cols>(m, work.task.strip, work.alpha, rows, lane, sums);

@@ -58,7 +58,9 @@ struct DecodeMatrix {
   Epilogue epilogue = Epilogue::bf16;
   int32_t rows = 0;
   int32_t strips = 0;
-  int32_t segments = 1;
+  int32_t segments = 1;  // a power of two, 1 << segment_bits
+  int32_t segment_bits = 0;
+  int32_t segment_slices = 0;  // of each, as they are of one length: plan::segment_begin
   int32_t slice_bytes = 0;
   int32_t stage_slices = 0;
   // Its turns. A turn is one warp of every block: turn t is warp t % working_warps, and that warp's t /
@@ -89,11 +91,6 @@ struct DecodeArgs {
   const int32_t* live_rows = nullptr;
   int32_t rows_max = 0;
   bool overlaps_previous = false;  // DenseArgs
-
-  /// First slice of a segment of `segments`: plan::segment_begin.
-  [[nodiscard]] constexpr int segment_slice(int segments, int segment) const {
-    return static_cast<int>(plan::slices(plan::segment_begin(depth, segments, segment)));
-  }
 };
 
 /// Shared memory of a block, all parts but the last multiples of 16 bytes:

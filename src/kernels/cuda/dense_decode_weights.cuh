@@ -21,10 +21,10 @@ __device__ inline bool find_task(const DecodeArgs& args, int& turn, Task& task) 
     for (int m = 0; m < args.count; ++m) {
       const DecodeMatrix& matrix = args.matrices[m];
       if (turn < matrix.first_turn || turn >= matrix.end_turn) continue;
-      const int own = turn - matrix.first_turn, row = own / matrix.segments;
+      const int own = turn - matrix.first_turn, row = own >> matrix.segment_bits;
       const int strip = row * static_cast<int>(gridDim.x) + static_cast<int>(blockIdx.x) - matrix.first_strip;
       if (strip < 0 || strip >= matrix.strips) continue;
-      task = {m, strip, own - row * matrix.segments};
+      task = {m, strip, own & (matrix.segments - 1)};
       return true;
     }
   }
@@ -104,10 +104,8 @@ class WeightSource {
     if (!find_task(args, turn_, task)) return;
     turn_ += args.working_warps;
     const DecodeMatrix& m = args.matrices[task.matrix];
-    const int first = args.segment_slice(m.segments, task.segment);
-    const int end = args.segment_slice(m.segments, task.segment + 1);
-    from_ = m.weights + (int64_t{task.strip} * args.slices + first) * m.slice_bytes;
-    left_ = (end - first) * m.slice_bytes;
+    from_ = m.weights + (int64_t{task.strip} * args.slices + task.segment * m.segment_slices) * m.slice_bytes;
+    left_ = m.segment_slices * m.slice_bytes;
     stage_bytes_ = m.stage_slices * m.slice_bytes;
   }
 

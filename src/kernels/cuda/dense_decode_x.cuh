@@ -2,6 +2,7 @@
 
 #include "kernels/cuda/dense_decode.h"
 #include "kernels/cuda/norm.cuh"
+#include "kernels/ptx/cp_async.cuh"
 #include "kernels/ptx/shared_memory.cuh"
 
 // The rows that the decode kernel multiplies with, as they are or normed.
@@ -78,18 +79,21 @@ class DistantX {
   const uint16_t* rows_[cols];
 };
 
-/// Rows of x to shared memory as they are. Elements beyond the depth are zeros.
+/// Rows of x to shared memory as they are, all of it asked for at once. Elements beyond the depth are zeros.
 __device__ inline void copy_rows(const DecodeArgs& args, std::byte* x, int rows) {
   const int chunks = args.depth / 8, padded = args.slices * (kSliceDepth / 8);
-  for (int i = static_cast<int>(threadIdx.x); i < rows * padded; i += kDecodeThreads) {
-    const int row = i / padded, chunk = i % padded;
-    uint4 v{};
-    if (chunk < chunks) {
-      const int64_t from = args.row_index != nullptr ? __ldcg(args.row_index + row) : row;
-      v = *reinterpret_cast<const uint4*>(args.x + from * args.x_stride + chunk * 8);
+  const uint32_t to = ptx::shared_address(x);
+#pragma unroll 1
+  for (int row = 0; row < rows; ++row) {
+    const int64_t from = args.row_index != nullptr ? __ldcg(args.row_index + row) : row;
+    const uint16_t* source = args.x + from * args.x_stride;
+    for (int chunk = static_cast<int>(threadIdx.x); chunk < padded; chunk += kDecodeThreads) {
+      ptx::cp_async_ca_16(to + resident_place(chunk, row, rows), source + min(chunk, chunks - 1) * 8,
+                          chunk < chunks ? 16 : 0);
     }
-    *reinterpret_cast<uint4*>(x + resident_place(chunk, row, rows)) = v;
   }
+  ptx::cp_async_commit_group();
+  ptx::cp_async_wait_group<0>();
 }
 
 /// The norm's weights of a thread's first chunks, asked for before the PDL wait: all of rows of 4,096 elements.
@@ -109,8 +113,9 @@ struct NormWeights {
 };
 
 /// The same of normed rows: every block norms all of them, and one keeps what is to be kept of a row. A thread has
-/// chunks threadIdx.x + n * kDecodeThreads of every row throughout, which are those that sum_parts gives it.
+/// chunks threadIdx.x + n * kDecodeThreads of every row throughout, which are those of its lane in the norm's tree.
 struct NormedRows {
+  static_assert(kDecodeThreads == kNormLanes);
   const DecodeArgs& args;
   std::byte* x;
   int rows;
@@ -120,37 +125,35 @@ struct NormedRows {
     return reinterpret_cast<uint4*>(x + resident_place(chunk, row, rows));
   }
   [[nodiscard]] __device__ uint16_t* kept(uint16_t* all, int row) const {
-    const bool mine = static_cast<int>(blockIdx.x) == row % static_cast<int>(gridDim.x);
+    const auto block = static_cast<int>(blockIdx.x), blocks = static_cast<int>(gridDim.x);
+    const bool mine = block == (blocks >= kFusedNormRowsMax ? row : row % blocks);
     return mine && all != nullptr ? all + int64_t{row} * args.depth : nullptr;
   }
 
-  /// residual + delta of one chunk of every row, loads first.
-  __device__ void add(int chunk) const {
-    constexpr int kAtOnce = 4;
+  /// residual + delta of one chunk of every row, and sums[row] + its squares. All loads are under way together.
+  __device__ void add(int chunk, float (&sums)[kFusedNormRowsMax]) const {
     const NormInput& norm = args.norm;
-    for (int first = 0; first < rows; first += kAtOnce) {
-      uint4 v[kAtOnce], d[kAtOnce];
+    uint4 v[kFusedNormRowsMax], d[kFusedNormRowsMax];
 #pragma unroll
-      for (int i = 0; i < kAtOnce; ++i) {
-        if (first + i >= rows) continue;
-        const int64_t at = int64_t{first + i} * args.depth + chunk * kNormChunk;
-        v[i] = *reinterpret_cast<const uint4*>(norm.residual + at);
-        if (norm.delta != nullptr) d[i] = *reinterpret_cast<const uint4*>(norm.delta + at);
-      }
+    for (int row = 0; row < kFusedNormRowsMax; ++row) {
+      if (row >= rows) break;
+      const int64_t at = int64_t{row} * args.depth + chunk * kNormChunk;
+      v[row] = *reinterpret_cast<const uint4*>(norm.residual + at);
+      if (norm.delta != nullptr) d[row] = *reinterpret_cast<const uint4*>(norm.delta + at);
+    }
 #pragma unroll
-      for (int i = 0; i < kAtOnce; ++i) {
-        const int row = first + i;
-        if (row >= rows) continue;
-        if (norm.delta != nullptr) v[i] = add_bf16(v[i], d[i]);
-        *place(chunk, row) = v[i];
-        uint16_t* keep = kept(norm.residual_out, row);
-        if (keep != nullptr) *reinterpret_cast<uint4*>(keep + chunk * kNormChunk) = v[i];
-      }
+    for (int row = 0; row < kFusedNormRowsMax; ++row) {
+      if (row >= rows) break;
+      if (norm.delta != nullptr) v[row] = add_bf16(v[row], d[row]);
+      *place(chunk, row) = v[row];
+      sums[row] = add_squares(v[row], sums[row]);
+      uint16_t* keep = kept(norm.residual_out, row);
+      if (keep != nullptr) *reinterpret_cast<uint4*>(keep + chunk * kNormChunk) = v[row];
     }
   }
 
   __device__ void scale(int chunk, const float* inverses, const float4& low, const float4& high) const {
-#pragma unroll 2
+#pragma unroll 4
     for (int row = 0; row < rows; ++row) {
       const uint4 v = normed(*place(chunk, row), inverses[row], low, high);
       *place(chunk, row) = v;
@@ -167,11 +170,14 @@ __device__ inline void norm_rows(const DecodeArgs& args, const NormWeights& weig
   const int chunks = normed_rows.chunks, padded = args.slices * (kSliceDepth / 8);
   const auto thread = static_cast<int>(threadIdx.x);
   float* inverses = parts + kFusedNormRowsMax * kNormParts;
-  for (int chunk = thread; chunk < chunks; chunk += kDecodeThreads) normed_rows.add(chunk);
-#pragma unroll 4
-  for (int row = 0; row < rows; ++row) {
-    sum_parts(chunks, warp, kDecodeThreads / 32, lane, parts + row * kNormParts,
-              [&](int i, float sum) { return add_squares(*normed_rows.place(i, row), sum); });
+  float sums[kFusedNormRowsMax] = {};
+#pragma unroll 1
+  for (int chunk = thread; chunk < chunks; chunk += kDecodeThreads) normed_rows.add(chunk, sums);
+#pragma unroll
+  for (int row = 0; row < kFusedNormRowsMax; ++row) {
+    if (row >= rows) break;
+    sums[row] = add_lanes(sums[row]);
+    if (lane == 0) parts[row * kNormParts + warp] = sums[row];
     if (chunks + thread < padded) *normed_rows.place(chunks + thread, row) = {};
   }
   __syncthreads();

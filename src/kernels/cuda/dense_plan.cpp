@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <bit>
 
 #include "kernels/atom.h"
 #include "kernels/cuda/dense_decode.h"
@@ -14,7 +15,7 @@ int segments_of(const DenseMatrix& m, int32_t depth) {
 }
 
 DecodeMatrix decode_matrix(const DenseMatrix& m, int32_t depth) {
-  const int slice_bytes = plan::weight_slice_bytes(m.format);
+  const int slice_bytes = plan::weight_slice_bytes(m.format), segments = segments_of(m, depth);
   return {.weights = m.weights,
           .row_alpha = m.row_alpha,
           .out = m.out,
@@ -23,7 +24,9 @@ DecodeMatrix decode_matrix(const DenseMatrix& m, int32_t depth) {
           .epilogue = m.epilogue,
           .rows = m.rows,
           .strips = strips_of(m),
-          .segments = segments_of(m, depth),
+          .segments = segments,
+          .segment_bits = std::countr_zero(static_cast<unsigned>(segments)),
+          .segment_slices = static_cast<int32_t>(plan::slices(plan::segment_begin(depth, segments, 1))),
           .slice_bytes = slice_bytes,
           .stage_slices = decode_stage_slices(m.format)};
 }
