@@ -131,15 +131,19 @@ struct DecodeBlock {
   // Of a split.
   int start = 0;    // its first position
   int visible = 0;  // of its positions, to the last row of the group
+  int all_see = 0;  // of its positions: those that every row sees
   int old = 0;      // of its positions: those stored in earlier steps
   int blocks = 0;   // lane L: entry L % kSplitBlocks of the split's block table
   int key_stages = 0, stages = 0, issued = 0;
-  int filled = 0, read = 0;  // stages of the ring: which is filled next, and read next
+  uint32_t filled = 0, read = 0;  // addresses in the ring: of the stage that is filled next, and read next
 
-  __device__ uint32_t ring(int stage) const {
-    return smem_address + D::kRing + (warp * D::kStages + stage) * D::kStageBytes;
+  [[nodiscard]] __device__ uint32_t ring() const {
+    return smem_address + D::kRing + warp * (D::kStages * D::kStageBytes);
   }
-  static __device__ void advance(int& stage) { stage = stage == D::kStages - 1 ? 0 : stage + 1; }
+  __device__ void advance(uint32_t& stage) const {
+    stage += D::kStageBytes;
+    if (stage == ring() + D::kStages * D::kStageBytes) stage = ring();
+  }
   __device__ float* exchange(int which, int of_warp) const {
     return reinterpret_cast<float*>(smem + D::kExchange) + (which * D::kWarps + of_warp) * 32;
   }
@@ -154,6 +158,7 @@ struct DecodeBlock {
   __device__ void begin_split(const DecodeUnit& u, int split) {
     start = split * kDecodeSplitTokens;
     visible = min(u.last_position() + 1 - start, kDecodeSplitTokens);
+    all_see = min(max(u.first_position() + 1 - start, 0), kDecodeSplitTokens);
     old = min(max(u.sequence.first_position - start, 0), kDecodeSplitTokens);
     const int entry = min(start / kBlockTokens + lane % D::kSplitBlocks, u.last_position() / kBlockTokens);
     blocks = __ldcg(args.tables.block_tables + u.sequence.slot * args.tables.block_table_stride + entry);
@@ -161,7 +166,8 @@ struct DecodeBlock {
     key_stages = (mine + D::kStageTokens - 1) / D::kStageTokens * D::kKeyParts;
     const int value_stages = warp < D::kValueWarps ? (visible + D::kStageTokens - 1) / D::kStageTokens : 0;
     stages = key_stages + value_stages;
-    issued = filled = read = 0;
+    issued = 0;
+    filled = read = ring();
   }
 
   /// Leading stages that hold old positions alone.
@@ -199,9 +205,9 @@ struct DecodeBlock {
       const uint32_t at = u.kv_head * head_bytes + token % kBlockTokens * D::kRowBytes;
       const uint64_t from = uint64_t{block} * (args.plan.shape.kv_heads * head_bytes) + at;
       if (keys) {
-        copy_rows<D::kKeyBytes>(ring(filled), args.kv.keys + from + issued % D::kKeyParts * D::kKeyBytes);
+        copy_rows<D::kKeyBytes>(filled, args.kv.keys + from + issued % D::kKeyParts * D::kKeyBytes);
       } else {
-        copy_rows<D::kValueBytes>(ring(filled), args.kv.values + from + warp * D::kValueBytes);
+        copy_rows<D::kValueBytes>(filled, args.kv.values + from + warp * D::kValueBytes);
       }
     }
     ptx::cp_async_commit_group();
@@ -217,7 +223,7 @@ struct DecodeBlock {
   __device__ uint32_t next_stage(const DecodeUnit& u) {
     ptx::cp_async_wait_group<D::kStages - 2>();
     __syncwarp();
-    const uint32_t stage = ring(read);
+    const uint32_t stage = read;
     advance(read);
     issue(u);
     return stage;
@@ -463,7 +469,6 @@ struct DecodeBlock {
   __device__ void clean(const DecodeUnit& u, uint32_t stage, int token, typename D::Softmax& state) const {
     constexpr int kChunks = D::kValueBytes / 16, kChunkCodes = 16 / static_cast<int>(sizeof(Code));
     std::byte* bytes = smem + (stage - smem_address);
-    const int all_see = seen(u, 0);
     if (token + D::kStageTokens <= all_see) return;
     bool found = false;
 #pragma unroll 1
