@@ -9,6 +9,7 @@ export const newAnswer = (conversation, parent, model) => ({
   content: "", reasoning: "", calls: [], pieces: 0, thought_ms: 0, ttft_ms: 0, stream_ms: 0, run: newId(),
 });
 
+/// Begins another request for an answer, new or not.
 export function newRun(answer) {
   const { pieces, stream_ms, thought_ms, usage } = answer;
   delete answer.finish;
@@ -65,6 +66,9 @@ function allUsage(usage, before) {
     completion_tokens: earlier + usage.completion_tokens };
 }
 
+/// Whether the answer has nothing yet that a reader or the model could miss.
+export const isEmpty = ({ content, reasoning, calls }) => content === "" && reasoning === "" && calls.length === 0;
+
 /// Whether the answer broke off where a request can go on with it.
 export const canContinue = ({ content, reasoning, calls, finish }) =>
-  (content !== "" || reasoning !== "") && calls.length === 0 && finish !== "stop" && finish !== "tool_calls";
+  (content !== "" || reasoning !== "") && calls.length === 0 && finish !== "stop";

@@ -1,7 +1,7 @@
 // The page: the conversation that is shown, and the answers that stream in this tab, one a conversation at most. What
 // another tab does to the same conversation arrives through the store.
 
-import { follow, newAnswer, newRun } from "./answer.js";
+import { follow, isEmpty, newAnswer, newRun } from "./answer.js";
 import { clearDraft, countSoon, draft, setUpComposer, showContext } from "./composer.js";
 import { $ } from "./dom.js";
 import { askForKey, contextLength, modelName, setUpEngine } from "./engine.js";
@@ -31,7 +31,7 @@ const on = {
   edit: (message, content) => (message.role === "user"
     ? say({ content, files: message.files ?? [] }, message.parent)
     : editAnswer(message, content)),
-  regenerate: (message) => ask(message.parent),
+  regenerate: (message) => ask(message.parent, isEmpty(message) ? message : null),
   goOn: (message) => ask(message.parent, message),
   key: askForKey,
   step(message, by) {
@@ -199,18 +199,19 @@ function editAnswer(message, content) {
   count();
 }
 
-/// Asks for an answer to `parent`, or goes on with one.
-async function ask(parent, continued = null) {
+/// Asks for an answer to `parent`: a new one, or `begun`, which goes on if it has said anything.
+async function ask(parent, begun = null) {
   if (running()) return;
   const home = conversation;
+  const continued = begun && !isEmpty(begun) ? begun : null;
   const path = pathTo(messages, continued?.id ?? parent);
   const body = { model: modelName(), messages: requestMessages(settings.system, path, continued), stream: true,
     stream_options: { include_usage: true }, ...requestFields() };
   if (continued) Object.assign(body, { continue_final_message: true, add_generation_prompt: false });
-  const answer = continued ?? newAnswer(home.id, parent, body.model);
+  const answer = begun ?? newAnswer(home.id, parent, body.model);
   const run = newRun(answer);
   runs.set(home.id, run);
-  if (continued) takeOver(answer);
+  if (begun) takeOver(answer);
   else add(answer);
   render();
   scrollDown();
@@ -218,8 +219,6 @@ async function ask(parent, continued = null) {
   $("spoken").textContent = "Answering";
   await streamed(run, body);
   runs.delete(home.id);
-  await save(answer);
-  refreshList();
   if (conversation?.id === home.id) {
     const atBottom = isAtBottom();
     render();
@@ -228,6 +227,8 @@ async function ask(parent, continued = null) {
     $("spoken").textContent = answer.error ? "" : `Answer: ${answer.content || "none"}`;
   }
   if (answer.error?.status === 401) askForKey(answer.error.text);
+  await save(answer);
+  refreshList();
 }
 
 /// From now on this tab writes the answer, if it has what was written last.
@@ -291,6 +292,7 @@ $("help-close").addEventListener("click", () => $("help").close());
 $("scroll").addEventListener("scroll", () => ($("bottom").hidden = isAtBottom()), { passive: true });
 $("bottom").addEventListener("click", scrollDown);
 addEventListener("hashchange", openAddress);
+addEventListener("pagehide", () => runs.forEach(({ answer }) => save(answer)));
 addEventListener("unhandledrejection", (event) => {
   if (!(event.reason instanceof DOMException)) return; // a fault of the page, for the console
   event.preventDefault();

@@ -97,7 +97,7 @@ export function setUpEngine(onModel) {
     event.preventDefault();
     keyRefused = false;
     setKey($("key").value.trim());
-    $("key").value = "";
+    $("key-form").reset();
     $("key-dialog").close();
     haveModels = await showModels();
   });

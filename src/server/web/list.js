@@ -8,6 +8,7 @@ import { exported, imported } from "./thread.js";
 const SEARCH_AFTER_MS = 150;
 const DAY_MS = 86_400_000;
 const UNDO_MS = 30_000; // how long a deleted conversation can come back
+let shownKey = ""; // what the list was made of: it is left alone while that is the same, since somebody may be about to click
 let renaming = null; // id of the one whose title is being typed
 let current = () => null;
 
@@ -23,6 +24,9 @@ export async function showList(isRunning) {
   const [all, found] = await Promise.all([store.conversations(), wanted ? store.search(wanted) : null]);
   if (wanted !== $("search").value.trim() || renaming) return null; // or a title that is being typed would be lost
   const shown = found ? all.filter(({ id, title }) => found.has(id) || title.toLowerCase().includes(wanted.toLowerCase())) : all;
+  const key = JSON.stringify([shown.map(({ id, title, updated }) => [id, title, groupOf(updated), found?.get(id), isRunning(id)]), current()]);
+  if (key === shownKey) return all;
+  shownKey = key;
   const nodes = [];
   let group = "";
   for (const conversation of shown) {
@@ -54,6 +58,7 @@ function entry({ id, title }, snippet, running) {
 
 function rename(node, id, title) {
   renaming = id;
+  shownKey = "";
   const field = el("input", { value: title, ariaLabel: "Title", maxLength: 200 });
   const end = async (keep) => {
     if (renaming !== id) return;

@@ -3,7 +3,7 @@
 // answer streams. update changes only what is different, so that it can run for
 // every piece that streams in. `on` has what the buttons do; they get the message as it then is.
 
-import { canContinue } from "./answer.js";
+import { canContinue, isEmpty } from "./answer.js";
 import { bytes } from "./composer.js";
 import { actionButton, copyButton, el, iconButton } from "./dom.js";
 import { renderMarkdown } from "./markdown.js";
@@ -108,7 +108,7 @@ function answerView(message, on) {
     shownError = newError;
     setText(facts, run ? liveFacts(run) : finalFacts(message));
     branch.update(where);
-    actions.hidden = Boolean(run);
+    actions.hidden = Boolean(run) || Boolean(message.error && isEmpty(message));
     more.hidden = !last || !canContinue(message);
   }
   return { node, update };

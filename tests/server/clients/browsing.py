@@ -51,8 +51,8 @@ def page(browser, server, request):
                and "Failed to load resource" not in message.text else None)
     context.on("request", lambda sent: faults.append(sent.url) if not sent.url.startswith(ours) else None)
     yield tab(context, server)
-    assert faults == []
     context.close()
+    assert faults == []
 
 
 def tab(context, server):

@@ -85,6 +85,18 @@ def test_stop(page, server):
         send(page, "Go on for long")
         expect(page.locator(".facts").last).to_have_text(re.compile("tok/s"))
         expect(page.locator("#send")).to_have_text("Stop")
+        # Who scrolls up to read stays there while more comes.
+        assert page.evaluate("""async () => {
+          const scroll = document.getElementById("scroll");
+          const until = async (holds) => { while (!holds()) await new Promise((done) => setTimeout(done, 20)); };
+          await until(() => scroll.scrollHeight > innerHeight + 200);
+          scroll.scrollTop = 0;
+          const before = scroll.scrollHeight;
+          await until(() => scroll.scrollHeight > before + 100);
+          return scroll.scrollTop;
+        }""") == 0
+        page.click("#bottom")
+        expect(page.locator("#bottom")).to_be_hidden()
         stop()
         done(page)
         expect(page.locator(".facts").last).to_have_text(re.compile("about .* stopped$"))
@@ -178,6 +190,7 @@ def test_errors_are_shown_as_the_server_says_them(page, pictures):
     page.get_by_role("button", name="Try again").click()
     done(page)
     expect(page.locator(".error")).to_be_hidden()
+    expect(page.locator(".answer .branches")).to_be_hidden()  # an error alone is not worth a branch
 
 
 def test_tool_calls(page, pictures):
@@ -247,6 +260,14 @@ def test_markdown(page, pictures, request):
     assert page.title() == "Show me · Tessera"
     page.locator("#scroll").evaluate("(node) => (node.scrollTop = 0)")
     page.screenshot(path=pictures / f"markdown-{request.node.callspec.id}.png")
+
+
+def test_model_names_are_short(page):
+    models = {"data": [{"id": "org/alpha", "max_model_len": 10}, {"id": "/models/beta/", "max_model_len": 10}]}
+    page.route("**/v1/models", lambda route: route.fulfill(json=models))
+    page.reload()
+    expect(page.locator("#model option")).to_have_text(["alpha", "beta"])
+    expect(page.locator("#model")).to_have_value("org/alpha")
 
 
 def test_theme(page):
