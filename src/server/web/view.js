@@ -10,6 +10,7 @@ import { renderMarkdown } from "./markdown.js";
 
 const seconds = (ms) => `${(ms / 1000).toFixed(ms < 10000 ? 1 : 0)} s`;
 const count = (number) => number.toLocaleString("en");
+const tokensOf = (number) => `${count(number)} ${number === 1 ? "token" : "tokens"}`;
 const setText = (node, text) => node.textContent === text || (node.textContent = text);
 
 export const messageView = (message, on) => (message.role === "user" ? userView(message, on) : answerView(message, on));
@@ -126,7 +127,7 @@ function liveFacts({ answer: { pieces }, before, asked, first, last }) {
   const own = pieces - before.pieces;
   if (own === 0) return `waiting for the first token, ${seconds(performance.now() - asked)}`;
   const rate = own > 1 ? `, ${((own - 1) / ((last - first) / 1000)).toFixed(1)} tok/s` : "";
-  return `${count(pieces)} tokens${rate}`;
+  return `${tokensOf(pieces)}${rate}`;
 }
 
 const FINISHES = { length: "cut at the token limit", stopped: "stopped", tool_calls: "calls tools", edited: "edited" };
@@ -137,7 +138,7 @@ function finalFacts({ usage, pieces, ttft_ms, stream_ms, finish, error }) {
   const tokens = usage?.completion_tokens ?? pieces;
   const cached = usage?.prompt_tokens_details?.cached_tokens;
   return [
-    `${usage ? "" : "about "}${count(tokens)} tokens`,
+    `${usage ? "" : "about "}${tokensOf(tokens)}`,
     tokens > 1 && stream_ms > 0 && `${((tokens - 1) / (stream_ms / 1000)).toFixed(1)} tok/s`,
     `first after ${ttft_ms < 1000 ? `${Math.round(ttft_ms)} ms` : seconds(ttft_ms)}`,
     usage && `prompt ${count(usage.prompt_tokens)}${cached ? `, ${count(cached)} cached` : ""}`,

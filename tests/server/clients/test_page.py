@@ -330,8 +330,11 @@ def test_phone(page, pictures):
     expect(titles(page)).to_be_in_viewport()
     page.screenshot(path=pictures / "phone-list.png")
     assert small_targets(page) == []
+    page.locator("#list").get_by_role("button", name="Delete").tap()
+    page.get_by_role("button", name="Undo").tap()  # it lies above the list
     page.locator("#list a").tap()
     expect(page.locator("#sidebar")).to_be_hidden()
+    expect(bubbles(page)).to_have_count(1)
 
 
 def test_nothing_moves_while_an_answer_streams(page):
