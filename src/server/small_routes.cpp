@@ -15,6 +15,7 @@ std::string content_type(std::string_view path) {
   if (path.ends_with(".css")) return "text/css; charset=utf-8";
   if (path.ends_with(".svg")) return "image/svg+xml";
   if (path.ends_with(".woff2")) return "font/woff2";
+  if (path.ends_with(".txt")) return "text/plain; charset=utf-8";
   return "text/html; charset=utf-8";
 }
 

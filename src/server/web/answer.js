@@ -1,5 +1,5 @@
-// One answer while it streams. A run is { answer, abort, asked, first, last, before }: the clocks of a request, which mean
-// nothing after a reload, and what the answer had before it was continued.
+// One answer while it streams. A run is { answer, abort, asked, first, last, before }: the clocks of a request, which
+// mean nothing after a reload, and what the answer had before it was continued.
 
 import { streamChat } from "./api.js";
 import { newId } from "./store.js";
@@ -14,7 +14,8 @@ export function newRun(answer) {
   const { pieces, stream_ms, thought_ms, usage } = answer;
   delete answer.finish;
   delete answer.error;
-  return { answer, abort: new AbortController(), asked: performance.now(), before: { pieces, stream_ms, thought_ms, usage } };
+  const before = { pieces, stream_ms, thought_ms, usage };
+  return { answer, abort: new AbortController(), asked: performance.now(), before };
 }
 
 /// Streams into run.answer; `onPiece` is called for each piece. Never throws: what goes wrong is the answer's.

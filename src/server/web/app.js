@@ -173,7 +173,8 @@ function say({ content, files }, parent) {
   const now = Date.now();
   const message = { id: store.newId(), parent, role: "user", created: now, content, files };
   if (!conversation) {
-    conversation = { id: store.newId(), title: titleOf(message), created: now, updated: now, leaf: message.id, deleted: 0 };
+    const title = titleOf(message);
+    conversation = { id: store.newId(), title, created: now, updated: now, leaf: message.id, deleted: 0 };
     isKept = false;
     history.pushState(null, "", `#${conversation.id}`);
     navigator.storage?.persist?.();
@@ -194,7 +195,8 @@ function add(message) {
 function editAnswer(message, content) {
   if (running()) return;
   const { conversation: home, parent, model, reasoning, calls } = message;
-  add({ ...newAnswer(home, parent, model), content, reasoning, calls, finish: calls.length > 0 ? "tool_calls" : "edited" });
+  const finish = calls.length > 0 ? "tool_calls" : "edited";
+  add({ ...newAnswer(home, parent, model), content, reasoning, calls, finish });
   render();
   count();
 }
@@ -286,7 +288,9 @@ for (const name of ["sidebar", "settings"]) {
   $(`${name}-close`).addEventListener("click", () => showDrawer(name, false));
 }
 for (const id of ["new", "list-new"]) $(id).addEventListener("click", begin);
-$("list").addEventListener("click", ({ target }) => target.closest("a") && NARROW.matches && showDrawer("sidebar", false));
+$("list").addEventListener("click", ({ target }) => {
+  if (target.closest("a") && NARROW.matches) showDrawer("sidebar", false);
+});
 $("help-open").addEventListener("click", () => $("help").showModal());
 $("help-close").addEventListener("click", () => $("help").close());
 $("scroll").addEventListener("scroll", () => ($("bottom").hidden = isAtBottom()), { passive: true });

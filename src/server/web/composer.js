@@ -104,8 +104,8 @@ export function countSoon(body) {
     counting = new AbortController();
     const asked = body();
     try {
-      const { count, max_model_len: most } = asked ? await countTokens(asked, counting.signal) : { count: 0, max_model_len: 0 };
-      counted = { count, most };
+      const answer = asked && (await countTokens(asked, counting.signal));
+      counted = { count: answer?.count ?? 0, most: answer?.max_model_len ?? 0 };
     } catch (error) {
       if (error.name === "AbortError") return;
       counted = { count: 0, most: 0 }; // no key yet, or no server: the next request says so

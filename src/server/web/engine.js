@@ -23,8 +23,9 @@ function shortNames(ids) {
 
 /// `refusal` is the server's own word on a key that it did not take.
 export function askForKey(refusal = "") {
-  $("key-title").textContent = hasKey() && refusal ? "The server refused this API key" : "This server asks for an API key";
-  $("key-problem").textContent = hasKey() ? refusal : "";
+  const refused = hasKey() && refusal !== "";
+  $("key-title").textContent = refused ? "The server refused this API key" : "This server asks for an API key";
+  $("key-problem").textContent = refused ? refusal : "";
   if (!$("key-dialog").open) $("key-dialog").showModal();
   $("key").focus();
 }

@@ -8,9 +8,11 @@ import { exported, imported } from "./thread.js";
 const SEARCH_AFTER_MS = 150;
 const DAY_MS = 86_400_000;
 const UNDO_MS = 30_000; // how long a deleted conversation can come back
-let shownKey = ""; // what the list was made of: it is left alone while that is the same, since somebody may be about to click
+let shownKey = ""; // what the list is made of: left alone while it is the same, since somebody may be clicking
 let renaming = null; // id of the one whose title is being typed
 let current = () => null;
+
+const conversationsOf = (count) => `${count} ${count === 1 ? "conversation" : "conversations"}`;
 
 const groupOf = (time) => {
   const days = (new Date().setHours(0, 0, 0, 0) - time) / DAY_MS;
@@ -23,8 +25,10 @@ export async function showList(isRunning) {
   const wanted = $("search").value.trim();
   const [all, found] = await Promise.all([store.conversations(), wanted ? store.search(wanted) : null]);
   if (wanted !== $("search").value.trim() || renaming) return null; // or a title that is being typed would be lost
-  const shown = found ? all.filter(({ id, title }) => found.has(id) || title.toLowerCase().includes(wanted.toLowerCase())) : all;
-  const key = JSON.stringify([shown.map(({ id, title, updated }) => [id, title, groupOf(updated), found?.get(id), isRunning(id)]), current()]);
+  const isFound = ({ id, title }) => found.has(id) || title.toLowerCase().includes(wanted.toLowerCase());
+  const shown = found ? all.filter(isFound) : all;
+  const key = JSON.stringify([current(),
+    ...shown.map(({ id, title, updated }) => [id, title, groupOf(updated), found?.get(id), isRunning(id)])]);
   if (key === shownKey) return all;
   shownKey = key;
   const nodes = [];
@@ -106,7 +110,8 @@ async function importFile(file) {
     const given = imported(await file.text());
     const added = await store.merge(given);
     const known = given.length - added;
-    notice(`${added} ${added === 1 ? "conversation" : "conversations"} imported${known ? `, ${known} ${known === 1 ? "was" : "were"} here already` : ""}.`);
+    const also = known === 0 ? "" : `, ${known} ${known === 1 ? "was" : "were"} here already`;
+    notice(`${conversationsOf(added)} imported${also}.`);
   } catch (error) {
     notice(`${file.name} was not imported: ${error.message}.`);
   }
@@ -129,7 +134,7 @@ export function setUpList(shown, isRunning) {
   });
   $("delete-all").addEventListener("click", async () => {
     const ids = await store.removeAll();
-    offerUndo(`${ids.length} ${ids.length === 1 ? "conversation" : "conversations"} deleted.`, ids);
+    offerUndo(`${conversationsOf(ids.length)} deleted.`, ids);
   });
   store.purge(Date.now() - UNDO_MS);
 }

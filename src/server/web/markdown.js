@@ -1,5 +1,5 @@
-// Markdown to elements: marked reads it, DOMPurify lets through what text needs, Prism colours code, KaTeX sets formulas
-// (docs/dependencies.md). They are scripts of their own and leave their names in the window.
+// Markdown to elements: marked reads it, DOMPurify lets through what text needs, Prism colours code, KaTeX sets
+// formulas (docs/dependencies.md). They are scripts of their own and leave their names in the window.
 //
 // An answer is rendered again with every piece that streams in. Blocks whose source did not change keep their elements:
 // the work is that of the last block, and a selection in the text above survives.
@@ -7,12 +7,14 @@
 import { copyButton, el } from "./dom.js";
 
 const { DOMPurify, Prism, katex, marked } = window;
-window.shadowNode ??= {}; // Debian 12's DOMPurify (2.4.1, deb12u1) reads a global of this name by mistake, in every call
+window.shadowNode ??= {}; // in every call Debian 12's DOMPurify (2.4.1, deb12u1) reads a global of this name by mistake
 const COLOURED_MAX = 50_000; // characters of a block of code; a longer one stays plain
 const TAGS = ["a", "abbr", "b", "blockquote", "br", "code", "del", "details", "dd", "div", "dl", "dt", "em", "h1", "h2",
   "h3", "h4", "h5", "h6", "hr", "i", "input", "ins", "kbd", "li", "mark", "ol", "p", "pre", "q", "s", "samp", "small",
-  "span", "strong", "sub", "summary", "sup", "table", "tbody", "td", "tfoot", "th", "thead", "tr", "u", "ul", "var", "wbr"];
-const PLAIN = ["align", "checked", "colspan", "data-language", "data-math", "disabled", "open", "rowspan", "start", "type"];
+  "span", "strong", "sub", "summary", "sup", "table", "tbody", "td", "tfoot", "th", "thead", "tr", "u", "ul", "var",
+  "wbr"];
+const PLAIN = ["align", "checked", "colspan", "data-language", "data-math", "disabled", "open", "rowspan", "start",
+  "type"];
 // No style, class, id or name: what a model writes looks like text and is found by nothing.
 const POLICY = { ALLOWED_TAGS: TAGS, ALLOWED_ATTR: [...PLAIN, "href", "title"], ADD_URI_SAFE_ATTR: PLAIN,
   ALLOW_DATA_ATTR: false, ALLOW_ARIA_ATTR: false, ALLOWED_URI_REGEXP: /^(?:https?|mailto):/i,
@@ -29,19 +31,20 @@ function math(name, level, rule, display) {
       return at < 0 ? undefined : at;
     },
     tokenizer(source) {
-      const match = rule.exec(source);
-      return match ? { type: name, raw: match[0], text: match.slice(1).find((group) => group !== undefined) } : undefined;
+      const [raw, ...groups] = rule.exec(source) ?? [];
+      return raw && { type: name, raw, text: groups.find((group) => group !== undefined) };
     },
     renderer: ({ text }) => `<${level === "block" ? "div" : "span"} data-math="${display}">${escaped(text)}</${
       level === "block" ? "div" : "span"}>`,
   };
 }
 
-/// A tag that is none of text's is something the model wrote about, like vector<int>, and stays text. Style and handlers
-/// would go anyway; as other names the browser's policy has nothing to report when DOMPurify looks at them.
-const readHtml = (html) => html.replace(/<(\/?)([a-z][\w-]*)([^<>]*)/gi, (tag, slash, name, rest) =>
-  (TAGS.includes(name.toLowerCase()) ? `<${slash}${name}${rest.replace(/(^|[\s"'/])(style|on\w+)(?=\s*=)/gi, "$1data-$2")}`
-    : `&lt;${slash}${name}${rest}`));
+/// A tag that is none of text's is something the model wrote about, like vector<int>, and stays text. Style and
+/// handlers would go anyway; as other names the browser's policy has nothing to report when DOMPurify looks at them.
+const readHtml = (html) => html.replace(/<(\/?)([a-z][\w-]*)([^<>]*)/gi, (tag, slash, name, rest) => {
+  if (!TAGS.includes(name.toLowerCase())) return `&lt;${slash}${name}${rest}`;
+  return `<${slash}${name}${rest.replace(/(^|[\s"'/])(style|on\w+)(?=\s*=)/gi, "$1data-$2")}`;
+});
 
 marked.use({
   gfm: true, breaks: true, mangle: false, headerIds: false,
@@ -52,8 +55,10 @@ marked.use({
   ],
   renderer: {
     heading: (text, level) => `<h${Math.min(6, level + 2)}>${text}</h${Math.min(6, level + 2)}>`,
-    code: (code, language) =>
-      `<pre data-language="${escaped((language ?? "").split(/\s/)[0].slice(0, 30))}"><code>${escaped(code)}</code></pre>`,
+    code(code, info) {
+      const language = (info ?? "").split(/\s/)[0].slice(0, 30);
+      return `<pre data-language="${escaped(language)}"><code>${escaped(code)}</code></pre>`;
+    },
     // Nothing is fetched from elsewhere: a picture is a link to it.
     image: (address, title, text) => `<a href="${escaped(address ?? "")}">${text || escaped(address ?? "")}</a>`,
     html: readHtml,
@@ -101,7 +106,9 @@ function build(token) {
     table.replaceWith(wide);
     wide.append(table);
   }
-  for (const link of content.querySelectorAll("a[href]")) Object.assign(link, { target: "_blank", rel: "noopener noreferrer" });
+  for (const link of content.querySelectorAll("a[href]")) {
+    Object.assign(link, { target: "_blank", rel: "noopener noreferrer" });
+  }
   for (const box of content.querySelectorAll("input")) {
     if (box.type === "checkbox") Object.assign(box, { disabled: true, ariaLabel: box.checked ? "done" : "to do" });
     else box.remove();
@@ -113,8 +120,9 @@ function build(token) {
 function setFormula(node) {
   const source = node.textContent;
   const displayMode = node.dataset.math === "display";
+  const limits = { trust: false, maxSize: 40, maxExpand: 500 };
   try {
-    katex.render(source, node, { displayMode, throwOnError: true, strict: "ignore", trust: false, maxSize: 40, maxExpand: 500 });
+    katex.render(source, node, { displayMode, throwOnError: true, strict: "ignore", ...limits });
   } catch (error) {
     node.replaceChildren(el("code", { textContent: source, title: error.message }));
   }
@@ -135,7 +143,10 @@ function coloured(code, language) {
   Prism.hooks.run("before-tokenize", work);
   work.tokens = Prism.tokenize(work.code, work.grammar);
   Prism.hooks.run("after-tokenize", work);
-  const node = (token) => (typeof token === "string" ? token
-    : el("span", { className: ["token", token.type, token.alias ?? []].flat().join(" ") }, ...[token.content].flat().map(node)));
+  const node = (token) => {
+    if (typeof token === "string") return token;
+    const className = ["token", token.type, token.alias ?? []].flat().join(" ");
+    return el("span", { className }, ...[token.content].flat().map(node));
+  };
   return work.tokens.map(node);
 }

@@ -25,7 +25,8 @@ const PRESETS = {
   "balanced": ["Balanced", { temperature: "0.7", top_p: "0.95", top_k: "20" }],
   "creative": ["Creative", { temperature: "1.1", top_p: "0.98", min_p: "0.02" }],
 };
-const PRESET_FIELDS = ["temperature", "top_p", "top_k", "min_p", "presence_penalty", "frequency_penalty", "repetition_penalty"];
+const PRESET_FIELDS = ["temperature", "top_p", "top_k", "min_p", "presence_penalty", "frequency_penalty",
+  "repetition_penalty"];
 const THINKING = {
   "": {},
   on: { chat_template_kwargs: { enable_thinking: true } },
@@ -93,7 +94,8 @@ export function requestFields() {
   const fields = promptFields();
   for (const [name] of NUMBERS) if (settings[name]) fields[name] = Number(settings[name]);
   if (settings.thinking_token_budget) fields.thinking_token_budget = Number(settings.thinking_token_budget);
-  const stop = (settings.stop ?? "").split("\n").filter((line) => line !== "").map((line) => line.replaceAll("\\n", "\n"));
+  const stop = (settings.stop ?? "").split("\n").filter((line) => line !== "")
+    .map((line) => line.replaceAll("\\n", "\n"));
   if (stop.length > 0) fields.stop = stop;
   return { ...fields, ...readMore().value };
 }
@@ -122,9 +124,12 @@ function fill() {
 
 /// `onChange` is called when the user has changed something.
 export function setUpSettings(onChange) {
-  $("numbers").append(...NUMBERS.map(([name, label, min, max, step, title]) => el("label", { title }, label, el("input", {
-    name, step, type: "number", inputMode: step < 1 ? "decimal" : "numeric", placeholder: name === "seed" ? "random" : "default",
-    ...(min !== null && { min }), ...(max !== null && { max }) }))));
+  $("numbers").append(...NUMBERS.map(([name, label, min, max, step, title]) => {
+    const placeholder = name === "seed" ? "random" : "default";
+    const inputMode = step < 1 ? "decimal" : "numeric";
+    const range = { ...(min !== null && { min }), ...(max !== null && { max }) };
+    return el("label", { title }, label, el("input", { name, step, type: "number", inputMode, placeholder, ...range }));
+  }));
   $("preset").append(...Object.entries(PRESETS).map(([value, [label]]) => el("option", { value }, label)),
     el("option", { value: "own", disabled: true }, "Own values"));
   const change = (fields) => {

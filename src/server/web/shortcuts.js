@@ -8,17 +8,19 @@ const isTyping = () => /^(?:INPUT|TEXTAREA|SELECT)$/.test(document.activeElement
 export function setUpShortcuts(does) {
   const control = (key, shift = false) => (event) =>
     (event.ctrlKey || event.metaKey) && event.shiftKey === shift && !event.altKey && event.key.toLowerCase() === key;
+  const escape = (shift) => ({ key, shiftKey }) => key === "Escape" && shiftKey === shift;
+  const question = ({ key, ctrlKey, metaKey }) => key === "?" && !ctrlKey && !metaKey && !isTyping();
   const table = [
     { keys: "Enter", says: "Send the message" },
     { keys: "Shift Enter", says: "A new line in it" },
     { keys: "↑", says: "In an empty message: edit the last one", run: does.editLast,
       is: ({ key, target }) => key === "ArrowUp" && target === $("prompt") && target.value === "" },
-    { keys: "Esc", says: "Stop the answer; close what is open", run: does.stop, is: ({ key, shiftKey }) => key === "Escape" && !shiftKey },
-    { keys: "Shift Esc", says: "Go to the message", run: () => $("prompt").focus(), is: ({ key, shiftKey }) => key === "Escape" && shiftKey },
+    { keys: "Esc", says: "Stop the answer; close what is open", run: does.stop, is: escape(false) },
+    { keys: "Shift Esc", says: "Go to the message", run: () => $("prompt").focus(), is: escape(true) },
     { keys: "Ctrl K", says: "Search the conversations", run: does.search, is: control("k") },
     { keys: "Ctrl Shift O", says: "A new conversation", run: does.begin, is: control("o", true) },
     { keys: "Ctrl ,", says: "Settings", run: does.settings, is: control(",") },
-    { keys: "?", says: "This list", run: does.help, is: ({ key, ctrlKey, metaKey }) => key === "?" && !ctrlKey && !metaKey && !isTyping() },
+    { keys: "?", says: "This list", run: does.help, is: question },
   ];
   $("keys").replaceChildren(...table.flatMap(({ keys, says }) =>
     [el("dt", {}, ...keys.split(" ").map((key) => el("kbd", {}, key))), el("dd", {}, says)]));

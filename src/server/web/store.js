@@ -1,13 +1,13 @@
-// Conversations and their messages, in this browser's IndexedDB: a record each, so that tabs write beside each other and
-// not over each other. Whatever depends on what is kept is read and written in one transaction. Other tabs are told by
-// a BroadcastChannel.
+// Conversations and their messages, in this browser's IndexedDB: a record each, so that tabs write beside each other
+// and not over each other. Whatever depends on what is kept is read and written in one transaction. Other tabs are told
+// by a BroadcastChannel.
 //
 // A conversation is { id, title, created, updated, leaf, deleted }: `leaf` is the last message of the branch that is
-// shown, `deleted` when it was deleted, for as long as that can be undone. A message is { id, conversation, parent, role,
-// created, content } and, by role: the files of the user's; of an answer { model, reasoning, calls, thought_ms, ttft_ms,
-// stream_ms, pieces, usage, finish, error, run }. A call is { id, name, arguments, result }: the result that the user
-// typed stands with its call and becomes a message of role "tool" only in the request. `run` names the tab and the
-// request that wrote an answer last.
+// shown, `deleted` when it was deleted, for as long as that can be undone. A message is { id, conversation, parent,
+// role, created, content } and, by role: the files of the user's; of an answer { model, reasoning, calls, thought_ms,
+// ttft_ms, stream_ms, pieces, usage, finish, error, run }. A call is { id, name, arguments, result }: the result that
+// the user typed stands with its call and becomes a message of role "tool" only in the request. `run` names the request
+// that wrote an answer last.
 
 const channel = new BroadcastChannel("tessera");
 const listeners = [];
@@ -151,8 +151,9 @@ export const purge = (time) => transact("readwrite", async (stores) => {
 
 /// Every conversation with its messages, or the one that is asked for.
 export const dump = (only) => transact("readonly", async (stores) => {
-  const all = (await got(stores.conversations.getAll())).filter(({ id, deleted }) => !deleted && (!only || id === only));
-  return Promise.all(all.map(async (kept) => ({ ...kept, messages: await messagesOf(stores.messages, kept.id) })));
+  const all = await got(stores.conversations.getAll());
+  const wanted = all.filter(({ id, deleted }) => !deleted && (!only || id === only));
+  return Promise.all(wanted.map(async (kept) => ({ ...kept, messages: await messagesOf(stores.messages, kept.id) })));
 });
 
 /// Adds what is not there yet, and overwrites nothing. Returns how many conversations were new.

@@ -41,7 +41,8 @@ function fenced({ name, text }) {
   return `${name}:\n${fence}${language}\n${text}${text.endsWith("\n") ? "" : "\n"}${fence}`;
 }
 
-const userText = ({ content, files = [] }) => [...files.map(fenced), content].filter((text) => text !== "").join("\n\n");
+const userText = ({ content, files = [] }) =>
+  [...files.map(fenced), content].filter((text) => text !== "").join("\n\n");
 
 /// The messages of a request. An answer that failed, or was stopped before it said anything, is left out; `continued`
 /// is the answer that goes on.
@@ -83,7 +84,7 @@ export function imported(text) {
     throw new Error(`it is not JSON (${error.message})`);
   }
   if (file?.format !== FORMAT || file.version !== 1 || !Array.isArray(file.conversations)) {
-    throw new Error(`it is no export of this page: "format": "${FORMAT}", "version": 1 and "conversations" are expected`);
+    throw new Error(`it is no export of this page; expected "format": "${FORMAT}", "version": 1 and "conversations"`);
   }
   return file.conversations.map(readConversation);
 }
@@ -119,29 +120,40 @@ function readConversation(given, index) {
 function readMessage(given, conversation, path) {
   expect(given, "object", path);
   const text = (value, name) => expect(value, "string", `${path}.${name}`);
-  const message = { id: text(given.id, "id"), conversation, parent: given.parent ?? null, role: text(given.role, "role"),
-    created: Number(given.created) || 0, content: text(given.content, "content") };
+  const list = (name) => expect(given[name] ?? [], "array", `${path}.${name}`);
+  const message = {
+    id: text(given.id, "id"), conversation, parent: given.parent ?? null, role: text(given.role, "role"),
+    created: Number(given.created) || 0, content: text(given.content, "content"),
+  };
   if (message.role === "user") {
-    const files = expect(given.files ?? [], "array", `${path}.files`);
-    return { ...message, files: files.map((file) => ({ name: text(file?.name, "files.name"), text: text(file?.text, "files.text") })) };
+    const file = (one) => ({ name: text(one?.name, "files.name"), text: text(one?.text, "files.text") });
+    return { ...message, files: list("files").map(file) };
   }
-  if (message.role !== "assistant") throw new Error(`${path}.role is "${message.role}"; expected "user" or "assistant"`);
-  const calls = expect(given.calls ?? [], "array", `${path}.calls`).map((call) => ({
-    id: text(call?.id, "calls.id"), name: text(call.name, "calls.name"), arguments: text(call.arguments, "calls.arguments"),
-    ...(call.result === undefined ? {} : { result: text(call.result, "calls.result") }),
-  }));
+  if (message.role !== "assistant") {
+    throw new Error(`${path}.role is "${message.role}"; expected "user" or "assistant"`);
+  }
+  return { ...message, ...readAnswer(given, list("calls"), text) };
+}
+
+/// The fields of an answer alone.
+function readAnswer(given, calls, text) {
   const number = (value) => (typeof value === "number" ? value : 0);
+  const { usage, finish, error } = given;
   return {
-    ...message, calls,
+    calls: calls.map((call) => ({
+      id: text(call?.id, "calls.id"),
+      name: text(call.name, "calls.name"),
+      arguments: text(call.arguments, "calls.arguments"),
+      ...(call.result === undefined ? {} : { result: text(call.result, "calls.result") }),
+    })),
     reasoning: text(given.reasoning ?? "", "reasoning"),
     model: text(given.model ?? "", "model"),
     pieces: number(given.pieces), thought_ms: number(given.thought_ms), ttft_ms: number(given.ttft_ms),
     stream_ms: number(given.stream_ms),
-    ...(typeof given.usage?.completion_tokens === "number" && {
-      usage: { prompt_tokens: number(given.usage.prompt_tokens), completion_tokens: given.usage.completion_tokens },
-    }),
-    ...(given.finish !== undefined && { finish: text(given.finish, "finish") }),
-    ...(given.error && { error: { text: text(given.error.text, "error.text"), details: String(given.error.details ?? ""),
-      status: number(given.error.status) } }),
+    ...(usage && { usage: { prompt_tokens: number(usage.prompt_tokens),
+      completion_tokens: number(usage.completion_tokens) } }),
+    ...(finish !== undefined && { finish: text(finish, "finish") }),
+    ...(error && { error: { text: text(error.text, "error.text"), details: text(error.details ?? "", "error.details"),
+      status: number(error.status) } }),
   };
 }

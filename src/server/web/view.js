@@ -51,7 +51,8 @@ function editForm(text, label, done) {
 
 function userView(message, on) {
   const files = (message.files ?? []).map((file) => el("details", { className: "file" },
-    el("summary", {}, `${file.name} · ${bytes(file.text.length)}`), el("pre", { tabIndex: 0, textContent: file.text })));
+    el("summary", {}, `${file.name} · ${bytes(file.text.length)}`),
+    el("pre", { tabIndex: 0, textContent: file.text })));
   const bubble = el("div", { className: "bubble" }, ...files,
     message.content === "" ? null : el("div", { className: "said", textContent: message.content }));
   const branch = branchSwitch((step) => on.step(message, step));
@@ -117,9 +118,10 @@ function answerView(message, on) {
 
 function errorParts(message, on) {
   const { text, details, status } = message.error;
-  return [el("strong", {}, status ? `Error ${status}. ` : "Error. "), text, details ? el("div", { className: "hint" }, details) : null,
-    el("div", { className: "bar" }, actionButton("Try again", () => on.regenerate(message), "asks"),
-      status === 401 ? actionButton("Enter another key", () => on.key(text), "") : null)].filter((part) => part !== null);
+  const again = actionButton("Try again", () => on.regenerate(message), "asks");
+  const key = status === 401 ? actionButton("Enter another key", () => on.key(text), "") : null;
+  return [el("strong", {}, status ? `Error ${status}. ` : "Error. "), text,
+    ...(details ? [el("div", { className: "hint" }, details)] : []), el("div", { className: "bar" }, again, key)];
 }
 
 // While an answer streams, pieces are counted for tokens; afterwards its usage says what they were.

@@ -1,4 +1,4 @@
-"""The web page in a browser, as its tests use it. Screenshots go to TESSERA_SCREENSHOTS, or to the test's own folder."""
+"""The web page in a browser, as its tests use it. Screenshots go to TESSERA_SCREENSHOTS, or to a folder of the test."""
 
 import json
 import os
@@ -9,7 +9,8 @@ from playwright.sync_api import expect, sync_playwright
 from served import chromium, serving
 
 BROWSER = chromium()
-needs_browser = pytest.mark.skipif(BROWSER is None, reason="no Chromium package on this machine (Ubuntu's is a snap stub)")
+needs_browser = pytest.mark.skipif(BROWSER is None,
+                                   reason="no Chromium package on this machine (Ubuntu's is a snap stub)")
 
 expect.set_options(timeout=60_000)  # other tests run beside the browser; five seconds, the default, have run out
 

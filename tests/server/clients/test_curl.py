@@ -48,7 +48,7 @@ def test_page_is_strict(server):
     assert "content-security-policy: default-src 'self'" in head
     assert "x-content-type-options: nosniff" in head
     for path, kind in [("app.js", "text/javascript"), ("style.css", "text/css"), ("icon.svg", "image/svg+xml"),
-                       ("lib/katex.css", "text/css"), ("lib/prism.js", "text/javascript"),
+                       ("lib/katex.css", "text/css"), ("lib/prism.js", "text/javascript"), ("lib/licenses.txt", "text/plain"),
                        ("lib/fonts/KaTeX_Main-Regular.woff2", "font/woff2")]:
         head = curl(server, f"/{path}", "-I").lower()
         assert f"content-type: {kind}" in head

@@ -4,8 +4,8 @@ import json
 import re
 
 import pytest
-from browsing import (CHAT, PHONE, answer_with, answers, ask, browser, bubbles, done, needs_browser, page, pictures, send,
-                      server, settings, small_targets, titles, without_end)
+from browsing import (CHAT, PHONE, answer_with, answers, ask, browser, bubbles, done, needs_browser, page, pictures,
+                      send, server, settings, small_targets, titles, without_end)
 from playwright.sync_api import expect
 from served import NAME, Served
 
@@ -33,13 +33,18 @@ int answer = 42;  // one
 
 """
 HOSTILE = r"""<img src=x onerror="document.title='broken'"> <script>document.title='broken'</script>
-[bad](javascript:document.title='broken') <a href="JaVaScRiPt:document.title='broken'" onclick="document.title='broken'">worse</a>
+[bad](javascript:document.title='broken')
+<a href="JaVaScRiPt:document.title='broken'" onclick="document.title='broken'">worse</a>
 <b style="position:fixed" onmouseover="document.title='broken'" class="error" id="prompt">fat</b>
 <iframe srcdoc="<script>parent.document.title='broken'</script>"></iframe> <svg onload="document.title='broken'"></svg>
 <form action="https://example.com/"><input name="key"></form>
 <details open ontoggle="document.title='broken'"><summary>fold</summary>in</details>
 
 $\href{javascript:document.title='broken'}{x}$ ![seen](https://example.com/seen.png) [good](https://example.com/)"""
+
+
+def pieces(text):
+    return ({"content": piece} for piece in re.split("(?<= )", text))
 
 
 def test_chat(page, pictures):
@@ -236,7 +241,7 @@ def test_tool_calls(page, pictures):
 @pytest.mark.parametrize("page", [{"viewport": {"width": 1200, "height": 900}, "color_scheme": scheme}
                                   for scheme in ("light", "dark")], indirect=True, ids=["light", "dark"])
 def test_markdown(page, pictures, request):
-    answer_with(page, {"reasoning_content": "Let me see."}, *({"content": piece} for piece in re.split("(?<= )", MARKDOWN + HOSTILE)))
+    answer_with(page, {"reasoning_content": "Let me see."}, *pieces(MARKDOWN + HOSTILE))
     ask(page, "Show me")
     content = answers(page)
     expect(content.locator("strong")).to_have_text("bold")
@@ -253,7 +258,9 @@ def test_markdown(page, pictures, request):
     assert page.evaluate("document.fonts.load('16px KaTeX_Main').then((fonts) => fonts.length)") == 1
     # What is no text of an answer is its letters, or nothing.
     expect(content).to_contain_text("<img src=x onerror=\"document.title='broken'\">")
-    expect(content.locator("img, script, iframe, svg:not(.katex svg), form, .error, #prompt, [onclick], [style*=fixed]")).to_have_count(0)
+    for hostile in ["img", "script", "iframe", "svg:not(.katex svg)", "form", ".error", "#prompt", "[onclick]",
+                    "[style*=fixed]"]:
+        expect(content.locator(hostile)).to_have_count(0)
     expect(content.locator("a[href]")).to_have_text(["https://example.com/auto", "seen", "good"])
     for name in ["bad", "worse", "fat", "fold"]:
         content.get_by_text(name, exact=True).click()
@@ -314,7 +321,7 @@ def test_phone(page, pictures):
     assert small_targets(page) == []
     page.locator("[name=max_tokens]").fill("24")
     page.tap("#settings-close")
-    answer_with(page, {"reasoning_content": "Hm."}, *({"content": piece} for piece in re.split("(?<= )", MARKDOWN)), finish="length")
+    answer_with(page, {"reasoning_content": "Hm."}, *pieces(MARKDOWN), finish="length")
     page.fill("#prompt", "A question that is a little longer than the line")
     page.tap("#send")
     done(page)

@@ -92,13 +92,15 @@ def test_two_tabs_lose_nothing(page, server):
 
 def stored(page):
     return page.evaluate("""() => new Promise((resolve) => {
-      indexedDB.open("tessera").onsuccess = ({ target }) =>
-        (target.result.transaction("messages").objectStore("messages").getAll().onsuccess = ({ target: all }) => resolve(all.result));
+      indexedDB.open("tessera").onsuccess = ({ target }) => {
+        const all = target.result.transaction("messages").objectStore("messages").getAll();
+        all.onsuccess = () => resolve(all.result);
+      };
     })""")
 
 
 def test_two_tabs_go_on_with_one_answer(page, server):
-    """The tab that wrote it first finds that another has gone on: its own text becomes a branch, nothing is overwritten."""
+    """The tab that wrote it first finds that another has gone on: its own text becomes a branch beside the other's."""
     settings(page, max_tokens=20_000, temperature=0, thinking="off")
     without_end(page)
     send(page, "Long")
@@ -128,7 +130,8 @@ def test_files(page, tmp_path):
     page.evaluate("""() => {
       const dataTransfer = new DataTransfer();
       dataTransfer.items.add(new File(["a,b\\n1,2"], "table.csv"));
-      document.getElementById("log").dispatchEvent(new DragEvent("drop", { dataTransfer, bubbles: true, cancelable: true }));
+      const drop = new DragEvent("drop", { dataTransfer, bubbles: true, cancelable: true });
+      document.getElementById("log").dispatchEvent(drop);
     }""")
     expect(page.locator("#files li")).to_have_count(2)
     with page.expect_request(CHAT) as sent:
@@ -164,14 +167,17 @@ def test_files(page, tmp_path):
     expect(page.locator(".answer .branches")).to_have_text("2 / 2")
 
 
+def export_of(*messages):
+    return json.dumps({"format": "tessera.conversations", "version": 1,
+                       "conversations": [{"id": "a", "title": "t", "messages": messages}]})
+
+
 @pytest.mark.parametrize("text, says", [
     ("{", "it is not JSON"),
     ('{"format": "other"}', "it is no export of this page"),
-    (json.dumps({"format": "tessera.conversations", "version": 1, "conversations": [
-        {"id": "a", "title": "t", "messages": [{"id": "x", "parent": "y", "role": "user", "content": ""},
-                                               {"id": "y", "parent": "x", "role": "user", "content": ""}]}]}), "in a circle"),
-    (json.dumps({"format": "tessera.conversations", "version": 1, "conversations": [{"id": "a", "title": "t", "messages": [
-        {"id": "x", "role": "assistant", "content": 5}]}]}), "messages[0].content is number; expected string"),
+    (export_of({"id": "x", "parent": "y", "role": "user", "content": ""},
+               {"id": "y", "parent": "x", "role": "user", "content": ""}), "in a circle"),
+    (export_of({"id": "x", "role": "assistant", "content": 5}), "messages[0].content is number; expected string"),
 ], ids=["json", "format", "circle", "type"])
 def test_what_is_no_export_is_refused(page, tmp_path, text, says):
     (tmp_path / "file.json").write_text(text)
@@ -179,3 +185,16 @@ def test_what_is_no_export_is_refused(page, tmp_path, text, says):
     expect(page.locator("#notice")).to_contain_text("file.json was not imported: ")
     expect(page.locator("#notice")).to_contain_text(says)
     expect(titles(page)).to_have_count(0)
+
+
+def test_a_browser_that_keeps_nothing_says_so(page):
+    page.context.add_init_script("IDBFactory.prototype.open = () => { throw new DOMException('storage is off'); }")
+    page.reload()
+    expect(page.locator("#lamp")).to_have_class("ready")
+    say(page, "Still here.")
+    ask(page, "Hello")
+    expect(answers(page)).to_have_text("Still here.")
+    expect(page.locator("#notice")).to_contain_text("does not keep conversations now (storage is off)")
+    page.locator(".answer").get_by_role("button", name="Regenerate").click()
+    done(page)
+    expect(page.locator(".answer .branches")).to_have_text("2 / 2")
