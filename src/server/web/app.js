@@ -101,16 +101,24 @@ function goTo(leaf) {
   store.changeConversation(conversation.id, { leaf });
 }
 
+const addressed = () => location.hash.slice(1);
+const isOpening = () => addressed() !== (conversation?.id ?? "");
+
 /// Opens what the address names; nothing there is a new conversation.
 async function openAddress() {
-  const id = location.hash.slice(1);
-  if (id === (conversation?.id ?? "")) return;
+  if (!isOpening()) return;
+  const id = addressed();
   const found = id === "" ? null : await store.conversation(id);
-  if (id !== location.hash.slice(1)) return; // the next click came first
+  if (id !== addressed()) return; // the next click came first
   if (id !== "" && !found) {
     notice("This conversation is not in this browser, or not any more.");
     history.replaceState(null, "", location.pathname + location.search);
   }
+  show(found);
+}
+
+/// `found` is as store.conversation gives it; null is a new one.
+function show(found) {
   conversation = found?.conversation ?? null;
   isKept = Boolean(found);
   messages = new Map();
@@ -122,8 +130,13 @@ async function openAddress() {
   refreshList();
 }
 
+function leave() {
+  if (conversation || isOpening()) history.pushState(null, "", location.pathname + location.search);
+  show(null);
+}
+
 function begin() {
-  location.hash = "";
+  leave();
   if (NARROW.matches) showDrawer("sidebar", false);
   $("prompt").focus();
 }
@@ -156,8 +169,8 @@ store.onChange(async ({ conversation: id, elsewhere }) => {
   if (all && !all.some((kept) => kept.id === conversation.id)) {
     running()?.abort.abort();
     if (elsewhere) notice("This conversation was deleted in another tab.");
-    location.hash = "";
-  } else if (elsewhere && (id === null || id === conversation.id)) {
+    leave();
+  } else if (id === null || (elsewhere && id === conversation.id)) {
     await reload();
   } else {
     const kept = all?.find((other) => other.id === conversation.id);
@@ -230,6 +243,7 @@ async function ask(parent, begun = null) {
   }
   if (answer.error?.status === 401) askForKey(answer.error.text);
   await save(answer);
+  if (conversation?.id === home.id) render(); // another tab's news may have come before what was saved now
   refreshList();
 }
 
@@ -242,8 +256,9 @@ function takeOver(answer) {
 
 async function save(answer) {
   const moved = await store.saveAnswer(answer);
-  if (!moved || conversation?.id !== answer.conversation) return;
+  if (conversation?.id !== answer.conversation) return;
   messages.set(answer.id, answer);
+  if (!moved) return;
   goTo(answer.id);
   await reload();
 }
@@ -326,6 +341,7 @@ setUpComposer({
       return;
     }
     const said = draft();
+    if (isOpening()) return; // it would go to the conversation before
     if (said.content === "" && said.files.length === 0) return;
     clearDraft();
     say(said, conversation?.leaf ?? null);

@@ -23,9 +23,13 @@ def press(page, title, what):
 def test_conversations_stay(page, pictures):
     say(page, "About tiles and shared memory.")
     ask(page, "First question")
-    page.click("#new")
     say(page, "Something else.")
-    ask(page, "Second question")
+    page.evaluate("""() => {  // with nothing between: what is sent goes to the new one
+      document.getElementById("new").click();
+      document.getElementById("prompt").value = "Second question";
+      document.getElementById("composer").requestSubmit();
+    }""")
+    done(page)
     page.reload()
     expect(titles(page)).to_have_text(["Second question", "First question"])
     expect(bubbles(page)).to_have_text(["Second question"])
@@ -165,6 +169,12 @@ def test_files(page, tmp_path):
     assert sorted(map(drop, stored(page)), key=by_id) == sorted(map(drop, before), key=by_id)
     page.click("#list a")
     expect(page.locator(".answer .branches")).to_have_text("2 / 2")
+    file = json.loads(path.read_text())  # what another browser has gone on with, into the conversation that is open
+    file["conversations"][0]["messages"].append({**before[-1], "id": "z", "created": 2e12, "parent": None,
+                                                 "role": "user", "content": "Elsewhere"})
+    path.write_text(json.dumps(file))
+    page.set_input_files("#import-file", path)
+    expect(page.locator(".user .branches")).to_have_text("1 / 2")
 
 
 def export_of(*messages):
