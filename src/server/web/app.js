@@ -233,8 +233,16 @@ async function ask(parent, begun = null) {
   refreshList();
   $("spoken").textContent = "Answering";
   await streamed(run, body);
-  runs.delete(home.id);
-  if (conversation?.id === home.id) {
+  try {
+    await save(answer); // done means kept, if this browser keeps anything
+  } finally {
+    end(run);
+  }
+}
+
+function end({ answer }) {
+  runs.delete(answer.conversation);
+  if (conversation?.id === answer.conversation) {
     const atBottom = isAtBottom();
     render();
     if (atBottom) scrollDown();
@@ -242,8 +250,6 @@ async function ask(parent, begun = null) {
     $("spoken").textContent = answer.error ? "" : `Answer: ${answer.content || "none"}`;
   }
   if (answer.error?.status === 401) askForKey(answer.error.text);
-  await save(answer);
-  if (conversation?.id === home.id) render(); // another tab's news may have come before what was saved now
   refreshList();
 }
 

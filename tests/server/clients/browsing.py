@@ -100,6 +100,16 @@ def titles(page):
     return page.locator("#list .title")
 
 
+def stored(page):
+    """All messages that the browser keeps, once what is being written is: transactions that overlap run one by one."""
+    return page.evaluate("""() => new Promise((resolve) => {
+      indexedDB.open("tessera").onsuccess = ({ target }) => {
+        const all = target.result.transaction(["conversations", "messages"]).objectStore("messages").getAll();
+        all.onsuccess = () => { target.result.close(); resolve(all.result); };
+      };
+    })""")
+
+
 def answer_with(page, *deltas, finish="stop"):
     """Answers the next requests with these deltas: what random weights will not say."""
     page.unroute(CHAT)

@@ -5,7 +5,7 @@ import re
 
 import pytest
 from browsing import (CHAT, PHONE, answer_with, answers, ask, browser, bubbles, done, needs_browser, page, pictures,
-                      send, server, settings, small_targets, titles, without_end)
+                      send, server, settings, small_targets, stored, titles, without_end)
 from playwright.sync_api import expect
 from served import NAME, Served
 
@@ -129,6 +129,7 @@ def test_keyboard_edit_and_branches(page):
     expect(bubbles(page)).to_have_text(["changed"])
     page.locator(".user").get_by_role("button", name="The branch before").click()
     expect(bubbles(page)).to_have_text(["one\ntwo", "three"])
+    assert len(stored(page)) == 6
     page.reload()
     expect(bubbles(page)).to_have_text(["one\ntwo", "three"])
     page.locator(".user").first.get_by_role("button", name="The next branch").click()

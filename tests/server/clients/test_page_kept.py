@@ -5,7 +5,7 @@ import re
 
 import pytest
 from browsing import (CHAT, answers, ask, browser, bubbles, done, needs_browser, page, pictures, say, send, server,
-                      settings, tab, titles, without_end)
+                      settings, stored, tab, titles, without_end)
 from playwright.sync_api import expect
 
 pytestmark = needs_browser
@@ -57,6 +57,7 @@ def test_conversations_stay(page, pictures):
     expect(titles(page)).to_have_text(["Second question", "Tiles"])
     expect(answers(page)).to_have_text(["About tiles and shared memory."])
     press(page, "Second question", "Delete")
+    expect(titles(page)).to_have_text(["Tiles"])
     page.reload()
     expect(titles(page)).to_have_text(["Tiles"])
     expect(answers(page)).to_have_text(["About tiles and shared memory."])
@@ -92,15 +93,6 @@ def test_two_tabs_lose_nothing(page, server):
     other.get_by_role("button", name="Undo").click()
     expect(titles(page)).to_have_count(2)
     assert sorted(message["id"] for message in stored(page)) == sorted(message["id"] for message in kept)
-
-
-def stored(page):
-    return page.evaluate("""() => new Promise((resolve) => {
-      indexedDB.open("tessera").onsuccess = ({ target }) => {
-        const all = target.result.transaction("messages").objectStore("messages").getAll();
-        all.onsuccess = () => resolve(all.result);
-      };
-    })""")
 
 
 def test_two_tabs_go_on_with_one_answer(page, server):
