@@ -11,6 +11,7 @@ packages=(
   libssl-dev prometheus-cpp-dev
   libgtest-dev libgmock-dev librapidcheck-dev libbenchmark-dev
   python3 python3-jinja2 python3-venv
+  libjs-marked node-dompurify node-prismjs libjs-katex fonts-katex
   curl
 )
 # Asio and Beast from 1.81 on: Debian 12's default is 1.74.

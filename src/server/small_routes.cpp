@@ -14,11 +14,13 @@ std::string content_type(std::string_view path) {
   if (path.ends_with(".js")) return "text/javascript; charset=utf-8";
   if (path.ends_with(".css")) return "text/css; charset=utf-8";
   if (path.ends_with(".svg")) return "image/svg+xml";
+  if (path.ends_with(".woff2")) return "font/woff2";
+  if (path.ends_with(".txt")) return "text/plain; charset=utf-8";
   return "text/html; charset=utf-8";
 }
 
 /// Of a file's content.
-std::string entity_tag(std::string_view text) { return fmt::format("\"{:016x}\"", fnv1a(text)); }
+std::string entity_tag(std::string_view bytes) { return fmt::format("\"{:016x}\"", fnv1a(bytes)); }
 
 /// The page runs its own scripts alone, talks to its own server alone, and is shown in no other page.
 constexpr const char* kPolicy =
@@ -29,8 +31,8 @@ constexpr const char* kPolicy =
 
 void add_page_routes(std::vector<Route>& routes) {
   for (const WebFile& file : web_files()) {
-    const auto answer = [text = file.text, type = content_type(file.path),
-                         tag = entity_tag(file.text)](const std::shared_ptr<Exchange>& exchange) {
+    const auto answer = [bytes = file.bytes, type = content_type(file.path),
+                         tag = entity_tag(file.bytes)](const std::shared_ptr<Exchange>& exchange) {
       const bool known = exchange->request.header("if-none-match") == tag;
       exchange->reply({.status = known ? 304 : 200,
                        .content_type = known ? "" : type,
@@ -39,7 +41,7 @@ void add_page_routes(std::vector<Route>& routes) {
                                    {"content-security-policy", kPolicy},
                                    {"x-content-type-options", "nosniff"},
                                    {"referrer-policy", "no-referrer"}},
-                       .body = known ? "" : std::string(text)});
+                       .body = known ? "" : std::string(bytes)});
     };
     routes.push_back({.method = "GET", .path = file.path, .needs_key = false, .answer = answer});
     if (file.path == "/index.html") {

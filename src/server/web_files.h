@@ -6,11 +6,11 @@
 namespace tessera::server {
 
 struct WebFile {
-  std::string_view path;  // "/app.js"
-  std::string_view text;
+  std::string_view path;   // "/app.js"
+  std::string_view bytes;  // as long as the program runs
 };
 
-/// The files of the page: src/server/web, as they were when this program was built.
+/// The files of the page: src/server/web and libraries of the distribution, as they were when this program was built.
 std::span<const WebFile> web_files();
 
 }  // namespace tessera::server

@@ -48,14 +48,19 @@ export async function models() {
   return (await (await request("v1/models")).json()).data;
 }
 
+const post = (path, body, signal) => request(path, {
+  method: "POST",
+  headers: { "Content-Type": "application/json" },
+  body: JSON.stringify(body),
+  signal,
+});
+
+/// { count, max_model_len } of a conversation as the model gets it.
+export const countTokens = async (body, signal) => (await post("tokenize", body, signal)).json();
+
 /// The chunks of a streamed chat completion, parsed.
 export async function* streamChat(body, signal) {
-  const response = await request("v1/chat/completions", {
-    method: "POST",
-    headers: { "Content-Type": "application/json" },
-    body: JSON.stringify(body),
-    signal,
-  });
+  const response = await post("v1/chat/completions", body, signal);
   for await (const data of events(response.body.getReader())) {
     if (data === "[DONE]") return;
     const chunk = JSON.parse(data);

@@ -1,416 +1,362 @@
-// The page: one conversation, kept in this browser; settings; the engine's state.
-//
-// A message is { role: "user", content } or an answer { role: "assistant", content, reasoning, calls, thought_ms,
-// ttft_ms, stream_ms, pieces, usage, finish, error, clock }. A call is { id, name, arguments, result }: the result that
-// the user typed stands with its call and becomes a message of role "tool" only in the request.
+// The page: the conversation that is shown, and the answers that stream in this tab, one a conversation at most. What
+// another tab does to the same conversation arrives through the store.
 
-import { engineState, hasKey, models, setKey, streamChat } from "./api.js";
-import { $, actionButton, copyButton, el } from "./dom.js";
+import { follow, isEmpty, newAnswer, newRun } from "./answer.js";
+import { clearDraft, countSoon, draft, setUpComposer, showContext } from "./composer.js";
+import { $ } from "./dom.js";
+import { askForKey, contextLength, modelName, setUpEngine } from "./engine.js";
+import { setUpList, showList } from "./list.js";
+import { notice } from "./notice.js";
+import { promptFields, requestFields, settings, setUpSettings } from "./settings.js";
+import { setUpShortcuts } from "./shortcuts.js";
+import * as store from "./store.js";
+import { branches, newestLeaf, pathTo, requestMessages, titleOf } from "./thread.js";
 import { messageView } from "./view.js";
 
-const STATE_EVERY_MS = 1500;
+const NARROW = matchMedia("(max-width: 52rem)"); // as in style.css: list and settings lie over the conversation
 const SAVE_EVERY_MS = 1000; // while an answer streams
-const NUMBERS = ["temperature", "top_p", "top_k", "min_p", "max_tokens", "seed"];
-const EXAMPLE_TOOL = [{
-  type: "function",
-  function: {
-    name: "get_weather",
-    description: "The weather in a city now.",
-    parameters: { type: "object", properties: { city: { type: "string" } }, required: ["city"] },
-  },
-}];
 
-const settings = { thinking: true, tool_choice: "auto", ...load("settings") };
-let messages = load("messages") ?? [];
-let views = [];
-let running = null; // AbortController of the answer that streams
+let conversation = null; // null: a new one, which is nothing until its first message
+let isKept = false; // whether the store has it yet
+let messages = new Map();
+let shown = []; // { id, view, where } of the messages on the page
+const runs = new Map(); // by conversation
 
-// --- kept in the browser
-
-function load(name) {
-  try {
-    return JSON.parse(localStorage.getItem(`tessera.${name}`));
-  } catch {
-    return null; // storage is off, or holds something else
-  }
-}
-
-function save() {
-  try {
-    localStorage.setItem("tessera.settings", JSON.stringify(settings));
-    localStorage.setItem("tessera.messages", JSON.stringify(messages));
-  } catch {
-    notice("This browser keeps no more of the conversation: its storage is full or off.");
-  }
-}
+const isRunning = (id) => runs.has(id);
+const running = () => (conversation ? runs.get(conversation.id) : undefined);
 
 // --- the conversation on the page
 
 const on = {
-  edit: (message, content) => cutAndAsk(messages.indexOf(message), { role: "user", content }),
-  regenerate: (message) => cutAndAsk(messages.indexOf(message)),
-  answered(message) {
-    save();
-    if (message.calls.every((call) => call.result !== undefined)) ask();
+  edit: (message, content) => (message.role === "user"
+    ? say({ content, files: message.files ?? [] }, message.parent)
+    : editAnswer(message, content)),
+  regenerate: (message) => ask(message.parent, isEmpty(message) ? message : null),
+  goOn: (message) => ask(message.parent, message),
+  key: askForKey,
+  step(message, by) {
+    const siblings = branches(messages).get(messages.has(message.parent) ? message.parent : null);
+    goTo(newestLeaf(messages, siblings[siblings.indexOf(message) + by].id));
+  },
+  async answered(message, at, result) {
+    message.calls[at].result = result;
+    render();
+    await store.changeMessage(message, (kept) => {
+      kept.calls[at].result = result;
+      return kept;
+    });
+    if (message.calls.every((call) => call.result !== undefined)) ask(message.id);
   },
 };
-
-function append(message) {
-  const view = messageView(message, on);
-  views.push(view);
-  $("log").append(view.node);
-  $("welcome").hidden = true;
-}
-
-function showAll() {
-  views = [];
-  $("log").replaceChildren();
-  messages.forEach(append);
-  $("welcome").hidden = messages.length > 0;
-  scrollDown();
-}
-
-/// Drops messages from `index` on, puts `message` there if one is given, and asks.
-function cutAndAsk(index, message) {
-  if (running) return;
-  const before = messages;
-  messages = messages.slice(0, index).concat(message ?? []);
-  const lost = before.length - index - 1;
-  showAll();
-  ask();
-  if (lost > 0) notice(`${lost} later ${lost === 1 ? "message" : "messages"} removed.`, () => restore(before));
-}
-
-function restore(before) {
-  running?.abort();
-  messages = before;
-  showAll();
-  save();
-}
 
 const isAtBottom = () => $("scroll").scrollHeight - $("scroll").scrollTop - $("scroll").clientHeight < 60;
 const scrollDown = () => ($("scroll").scrollTop = $("scroll").scrollHeight);
 
-let noticeTimer = 0;
-function notice(text, undo) {
-  clearTimeout(noticeTimer);
-  const close = () => $("notice").replaceChildren();
-  const button = undo && actionButton("Undo", () => {
-    close();
-    undo();
+/// Shows the branch that ends with conversation.leaf. Messages that are on the page already keep their elements.
+function render() {
+  const path = conversation ? pathTo(messages, conversation.leaf) : [];
+  const children = branches(messages);
+  let same = 0;
+  while (same < path.length && shown[same]?.id === path[same].id) same += 1;
+  for (const { view } of shown.splice(same)) view.node.remove();
+  for (const message of path.slice(same)) {
+    const view = messageView(message, on);
+    shown.push({ id: message.id, view });
+    $("log").append(view.node);
+  }
+  path.forEach((message, at) => {
+    const siblings = children.get(messages.has(message.parent) ? message.parent : null);
+    const run = running()?.answer === message ? running() : null;
+    shown[at].where = { run, place: siblings.indexOf(message), places: siblings.length, last: at === path.length - 1 };
+    shown[at].view.update(message, shown[at].where);
   });
-  $("notice").replaceChildren(text, ...(button ? [button] : []));
-  noticeTimer = setTimeout(close, 8000);
-}
-
-// --- asking
-
-function requestMessages() {
-  const sent = settings.system ? [{ role: "system", content: settings.system }] : [];
-  for (const message of messages) {
-    if (message.role === "user") {
-      sent.push({ role: "user", content: message.content });
-      continue;
-    }
-    if (message.content === "" && message.calls.length === 0) continue; // failed, or stopped before it said anything
-    const answer = { role: "assistant", content: message.content };
-    if (message.reasoning) answer.reasoning_content = message.reasoning;
-    if (message.calls.length > 0) {
-      answer.tool_calls = message.calls.map((call) => (
-        { id: call.id, type: "function", function: { name: call.name, arguments: call.arguments } }));
-    }
-    sent.push(answer);
-    for (const call of message.calls.filter(({ result }) => result !== undefined)) {
-      sent.push({ role: "tool", tool_call_id: call.id, content: call.result });
-    }
-  }
-  return sent;
-}
-
-function requestBody() {
-  const body = {
-    model: $("model").value,
-    messages: requestMessages(),
-    stream: true,
-    stream_options: { include_usage: true },
-    chat_template_kwargs: { enable_thinking: settings.thinking },
-  };
-  for (const name of NUMBERS) if (settings[name]) body[name] = Number(settings[name]);
-  const { tools } = readTools();
-  if (tools) Object.assign(body, { tools, tool_choice: settings.tool_choice });
-  return body;
-}
-
-async function ask() {
-  if (running) return;
-  const body = requestBody();
-  const answer = { role: "assistant", content: "", reasoning: "", calls: [], pieces: 0, thought_ms: 0,
-    clock: { asked: performance.now() } };
-  messages.push(answer);
-  append(answer);
-  const view = views.at(-1);
-  const mine = new AbortController();
-  running = mine;
+  $("welcome").hidden = path.length > 0;
+  $("export-one").hidden = !conversation;
+  document.title = conversation ? `${conversation.title} · Tessera` : "Tessera";
   showRunning();
-  scrollDown();
-  const show = () => {
-    const follow = isAtBottom();
-    view.update(true);
-    if (follow) scrollDown();
-  };
-  let frame = 0;
-  const timer = setInterval(show, 250); // the clocks go on while nothing comes
-  const saver = setInterval(save, SAVE_EVERY_MS);
-  try {
-    for await (const chunk of streamChat(body, mine.signal)) {
-      take(answer, chunk);
-      cancelAnimationFrame(frame);
-      frame = requestAnimationFrame(show);
-    }
-  } catch (error) {
-    if (mine.signal.aborted) answer.finish = "stopped";
-    else answer.error = { text: error.message, details: error.details, status: error.status };
-    if (error.status === 401) askForKey();
-  }
-  cancelAnimationFrame(frame);
-  clearInterval(timer);
-  clearInterval(saver);
-  settle(answer);
-  running = null;
-  const follow = isAtBottom();
-  view.update(false);
-  if (follow) scrollDown();
-  showRunning();
-  save();
-  $("spoken").textContent = answer.error ? "" : `Answer: ${answer.content || "none"}`;
-}
-
-/// Turns clocks, which mean nothing after a reload, into durations.
-function settle(answer) {
-  const { asked, first, last } = answer.clock;
-  delete answer.clock;
-  if (first) Object.assign(answer, { ttft_ms: first - asked, stream_ms: last - first });
-}
-
-/// Adds one chunk of the stream to the answer.
-function take(answer, chunk) {
-  if (chunk.usage) answer.usage = chunk.usage;
-  const choice = chunk.choices?.[0];
-  if (!choice) return;
-  if (choice.finish_reason) answer.finish = choice.finish_reason;
-  const { content, reasoning_content: reasoning, tool_calls: calls } = choice.delta ?? {};
-  if (!content && !reasoning && !calls) return;
-  const { clock } = answer;
-  clock.last = performance.now();
-  clock.first ??= clock.last;
-  answer.pieces += 1;
-  if (reasoning) {
-    answer.reasoning += reasoning;
-    answer.thought_ms = clock.last - clock.first;
-  }
-  if (content) answer.content += content;
-  for (const { index, id, function: part } of calls ?? []) {
-    const call = (answer.calls[index] ??= { id: "", name: "", arguments: "" });
-    call.id ||= id ?? "";
-    call.name += part?.name ?? "";
-    call.arguments += part?.arguments ?? "";
-  }
 }
 
 function showRunning() {
-  $("send").textContent = running ? "Stop" : "Send";
-  $("send").title = running ? "Stop this answer (Esc)" : "Send (Enter)";
-  $("send").classList.toggle("primary", !running);
-  $("log").setAttribute("aria-busy", String(Boolean(running)));
-  document.body.classList.toggle("running", Boolean(running));
-  if (running) $("spoken").textContent = "Answering";
+  const busy = Boolean(running());
+  $("send").textContent = busy ? "Stop" : "Send";
+  $("send").title = busy ? "Stop this answer (Esc)" : "Send (Enter)";
+  $("send").classList.toggle("primary", !busy);
+  $("log").setAttribute("aria-busy", String(busy));
+  document.body.classList.toggle("running", busy);
 }
 
-// --- composer and keyboard
-
-function fitPrompt() {
-  $("prompt").style.height = "auto";
-  $("prompt").style.height = `${$("prompt").scrollHeight}px`;
-}
-
-$("prompt").addEventListener("input", fitPrompt);
-$("prompt").addEventListener("keydown", (event) => {
-  if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
-  event.preventDefault();
-  if (!running) $("composer").requestSubmit();
+const refreshList = () => showList(isRunning);
+const count = () => countSoon(() => {
+  const said = draft();
+  const path = conversation ? pathTo(messages, conversation.leaf) : [];
+  if (said.content !== "" || said.files.length > 0) path.push({ role: "user", ...said });
+  return path.length === 0 || !contextLength() ? null
+    : { model: modelName(), messages: requestMessages(settings.system, path), ...promptFields() };
 });
-$("composer").addEventListener("submit", (event) => {
-  event.preventDefault();
-  if (running) {
-    running.abort();
-    return;
+
+function goTo(leaf) {
+  conversation.leaf = leaf;
+  render();
+  count();
+  store.changeConversation(conversation.id, { leaf });
+}
+
+const addressed = () => location.hash.slice(1);
+const isOpening = () => addressed() !== (conversation?.id ?? "");
+
+/// Opens what the address names; nothing there is a new conversation.
+async function openAddress() {
+  if (!isOpening()) return;
+  const id = addressed();
+  const found = id === "" ? null : await store.conversation(id);
+  if (id !== addressed()) return; // the next click came first
+  if (id !== "" && !found) {
+    notice("This conversation is not in this browser, or not any more.");
+    history.replaceState(null, "", location.pathname + location.search);
   }
-  const content = $("prompt").value.trim();
-  if (content === "") return;
-  $("prompt").value = "";
-  fitPrompt();
-  messages.push({ role: "user", content });
-  append(messages.at(-1));
-  ask();
+  show(found);
+}
+
+/// `found` is as store.conversation gives it; null is a new one.
+function show(found) {
+  conversation = found?.conversation ?? null;
+  isKept = Boolean(found);
+  messages = new Map();
+  adopt(found?.messages ?? []);
+  shown.splice(0).forEach(({ view }) => view.node.remove());
+  render();
+  scrollDown();
+  count();
+  refreshList();
+}
+
+function leave() {
+  if (conversation || isOpening()) history.pushState(null, "", location.pathname + location.search);
+  show(null);
+}
+
+function begin() {
+  leave();
+  if (NARROW.matches) showDrawer("sidebar", false);
+  $("prompt").focus();
+}
+
+/// Takes over what the store has. What streams in this tab, and what is not written yet, is newer.
+function adopt(found) {
+  for (const message of found) messages.set(message.id, message);
+  const answer = running()?.answer;
+  if (answer) messages.set(answer.id, answer);
+}
+
+/// Another tab has changed this conversation: what goes on from here is shown, other branches are merely there.
+async function reload() {
+  const { id } = conversation;
+  const found = await store.conversation(id);
+  if (conversation?.id !== id || !found) return;
+  const atBottom = isAtBottom();
+  adopt(found.messages);
+  const { leaf } = conversation;
+  const goesOn = pathTo(messages, found.conversation.leaf).some((message) => message.id === leaf);
+  conversation = { ...found.conversation, leaf: goesOn ? found.conversation.leaf : leaf };
+  render();
+  if (atBottom) scrollDown();
+  count();
+}
+
+store.onChange(async ({ conversation: id, elsewhere }) => {
+  const all = await refreshList();
+  if (!conversation || !isKept) return;
+  if (all && !all.some((kept) => kept.id === conversation.id)) {
+    running()?.abort.abort();
+    if (elsewhere) notice("This conversation was deleted in another tab.");
+    leave();
+  } else if (id === null || (elsewhere && id === conversation.id)) {
+    await reload();
+  } else {
+    const kept = all?.find((other) => other.id === conversation.id);
+    if (kept) document.title = `${(conversation.title = kept.title)} · Tessera`;
+  }
 });
-document.addEventListener("keydown", (event) => {
-  if (event.key !== "Escape" || $("key-dialog").open) return;
-  if (running) running.abort();
-  else if (!$("settings").hidden) showSettings(false);
+
+// --- asking
+
+/// Adds a message of the user's below `parent` and asks. The first one makes the conversation.
+function say({ content, files }, parent) {
+  if (running()) return;
+  const now = Date.now();
+  const message = { id: store.newId(), parent, role: "user", created: now, content, files };
+  if (!conversation) {
+    const title = titleOf(message);
+    conversation = { id: store.newId(), title, created: now, updated: now, leaf: message.id, deleted: 0 };
+    isKept = false;
+    history.pushState(null, "", `#${conversation.id}`);
+    navigator.storage?.persist?.();
+  }
+  message.conversation = conversation.id;
+  add(message);
+  ask(message.id);
+}
+
+function add(message) {
+  const home = conversation;
+  messages.set(message.id, message);
+  home.leaf = message.id;
+  return store.addMessage({ ...home }, { ...message }).then(() => (isKept ||= conversation === home));
+}
+
+/// An answer as the user would have it, beside the model's.
+function editAnswer(message, content) {
+  if (running()) return;
+  const { conversation: home, parent, model, reasoning, calls } = message;
+  const finish = calls.length > 0 ? "tool_calls" : "edited";
+  add({ ...newAnswer(home, parent, model), content, reasoning, calls, finish });
+  render();
+  count();
+}
+
+/// Asks for an answer to `parent`: a new one, or `begun`, which goes on if it has said anything.
+async function ask(parent, begun = null) {
+  if (running()) return;
+  const home = conversation;
+  const continued = begun && !isEmpty(begun) ? begun : null;
+  const path = pathTo(messages, continued?.id ?? parent);
+  const body = { model: modelName(), messages: requestMessages(settings.system, path, continued), stream: true,
+    stream_options: { include_usage: true }, ...requestFields() };
+  if (continued) Object.assign(body, { continue_final_message: true, add_generation_prompt: false });
+  const answer = begun ?? newAnswer(home.id, parent, body.model);
+  const run = newRun(answer);
+  runs.set(home.id, run);
+  if (begun) takeOver(answer);
+  else add(answer);
+  render();
+  scrollDown();
+  refreshList();
+  $("spoken").textContent = "Answering";
+  await streamed(run, body);
+  try {
+    await save(answer); // done means kept, if this browser keeps anything
+  } finally {
+    end(run);
+  }
+}
+
+function end({ answer }) {
+  runs.delete(answer.conversation);
+  if (conversation?.id === answer.conversation) {
+    const atBottom = isAtBottom();
+    render();
+    if (atBottom) scrollDown();
+    count();
+    $("spoken").textContent = answer.error ? "" : `Answer: ${answer.content || "none"}`;
+  }
+  if (answer.error?.status === 401) askForKey(answer.error.text);
+  refreshList();
+}
+
+/// From now on this tab writes the answer, if it has what was written last.
+function takeOver(answer) {
+  const before = answer.run;
+  answer.run = store.newId();
+  store.changeMessage(answer, (kept) => (kept.run === before ? { ...kept, run: answer.run } : kept));
+}
+
+async function save(answer) {
+  const moved = await store.saveAnswer(answer);
+  if (conversation?.id !== answer.conversation) return;
+  messages.set(answer.id, answer);
+  if (!moved) return;
+  goTo(answer.id);
+  await reload();
+}
+
+async function streamed(run, body) {
+  const { answer } = run;
+  let saved = performance.now();
+  let frame = 0;
+  const paint = () => {
+    if (running() !== run) return;
+    const follows = isAtBottom();
+    const at = shown.find(({ id }) => id === answer.id);
+    at?.view.update(answer, at.where);
+    showContext(answer.pieces - run.before.pieces);
+    if (follows) scrollDown();
+  };
+  const timer = setInterval(paint, 250); // the clocks go on while nothing comes
+  await follow(run, body, () => {
+    cancelAnimationFrame(frame);
+    frame = requestAnimationFrame(paint);
+    if (performance.now() - saved < SAVE_EVERY_MS) return;
+    saved = performance.now();
+    save(answer);
+  });
+  clearInterval(timer);
+  cancelAnimationFrame(frame);
+}
+
+// --- controls
+
+/// The list and the settings: beside the conversation where there is room, over it on a phone.
+function showDrawer(name, open) {
+  const hadFocus = $(name).contains(document.activeElement);
+  $(name).hidden = !open;
+  $(`${name}-toggle`).setAttribute("aria-expanded", String(open));
+  if (!open && hadFocus) $(`${name}-toggle`).focus();
+  else if (open && NARROW.matches) $(`${name}-close`).focus(); // not a field: that would raise the keyboard
+}
+
+for (const name of ["sidebar", "settings"]) {
+  $(`${name}-toggle`).addEventListener("click", () => showDrawer(name, $(name).hidden));
+  $(`${name}-close`).addEventListener("click", () => showDrawer(name, false));
+}
+for (const id of ["new", "list-new"]) $(id).addEventListener("click", begin);
+$("list").addEventListener("click", ({ target }) => {
+  if (target.closest("a") && NARROW.matches) showDrawer("sidebar", false);
 });
+$("help-open").addEventListener("click", () => $("help").showModal());
+$("help-close").addEventListener("click", () => $("help").close());
 $("scroll").addEventListener("scroll", () => ($("bottom").hidden = isAtBottom()), { passive: true });
 $("bottom").addEventListener("click", scrollDown);
-$("new").addEventListener("click", () => {
-  const before = messages;
-  running?.abort();
-  messages = [];
-  showAll();
-  save();
-  $("prompt").focus();
-  if (before.length > 0) notice("Conversation cleared.", () => restore(before));
+addEventListener("hashchange", openAddress);
+addEventListener("pagehide", () => runs.forEach(({ answer }) => save(answer)));
+addEventListener("unhandledrejection", (event) => {
+  if (!(event.reason instanceof DOMException)) return; // a fault of the page, for the console
+  event.preventDefault();
+  notice(`This browser does not keep conversations now (${event.reason.message}). Export what you need.`);
 });
 
-// --- settings
-
-function showSettings(open) {
-  const hadFocus = $("settings").contains(document.activeElement);
-  $("settings").hidden = !open;
-  $("toggle").setAttribute("aria-expanded", String(open));
-  if (open) $("close").focus(); // not a field: that would raise a phone's keyboard
-  else if (hadFocus) $("toggle").focus();
-}
-
-/// { tools, problem }: what the field holds, as the API wants it. Bare functions are wrapped.
-function readTools() {
-  const text = settings.tools?.trim();
-  if (!text) return {};
-  try {
-    const tools = [JSON.parse(text)].flat().map((tool) => (tool.function ? tool : { type: "function", function: tool }));
-    return { tools };
-  } catch (error) {
-    return { problem: `Not sent, since it is not JSON: ${error.message}` };
-  }
-}
-
-function showTools() {
-  const { tools, problem } = readTools();
-  const names = tools?.map((tool) => tool.function.name ?? "(no name)").join(", ");
-  $("tools-state").textContent = problem ?? (names ? `Offered: ${names}` : "");
-  $("tools-state").classList.toggle("bad", Boolean(problem));
-  $("fields").elements.tools.setAttribute("aria-invalid", String(Boolean(problem)));
-}
-
-function fillSettings() {
-  for (const field of $("fields").elements) {
-    if (!field.name) continue;
-    if (field.type === "checkbox") field.checked = settings[field.name];
-    else {
-      field.value = settings[field.name] ?? "";
-      if (field.type === "number") field.placeholder ||= "default";
+setUpShortcuts({
+  begin,
+  stop() {
+    if (running()) running().abort.abort();
+    else if (!$("settings").hidden) showDrawer("settings", false);
+    else if (NARROW.matches) showDrawer("sidebar", false);
+  },
+  search() {
+    showDrawer("sidebar", true);
+    $("search").select();
+  },
+  settings: () => showDrawer("settings", $("settings").hidden),
+  help: () => $("help").showModal(),
+  editLast: () => shown.findLast(({ view }) => view.startEdit)?.view.startEdit(),
+});
+setUpComposer({
+  onInput: count,
+  onSend(byButton) {
+    if (running()) {
+      if (byButton) running().abort.abort();
+      return;
     }
-  }
-  showTools();
-}
-
-$("fields").addEventListener("input", ({ target }) => {
-  settings[target.name] = target.type === "checkbox" ? target.checked : target.value;
-  showTools();
-  save();
+    const said = draft();
+    if (isOpening()) return; // it would go to the conversation before
+    if (said.content === "" && said.files.length === 0) return;
+    clearDraft();
+    say(said, conversation?.leaf ?? null);
+  },
 });
-$("fields").addEventListener("submit", (event) => event.preventDefault());
-$("example-tool").addEventListener("click", () => {
-  settings.tools = JSON.stringify(EXAMPLE_TOOL, null, 2);
-  fillSettings();
-  save();
-});
-$("toggle").addEventListener("click", () => showSettings($("settings").hidden));
-$("close").addEventListener("click", () => showSettings(false));
-
-// --- models, key, state of the engine
-
-let keyRefused = false; // the user closed the dialog: only a request of theirs opens it again
-const askForKey = () => $("key-dialog").open || $("key-dialog").showModal();
-
-async function showModels() {
-  let list;
-  try {
-    list = await models();
-  } catch (error) {
-    if (error.status === 401 && !keyRefused) askForKey();
-    return false;
-  }
-  $("model").replaceChildren(...list.map(({ id, max_model_len: length }) =>
-    el("option", { value: id, title: length ? `${length} tokens of context` : "" }, id)));
-  if (list.some(({ id }) => id === settings.model)) $("model").value = settings.model;
-  showExample();
-  return true;
-}
-
-/// The request to this server that a reader can paste into a shell.
-function showExample() {
-  const body = JSON.stringify({ model: $("model").value || "MODEL", messages: [{ role: "user", content: "Hello" }] });
-  const lines = [`curl ${new URL("v1/chat/completions", location.href)}`, "-H 'Content-Type: application/json'",
-    ...(hasKey() ? ['-H "Authorization: Bearer $TESSERA_API_KEY"'] : []), `-d '${body.replaceAll("'", "'\\''")}'`];
-  const text = lines.join(" \\\n  ");
-  $("example").replaceChildren(el("figure", { className: "code" },
-    el("figcaption", {}, el("span", { textContent: "shell" }), copyButton(() => text, "Copy this command")),
-    el("pre", { tabIndex: 0 }, el("code", { textContent: text }))));
-}
-
-let haveModels = false;
-let lastTokens = null; // { value, at } of the counter of generated tokens
-async function showState() {
-  if (document.hidden) return;
-  let lamp = "gone";
-  let text = "no connection to the server";
-  try {
-    const { ready, metrics } = await engineState();
-    haveModels ||= ready && (await showModels());
-    lamp = ready ? "ready" : "busy";
-    text = ready ? "ready" : "not ready: loading or shutting down";
-    if (metrics) text = metricsText(metrics, text);
-  } catch {
-    lastTokens = null;
-    haveModels = false; // what comes back may be another model
-  }
-  $("lamp").className = lamp;
-  $("state").textContent = text;
-}
-
-function metricsText(metrics, text) {
-  const now = { value: metrics.get("vllm:generation_tokens_total") ?? 0, at: performance.now() };
-  const rate = lastTokens ? ((now.value - lastTokens.value) / (now.at - lastTokens.at)) * 1000 : 0;
-  lastTokens = now;
-  const kv = 100 * (metrics.get("vllm:kv_cache_usage_perc") ?? 0);
-  return [text, `${metrics.get("vllm:num_requests_running") ?? 0} running`,
-    `${metrics.get("vllm:num_requests_waiting") ?? 0} waiting`, `KV ${kv.toFixed(kv < 10 ? 1 : 0)} %`,
-    `${Math.max(0, rate).toFixed(0)} tok/s`].join(" · ");
-}
-
-$("model").addEventListener("change", () => {
-  settings.model = $("model").value;
-  showExample();
-  save();
-});
-$("key-dialog").addEventListener("cancel", () => (keyRefused = true));
-$("key-form").addEventListener("submit", async () => {
-  keyRefused = false;
-  setKey($("key").value.trim());
-  $("key").value = "";
-  haveModels = await showModels();
-});
-$("key-cancel").addEventListener("click", () => {
-  keyRefused = true;
-  $("key-dialog").close();
-});
-
-for (const message of messages.filter(({ clock }) => clock)) { // the page was left while these streamed
-  message.finish = "stopped";
-  settle(message);
-}
-fillSettings();
-showAll();
-showExample();
-showState();
-setInterval(showState, STATE_EVERY_MS);
-document.addEventListener("visibilitychange", showState);
+setUpSettings(count);
+setUpEngine(count);
+showDrawer("sidebar", !NARROW.matches);
+render();
+setUpList(() => conversation?.id ?? null, isRunning);
+openAddress();
+refreshList();

@@ -46,3 +46,17 @@ export function actionButton(label, onClick, className = "quiet") {
   button.addEventListener("click", onClick);
   return button;
 }
+
+/// A button that shows one of the symbols of index.html; its name is for those who do not see it.
+export function iconButton(symbol, label, onClick) {
+  const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
+  const use = document.createElementNS("http://www.w3.org/2000/svg", "use");
+  use.setAttribute("href", `#icon-${symbol}`);
+  svg.append(use);
+  svg.setAttribute("aria-hidden", "true");
+  const button = actionButton("", onClick, "icon");
+  button.append(svg);
+  button.title = label;
+  button.ariaLabel = label;
+  return button;
+}

@@ -1,6 +1,7 @@
 """The bytes themselves, as curl shows them."""
 
 import json
+import re
 import shutil
 import subprocess
 
@@ -46,8 +47,13 @@ def test_page_is_strict(server):
     assert "content-type: text/html" in head
     assert "content-security-policy: default-src 'self'" in head
     assert "x-content-type-options: nosniff" in head
-    for path, kind in [("app.js", "text/javascript"), ("style.css", "text/css"), ("icon.svg", "image/svg+xml")]:
-        assert f"content-type: {kind}" in curl(server, f"/{path}").split("\n\n")[0].lower()
+    for path, kind in [("app.js", "text/javascript"), ("style.css", "text/css"), ("icon.svg", "image/svg+xml"),
+                       ("lib/katex.css", "text/css"), ("lib/prism.js", "text/javascript"), ("lib/licenses.txt", "text/plain"),
+                       ("lib/fonts/KaTeX_Main-Regular.woff2", "font/woff2")]:
+        head = curl(server, f"/{path}", "-I").lower()
+        assert f"content-type: {kind}" in head
+        tag = re.search(r'etag: (".*")', head)[1]
+        assert " 304" in curl(server, f"/{path}", "-I", "-H", f"If-None-Match: {tag}").split("\n")[0]
 
 
 def test_no_other_origin_without_the_flag(server):
