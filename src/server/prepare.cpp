@@ -59,7 +59,7 @@ MaybeError submit(const ModelService& service, Request request, Prepared& out) {
 struct Submission {
   std::vector<Request> requests;
   std::optional<AnswerFormat> format = {};
-  std::optional<AnswerFormat> lenient = {};  // in its place where it cannot be followed
+  std::optional<AnswerFormat> lenient = {};  // in its place where it cannot be followed; without text: nothing
 };
 
 MaybeError submit_all(const ModelService& service, Submission submission, CompiledGrammar grammar, Prepared& out) {
@@ -72,7 +72,11 @@ MaybeError submit_all(const ModelService& service, Submission submission, Compil
 
 MaybeError compile_and_submit(const ModelService& service, Submission submission, Prepared& out) {
   auto grammar = service.engine->compile(submission.format->source);
-  if (!grammar && submission.lenient) grammar = service.engine->compile(submission.lenient->source);
+  if (!grammar && submission.lenient) {
+    add_note("tools: what is not strict is not enforced: " + grammar.status().message(), out.notes);
+    if (submission.lenient->source.text.empty()) return submit_all(service, std::move(submission), nullptr, out);
+    grammar = service.engine->compile(submission.lenient->source);
+  }
   if (!grammar) {
     const std::string& param = submission.format->param;
     return bad_request(param, param + " cannot be followed: " + grammar.status().message());
@@ -98,7 +102,7 @@ MaybeError choose_grammar(const ChatRequest& chat, Submission& out) {
   out.format = std::move(*format);
   if (!out.format || chat.tools.choice.mode == ToolMode::none || !any_not_strict(chat.tools)) return {};
   auto lenient = answer_grammar(chat.tools, chat.parallel_tool_calls, chat.format, /*lenient=*/true);
-  if (lenient) out.lenient = std::move(*lenient);
+  if (lenient) out.lenient = lenient->value_or(AnswerFormat{});  // empty: nothing is followed
   return {};
 }
 

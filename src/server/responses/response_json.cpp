@@ -63,8 +63,10 @@ std::string response_head(const ResponseHead& head, const std::string& echo, con
 }
 
 std::string echo_members(const ResponsesRequest& request) {
-  const std::string object = request.echo.dump(-1, ' ', false, Json::error_handler_t::replace);
-  return "," + object.substr(1, object.size() - 2);
+  std::string members = request.echo.dump(-1, ' ', false, Json::error_handler_t::replace);
+  members.front() = ',';
+  members.pop_back();
+  return members;
 }
 
 std::string input_items_json(const std::vector<SharedResponse>& conversation, const ItemPage& page) {

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "base/hash.h"
+#include "guide/source.h"
 #include "server/request/json_fields.h"
 
 namespace tessera::server::responses {
@@ -103,6 +104,8 @@ struct Reader {
     format =
         AnswerFormat{.source = {.kind = *syntax == "lark" ? Kind::grammar : Kind::regex, .text = std::move(definition)},
                      .param = at(inside, "definition")};
+    const Status status = guide::check_source(format->source, {});
+    if (!status.ok()) return bad_request(format->param, format->param + " cannot be followed: " + status.message());
     return std::nullopt;
   }
 
