@@ -116,7 +116,8 @@ TEST(Responses, EndedEarlyAreKept) {
 
 TEST(Responses, CodexTurns) {
   const ServedModel served;
-  for (auto& [name, request] : responses::codex_requests().items()) {
+  Json requests = responses::codex_requests();
+  for (auto& [name, request] : requests.items()) {
     request["max_output_tokens"] = 12;
     const RawAnswer answer = ask(served.port(), post("/v1/responses", request.dump()));
     EXPECT_EQ(answer.status, 200) << name << answer.body;
