@@ -30,7 +30,7 @@ class Answer {
   virtual std::string whole() = 0;
   /// Streaming: appends an error, where it is too late for a status; the stream ends behind it.
   virtual void fail(const ApiError& error, std::string& out) = 0;
-  /// It ends here, by its client's wish or because the client is gone. Streaming: appends what comes last.
+  /// Streaming: it ends here, by its client's wish or because the client is gone; appends what comes last.
   virtual void cancel(std::string& /*out*/) {}
   /// Streaming: appends what shows proxies and clients that a silent stream lives.
   virtual void ping(std::string& out) = 0;

@@ -72,8 +72,9 @@ std::shared_ptr<Generation> Generation::admit(Work& work, const std::shared_ptr<
   work.open.insert(generation);
   ++work.preparing;
   exchange->on_gone([generation] {
+    const bool streams = generation->phase_ == Phase::running && generation->prepared_.stream;
     std::string unread;
-    if (generation->phase_ == Phase::running && !generation->feeding_) generation->prepared_.answer->cancel(unread);
+    if (streams && !generation->feeding_) generation->prepared_.answer->cancel(unread);
     generation->settle("abort");
     generation->end();
   });

@@ -27,19 +27,6 @@ void refuse(const SharedExchange& exchange, const ApiError& error) {
   exchange->reply(error_reply(error, exchange->request.path));
 }
 
-void answer_get(const SharedExchange& exchange, ResponseStore& store) {
-  const std::string id = id_of(exchange);
-  const SharedResponse kept = store.find(id);
-  if (kept == nullptr) return refuse(exchange, responses::response_not_found(id));
-  exchange->reply({.body = kept->json()});
-}
-
-void answer_delete(const SharedExchange& exchange, ResponseStore& store) {
-  const std::string id = id_of(exchange);
-  if (!store.erase(id)) return refuse(exchange, responses::response_not_found(id));
-  exchange->reply({.body = responses::deleted_json(id)});
-}
-
 /// The value of `key` in "a=1&b=2".
 std::string_view query_value(std::string_view query, std::string_view key) {
   while (!query.empty()) {
@@ -50,6 +37,22 @@ std::string_view query_value(std::string_view query, std::string_view key) {
     }
   }
   return {};
+}
+
+void answer_get(const SharedExchange& exchange, ResponseStore& store) {
+  const std::string id = id_of(exchange);
+  if (query_value(exchange->request.query, "stream") == "true") {
+    return refuse(exchange, bad_request("stream", "stream is true, expected false: what was streamed is kept whole"));
+  }
+  const SharedResponse kept = store.find(id);
+  if (kept == nullptr) return refuse(exchange, responses::response_not_found(id));
+  exchange->reply({.body = kept->json()});
+}
+
+void answer_delete(const SharedExchange& exchange, ResponseStore& store) {
+  const std::string id = id_of(exchange);
+  if (!store.erase(id)) return refuse(exchange, responses::response_not_found(id));
+  exchange->reply({.body = responses::deleted_json(id)});
 }
 
 void answer_input_items(const SharedExchange& exchange, ResponseStore& store) {
