@@ -91,24 +91,33 @@ TEST(Responses, AreKeptListedAndDeleted) {
   EXPECT_EQ(ask(served.port(), get("/v1/responses/" + unkept["id"].get<std::string>())).status, 404);
 }
 
-/// What a client that hangs up has not read is kept.
-TEST(Responses, EndedEarlyAreKept) {
-  const ServedModel served;
+/// What is kept of an answer to a client that hangs up while it comes.
+json kept_of_a_client_that_leaves(const ServedModel& served) {
   RawClient client(served.port());
-  const std::string body = R"({"stream":true,"max_output_tokens":1500,"seed":1,"input":"Hi","ignore_eos":true})";
-  ASSERT_TRUE(client.send(post("/v1/responses", body)));
-  ASSERT_TRUE(client.wait_for("_text.delta"));
+  const std::string body = R"({"stream":true,"max_output_tokens":4000,"seed":1,"input":"Hi","ignore_eos":true})";
+  EXPECT_TRUE(client.send(post("/v1/responses", body)));
+  EXPECT_TRUE(client.wait_for("_text.delta"));
   client.half_close();
   const std::string read = client.answer().body;
   const size_t at = read.find("resp_");
-  ASSERT_NE(at, std::string::npos);
+  EXPECT_NE(at, std::string::npos);
+  if (at == std::string::npos) return {};
   const std::string path = "/v1/responses/" + read.substr(at, read.find('"', at) - at);
   json kept;
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(120);
   do {
     kept = json::parse(ask(served.port(), get(path)).body);
   } while (kept["status"] == "in_progress" && std::chrono::steady_clock::now() < deadline);
-  EXPECT_EQ(kept["status"], "cancelled") << kept.dump().substr(0, 300);
+  return kept;
+}
+
+TEST(Responses, EndedEarlyAreKept) {
+  const ServedModel served;
+  json kept;
+  for (int i = 0; i < 20 && kept["status"] != "cancelled"; ++i) {  // the answer may be faster than the client
+    kept = kept_of_a_client_that_leaves(served);
+  }
+  ASSERT_EQ(kept["status"], "cancelled") << kept.dump().substr(0, 300);
   EXPECT_EQ(kept["output"].back()["status"], "incomplete");
   EXPECT_NE(kept["output"].back()["content"][0]["text"], "");
   EXPECT_EQ(served.left_over(), "");
@@ -120,7 +129,7 @@ TEST(Responses, CodexTurns) {
   for (auto& [name, request] : requests.items()) {
     request["max_output_tokens"] = 12;
     const RawAnswer answer = ask(served.port(), post("/v1/responses", request.dump()));
-    EXPECT_EQ(answer.status, 200) << name << answer.body;
+    ASSERT_EQ(answer.status, 200) << name << answer.body;
     if (request.contains("stream")) {
       EXPECT_EQ(events_of(answer.body).back()["type"], "response.incomplete") << name;
     }
@@ -146,8 +155,9 @@ TEST(Responses, APromptThatIsTooLong) {
   // In a stream Codex looks for it there.
   body["stream"] = true;
   const RawAnswer stream = ask(served.port(), post("/v1/responses", body.dump()));
-  EXPECT_EQ(stream.status, 200);
+  ASSERT_EQ(stream.status, 200);
   const std::vector<json> events = events_of(stream.body);
+  ASSERT_FALSE(events.empty());
   EXPECT_EQ(events[0]["type"], "response.created");
   EXPECT_EQ(events.back()["type"], "response.failed");
   EXPECT_EQ(events.back()["response"]["error"]["code"], "context_length_exceeded");
