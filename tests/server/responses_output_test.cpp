@@ -213,6 +213,20 @@ TEST(OutputItems, LogprobsAreOfText) {
   EXPECT_EQ(written.response["output"][0]["content"][0]["logprobs"].dump(), R"([{"token":"a"},{"token":"b"}])");
 }
 
+TEST(OutputItems, SilenceHasEventsThatCount) {
+  std::string text;
+  OutputItems silent(kHead, request_of(body_with("\"stream\":true")));
+  silent.begin(text);
+  silent.keep_alive(text);
+  silent.end({.status = ResponseStatus::completed}, text);
+  const std::vector<json> events = events_of(text);  // looks at the numbers
+  EXPECT_EQ(events[2]["type"], "keepalive");
+  OutputItems whole(kHead, request_of(body_with("")));
+  text.clear();
+  whole.keep_alive(text);
+  EXPECT_EQ(text, "");
+}
+
 TEST(CallInput, DoesNotDependOnPieces) {
   const std::string arguments = R"({"input": "a\"b\\\n\u00e9\ud83d\ude00\u0007c"})";
   const std::string text =
