@@ -7,7 +7,7 @@ cd "$(dirname "$0")/.."
 seconds=${1:-600}
 shift || true
 targets=(${@:-safetensors_fuzz quantization_fuzz tuning_fuzz config_fuzz tokenizer_fuzz reasoning_fuzz tool_call_fuzz
-  guide_fuzz chat_request_fuzz messages_request_fuzz http_fuzz})
+  guide_fuzz chat_request_fuzz messages_request_fuzz responses_request_fuzz http_fuzz})
 tessera=build/release/bin/tessera
 [ -x "$tessera" ] || scripts/build.sh release tessera
 corpus=build/fuzz/corpus
@@ -29,7 +29,7 @@ small=(--layers 1 --hidden-size 16 --num-experts 2 --num-experts-per-tok 1 --moe
 "$tessera" synth "$seeds/compressed" "${small[@]}" --dialect compressed-tensors --attention fp8 >/dev/null
 "$tessera" synth "$seeds/dense" --dense --flat --format bf16 >/dev/null
 "$tessera" synth "$seeds/shards" --shard-size 1 --quiet >/dev/null
-mkdir -p "$corpus"/{safetensors,quantization,tuning,config,tokenizer,reasoning,tool_call,guide,chat_request,messages_request,http}_fuzz build/fuzz/findings
+mkdir -p "$corpus"/{safetensors,quantization,tuning,config,tokenizer,reasoning,tool_call,guide,chat_request,messages_request,responses_request,http}_fuzz build/fuzz/findings
 for model in modelopt compressed dense shards; do
   cp "$seeds/$model/config.json" "$corpus/config_fuzz/$model"
   with_byte '\001' "$seeds/$model/config.json" >"$corpus/quantization_fuzz/$model"
@@ -60,6 +60,12 @@ END
 printf '{"prompt":[[1,2],[3]],"echo":true,"logprobs":2,"max_tokens":0,"tokens":[1]}' >"$corpus/chat_request_fuzz/ids"
 printf '{"prompt":["a","b"],"n":2,"reasoning":{"effort":"low"}}' >"$corpus/chat_request_fuzz/texts"
 cp tests/server/requests/claude_code.json "$corpus/messages_request_fuzz/claude_code"
+for turn in 'first turn' 'later turn' 'tools among the items'; do
+  python3 -c 'import json, sys; json.dump(json.load(open(sys.argv[1]))[sys.argv[2]], sys.stdout)' \
+    tests/server/requests/codex.json "$turn" >"$corpus/responses_request_fuzz/${turn// /_}"
+done
+printf '{"input":[{"type":"item_reference","id":"msg_1"}],"previous_response_id":"resp_1","stream":true}' \
+  >"$corpus/responses_request_fuzz/goes_on"
 # A byte that cuts, then what a client sends.
 printf '\005%s' $'POST /a?b HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\n\r\nabcGET / HTTP/1.0\r\n\r\n' >"$corpus/http_fuzz/two"
 printf '\001%s' $'POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n2;x=y\r\nab\r\n0\r\nT: x\r\n\r\n' \
@@ -71,6 +77,7 @@ for target in "${targets[@]}"; do
   case $target in
     reasoning_fuzz | tool_call_fuzz | chat_request_fuzz) dictionary=openai ;;
     messages_request_fuzz) dictionary=anthropic ;;
+    responses_request_fuzz) dictionary=responses ;;
     http_fuzz) dictionary=http ;;
   esac
   build/fuzz/tests/fuzz/"$target" -max_total_time="$seconds" -timeout=20 -rss_limit_mb=4096 -print_final_stats=1 \

@@ -26,6 +26,25 @@ std::string cleaned(std::string text) {
 
 bool is_lark(const std::string& grammar) { return grammar.find("::=") == std::string::npos; }
 
+/// Structural tags take EBNF alone: Lark grammars in this one become that. Schemas are left alone.
+void translate_lark(nlohmann::ordered_json& format) {
+  for (auto& [key, value] : format.items()) {
+    if (key == "json_schema") continue;
+    if (key == "grammar" && value.is_string() && is_lark(value.get_ref<const std::string&>())) {
+      value = xgrammar::Grammar::FromLark(value.get<std::string>()).ToString();
+    } else if (value.is_structured()) {
+      translate_lark(value);
+    }
+  }
+}
+
+std::string with_ebnf(const std::string& tag) {
+  if (tag.find("\"grammar\"") == std::string::npos) return tag;
+  auto json = nlohmann::ordered_json::parse(tag);
+  translate_lark(json);
+  return json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+}
+
 std::string key_of(const GrammarSource& source) {
   std::string key;
   key += static_cast<char>('0' + static_cast<int>(source.kind));
@@ -64,8 +83,8 @@ struct Compiler::Tools {
       case Kind::regex: return rules.CompileRegex(prepared);
       case Kind::grammar:
         return is_lark(prepared) ? rules.CompileLark(prepared) : rules.CompileGrammar(prepared, "root");
-      case Kind::choice:
-      case Kind::structural_tag: return rules.CompileStructuralTag(prepared);
+      case Kind::choice: return rules.CompileStructuralTag(prepared);
+      case Kind::structural_tag: return rules.CompileStructuralTag(with_ebnf(prepared));
     }
     TESSERA_CHECK(false);
   }

@@ -10,6 +10,7 @@
 #include "server/request/chat_request.h"
 #include "server/request/token_text.h"
 #include "server/request/usage.h"
+#include "server/responses/responses_request.h"
 #include "tessera/engine.h"
 
 namespace tessera::server {
@@ -29,6 +30,8 @@ class Answer {
   virtual std::string whole() = 0;
   /// Streaming: appends an error, where it is too late for a status; the stream ends behind it.
   virtual void fail(const ApiError& error, std::string& out) = 0;
+  /// Streaming: it ends here, by its client's wish or because the client is gone; appends what comes last.
+  virtual void cancel(std::string& /*out*/) {}
   /// Streaming: appends what shows proxies and clients that a silent stream lives.
   virtual void ping(std::string& out) = 0;
 };
@@ -40,6 +43,11 @@ std::unique_ptr<Answer> make_chat_answer(ResponseHead head, const ChatRequest& r
 /// The answer of /v1/messages.
 std::unique_ptr<Answer> make_messages_answer(ResponseHead head, const ChatRequest& request, int64_t prompt_tokens,
                                              bool opens_thinking);
+
+/// The answer of /v1/responses; `store` keeps it, if that is wanted.
+std::unique_ptr<Answer> make_responses_answer(const ResponseHead& head, const responses::ResponsesRequest& request,
+                                              int64_t prompt_tokens, bool opens_thinking, const TokenBytes& token_bytes,
+                                              responses::ResponseStore& store);
 
 /// `texts`: of the prompts, for echo.
 std::unique_ptr<Answer> make_completion_answer(ResponseHead head, const openai::CompletionRequest& request,

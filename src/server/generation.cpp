@@ -72,6 +72,9 @@ std::shared_ptr<Generation> Generation::admit(Work& work, const std::shared_ptr<
   work.open.insert(generation);
   ++work.preparing;
   exchange->on_gone([generation] {
+    const bool streams = generation->phase_ == Phase::running && generation->prepared_.stream;
+    std::string unread;
+    if (streams && !generation->feeding_) generation->prepared_.answer->cancel(unread);
     generation->settle("abort");
     generation->end();
   });
@@ -151,11 +154,7 @@ void Generation::begin() {
   last_.resize(prepared_.streams.size());
   if (prepared_.stream) {
     exchange_->on_drained([self = shared_from_this()] { self->advance(); });
-    HttpHeaders headers = warnings();
-    headers.emplace_back("cache-control", "no-cache");
-    headers.emplace_back("x-accel-buffering", "no");
-    exchange_->begin({.content_type = "text/event-stream; charset=utf-8", .headers = std::move(headers)});
-    prepared_.answer->begin(out_);
+    begin_stream();
     send();
   }
   for (RequestStream& stream : prepared_.streams) {
@@ -163,6 +162,14 @@ void Generation::begin() {
       if (!queued_.exchange(true)) work_.ready.add(weak);
     });
   }
+}
+
+void Generation::begin_stream() {
+  HttpHeaders headers = warnings();
+  headers.emplace_back("cache-control", "no-cache");
+  headers.emplace_back("x-accel-buffering", "no");
+  exchange_->begin({.content_type = "text/event-stream; charset=utf-8", .headers = std::move(headers)});
+  prepared_.answer->begin(out_);
 }
 
 /// What was repaired or left out of the request, for whoever looks at the answer; the log has it too.
@@ -270,6 +277,7 @@ void Generation::send() {
 void Generation::fail(const ApiError& error) {
   if (is_over()) return;
   settle("error");
+  if (prepared_.fails_in_stream && !exchange_->begun()) begin_stream();
   if (exchange_->begun()) {
     std::string text;
     if (!feeding_) text = std::move(out_);
@@ -313,6 +321,15 @@ void Generation::tick(steady_clock::time_point now) {
   prepared_.answer->ping(text);
   exchange_->write(text);
   last_write_ = now;
+}
+
+void Generation::stop() {
+  if (phase_ != Phase::running || feeding_ || !exchange_->begun()) return;
+  prepared_.answer->cancel(out_);
+  send();
+  settle("abort");
+  exchange_->end();
+  end();
 }
 
 void Generation::cancel() { fail(shutting_down()); }

@@ -65,6 +65,10 @@ class Generation : public std::enable_shared_from_this<Generation> {
   void advance();
   /// Once a second.
   void tick(std::chrono::steady_clock::time_point now);
+  /// The id that its answer's is made of.
+  [[nodiscard]] const std::string& id() const { return exchange_->facts.unique_id; }
+  /// Ends it where it is, by its client's wish.
+  void stop();
   /// Ends it with an error, as the server is going down.
   void cancel();
 
@@ -81,6 +85,7 @@ class Generation : public std::enable_shared_from_this<Generation> {
   static std::shared_ptr<Generation> admit(Work& work, const std::shared_ptr<Exchange>& exchange);
   void run_job(TextPool& pool, std::function<MaybeError()> job, std::function<void()> then);
   void begin();
+  void begin_stream();
   void take(size_t prompt, const Event& event);
   void feed(size_t prompt, Event event);
   void complete();

@@ -25,7 +25,9 @@ struct Limits {
   int64_t write_stall_seconds_max = 30;    // without the client taking a byte; then the connection is dropped
   int64_t shutdown_seconds_max = 30;       // for running requests to end after SIGTERM; then they are cancelled
   int64_t comment_seconds = 15;            // of silence in a stream, before a comment shows proxies that it lives
-  int64_t text_threads = 2;                // that parse, render and tokenize
+  int64_t stored_responses_max = 4096;   // that /v1/responses keeps; beyond, those that were used longest ago are gone
+  int64_t stored_bytes_max = 256 << 20;  // of them
+  int64_t text_threads = 2;              // that parse, render and tokenize
   RequestLimits request = {};
 };
 

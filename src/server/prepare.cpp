@@ -1,5 +1,7 @@
 #include "server/prepare.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <ctime>
 #include <utility>
@@ -11,6 +13,7 @@
 #include "server/request/call_grammar.h"
 #include "server/request/guide.h"
 #include "server/request/json_body.h"
+#include "server/responses/response_json.h"
 #include "text/dialect/reasoning_parser.h"
 
 namespace tessera::server {
@@ -56,7 +59,7 @@ MaybeError submit(const ModelService& service, Request request, Prepared& out) {
 struct Submission {
   std::vector<Request> requests;
   std::optional<AnswerFormat> format = {};
-  std::optional<AnswerFormat> lenient = {};  // in its place where it cannot be followed
+  std::optional<AnswerFormat> lenient = {};  // in its place where it cannot be followed; without text: nothing
 };
 
 MaybeError submit_all(const ModelService& service, Submission submission, CompiledGrammar grammar, Prepared& out) {
@@ -69,7 +72,11 @@ MaybeError submit_all(const ModelService& service, Submission submission, Compil
 
 MaybeError compile_and_submit(const ModelService& service, Submission submission, Prepared& out) {
   auto grammar = service.engine->compile(submission.format->source);
-  if (!grammar && submission.lenient) grammar = service.engine->compile(submission.lenient->source);
+  if (!grammar && submission.lenient) {
+    add_note("tools: what is not strict is not enforced: " + grammar.status().message(), out.notes);
+    if (submission.lenient->source.text.empty()) return submit_all(service, std::move(submission), nullptr, out);
+    grammar = service.engine->compile(submission.lenient->source);
+  }
   if (!grammar) {
     const std::string& param = submission.format->param;
     return bad_request(param, param + " cannot be followed: " + grammar.status().message());
@@ -95,7 +102,7 @@ MaybeError choose_grammar(const ChatRequest& chat, Submission& out) {
   out.format = std::move(*format);
   if (!out.format || chat.tools.choice.mode == ToolMode::none || !any_not_strict(chat.tools)) return {};
   auto lenient = answer_grammar(chat.tools, chat.parallel_tool_calls, chat.format, /*lenient=*/true);
-  if (lenient) out.lenient = std::move(*lenient);
+  if (lenient) out.lenient = lenient->value_or(AnswerFormat{});  // empty: nothing is followed
   return {};
 }
 
@@ -120,23 +127,29 @@ struct ChatPrompt {
   bool opens_thinking = false;  // text::prompt_opens_thinking
 };
 
-/// Also checks the model that is asked for. `chat` loses its messages.
-MaybeError make_prompt(const ModelService& service, ChatRequest& chat, ChatPrompt& out) {
+MaybeError render_prompt(const ModelService& service, const ChatRequest& chat, ChatPrompt& out) {
   if (auto error = check_model(service, chat.model)) return error;
   if (auto error = check_continuation(chat)) return error;
   auto text = service.engine->render_chat(template_request(chat).dump());
   if (!text) return render_error(text.status());
   cut_at_continuation(chat, *text);
-  std::vector<Message>().swap(chat.messages);
   auto tokens = service.engine->tokenize(*text);
-  if (!tokens) return api_error(tokens.status(), "messages");
+  if (!tokens) return api_error(tokens.status(), chat.conversation_field);
   out = {.tokens = std::move(*tokens), .opens_thinking = text::prompt_opens_thinking(*text)};
   return {};
 }
 
+/// Also checks the model that is asked for. `chat` loses its messages.
+MaybeError make_prompt(const ModelService& service, ChatRequest& chat, ChatPrompt& out) {
+  auto error = render_prompt(service, chat, out);
+  std::vector<Message>().swap(chat.messages);
+  return error;
+}
+
 /// Gives a conversation to the engine, once there is an answer to take its events.
 MaybeError submit_chat(const ModelService& service, ChatRequest chat, ChatPrompt prompt, Prepared& out) {
-  if (auto error = check_context(prompt.tokens.size(), chat.sampling, service.engine->max_model_len(), "messages")) {
+  if (auto error = check_context(prompt.tokens.size(), chat.sampling, service.engine->max_model_len(),
+                                 chat.conversation_field)) {
     return error;
   }
   Submission submission;
@@ -153,6 +166,35 @@ MaybeError submit_chat(const ModelService& service, ChatRequest chat, ChatPrompt
   }
   submission.requests.push_back(std::move(request));
   return submit(service, std::move(submission), out);
+}
+
+MaybeError read_responses_body(const ModelService& service, const std::string& id, std::string body,
+                               responses::ResponsesRequest& out) {
+  Json json;
+  auto error = parse_body(body, service.options.limits, json);
+  std::string().swap(body);
+  if (error) return error;
+  return responses::parse_responses_request(json, service.options, id, *service.responses, out);
+}
+
+/// Where the request lets it, leaves out of a conversation that does not fit what is oldest, but no system messages.
+MaybeError make_responses_prompt(const ModelService& service, responses::ResponsesRequest& request, ChatPrompt& out) {
+  ChatRequest& chat = request.chat;
+  const int64_t length = service.engine->max_model_len();
+  const int64_t wanted = chat.sampling.max_tokens;
+  const int64_t room = length - std::min(wanted < 0 ? length : std::max<int64_t>(wanted, 1), length / 4);
+  size_t dropped = 0;
+  for (;;) {
+    if (auto error = render_prompt(service, chat, out)) return error;
+    const auto tokens = static_cast<int64_t>(out.tokens.size());
+    if (!request.truncates || tokens <= room) break;
+    const size_t now = drop_oldest(static_cast<double>(tokens - room) / static_cast<double>(tokens), chat.messages);
+    if (now == 0) break;
+    dropped += now;
+  }
+  if (dropped > 0) add_note(fmt::format("input: {} messages did not fit and were left out", dropped), chat.notes);
+  std::vector<Message>().swap(chat.messages);
+  return {};
 }
 
 }  // namespace
@@ -175,6 +217,31 @@ MaybeError prepare_messages(const ModelService& service, const std::string& id, 
   out.answer = make_messages_answer(make_head(service, "msg_" + id, chat.model), chat,
                                     static_cast<int64_t>(prompt.tokens.size()), prompt.opens_thinking);
   return submit_chat(service, std::move(chat), std::move(prompt), out);
+}
+
+MaybeError prepare_responses(const ModelService& service, const std::string& id, std::string body, Prepared& out) {
+  responses::ResponsesRequest request;
+  const std::string response_id = "resp_" + id;
+  if (auto error = read_responses_body(service, response_id, std::move(body), request)) return error;
+  ChatPrompt prompt;
+  if (auto error = make_responses_prompt(service, request, prompt)) return error;
+  out.answer = make_responses_answer(make_head(service, response_id, request.chat.model), request,
+                                     static_cast<int64_t>(prompt.tokens.size()), prompt.opens_thinking,
+                                     token_bytes(service), *service.responses);
+  const bool streams = request.chat.stream.stream;
+  auto error = submit_chat(service, std::move(request.chat), std::move(prompt), out);
+  // Agents take a prompt that is too long as the word to shorten it, where OpenAI says so: in the stream.
+  out.fails_in_stream = streams && error && error->code == "context_length_exceeded";
+  return error;
+}
+
+MaybeError answer_input_tokens(const ModelService& service, std::string body, std::string& out) {
+  responses::ResponsesRequest request;
+  if (auto error = read_responses_body(service, "", std::move(body), request)) return error;
+  ChatPrompt prompt;
+  if (auto error = make_responses_prompt(service, request, prompt)) return error;
+  out = responses::input_tokens_json(static_cast<int64_t>(prompt.tokens.size()));
+  return {};
 }
 
 MaybeError answer_count_tokens(const ModelService& service, std::string body, std::string& out) {

@@ -18,6 +18,7 @@ struct ModelService {
   std::unique_ptr<Engine> engine;
   RequestOptions options = {};
   std::vector<std::string> names = {};  // that requests may ask for; at least one
+  std::unique_ptr<responses::ResponseStore> responses = {};
 };
 
 using MaybeError = std::optional<ApiError>;
@@ -27,6 +28,7 @@ struct Prepared {
   std::unique_ptr<Answer> answer;
   std::vector<RequestStream> streams = {};  // one for each prompt
   bool stream = false;                      // the client wants events
+  bool fails_in_stream = false;             // and reads an error there, with the answer that is there
   int64_t prompt_tokens = 0;
   std::vector<std::string> notes = {};  // for the log and a header of the answer
   /// Work that takes its time and is left for a thread of its own: compiling what the answer follows. Null: none.
@@ -36,10 +38,12 @@ struct Prepared {
 /// `id`: of this request, for the answer. `body` is given up on the way, as soon as it is read.
 MaybeError prepare_chat(const ModelService& service, const std::string& id, std::string body, Prepared& out);
 MaybeError prepare_messages(const ModelService& service, const std::string& id, std::string body, Prepared& out);
+MaybeError prepare_responses(const ModelService& service, const std::string& id, std::string body, Prepared& out);
 MaybeError prepare_completion(const ModelService& service, const std::string& id, std::string body, Prepared& out);
 
 /// Endpoints whose answer needs no engine; `out` is its body.
 MaybeError answer_count_tokens(const ModelService& service, std::string body, std::string& out);
+MaybeError answer_input_tokens(const ModelService& service, std::string body, std::string& out);
 MaybeError answer_tokenize(const ModelService& service, std::string body, std::string& out);
 MaybeError answer_detokenize(const ModelService& service, std::string body, std::string& out);
 

@@ -12,14 +12,16 @@
 namespace tessera::server {
 namespace {
 
-constexpr std::string_view kRest = "{id}";
+constexpr std::string_view kId = "{id}";
 constexpr size_t kRequestIdBytesMax = 128;
 constexpr const char* kPreflightSeconds = "86400";
 
 bool matches(std::string_view pattern, std::string_view path) {
-  if (!pattern.ends_with(kRest)) return pattern == path;
-  pattern.remove_suffix(kRest.size());
-  return path.size() > pattern.size() && path.starts_with(pattern);
+  const size_t at = pattern.find(kId);
+  if (at == std::string_view::npos) return pattern == path;
+  const std::string_view before = pattern.substr(0, at);
+  const std::string_view behind = pattern.substr(at + kId.size());
+  return path.size() > before.size() + behind.size() && path.starts_with(before) && path.ends_with(behind);
 }
 
 /// 128 random bits; unpredictable is not asked for, unique is.

@@ -15,7 +15,7 @@ namespace tessera::server {
 /// One line of the table of routes.
 struct Route {
   std::string_view method;  // GET also answers HEAD
-  std::string_view path;    // "/v1/models/{id}": any rest
+  std::string_view path;    // "/v1/models/{id}": any rest; the first line that fits counts
   bool needs_key = true;
   bool needs_model = false;  // 503 while it is loaded, and while the server goes down
   std::function<void(const std::shared_ptr<Exchange>&)> answer;

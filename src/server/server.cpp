@@ -16,6 +16,7 @@
 #include "server/openai/responses.h"
 #include "server/prepare.h"
 #include "server/request/sampling_fields.h"
+#include "server/response_routes.h"
 #include "server/router.h"
 #include "server/small_routes.h"
 #include "server/system_notify.h"
@@ -85,6 +86,8 @@ std::vector<Route> Server::State::routes() {
   std::vector<Route> all = {
       {"POST", "/v1/chat/completions", true, true, generate(prepare_chat)},
       {"POST", "/v1/completions", true, true, generate(prepare_completion)},
+      {"POST", "/v1/responses", true, true, generate(prepare_responses)},
+      {"POST", "/v1/responses/input_tokens", true, true, transform(answer_input_tokens)},
       {"POST", "/v1/messages", true, true, generate(prepare_messages)},
       {"POST", "/v1/messages/count_tokens", true, true, transform(answer_count_tokens)},
       {"GET", "/v1/models", true, true, list},
@@ -96,6 +99,7 @@ std::vector<Route> Server::State::routes() {
       {"GET", "/health", false, false, health},
       {"GET", "/live", false, false, live},
   };
+  add_response_routes([this]() -> Work& { return *work; }, all);
   add_page_routes(all);
   return all;
 }
@@ -246,6 +250,9 @@ Status Server::serve(Engine engine) {
     return {StatusCode::invalid_argument, wrong->message};
   }
   s.model.names = s.options.served_names;
+  s.model.responses = std::make_unique<responses::ResponseStore>(
+      responses::ResponseStore::Limits{.count_max = static_cast<size_t>(s.options.limits.stored_responses_max),
+                                       .bytes_max = static_cast<size_t>(s.options.limits.stored_bytes_max)});
   s.model.engine = std::make_unique<Engine>(std::move(engine));
   std::promise<void> serving;
   s.http->post([&] {

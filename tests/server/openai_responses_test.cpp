@@ -11,6 +11,7 @@ namespace tessera::server::openai {
 namespace {
 
 using nlohmann::json;
+using ::testing::StartsWith;
 
 const ResponseHead kHead{.id = "chatcmpl-1", .created = 1700000000, .model = "m", .fingerprint = "fp"};
 const ResponseHead kPlainHead{.id = "cmpl-1", .created = 1700000000, .model = "m"};
@@ -167,8 +168,17 @@ TEST(OpenAiResponses, ModelsAndVersion) {
   const std::string text = R"({"id":"m","object":"model","created":5,"owned_by":"tessera","root":"/models/m",)"
                            R"("parent":null,"max_model_len":4096})";
   EXPECT_EQ(model_json(card), text);
-  EXPECT_EQ(models_json({}), R"({"object":"list","data":[]})");
-  EXPECT_EQ(models_json({card, card}), R"({"object":"list","data":[)" + text + "," + text + "]}");
+  EXPECT_EQ(models_json({}), R"({"object":"list","data":[],"models":[]})");
+  EXPECT_THAT(models_json({card, card}), StartsWith(R"({"object":"list","data":[)" + text + "," + text + "],"));
+  // What Codex wants of each, all of it.
+  const json codex = json::parse(models_json({card}))["models"][0];
+  EXPECT_EQ(codex["slug"], "m");
+  EXPECT_EQ(codex["context_window"], 4096);
+  for (const char* key : {"display_name", "supported_reasoning_levels", "shell_type", "visibility", "supported_in_api",
+                          "priority", "base_instructions", "supports_reasoning_summaries", "support_verbosity",
+                          "truncation_policy", "supports_parallel_tool_calls", "experimental_supported_tools"}) {
+    EXPECT_TRUE(codex.contains(key)) << key;
+  }
   EXPECT_EQ(version_json("0.1.0"), R"({"version":"0.1.0"})");
 }
 

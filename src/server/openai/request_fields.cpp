@@ -48,7 +48,16 @@ constexpr std::string_view kRead[] = {"model",
                                       "top_logprobs",
                                       "prompt",
                                       "echo",
-                                      "best_of"};
+                                      "best_of",
+                                      "input",
+                                      "instructions",
+                                      "previous_response_id",
+                                      "text",
+                                      "include",
+                                      "max_output_tokens",
+                                      "background",
+                                      "conversation",
+                                      "truncation"};
 
 // Accepted because leaving them out of account gives the answer that was asked for: notes of the client to its
 // provider, wishes about speed, salts of a cache that is not shared.
@@ -62,6 +71,8 @@ constexpr std::string_view kWithoutEffect[] = {"user",
                                                "prediction",
                                                "verbosity",
                                                "priority",
+                                               "max_tool_calls",
+                                               "client_metadata",
                                                "cache_salt",
                                                "request_id",
                                                "separate_reasoning",
@@ -69,7 +80,7 @@ constexpr std::string_view kWithoutEffect[] = {"user",
                                                "guided_decoding_backend",
                                                "spaces_between_special_tokens"};
 
-constexpr unsigned kChat = 1, kCompletion = 2, kBoth = 3;
+constexpr unsigned kChat = 1, kCompletion = 2, kBoth = 3;  // /v1/responses takes and refuses what chat does
 
 struct Unsupported {
   std::string_view key;
@@ -124,7 +135,7 @@ std::optional<ApiError> parse_stream(const Json& body, StreamFields& out) {
 }
 
 std::optional<ApiError> check_other_fields(const Json& body, Endpoint endpoint, std::vector<std::string>& ignored) {
-  const unsigned here = endpoint == Endpoint::chat ? kChat : kCompletion;
+  const unsigned here = endpoint == Endpoint::completion ? kCompletion : kChat;
   for (const Unsupported& field : kUnsupported) {
     const Json* value = find(body, field.key);
     if (value == nullptr || (field.endpoints & here) == 0 || *value == Json::parse(field.neutral)) continue;

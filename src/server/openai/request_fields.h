@@ -6,10 +6,10 @@
 
 #include "server/request/chat_request.h"
 
-// What the requests of /v1/chat/completions and /v1/completions share.
+// What the requests of /v1/chat/completions, /v1/completions and /v1/responses share.
 namespace tessera::server::openai {
 
-enum class Endpoint { chat, completion };
+enum class Endpoint { chat, completion, responses };
 
 /// Reads stream and stream_options.
 std::optional<ApiError> parse_stream(const Json& body, StreamFields& out);

@@ -177,6 +177,39 @@ void append_message(const ChatMessageText& message, bool legacy_calls, std::stri
   out += '}';
 }
 
+/// What Codex tells a model that it has no words of its own for. It asks every server for such words.
+constexpr std::string_view kCodexInstructions =
+    "You are a coding agent. You work in the user's terminal, with the tools that you are given. Read the files that "
+    "matter before you change them, and keep to the style of the code around. Change what the task needs, and nothing "
+    "else; do not commit or revert work that is not yours. Go on until the task is done: run what shows whether your "
+    "change works, where that is possible, and mend what fails. Edit files with apply_patch where it is offered. "
+    "Prefer rg to grep. Say briefly what you are about to do before you call tools, and at the end what you did, "
+    "naming the files. If you cannot do something, say so and why.";
+
+/// One model as Codex reads it, besides what clients of OpenAI's API do: it takes its context's length from here.
+void append_codex_model(const ModelCard& card, int priority, std::string& out) {
+  out += R"({"slug":)";
+  append_string(card.id, out);
+  out += R"(,"display_name":)";
+  append_string(card.id, out);
+  out += R"(,"description":"Served by Tessera.","base_instructions":)";
+  append_string(kCodexInstructions, out);
+  fmt::format_to(
+      std::back_inserter(out),
+      R"(,"context_window":{0},"max_context_window":{0},"priority":{1},"effective_context_window_percent":95,)"
+      R"("default_reasoning_level":"medium","supported_reasoning_levels":[)"
+      R"({{"effort":"none","description":"Answers at once"}},{{"effort":"low","description":"Thinks briefly"}},)"
+      R"({{"effort":"medium","description":"Thinks as long as it likes"}}],)"
+      R"("shell_type":"shell_command","visibility":"list","supported_in_api":true,"availability_nux":null,)"
+      R"("upgrade":null,"model_messages":null,"supports_reasoning_summaries":true,)"
+      R"("supports_reasoning_summary_parameter":true,"default_reasoning_summary":"auto","support_verbosity":false,)"
+      R"("default_verbosity":null,"apply_patch_tool_type":"freeform","web_search_tool_type":"text",)"
+      R"("truncation_policy":{{"mode":"bytes","limit":10000}},"supports_parallel_tool_calls":true,)"
+      R"("supports_image_detail_original":false,"supports_search_tool":false,"experimental_supported_tools":[],)"
+      R"("input_modalities":["text"]}})",
+      card.max_model_len, priority);
+}
+
 }  // namespace
 
 ChunkWriter::ChunkWriter(Kind kind, const ResponseHead& head, bool usage_null, bool legacy_calls)
@@ -292,6 +325,11 @@ std::string models_json(const std::vector<ModelCard>& cards) {
   for (size_t i = 0; i < cards.size(); ++i) {
     if (i > 0) out += ',';
     out += model_json(cards[i]);
+  }
+  out += R"(],"models":[)";
+  for (size_t i = 0; i < cards.size(); ++i) {
+    if (i > 0) out += ',';
+    append_codex_model(cards[i], static_cast<int>(i), out);
   }
   return out + "]}";
 }

@@ -137,7 +137,7 @@ std::optional<ApiError> parse_continuation(const Json& body, ChatRequest& out) {
 
 }  // namespace
 
-std::optional<ApiError> parse_template_fields(const Json& body, const RequestOptions& options, ChatRequest& out) {
+std::optional<ApiError> parse_thinking_fields(const Json& body, const RequestOptions& options, ChatRequest& out) {
   Json variables = options.template_kwargs;
   Json given = Json::object();
   if (auto error = parse_kwargs(body, options, given)) return error;
@@ -156,6 +156,11 @@ std::optional<ApiError> parse_template_fields(const Json& body, const RequestOpt
   if (thinking.budget && *thinking.budget >= 0) out.thinking_budget = thinking.budget;
   for (auto& [name, value] : given.items()) variables[name] = value;
   out.template_variables = std::move(variables);
+  return std::nullopt;
+}
+
+std::optional<ApiError> parse_template_fields(const Json& body, const RequestOptions& options, ChatRequest& out) {
+  if (auto error = parse_thinking_fields(body, options, out)) return error;
   if (auto error = parse_tools(body, options.limits, out.tools)) return error;
   out.legacy_functions = find(body, "tools") == nullptr && find(body, "functions") != nullptr;
   if (out.legacy_functions) out.parallel_tool_calls = false;  // an answer has room for one

@@ -42,10 +42,10 @@ bool may_be_called(const ToolFields& tools, size_t i) {
   return std::ranges::any_of(tools.schemas, [&](const text::ToolSchema& tool) { return name == tool.name; });
 }
 
-/// Whether some tool that may be called is strict, or is not.
-bool any_that_is(bool strict, const ToolFields& tools) {
+template <typename Is>
+bool any_callable(const ToolFields& tools, Is is) {
   for (size_t i = 0; i < tools.json.size(); ++i) {
-    if (tools.origins[i].strict == strict && may_be_called(tools, i)) return true;
+    if (is(tools.origins[i]) && may_be_called(tools, i)) return true;
   }
   return false;
 }
@@ -210,11 +210,19 @@ class Arguments {
   const Json& root_;
 };
 
+Expected<Json> format_of(const GrammarSource& source);
+
 /// "</function>" included.
-Expected<Json> body_of(const Json& function, bool follow) {
+Expected<Json> body_of(const Json& function, const ToolOrigin& origin, bool follow) {
   const Json free = text_without({kCallOpen, kFunctionOpen});
   const std::string end = kFunctionClose + "\n";
   if (!follow) return sequence({tag("", free, end)});
+  if (origin.input) {
+    TESSERA_ASSIGN_OR_RETURN(Json input, format_of(origin.input->source));
+    const std::string name = find(function, "parameters")->at("properties").begin().key();
+    return sequence(
+        {constant(kParameterOpen + name + ">\n"), std::move(input), constant("\n" + kParameterClose + "\n" + end)});
+  }
   const Json* given = find(function, "parameters");
   if (given == nullptr) return constant(end);
   TESSERA_ASSIGN_OR_RETURN(const std::string prepared, guide::prepare_schema(given->dump(), {}));
@@ -230,11 +238,11 @@ Expected<Json> tags_of(const ToolFields& tools, bool follow_all, bool lenient) {
   for (size_t i = 0; i < tools.json.size(); ++i) {
     if (!may_be_called(tools, i)) continue;
     const Json& function = function_of(tools, i);
-    const bool strict = tools.origins[i].strict;
-    auto body = body_of(function, strict || (follow_all && !lenient));
+    const ToolOrigin& origin = tools.origins[i];
+    auto body = body_of(function, origin, origin.strict || (!lenient && (follow_all || origin.input)));
     if (!body) {
-      if (strict) return body.status().with_context(tools.origins[i].parameters);
-      body = body_of(function, /*follow=*/false);
+      if (origin.strict) return body.status().with_context(origin.parameters);
+      body = body_of(function, origin, /*follow=*/false);
     }
     tags.push_back(
         tag(dialect::call_beginning(find(function, "name")->get<std::string>()), std::move(*body), kCallClose));
@@ -265,13 +273,16 @@ Expected<Json> format_of(const GrammarSource& source) {
 
 }  // namespace
 
-bool any_not_strict(const ToolFields& tools) { return any_that_is(/*strict=*/false, tools); }
+bool any_not_strict(const ToolFields& tools) {
+  return any_callable(tools, [](const ToolOrigin& origin) { return !origin.strict; });
+}
 
 Expected<std::optional<AnswerFormat>> answer_grammar(const ToolFields& tools, bool parallel,
                                                      const std::optional<AnswerFormat>& format, bool lenient) {
   const bool forced = tools.choice.mode == ToolMode::required || tools.choice.mode == ToolMode::named;
-  if (tools.choice.mode == ToolMode::none || (!forced && !format && !any_that_is(/*strict=*/true, tools)))
-    return format;
+  const bool follows =
+      any_callable(tools, [&](const ToolOrigin& origin) { return origin.strict || (origin.input && !lenient); });
+  if (tools.choice.mode == ToolMode::none || (!forced && !format && !follows)) return format;
   if (format) {  // sizes and depths, before it is read
     const Status status = guide::check_source(format->source, {});
     if (!status.ok()) return status;

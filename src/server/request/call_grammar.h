@@ -10,7 +10,8 @@ namespace tessera::server {
 
 /// What the answer follows, if anything: `format`, and calls of tools whose arguments are what their parameters allow.
 ///  - tool_choice required or named: one call or, with `parallel`, several, and nothing else;
-///  - automatic, with a tool that is "strict" or with a format: text or what the format allows, and calls.
+///  - automatic, with a tool that is "strict" or whose input follows something, or with a format: text or what the
+///    format allows, and calls.
 ///
 /// Calls are in the form that text::ToolCallParser reads. Texts in them hold no "<parameter=", "</function>" or
 /// "</tool_call>"; those with minLength or maxLength no "<". Arguments come in the order of "properties".

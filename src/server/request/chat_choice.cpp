@@ -58,7 +58,7 @@ void ChatChoice::take_tokens(const Event& event) {
   tokens_ += count;
   if (reasoning_.inside()) reasoning_tokens_ += count;
   if (options_.return_token_ids) new_tokens_.insert(new_tokens_.end(), event.tokens.begin(), event.tokens.end());
-  if (!options_.append_logprob) return;
+  if (!options_.append_logprob || (reasoning_.inside() && !options_.thinking_logprobs)) return;
   for (const auto& entry : event.logprobs) {
     std::string element;
     options_.append_logprob(entry, element);

@@ -54,6 +54,7 @@ class ChatChoice {
     bool include_reasoning = true;    // false: reasoning is left out
     bool return_token_ids = false;
     AppendLogprob append_logprob = {};  // none: log-probabilities are not shown
+    bool thinking_logprobs = true;      // those of thinking too
   };
   explicit ChatChoice(Options options);
 

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <string_view>
 #include <utility>
 
@@ -62,6 +63,14 @@ Json template_messages(const std::vector<Message>& messages) {
   return out;
 }
 
+/// About what it takes in a prompt.
+double bytes_of(const Message& message) {
+  constexpr size_t kAround = 16;
+  size_t bytes = kAround + message.text.size() + message.reasoning.size();
+  for (const ToolCall& call : message.calls) bytes += kAround + call.name.size() + call.arguments.dump().size();
+  return static_cast<double>(bytes);
+}
+
 constexpr size_t kNotesMax = 16;
 
 }  // namespace
@@ -90,6 +99,30 @@ Json template_request(const ChatRequest& request) {
   out["add_generation_prompt"] = request.add_generation_prompt && !request.continues_message;
   for (const auto& [name, value] : request.template_variables.items()) out[name] = value;
   return out;
+}
+
+size_t drop_oldest(double share, std::vector<Message>& messages) {
+  const auto last =
+      std::find_if(messages.rbegin(), messages.rend(), [](const Message& m) { return m.role == Role::user; });
+  const auto end = static_cast<size_t>(messages.rend() - last) - (last == messages.rend() ? 0 : 1);
+  double bytes = 0;
+  for (const Message& message : messages) bytes += bytes_of(message);
+  double wanted = share * bytes;
+  std::vector<Message> kept;
+  size_t dropped = 0;
+  for (size_t i = 0; i < messages.size(); ++i) {
+    // What a tool answered goes with the call that asked.
+    const bool orphan =
+        messages[i].role == Role::tool && dropped > 0 && (kept.empty() || kept.back().role == Role::system);
+    if (i < end && messages[i].role != Role::system && (wanted > 0 || orphan)) {
+      wanted -= bytes_of(messages[i]);
+      ++dropped;
+    } else {
+      kept.push_back(std::move(messages[i]));
+    }
+  }
+  messages = std::move(kept);
+  return dropped;
 }
 
 void cut_at_continuation(const ChatRequest& request, std::string& prompt) {

@@ -54,6 +54,7 @@ struct Message {
 struct ChatRequest {
   std::string model = {};  // empty: not given, the served one is meant
   std::vector<Message> messages = {};
+  const char* conversation_field = "messages";  // the request's name for them, for errors
   /// The last message is the assistant's, and the answer goes on where it breaks off.
   bool continues_message = false;
   bool add_generation_prompt = true;
@@ -90,6 +91,10 @@ struct ConversationReader {
 /// For Engine::render_chat: messages, tools, add_generation_prompt and the template's variables. Templates take one
 /// system message, the first: several at the start become one, and a later one stands, marked, in the turn it came in.
 Json template_request(const ChatRequest& request);
+
+/// Drops the oldest messages, about `share` of the conversation's bytes and at least one, but no system messages and
+/// nothing from the user's last one on; how many.
+size_t drop_oldest(double share, std::vector<Message>& messages);
 
 /// Where the request continues a message: cuts the rendered prompt where that message breaks off.
 void cut_at_continuation(const ChatRequest& request, std::string& prompt);

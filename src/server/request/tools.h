@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "server/request/answer_format.h"
 #include "server/request/json_body.h"
 #include "text/dialect/tool_call_parser.h"
 
@@ -20,6 +21,8 @@ struct ToolChoice {
 struct ToolOrigin {
   std::string parameters = {};  // path of their schema, for errors
   bool strict = false;          // arguments are what that schema allows
+  /// What the text of the tool's one parameter follows, where that can be followed.
+  std::optional<AnswerFormat> input = {};
 };
 
 /// The functions that a request offers. Where none may be called they are left out of the prompt too, so that the model

@@ -1,0 +1,120 @@
+#include "server/responses/item_json.h"
+
+#include <utility>
+
+#include "server/request/json_fields.h"
+#include "server/request/past_arguments.h"
+#include "server/responses/input_items.h"
+
+namespace tessera::server::responses {
+namespace {
+
+void append_member(std::string_view key, std::string_view text, std::string& out) {
+  out += ",\"";
+  out += key;
+  out += "\":";
+  append_string(text, out);
+}
+
+const char* type_of(const OutputItem& item) {
+  if (item.kind == OutputItem::Kind::reasoning) return "reasoning";
+  if (item.kind == OutputItem::Kind::message) return "message";
+  switch (item.tool.kind) {
+    case CallKind::function: return "function_call";
+    case CallKind::custom: return "custom_tool_call";
+    case CallKind::local_shell: break;
+  }
+  return "local_shell_call";
+}
+
+void append_reasoning(const OutputItem& item, bool begun, std::string& out) {
+  out += R"(,"summary":[)";
+  if (item.shows_summary && !begun) {
+    out += R"({"type":"summary_text")";
+    append_member("text", item.text, out);
+    out += '}';
+  }
+  out += R"(],"content":[)";
+  if (!begun) append_part(item, item.text, out);
+  out += ']';
+  if (!item.shows_sealed) return;
+  if (begun) {
+    out += R"(,"encrypted_content":null)";
+  } else {
+    append_member("encrypted_content", kReasoningMark + item.text, out);
+  }
+}
+
+/// What the model wrote as arguments of local_shell, as an action.
+void append_action(const OutputItem& item, std::string& out) {
+  std::string note;
+  const Json given = read_past_arguments(item.text, {}, note);
+  Json command = Json::array();
+  if (const Json* words = find(given, "command"); words != nullptr && words->is_array()) {
+    for (const Json& word : *words) command.push_back(word.is_string() ? word : Json(word.dump()));
+  } else if (words != nullptr && words->is_string()) {
+    command = {"sh", "-c", *words};
+  }
+  Json action = {{"type", "exec"}, {"command", std::move(command)}, {"env", Json::object()}};
+  if (const Json* env = find(given, "env"); env != nullptr && env->is_object()) {
+    for (const auto& [key, value] : env->items()) action["env"][key] = value.is_string() ? value : Json(value.dump());
+  }
+  const Json* timeout = find(given, "timeout_ms");
+  action["timeout_ms"] = timeout != nullptr && timeout->is_number_unsigned() ? *timeout : Json();
+  const Json* directory = find(given, "working_directory");
+  action["working_directory"] = directory != nullptr && directory->is_string() ? *directory : Json();
+  action["user"] = nullptr;
+  out += R"(,"action":)";
+  out += action.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+void append_call(const OutputItem& item, std::string& out) {
+  append_member("call_id", item.call_id, out);
+  if (item.tool.kind == CallKind::local_shell) return append_action(item, out);
+  append_member("name", item.tool.name, out);
+  if (!item.tool.name_space.empty()) append_member("namespace", item.tool.name_space, out);
+  append_member(item.tool.kind == CallKind::custom ? "input" : "arguments", item.text, out);
+}
+
+}  // namespace
+
+const char* name_of(ItemStatus status) {
+  switch (status) {
+    case ItemStatus::in_progress: return "in_progress";
+    case ItemStatus::completed: return "completed";
+    case ItemStatus::incomplete: break;
+  }
+  return "incomplete";
+}
+
+void append_part(const OutputItem& item, std::string_view text, std::string& out) {
+  const bool message = item.kind == OutputItem::Kind::message;
+  out += message ? R"({"type":"output_text","annotations":[])" : R"({"type":"reasoning_text")";
+  append_member("text", text, out);
+  if (message) {
+    out += R"(,"logprobs":[)";
+    if (!text.empty()) out += item.logprobs;
+    out += ']';
+  }
+  out += '}';
+}
+
+void append_item(const OutputItem& item, bool begun, std::string& out) {
+  out += R"({"type":")";
+  out += type_of(item);
+  out += '"';
+  append_member("id", item.id, out);
+  append_member("status", name_of(begun ? ItemStatus::in_progress : item.status), out);
+  switch (item.kind) {
+    case OutputItem::Kind::reasoning: append_reasoning(item, begun, out); break;
+    case OutputItem::Kind::message:
+      out += R"(,"role":"assistant","content":[)";
+      if (!begun) append_part(item, item.text, out);
+      out += ']';
+      break;
+    case OutputItem::Kind::call: append_call(item, out);
+  }
+  out += '}';
+}
+
+}  // namespace tessera::server::responses

@@ -1,0 +1,336 @@
+#include "server/responses/tool_fields.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string_view>
+
+#include "base/hash.h"
+#include "guide/source.h"
+#include "server/request/json_fields.h"
+
+namespace tessera::server::responses {
+namespace {
+
+constexpr size_t kNameBytesMax = 128;  // as read_tool_name has it
+
+/// The parameters of local_shell: those of an action of type exec.
+const Json& shell_parameters() {
+  static const Json kParameters = Json::parse(R"({
+    "type": "object",
+    "properties": {
+      "command": {"type": "array", "items": {"type": "string"}, "description": "The program and its arguments."},
+      "working_directory": {"type": "string"},
+      "timeout_ms": {"type": "integer"},
+      "env": {"type": "object", "additionalProperties": {"type": "string"}}
+    },
+    "required": ["command"]
+  })");
+  return kParameters;
+}
+
+struct Reader {
+  const RequestLimits& limits;
+  ToolFields& out;
+  ToolNames& names;
+  std::vector<std::string>& notes;
+  bool repeated = false;  // items of a conversation, which bring the same tools again and again
+
+  void offer(ToolIdentity tool, const Json& description, const Json* parameters, ToolOrigin origin,
+             std::vector<text::ToolParameter> read) {
+    const std::string name = names.add(std::move(tool));
+    Json function = {{"name", name}};
+    if (description != "") function["description"] = description;
+    if (parameters != nullptr) function["parameters"] = *parameters;
+    out.json.push_back({{"type", "function"}, {"function", std::move(function)}});
+    out.origins.push_back(std::move(origin));
+    out.schemas.push_back({.name = name, .parameters = std::move(read)});
+  }
+
+  [[nodiscard]] bool is_known(const Json& tool, const std::string& name_space) const {
+    const Json* name = find(tool, "name");
+    const bool shell = *find(tool, "type") == kLocalShell;
+    return shell ? names.has(kLocalShell, "")
+                 : name != nullptr && name->is_string() && names.has(name->get<std::string>(), name_space);
+  }
+
+  std::optional<ApiError> read_identity(const Json& tool, const std::string& path, ToolIdentity& identity,
+                                        std::string& description) const {
+    if (auto error = read_tool_name(tool, path, identity.name)) return error;
+    if (names.has(identity.name, identity.name_space)) {
+      return wrong(at(path, "name"), Json(identity.name), "a name that no other tool has");
+    }
+    return read_text(tool, "description", description, path);
+  }
+
+  std::optional<ApiError> function(const Json& tool, const std::string& path, const std::string& name_space) {
+    ToolIdentity identity{.kind = CallKind::function, .name_space = name_space};
+    std::string description;
+    if (auto error = read_identity(tool, path, identity, description)) return error;
+    const Json* parameters = find(tool, "parameters");
+    const std::string inside = at(path, "parameters");
+    std::vector<text::ToolParameter> read;
+    if (parameters != nullptr) {
+      if (auto error = read_parameters(*parameters, inside, limits, read)) return error;
+    }
+    bool strict = false;
+    if (auto error = read_flag(tool, "strict", strict, path)) return error;
+    offer(std::move(identity), description, parameters, {.parameters = inside, .strict = strict}, std::move(read));
+    return std::nullopt;
+  }
+
+  /// {"type": "grammar", "syntax": "lark" or "regex", "definition": "..."}, or the same inside of "grammar".
+  static std::optional<ApiError> read_format(const Json& tool, const std::string& path,
+                                             std::optional<AnswerFormat>& format) {
+    const Json* given = find(tool, "format");
+    if (given == nullptr) return std::nullopt;
+    std::string inside = at(path, "format");
+    const Json* type = given->is_object() ? find(*given, "type") : nullptr;
+    if (type == nullptr) return wrong(inside, *given, R"(an object such as {"type": "text"})");
+    if (*type == "text") return std::nullopt;
+    if (*type != "grammar") return wrong(at(inside, "type"), *type, R"("text" or "grammar")");
+    if (const Json* grammar = find(*given, "grammar"); grammar != nullptr && grammar->is_object()) {
+      given = grammar;
+      inside = at(inside, "grammar");
+    }
+    const Json* syntax = find(*given, "syntax");
+    if (syntax == nullptr || (*syntax != "lark" && *syntax != "regex")) {
+      return wrong(at(inside, "syntax"), syntax == nullptr ? Json() : *syntax, R"("lark" or "regex")");
+    }
+    std::string definition;
+    if (auto error = read_text(*given, "definition", definition, inside)) return error;
+    if (definition.empty()) return missing(at(inside, "definition"), "a grammar");
+    using Kind = GrammarSource::Kind;
+    format =
+        AnswerFormat{.source = {.kind = *syntax == "lark" ? Kind::grammar : Kind::regex, .text = std::move(definition)},
+                     .param = at(inside, "definition")};
+    const Status status = guide::check_source(format->source, {});
+    if (!status.ok()) return bad_request(format->param, format->param + " cannot be followed: " + status.message());
+    return std::nullopt;
+  }
+
+  std::optional<ApiError> custom(const Json& tool, const std::string& path, const std::string& name_space) {
+    ToolIdentity identity{.kind = CallKind::custom, .name_space = name_space};
+    std::string description;
+    if (auto error = read_identity(tool, path, identity, description)) return error;
+    std::optional<AnswerFormat> format;
+    if (auto error = read_format(tool, path, format)) return error;
+    std::string what = "The whole input of the tool, as it is: free text, not JSON.";
+    if (format) {
+      const bool lark = format->source.kind == GrammarSource::Kind::grammar;
+      what += fmt::format(" It {}:\n{}", lark ? "follows this Lark grammar" : "matches this regular expression",
+                          format->source.text);
+    }
+    const Json parameters = {{"type", "object"},
+                             {"properties", {{kCustomInput, {{"type", "string"}, {"description", std::move(what)}}}}},
+                             {"required", {kCustomInput}}};
+    offer(std::move(identity), description, &parameters, {.parameters = path, .input = std::move(format)},
+          {{.name = kCustomInput}});
+    return std::nullopt;
+  }
+
+  std::optional<ApiError> local_shell(const std::string& path) {
+    if (names.has(kLocalShell, "")) {
+      return bad_request(path, path + " is a second tool of the name local_shell, expected one");
+    }
+    std::vector<text::ToolParameter> read;
+    if (auto error = read_parameters(shell_parameters(), path, limits, read)) return error;
+    offer({.kind = CallKind::local_shell, .name = kLocalShell}, "Runs a command on the user's computer.",
+          &shell_parameters(), {.parameters = path}, std::move(read));
+    return std::nullopt;
+  }
+
+  std::optional<ApiError> name_space(const Json& tool, const std::string& path) {
+    std::string name;
+    if (auto error = read_tool_name(tool, path, name)) return error;
+    const Json* list = find(tool, "tools");
+    const std::string inside = at(path, "tools");
+    if (list == nullptr) return missing(inside, "an array of tools");
+    return tools(*list, inside, name);
+  }
+
+  std::optional<ApiError> tools(const Json& list, const std::string& path, const std::string& in_namespace = {}) {
+    if (!list.is_array()) return wrong(path, list, "an array of tools");
+    for (size_t i = 0; i < list.size(); ++i) {
+      if (auto error = too_many(path, out.json.size() + 1, limits.tools_max, "tools")) return error;
+      const std::string inside = at(path, i);
+      const Json& tool = list[i];
+      if (!tool.is_object()) return wrong(inside, tool, R"(a tool such as {"type": "function", "name": "..."})");
+      const Json* type = find(tool, "type");
+      if (type == nullptr || !type->is_string()) {
+        return wrong(at(inside, "type"), type == nullptr ? Json() : *type, "the tool's type");
+      }
+      if (repeated && is_known(tool, in_namespace)) continue;
+      std::optional<ApiError> error;
+      if (*type == "function") {
+        error = function(tool, inside, in_namespace);
+      } else if (*type == "custom") {
+        error = custom(tool, inside, in_namespace);
+      } else if (*type == "local_shell" && in_namespace.empty()) {
+        error = local_shell(inside);
+      } else if (*type == "namespace" && in_namespace.empty()) {
+        error = name_space(tool, inside);
+      } else {
+        add_note(inside + " is of type " + shown(*type) + ", which is not here, and was left out", notes);
+      }
+      if (error) return error;
+    }
+    return std::nullopt;
+  }
+};
+
+struct Choice {
+  ToolMode mode = ToolMode::automatic;
+  std::vector<std::string> names = {};  // of functions
+};
+
+std::optional<ToolMode> mode_of_word(const Json& word) {
+  if (word == "none") return ToolMode::none;
+  if (word == "auto") return ToolMode::automatic;
+  if (word == "required" || word == "any") return ToolMode::required;
+  return std::nullopt;
+}
+
+/// {"type": "function" or "custom", "name": "..."} or {"type": "local_shell"}; `function` stays empty where it is of a
+/// type that is not here.
+std::optional<ApiError> parse_reference(const Json& tool, const std::string& path, const ToolNames& names,
+                                        std::string& function) {
+  const Json* type = tool.is_object() ? find(tool, "type") : nullptr;
+  if (type == nullptr) return wrong(path, tool, R"(an object such as {"type": "function", "name": "..."})");
+  std::string name;
+  std::string name_space;
+  if (*type == "function" || *type == "custom") {
+    const Json* inner = find(tool, type->get_ref<const std::string&>());  // as chat completions have it
+    const bool nested = inner != nullptr && inner->is_object() && find(tool, "name") == nullptr;
+    const std::string holder = nested ? at(path, type->get_ref<const std::string&>()) : path;
+    if (auto error = read_tool_name(nested ? *inner : tool, holder, name)) return error;
+    if (auto error = read_text(tool, "namespace", name_space, path)) return error;
+  } else if (*type == "local_shell") {
+    name = kLocalShell;
+  } else {
+    return std::nullopt;
+  }
+  function = names.function(name, name_space);
+  if (function.empty()) return wrong(at(path, "name"), Json(name), "the name of one of the tools");
+  return std::nullopt;
+}
+
+std::optional<ApiError> parse_allowed(const Json& choice, const RequestLimits& limits, const ToolNames& names,
+                                      Choice& out) {
+  const Json* allowed = &choice;
+  std::string path = "tool_choice";
+  if (const Json* inner = find(choice, "allowed_tools"); inner != nullptr && inner->is_object()) {
+    allowed = inner;
+    path = "tool_choice.allowed_tools";
+  }
+  const Json* mode = find(*allowed, "mode");
+  const auto word = mode == nullptr ? std::optional(ToolMode::automatic) : mode_of_word(*mode);
+  if (!word || *word == ToolMode::none) return wrong(at(path, "mode"), *mode, R"("auto" or "required")");
+  out.mode = *word;
+  const Json* tools = find(*allowed, "tools");
+  path = at(path, "tools");
+  if (tools == nullptr) return missing(path, "an array of tools");
+  if (!tools->is_array() || tools->empty()) return wrong(path, *tools, "an array of tools, not empty");
+  if (auto error = too_many(path, tools->size(), limits.tools_max, "tools")) return error;
+  for (size_t i = 0; i < tools->size(); ++i) {
+    std::string function;
+    if (auto error = parse_reference((*tools)[i], at(path, i), names, function)) return error;
+    if (!function.empty()) out.names.push_back(std::move(function));
+  }
+  if (out.names.empty()) out.mode = ToolMode::none;  // none of those that may be called is here
+  return std::nullopt;
+}
+
+std::optional<ApiError> parse_choice(const Json& choice, const RequestLimits& limits, const ToolNames& names,
+                                     Choice& out) {
+  if (const auto mode = mode_of_word(choice)) {
+    out.mode = *mode;
+    return std::nullopt;
+  }
+  const Json* type = choice.is_object() ? find(choice, "type") : nullptr;
+  if (type == nullptr) {
+    return wrong("tool_choice", choice, R"("none", "auto", "required" or {"type": "function", "name": "..."})");
+  }
+  if (*type == "allowed_tools") return parse_allowed(choice, limits, names, out);
+  out.mode = ToolMode::named;
+  if (auto error = parse_reference(choice, "tool_choice", names, out.names.emplace_back())) return error;
+  if (!out.names.front().empty()) return std::nullopt;
+  return wrong("tool_choice.type", *type, "function, custom, local_shell or allowed_tools: other tools are not here");
+}
+
+/// Where the tools of a request stand: its own, and those that items of the input bring.
+std::vector<std::pair<std::string, const Json*>> lists_of_tools(const Json& request) {
+  std::vector<std::pair<std::string, const Json*>> lists;
+  if (const Json* own = find(request, "tools")) lists.emplace_back("tools", own);
+  const Json* input = find(request, "input");
+  if (input == nullptr || !input->is_array()) return lists;
+  for (size_t i = 0; i < input->size(); ++i) {
+    const Json& item = (*input)[i];
+    const Json* type = item.is_object() ? find(item, "type") : nullptr;
+    if (type == nullptr || *type != "additional_tools") continue;
+    if (const Json* more = find(item, "tools")) lists.emplace_back(at(at("input", i), "tools"), more);
+  }
+  return lists;
+}
+
+}  // namespace
+
+std::string ToolNames::add(ToolIdentity tool) {
+  std::string_view space = tool.name_space;
+  while (space.ends_with('_')) space.remove_suffix(1);
+  std::string function = space.empty() ? tool.name : fmt::format("{}__{}", space, tool.name);
+  if (function.size() > kNameBytesMax) {
+    function = fmt::format("{}_{:016x}", function.substr(0, kNameBytesMax - 17), fnv1a(function));
+  }
+  while (by_function_.contains(function)) function += '_';
+  by_function_.emplace(function, std::move(tool));
+  return function;
+}
+
+ToolIdentity ToolNames::tool(const std::string& function) const {
+  const auto found = by_function_.find(function);
+  return found == by_function_.end() ? ToolIdentity{.name = function} : found->second;
+}
+
+std::string ToolNames::function(const std::string& name, const std::string& name_space) const {
+  std::string elsewhere;
+  int others = 0;
+  for (const auto& [function, tool] : by_function_) {
+    if (tool.name != name) continue;
+    if (tool.name_space == name_space) return function;
+    elsewhere = function;
+    ++others;
+  }
+  return name_space.empty() && others == 1 ? elsewhere : std::string();
+}
+
+bool ToolNames::has(const std::string& name, const std::string& name_space) const {
+  return std::ranges::any_of(by_function_, [&](const auto& entry) {
+    return entry.second.name == name && entry.second.name_space == name_space;
+  });
+}
+
+std::string past_function(const ToolNames& names, const std::string& name, const std::string& name_space) {
+  const std::string known = names.function(name, name_space);
+  return known.empty() ? ToolNames().add({.name = name, .name_space = name_space}) : known;
+}
+
+std::optional<ApiError> parse_tools(const Json& request, const RequestLimits& limits, ToolFields& out, ToolNames& names,
+                                    std::vector<std::string>& notes) {
+  Reader reader{limits, out, names, notes};
+  size_t bytes = 0;
+  for (const auto& [path, list] : lists_of_tools(request)) {
+    reader.repeated = path != "tools";
+    if (auto error = reader.tools(*list, path)) return error;
+    bytes += list->dump(-1, ' ', false, Json::error_handler_t::replace).size();
+    if (auto error = too_many(path, bytes, limits.tool_bytes_max, "bytes")) return error;
+  }
+  Choice choice;
+  const Json* given = find(request, "tool_choice");
+  if (given != nullptr) {
+    if (auto error = parse_choice(*given, limits, names, choice)) return error;
+  }
+  return choose_tools(choice.mode, choice.names, "tool_choice", given == nullptr ? Json() : *given, out);
+}
+
+}  // namespace tessera::server::responses

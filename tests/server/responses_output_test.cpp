@@ -1,0 +1,316 @@
+// Deltas as items and events of a response; responses that are kept.
+
+#include <nlohmann/json.hpp>
+
+#include "server/responses/call_input.h"
+#include "server/responses/output_items.h"
+#include "server/responses_json.h"
+
+namespace tessera::server::responses {
+namespace {
+
+using nlohmann::json;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+const ResponseHead kHead = {.id = "resp_1", .created = 5, .model = "m"};
+
+std::vector<json> events_of(const std::string& text) {
+  std::vector<json> events;
+  for (size_t at = 0; at < text.size();) {
+    const size_t end = text.find("\n\n", at);
+    const std::string block = text.substr(at, end - at);
+    const size_t line = block.find("\ndata: ");
+    events.push_back(json::parse(block.substr(line + 7)));
+    EXPECT_EQ("event: " + events.back()["type"].get<std::string>(), block.substr(0, line));
+    EXPECT_EQ(events.back()["sequence_number"], events.size() - 1);
+    at = end + 2;
+  }
+  return events;
+}
+
+std::vector<std::string> types_of(const std::vector<json>& events) {
+  std::vector<std::string> types;
+  for (const json& event : events) types.push_back(event["type"].get<std::string>().substr(9));  // "response."
+  return types;
+}
+
+/// The deltas as a stream, and what the answer in one piece would be: the two agree.
+struct Written {
+  std::vector<json> events;
+  json response;
+};
+Written write(const std::vector<ChatDelta>& deltas, const std::string& fields = "",
+              ResponseStatus status = ResponseStatus::completed) {
+  ResponsesRequest request = request_of(body_with(fields));
+  const ResponseState end{.status = status, .usage = Usage{.prompt_tokens = 3, .completion_tokens = 4}};
+  std::string text;
+  OutputItems whole(kHead, request);
+  for (const ChatDelta& delta : deltas) whole.feed(delta, text);
+  whole.end(end, text);
+  EXPECT_EQ(text, "");
+  request.chat.stream.stream = true;
+  OutputItems streamed(kHead, request);
+  streamed.begin(text);
+  for (const ChatDelta& delta : deltas) streamed.feed(delta, text);
+  streamed.end(end, text);
+  Written written{.events = events_of(text), .response = json::parse(whole.json())};
+  EXPECT_EQ(written.events.back()["response"]["output"], written.response["output"]);
+  // An item has one id, and is at the end what it was when it was done.
+  for (const json& event : written.events) {
+    if (event["type"] == "response.output_item.done") {
+      EXPECT_EQ(event["item"], written.response["output"][event["output_index"].get<size_t>()]);
+    }
+    if (event.contains("item_id")) {
+      EXPECT_EQ(event["item_id"], written.response["output"][event["output_index"].get<size_t>()]["id"]);
+    }
+  }
+  return written;
+}
+
+ChatDelta call(int index, const std::string& name, const std::string& arguments) {
+  return {
+      .tool_calls = {{.index = index, .id = "call_" + std::to_string(index), .name = name, .arguments = arguments}}};
+}
+ChatDelta more(int index, const std::string& arguments) {
+  return {.tool_calls = {{.index = index, .arguments = arguments}}};
+}
+
+TEST(OutputItems, ThinkingAndText) {
+  const Written written = write(
+      {{.reasoning = "Let "}, {.reasoning = "me."}, {.content = "Hel"}, {.content = "lo", .finish = ChatFinish::stop}});
+  EXPECT_THAT(types_of(written.events),
+              ElementsAre("created", "in_progress", "output_item.added", "content_part.added", "reasoning_text.delta",
+                          "reasoning_text.delta", "reasoning_text.done", "content_part.done", "output_item.done",
+                          "output_item.added", "content_part.added", "output_text.delta", "output_text.delta",
+                          "output_text.done", "content_part.done", "output_item.done", "completed"));
+  const json& created = written.events[0]["response"];
+  EXPECT_EQ(created["status"], "in_progress");
+  EXPECT_EQ(created["output"], json::array());
+  EXPECT_TRUE(created["usage"].is_null() && created["completed_at"].is_null());
+  EXPECT_EQ(written.events[2]["item"]["content"], json::array());
+  EXPECT_EQ(written.events[9]["item"]["status"], "in_progress");
+  EXPECT_EQ(written.events[11]["delta"], "Hel");
+  EXPECT_EQ(written.events[13]["text"], "Hello");
+
+  const json& response = written.response;
+  EXPECT_EQ(response["id"], "resp_1");
+  EXPECT_EQ(response["object"], "response");
+  EXPECT_EQ(response["status"], "completed");
+  EXPECT_TRUE(response["error"].is_null() && response["incomplete_details"].is_null());
+  EXPECT_EQ(response["usage"].dump(),
+            R"({"input_tokens":3,"input_tokens_details":{"cache_write_tokens":0,"cached_tokens":0},"output_tokens":4,)"
+            R"("output_tokens_details":{"reasoning_tokens":0},"total_tokens":7})");
+  const json& thinking = response["output"][0];
+  EXPECT_EQ(thinking["summary"], json::array());
+  EXPECT_EQ(thinking["content"].dump(), R"([{"text":"Let me.","type":"reasoning_text"}])");
+  EXPECT_FALSE(thinking.contains("encrypted_content"));
+  EXPECT_EQ(response["output"][1]["content"].dump(),
+            R"([{"annotations":[],"logprobs":[],"text":"Hello","type":"output_text"}])");
+}
+
+TEST(OutputItems, SummariesAndSealedThinkingWhereTheyAreAskedFor) {
+  const Written written = write({{.reasoning = "a"}, {.reasoning = "b"}, {.content = "c", .finish = ChatFinish::stop}},
+                                R"("reasoning":{"summary":"auto"},"include":["reasoning.encrypted_content"])");
+  std::string summary;
+  for (const json& event : written.events) {
+    if (event["type"] == "response.reasoning_summary_text.delta") summary += event["delta"].get<std::string>();
+  }
+  EXPECT_EQ(summary, "ab");
+  const json& item = written.response["output"][0];
+  EXPECT_EQ(item["summary"].dump(), R"([{"text":"ab","type":"summary_text"}])");
+  // Codex sends the item back without its content.
+  json sent = {{"type", "reasoning"}, {"summary", json::array()}, {"encrypted_content", item["encrypted_content"]}};
+  const Json body = body_of(json{{"input", json::array({sent})}}.dump());
+  EXPECT_EQ(request_of(body).chat.messages[0].reasoning, "ab");
+}
+
+TEST(OutputItems, Calls) {
+  const std::string tools =
+      R"("tools":[{"type":"function","name":"f"},{"type":"custom","name":"c"},{"type":"local_shell"},)"
+      R"({"type":"namespace","name":"n","tools":[{"type":"function","name":"g"}]}])";
+  const Written written = write({call(0, "f", "{\"a\": "),
+                                 more(0, "1}"),
+                                 call(1, "c", "{\"input\": \"x\\ny"),
+                                 more(1, "\\u0001z\"}"),
+                                 call(2, "n__g", "{}"),
+                                 call(3, "local_shell", R"({"command": ["ls", 5], "timeout_ms": 9})"),
+                                 {.finish = ChatFinish::tool_calls}},
+                                tools);
+  EXPECT_THAT(types_of(written.events),
+              ElementsAre("created", "in_progress", "output_item.added", "function_call_arguments.delta",
+                          "function_call_arguments.delta", "function_call_arguments.done", "output_item.done",
+                          "output_item.added", "custom_tool_call_input.delta", "custom_tool_call_input.delta",
+                          "custom_tool_call_input.done", "output_item.done", "output_item.added",
+                          "function_call_arguments.delta", "function_call_arguments.done", "output_item.done",
+                          "output_item.added", "output_item.done", "completed"));
+  EXPECT_EQ(written.events[2]["item"]["arguments"], "");
+  EXPECT_EQ(written.events[5]["arguments"], "{\"a\": 1}");
+  EXPECT_EQ(written.events[8]["delta"], "x\ny");
+  const json& output = written.response["output"];
+  ASSERT_EQ(output.size(), 4U);
+  EXPECT_EQ(output[0]["type"], "function_call");
+  EXPECT_EQ(output[0]["call_id"], "call_0");
+  EXPECT_EQ(output[0]["status"], "completed");
+  EXPECT_FALSE(output[0].contains("namespace"));
+  EXPECT_EQ(output[1]["type"], "custom_tool_call");
+  EXPECT_EQ(output[1]["input"], "x\ny\x01z");
+  EXPECT_EQ(output[2]["namespace"], "n");
+  EXPECT_EQ(output[2]["name"], "g");
+  EXPECT_EQ(output[3]["type"], "local_shell_call");
+  EXPECT_EQ(output[3]["action"].dump(),
+            R"({"command":["ls","5"],"env":{},"timeout_ms":9,"type":"exec","user":null,"working_directory":null})");
+  EXPECT_EQ(written.response["status"], "completed");
+}
+
+TEST(OutputItems, ACallThatIsCutIsIncomplete) {
+  const Written cut =
+      write({{.content = "I "}, call(0, "f", "{\"a\": \"b"), {.finish = ChatFinish::length, .call_is_cut = true}});
+  EXPECT_EQ(cut.response["status"], "incomplete");
+  EXPECT_EQ(cut.response["incomplete_details"]["reason"], "max_output_tokens");
+  EXPECT_EQ(cut.response["output"][0]["status"], "completed");
+  EXPECT_EQ(cut.response["output"][1]["status"], "incomplete");
+  EXPECT_EQ(cut.response["output"][1]["arguments"], "{\"a\": \"b");
+  EXPECT_EQ(types_of(cut.events).back(), "incomplete");
+  // A limit behind a whole call leaves it whole.
+  const Written behind = write({call(0, "f", "{}"), {.finish = ChatFinish::length}});
+  EXPECT_EQ(behind.response["status"], "incomplete");
+  EXPECT_EQ(behind.response["output"][0]["status"], "completed");
+  const Written text = write({{.content = "I "}, {.finish = ChatFinish::length}});
+  EXPECT_EQ(text.response["output"][0]["status"], "incomplete");
+}
+
+TEST(OutputItems, NothingIsAnEmptyMessage) {
+  const Written nothing = write({{.finish = ChatFinish::stop}});
+  ASSERT_EQ(nothing.response["output"].size(), 1U);
+  EXPECT_EQ(nothing.response["output"][0]["content"][0]["text"], "");
+  EXPECT_EQ(write({{.reasoning = "x"}, {.finish = ChatFinish::stop}}).response["output"].size(), 2U);
+  EXPECT_EQ(write({{.reasoning = "x"}, {.finish = ChatFinish::length}}).response["output"].size(), 1U);
+}
+
+TEST(OutputItems, EndedEarly) {
+  const Written cancelled = write({{.content = "I "}}, "", ResponseStatus::cancelled);
+  EXPECT_EQ(cancelled.response["status"], "cancelled");
+  EXPECT_EQ(cancelled.response["output"][0]["status"], "incomplete");
+  ResponsesRequest request = request_of(body_with("\"stream\":true"));
+  OutputItems items(kHead, request);
+  std::string text;
+  items.feed({.content = "I "}, text);
+  text.clear();
+  const ApiError error{.http_status = 500, .message = "gone", .code = "internal_error"};
+  items.end({.status = ResponseStatus::failed, .error = error}, text);
+  const size_t at = text.rfind("data: ");
+  const json last = json::parse(text.substr(at + 6));
+  EXPECT_EQ(last["type"], "response.failed");
+  EXPECT_EQ(last["response"]["error"].dump(), R"({"code":"server_error","message":"gone"})");
+  EXPECT_EQ(last["response"]["output"].size(), 1U);
+}
+
+TEST(OutputItems, LogprobsAreOfText) {
+  const Written written = write({{.content = "a", .logprobs = R"({"token":"a"})"},
+                                 {.content = "b", .logprobs = R"({"token":"b"})", .finish = ChatFinish::stop}});
+  EXPECT_EQ(written.events[4]["logprobs"].size(), 1U);
+  EXPECT_EQ(written.response["output"][0]["content"][0]["logprobs"].dump(), R"([{"token":"a"},{"token":"b"}])");
+}
+
+TEST(OutputItems, SilenceHasEventsThatCount) {
+  std::string text;
+  OutputItems silent(kHead, request_of(body_with("\"stream\":true")));
+  silent.begin(text);
+  silent.keep_alive(text);
+  silent.end({.status = ResponseStatus::completed}, text);
+  const std::vector<json> events = events_of(text);  // looks at the numbers
+  EXPECT_EQ(events[2]["type"], "keepalive");
+  OutputItems whole(kHead, request_of(body_with("")));
+  text.clear();
+  whole.keep_alive(text);
+  EXPECT_EQ(text, "");
+}
+
+TEST(CallInput, DoesNotDependOnPieces) {
+  const std::string arguments = R"({"input": "a\"b\\\n\u00e9\ud83d\ude00\u0007c"})";
+  const std::string text =
+      "a\"b\\\n\xc3\xa9\xf0\x9f\x98\x80\x07"
+      "c";
+  for (size_t size = 1; size <= arguments.size(); ++size) {
+    CallInput input;
+    std::string streamed;
+    for (size_t at = 0; at < arguments.size(); at += size) streamed += input.feed(arguments.substr(at, size));
+    EXPECT_EQ(streamed, text) << size;
+    EXPECT_EQ(input.whole(), text) << size;
+  }
+}
+
+TEST(CallInput, OfOtherArguments) {
+  const auto whole = [](const std::string& arguments) {
+    CallInput input;
+    EXPECT_EQ(input.feed(arguments), "");
+    return input.whole();
+  };
+  EXPECT_EQ(whole(R"({"patch": "x"})"), "x");
+  EXPECT_EQ(whole(R"({"a": "x", "input": "y"})"), "y");
+  EXPECT_EQ(whole(R"({"a": 1})"), R"({"a": 1})");
+  EXPECT_EQ(whole("{}"), "{}");
+  EXPECT_EQ(whole(R"({"pat)"), R"({"pat)");
+}
+
+TEST(ResponseStore, ForgetsWhatWasUsedLongestAgo) {
+  ResponseStore store({.count_max = 2});
+  store.put("a", {.output_ids = {"ia"}});
+  store.put("b", {.previous_id = "a", .output_ids = {"ib"}});
+  EXPECT_NE(store.find_item("ia"), nullptr);
+  store.put("c", {});
+  EXPECT_EQ(store.find("b"), nullptr);
+  EXPECT_EQ(store.find_item("ib"), nullptr);
+  EXPECT_NE(store.find("a"), nullptr);
+  EXPECT_TRUE(store.erase("a"));
+  EXPECT_FALSE(store.erase("a"));
+  EXPECT_TRUE(store.erase("c"));
+  EXPECT_EQ(store.bytes(), 0U);
+}
+
+TEST(ResponseStore, ForgetsBeyondItsBytes) {
+  ResponseStore store({.bytes_max = 100'000});
+  for (int i = 0; i < 100; ++i) {
+    store.put(std::to_string(i), {.head = std::string(10'000, 'x')});
+    EXPECT_LE(store.bytes(), 100'000U);
+  }
+  EXPECT_NE(store.find("99"), nullptr);
+  EXPECT_EQ(store.find("0"), nullptr);
+  store.put("99", {.head = std::string(200'000, 'x')});  // in place of what was there, and too large
+  EXPECT_EQ(store.find("99"), nullptr);
+  ResponseStore none({.count_max = 0});
+  none.put("a", {});
+  EXPECT_EQ(none.find("a"), nullptr);
+}
+
+TEST(ResponseStore, AConversationIsWholeOrAnError) {
+  ResponseStore store({});
+  store.put("a", {});
+  store.put("b", {.previous_id = "a"});
+  store.put("c", {.previous_id = "b", .ended = false});
+  std::vector<SharedResponse> all;
+  EXPECT_FALSE(store.conversation("b", all));
+  ASSERT_EQ(all.size(), 2U);
+  EXPECT_EQ(all[0]->previous_id, "");
+  EXPECT_THAT(store.conversation("c", all)->message, HasSubstr("not ended"));
+  store.erase("a");
+  EXPECT_EQ(store.conversation("b", all)->code, "previous_response_not_found");
+}
+
+TEST(InputItems, PagesOfAConversation) {
+  const auto kept = std::make_shared<const StoredResponse>(
+      StoredResponse{.input = R"([{"id":"1"},{"id":"2"}])", .output = R"([{"id":"3"}])"});
+  const auto last = std::make_shared<const StoredResponse>(StoredResponse{.input = R"([{"id":"4"}])", .output = "[]"});
+  const auto page = [&](const ItemPage& given) { return json::parse(input_items_json({kept, last}, given)); };
+  EXPECT_EQ(page({}).dump(),
+            R"({"data":[{"id":"4"},{"id":"3"},{"id":"2"},{"id":"1"}],"first_id":"4","has_more":false,"last_id":"1",)"
+            R"("object":"list"})");
+  const json some = page({.limit = 2, .ascending = true, .after = "1"});
+  EXPECT_EQ(some["data"].dump(), R"([{"id":"2"},{"id":"3"}])");
+  EXPECT_EQ(some["has_more"], true);
+  EXPECT_EQ(page({.after = "x"})["data"], json::array());
+}
+
+}  // namespace
+}  // namespace tessera::server::responses

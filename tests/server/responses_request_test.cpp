@@ -1,0 +1,316 @@
+// Requests of /v1/responses as conversations.
+
+#include "server/responses/responses_request.h"
+
+#include "server/request/call_grammar.h"
+#include "server/responses/input_items.h"
+#include "server/responses_json.h"
+
+namespace tessera::server::responses {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+std::string messages_of(const std::string& input, const std::string& more = "") {
+  return template_request(request_of(body_of("{\"input\": " + input + more + "}")).chat)["messages"].dump();
+}
+
+ApiError refusal_of(const std::string& fields, const std::string& input = "\"Hi\"") {
+  ResponseStore store({});
+  ResponsesRequest request;
+  const Json body = body_of("{\"input\": " + input + (fields.empty() ? "" : ", " + fields) + "}");
+  const auto error = parse_responses_request(body, {}, "resp_1", store, request);
+  EXPECT_TRUE(error) << body.dump();
+  return error.value_or(ApiError{});
+}
+
+TEST(ResponsesRequest, ACodexTurn) {
+  const ResponsesRequest request = request_of(codex_requests()["first turn"]);
+  EXPECT_TRUE(request.chat.stream.stream && request.shows_summary && request.shows_sealed_reasoning);
+  EXPECT_FALSE(request.store);
+  EXPECT_EQ(request.input, "");
+  EXPECT_THAT(request.chat.notes, ElementsAre(HasSubstr("web_search"), HasSubstr("image_generation")));
+  std::vector<std::string> names;
+  for (const auto& tool : request.chat.tools.schemas) names.push_back(tool.name);
+  EXPECT_THAT(names, ElementsAre("exec_command", "update_plan", "apply_patch", "collaboration__spawn_agent",
+                                 "collaboration__wait", "mcp__files__wait"));
+  EXPECT_EQ(request.tools.tool("mcp__files__wait").name_space, "mcp__files__");
+  EXPECT_EQ(request.tools.tool("apply_patch").kind, CallKind::custom);
+  EXPECT_EQ(request.chat.tools.origins[2].input->source.kind, GrammarSource::Kind::grammar);
+  EXPECT_EQ(request.chat.template_variables["enable_thinking"], true);
+  const Json prompt = template_request(request.chat);
+  ASSERT_EQ(prompt["messages"].size(), 3U);
+  EXPECT_EQ(prompt["messages"][0]["content"],
+            "You are a coding agent in a terminal. Be brief.\n\n<permissions>read only</permissions>");
+  EXPECT_THAT(prompt["tools"][2]["function"]["parameters"]["properties"]["input"]["description"].get<std::string>(),
+              HasSubstr("*** Begin Patch"));
+}
+
+TEST(ResponsesRequest, ACodexConversation) {
+  const ResponsesRequest request = request_of(codex_requests()["later turn"]);
+  const std::vector<Message>& messages = request.chat.messages;
+  ASSERT_EQ(messages.size(), 13U);
+  const Message& first = messages[4];
+  EXPECT_EQ(first.reasoning, "Look first.");
+  EXPECT_EQ(first.text, "I look at the file.");
+  ASSERT_EQ(first.calls.size(), 2U);
+  EXPECT_EQ(first.calls[0].arguments.dump(), R"({"cmd":"cat a.py"})");
+  EXPECT_EQ(first.calls[1].name, "collaboration__wait");
+  EXPECT_EQ(messages[5].text, "print(1");
+  EXPECT_EQ(messages[5].tool_call_id, "call_1");
+  EXPECT_EQ(messages[6].text, "nobody" + left_out_text("input_image"));
+  EXPECT_EQ(messages[7].reasoning, "");  // sealed by someone else
+  EXPECT_EQ(messages[7].calls.at(0).name, "apply_patch");
+  EXPECT_THAT(messages[7].calls[0].arguments["input"].get<std::string>(), HasSubstr("+print(1)"));
+  EXPECT_EQ(messages[9].calls.at(0).arguments.dump(), R"({"command":["ls","-l"]})");
+  EXPECT_EQ(messages[10].tool_call_id, "call_4");
+  EXPECT_EQ(messages[11].text, "[helper]\na.py is fine now");
+  EXPECT_EQ(messages[12].role, Role::user);
+  EXPECT_THAT(request.chat.notes, testing::Contains(HasSubstr("ghost_snapshot")));
+}
+
+TEST(ResponsesRequest, ToolsMayComeWithItemsAgainAndAgain) {
+  const ResponsesRequest request = request_of(codex_requests()["tools among the items"]);
+  EXPECT_EQ(request.chat.tools.schemas.size(), 4U);
+  EXPECT_THAT(request.chat.notes, IsEmpty());
+  EXPECT_EQ(request.chat.messages.back().role, Role::user);  // templates want one
+  EXPECT_EQ(request_of(codex_requests()["probe"]).chat.sampling.max_tokens, 1);
+}
+
+TEST(ResponsesRequest, ItemsBecomeMessages) {
+  const std::string user = R"({"role":"user","content":"Hi"})";
+  EXPECT_EQ(messages_of("\"Hi\""), "[" + user + "]");
+  EXPECT_EQ(messages_of(R"([{"role":"user","content":[{"type":"input_text","text":"H"},{"type":"text","text":"i"}]}])",
+                        R"(,"instructions":"Be.")"),
+            R"([{"role":"system","content":"Be."},)" + user + "]");
+  // Items of the assistant's are one message until something else comes, or what cannot stand behind the rest.
+  EXPECT_EQ(
+      messages_of(R"([{"role":"user","content":"Hi"},)"
+                  R"({"type":"reasoning","summary":[],"content":[{"type":"reasoning_text","text":"a"}]},)"
+                  R"({"type":"reasoning","summary":[{"type":"summary_text","text":"b"}],"encrypted_content":"other"},)"
+                  R"({"type":"message","role":"assistant","content":[{"type":"output_text","text":"c"}]},)"
+                  R"({"type":"message","role":"assistant","content":[{"type":"refusal","refusal":"d"}]},)"
+                  R"({"type":"function_call","call_id":"1","name":"f","arguments":"{}"},)"
+                  R"({"type":"message","role":"assistant","content":"e"},)"
+                  R"({"type":"reasoning","summary":[],"encrypted_content":"tessera-reasoning:g"},)"
+                  R"({"type":"reasoning","summary":[]},{"role":"user","content":""}])"),
+      "[" + user +
+          R"(,{"role":"assistant","content":"c\n\nd","reasoning_content":"a\nb","tool_calls":[{"id":"1","type":"function","function":{"name":"f","arguments":{}}}]},)"
+          R"({"role":"assistant","content":"e"},{"role":"assistant","content":"","reasoning_content":"g"},)"
+          R"({"role":"user","content":""}])");
+  // What models write as arguments need be no JSON.
+  const ResponsesRequest repaired =
+      request_of(body_of(R"({"input":[{"type":"function_call","call_id":"1","name":"f","arguments":"{'a': 1"}]})"));
+  EXPECT_THAT(repaired.chat.notes, ElementsAre(HasSubstr("input[0].arguments")));
+}
+
+TEST(ResponsesRequest, GoesOnFromWhatIsKept) {
+  ResponseStore store({});
+  store.put("resp_a", {.input = R"([{"id":"i1","type":"message","role":"user","content":"One"}])",
+                       .head = "{",
+                       .output = R"([{"id":"msg_a","type":"message","role":"assistant","content":"Two"}])",
+                       .output_ids = {"msg_a"}});
+  store.put("resp_b", {.previous_id = "resp_a",
+                       .input = R"([{"id":"i2","type":"message","role":"user","content":"Three"}])",
+                       .head = "{",
+                       .output = "[]"});
+  const auto request =
+      request_of(body_of(R"({"previous_response_id":"resp_b","input":"Four","instructions":"Be."})"), &store);
+  std::string all;
+  for (const Message& message : request.chat.messages) all += message.text + " ";
+  EXPECT_EQ(all, "Be. One Two Three Four ");
+  EXPECT_EQ(request.previous_id, "resp_b");
+  EXPECT_EQ(Json::parse(request.input)[0]["content"][0]["text"], "Four");  // its own alone, and with an id
+  EXPECT_THAT(Json::parse(request.input)[0]["id"].get<std::string>(), HasSubstr("item_"));
+
+  const auto referring = request_of(
+      body_of(R"({"input":[{"role":"user","content":"a"},{"type":"item_reference","id":"msg_a"}]})"), &store);
+  EXPECT_EQ(referring.chat.messages.back().text, "Two");
+
+  store.erase("resp_a");
+  ResponsesRequest gone;
+  auto error =
+      parse_responses_request(body_of(R"({"previous_response_id":"resp_b","input":"x"})"), {}, "", store, gone);
+  ASSERT_TRUE(error);
+  EXPECT_EQ(error->code, "previous_response_not_found");
+  EXPECT_EQ(error->param, "previous_response_id");
+  EXPECT_EQ(error->http_status, 400);
+  error =
+      parse_responses_request(body_of(R"({"input":[{"type":"item_reference","id":"msg_a"}]})"), {}, "", store, gone);
+  EXPECT_EQ(error->http_status, 404);
+}
+
+TEST(ResponsesRequest, Sampling) {
+  const ResponsesRequest request = request_of(body_with(
+      R"("max_output_tokens":7,"temperature":0.7,"top_p":0.5,"top_logprobs":2,"seed":5,"min_p":0.1,"stop":"x",)"
+      R"("include":["message.output_text.logprobs"],"metadata":{"a":"b"},"user":"me","text":{"verbosity":"low"})"));
+  EXPECT_EQ(request.chat.sampling.max_tokens, 7);
+  EXPECT_EQ(request.chat.sampling.logprobs, 2);
+  EXPECT_EQ(request.chat.sampling.seed, 5U);
+  EXPECT_THAT(request.chat.sampling.stop, ElementsAre("x"));
+  EXPECT_EQ(request.echo["temperature"].dump(), "0.7");
+  EXPECT_EQ(request.echo["text"].dump(), R"({"format":{"type":"text"},"verbosity":"low"})");
+  EXPECT_EQ(request.echo["metadata"].dump(), R"({"a":"b"})");
+  EXPECT_EQ(request.echo["user"], "me");
+  EXPECT_EQ(request_of(body_with("")).chat.sampling.logprobs, std::nullopt);
+}
+
+TEST(ResponsesRequest, Thinking) {
+  const auto variables = [](const std::string& fields) {
+    return request_of(body_with(fields)).chat.template_variables.dump();
+  };
+  EXPECT_EQ(variables(""), "{}");
+  EXPECT_THAT(variables(R"("reasoning":{"effort":"none"})"), HasSubstr(R"("enable_thinking":false)"));
+  EXPECT_THAT(variables(R"("reasoning":{"effort":"high","summary":"auto"})"), HasSubstr(R"("enable_thinking":true)"));
+  EXPECT_EQ(request_of(body_with(R"("reasoning":{"effort":"low"})")).chat.thinking_budget, 2048);
+  EXPECT_THAT(variables(R"("chat_template_kwargs":{"enable_thinking":false})"), HasSubstr("false"));
+}
+
+TEST(ResponsesRequest, Formats) {
+  const auto format = [](const std::string& text) { return request_of(body_with("\"text\":" + text)).chat.format; };
+  EXPECT_FALSE(format(R"({"format":{"type":"text"}})"));
+  EXPECT_EQ(format(R"({"format":{"type":"json_object"}})")->source.kind, GrammarSource::Kind::json_object);
+  const auto schema =
+      format(R"({"format":{"type":"json_schema","name":"n","strict":true,"schema":{"type":"object"}}})");
+  EXPECT_EQ(schema->source.text, R"({"type":"object"})");
+  EXPECT_EQ(schema->param, "text.format.schema");
+  EXPECT_EQ(request_of(body_with(R"("guided_regex":"a")")).chat.format->source.text, "a");
+}
+
+TEST(ResponsesRequest, ToolChoices) {
+  const std::string tools =
+      R"("tools":[{"type":"function","name":"f"},{"type":"custom","name":"c"},{"type":"local_shell"},)"
+      R"({"type":"namespace","name":"n","tools":[{"type":"function","name":"f"},{"type":"function","name":"g"}]}])";
+  const auto choice = [&](const std::string& given) {
+    const ToolFields& fields = request_of(body_with(tools + ",\"tool_choice\":" + given)).chat.tools;
+    std::string text = fields.choice.name + ":";
+    for (const auto& tool : fields.schemas) text += tool.name + ",";
+    return text;
+  };
+  const std::string all = "f,c,local_shell,n__f,n__g,";
+  EXPECT_EQ(choice("\"auto\""), ":" + all);
+  EXPECT_EQ(choice("\"none\""), ":");
+  EXPECT_EQ(choice("\"required\""), ":" + all);
+  EXPECT_EQ(choice(R"({"type":"function","name":"f"})"), "f:" + all);
+  EXPECT_EQ(choice(R"({"type":"function","name":"f","namespace":"n"})"), "n__f:" + all);
+  EXPECT_EQ(choice(R"({"type":"function","name":"g"})"), "n__g:" + all);
+  EXPECT_EQ(choice(R"({"type":"custom","name":"c"})"), "c:" + all);
+  EXPECT_EQ(choice(R"({"type":"local_shell"})"), "local_shell:" + all);
+  EXPECT_EQ(choice(R"({"type":"allowed_tools","mode":"auto","tools":[{"type":"custom","name":"c"},)"
+                   R"({"type":"function","name":"f"},{"type":"web_search"}]})"),
+            ":f,c,");
+  EXPECT_EQ(choice(R"({"type":"allowed_tools","mode":"required","tools":[{"type":"mcp","server_label":"x"}]})"), ":");
+}
+
+TEST(ResponsesRequest, NamesOfFunctionsAreTheirOwn) {
+  const ResponsesRequest request =
+      request_of(body_with(R"("tools":[{"type":"function","name":"a__b"},{"type":"namespace","name":"a","tools":[)"
+                           R"({"type":"function","name":"b"},{"type":"custom","name":"c"}]}])"));
+  EXPECT_EQ(request.chat.tools.schemas[1].name, "a__b_");
+  EXPECT_EQ(request.tools.tool("a__b").name_space, "");
+  EXPECT_EQ(request.tools.tool("a__b_").name_space, "a");
+  EXPECT_EQ(request.tools.tool("a__c").kind, CallKind::custom);
+  const std::string long_name(100, 'x');
+  ToolNames names;
+  const std::string made = names.add({.name = long_name, .name_space = long_name});
+  EXPECT_EQ(made.size(), 128U);
+  EXPECT_EQ(names.tool(made).name_space, long_name);
+}
+
+TEST(ResponsesRequest, InputOfCustomToolsFollowsTheirFormat) {
+  const auto grammar = [](const std::string& format) {
+    const ResponsesRequest request = request_of(
+        body_with(R"("tools":[{"type":"function","name":"f"},{"type":"custom","name":"c","format":)" + format + "}]"));
+    return answer_grammar(request.chat.tools, true, {});
+  };
+  EXPECT_FALSE(*grammar(R"({"type":"text"})"));
+  const auto regex = grammar(R"({"type":"grammar","syntax":"regex","definition":"[0-9]+"})");
+  ASSERT_TRUE(regex.ok() && *regex);
+  EXPECT_THAT((*regex)->source.text, HasSubstr(R"({"type":"regex","pattern":"[0-9]+"})"));
+  const auto lark = grammar(R"({"type":"grammar","grammar":{"syntax":"lark","definition":"start: \"a\""}})");
+  ASSERT_TRUE(lark.ok() && *lark);
+  EXPECT_THAT((*lark)->source.text, HasSubstr(R"({"type":"grammar","grammar":"start: \"a\""})"));
+  EXPECT_EQ(refusal_of(R"("tools":[{"type":"custom","name":"c","format":{"type":"grammar","syntax":"ebnf"}}])").param,
+            "tools[0].format.syntax");
+}
+
+TEST(ResponsesRequest, NamesWhatIsWrong) {
+  const char* const cases[][3] = {
+      {"\"Hi\"", R"("background":true)", "background"},
+      {"\"Hi\"", R"("conversation":"c")", "conversation"},
+      {"\"Hi\"", R"("prompt":{"id":"p"})", "prompt"},
+      {"\"Hi\"", R"("previous_response_id":"resp_x")", "previous_response_id"},
+      {"\"Hi\"", R"("max_output_tokens":0)", "max_output_tokens"},
+      {"\"Hi\"", R"("truncation":"maybe")", "truncation"},
+      {"\"Hi\"", R"("include":"x")", "include"},
+      {"\"Hi\"", R"("metadata":[])", "metadata"},
+      {"\"Hi\"", R"("n":2)", "n"},
+      {"\"Hi\"", R"("text":{"format":{"type":"json_schema"}})", "text.format.schema"},
+      {"\"Hi\"", R"("text":{"format":{"type":"xml"}})", "text.format.type"},
+      {"\"Hi\"", R"("text":{"format":{"type":"json_object"}},"guided_regex":"a")", "text.format"},
+      {"\"Hi\"", R"("reasoning":{"effort":"much"})", "reasoning.effort"},
+      {"\"Hi\"", R"("tools":[{"type":"function"}])", "tools[0].name"},
+      {"\"Hi\"", R"("tools":[{"type":"function","name":"f"},{"type":"custom","name":"f"}])", "tools[1].name"},
+      {"\"Hi\"", R"("tools":[{"type":"namespace","name":"n","tools":[{"type":"function","name":"f f"}]}])",
+       "tools[0].tools[0].name"},
+      {"\"Hi\"", R"("tool_choice":{"type":"function","name":"f"})", "tool_choice.name"},
+      {"\"Hi\"", R"("tool_choice":{"type":"web_search"})", "tool_choice.type"},
+      {"\"Hi\"", R"("tool_choice":"required")", "tool_choice"},
+      {"5", "", "input"},
+      {"[5]", "", "input[0]"},
+      {"[{}]", "", "input[0].type"},
+      {R"([{"role":"tool","content":"x"}])", "", "input[0].role"},
+      {R"([{"role":"user"}])", "", "input[0].content"},
+      {R"([{"role":"user","content":[{"type":"input_image","image_url":"x"}]}])", "", "input[0].content[0].type"},
+      {R"([{"role":"user","content":[{"type":"input_text"}]}])", "", "input[0].content[0].text"},
+      {R"([{"type":"function_call","call_id":"1"}])", "", "input[0].name"},
+      {R"([{"type":"function_call_output","call_id":"1"}])", "", "input[0].output"},
+      {R"([{"type":"local_shell_call","call_id":"1"}])", "", "input[0].action"},
+      {R"([{"type":"item_reference","id":"msg_x"}])", "", "input[0].id"},
+  };
+  for (const auto& [input, fields, param] : cases) {
+    const ApiError error = refusal_of(fields, input);
+    EXPECT_EQ(error.param, param) << input << fields;
+    EXPECT_THAT(error.message, testing::Not(IsEmpty()));
+  }
+  RequestOptions drops;
+  drops.drops_media = true;
+  const Json picture = body_of(R"({"input":[{"role":"user","content":[{"type":"input_image","image_url":"x"}]}]})");
+  EXPECT_EQ(request_of(picture, nullptr, drops).chat.messages[0].text, left_out_text("input_image"));
+}
+
+TEST(ResponsesRequest, IsWithinLimits) {
+  RequestOptions options;
+  options.limits.messages_max = 2;
+  options.limits.tools_max = 2;
+  ResponseStore store({});
+  ResponsesRequest request;
+  const Json items = body_of(R"({"input":[{"role":"user","content":""},{"role":"user","content":""},{"type":"x"}]})");
+  EXPECT_EQ(parse_responses_request(items, options, "", store, request)->param, "input");
+  const Json tools = body_with(R"("tools":[{"type":"function","name":"a"},{"type":"namespace","name":"n","tools":[)"
+                               R"({"type":"function","name":"b"},{"type":"function","name":"c"}]}])");
+  EXPECT_EQ(parse_responses_request(tools, options, "", store, request)->param, "tools[1].tools");
+}
+
+TEST(DropOldest, KeepsSystemMessagesAndTheLastTurn) {
+  const auto dropped = [](double share) {
+    std::vector<Message> messages = {{.role = Role::system, .text = "s"},
+                                     {.role = Role::user, .text = "a"},
+                                     {.role = Role::assistant, .calls = {{.id = "1", .name = "f"}}},
+                                     {.role = Role::tool, .text = "b"},
+                                     {.role = Role::user, .text = "c"},
+                                     {.role = Role::assistant, .text = "d"}};
+    const size_t count = drop_oldest(share, messages);
+    std::string left = std::to_string(count);
+    for (const Message& message : messages) left += message.text + (message.calls.empty() ? "" : "call");
+    return left;
+  };
+  EXPECT_EQ(dropped(0.01), "1scallbcd");
+  EXPECT_EQ(dropped(0.3), "3scd");  // an answer goes with its call
+  EXPECT_EQ(dropped(0.99), "3scd");
+}
+
+}  // namespace
+}  // namespace tessera::server::responses
