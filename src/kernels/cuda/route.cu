@@ -197,13 +197,18 @@ __device__ void write_tiles(SlotTile* tiles, int n, int group, int first_slot, i
   for (int i = 0; i * n < slots; ++i) tiles[i] = {group, first_slot + i * n, min(n, slots - i * n), 0};
 }
 
+/// Of n columns each; most experts have one, and a division would be the longest part.
+__device__ int column_tiles(int slots, int n) {
+  if (slots <= n) return slots > 0 ? 1 : 0;
+  return (slots + n - 1) / n;
+}
+
 /// slots[i]: of expert kThreadExperts * thread + i; becomes its first slot. Writes first_slot and both tile lists.
 __device__ void lay_out(const RouteArgs& args, int (&slots)[kThreadExperts]) {
   const int thread = static_cast<int>(threadIdx.x);
   const auto of_expert = [&](int i) {
     return Counts{slots[i],
-                  {(slots[i] + args.tile_columns[0] - 1) / args.tile_columns[0],
-                   (slots[i] + args.tile_columns[1] - 1) / args.tile_columns[1]}};
+                  {column_tiles(slots[i], args.tile_columns[0]), column_tiles(slots[i], args.tile_columns[1])}};
   };
   Counts mine;
   for (int i = 0; i < kThreadExperts; ++i) mine.add(of_expert(i));
@@ -234,9 +239,9 @@ __global__ void __launch_bounds__(kBlock) group_one_chunk(const __grid_constant_
   __shared__ int first[kExpertsMax];
   __shared__ int32_t few_ids[routes ? kFewTokens * plan::kExpertsPerTokenMax : 1];
   clear<kWords>(args, masks);
+  const int thread = static_cast<int>(threadIdx.x), tokens = live_tokens(args.live_tokens, args.tokens);
   ptx::griddepcontrol_wait();
   ptx::griddepcontrol_launch_dependents();
-  const int thread = static_cast<int>(threadIdx.x), tokens = live_tokens(args.live_tokens, args.tokens);
   const int32_t* ids = routes ? few_ids : args.ids;
   if constexpr (routes) {
     const int token = thread / 32;
@@ -258,10 +263,11 @@ __global__ void __launch_bounds__(kBlock) group_one_chunk(const __grid_constant_
 }
 
 __global__ void __launch_bounds__(kRouteWarps * 32) route_tokens(const __grid_constant__ RouteArgs args) {
+  const int token = static_cast<int>(blockIdx.x) * kRouteWarps + static_cast<int>(threadIdx.x) / 32;
+  const int tokens = live_tokens(args.live_tokens, args.tokens);
   ptx::griddepcontrol_wait();
   ptx::griddepcontrol_launch_dependents();
-  const int token = static_cast<int>(blockIdx.x) * kRouteWarps + static_cast<int>(threadIdx.x) / 32;
-  if (token >= live_tokens(args.live_tokens, args.tokens)) return;
+  if (token >= tokens) return;
   route_token(args, token, static_cast<int>(threadIdx.x) % 32, args.ids + int64_t{token} * args.experts_per_token);
 }
 
