@@ -4,6 +4,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <limits>
 #include <string>
 #include <utility>
 #include <vector>
@@ -205,7 +206,12 @@ class Engine {
   /// Errors: a parameter out of range, a prompt that is empty or too long, too many requests waiting.
   Expected<RequestStream> submit(Request request);
 
-  [[nodiscard]] Expected<std::vector<int32_t>> tokenize(const std::string& text) const;
+  /// The tokens of `text`. One that has more than `tokens_max` is not worked through: what is returned has more too,
+  /// and says nothing else.
+  [[nodiscard]] Expected<std::vector<int32_t>> tokenize(const std::string& text,
+                                                        size_t tokens_max = std::numeric_limits<size_t>::max()) const;
+  /// A text of so many bytes has at least so many tokens; 0 where the tokenizer promises nothing.
+  [[nodiscard]] size_t tokens_min(size_t text_bytes) const;
   [[nodiscard]] std::string detokenize(const std::vector<int32_t>& tokens, bool skip_special_tokens = true) const;
   /// The bytes that a token stands for, perhaps a part of a code point; empty if there is no such token.
   [[nodiscard]] std::string token_bytes(int32_t token) const;

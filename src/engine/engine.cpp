@@ -315,11 +315,15 @@ Expected<RequestStream> Engine::submit(Request request) {
   return RequestStream(std::move(channel));
 }
 
-Expected<std::vector<int32_t>> Engine::tokenize(const std::string& text) const {
+Expected<std::vector<int32_t>> Engine::tokenize(const std::string& text, size_t tokens_max) const {
   if (!impl_->tokenizer) {
     return Status(StatusCode::not_found, "the model directory has no tokenizer.json; give token ids instead of text");
   }
-  return impl_->tokenizer->encode(text);
+  return impl_->tokenizer->encode(text, /*parse_special=*/true, tokens_max);
+}
+
+size_t Engine::tokens_min(size_t text_bytes) const {
+  return impl_->tokenizer ? impl_->tokenizer->tokens_min(text_bytes) : 0;
 }
 
 Expected<CompiledGrammar> Engine::compile(const GrammarSource& source) const {

@@ -81,9 +81,10 @@ std::shared_ptr<Generation> Generation::admit(Work& work, const std::shared_ptr<
 void Generation::start(Work& work, const std::shared_ptr<Exchange>& exchange, Prepare prepare) {
   const auto self = admit(work, exchange);
   if (!self) return;
+  const auto size = TextPool::job_size(exchange->request.body.size());
   // The answer's id must be unique; the client's x-request-id need not be.
   self->run_job(
-      work.text,
+      work.text, size,
       [self, prepare, id = exchange->facts.unique_id, body = std::move(exchange->request.body)]() mutable {
         return prepare(self->work_.model, id, std::move(body), self->prepared_);
       },
@@ -93,8 +94,9 @@ void Generation::start(Work& work, const std::shared_ptr<Exchange>& exchange, Pr
 void Generation::start(Work& work, const std::shared_ptr<Exchange>& exchange, Transform transform) {
   const auto self = admit(work, exchange);
   if (!self) return;
+  const auto size = TextPool::job_size(exchange->request.body.size());
   self->run_job(
-      work.text,
+      work.text, size,
       [self, transform, body = std::move(exchange->request.body)]() mutable {
         return transform(self->work_.model, std::move(body), self->out_);
       },
@@ -105,9 +107,10 @@ void Generation::start(Work& work, const std::shared_ptr<Exchange>& exchange, Tr
 }
 
 /// Runs `job` on a thread of `pool` and `then` back here, unless the job fails or the client has left.
-void Generation::run_job(TextPool& pool, std::function<MaybeError()> job, std::function<void()> then) {
+void Generation::run_job(TextPool& pool, TextPool::JobSize size, std::function<MaybeError()> job,
+                         std::function<void()> then) {
   feeding_ = true;
-  pool.post([self = shared_from_this(), job = std::move(job), then = std::move(then)]() mutable {
+  pool.post(size, [self = shared_from_this(), job = std::move(job), then = std::move(then)]() mutable {
     MaybeError error;
     if (!self->left_) {
       try {
@@ -124,7 +127,7 @@ void Generation::run_job(TextPool& pool, std::function<MaybeError()> job, std::f
       // A request is prepared once its rest is done too.
       if (auto rest = std::exchange(self->prepared_.rest, nullptr); rest && !error && !self->is_over()) {
         return self->run_job(
-            self->work_.grammars, [self, rest] { return rest(self->prepared_); }, then);
+            self->work_.grammars, TextPool::JobSize::large, [self, rest] { return rest(self->prepared_); }, then);
       }
       self->feeding_ = false;
       if (self->phase_ == Phase::preparing || self->phase_ == Phase::abandoned) {
@@ -225,7 +228,7 @@ void Generation::feed(size_t prompt, Event event) {
   }
   many_logprobs_ = true;
   run_job(
-      work_.text,
+      work_.text, TextPool::JobSize::large,
       [self = shared_from_this(), prompt, event = std::move(event)] {
         self->prepared_.answer->feed(prompt, event, self->out_);
         return MaybeError();
@@ -253,7 +256,7 @@ void Generation::complete() {
     return MaybeError();
   };
   if (many_logprobs_) {
-    run_job(work_.text, write, reply);
+    run_job(work_.text, TextPool::JobSize::large, write, reply);
   } else {
     write();
     reply();

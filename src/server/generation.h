@@ -79,7 +79,7 @@ class Generation : public std::enable_shared_from_this<Generation> {
   friend class ReadyList;
 
   static std::shared_ptr<Generation> admit(Work& work, const std::shared_ptr<Exchange>& exchange);
-  void run_job(TextPool& pool, std::function<MaybeError()> job, std::function<void()> then);
+  void run_job(TextPool& pool, TextPool::JobSize size, std::function<MaybeError()> job, std::function<void()> then);
   void begin();
   void take(size_t prompt, const Event& event);
   void feed(size_t prompt, Event event);

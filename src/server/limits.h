@@ -25,7 +25,7 @@ struct Limits {
   int64_t write_stall_seconds_max = 30;    // without the client taking a byte; then the connection is dropped
   int64_t shutdown_seconds_max = 30;       // for running requests to end after SIGTERM; then they are cancelled
   int64_t comment_seconds = 15;            // of silence in a stream, before a comment shows proxies that it lives
-  int64_t text_threads = 2;                // that parse, render and tokenize
+  int64_t text_threads = 2;                // that parse, render and tokenize, besides one for short requests
   RequestLimits request = {};
 };
 

@@ -54,6 +54,24 @@ MaybeError submit(const ModelService& service, Request request, Prepared& out) {
 
 /// The requests of one body, and what their answers follow.
 struct Submission {
+// A prompt is counted to its end if it has at most this many times the tokens that fit: a client that shortens it
+// learns by how much. Beyond, the error says "at least", so that no prompt takes more work than one that fits.
+constexpr size_t kCountedContexts = 2;
+
+/// The tokens of a prompt, if they fit the model's context.
+MaybeError tokenize_prompt(const ModelService& service, const std::string& text, const SamplingParams& sampling,
+                           const std::string& param, std::vector<int32_t>& out) {
+  const Engine& engine = *service.engine;
+  const size_t counted = kCountedContexts * static_cast<size_t>(engine.max_model_len());
+  if (const size_t least = engine.tokens_min(text.size()); least > counted) {
+    return check_context(least, sampling, engine.max_model_len(), param, /*at_least=*/true);
+  }
+  auto tokens = engine.tokenize(text, counted);
+  if (!tokens) return api_error(tokens.status(), param);
+  out = std::move(*tokens);
+  return check_context(out.size(), sampling, engine.max_model_len(), param, /*at_least=*/out.size() > counted);
+}
+
   std::vector<Request> requests;
   std::optional<AnswerFormat> format = {};
   std::optional<AnswerFormat> lenient = {};  // in its place where it cannot be followed
@@ -120,8 +138,9 @@ struct ChatPrompt {
   bool opens_thinking = false;  // text::prompt_opens_thinking
 };
 
-/// Also checks the model that is asked for. `chat` loses its messages.
-MaybeError make_prompt(const ModelService& service, ChatRequest& chat, ChatPrompt& out) {
+/// Also checks the model that is asked for, and that the prompt fits unless it is only counted. `chat` loses its
+/// messages.
+MaybeError make_prompt(const ModelService& service, ChatRequest& chat, ChatPrompt& out, bool only_counted = false) {
   if (auto error = check_model(service, chat.model)) return error;
   if (auto error = check_continuation(chat)) return error;
   auto text = service.engine->render_chat(template_request(chat).dump());
@@ -130,15 +149,14 @@ MaybeError make_prompt(const ModelService& service, ChatRequest& chat, ChatPromp
   std::vector<Message>().swap(chat.messages);
   auto tokens = service.engine->tokenize(*text);
   if (!tokens) return api_error(tokens.status(), "messages");
-  out = {.tokens = std::move(*tokens), .opens_thinking = text::prompt_opens_thinking(*text)};
+  out.tokens = std::move(*tokens);
   return {};
 }
 
+  out.opens_thinking = text::prompt_opens_thinking(*text);
+  if (!only_counted) return tokenize_prompt(service, *text, chat.sampling, "messages", out.tokens);
 /// Gives a conversation to the engine, once there is an answer to take its events.
 MaybeError submit_chat(const ModelService& service, ChatRequest chat, ChatPrompt prompt, Prepared& out) {
-  if (auto error = check_context(prompt.tokens.size(), chat.sampling, service.engine->max_model_len(), "messages")) {
-    return error;
-  }
   Submission submission;
   if (auto error = choose_grammar(chat, submission)) return error;
   auto guide =
@@ -181,7 +199,7 @@ MaybeError answer_count_tokens(const ModelService& service, std::string body, st
   ChatRequest chat;
   if (auto error = read_body(service, body, anthropic::parse_messages_request, chat)) return error;
   ChatPrompt prompt;
-  if (auto error = make_prompt(service, chat, prompt)) return error;
+  if (auto error = make_prompt(service, chat, prompt, /*only_counted=*/true)) return error;
   out = anthropic::count_json(static_cast<int64_t>(prompt.tokens.size()));
   return {};
 }
@@ -195,16 +213,15 @@ MaybeError prepare_completion(const ModelService& service, const std::string& id
   std::vector<std::string> texts;
   for (openai::CompletionPrompt& prompt : request.prompts) {
     if (auto* text = std::get_if<std::string>(&prompt)) {
-      auto tokens = engine.tokenize(*text);
-      if (!tokens) return api_error(tokens.status(), "prompt");
-      prompts.push_back(std::move(*tokens));
+      prompts.emplace_back();
+      if (auto error = tokenize_prompt(service, *text, request.sampling, "prompt", prompts.back())) return error;
       texts.push_back(request.echo ? std::move(*text) : std::string());
     } else {
       prompts.push_back(std::move(std::get<std::vector<int32_t>>(prompt)));
       texts.push_back(request.echo ? engine.detokenize(prompts.back(), /*skip_special_tokens=*/false) : std::string());
-    }
-    if (auto error = check_context(prompts.back().size(), request.sampling, engine.max_model_len(), "prompt")) {
-      return error;
+      if (auto error = check_context(prompts.back().size(), request.sampling, engine.max_model_len(), "prompt")) {
+        return error;
+      }
     }
   }
   out.stream = request.stream.stream;
@@ -229,7 +246,7 @@ MaybeError answer_tokenize(const ModelService& service, std::string body, std::s
   } else {
     request.chat.model = request.model;
     ChatPrompt prompt;
-    if (auto error = make_prompt(service, request.chat, prompt)) return error;
+    if (auto error = make_prompt(service, request.chat, prompt, /*only_counted=*/true)) return error;
     tokens = std::move(prompt.tokens);
   }
   const TokenBytes bytes = token_bytes(service);

@@ -31,7 +31,7 @@ struct Server::State {
       : options(std::move(given)),
         metrics(options.served_names.front()),
         log(options.access_log),
-        text(static_cast<int>(options.limits.text_threads)),
+        text(static_cast<int>(options.limits.text_threads), /*favours_small=*/true),
         router({.api_keys = options.api_keys,
                 .allowed_origins = options.allowed_origins,
                 .unavailable = [this] { return unavailable(); }},

@@ -293,7 +293,7 @@ TEST(Generation, ServerEndsInTheMiddleOfThings) {
       ASSERT_TRUE(streams.wait_for("data: "));
     }
     prepares.send(post("/v1/chat/completions", "{\"messages\":[{\"role\":\"user\",\"content\":\"Hi\"}]}"));
-    sends.send("POST /tokenize HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000\r\n\r\n{");
+    sends.send("POST /tokenize HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000000\r\n\r\n{");
     served.reset();
     EXPECT_FALSE(streams.answer().whole);
   }
@@ -303,3 +303,34 @@ TEST(Generation, StormOf300) { storm(300); }
 
 }  // namespace
 }  // namespace tessera::server
+TEST(Generation, APromptIsCountedNoFurtherThanNeeded) {
+  const ServedModel served;
+  const auto length = json::parse(ask(served.port(), get("/v1/models")).body)["data"][0]["max_model_len"].get<size_t>();
+  const auto refusal = [&](const std::string& text, const std::string& path) {
+    const json chat = {{"messages", {{{"role", "user"}, {"content", text}}}}};
+    const json body = path == "/v1/completions" ? json{{"prompt", text}} : chat;
+    const RawAnswer answer = ask(served.port(), post(path, body.dump()));
+    EXPECT_EQ(answer.status, 400);
+    const json error = json::parse(answer.body)["error"];
+    EXPECT_EQ(error["code"], "context_length_exceeded");
+    return error["message"].get<std::string>();
+  };
+  const auto times = [](size_t count) {
+    std::string text;
+    for (size_t i = 0; i < count; ++i) text += " 7";
+    return text;
+  };
+  const std::string some = times(length / 2 + 100);  // two tokens each
+  const json counted = json::parse(ask(served.port(), post("/tokenize", json{{"prompt", some}}.dump())).body);
+  const auto count = counted["count"].get<size_t>();
+  ASSERT_GT(count, length);
+  ASSERT_LT(count, 2 * length);
+  EXPECT_THAT(refusal(some, "/v1/completions"), testing::HasSubstr("long: " + std::to_string(count) + " tokens"));
+  for (const char* path : {"/v1/completions", "/v1/chat/completions"}) {
+    EXPECT_THAT(refusal(times(3 * length), path), testing::HasSubstr("long: at least ")) << "by tokens";
+    EXPECT_THAT(refusal(std::string(5'000'000, 'x'), path), testing::HasSubstr("long: at least ")) << "by bytes";
+  }
+  const json all = json::parse(ask(served.port(), post("/tokenize", json{{"prompt", times(3 * length)}}.dump())).body);
+  EXPECT_GT(all["count"].get<size_t>(), 3 * length) << "a count is exact";
+}
+

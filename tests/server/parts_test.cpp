@@ -4,7 +4,9 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <chrono>
 #include <fstream>
+#include <future>
 #include <thread>
 
 #include "server/api_keys.h"
@@ -54,11 +56,33 @@ TEST(Limits, FlagsSetWhatTheySay) {
 TEST(TextPool, RunsEverythingUntilItCloses) {
   std::atomic<int> done = 0;
   TextPool pool(3);
-  for (int i = 0; i < 1000; ++i) pool.post([&] { ++done; });
+  for (int i = 0; i < 1000; ++i) pool.post(TextPool::JobSize::small, [&] { ++done; });
   while (done < 1000) std::this_thread::yield();
   pool.close();
-  pool.post([&] { ++done; });
+  pool.post(TextPool::JobSize::small, [&] { ++done; });
   EXPECT_EQ(done, 1000);
+}
+
+TEST(TextPool, LargeJobsDoNotHoldUpSmallOnes) {
+  EXPECT_EQ(TextPool::job_size(1000), TextPool::JobSize::small);
+  EXPECT_EQ(TextPool::job_size(31'000'000), TextPool::JobSize::large);
+  std::promise<void> go_on;
+  const std::shared_future<void> gate = go_on.get_future().share();
+  std::atomic<int> large = 0;
+  std::promise<int> large_before_small;
+  TextPool pool(2, /*favours_small=*/true);
+  for (int i = 0; i < 6; ++i) {
+    pool.post(TextPool::JobSize::large, [&] {
+      gate.wait();
+      ++large;
+    });
+  }
+  pool.post(TextPool::JobSize::small, [&] { large_before_small.set_value(large); });
+  auto small = large_before_small.get_future();
+  EXPECT_EQ(small.wait_for(std::chrono::minutes(1)), std::future_status::ready) << "it waits for large jobs";
+  go_on.set_value();
+  EXPECT_EQ(small.get(), 0);
+  while (large < 6) std::this_thread::yield();
 }
 
 TEST(Metrics, TextHasVllmsNames) {
