@@ -83,9 +83,9 @@ Status serve(Options options) {
   return {};
 }
 
-/// A JSON list, as vllm takes it, or origins with commas between them.
-std::vector<std::string> parse_origins(const std::string& text) {
-  std::vector<std::string> origins;
+/// A JSON list, as vllm takes it, or words with commas between them.
+std::vector<std::string> parse_words(const char* flag, const std::string& text, const char* expected) {
+  std::vector<std::string> words;
   if (text.starts_with('[')) {
     const Json list = Json::parse(text, nullptr, /*allow_exceptions=*/false);
     for (const Json& origin : list) {
@@ -197,13 +197,27 @@ void add_network_flags(CLI::App& command, Options& options) {
       ->group(group);
   command
       .add_option_function<std::string>(
-          "--allowed-origins", [&server](const std::string& text) { server.allowed_origins = parse_origins(text); },
+          "--allowed-origins",
+          [&server](const std::string& text) {
+            server.allowed_origins = parse_words("--allowed-origins", text, "[\"https://HOST\", ...]");
+          },
           "Web pages that may use the API from a browser: https://HOST,..., or * for all")
       ->type_name("ORIGINS")
       ->group(group);
   command
       .add_flag("--disable-access-log,--disable-uvicorn-access-log,--disable-log-requests", options.no_access_log,
                 "No line for each request on standard error")
+      ->group(group);
+  command
+      .add_option_function<std::string>(
+          "--allowed-hosts",
+          [&server](const std::string& text) {
+            server.allowed_hosts = parse_words("--allowed-hosts", text, "[\"NAME\", ...]");
+          },
+          "Names of this server that clients without a key may use, besides localhost and addresses: NAME,..., or * "
+          "for "
+          "all")
+      ->type_name("NAMES")
       ->group(group);
   command.add_flag("--disable-log-stats", options.no_state_line, "No line a second of what the engine does")
       ->group(group);

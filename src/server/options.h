@@ -17,6 +17,7 @@ struct ServerOptions {
   std::string ssl_certfile = {}, ssl_keyfile = {};  // PEM; both empty: no TLS
 
   std::vector<std::string> api_keys = {};         // empty: none is asked for
+  std::vector<std::string> allowed_hosts = {};    // names of this server, asked for where no key is; "*": all
   std::vector<std::string> allowed_origins = {};  // of web pages besides the server's own; "*": all
 
   std::vector<std::string> served_names = {};  // at least one; the first is written to metrics

@@ -26,6 +26,17 @@ using SharedExchange = std::shared_ptr<Exchange>;
 using std::chrono::steady_clock;
 
 /// In order of construction: what is below borrows from what is above.
+namespace {
+
+/// What the server is asked to listen on is a name of its own too.
+std::vector<std::string> known_hosts(const ServerOptions& options) {
+  std::vector<std::string> hosts = options.allowed_hosts;
+  hosts.push_back(options.host);
+  return hosts;
+}
+
+}  // namespace
+
 struct Server::State {
   explicit State(ServerOptions given)
       : options(std::move(given)),
@@ -33,7 +44,9 @@ struct Server::State {
         log(options.access_log),
         text(static_cast<int>(options.limits.text_threads), /*favours_small=*/true),
         router({.api_keys = options.api_keys,
-                .allowed_origins = options.allowed_origins,
+                .guard = {.allowed_hosts = known_hosts(options),
+                          .allowed_origins = options.allowed_origins,
+                          .any_host = !options.unix_socket.empty()},
                 .unavailable = [this] { return unavailable(); }},
                routes()) {}
 
