@@ -114,12 +114,15 @@ std::optional<HttpReply> Router::refusal(const HttpRequest& request, RequestFact
     return error_reply({.http_status = 417, .message = "the only expectation that is understood is 100-continue"},
                        request.path);
   }
-  if (!route->needs_model) return std::nullopt;
-  if (const auto why = options_.unavailable()) {
-    return error_reply({.http_status = 503, .message = *why, .type = "server_error", .code = "service_unavailable"},
-                       request.path);
-  }
-  return std::nullopt;
+  return unavailable(*route, request);
+}
+
+std::optional<HttpReply> Router::unavailable(const Route& route, const HttpRequest& request) const {
+  if (!route.needs_model) return std::nullopt;
+  const auto why = options_.unavailable();
+  if (!why) return std::nullopt;
+  return error_reply({.http_status = 503, .message = *why, .type = "server_error", .code = "service_unavailable"},
+                     request.path);
 }
 
 /// "Authorization: Bearer KEY" or "x-api-key: KEY". Clients of Anthropic's API may send both, one of them a
@@ -132,7 +135,10 @@ bool Router::shows_key(const HttpRequest& request) const {
 
 void Router::handle(const std::shared_ptr<Exchange>& exchange) const {
   add_headers(exchange->request, exchange->facts, exchange->reply_headers);
-  find(exchange->request.method, exchange->request.path)->answer(exchange);
+  const Route& route = *find(exchange->request.method, exchange->request.path);
+  // The server may have begun to go down while the body came.
+  if (auto reply = unavailable(route, exchange->request)) return exchange->reply(std::move(*reply));
+  route.answer(exchange);
 }
 
 void Router::add_headers(const HttpRequest& request, const RequestFacts& facts, HttpHeaders& headers) const {

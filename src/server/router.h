@@ -38,6 +38,7 @@ class Router {
 
  private:
   std::optional<HttpReply> refusal(const HttpRequest& request, RequestFacts& facts) const;
+  [[nodiscard]] std::optional<HttpReply> unavailable(const Route& route, const HttpRequest& request) const;
   [[nodiscard]] const Route* find(std::string_view method, std::string_view path) const;
   [[nodiscard]] std::string methods(std::string_view path) const;
   void add_headers(const HttpRequest& request, const RequestFacts& facts, HttpHeaders& headers) const;

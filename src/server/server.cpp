@@ -201,7 +201,8 @@ void Server::State::tick() {
     }
   }
   if (!draining || announced_end) return;
-  if ((http->exchanges() == 0 && !http->sending()) || now >= drain_deadline + std::chrono::seconds(1)) {
+  if ((http->exchanges() == 0 && !http->receiving() && !http->sending()) ||
+      now >= drain_deadline + std::chrono::seconds(1)) {
     announced_end = true;
     drained.set_value();
   }
