@@ -240,10 +240,7 @@ void add_run(CLI::App& app, Action& action) {
   command->option_defaults()->group("Sampling (default: what the model's generation_config.json says)");
   add_sampling_flags(*command, options->sampling);
   const auto generation = [options](const std::string& text) {
-    const Json object = parse_object("--override-generation-config", text);
-    SamplingParams scratch;
-    const Status status = apply_sampling(object, scratch);
-    if (!status.ok()) throw CLI::ValidationError("--override-generation-config", status.message());
+    const Json object = parse_sampling(text);
     for (const auto& [key, value] : object.items()) {
       if (!options->sampling.contains(key)) options->sampling[key] = value;
     }

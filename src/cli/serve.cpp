@@ -127,12 +127,7 @@ void add_model_flags(CLI::App& command, Options& options) {
   command
       .add_option_function<std::string>(
           "--override-generation-config",
-          [&options](const std::string& text) {
-            options.server.sampling = parse_object("--override-generation-config", text);
-            SamplingParams scratch;
-            const Status status = apply_sampling(options.server.sampling, scratch);
-            if (!status.ok()) throw CLI::ValidationError("--override-generation-config", status.message());
-          },
+          [&options](const std::string& text) { options.server.sampling = parse_sampling(text); },
           "Sampling where a request is silent: '{\"temperature\": 0.6}'")
       ->type_name("JSON")
       ->group(group);

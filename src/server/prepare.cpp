@@ -238,6 +238,7 @@ MaybeError answer_tokenize(const ModelService& service, std::string body, std::s
   openai::TokenizeRequest request;
   if (auto error = read_body(service, body, openai::parse_tokenize_request, request)) return error;
   std::vector<int32_t> tokens;
+  out.notes = std::move(request.notes);
   if (request.prompt) {
     if (auto error = check_model(service, request.model)) return error;
     auto all = service.engine->tokenize(*request.prompt);

@@ -24,6 +24,9 @@ TEST(ServeCommand, FlagsThatMakeNoSense) {
       {{"m", "--override-generation-config", R"({"temperature": -1})"}, "temperature"},
       {{"m", "--default-chat-template-kwargs", "{"}, "JSON object"},
       {{"m", "--allowed-origins", "[1]"}, "--allowed-origins"},
+      {{"m", "--override-generation-config", R"({"temprature": 1})"}, "there is no sampling parameter temprature"},
+      {{"m", "--override-generation-config", R"({"typical_p": 0.5})"}, "typical_p is 0.5: it is not supported"},
+      {{"m", "--override-generation-config", R"({"max_new_tokens": -7})"}, "max_tokens is -7"},
       {{"m", "--tool-call-parser", "hermes"}, "qwen3_coder"},
       {{"m", "--api-key", ""}, "--api-key"},
   };
