@@ -309,6 +309,12 @@ Engine::Engine(Engine&&) noexcept = default;
 Engine& Engine::operator=(Engine&&) noexcept = default;
 Engine::~Engine() = default;
 
+void StepTokens::count(size_t step) {
+  const auto* bound = std::ranges::lower_bound(kBounds, static_cast<int>(step));
+  ++steps[static_cast<size_t>(bound - kBounds.begin())];
+  tokens += step;
+}
+
 Expected<RequestStream> Engine::submit(Request request) {
   TESSERA_RETURN_IF_ERROR(engine::check_request(request, impl_->limits));
   TESSERA_ASSIGN_OR_RETURN(auto channel, impl_->loop->submit(std::move(request)));

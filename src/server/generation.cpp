@@ -151,6 +151,7 @@ void Generation::begin() {
   phase_ = Phase::running;
   exchange_->facts.prompt_tokens = prepared_.prompt_tokens;
   exchange_->facts.completion_tokens = 0;
+  work_.metrics.request_begun(prepared_.n, prepared_.max_tokens);
   last_.resize(prepared_.streams.size());
   if (prepared_.stream) {
     exchange_->on_drained([self = shared_from_this()] { self->advance(); });
@@ -202,9 +203,14 @@ void Generation::advance() {
 /// Counts an event, and ends the request where the event is its failure.
 void Generation::take(size_t prompt, const Event& event) {
   RequestFacts& facts = exchange_->facts;
+  if (event.scheduled != Time() && (scheduled_ == Time() || event.scheduled < scheduled_)) {
+    scheduled_ = event.scheduled;
+  }
   if (!event.tokens.empty()) {
     const Time now = steady_clock::now();
-    if (!std::exchange(any_token_, true)) {
+    last_token_ = now;
+    if (first_token_ == Time()) {
+      first_token_ = now;
       facts.first_token_seconds = seconds_between(exchange_->request.arrived, now);
       work_.metrics.first_token(facts.first_token_seconds);
     }
@@ -290,8 +296,21 @@ void Generation::settle(const char* reason) {
   if (phase_ != Phase::running) return;
   const RequestFacts& facts = exchange_->facts;
   exchange_->facts.finish_reason = reason;
-  work_.metrics.request_ended(reason, seconds_between(exchange_->request.arrived, steady_clock::now()),
-                              facts.prompt_tokens, facts.completion_tokens);
+  work_.metrics.request_ended(reason, times(), facts.prompt_tokens, facts.completion_tokens);
+}
+
+Metrics::RequestTimes Generation::times() const {
+  const Time arrived = exchange_->request.arrived;
+  Metrics::RequestTimes times{.all = seconds_between(arrived, steady_clock::now())};
+  if (scheduled_ == Time()) return times;
+  times.queued = seconds_between(arrived, scheduled_);
+  if (first_token_ == Time()) return times;
+  times.prefill = seconds_between(scheduled_, first_token_);
+  times.decode = seconds_between(first_token_, last_token_);
+  const bool one_choice = last_.size() == 1 && last_[0].size() == 1;
+  const int64_t tokens = exchange_->facts.completion_tokens;
+  if (one_choice && tokens > 1) times.token = times.decode / static_cast<double>(tokens - 1);
+  return times;
 }
 
 void Generation::end() {

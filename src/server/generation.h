@@ -87,6 +87,7 @@ class Generation : public std::enable_shared_from_this<Generation> {
   void send();
   void fail(const ApiError& error);
   void settle(const char* reason);
+  [[nodiscard]] Metrics::RequestTimes times() const;
   void end();
   [[nodiscard]] bool is_over() const { return phase_ == Phase::abandoned || phase_ == Phase::over; }
   [[nodiscard]] HttpHeaders warnings() const;
@@ -101,9 +102,9 @@ class Generation : public std::enable_shared_from_this<Generation> {
   std::string out_;                      // events not yet written
   std::vector<std::vector<Time>> last_;  // of each prompt and choice: the last token's time
   Time last_write_;
-  bool any_token_ = false;
-  bool length_ = false;         // a choice ended for its length
-  bool many_logprobs_ = false;  // the whole answer is long
+  Time scheduled_, first_token_, last_token_;  // no time at all: not yet
+  bool length_ = false;                        // a choice ended for its length
+  bool many_logprobs_ = false;                 // the whole answer is long
 };
 
 }  // namespace tessera::server

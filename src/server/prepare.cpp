@@ -46,6 +46,8 @@ Tokenise tokeniser(const ModelService& service) {
 
 MaybeError submit(const ModelService& service, Request request, Prepared& out) {
   out.prompt_tokens += static_cast<int64_t>(request.prompt.size());
+  out.n = request.sampling.n;
+  out.max_tokens = request.sampling.max_tokens;
   auto stream = service.engine->submit(std::move(request));
   if (!stream) return api_error(stream.status());
   out.streams.push_back(std::move(*stream));

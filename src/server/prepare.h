@@ -33,6 +33,8 @@ struct Prepared {
   std::function<MaybeError(Prepared& out)> rest = {};
 };
 
+  int n = 1;                            // choices of each prompt
+  int64_t max_tokens = -1;              // of each choice; -1: as many as fit
 /// `id`: of this request, for the answer. `body` is given up on the way, as soon as it is read.
 MaybeError prepare_chat(const ModelService& service, const std::string& id, std::string body, Prepared& out);
 MaybeError prepare_messages(const ModelService& service, const std::string& id, std::string body, Prepared& out);
