@@ -144,6 +144,10 @@ struct ChatPrompt {
 /// messages.
 MaybeError make_prompt(const ModelService& service, ChatRequest& chat, ChatPrompt& out, bool only_counted = false) {
   if (auto error = check_model(service, chat.model)) return error;
+  if (!service.no_chat.empty()) {
+    return ApiError{.message = "this model takes no conversations, but prompts at /v1/completions: " + service.no_chat,
+                    .code = "chat_unavailable"};
+  }
   if (auto error = check_continuation(chat)) return error;
   auto text = service.engine->render_chat(template_request(chat).dump());
   if (!text) return render_error(text.status());
@@ -176,6 +180,13 @@ MaybeError submit_chat(const ModelService& service, ChatRequest chat, ChatPrompt
 }
 
 }  // namespace
+
+std::string find_no_chat(const Engine& engine) {
+  if (const auto tokens = engine.tokenize("a"); !tokens) return tokens.status().message();
+  const Json hello = {{"messages", {{{"role", "user"}, {"content", "Hello"}}}}, {"add_generation_prompt", true}};
+  const auto text = engine.render_chat(hello.dump());
+  return text ? std::string() : text.status().message();
+}
 
 MaybeError prepare_chat(const ModelService& service, const std::string& id, std::string body, Prepared& out) {
   ChatRequest chat;

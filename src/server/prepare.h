@@ -18,7 +18,12 @@ struct ModelService {
   std::unique_ptr<Engine> engine;
   RequestOptions options = {};
   std::vector<std::string> names = {};  // that requests may ask for; at least one
+  std::string no_chat = {};             // why conversations cannot be answered: see find_no_chat; empty: they can
 };
+
+/// Why the model cannot read conversations (no tokenizer, a template that does not render); empty if it can. Takes the
+/// time that starting the template's renderer takes.
+std::string find_no_chat(const Engine& engine);
 
 using MaybeError = std::optional<ApiError>;
 

@@ -1,6 +1,7 @@
 #include "server/server.h"
 
 #include <fmt/format.h>
+#include <spdlog/spdlog.h>
 
 #include <algorithm>
 #include <chrono>
@@ -25,7 +26,6 @@ namespace tessera::server {
 using SharedExchange = std::shared_ptr<Exchange>;
 using std::chrono::steady_clock;
 
-/// In order of construction: what is below borrows from what is above.
 namespace {
 
 /// What the server is asked to listen on is a name of its own too.
@@ -37,6 +37,7 @@ std::vector<std::string> known_hosts(const ServerOptions& options) {
 
 }  // namespace
 
+/// In order of construction: what is below borrows from what is above.
 struct Server::State {
   explicit State(ServerOptions given)
       : options(std::move(given)),
@@ -141,7 +142,10 @@ std::optional<std::string> Server::State::unavailable() const {
 
 void Server::State::answer_health(const SharedExchange& exchange) const {
   const auto why = unavailable();
-  if (!why) return exchange->reply({.body = R"({"status":"ok"})"});
+  if (!why) {
+    const bool chat = model.no_chat.empty();
+    return exchange->reply({.body = chat ? R"({"status":"ok"})" : R"({"status":"ok","chat":false})"});
+  }
   exchange->reply(
       error_reply({.http_status = 503, .message = *why, .type = "server_error", .code = "service_unavailable"},
                   exchange->request.path));
@@ -163,8 +167,11 @@ void Server::State::answer_metrics(const SharedExchange& exchange) const {
 std::vector<openai::ModelCard> Server::State::cards() const {
   std::vector<openai::ModelCard> all;
   for (const std::string& name : model.names) {
-    all.push_back(
-        {.id = name, .created = created, .root = options.model_root, .max_model_len = model.engine->max_model_len()});
+    all.push_back({.id = name,
+                   .created = created,
+                   .root = options.model_root,
+                   .max_model_len = model.engine->max_model_len(),
+                   .chat = model.no_chat.empty()});
   }
   return all;
 }
@@ -261,6 +268,8 @@ Status Server::serve(Engine engine) {
   }
   s.model.names = s.options.served_names;
   s.model.engine = std::make_unique<Engine>(std::move(engine));
+  s.model.no_chat = find_no_chat(*s.model.engine);
+  if (!s.model.no_chat.empty()) spdlog::warn("the model takes no conversations: {}", s.model.no_chat);
   std::promise<void> serving;
   s.http->post([&] {
     s.work.emplace(Work{.http = *s.http,
