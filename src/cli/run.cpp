@@ -15,6 +15,8 @@
 
 namespace tessera::cli {
 namespace {
+#include "cli/vllm_flags.h"
+#include "format/checkpoint.h"
 
 using Json = nlohmann::ordered_json;
 
@@ -267,3 +269,4 @@ void add_run(CLI::App& app, Action& action) {
 }
 
 }  // namespace tessera::cli
+  add_vllm_flags(*command, options->engine.ignored);

@@ -14,6 +14,7 @@
 #include "cli/flags.h"
 #include "cli/interrupt.h"
 #include "cli/sampling.h"
+#include "cli/vllm_flags.h"
 #include "server/api_keys.h"
 #include "server/server.h"
 #include "text/dialect/dialect.h"
@@ -88,18 +89,18 @@ std::vector<std::string> parse_words(const char* flag, const std::string& text, 
   std::vector<std::string> words;
   if (text.starts_with('[')) {
     const Json list = Json::parse(text, nullptr, /*allow_exceptions=*/false);
-    for (const Json& origin : list) {
-      if (origin.is_string()) origins.push_back(origin.get<std::string>());
+    for (const Json& word : list) {
+      if (word.is_string()) words.push_back(word.get<std::string>());
     }
-    if (list.is_array() && origins.size() == list.size()) return origins;
-    throw CLI::ValidationError("--allowed-origins", fmt::format("found '{}', expected [\"https://HOST\", ...]", text));
+    if (list.is_array() && words.size() == list.size()) return words;
+    throw CLI::ValidationError(flag, fmt::format("found '{}', expected {}", text, expected));
   }
   for (size_t at = 0; at <= text.size();) {
     const size_t comma = std::min(text.find(',', at), text.size());
-    if (comma > at) origins.push_back(text.substr(at, comma - at));
+    if (comma > at) words.push_back(text.substr(at, comma - at));
     at = comma + 1;
   }
-  return origins;
+  return words;
 }
 
 void add_model_flags(CLI::App& command, Options& options) {
@@ -123,6 +124,14 @@ void add_model_flags(CLI::App& command, Options& options) {
                   "Template variables that requests may set, besides the usual ones")
       ->type_name("NAME")
       ->expected(1, CLI::detail::expected_max_vector_size)
+      ->group(group);
+  command
+      .add_option_function<std::string>(
+          "--generation-config",
+          [&options](const std::string& from) { options.server.ignores_generation_config = from == "vllm"; },
+          "auto (default): the model's generation_config.json says what requests do not; vllm: nothing of it does")
+      ->type_name("C")
+      ->check(one_of({"auto", "vllm"}))
       ->group(group);
   command
       .add_option_function<std::string>(
@@ -200,10 +209,6 @@ void add_network_flags(CLI::App& command, Options& options) {
       ->type_name("ORIGINS")
       ->group(group);
   command
-      .add_flag("--disable-access-log,--disable-uvicorn-access-log,--disable-log-requests", options.no_access_log,
-                "No line for each request on standard error")
-      ->group(group);
-  command
       .add_option_function<std::string>(
           "--allowed-hosts",
           [&server](const std::string& text) {
@@ -213,6 +218,10 @@ void add_network_flags(CLI::App& command, Options& options) {
           "for "
           "all")
       ->type_name("NAMES")
+      ->group(group);
+  command
+      .add_flag("--disable-access-log,--disable-uvicorn-access-log,--disable-log-requests", options.no_access_log,
+                "No line for each request on standard error")
       ->group(group);
   command.add_flag("--disable-log-stats", options.no_state_line, "No line a second of what the engine does")
       ->group(group);
@@ -257,6 +266,9 @@ void add_serve(CLI::App& app, Action& action) {
   add_network_flags(*command, *options);
   add_limit_flags(*command, *options);
   add_engine_flags(*command, options->engine);
+  command->add_option("--config", "YAML whose lines are flags, \"port: 8000\"; what the command line says wins")
+      ->type_name("FILE");
+  add_vllm_flags(*command, options->engine.ignored);
   command->footer(
       "Examples:\n"
       "  tessera serve MODEL                               http://127.0.0.1:8000: a page to chat on, and the API\n"

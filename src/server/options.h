@@ -24,6 +24,7 @@ struct ServerOptions {
   std::string model_root = {};                 // where the weights are, for GET /v1/models
   std::string version = {};
 
+  bool ignores_generation_config = false;                                     // sampling is neutral by default
   nlohmann::ordered_json sampling = nlohmann::ordered_json::object();         // wins over generation_config.json
   nlohmann::ordered_json template_kwargs = nlohmann::ordered_json::object();  // where a request is silent
   std::vector<std::string> template_kwargs_allowed = {};  // that requests may set, besides the usual ones

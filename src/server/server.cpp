@@ -258,7 +258,7 @@ Status Server::serve(Engine engine) {
   State& s = *state_;
   RequestOptions& defaults = s.model.options;
   defaults.limits = s.options.limits.request;
-  defaults.sampling = engine.default_sampling();
+  if (!s.options.ignores_generation_config) defaults.sampling = engine.default_sampling();
   defaults.template_kwargs = s.options.template_kwargs;
   defaults.drops_media = s.options.drops_media;
   defaults.stops_everywhere = s.options.stops_everywhere;
