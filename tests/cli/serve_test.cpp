@@ -67,8 +67,6 @@ TEST(ServeCommand, WhatIsPastedFromVllm) {
                                          "0",
                                          "-tp",
                                          "1",
-                                         "--gpu-memory-utilization",
-                                         "0.85",
                                          "--max_model_len",
                                          "32k",
                                          "--max-num-seqs",
