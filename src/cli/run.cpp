@@ -15,11 +15,11 @@
 #include "cli/generate.h"
 #include "cli/read_input.h"
 #include "cli/sampling.h"
+#include "cli/vllm_flags.h"
+#include "format/checkpoint.h"
 
 namespace tessera::cli {
 namespace {
-#include "cli/vllm_flags.h"
-#include "format/checkpoint.h"
 
 using Json = nlohmann::ordered_json;
 
@@ -288,6 +288,7 @@ void add_run(CLI::App& app, Action& action) {
   add_grammar_flags(*command, *options);
   add_output_flags(*command, *options);
   add_engine_flags(*command, options->engine);
+  add_vllm_flags(*command, options->engine.ignored);
   command->footer(
       "Examples:\n"
       "  tessera run MODEL                                   chat; /help lists what can be typed\n"
@@ -302,4 +303,3 @@ void add_run(CLI::App& app, Action& action) {
 }
 
 }  // namespace tessera::cli
-  add_vllm_flags(*command, options->engine.ignored);

@@ -54,8 +54,6 @@ MaybeError submit(const ModelService& service, Request request, Prepared& out) {
   return {};
 }
 
-/// The requests of one body, and what their answers follow.
-struct Submission {
 // A prompt is counted to its end if it has at most this many times the tokens that fit: a client that shortens it
 // learns by how much. Beyond, the error says "at least", so that no prompt takes more work than one that fits.
 constexpr size_t kCountedContexts = 2;
@@ -74,6 +72,8 @@ MaybeError tokenize_prompt(const ModelService& service, const std::string& text,
   return check_context(out.size(), sampling, engine.max_model_len(), param, /*at_least=*/out.size() > counted);
 }
 
+/// The requests of one body, and what their answers follow.
+struct Submission {
   std::vector<Request> requests;
   std::optional<AnswerFormat> format = {};
   std::optional<AnswerFormat> lenient = {};  // in its place where it cannot be followed
@@ -153,14 +153,14 @@ MaybeError make_prompt(const ModelService& service, ChatRequest& chat, ChatPromp
   if (!text) return render_error(text.status());
   cut_at_continuation(chat, *text);
   std::vector<Message>().swap(chat.messages);
+  out.opens_thinking = text::prompt_opens_thinking(*text);
+  if (!only_counted) return tokenize_prompt(service, *text, chat.sampling, "messages", out.tokens);
   auto tokens = service.engine->tokenize(*text);
   if (!tokens) return api_error(tokens.status(), "messages");
   out.tokens = std::move(*tokens);
   return {};
 }
 
-  out.opens_thinking = text::prompt_opens_thinking(*text);
-  if (!only_counted) return tokenize_prompt(service, *text, chat.sampling, "messages", out.tokens);
 /// Gives a conversation to the engine, once there is an answer to take its events.
 MaybeError submit_chat(const ModelService& service, ChatRequest chat, ChatPrompt prompt, Prepared& out) {
   Submission submission;
@@ -238,6 +238,7 @@ MaybeError prepare_completion(const ModelService& service, const std::string& id
     }
   }
   out.stream = request.stream.stream;
+  out.notes = std::move(request.notes);
   out.answer = make_completion_answer(make_head(service, "cmpl-" + id, request.model), request, prompts,
                                       std::move(texts), token_bytes(service));
   Submission submission{.requests = {}, .format = std::move(request.format)};
@@ -251,7 +252,6 @@ MaybeError answer_tokenize(const ModelService& service, std::string body, std::s
   openai::TokenizeRequest request;
   if (auto error = read_body(service, body, openai::parse_tokenize_request, request)) return error;
   std::vector<int32_t> tokens;
-  out.notes = std::move(request.notes);
   if (request.prompt) {
     if (auto error = check_model(service, request.model)) return error;
     auto all = service.engine->tokenize(*request.prompt);

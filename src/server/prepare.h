@@ -33,13 +33,13 @@ struct Prepared {
   std::vector<RequestStream> streams = {};  // one for each prompt
   bool stream = false;                      // the client wants events
   int64_t prompt_tokens = 0;
+  int n = 1;                            // choices of each prompt
+  int64_t max_tokens = -1;              // of each choice; -1: as many as fit
   std::vector<std::string> notes = {};  // for the log and a header of the answer
   /// Work that takes its time and is left for a thread of its own: compiling what the answer follows. Null: none.
   std::function<MaybeError(Prepared& out)> rest = {};
 };
 
-  int n = 1;                            // choices of each prompt
-  int64_t max_tokens = -1;              // of each choice; -1: as many as fit
 /// `id`: of this request, for the answer. `body` is given up on the way, as soon as it is read.
 MaybeError prepare_chat(const ModelService& service, const std::string& id, std::string body, Prepared& out);
 MaybeError prepare_messages(const ModelService& service, const std::string& id, std::string body, Prepared& out);

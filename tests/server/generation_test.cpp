@@ -374,10 +374,6 @@ TEST(Generation, ServerEndsInTheMiddleOfThings) {
   }
 }
 
-TEST(Generation, StormOf300) { storm(300); }
-
-}  // namespace
-}  // namespace tessera::server
 TEST(Generation, APromptIsCountedNoFurtherThanNeeded) {
   const ServedModel served;
   const auto length = json::parse(ask(served.port(), get("/v1/models")).body)["data"][0]["max_model_len"].get<size_t>();
@@ -409,3 +405,7 @@ TEST(Generation, APromptIsCountedNoFurtherThanNeeded) {
   EXPECT_GT(all["count"].get<size_t>(), 3 * length) << "a count is exact";
 }
 
+TEST(Generation, StormOf300) { storm(300); }
+
+}  // namespace
+}  // namespace tessera::server

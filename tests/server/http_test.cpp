@@ -235,8 +235,6 @@ TEST(Http, KeysAreAskedFor) {
   EXPECT_EQ(client.answer().status, 401);
 }
 
-TEST(Http, OtherOrigins) {
-  const std::string from = "Origin: https://a.example\r\n", other = "Origin: https://b.example\r\n";
 TEST(Http, WebPagesMayNotUseAServerWithoutAKey) {
   const auto status = [](const ServedModel& served, const std::string& host, const std::string& more = "") {
     const std::string body = R"({"prompt":"a"})";
@@ -324,6 +322,8 @@ TEST(Http, UnixSocketsAreNotTakenFromOthers) {
   std::remove(path.c_str());
 }
 
+TEST(Http, OtherOrigins) {
+  const std::string from = "Origin: https://a.example\r\n", other = "Origin: https://b.example\r\n";
   const std::string preflight =
       "OPTIONS /v1/chat/completions HTTP/1.1\r\nHost: localhost\r\nAccess-Control-Request-Method: POST\r\n";
   {
