@@ -7,7 +7,7 @@ set -euo pipefail
 packages=(
   g++ cmake ninja-build pkg-config
   libfmt-dev libspdlog-dev libsimdjson-dev nlohmann-json3-dev libcli11-dev
-  libpcre2-dev libutf8proc-dev libhwy-dev
+  libpcre2-dev libutf8proc-dev libhwy-dev libyaml-dev
   libssl-dev prometheus-cpp-dev
   libgtest-dev libgmock-dev librapidcheck-dev libbenchmark-dev
   python3 python3-jinja2 python3-venv

@@ -1,7 +1,10 @@
 #pragma once
 
+#include <array>
+#include <chrono>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -93,6 +96,8 @@ struct Event {
   std::string stop_reason = {};                     // the stop string matched, or the stop token id in decimal, if any
   StopCause stop_cause = StopCause::none;
   Status error = {};  // with FinishReason::error
+  /// When the first rows of the choice were planned; no time at all if they never were.
+  std::chrono::steady_clock::time_point scheduled = {};
 };
 
 /// One running request. Events queue up (at most max_tokens + 1 of them a choice) and never hold the engine back.
@@ -183,11 +188,21 @@ struct GpuStats {
   std::optional<double> sm_clock_hertz = {}, memory_clock_hertz = {}, power_watts = {};  // of about the last second
 };
 
+/// How many tokens, of prompts and answers, the steps so far computed.
+struct StepTokens {
+  static constexpr std::array<int, 13> kBounds = {1, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 16384};
+  std::array<uint64_t, kBounds.size() + 1> steps = {};  // of at most kBounds[i] tokens, more than the one before
+  uint64_t tokens = 0;
+
+  void count(size_t step);
+};
+
 struct EngineStats {
   int running = 0, waiting = 0;
   int kv_blocks_used = 0, kv_blocks_total = 0;
   int state_slots_used = 0, state_slots_total = 0;
   uint64_t steps = 0, preemptions = 0, prompt_tokens = 0, generated_tokens = 0;
+  StepTokens step_tokens = {};
   DecodeTraffic decode = {};         // on a GPU
   std::optional<GpuStats> gpu = {};  // none: the model runs on the CPU
 };
@@ -205,7 +220,12 @@ class Engine {
   /// Errors: a parameter out of range, a prompt that is empty or too long, too many requests waiting.
   Expected<RequestStream> submit(Request request);
 
-  [[nodiscard]] Expected<std::vector<int32_t>> tokenize(const std::string& text) const;
+  /// The tokens of `text`. One that has more than `tokens_max` is not worked through: what is returned has more too,
+  /// and says nothing else.
+  [[nodiscard]] Expected<std::vector<int32_t>> tokenize(const std::string& text,
+                                                        size_t tokens_max = std::numeric_limits<size_t>::max()) const;
+  /// A text of so many bytes has at least so many tokens; 0 where the tokenizer promises nothing.
+  [[nodiscard]] size_t tokens_min(size_t text_bytes) const;
   [[nodiscard]] std::string detokenize(const std::vector<int32_t>& tokens, bool skip_special_tokens = true) const;
   /// The bytes that a token stands for, perhaps a part of a code point; empty if there is no such token.
   [[nodiscard]] std::string token_bytes(int32_t token) const;

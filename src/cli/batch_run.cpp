@@ -138,7 +138,8 @@ class Batch {
     TESSERA_RETURN_IF_ERROR(engine_.status());  // no prompt's fault: the same command goes on from here
     if (!running.ok()) {
       ++failed_;
-      return write({{"index", item.index}, {"error", running.status().message()}});
+      return write(
+          {{"index", item.index}, {"digest", output_.digest(item.index)}, {"error", running.status().message()}});
     }
     choices_running_ += static_cast<int64_t>(running->choices.size());
     Running& kept = running_.emplace(item.index, std::move(*running)).first->second;
@@ -208,6 +209,7 @@ class Batch {
 
   Json answer(int64_t index, const Running& running) const {
     Json line = {{"index", index}};
+    if (!output_.digest(index).empty()) line["digest"] = output_.digest(index);
     if (!running.id.is_null()) line["id"] = running.id;
     size_t tokens = 0;
     Json choices = Json::array();

@@ -14,9 +14,11 @@ struct BatchOptions {
 
 /// Answers every prompt of `input` that `output` does not hold yet, many at a time, writing each answer when it is
 /// complete:
-///   {"index": 0, "id": ..., "text": "...", "reasoning": "...", "finish_reason": "stop", "stop_reason": "...",
+///   {"index": 0, "digest": "...", "id": ..., "text": "...", "reasoning": "...", "finish_reason": "stop",
+///   "stop_reason": "...",
 ///    "token_ids": [...], "logprobs": [...], "usage": {"prompt_tokens": 12, "completion_tokens": 34}}
-/// With n > 1, everything from text to logprobs is in a list "choices". A prompt that cannot be run has
+/// The digest is of what was asked (batch_digest.h). With n > 1, everything from text to logprobs is in a list
+/// "choices". A prompt that cannot be run has
 /// {"index": 0, "error": "..."}. Returns `cancelled` after an interrupt; an error if any prompt failed.
 Status run_batch(Engine& engine, const BatchInput& input, const BatchOptions& options, BatchOutput& output);
 

@@ -2,9 +2,11 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include <array>
+#include <charconv>
 #include <new>
 #include <string>
 #include <system_error>
@@ -12,11 +14,13 @@
 
 #include "base/log.h"
 #include "cli/commands.h"
+#include "cli/config_file.h"
 #include "cli/console.h"
 #include "cli/engine_flags.h"
 #include "cli/help.h"
 #include "cli/interrupt.h"
 #include "cli/suggest.h"
+#include "cli/vllm_flags.h"
 
 namespace tessera::cli {
 namespace {
@@ -49,17 +53,30 @@ std::vector<std::string> flag_names(const CLI::App& app) {
   return names;
 }
 
-/// What is wrong with the first word of `args` that looks like a flag of `command` and is none; empty if all are
-/// known. CLI11 reports whatever error it comes to first, often a mere consequence of the misspelt flag.
-std::string unknown_flag(const CLI::App& command, const std::vector<std::string>& args) {
+bool is_number(const std::string& text) {
+  double value = 0;
+  return std::from_chars(text.data(), text.data() + text.size(), value).ptr == text.data() + text.size();
+}
+
+/// What is wrong with the words of `args` that look like flags of `command` and are none; empty if all are known. CLI11
+/// reports whatever error it comes to first, often a mere consequence of a misspelt flag.
+std::string unknown_flags(const CLI::App& command, const std::vector<std::string>& args) {
+  std::vector<std::string> unknown;
   for (size_t i = 0; i < args.size() && args[i] != "--"; ++i) {
-    if (!args[i].starts_with("-") || args[i].size() < 2) continue;
+    if (!args[i].starts_with("-") || args[i].size() < 2 || is_number(args[i])) continue;
     const std::string flag = args[i].substr(0, args[i].find('='));
-    const CLI::Option* option = command.get_option_no_throw(flag);
-    if (option == nullptr) return fmt::format("unknown flag {}{}", flag, did_you_mean(flag, flag_names(command)));
-    if (option->get_items_expected_min() > 0 && flag == args[i]) ++i;  // its value may start with a dash
+    // "-O3" is -O with its value.
+    const bool is_short = !flag.starts_with("--");
+    const CLI::Option* option = command.get_option_no_throw(is_short ? flag.substr(0, 2) : flag);
+    if (option == nullptr) {
+      unknown.push_back(flag + did_you_mean(flag, flag_names(command)));
+    } else if (option->get_items_expected_min() > 0 && (is_short ? args[i].size() == 2 : flag == args[i])) {
+      ++i;  // its value may start with a dash
+    }
   }
-  return {};
+  if (unknown.empty()) return {};
+  if (unknown.size() == 1) return "unknown flag " + unknown.front();
+  return fmt::format("unknown flags:\n  {}", fmt::join(unknown, "\n  "));
 }
 
 const CLI::App* find_command(const CLI::App& app, const std::string& name) {
@@ -99,7 +116,7 @@ int explain(const CLI::App& app, const std::vector<std::string>& args, const CLI
     return usage_error(named.name, fmt::format("unknown command \"{}\"{}", rest.front(),
                                                did_you_mean(rest.front(), command_names(command))));
   }
-  std::string message = unknown_flag(command, rest);
+  std::string message = unknown_flags(command, rest);
   const bool surplus = parse_error.get_exit_code() == static_cast<int>(CLI::ExitCodes::ExtrasError);
   if (message.empty() && surplus && command.remaining_size() > 0) {
     message = fmt::format("one argument too many: \"{}\"; words that belong together need quotes",
@@ -108,19 +125,23 @@ int explain(const CLI::App& app, const std::vector<std::string>& args, const CLI
   return usage_error(named.name, message.empty() ? parse_error.what() : message);
 }
 
-/// "help COMMAND" becomes "COMMAND --help"; vLLM's "-tp" its long form, as CLI11 would read it as -t with the value
-/// "p".
+/// "help COMMAND" becomes "COMMAND --help".
 std::vector<std::string> read_args(int argc, char** argv) {
   std::vector<std::string> args(argv + 1, argv + argc);
   if (!args.empty() && args.front() == "help") {
     args.erase(args.begin());
     args.emplace_back("--help");
   }
+  return args;
+}
+
+/// Flags in vllm's spellings become ours: CLI11 would read "-tp" as -t with the value "p".
+void spell_flags(const CLI::App& command, std::vector<std::string>& args) {
   for (std::string& arg : args) {
     if (arg == "--") break;
-    if (arg == "-tp") arg = "--tensor-parallel-size";
+    std::string spelled = vllm_spelling(arg);
+    if (command.get_option_no_throw(spelled.substr(0, spelled.find('='))) != nullptr) arg = std::move(spelled);
   }
-  return args;
 }
 
 /// A file that the program opens must not become standard output: what is printed would end up in it. The stand-ins
@@ -157,10 +178,16 @@ int parse_and_run(int argc, char** argv) {
     for (CLI::App* below : command->get_subcommands({})) below->get_help_ptr()->group(kLastGroup);
   }
 
-  const std::vector<std::string> args = read_args(argc, argv);
+  std::vector<std::string> args = read_args(argc, argv);
   if (args.empty()) {
     write_err(help_text(app, terminal_columns(Stream::err)));
     return kUsage;
+  }
+  if (args.front() == "serve" || args.front() == "run") spell_flags(*find_command(app, args.front()), args);
+  if (args.front() == "serve") {
+    auto all = with_config_file(*find_command(app, "serve"), std::move(args));
+    if (!all) return usage_error("tessera serve", all.status().message());
+    args = std::move(*all);
   }
   try {
     app.parse(std::vector<std::string>(args.rbegin(), args.rend()));

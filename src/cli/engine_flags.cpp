@@ -21,63 +21,6 @@ namespace tessera::cli {
 namespace {
 
 constexpr const char* kGroup = "Engine";
-constexpr const char* kIgnoredGroup = "Accepted and ignored, for command lines shared with vllm";
-
-struct IgnoredFlag {
-  const char* flag;
-  bool takes_value;
-  const char* why;
-};
-
-constexpr IgnoredFlag kIgnoredFlags[] = {
-    {"--trust-remote-code", false, "Code from a model's repository is never run"},
-    {"--disable-custom-all-reduce", false, "There is one process and nothing to reduce"},
-    {"--enable-chunked-prefill", false, "Prefill is always chunked"},
-    {"--enable-prefix-caching", false, "There is no prefix cache yet"},
-    {"--no-enable-prefix-caching", false, "There is no prefix cache yet"},
-    {"--quantization", true, "Each tensor's format is what the checkpoint stores"},
-    {"--dtype", true, "Activations are BF16; see --compute"},
-};
-
-struct RefusedFlag {
-  const char* flag;
-  const char* only;  // the one value that is accepted
-  const char* why;
-};
-
-constexpr RefusedFlag kRefusedFlags[] = {
-    {"--tensor-parallel-size", "1", "there is one process, with one GPU or the CPU"},
-    {"--pipeline-parallel-size", "1", "there is one process, with one GPU or the CPU"},
-    {"--speculative-config", "{}", "there is no speculative decoding yet"},
-};
-
-void add_ignored_flags(CLI::App& command, EngineFlags& flags) {
-  for (const IgnoredFlag& ignored : kIgnoredFlags) {
-    const std::string message = fmt::format("{} is ignored. {}.", ignored.flag, ignored.why);
-    const auto gather = [&flags, message] { flags.ignored.push_back(message); };
-    if (ignored.takes_value) {
-      command
-          .add_option_function<std::string>(
-              ignored.flag, [gather](const std::string&) { gather(); }, ignored.why)
-          ->type_name("X")
-          ->group(kIgnoredGroup);
-    } else {
-      command
-          .add_flag_function(
-              ignored.flag, [gather](int64_t) { gather(); }, ignored.why)
-          ->group(kIgnoredGroup);
-    }
-  }
-}
-
-/// Accepts `only`; anything else asks for what this build cannot do.
-CLI::Validator nothing_but(std::string only, std::string why) {
-  const auto check = [only = std::move(only), why = std::move(why)](std::string& text) {
-    return text == only ? std::string() : fmt::format("found \"{}\", expected {}: {}", text, only, why);
-  };
-  return {check, ""};
-}
-
 }  // namespace
 
 CLI::Option* add_device_flag(CLI::App& command, std::string& device, const char* group) {
@@ -126,6 +69,7 @@ void add_engine_flags(CLI::App& command, EngineFlags& flags) {
   command
       .add_option("--kv-cache-dtype", options.kv_cache_dtype, "auto (default: as the checkpoint says), bfloat16, fp8")
       ->type_name("D")
+      ->transform(also({{"bf16", "bfloat16"}, {"fp8_e4m3", "fp8"}}))
       ->check(one_of({"auto", "bfloat16", "fp8"}))
       ->group(kGroup);
   command.add_option("--kv-cache-memory-bytes", options.memory_bytes, "Memory for KV cache and states (4G is 4 GiB)")
@@ -152,6 +96,7 @@ void add_engine_flags(CLI::App& command, EngineFlags& flags) {
       .add_option("--load-format", options.load_format,
                   "auto (default), or dummy: random weights in the shape of config.json, made on a GPU")
       ->type_name("F")
+      ->transform(also({{"hf", "auto"}, {"safetensors", "auto"}, {"fastsafetensors", "auto"}}))
       ->check(one_of({"auto", "dummy"}))
       ->group(kGroup);
   add_requantize_flag(command, options.requantize_projections, kGroup);
@@ -163,15 +108,6 @@ void add_engine_flags(CLI::App& command, EngineFlags& flags) {
       ->type_name("N")
       ->check(whole(1, engine::kThreadsLimit))
       ->group(kGroup);
-  for (const RefusedFlag& refused : kRefusedFlags) {
-    command
-        .add_option_function<std::string>(
-            refused.flag, [](const std::string&) {}, fmt::format("Only {}: {}", refused.only, refused.why))
-        ->type_name("X")
-        ->check(nothing_but(refused.only, refused.why))
-        ->group(kIgnoredGroup);
-  }
-  add_ignored_flags(command, flags);
   command
       .add_flag("--print-plan", flags.print_plan,
                 "List on standard error what steps launch on the GPU, and go on (see tessera plan)")
@@ -252,7 +188,7 @@ Status print_plan(const EngineOptions& options, const FitReport& fit) {
 
 Expected<Engine> open_engine(const EngineFlags& flags) {
   if (!flags.quiet) {
-    for (const std::string& message : flags.ignored) note("{}", message);
+    if (!flags.ignored.empty()) note("without effect here: {}", fmt::join(flags.ignored, ", "));
   }
   EngineOptions options = flags.options;
   ProgressBar bar("loading", flags.quiet);

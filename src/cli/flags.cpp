@@ -94,6 +94,16 @@ CLI::Validator not_empty() {
   return {[](std::string& text) { return text.empty() ? "is empty, expected some text" : std::string(); }, ""};
 }
 
+CLI::Validator also(std::vector<std::pair<std::string, std::string>> names) {
+  const auto rename = [names = std::move(names)](std::string& text) {
+    for (const auto& [other, ours] : names) {
+      if (text == other) text = ours;
+    }
+    return std::string();
+  };
+  return CLI::Validator(rename, "", "also");
+}
+
 CLI::Validator with_suffix() {
   const auto expand = [](std::string& text) {
     constexpr std::string_view kSuffixes = "kKmMgG";

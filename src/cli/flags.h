@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <utility>
 #include <vector>
 
 // Checks for flag values. Each error says what was found and what was expected.
@@ -26,6 +27,8 @@ CLI::Validator not_empty();
 /// Turns "16k", "1.5M", "4G" into a plain whole number, as `vllm serve` does: k, m, g are powers of 1000, K, M, G of
 /// 1024. Put before whole(), which reports what this leaves alone.
 CLI::Validator with_suffix();
+/// Turns other names of values into ours. Put before one_of().
+CLI::Validator also(std::vector<std::pair<std::string, std::string>> names);
 /// A regular file that can be read.
 CLI::Validator readable_file();
 /// A regular file or a pipe that can be read, or "-": text that is read once, from its beginning to its end.

@@ -1,8 +1,11 @@
+#include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "base/hash.h"
 #include "cli/answer.h"
+#include "cli/batch_digest.h"
 #include "cli/batch_run.h"
 #include "cli/chat.h"
 #include "cli/commands.h"
@@ -12,6 +15,8 @@
 #include "cli/generate.h"
 #include "cli/read_input.h"
 #include "cli/sampling.h"
+#include "cli/vllm_flags.h"
+#include "format/checkpoint.h"
 
 namespace tessera::cli {
 namespace {
@@ -71,6 +76,31 @@ BatchOptions batch_options(const Options& options, SamplingParams params) {
   return batch;
 }
 
+/// Of everything besides its line that an answer of a file depends on.
+Expected<uint64_t> common_digest(const Options& options) {
+  const EngineOptions& engine = options.engine.options;
+  TESSERA_ASSIGN_OR_RETURN(const std::filesystem::path directory, format::find_model(engine.model));
+  TESSERA_ASSIGN_OR_RETURN(const uint64_t model, model_digest(directory));
+  Json all = {{"model", model},
+              {"sampling", options.sampling},
+              {"system", options.prompts.system},
+              {"thinking", options.prompts.enable_thinking},
+              {"raw", options.prompts.raw},
+              {"regex", options.regex},
+              {"token_ids", options.token_ids},
+              {"weights", {engine.load_format, engine.requantize_projections}},
+              {"compute", {engine.compute, engine.kv_cache_dtype}}};
+  for (const std::string* file : {&options.schema_file, &options.grammar_file, &engine.chat_template}) {
+    if (file->empty()) {
+      all["files"].push_back(nullptr);
+    } else {
+      TESSERA_ASSIGN_OR_RETURN(const std::string text, read_input(*file));
+      all["files"].push_back(fnv1a(text));
+    }
+  }
+  return fnv1a(all.dump(-1, ' ', false, Json::error_handler_t::replace));
+}
+
 Status run_file(Options options) {
   TESSERA_ASSIGN_OR_RETURN(std::string text, read_input(options.input_file));
   const BatchInput input = split_batch_input(std::move(text));
@@ -79,7 +109,12 @@ Status run_file(Options options) {
       note("{} holds no prompts", options.input_file == "-" ? "standard input" : options.input_file);
     return {};
   }
-  TESSERA_ASSIGN_OR_RETURN(BatchOutput output, BatchOutput::open(options.output_file, input.lines));
+  TESSERA_ASSIGN_OR_RETURN(const uint64_t common, common_digest(options));
+  TESSERA_ASSIGN_OR_RETURN(BatchOutput output, BatchOutput::open(options.output_file, batch_digests(input, common)));
+  if (output.stale() > 0 && !options.engine.quiet) {
+    note("{} answers in {} were to other prompts, with other parameters or of another model: they are made anew",
+         output.stale(), options.output_file);
+  }
   if (output.done().size() == input.items.size()) {
     if (output.failed() > 0) {
       return error(StatusCode::invalid_argument,
@@ -110,7 +145,7 @@ Status run_json(const Options& options, Engine& engine, SamplingParams params) {
   BatchInput input;
   input.lines = 1;
   input.items = {{.index = 0, .line = options.prompt}};
-  TESSERA_ASSIGN_OR_RETURN(BatchOutput output, BatchOutput::open("", 1));
+  TESSERA_ASSIGN_OR_RETURN(BatchOutput output, BatchOutput::open("", {""}));
   BatchOptions batch = batch_options(options, std::move(params));
   batch.quiet = true;
   return run_batch(engine, input, batch, output);
@@ -240,10 +275,7 @@ void add_run(CLI::App& app, Action& action) {
   command->option_defaults()->group("Sampling (default: what the model's generation_config.json says)");
   add_sampling_flags(*command, options->sampling);
   const auto generation = [options](const std::string& text) {
-    const Json object = parse_object("--override-generation-config", text);
-    SamplingParams scratch;
-    const Status status = apply_sampling(object, scratch);
-    if (!status.ok()) throw CLI::ValidationError("--override-generation-config", status.message());
+    const Json object = parse_sampling(text);
     for (const auto& [key, value] : object.items()) {
       if (!options->sampling.contains(key)) options->sampling[key] = value;
     }
@@ -256,6 +288,7 @@ void add_run(CLI::App& app, Action& action) {
   add_grammar_flags(*command, *options);
   add_output_flags(*command, *options);
   add_engine_flags(*command, options->engine);
+  add_vllm_flags(*command, options->engine.ignored);
   command->footer(
       "Examples:\n"
       "  tessera run MODEL                                   chat; /help lists what can be typed\n"

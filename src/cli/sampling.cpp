@@ -87,4 +87,18 @@ Status apply_sampling(const Json& object, SamplingParams& params) {
   return error ? Status(StatusCode::invalid_argument, error->message) : Status();
 }
 
+Json parse_sampling(const std::string& text) {
+  const char* flag = "--override-generation-config";
+  Json object = parse_object(flag, text);
+  if (const auto named = object.find("max_new_tokens"); named != object.end()) {
+    object["max_tokens"] = Json(*named);
+    object.erase("max_new_tokens");
+  }
+  SamplingParams scratch;
+  auto wrong = server::apply_sampling(object, scratch);
+  if (!wrong) wrong = server::refuse_unknown_sampling(object);
+  if (wrong) throw CLI::ValidationError(flag, wrong->message);
+  return object;
+}
+
 }  // namespace tessera::cli

@@ -21,4 +21,8 @@ const std::vector<std::string>& sampling_keys();
 /// what was found and what was expected.
 Status apply_sampling(const nlohmann::ordered_json& object, SamplingParams& params);
 
+/// The JSON of --override-generation-config, checked; max_new_tokens, its name in generation_config.json, becomes
+/// max_tokens. Throws CLI::ValidationError.
+nlohmann::ordered_json parse_sampling(const std::string& text);
+
 }  // namespace tessera::cli

@@ -14,6 +14,7 @@
 #include "cli/flags.h"
 #include "cli/interrupt.h"
 #include "cli/sampling.h"
+#include "cli/vllm_flags.h"
 #include "server/api_keys.h"
 #include "server/server.h"
 #include "text/dialect/dialect.h"
@@ -83,23 +84,23 @@ Status serve(Options options) {
   return {};
 }
 
-/// A JSON list, as vllm takes it, or origins with commas between them.
-std::vector<std::string> parse_origins(const std::string& text) {
-  std::vector<std::string> origins;
+/// A JSON list, as vllm takes it, or words with commas between them.
+std::vector<std::string> parse_words(const char* flag, const std::string& text, const char* expected) {
+  std::vector<std::string> words;
   if (text.starts_with('[')) {
     const Json list = Json::parse(text, nullptr, /*allow_exceptions=*/false);
-    for (const Json& origin : list) {
-      if (origin.is_string()) origins.push_back(origin.get<std::string>());
+    for (const Json& word : list) {
+      if (word.is_string()) words.push_back(word.get<std::string>());
     }
-    if (list.is_array() && origins.size() == list.size()) return origins;
-    throw CLI::ValidationError("--allowed-origins", fmt::format("found '{}', expected [\"https://HOST\", ...]", text));
+    if (list.is_array() && words.size() == list.size()) return words;
+    throw CLI::ValidationError(flag, fmt::format("found '{}', expected {}", text, expected));
   }
   for (size_t at = 0; at <= text.size();) {
     const size_t comma = std::min(text.find(',', at), text.size());
-    if (comma > at) origins.push_back(text.substr(at, comma - at));
+    if (comma > at) words.push_back(text.substr(at, comma - at));
     at = comma + 1;
   }
-  return origins;
+  return words;
 }
 
 void add_model_flags(CLI::App& command, Options& options) {
@@ -126,13 +127,16 @@ void add_model_flags(CLI::App& command, Options& options) {
       ->group(group);
   command
       .add_option_function<std::string>(
+          "--generation-config",
+          [&options](const std::string& from) { options.server.ignores_generation_config = from == "vllm"; },
+          "auto (default): the model's generation_config.json says what requests do not; vllm: nothing of it does")
+      ->type_name("C")
+      ->check(one_of({"auto", "vllm"}))
+      ->group(group);
+  command
+      .add_option_function<std::string>(
           "--override-generation-config",
-          [&options](const std::string& text) {
-            options.server.sampling = parse_object("--override-generation-config", text);
-            SamplingParams scratch;
-            const Status status = apply_sampling(options.server.sampling, scratch);
-            if (!status.ok()) throw CLI::ValidationError("--override-generation-config", status.message());
-          },
+          [&options](const std::string& text) { options.server.sampling = parse_sampling(text); },
           "Sampling where a request is silent: '{\"temperature\": 0.6}'")
       ->type_name("JSON")
       ->group(group);
@@ -197,9 +201,23 @@ void add_network_flags(CLI::App& command, Options& options) {
       ->group(group);
   command
       .add_option_function<std::string>(
-          "--allowed-origins", [&server](const std::string& text) { server.allowed_origins = parse_origins(text); },
+          "--allowed-origins",
+          [&server](const std::string& text) {
+            server.allowed_origins = parse_words("--allowed-origins", text, "[\"https://HOST\", ...]");
+          },
           "Web pages that may use the API from a browser: https://HOST,..., or * for all")
       ->type_name("ORIGINS")
+      ->group(group);
+  command
+      .add_option_function<std::string>(
+          "--allowed-hosts",
+          [&server](const std::string& text) {
+            server.allowed_hosts = parse_words("--allowed-hosts", text, "[\"NAME\", ...]");
+          },
+          "Names of this server that clients without a key may use, besides localhost and addresses: NAME,..., or * "
+          "for "
+          "all")
+      ->type_name("NAMES")
       ->group(group);
   command
       .add_flag("--disable-access-log,--disable-uvicorn-access-log,--disable-log-requests", options.no_access_log,
@@ -248,6 +266,9 @@ void add_serve(CLI::App& app, Action& action) {
   add_network_flags(*command, *options);
   add_limit_flags(*command, *options);
   add_engine_flags(*command, options->engine);
+  command->add_option("--config", "YAML whose lines are flags, \"port: 8000\"; what the command line says wins")
+      ->type_name("FILE");
+  add_vllm_flags(*command, options->engine.ignored);
   command->footer(
       "Examples:\n"
       "  tessera serve MODEL                               http://127.0.0.1:8000: a page to chat on, and the API\n"

@@ -309,17 +309,27 @@ Engine::Engine(Engine&&) noexcept = default;
 Engine& Engine::operator=(Engine&&) noexcept = default;
 Engine::~Engine() = default;
 
+void StepTokens::count(size_t step) {
+  const auto* bound = std::ranges::lower_bound(kBounds, static_cast<int>(step));
+  ++steps[static_cast<size_t>(bound - kBounds.begin())];
+  tokens += step;
+}
+
 Expected<RequestStream> Engine::submit(Request request) {
   TESSERA_RETURN_IF_ERROR(engine::check_request(request, impl_->limits));
   TESSERA_ASSIGN_OR_RETURN(auto channel, impl_->loop->submit(std::move(request)));
   return RequestStream(std::move(channel));
 }
 
-Expected<std::vector<int32_t>> Engine::tokenize(const std::string& text) const {
+Expected<std::vector<int32_t>> Engine::tokenize(const std::string& text, size_t tokens_max) const {
   if (!impl_->tokenizer) {
     return Status(StatusCode::not_found, "the model directory has no tokenizer.json; give token ids instead of text");
   }
-  return impl_->tokenizer->encode(text);
+  return impl_->tokenizer->encode(text, /*parse_special=*/true, tokens_max);
+}
+
+size_t Engine::tokens_min(size_t text_bytes) const {
+  return impl_->tokenizer ? impl_->tokenizer->tokens_min(text_bytes) : 0;
 }
 
 Expected<CompiledGrammar> Engine::compile(const GrammarSource& source) const {

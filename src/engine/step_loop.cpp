@@ -1,6 +1,7 @@
 #include "engine/step_loop.h"
 
 #include <algorithm>
+#include <chrono>
 #include <random>
 
 #include "base/check.h"
@@ -25,6 +26,8 @@ struct StepLoop::OpenRequest {
   int open_choices = 0;
 };
 
+using Time = std::chrono::steady_clock::time_point;
+
 struct StepLoop::Choice : Sequence, std::enable_shared_from_this<Choice> {
   Choice(const std::shared_ptr<OpenRequest>& of_request, int number, int64_t vocab_size)
       : request(of_request),
@@ -45,6 +48,7 @@ struct StepLoop::Choice : Sequence, std::enable_shared_from_this<Choice> {
   ChoiceText text;
   GuideState guide;
   std::vector<std::vector<TokenLogprob>> prompt_logprobs;
+  Time scheduled = {};
   bool finished = false;  // what steps under way still bring for it is dropped
 };
 
@@ -186,6 +190,7 @@ bool StepLoop::step() {
     if (const Status status = parts_.runner->submit(step_); !status.ok()) return fail(status);
     scheduler_.mark_submitted();
     ++counts_.steps;
+    counts_.step_tokens.count(step_.tokens.size());
   }
   const int ahead = planned ? parts_.runner->steps_ahead() : 0;
   if (static_cast<int>(under_way_.size()) <= ahead) return planned;
@@ -244,9 +249,11 @@ void StepLoop::drop_cancelled() {
 
 void StepLoop::build_step(std::span<const ScheduledRows> plan) {
   step_.clear();
+  const Time now = std::chrono::steady_clock::now();
   std::vector<AwaitedRows>& awaited = under_way_.emplace_back();
   for (const ScheduledRows& item : plan) {
-    const auto& choice = static_cast<const Choice&>(*item.sequence);
+    auto& choice = static_cast<Choice&>(*item.sequence);
+    if (choice.scheduled == Time()) choice.scheduled = now;
     const auto first_row = static_cast<int32_t>(step_.tokens.size());
     step_.sequences.push_back({.first_row = first_row,
                                .rows = item.rows,
@@ -347,6 +354,7 @@ void StepLoop::deliver_token(Choice& choice, const kernels::SampleResult& result
 
   Event event;
   event.choice = choice.index;
+  event.scheduled = choice.scheduled;
   event.tokens = {token};
   if (request.params.logprobs) event.logprobs.push_back(result.logprobs);
   event.prompt_logprobs = std::move(choice.prompt_logprobs);
@@ -379,6 +387,7 @@ void StepLoop::finish(Choice& choice, Event event) {
   scheduler_.remove(&choice);
   choice.finished = true;
   event.choice = choice.index;
+  event.scheduled = choice.scheduled;
   outgoing_.emplace_back(choice.request->channel, std::move(event));
 }
 

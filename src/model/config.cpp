@@ -113,15 +113,32 @@ void apply_yarn(Fields& rope, double theta, int rotary_dim, ModelConfig& config)
   config.rope_scale = static_cast<float>(attention_factor);
 }
 
+/// Two fields that say the same thing must not say two things: which of them a model was trained with is not for us to
+/// guess.
+void must_agree(Fields& text, const std::string& a, const Json* one, const std::string& b, const Json* other) {
+  if (one == nullptr || other == nullptr || *one == *other) return;
+  text.fail(error(StatusCode::invalid_argument, "{}: \"{}\" is {} and \"{}\" is {}; expected one of them, or the same",
+                  text.path(), a, one->dump(), b, other->dump()));
+}
+
 void read_rope(Fields& text, ModelConfig& config) {
   static const Json kEmpty = Json::object();
   const Json* parameters = text.find("rope_parameters");
+  must_agree(text, "rope_parameters", parameters, "rope_scaling", text.find("rope_scaling"));
   if (parameters == nullptr) parameters = text.find("rope_scaling");
   if (parameters != nullptr && !parameters->is_object()) {
     text.fail("rope_parameters", *parameters, "an object", 0);
     return;
   }
   Fields rope(parameters == nullptr ? kEmpty : *parameters, text.path() + ": rope_parameters");
+  for (const std::string key : {"rope_theta", "partial_rotary_factor"}) {
+    must_agree(text, key, text.find(key.c_str()), "rope_parameters." + key, rope.find(key.c_str()));
+  }
+  // "mrope" with text alone is "default": some files say both.
+  const Json* old_type = rope.find("type");
+  if (old_type != nullptr && *old_type != "mrope") {
+    must_agree(text, "rope_parameters.rope_type", rope.find("rope_type"), "rope_parameters.type", old_type);
+  }
   const double theta = rope.number("rope_theta", text.number("rope_theta", 1e7, 1.0, 1e12), 1.0, 1e12);
   const double fraction =
       rope.number("partial_rotary_factor", text.number("partial_rotary_factor", 0.25, 0.0, 1.0), 0.0, 1.0);

@@ -1,6 +1,7 @@
 #include "model/weight_plan.h"
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <set>
 #include <string_view>
@@ -70,6 +71,7 @@ class Planner {
     for (int i = 0; i < config_.num_layers(); ++i) {
       TESSERA_RETURN_IF_ERROR(layer(fmt::format("model.layers.{}.", i), config_.layer_types[static_cast<size_t>(i)]));
     }
+    TESSERA_RETURN_IF_ERROR(check_layers());
     TESSERA_RETURN_IF_ERROR(head("model.norm.weight"));
     // A checkpoint without MTP tensors loads without the head, whatever its config says.
     const bool has_mtp = checkpoint_ == nullptr || checkpoint_->has_matrix("mtp.fc");
@@ -78,6 +80,23 @@ class Planner {
   }
 
  private:
+  /// A checkpoint with more layers than config.json says is of another model than would be run.
+  Status check_layers() const {
+    static constexpr std::string_view kPrefix = "model.layers.";
+    if (checkpoint_ == nullptr) return {};
+    const auto& tensors = checkpoint_->tensors();
+    for (auto it = tensors.lower_bound(kPrefix); it != tensors.end() && it->first.starts_with(kPrefix); ++it) {
+      int layer = -1;
+      (void)std::from_chars(it->first.data() + kPrefix.size(), it->first.data() + it->first.size(), layer);
+      if (layer < config_.num_layers()) continue;
+      return error(StatusCode::invalid_argument,
+                   "config.json says num_hidden_layers is {}, and the checkpoint has {}; expected tensors of layers 0 "
+                   "to {} alone",
+                   config_.num_layers(), it->first, config_.num_layers() - 1);
+    }
+    return {};
+  }
+
   template <typename Source>
   Source& add_block() {
     block_ = plan_.blocks.emplace_back(std::make_unique<PlannedBlock>()).get();

@@ -71,6 +71,7 @@ asio::awaitable<void> Connection::run() {
   if (!tls_ || co_await handshake()) {
     while (!lost_) {
       std::optional<HttpRequest> request = co_await read_request();
+      receiving_ = false;
       if (request) co_await answer(std::move(*request));
       if (!keep_alive_) break;
     }
@@ -105,6 +106,7 @@ asio::awaitable<std::optional<HttpRequest>> Connection::read_request() {
   bool begun = false, checked = false;
   for (;;) {
     if (!in_.empty()) in_.erase(0, reader.feed(in_));
+    receiving_ = reader.begun();
     if (reader.begun() && !std::exchange(begun, true)) deadline_ = in_seconds(limits.header_seconds_max);
     if (reader.fault()) {
       refuse(reader, network_.callbacks.fault(reader.fault()->status, reader.fault()->message, reader.request().path));

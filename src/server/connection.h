@@ -51,6 +51,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void send(std::string_view bytes);
   void answer_ended();
   [[nodiscard]] size_t unsent() const { return out_.size() + sending_.size() - sent_; }
+  [[nodiscard]] bool receiving() const { return receiving_; }  // a part of a request has come
   [[nodiscard]] bool keeps_alive() const;
   [[nodiscard]] Network& network() { return network_; }
 
@@ -90,7 +91,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   size_t counted_body_ = 0;  // bytes of Network::body_bytes that are ours
   std::shared_ptr<Exchange> exchange_;
   RequestFacts facts_;  // of the request being read
-  bool reading_ = false, writing_ = false;
+  bool reading_ = false, writing_ = false, receiving_ = false;
   bool lost_ = false;   // the socket is closed
   bool ended_ = false;  // the client has closed its side
   bool timed_out_ = false;

@@ -84,9 +84,10 @@ std::shared_ptr<Generation> Generation::admit(Work& work, const std::shared_ptr<
 void Generation::start(Work& work, const std::shared_ptr<Exchange>& exchange, Prepare prepare) {
   const auto self = admit(work, exchange);
   if (!self) return;
+  const auto size = TextPool::job_size(exchange->request.body.size());
   // The answer's id must be unique; the client's x-request-id need not be.
   self->run_job(
-      work.text,
+      work.text, size,
       [self, prepare, id = exchange->facts.unique_id, body = std::move(exchange->request.body)]() mutable {
         return prepare(self->work_.model, id, std::move(body), self->prepared_);
       },
@@ -96,8 +97,9 @@ void Generation::start(Work& work, const std::shared_ptr<Exchange>& exchange, Pr
 void Generation::start(Work& work, const std::shared_ptr<Exchange>& exchange, Transform transform) {
   const auto self = admit(work, exchange);
   if (!self) return;
+  const auto size = TextPool::job_size(exchange->request.body.size());
   self->run_job(
-      work.text,
+      work.text, size,
       [self, transform, body = std::move(exchange->request.body)]() mutable {
         return transform(self->work_.model, std::move(body), self->out_);
       },
@@ -108,9 +110,10 @@ void Generation::start(Work& work, const std::shared_ptr<Exchange>& exchange, Tr
 }
 
 /// Runs `job` on a thread of `pool` and `then` back here, unless the job fails or the client has left.
-void Generation::run_job(TextPool& pool, std::function<MaybeError()> job, std::function<void()> then) {
+void Generation::run_job(TextPool& pool, TextPool::JobSize size, std::function<MaybeError()> job,
+                         std::function<void()> then) {
   feeding_ = true;
-  pool.post([self = shared_from_this(), job = std::move(job), then = std::move(then)]() mutable {
+  pool.post(size, [self = shared_from_this(), job = std::move(job), then = std::move(then)]() mutable {
     MaybeError error;
     if (!self->left_) {
       try {
@@ -127,7 +130,7 @@ void Generation::run_job(TextPool& pool, std::function<MaybeError()> job, std::f
       // A request is prepared once its rest is done too.
       if (auto rest = std::exchange(self->prepared_.rest, nullptr); rest && !error && !self->is_over()) {
         return self->run_job(
-            self->work_.grammars, [self, rest] { return rest(self->prepared_); }, then);
+            self->work_.grammars, TextPool::JobSize::large, [self, rest] { return rest(self->prepared_); }, then);
       }
       self->feeding_ = false;
       if (self->phase_ == Phase::preparing || self->phase_ == Phase::abandoned) {
@@ -151,6 +154,7 @@ void Generation::begin() {
   phase_ = Phase::running;
   exchange_->facts.prompt_tokens = prepared_.prompt_tokens;
   exchange_->facts.completion_tokens = 0;
+  work_.metrics.request_begun(prepared_.n, prepared_.max_tokens);
   last_.resize(prepared_.streams.size());
   if (prepared_.stream) {
     exchange_->on_drained([self = shared_from_this()] { self->advance(); });
@@ -206,9 +210,14 @@ void Generation::advance() {
 /// Counts an event, and ends the request where the event is its failure.
 void Generation::take(size_t prompt, const Event& event) {
   RequestFacts& facts = exchange_->facts;
+  if (event.scheduled != Time() && (scheduled_ == Time() || event.scheduled < scheduled_)) {
+    scheduled_ = event.scheduled;
+  }
   if (!event.tokens.empty()) {
     const Time now = steady_clock::now();
-    if (!std::exchange(any_token_, true)) {
+    last_token_ = now;
+    if (first_token_ == Time()) {
+      first_token_ = now;
       facts.first_token_seconds = seconds_between(exchange_->request.arrived, now);
       work_.metrics.first_token(facts.first_token_seconds);
     }
@@ -232,7 +241,7 @@ void Generation::feed(size_t prompt, Event event) {
   }
   many_logprobs_ = true;
   run_job(
-      work_.text,
+      work_.text, TextPool::JobSize::large,
       [self = shared_from_this(), prompt, event = std::move(event)] {
         self->prepared_.answer->feed(prompt, event, self->out_);
         return MaybeError();
@@ -260,7 +269,7 @@ void Generation::complete() {
     return MaybeError();
   };
   if (many_logprobs_) {
-    run_job(work_.text, write, reply);
+    run_job(work_.text, TextPool::JobSize::large, write, reply);
   } else {
     write();
     reply();
@@ -295,8 +304,21 @@ void Generation::settle(const char* reason) {
   if (phase_ != Phase::running) return;
   const RequestFacts& facts = exchange_->facts;
   exchange_->facts.finish_reason = reason;
-  work_.metrics.request_ended(reason, seconds_between(exchange_->request.arrived, steady_clock::now()),
-                              facts.prompt_tokens, facts.completion_tokens);
+  work_.metrics.request_ended(reason, times(), facts.prompt_tokens, facts.completion_tokens);
+}
+
+Metrics::RequestTimes Generation::times() const {
+  const Time arrived = exchange_->request.arrived;
+  Metrics::RequestTimes times{.all = seconds_between(arrived, steady_clock::now())};
+  if (scheduled_ == Time()) return times;
+  times.queued = seconds_between(arrived, scheduled_);
+  if (first_token_ == Time()) return times;
+  times.prefill = seconds_between(scheduled_, first_token_);
+  times.decode = seconds_between(first_token_, last_token_);
+  const bool one_choice = last_.size() == 1 && last_[0].size() == 1;
+  const int64_t tokens = exchange_->facts.completion_tokens;
+  if (one_choice && tokens > 1) times.token = times.decode / static_cast<double>(tokens - 1);
+  return times;
 }
 
 void Generation::end() {

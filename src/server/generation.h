@@ -83,7 +83,7 @@ class Generation : public std::enable_shared_from_this<Generation> {
   friend class ReadyList;
 
   static std::shared_ptr<Generation> admit(Work& work, const std::shared_ptr<Exchange>& exchange);
-  void run_job(TextPool& pool, std::function<MaybeError()> job, std::function<void()> then);
+  void run_job(TextPool& pool, TextPool::JobSize size, std::function<MaybeError()> job, std::function<void()> then);
   void begin();
   void begin_stream();
   void take(size_t prompt, const Event& event);
@@ -92,6 +92,7 @@ class Generation : public std::enable_shared_from_this<Generation> {
   void send();
   void fail(const ApiError& error);
   void settle(const char* reason);
+  [[nodiscard]] Metrics::RequestTimes times() const;
   void end();
   [[nodiscard]] bool is_over() const { return phase_ == Phase::abandoned || phase_ == Phase::over; }
   [[nodiscard]] HttpHeaders warnings() const;
@@ -106,9 +107,9 @@ class Generation : public std::enable_shared_from_this<Generation> {
   std::string out_;                      // events not yet written
   std::vector<std::vector<Time>> last_;  // of each prompt and choice: the last token's time
   Time last_write_;
-  bool any_token_ = false;
-  bool length_ = false;         // a choice ended for its length
-  bool many_logprobs_ = false;  // the whole answer is long
+  Time scheduled_, first_token_, last_token_;  // no time at all: not yet
+  bool length_ = false;                        // a choice ended for its length
+  bool many_logprobs_ = false;                 // the whole answer is long
 };
 
 }  // namespace tessera::server

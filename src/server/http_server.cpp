@@ -76,6 +76,37 @@ Status load_tls(const HttpOptions& options, std::optional<asio::ssl::context>& t
   return {};
 }
 
+using FileId = std::pair<dev_t, ino_t>;
+
+/// What is at `path`, whatever it is; nothing if nothing is.
+std::optional<FileId> file_of(const std::string& path) {
+  struct stat info {};
+  if (::lstat(path.c_str(), &info) != 0) return std::nullopt;
+  return FileId(info.st_dev, info.st_ino);
+}
+
+/// Makes room for a socket at `path`, if what is there is one of a server that was killed.
+Status clear_socket(const std::string& path) {
+  struct stat info {};
+  if (::lstat(path.c_str(), &info) != 0) return {};
+  if (!S_ISSOCK(info.st_mode)) {
+    return {StatusCode::invalid_argument,
+            fmt::format("--uds {}: there is a file that is no socket; expected a free path", path)};
+  }
+  asio::io_context io;
+  Local::socket probe(io);
+  error_code ec;
+  probe.connect(Local::endpoint(path), ec);
+  if (ec == boost::system::errc::connection_refused) {  // nobody listens
+    ::unlink(path.c_str());
+    return {};
+  }
+  if (ec)
+    return failed(fmt::format("--uds {}: there is a socket, and whether it is in use cannot be found out", path), ec);
+  return {StatusCode::unavailable,
+          fmt::format("--uds {}: a server listens there; choose another path, or end that server", path)};
+}
+
 }  // namespace
 
 struct HttpServer::State {
@@ -101,6 +132,7 @@ struct HttpServer::State {
   Network network;
   std::optional<tcp::acceptor> acceptor;
   std::optional<Local::acceptor> unix_acceptor;
+  std::optional<FileId> bound;  // what is at unix_socket
   std::vector<std::pair<double, std::function<void()>>> repeated;
   std::thread thread;
 };
@@ -144,15 +176,14 @@ Status HttpServer::State::bind_unix() {
     return {StatusCode::invalid_argument,
             fmt::format("--uds {}: a socket's path has at most {} bytes", path, sizeof address.sun_path - 1)};
   }
-  struct stat info {};
-  if (::stat(path.c_str(), &info) == 0 && S_ISSOCK(info.st_mode))
-    ::unlink(path.c_str());  // of a server that was killed
+  TESSERA_RETURN_IF_ERROR(clear_socket(path));
   error_code ec;
   unix_acceptor.emplace(io);
   unix_acceptor->open(Local(), ec);
   if (!ec) unix_acceptor->bind(Local::endpoint(path), ec);
   if (!ec) unix_acceptor->listen(asio::socket_base::max_listen_connections, ec);
   if (ec) return failed("cannot listen on " + path, ec);
+  bound = file_of(path);
   url = fmt::format("unix:{}", path);
   return {};
 }
@@ -221,7 +252,8 @@ void HttpServer::State::stop_listening() {
   if (acceptor) acceptor->close(ignored);
   if (unix_acceptor && unix_acceptor->is_open()) {
     unix_acceptor->close(ignored);
-    ::unlink(options.unix_socket.c_str());
+    // Somebody may have put another in its place.
+    if (file_of(options.unix_socket) == bound) ::unlink(options.unix_socket.c_str());
   }
 }
 
@@ -287,6 +319,11 @@ void HttpServer::close_connections() {
 
 int HttpServer::connections() const { return static_cast<int>(state_->network.connections.size()); }
 int HttpServer::exchanges() const { return state_->network.exchanges; }
+
+bool HttpServer::receiving() const {
+  const auto& all = state_->network.connections;
+  return std::any_of(all.begin(), all.end(), [](const auto& connection) { return connection->receiving(); });
+}
 
 bool HttpServer::sending() const {
   const auto& all = state_->network.connections;

@@ -57,8 +57,9 @@ class HttpServer {
   /// Ends every connection now.
   void close_connections();
   [[nodiscard]] int connections() const;
-  [[nodiscard]] int exchanges() const;  // requests being answered
-  [[nodiscard]] bool sending() const;   // bytes of answers are still on their way
+  [[nodiscard]] int exchanges() const;   // requests being answered
+  [[nodiscard]] bool receiving() const;  // bytes of requests are still on their way
+  [[nodiscard]] bool sending() const;    // bytes of answers are
 
  private:
   struct State;

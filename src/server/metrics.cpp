@@ -8,6 +8,7 @@
 #include <sys/resource.h>
 
 #include <chrono>
+#include <limits>
 #include <map>
 #include <optional>
 #include <tuple>
@@ -28,6 +29,7 @@ const Buckets kNextToken = {0.01, 0.025, 0.05, 0.075, 0.1, 0.15, 0.2,  0.3,  0.4
                             0.75, 1.0,   2.5,  5.0,   7.5, 10.0, 20.0, 40.0, 80.0};
 const Buckets kRequest = {0.3,  0.5,  0.8,  1.0,  1.5,   2.0,   2.5,   5.0,   10.0,   15.0,  20.0,
                           30.0, 40.0, 50.0, 60.0, 120.0, 240.0, 480.0, 960.0, 1920.0, 7680.0};
+const Buckets kChoices = {1, 2, 5, 10, 20};
 const Buckets kTokens = {1,    2,    5,    10,    20,    50,    100,    200,    500,
                          1000, 2000, 5000, 10000, 20000, 50000, 100000, 200000, 500000};
 
@@ -61,6 +63,21 @@ double cpu_seconds() {
     return static_cast<double>(time.tv_sec) + 1e-6 * static_cast<double>(time.tv_usec);
   };
   return seconds(usage.ru_utime) + seconds(usage.ru_stime);
+}
+
+/// vllm's name for tokens of a step, which is a histogram whatever it ends in.
+MetricFamily step_tokens(const StepTokens& steps, const std::string& model_name) {
+  MetricFamily made = family("vllm:iteration_tokens_total", "Tokens, of prompts and answers, that a step computes",
+                             MetricType::Histogram, 0, model_name);
+  prometheus::ClientMetric::Histogram& histogram = made.metric.front().histogram;
+  histogram.sample_sum = static_cast<double>(steps.tokens);
+  for (size_t i = 0; i < steps.steps.size(); ++i) {
+    histogram.sample_count += steps.steps[i];
+    const bool last = i == StepTokens::kBounds.size();
+    const double bound = last ? std::numeric_limits<double>::infinity() : StepTokens::kBounds[i];
+    histogram.bucket.push_back({.cumulative_count = histogram.sample_count, .upper_bound = bound});
+  }
+  return made;
 }
 
 /// The speed-of-light meter; nothing on the CPU, and what the driver does not say is left out.
@@ -100,6 +117,16 @@ struct Metrics::State {
             histogram("vllm:time_to_first_token_seconds", "From a request's arrival to its first token", kFirstToken)),
         next_token(histogram("vllm:inter_token_latency_seconds", "Between two tokens of a choice", kNextToken)),
         request(histogram("vllm:e2e_request_latency_seconds", "From a request's arrival to its end", kRequest)),
+        queued(histogram("vllm:request_queue_time_seconds", "From a request's arrival to its first step", kRequest)),
+        prefill(
+            histogram("vllm:request_prefill_time_seconds", "From a request's first step to its first token", kRequest)),
+        decode(histogram("vllm:request_decode_time_seconds", "From a request's first token to its last", kRequest)),
+        inference(histogram("vllm:request_inference_time_seconds", "From a request's first step to its last token",
+                            kRequest)),
+        per_token(histogram("vllm:request_time_per_output_token_seconds",
+                            "Mean time between two tokens of a request with one choice", kNextToken)),
+        params_n(histogram("vllm:request_params_n", "Choices that requests ask for", kChoices)),
+        params_max_tokens(histogram("vllm:request_params_max_tokens", "max_tokens, where requests say it", kTokens)),
         prompt(histogram("vllm:request_prompt_tokens", "Tokens of a prompt", kTokens)),
         generation(histogram("vllm:request_generation_tokens", "Tokens of an answer, all choices", kTokens)),
         success(prometheus::BuildCounter()
@@ -117,7 +144,8 @@ struct Metrics::State {
 
   std::string model;
   prometheus::Registry registry;
-  prometheus::Histogram &first_token, &next_token, &request, &prompt, &generation;
+  prometheus::Histogram &first_token, &next_token, &request, &queued, &prefill, &decode, &inference, &per_token;
+  prometheus::Histogram &params_n, &params_max_tokens, &prompt, &generation;
   prometheus::Family<prometheus::Counter>& success;
   prometheus::Family<prometheus::Counter>& http;
   double start;  // seconds since 1970
@@ -129,10 +157,22 @@ Metrics::~Metrics() = default;
 void Metrics::first_token(double seconds) { state_->first_token.Observe(seconds); }
 void Metrics::next_token(double seconds) { state_->next_token.Observe(seconds); }
 
-void Metrics::request_ended(std::string_view finished_reason, double seconds, int64_t prompt_tokens,
+void Metrics::request_begun(int n, int64_t max_tokens) {
+  state_->params_n.Observe(n);
+  if (max_tokens >= 0) state_->params_max_tokens.Observe(static_cast<double>(max_tokens));
+}
+
+void Metrics::request_ended(std::string_view finished_reason, const RequestTimes& times, int64_t prompt_tokens,
                             int64_t completion_tokens) {
   state_->ended(std::string(finished_reason)).Increment();
-  state_->request.Observe(seconds);
+  state_->request.Observe(times.all);
+  if (times.queued >= 0) state_->queued.Observe(times.queued);
+  if (times.prefill >= 0) state_->prefill.Observe(times.prefill);
+  if (times.token >= 0) state_->per_token.Observe(times.token);
+  if (times.decode >= 0) {
+    state_->decode.Observe(times.decode);
+    state_->inference.Observe(times.prefill + times.decode);
+  }
   state_->prompt.Observe(static_cast<double>(prompt_tokens));
   state_->generation.Observe(static_cast<double>(completion_tokens));
 }
@@ -163,6 +203,7 @@ std::string Metrics::text(const Now& now) const {
   gauge("tessera:state_slots_used", "Sequence states in use", e.state_slots_used);
   gauge("tessera:state_slots_total", "Sequence states", e.state_slots_total);
   counter("tessera:engine_steps_total", "Steps of the engine", static_cast<double>(e.steps));
+  all.push_back(step_tokens(e.step_tokens, state_->model));
   add_gpu(now, state_->model, all);
   gauge("tessera:ready", "Whether the model is loaded and requests are taken", now.ready ? 1 : 0);
   gauge("tessera:http_connections", "Open connections", now.connections, false);

@@ -18,7 +18,17 @@ class Metrics {
 
   void first_token(double seconds);  // since the request arrived
   void next_token(double seconds);   // since the one before, of the same choice
-  void request_ended(std::string_view finished_reason, double seconds, int64_t prompt_tokens,
+  /// What a request asked for, when the engine has taken it. `max_tokens` -1: as many as fit.
+  void request_begun(int n, int64_t max_tokens);
+  /// Times of a request that has ended; those of stages that it did not reach are negative.
+  struct RequestTimes {
+    double all = 0;       // since it arrived
+    double queued = -1;   // from arrival to the first step with rows of it
+    double prefill = -1;  // from there to the first token
+    double decode = -1;   // from there to the last
+    double token = -1;    // mean between two tokens, of a request with one choice
+  };
+  void request_ended(std::string_view finished_reason, const RequestTimes& times, int64_t prompt_tokens,
                      int64_t completion_tokens);
   void http_answered(const std::string& route, const std::string& method, int status);
 

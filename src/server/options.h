@@ -17,12 +17,14 @@ struct ServerOptions {
   std::string ssl_certfile = {}, ssl_keyfile = {};  // PEM; both empty: no TLS
 
   std::vector<std::string> api_keys = {};         // empty: none is asked for
+  std::vector<std::string> allowed_hosts = {};    // names of this server, asked for where no key is; "*": all
   std::vector<std::string> allowed_origins = {};  // of web pages besides the server's own; "*": all
 
   std::vector<std::string> served_names = {};  // at least one; the first is written to metrics
   std::string model_root = {};                 // where the weights are, for GET /v1/models
   std::string version = {};
 
+  bool ignores_generation_config = false;                                     // sampling is neutral by default
   nlohmann::ordered_json sampling = nlohmann::ordered_json::object();         // wins over generation_config.json
   nlohmann::ordered_json template_kwargs = nlohmann::ordered_json::object();  // where a request is silent
   std::vector<std::string> template_kwargs_allowed = {};  // that requests may set, besides the usual ones

@@ -49,10 +49,30 @@ Tokenise tokeniser(const ModelService& service) {
 
 MaybeError submit(const ModelService& service, Request request, Prepared& out) {
   out.prompt_tokens += static_cast<int64_t>(request.prompt.size());
+  out.n = request.sampling.n;
+  out.max_tokens = request.sampling.max_tokens;
   auto stream = service.engine->submit(std::move(request));
   if (!stream) return api_error(stream.status());
   out.streams.push_back(std::move(*stream));
   return {};
+}
+
+// A prompt is counted to its end if it has at most this many times the tokens that fit: a client that shortens it
+// learns by how much. Beyond, the error says "at least", so that no prompt takes more work than one that fits.
+constexpr size_t kCountedContexts = 2;
+
+/// The tokens of a prompt, if they fit the model's context.
+MaybeError tokenize_prompt(const ModelService& service, const std::string& text, const SamplingParams& sampling,
+                           const std::string& param, std::vector<int32_t>& out) {
+  const Engine& engine = *service.engine;
+  const size_t counted = kCountedContexts * static_cast<size_t>(engine.max_model_len());
+  if (const size_t least = engine.tokens_min(text.size()); least > counted) {
+    return check_context(least, sampling, engine.max_model_len(), param, /*at_least=*/true);
+  }
+  auto tokens = engine.tokenize(text, counted);
+  if (!tokens) return api_error(tokens.status(), param);
+  out = std::move(*tokens);
+  return check_context(out.size(), sampling, engine.max_model_len(), param, /*at_least=*/out.size() > counted);
 }
 
 /// The requests of one body, and what their answers follow.
@@ -127,31 +147,35 @@ struct ChatPrompt {
   bool opens_thinking = false;  // text::prompt_opens_thinking
 };
 
-MaybeError render_prompt(const ModelService& service, const ChatRequest& chat, ChatPrompt& out) {
+/// Also checks the model that is asked for, and that the prompt fits unless it is only counted.
+MaybeError render_prompt(const ModelService& service, const ChatRequest& chat, ChatPrompt& out,
+                         bool only_counted = false) {
   if (auto error = check_model(service, chat.model)) return error;
+  if (!service.no_chat.empty()) {
+    return ApiError{.message = "this model takes no conversations, but prompts at /v1/completions: " + service.no_chat,
+                    .code = "chat_unavailable"};
+  }
   if (auto error = check_continuation(chat)) return error;
   auto text = service.engine->render_chat(template_request(chat).dump());
   if (!text) return render_error(text.status());
   cut_at_continuation(chat, *text);
+  out.opens_thinking = text::prompt_opens_thinking(*text);
+  if (!only_counted) return tokenize_prompt(service, *text, chat.sampling, chat.conversation_field, out.tokens);
   auto tokens = service.engine->tokenize(*text);
   if (!tokens) return api_error(tokens.status(), chat.conversation_field);
-  out = {.tokens = std::move(*tokens), .opens_thinking = text::prompt_opens_thinking(*text)};
+  out.tokens = std::move(*tokens);
   return {};
 }
 
-/// Also checks the model that is asked for. `chat` loses its messages.
-MaybeError make_prompt(const ModelService& service, ChatRequest& chat, ChatPrompt& out) {
-  auto error = render_prompt(service, chat, out);
+/// The same; `chat` loses its messages.
+MaybeError make_prompt(const ModelService& service, ChatRequest& chat, ChatPrompt& out, bool only_counted = false) {
+  auto error = render_prompt(service, chat, out, only_counted);
   std::vector<Message>().swap(chat.messages);
   return error;
 }
 
 /// Gives a conversation to the engine, once there is an answer to take its events.
 MaybeError submit_chat(const ModelService& service, ChatRequest chat, ChatPrompt prompt, Prepared& out) {
-  if (auto error = check_context(prompt.tokens.size(), chat.sampling, service.engine->max_model_len(),
-                                 chat.conversation_field)) {
-    return error;
-  }
   Submission submission;
   if (auto error = choose_grammar(chat, submission)) return error;
   auto guide =
@@ -178,14 +202,15 @@ MaybeError read_responses_body(const ModelService& service, const std::string& i
 }
 
 /// Where the request lets it, leaves out of a conversation that does not fit what is oldest, but no system messages.
-MaybeError make_responses_prompt(const ModelService& service, responses::ResponsesRequest& request, ChatPrompt& out) {
+MaybeError make_responses_prompt(const ModelService& service, responses::ResponsesRequest& request, ChatPrompt& out,
+                                 bool only_counted = false) {
   ChatRequest& chat = request.chat;
   const int64_t length = service.engine->max_model_len();
   const int64_t wanted = chat.sampling.max_tokens;
   const int64_t room = length - std::min(wanted < 0 ? length : std::max<int64_t>(wanted, 1), length / 4);
   size_t dropped = 0;
   for (;;) {
-    if (auto error = render_prompt(service, chat, out)) return error;
+    if (auto error = render_prompt(service, chat, out, only_counted || request.truncates)) return error;
     const auto tokens = static_cast<int64_t>(out.tokens.size());
     if (!request.truncates || tokens <= room) break;
     const size_t now = drop_oldest(static_cast<double>(tokens - room) / static_cast<double>(tokens), chat.messages);
@@ -194,10 +219,18 @@ MaybeError make_responses_prompt(const ModelService& service, responses::Respons
   }
   if (dropped > 0) add_note(fmt::format("input: {} messages did not fit and were left out", dropped), chat.notes);
   std::vector<Message>().swap(chat.messages);
-  return {};
+  if (only_counted) return {};
+  return check_context(out.tokens.size(), chat.sampling, length, chat.conversation_field);
 }
 
 }  // namespace
+
+std::string find_no_chat(const Engine& engine) {
+  if (const auto tokens = engine.tokenize("a"); !tokens) return tokens.status().message();
+  const Json hello = {{"messages", {{{"role", "user"}, {"content", "Hello"}}}}, {"add_generation_prompt", true}};
+  const auto text = engine.render_chat(hello.dump());
+  return text ? std::string() : text.status().message();
+}
 
 MaybeError prepare_chat(const ModelService& service, const std::string& id, std::string body, Prepared& out) {
   ChatRequest chat;
@@ -224,22 +257,23 @@ MaybeError prepare_responses(const ModelService& service, const std::string& id,
   const std::string response_id = "resp_" + id;
   if (auto error = read_responses_body(service, response_id, std::move(body), request)) return error;
   ChatPrompt prompt;
-  if (auto error = make_responses_prompt(service, request, prompt)) return error;
+  auto error = make_responses_prompt(service, request, prompt);
+  // Agents take a prompt that is too long as the word to shorten it, where OpenAI says so: in the stream.
+  const bool too_long = error && error->code == "context_length_exceeded";
+  if (error && !too_long) return error;
   out.answer = make_responses_answer(make_head(service, response_id, request.chat.model), request,
                                      static_cast<int64_t>(prompt.tokens.size()), prompt.opens_thinking,
                                      token_bytes(service), *service.responses);
-  const bool streams = request.chat.stream.stream;
-  auto error = submit_chat(service, std::move(request.chat), std::move(prompt), out);
-  // Agents take a prompt that is too long as the word to shorten it, where OpenAI says so: in the stream.
-  out.fails_in_stream = streams && error && error->code == "context_length_exceeded";
-  return error;
+  out.fails_in_stream = too_long && request.chat.stream.stream;
+  if (error) return error;
+  return submit_chat(service, std::move(request.chat), std::move(prompt), out);
 }
 
 MaybeError answer_input_tokens(const ModelService& service, std::string body, std::string& out) {
   responses::ResponsesRequest request;
   if (auto error = read_responses_body(service, "", std::move(body), request)) return error;
   ChatPrompt prompt;
-  if (auto error = make_responses_prompt(service, request, prompt)) return error;
+  if (auto error = make_responses_prompt(service, request, prompt, /*only_counted=*/true)) return error;
   out = responses::input_tokens_json(static_cast<int64_t>(prompt.tokens.size()));
   return {};
 }
@@ -248,7 +282,7 @@ MaybeError answer_count_tokens(const ModelService& service, std::string body, st
   ChatRequest chat;
   if (auto error = read_body(service, body, anthropic::parse_messages_request, chat)) return error;
   ChatPrompt prompt;
-  if (auto error = make_prompt(service, chat, prompt)) return error;
+  if (auto error = make_prompt(service, chat, prompt, /*only_counted=*/true)) return error;
   out = anthropic::count_json(static_cast<int64_t>(prompt.tokens.size()));
   return {};
 }
@@ -262,19 +296,19 @@ MaybeError prepare_completion(const ModelService& service, const std::string& id
   std::vector<std::string> texts;
   for (openai::CompletionPrompt& prompt : request.prompts) {
     if (auto* text = std::get_if<std::string>(&prompt)) {
-      auto tokens = engine.tokenize(*text);
-      if (!tokens) return api_error(tokens.status(), "prompt");
-      prompts.push_back(std::move(*tokens));
+      prompts.emplace_back();
+      if (auto error = tokenize_prompt(service, *text, request.sampling, "prompt", prompts.back())) return error;
       texts.push_back(request.echo ? std::move(*text) : std::string());
     } else {
       prompts.push_back(std::move(std::get<std::vector<int32_t>>(prompt)));
       texts.push_back(request.echo ? engine.detokenize(prompts.back(), /*skip_special_tokens=*/false) : std::string());
-    }
-    if (auto error = check_context(prompts.back().size(), request.sampling, engine.max_model_len(), "prompt")) {
-      return error;
+      if (auto error = check_context(prompts.back().size(), request.sampling, engine.max_model_len(), "prompt")) {
+        return error;
+      }
     }
   }
   out.stream = request.stream.stream;
+  out.notes = std::move(request.notes);
   out.answer = make_completion_answer(make_head(service, "cmpl-" + id, request.model), request, prompts,
                                       std::move(texts), token_bytes(service));
   Submission submission{.requests = {}, .format = std::move(request.format)};
@@ -296,7 +330,7 @@ MaybeError answer_tokenize(const ModelService& service, std::string body, std::s
   } else {
     request.chat.model = request.model;
     ChatPrompt prompt;
-    if (auto error = make_prompt(service, request.chat, prompt)) return error;
+    if (auto error = make_prompt(service, request.chat, prompt, /*only_counted=*/true)) return error;
     tokens = std::move(prompt.tokens);
   }
   const TokenBytes bytes = token_bytes(service);

@@ -18,8 +18,13 @@ struct ModelService {
   std::unique_ptr<Engine> engine;
   RequestOptions options = {};
   std::vector<std::string> names = {};  // that requests may ask for; at least one
+  std::string no_chat = {};             // why conversations cannot be answered: see find_no_chat; empty: they can
   std::unique_ptr<responses::ResponseStore> responses = {};
 };
+
+/// Why the model cannot read conversations (no tokenizer, a template that does not render); empty if it can. Takes the
+/// time that starting the template's renderer takes.
+std::string find_no_chat(const Engine& engine);
 
 using MaybeError = std::optional<ApiError>;
 
@@ -30,6 +35,8 @@ struct Prepared {
   bool stream = false;                      // the client wants events
   bool fails_in_stream = false;             // and reads an error there, with the answer that is there
   int64_t prompt_tokens = 0;
+  int n = 1;                            // choices of each prompt
+  int64_t max_tokens = -1;              // of each choice; -1: as many as fit
   std::vector<std::string> notes = {};  // for the log and a header of the answer
   /// Work that takes its time and is left for a thread of its own: compiling what the answer follows. Null: none.
   std::function<MaybeError(Prepared& out)> rest = {};

@@ -80,7 +80,7 @@ std::optional<HttpReply> Router::check(const HttpRequest& request, RequestFacts&
 std::optional<HttpReply> Router::refusal(const HttpRequest& request, RequestFacts& facts) const {
   const std::string allowed = methods(request.path);
   const bool preflight = request.method == "OPTIONS" && !request.header("access-control-request-method").empty();
-  if (preflight && !allowed.empty() && allows_origin(request.header("origin"))) {
+  if (preflight && !allowed.empty() && allows_origin(options_.guard.allowed_origins, request.header("origin"))) {
     const std::string_view wanted = request.header("access-control-request-headers");
     return HttpReply{.status = 204,
                      .content_type = "",
@@ -108,17 +108,23 @@ std::optional<HttpReply> Router::refusal(const HttpRequest& request, RequestFact
   if (route->needs_key && keys_.asked_for() && !shows_key(request)) {
     return error_reply(invalid_api_key(), request.path);
   }
+  if (route->needs_key && !keys_.asked_for()) {
+    if (const auto error = refuse_page(options_.guard, request)) return error_reply(*error, request.path);
+  }
   const std::string_view expect = request.header("expect");
   if (!expect.empty() && !same_text(expect, "100-continue")) {
     return error_reply({.http_status = 417, .message = "the only expectation that is understood is 100-continue"},
                        request.path);
   }
-  if (!route->needs_model) return std::nullopt;
-  if (const auto why = options_.unavailable()) {
-    return error_reply({.http_status = 503, .message = *why, .type = "server_error", .code = "service_unavailable"},
-                       request.path);
-  }
-  return std::nullopt;
+  return unavailable(*route, request);
+}
+
+std::optional<HttpReply> Router::unavailable(const Route& route, const HttpRequest& request) const {
+  if (!route.needs_model) return std::nullopt;
+  const auto why = options_.unavailable();
+  if (!why) return std::nullopt;
+  return error_reply({.http_status = 503, .message = *why, .type = "server_error", .code = "service_unavailable"},
+                     request.path);
 }
 
 /// "Authorization: Bearer KEY" or "x-api-key: KEY". Clients of Anthropic's API may send both, one of them a
@@ -131,25 +137,23 @@ bool Router::shows_key(const HttpRequest& request) const {
 
 void Router::handle(const std::shared_ptr<Exchange>& exchange) const {
   add_headers(exchange->request, exchange->facts, exchange->reply_headers);
-  find(exchange->request.method, exchange->request.path)->answer(exchange);
+  const Route& route = *find(exchange->request.method, exchange->request.path);
+  // The server may have begun to go down while the body came.
+  if (auto reply = unavailable(route, exchange->request)) return exchange->reply(std::move(*reply));
+  route.answer(exchange);
 }
 
 void Router::add_headers(const HttpRequest& request, const RequestFacts& facts, HttpHeaders& headers) const {
   headers.emplace_back("x-request-id", facts.id);
   if (request.path.starts_with("/v1/messages")) headers.emplace_back("request-id", facts.id);
-  if (options_.allowed_origins.empty()) return;
+  const std::vector<std::string>& allowed = options_.guard.allowed_origins;
+  if (allowed.empty()) return;
   headers.emplace_back("vary", "origin");
   const std::string_view origin = request.header("origin");
-  if (!allows_origin(origin)) return;
-  const bool all = std::find(options_.allowed_origins.begin(), options_.allowed_origins.end(), "*") !=
-                   options_.allowed_origins.end();
+  if (!allows_origin(allowed, origin)) return;
+  const bool all = std::find(allowed.begin(), allowed.end(), "*") != allowed.end();
   headers.emplace_back("access-control-allow-origin", all ? "*" : std::string(origin));
   headers.emplace_back("access-control-expose-headers", "x-request-id, retry-after, x-tessera-warning");
-}
-
-bool Router::allows_origin(std::string_view origin) const {
-  return !origin.empty() && std::any_of(options_.allowed_origins.begin(), options_.allowed_origins.end(),
-                                        [&](const std::string& one) { return one == "*" || one == origin; });
 }
 
 }  // namespace tessera::server

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "server/api_keys.h"
+#include "server/browser_guard.h"
 #include "server/exchange.h"
 
 namespace tessera::server {
@@ -26,7 +27,7 @@ class Router {
  public:
   struct Options {
     std::vector<std::string> api_keys = {};
-    std::vector<std::string> allowed_origins = {};
+    BrowserGuard guard = {};  // where no key is asked for; its allowed_origins in any case
     std::function<std::optional<std::string>()> unavailable = {};  // why there is no model now
   };
   Router(Options options, std::vector<Route> routes);
@@ -37,11 +38,11 @@ class Router {
 
  private:
   std::optional<HttpReply> refusal(const HttpRequest& request, RequestFacts& facts) const;
+  [[nodiscard]] std::optional<HttpReply> unavailable(const Route& route, const HttpRequest& request) const;
   [[nodiscard]] const Route* find(std::string_view method, std::string_view path) const;
   [[nodiscard]] std::string methods(std::string_view path) const;
   void add_headers(const HttpRequest& request, const RequestFacts& facts, HttpHeaders& headers) const;
   [[nodiscard]] bool shows_key(const HttpRequest& request) const;
-  [[nodiscard]] bool allows_origin(std::string_view origin) const;
 
   Options options_;
   ApiKeys keys_;

@@ -1,6 +1,7 @@
 #include "server/server.h"
 
 #include <fmt/format.h>
+#include <spdlog/spdlog.h>
 
 #include <algorithm>
 #include <chrono>
@@ -26,15 +27,28 @@ namespace tessera::server {
 using SharedExchange = std::shared_ptr<Exchange>;
 using std::chrono::steady_clock;
 
+namespace {
+
+/// What the server is asked to listen on is a name of its own too.
+std::vector<std::string> known_hosts(const ServerOptions& options) {
+  std::vector<std::string> hosts = options.allowed_hosts;
+  hosts.push_back(options.host);
+  return hosts;
+}
+
+}  // namespace
+
 /// In order of construction: what is below borrows from what is above.
 struct Server::State {
   explicit State(ServerOptions given)
       : options(std::move(given)),
         metrics(options.served_names.front()),
         log(options.access_log),
-        text(static_cast<int>(options.limits.text_threads)),
+        text(static_cast<int>(options.limits.text_threads), /*favours_small=*/true),
         router({.api_keys = options.api_keys,
-                .allowed_origins = options.allowed_origins,
+                .guard = {.allowed_hosts = known_hosts(options),
+                          .allowed_origins = options.allowed_origins,
+                          .any_host = !options.unix_socket.empty()},
                 .unavailable = [this] { return unavailable(); }},
                routes()) {}
 
@@ -132,7 +146,10 @@ std::optional<std::string> Server::State::unavailable() const {
 
 void Server::State::answer_health(const SharedExchange& exchange) const {
   const auto why = unavailable();
-  if (!why) return exchange->reply({.body = R"({"status":"ok"})"});
+  if (!why) {
+    const bool chat = model.no_chat.empty();
+    return exchange->reply({.body = chat ? R"({"status":"ok"})" : R"({"status":"ok","chat":false})"});
+  }
   exchange->reply(
       error_reply({.http_status = 503, .message = *why, .type = "server_error", .code = "service_unavailable"},
                   exchange->request.path));
@@ -154,8 +171,11 @@ void Server::State::answer_metrics(const SharedExchange& exchange) const {
 std::vector<openai::ModelCard> Server::State::cards() const {
   std::vector<openai::ModelCard> all;
   for (const std::string& name : model.names) {
-    all.push_back(
-        {.id = name, .created = created, .root = options.model_root, .max_model_len = model.engine->max_model_len()});
+    all.push_back({.id = name,
+                   .created = created,
+                   .root = options.model_root,
+                   .max_model_len = model.engine->max_model_len(),
+                   .chat = model.no_chat.empty()});
   }
   return all;
 }
@@ -192,7 +212,8 @@ void Server::State::tick() {
     }
   }
   if (!draining || announced_end) return;
-  if ((http->exchanges() == 0 && !http->sending()) || now >= drain_deadline + std::chrono::seconds(1)) {
+  if ((http->exchanges() == 0 && !http->receiving() && !http->sending()) ||
+      now >= drain_deadline + std::chrono::seconds(1)) {
     announced_end = true;
     drained.set_value();
   }
@@ -241,7 +262,7 @@ Status Server::serve(Engine engine) {
   State& s = *state_;
   RequestOptions& defaults = s.model.options;
   defaults.limits = s.options.limits.request;
-  defaults.sampling = engine.default_sampling();
+  if (!s.options.ignores_generation_config) defaults.sampling = engine.default_sampling();
   defaults.template_kwargs = s.options.template_kwargs;
   defaults.drops_media = s.options.drops_media;
   defaults.stops_everywhere = s.options.stops_everywhere;
@@ -254,6 +275,8 @@ Status Server::serve(Engine engine) {
       responses::ResponseStore::Limits{.count_max = static_cast<size_t>(s.options.limits.stored_responses_max),
                                        .bytes_max = static_cast<size_t>(s.options.limits.stored_bytes_max)});
   s.model.engine = std::make_unique<Engine>(std::move(engine));
+  s.model.no_chat = find_no_chat(*s.model.engine);
+  if (!s.model.no_chat.empty()) spdlog::warn("the model takes no conversations: {}", s.model.no_chat);
   std::promise<void> serving;
   s.http->post([&] {
     s.work.emplace(Work{.http = *s.http,

@@ -2,12 +2,14 @@
 
 #include <pthread.h>
 
+#include <algorithm>
 #include <utility>
 
 namespace tessera::server {
 
-TextPool::TextPool(int threads) {
-  for (int i = 0; i < threads; ++i) threads_.emplace_back([this] { run(); });
+TextPool::TextPool(int threads, bool favours_small) {
+  for (int i = 0; i < threads; ++i) threads_.emplace_back([this] { run(/*only_small=*/false); });
+  if (favours_small) threads_.emplace_back([this] { run(/*only_small=*/true); });
 }
 
 void TextPool::close() {
@@ -20,27 +22,31 @@ void TextPool::close() {
   threads_.clear();
 }
 
-void TextPool::post(std::function<void()> job) {
+void TextPool::post(JobSize size, std::function<void()> job) {
   {
     const std::lock_guard lock(mutex_);
     if (closing_) return;
-    jobs_.push_back(std::move(job));
+    jobs_.push_back({size, std::move(job)});
   }
-  wake_.notify_one();
+  wake_.notify_all();  // not every thread takes every job
 }
 
-void TextPool::run() {
+void TextPool::run(bool only_small) {
   pthread_setname_np(pthread_self(), "text");
+  const auto first = [&] {
+    return std::ranges::find_if(jobs_, [&](const Job& job) { return !only_small || job.size == JobSize::small; });
+  };
   for (;;) {
-    std::function<void()> job;
+    Job job;
     {
       std::unique_lock lock(mutex_);
-      wake_.wait(lock, [this] { return closing_ || !jobs_.empty(); });
+      wake_.wait(lock, [&] { return closing_ || first() != jobs_.end(); });
       if (closing_) return;
-      job = std::move(jobs_.front());
-      jobs_.pop_front();
+      const auto found = first();
+      job = std::move(*found);
+      jobs_.erase(found);
     }
-    job();
+    job.run();
   }
 }
 

@@ -54,17 +54,23 @@ Expected<WorkerProcess> start_interpreter(const std::string& interpreter, double
 }  // namespace
 
 struct ChatTemplate::State {
-  Status start();
-  Expected<std::string> call(char kind, std::string_view payload);
+  /// A worker, and those who take turns at it.
+  struct Desk {
+    std::mutex mutex;  // guards `worker`
+    std::optional<WorkerProcess> worker = {};
+  };
+  Status start(std::optional<WorkerProcess>& worker);
+  Expected<std::string> call(std::optional<WorkerProcess>& worker, char kind, std::string_view payload) const;
 
   TemplateSource source;
   Options options;
-  mutable std::mutex mutex;  // guards the rest
-  std::optional<WorkerProcess> worker;
+  std::mutex starting;  // guards options.interpreters
+  Desk small, large;    // of requests up to kSmallRequestBytesMax, and above
 };
 
 /// Sends a frame and waits for the answer; on any failure the worker is given up.
-Expected<std::string> ChatTemplate::State::call(char kind, std::string_view payload) {
+Expected<std::string> ChatTemplate::State::call(std::optional<WorkerProcess>& worker, char kind,
+                                                std::string_view payload) const {
   const auto deadline = after(options.render_seconds_max);
   Status sent = worker->send(kind, payload, deadline);
   Expected<WorkerProcess::Frame> answer =
@@ -81,7 +87,8 @@ Expected<std::string> ChatTemplate::State::call(char kind, std::string_view payl
   return error(code, "{}: {}", source.origin, answer->payload);
 }
 
-Status ChatTemplate::State::start() {
+Status ChatTemplate::State::start(std::optional<WorkerProcess>& worker) {
+  const std::lock_guard lock(starting);
   std::string tried;
   const auto interpreters = options.interpreters.empty() ? default_interpreters() : options.interpreters;
   for (const std::string& interpreter : interpreters) {
@@ -97,7 +104,7 @@ Status ChatTemplate::State::start() {
                              {"seconds", options.render_seconds_max},
                              {"templates", {source.text}}};
     if (!source.tool_use.empty()) settings["templates"].push_back(source.tool_use);
-    const auto compiled = call('C', settings.dump());
+    const auto compiled = call(worker, 'C', settings.dump());
     if (!compiled.ok()) worker.reset();
     return compiled.status();
   }
@@ -120,7 +127,7 @@ Expected<ChatTemplate> ChatTemplate::create(TemplateSource source, Options optio
   auto state = std::make_unique<State>();
   state->source = std::move(source);
   state->options = std::move(options);
-  TESSERA_RETURN_IF_ERROR(state->start());
+  TESSERA_RETURN_IF_ERROR(state->start(state->small.worker));
   return ChatTemplate(std::move(state));
 }
 
@@ -140,19 +147,20 @@ Expected<std::string> ChatTemplate::render(const ordered_json& request) const {
     return error(StatusCode::resource_exhausted, "the request has {} bytes, at most {} can be rendered", payload.size(),
                  state_->options.request_bytes_max);
 
-  const std::lock_guard lock(state_->mutex);
-  if (!state_->worker || !state_->worker->idle()) {
-    state_->worker.reset();
-    TESSERA_RETURN_IF_ERROR(state_->start());
+  State::Desk& desk = payload.size() <= kSmallRequestBytesMax ? state_->small : state_->large;
+  const std::lock_guard lock(desk.mutex);
+  if (!desk.worker || !desk.worker->idle()) {
+    desk.worker.reset();
+    TESSERA_RETURN_IF_ERROR(state_->start(desk.worker));
   }
-  return state_->call('R', payload);
+  return state_->call(desk.worker, 'R', payload);
 }
 
 const TemplateSource& ChatTemplate::source() const { return state_->source; }
 
 pid_t ChatTemplate::worker_pid() const {
-  const std::lock_guard lock(state_->mutex);
-  return state_->worker ? state_->worker->pid() : -1;
+  const std::lock_guard lock(state_->small.mutex);
+  return state_->small.worker ? state_->small.worker->pid() : -1;
 }
 
 }  // namespace tessera::text

@@ -33,7 +33,8 @@ Status parse_tool_arguments(nlohmann::ordered_json& messages);
 /// lstrip_blocks, loop controls, its tojson, raise_exception, strftime_now, {% generation %}.
 ///
 /// Jinja runs in a worker process without files, environment or inherited descriptors, with limits on time, memory,
-/// input and output; a worker that exceeds them or dies is replaced at the next call. Thread-safe: callers take turns.
+/// input and output; a worker that exceeds them or dies is replaced at the next call. Thread-safe: callers take turns,
+/// those with requests above kSmallRequestBytesMax at a worker of their own, which is started when the first comes.
 class ChatTemplate {
  public:
   struct Options {
@@ -46,6 +47,7 @@ class ChatTemplate {
     std::vector<std::string> interpreters;
   };
   static constexpr size_t kSourceBytesMax = size_t{4} << 20;
+  static constexpr size_t kSmallRequestBytesMax = size_t{256} << 10;
   static constexpr int kRequestDepthMax = 128;
 
   /// Starts the worker and compiles the template, so that its errors appear here. invalid_argument: the template is
@@ -64,7 +66,7 @@ class ChatTemplate {
 
   [[nodiscard]] const TemplateSource& source() const;
 
-  /// The worker, or -1 while there is none.
+  /// The worker of small requests, or -1 while there is none.
   [[nodiscard]] pid_t worker_pid() const;
 
  private:

@@ -127,7 +127,8 @@ Expected<Pretokenizer> Pretokenizer::create(const std::vector<std::string>& patt
   return result;
 }
 
-Status Pretokenizer::split(std::string_view text, Scratch& scratch, std::vector<uint32_t>& ends) const {
+Status Pretokenizer::split(std::string_view text, Scratch& scratch, std::vector<uint32_t>& ends,
+                           size_t words_max) const {
   ends.clear();
   if (text.empty()) return {};
   ends.push_back(static_cast<uint32_t>(text.size()));
@@ -146,10 +147,11 @@ Status Pretokenizer::split(std::string_view text, Scratch& scratch, std::vector<
     ends.clear();
     uint32_t begin = 0;
     for (const uint32_t end : scratch.pieces_) {
+      if (ends.size() > words_max) break;
       const auto* piece = reinterpret_cast<PCRE2_SPTR>(subject.data() + begin);
       const size_t length = end - begin;
       size_t done = 0;  // words of piece[0, done) are in `ends`
-      while (done < length) {
+      while (done < length && ends.size() <= words_max) {
         const int found = pcre2_match(code.get(), piece, length, done, options, pcre.data, pcre.context);
         if (found == PCRE2_ERROR_NOMATCH) break;
         if (found < 0)
@@ -159,7 +161,7 @@ Status Pretokenizer::split(std::string_view text, Scratch& scratch, std::vector<
         done = match[1];
         ends.push_back(begin + static_cast<uint32_t>(done));
       }
-      if (done < length) ends.push_back(end);
+      if (done < length && ends.size() <= words_max) ends.push_back(end);
       begin = end;
     }
   }

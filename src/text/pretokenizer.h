@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -30,8 +31,11 @@ class Pretokenizer {
   static Expected<Pretokenizer> create(const std::vector<std::string>& patterns, Jit jit = Jit::when_available);
 
   /// Replaces `ends` by the offset behind each word of `text`, ascending; the last is text.size(). `text` must be
-  /// well-formed UTF-8 of at most 1 GiB. Fails with `resource_exhausted` when an expression backtracks without end.
-  Status split(std::string_view text, Scratch& scratch, std::vector<uint32_t>& ends) const;
+  /// well-formed UTF-8 of at most 1 GiB. Of a text with more than `words_max` words, the last of more than so many may
+  /// be followed by others that are left out. Fails with `resource_exhausted` when an expression backtracks without
+  /// end.
+  Status split(std::string_view text, Scratch& scratch, std::vector<uint32_t>& ends,
+               size_t words_max = std::numeric_limits<size_t>::max()) const;
 
  private:
   struct CodeDeleter {

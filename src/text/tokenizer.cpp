@@ -1,5 +1,6 @@
 #include "text/tokenizer.h"
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 #include <mutex>
@@ -31,9 +32,25 @@ struct Scratch {
   std::vector<uint32_t> word_ends;
 };
 
+// Normalization makes a text at most 3.5 times shorter: U+1FBE U+0308 U+0301, 7 bytes, becomes U+0390, 2 bytes.
+constexpr size_t kNfcShortensMax = 4;
 constexpr size_t kIdleScratchMax = 16;
 // What is kept must stay small: a text that is one word takes 36 bytes of Scratch for each of its own.
 constexpr size_t kKeptTextBytesMax = size_t{256} << 10;
+
+/// How much text one token can stand for, or 0 if there is no bound.
+size_t token_text_bytes_max(const TokenizerSpec& spec, const std::array<int32_t, 256>& byte_ids,
+                            const std::vector<AddedToken>& normalized) {
+  if (std::ranges::find(byte_ids, -1) != byte_ids.end()) return 0;
+  size_t most = 0;
+  for (const auto& token : spec.vocab) most = std::max(most, token.bytes.size());
+  for (const AddedToken& token : spec.added) {
+    if (token.lstrip || token.rstrip) return 0;
+    most = std::max(most, token.content.size());
+  }
+  for (const AddedToken& token : normalized) most = std::max(most, token.content.size());
+  return spec.nfc ? most * kNfcShortensMax : most;
+}
 
 }  // namespace
 
@@ -61,13 +78,15 @@ struct Tokenizer::State {
     if (idle.size() < kIdleScratchMax) idle.push_back(std::move(scratch));
   }
 
-  Status encode_ordinary(std::string_view text, Scratch& scratch, std::vector<int32_t>& ids) const;
+  /// Appends to `ids`, and may stop once there are more than `tokens_max`.
+  Status encode_ordinary(std::string_view text, Scratch& scratch, size_t tokens_max, std::vector<int32_t>& ids) const;
   void encode_word(std::string_view word, Scratch& scratch, std::vector<int32_t>& ids) const;
 
   bool nfc;
   bool ignore_merges;
   Vocabulary vocabulary;
-  std::vector<bool> special;  // by id
+  std::vector<bool> special;        // by id
+  size_t token_text_bytes_max = 0;  // of the text that one token can stand for; 0: no bound
   std::unordered_map<std::string, int32_t> added_ids;
   AddedTokenMatcher raw_matcher, normalized_matcher;
   Pretokenizer pretokenizer;
@@ -91,10 +110,13 @@ void Tokenizer::State::encode_word(std::string_view word, Scratch& scratch, std:
   bpe.encode(word, scratch.bpe, ids);
 }
 
-Status Tokenizer::State::encode_ordinary(std::string_view text, Scratch& scratch, std::vector<int32_t>& ids) const {
-  TESSERA_RETURN_IF_ERROR(pretokenizer.split(text, scratch.pretokenizer, scratch.word_ends));
+Status Tokenizer::State::encode_ordinary(std::string_view text, Scratch& scratch, size_t tokens_max,
+                                         std::vector<int32_t>& ids) const {
+  const size_t words_max = token_text_bytes_max == 0 ? kAllTokens : tokens_max - ids.size();  // a word has a token
+  TESSERA_RETURN_IF_ERROR(pretokenizer.split(text, scratch.pretokenizer, scratch.word_ends, words_max));
   uint32_t begin = 0;
   for (const uint32_t end : scratch.word_ends) {
+    if (ids.size() > tokens_max) break;
     const std::string_view word = text.substr(begin, end - begin);
     const int32_t whole = ignore_merges ? vocabulary.find(word) : -1;
     if (whole >= 0) {
@@ -143,8 +165,10 @@ Expected<Tokenizer> Tokenizer::parse(std::string_view json, const std::string& n
     if (in_normalized) wanted.content = to_nfc(token.content, buffer);
     (in_normalized ? normalized : raw).push_back(std::move(wanted));
   }
+  const size_t text_bytes_max = token_text_bytes_max(spec, byte_ids, normalized);
   auto state = std::make_unique<State>(spec, std::move(*splitter), std::move(vocabulary), byte_ids, std::move(raw),
                                        std::move(normalized));
+  state->token_text_bytes_max = text_bytes_max;
   state->special.resize(static_cast<size_t>(state->vocabulary.size()));
   for (const AddedToken& token : spec.added) {
     state->special[token.id] = token.special;
@@ -153,7 +177,7 @@ Expected<Tokenizer> Tokenizer::parse(std::string_view json, const std::string& n
   return Tokenizer(std::move(state));
 }
 
-Expected<std::vector<int32_t>> Tokenizer::encode(std::string_view utf8, bool parse_special) const {
+Expected<std::vector<int32_t>> Tokenizer::encode(std::string_view utf8, bool parse_special, size_t tokens_max) const {
   if (utf8.size() > kTextBytesMax)
     return error(StatusCode::resource_exhausted, "the text has {} bytes, at most {} can be encoded at once",
                  utf8.size(), kTextBytesMax);
@@ -161,12 +185,13 @@ Expected<std::vector<int32_t>> Tokenizer::encode(std::string_view utf8, bool par
     return error(StatusCode::invalid_argument, "the text is not valid UTF-8: byte 0x{:02X} at offset {}",
                  static_cast<unsigned char>(utf8[at]), at);
   std::vector<int32_t> ids;
-  ids.reserve(utf8.size() / 4);
+  ids.reserve(std::min(utf8.size() / 4, tokens_max));
   auto scratch = state_->take_scratch();
   scratch->pieces.clear();
   state_->raw_matcher.split(utf8, parse_special, scratch->pieces);
   Status status;
   for (const Piece& piece : scratch->pieces) {
+    if (ids.size() > tokens_max) break;
     if (piece.id != kOrdinaryText) {
       ids.push_back(piece.id);
       continue;
@@ -175,9 +200,10 @@ Expected<std::vector<int32_t>> Tokenizer::encode(std::string_view utf8, bool par
     scratch->normalized_pieces.clear();
     state_->normalized_matcher.split(text, parse_special, scratch->normalized_pieces);
     for (const Piece& part : scratch->normalized_pieces) {
+      if (ids.size() > tokens_max) break;
       if (part.id != kOrdinaryText) {
         ids.push_back(part.id);
-      } else if (status = state_->encode_ordinary(part.text, *scratch, ids); !status.ok()) {
+      } else if (status = state_->encode_ordinary(part.text, *scratch, tokens_max, ids); !status.ok()) {
         break;
       }
     }
@@ -186,6 +212,11 @@ Expected<std::vector<int32_t>> Tokenizer::encode(std::string_view utf8, bool par
   state_->give_back(std::move(scratch), utf8.size());
   if (!status.ok()) return status;
   return ids;
+}
+
+size_t Tokenizer::tokens_min(size_t text_bytes) const {
+  const size_t each = state_->token_text_bytes_max;
+  return each == 0 ? 0 : text_bytes / each + (text_bytes % each != 0 ? 1 : 0);
 }
 
 std::string Tokenizer::decode(std::span<const int32_t> ids, bool skip_special) const {

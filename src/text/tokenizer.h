@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <span>
@@ -20,6 +21,7 @@ namespace tessera::text {
 class Tokenizer {
  public:
   static constexpr size_t kTextBytesMax = size_t{1} << 30;
+  static constexpr size_t kAllTokens = std::numeric_limits<size_t>::max();
 
   /// `file` is a tokenizer.json. not_found, corrupt_data or unsupported.
   static Expected<Tokenizer> load(const std::filesystem::path& file);
@@ -32,8 +34,14 @@ class Tokenizer {
 
   /// The ids of `utf8`. With parse_special false, special tokens in the text are text; added tokens that are not
   /// special, such as <tool_call>, are found in any case, as in the reference. A text that is not well-formed UTF-8
-  /// is invalid_argument, one above kTextBytesMax resource_exhausted.
-  [[nodiscard]] Expected<std::vector<int32_t>> encode(std::string_view utf8, bool parse_special = true) const;
+  /// is invalid_argument, one above kTextBytesMax resource_exhausted. Of a text with more than `tokens_max` tokens,
+  /// only some of the work is done: what is returned has more than tokens_max ids, and is not of use otherwise.
+  [[nodiscard]] Expected<std::vector<int32_t>> encode(std::string_view utf8, bool parse_special = true,
+                                                      size_t tokens_max = kAllTokens) const;
+
+  /// A text of so many bytes has at least so many tokens. 0 where the vocabulary promises nothing: it has tokens that
+  /// take all white space around them, or bytes without a token.
+  [[nodiscard]] size_t tokens_min(size_t text_bytes) const;
 
   /// The text of `ids`; bytes that are not UTF-8 become U+FFFD. Ids without a token (the padding of an embedding
   /// table, for instance) have no text. skip_special leaves out special tokens.

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include <csignal>
+#include <filesystem>
 #include <map>
 #include <nlohmann/json.hpp>
 
@@ -60,6 +61,7 @@ TEST_F(BatchTest, AnswersAreThoseOfEachPromptAlone) {
                                       "--max-tokens", "16", "--seed", "5", "--ignore-eos"});
   auto expected = nlohmann::json::parse(alone.out);
   expected["index"] = 7;
+  expected["digest"] = all.at(7)["digest"];
   EXPECT_EQ(all.at(7), expected);
 }
 
@@ -160,6 +162,50 @@ TEST_F(BatchTest, ATornLineIsAnsweredAgain) {
     EXPECT_EQ(run_tessera(batch()).exit_code, 0) << torn;
     EXPECT_EQ(answers().size(), 1U);
   }
+}
+
+TEST_F(BatchTest, OldAnswersToSomethingElseAreMadeAnew) {
+  const std::string prompts = "one\ntwo\nthree\n";
+  write_file(path("prompts"), prompts);
+  const auto run_aloud = [&](const std::string& max_tokens = "16") {
+    Arguments arguments = batch(max_tokens);
+    std::erase(arguments, "--quiet");
+    const Finished finished = run_tessera(arguments);
+    EXPECT_EQ(finished.exit_code, 0) << finished.err;
+    EXPECT_EQ(answers().size(), 3U);
+    return finished.err;
+  };
+  run_aloud();
+  const auto before = answers();
+  EXPECT_THAT(run_aloud(), HasSubstr("all 3 prompts are answered"));
+  // A prompt.
+  write_file(path("prompts"), "one\nTWO\nthree\n");
+  EXPECT_THAT(run_aloud(), HasSubstr("1 answers in "));
+  EXPECT_EQ(answers().at(0), before.at(0));
+  EXPECT_NE(answers().at(1), before.at(1));
+  EXPECT_EQ(answers().at(2), before.at(2));
+  write_file(path("prompts"), prompts);
+  EXPECT_THAT(run_aloud(), HasSubstr("1 answers in "));
+  EXPECT_EQ(answers(), before);
+  // A parameter.
+  EXPECT_THAT(run_aloud("3"), HasSubstr("3 answers in "));
+  EXPECT_EQ(answers().at(1)["usage"]["completion_tokens"], 3);
+  run_aloud();
+  EXPECT_EQ(answers(), before);
+  // Lines that do not say what they were made of.
+  std::string unsaid;
+  for (auto [index, answer] : before) {
+    answer.erase("digest");
+    unsaid += "{\"index\":" + std::to_string(index) + "," + answer.dump().substr(1) + "\n";
+  }
+  write_file(path("answers.jsonl"), unsaid);
+  EXPECT_THAT(run_aloud(), HasSubstr("3 answers in "));
+  // The model: other weights of the same shape, under the same name.
+  ASSERT_EQ(run_tessera({"synth", path("other"), "--seed", "8"}).exit_code, 0);
+  std::filesystem::remove_all(model());
+  std::filesystem::rename(path("other"), model());
+  EXPECT_THAT(run_aloud(), HasSubstr("3 answers in "));
+  EXPECT_NE(answers(), before);
 }
 
 TEST_F(BatchTest, TwoRunsDoNotWriteOneFile) {

@@ -67,7 +67,7 @@ TEST(CommandLine, MistakesAreExplainedWithExitCode2) {
       {{"--hlep"}, "unknown flag --hlep; did you mean --help?"},
       {{"run", "m", "hi", "--temprature", "1"}, "unknown flag --temprature; did you mean --temperature?"},
       {{"run", "m", "hi", "--temprature=1"}, "unknown flag --temprature; did you mean --temperature?"},
-      {{"run", "--max_tokens", "1"}, "unknown flag --max_tokens; did you mean --max-tokens?"},
+      {{"run", "--max-tokesn", "1"}, "unknown flag --max-tokesn; did you mean --max-tokens?"},
       {{"run", "m", "--frobnicate"}, "unknown flag --frobnicate\n"},
       {{"run", "m", "-x"}, "unknown flag -x\n"},
       {{"run"}, "MODEL is required"},

@@ -67,7 +67,7 @@ TEST_F(FailedDeviceTest, ABatchKeepsItsPromptsForLater) {
   EXPECT_EXIT(
       {
         Engine engine = hanging_engine(10);
-        auto output = BatchOutput::open(file, input.lines);
+        auto output = BatchOutput::open(file, std::vector<std::string>(input.items.size()));
         BatchOptions options;
         options.quiet = true;
         (void)close_engine(engine, run_batch(engine, input, options, *output));

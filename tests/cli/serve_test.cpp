@@ -5,6 +5,7 @@
 
 #include <csignal>
 #include <cstdlib>
+#include <fstream>
 
 #include "cli/model_directory.h"
 
@@ -12,6 +13,7 @@ namespace tessera::cli {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 TEST(ServeCommand, FlagsThatMakeNoSense) {
   const std::pair<Arguments, const char*> kWrong[] = {
@@ -22,10 +24,22 @@ TEST(ServeCommand, FlagsThatMakeNoSense) {
       {{"m", "--max-body-bytes", "0"}, "whole number"},
       {{"m", "--override-generation-config", "7"}, "JSON object"},
       {{"m", "--override-generation-config", R"({"temperature": -1})"}, "temperature"},
+      {{"m", "--override-generation-config", R"({"temprature": 1})"}, "there is no sampling parameter temprature"},
+      {{"m", "--override-generation-config", R"({"typical_p": 0.5})"}, "typical_p is 0.5: it is not supported"},
+      {{"m", "--override-generation-config", R"({"max_new_tokens": -7})"}, "max_tokens is -7"},
       {{"m", "--default-chat-template-kwargs", "{"}, "JSON object"},
       {{"m", "--allowed-origins", "[1]"}, "--allowed-origins"},
       {{"m", "--tool-call-parser", "hermes"}, "qwen3_coder"},
       {{"m", "--api-key", ""}, "--api-key"},
+      {{"m", "-tp", "2"}, "there is one process"},
+      {{"m", "--tensor_parallel_size=2"}, "found \"2\", expected 1: there is one process"},
+      {{"m", "--dtype", "float16"}, "found \"float16\", expected auto or bfloat16"},
+      {{"m", "--rope-scaling", "{}"}, "--rope-scaling: it is not supported: positions are what config.json says"},
+      {{"m", "--enable-lora"}, "--enable-lora: it is not supported: there are no adapters"},
+      {{"m", "--speculative-config.method", "mtp"}, "there is no speculative decoding yet"},
+      {{"m", "--generation-config", "folder"}, "expected one of auto, vllm"},
+      {{"m", "--kv-cache-dtype", "fp8_e5m2"}, "expected one of auto, bfloat16, fp8"},
+      {{"m", "--config", "/nonexistent.yaml"}, "/nonexistent.yaml"},
   };
   for (const auto& [flags, says] : kWrong) {
     Arguments arguments = {"serve"};
@@ -36,6 +50,108 @@ TEST(ServeCommand, FlagsThatMakeNoSense) {
   }
   EXPECT_THAT(run_tessera({"serve", "/nonexistent", "--port", "0"}).err, HasSubstr("/nonexistent"));
   EXPECT_EQ(run_tessera({"serve", "/nonexistent", "--port", "0"}).exit_code, 1);
+}
+
+TEST(ServeCommand, AllUnknownFlagsAreToldAtOnce) {
+  const Finished finished = run_tessera({"serve", "m", "--prot", "1", "-O3", "--max-modle-len", "-1", "--zzzzzz"});
+  EXPECT_EQ(finished.exit_code, 2);
+  EXPECT_THAT(finished.err, HasSubstr("unknown flags:\n  --prot; did you mean --port?\n"
+                                      "  --max-modle-len; did you mean --max-model-len?\n  --zzzzzz\n"));
+}
+
+/// A command line as people paste it; the model is not there, which is found after all of it was read.
+TEST(ServeCommand, WhatIsPastedFromVllm) {
+  const Finished finished = run_tessera({"serve",
+                                         "/nonexistent",
+                                         "--port",
+                                         "0",
+                                         "-tp",
+                                         "1",
+                                         "--max_model_len",
+                                         "32k",
+                                         "--max-num-seqs",
+                                         "64",
+                                         "--max-num-batched-tokens",
+                                         "8192",
+                                         "--trust-remote-code",
+                                         "--enable-chunked-prefill",
+                                         "--enable-prefix-caching",
+                                         "--no-enable-prefix-caching",
+                                         "--async-scheduling",
+                                         "--seed",
+                                         "0",
+                                         "--load-format",
+                                         "safetensors",
+                                         "--generation-config",
+                                         "auto",
+                                         "-O3",
+                                         "--kv-cache-dtype",
+                                         "fp8_e4m3",
+                                         "--enforce-eager",
+                                         "--swap-space",
+                                         "16",
+                                         "--disable-log-requests",
+                                         "--tool-call-parser",
+                                         "qwen3_coder",
+                                         "--reasoning-parser",
+                                         "qwen3",
+                                         "--enable-auto-tool-choice",
+                                         "--served-model-name",
+                                         "a",
+                                         "b",
+                                         "--limit-mm-per-prompt",
+                                         "{\"image\":0}",
+                                         "--limit-mm-per-prompt.video",
+                                         "0",
+                                         "--language-model-only",
+                                         "--speculative-config",
+                                         "{}",
+                                         "--dtype",
+                                         "bfloat16",
+                                         "--distributed-executor-backend",
+                                         "mp",
+                                         "--cuda-graph-sizes",
+                                         "1",
+                                         "2",
+                                         "4"});
+  EXPECT_EQ(finished.exit_code, 1) << finished.err;
+  EXPECT_THAT(finished.err, HasSubstr("without effect here: "));
+  for (const char* ignored : {"--seed (", "--swap-space (", "--optimization-level (", "--async-scheduling ("}) {
+    EXPECT_THAT(finished.err, HasSubstr(ignored));
+  }
+  EXPECT_THAT(finished.err, Not(HasSubstr("--max-model-len (")));
+}
+
+TEST(ServeCommand, ConfigFiles) {
+  const std::string file = ::testing::TempDir() + "tessera_config_" + std::to_string(::getpid()) + ".yaml";
+  const auto serve = [&](const std::string& yaml, const Arguments& more) {
+    std::ofstream(file) << yaml;
+    Arguments arguments = {"serve", "--config", file};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return run_tessera(arguments);
+  };
+  const std::string whole =
+      "# a server\nmodel: /nonexistent/of-file\nport: 0\nmax_model_len: 16k\ntrust-remote-code: true\n"
+      "enable-prefix-caching: false\nenforce-eager: false\nserved-model-name:\n  - a\n  - \"b c\"\n"
+      "override-generation-config: {temperature: 0.5, stop: ['7', x]}\nseed: ~\n";
+  const Finished all = serve(whole, {});
+  EXPECT_EQ(all.exit_code, 1) << all.err;
+  EXPECT_THAT(all.err, HasSubstr("/nonexistent/of-file"));
+  EXPECT_THAT(all.err, HasSubstr("--trust-remote-code ("));
+  EXPECT_THAT(all.err, HasSubstr("--enable-prefix-caching ("));
+  EXPECT_THAT(all.err, Not(HasSubstr("--seed")));
+  // The command line wins, in any spelling.
+  const std::string wrong = "max-model-len: none\n";
+  EXPECT_THAT(serve(wrong, {"--model", "/nonexistent/m"}).err, HasSubstr("found \"none\""));
+  EXPECT_THAT(serve(wrong, {"--model", "/nonexistent/m", "--port=0", "--max_model_len=4k"}).err,
+              HasSubstr("/nonexistent/m"));
+  EXPECT_THAT(serve("prot: 1\nmax-modle-len: 2\n", {"--model", "m"}).err,
+              HasSubstr("unknown flags:\n  --prot; did you mean --port?\n  --max-modle-len"));
+  EXPECT_THAT(serve("a: [1\n", {}).err, HasSubstr("it is not YAML"));
+  EXPECT_THAT(serve("port: 1\nport: 2\n", {}).err, HasSubstr("line 2: port is there twice"));
+  EXPECT_THAT(serve("- port\n", {}).err, HasSubstr("expected lines \"flag: value\""));
+  EXPECT_THAT(serve("a: &a [x, x]\nb: &b [*a, *a]\nc: &c [*c]\n", {}).err, HasSubstr("nested more than"));
+  std::remove(file.c_str());
 }
 
 /// What systemd would hear.

@@ -91,6 +91,18 @@ TEST(Config, ErrorsNameTheFieldAndTheRange) {
   EXPECT_THAT(fault(R"({"model_type": "qwen3_5_text", "rope_parameters": {"rope_type": "llama3"}})"),
               HasSubstr("llama3"));
   EXPECT_THAT(fault(R"({"model_type": "qwen3_5_text", "rope_parameters": 7})"), HasSubstr("rope_parameters"));
+  // Two fields that say the same thing must say the same.
+  EXPECT_THAT(fault(R"({"model_type": "qwen3_5_text", "rope_theta": 1e6, "rope_parameters": {"rope_theta": 1e7}})"),
+              HasSubstr("\"rope_theta\" is 1000000.0 and \"rope_parameters.rope_theta\" is 10000000.0"));
+  EXPECT_THAT(fault(R"({"model_type": "qwen3_5_text", "rope_parameters": {"rope_type": "default"},
+                       "rope_scaling": {"rope_type": "yarn", "factor": 4.0}})"),
+              HasSubstr("\"rope_scaling\" is"));
+  EXPECT_THAT(fault(R"({"model_type": "qwen3_5_text", "rope_parameters": {"rope_type": "default", "type": "yarn"}})"),
+              HasSubstr("rope_parameters.type"));
+  EXPECT_TRUE(parse_config(R"({"model_type": "qwen3_5_text", "rope_theta": 1e7, "rope_scaling": null,
+                             "rope_parameters": {"rope_theta": 10000000, "rope_type": "default", "type": "mrope"}})",
+                           "config.json")
+                  .ok());
   EXPECT_THAT(fault(std::string(100000, '[')), HasSubstr("nested"));
 }
 

@@ -37,6 +37,23 @@ std::vector<std::string> lines_of(const WeightPlan& plan) {
   return lines;
 }
 
+TEST(WeightPlan, ACheckpointHasTheLayersThatItsConfigSays) {
+  const TempDirectory directory;
+  test::synthesize(directory / "model", {.shape = small_shape(true), .formats = {kRouted}});
+  const auto checkpoint = test::open(directory / "model");
+  auto config = synth_config(small_shape(true));
+  ASSERT_TRUE(config.ok());
+  const int layers = config->num_layers();
+  config->layer_types.pop_back();
+  const auto fewer = plan_weights(checkpoint, *config);
+  ASSERT_FALSE(fewer.ok());
+  EXPECT_THAT(fewer.status().message(), HasSubstr(fmt::format("num_hidden_layers is {}, and the checkpoint has "
+                                                              "model.layers.{}.",
+                                                              layers - 1, layers - 1)));
+  config->layer_types.resize(static_cast<size_t>(layers) + 1, config->layer_types.back());
+  EXPECT_FALSE(plan_weights(checkpoint, *config).ok());
+}
+
 TEST(WeightPlan, OfACheckpointAndWithoutOneAreTheSameList) {
   for (const bool is_moe : {true, false}) {
     const TempDirectory directory;

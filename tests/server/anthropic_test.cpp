@@ -113,8 +113,17 @@ TEST(AnthropicRequest, SamplingAndStops) {
   EXPECT_EQ(request.sampling.n, 1);
   EXPECT_EQ(request.sampling.seed, 3U);
   EXPECT_FALSE(request.sampling.logprobs);
-  EXPECT_TRUE(request.notes.empty());
+  EXPECT_THAT(request.notes, ElementsAre("not known here and left out: made_up"));
   EXPECT_FALSE(request.format);
+}
+
+TEST(AnthropicRequest, NothingIsIgnoredInSilence) {
+  ChatRequest request;
+  EXPECT_FALSE(parse_messages_request(body_with(R"("min_p": 0.1, "metadata": {}, "tempereture": 1)"), {}, request));
+  EXPECT_THAT(request.notes, testing::ElementsAre("not known here and left out: tempereture"));
+  const auto error = parse_messages_request(body_with(R"("typical_p": 0.5)"), {}, request);
+  ASSERT_TRUE(error);
+  EXPECT_EQ(error->param, "typical_p");
 }
 
 TEST(AnthropicRequest, FormatsOfTheAnswer) {

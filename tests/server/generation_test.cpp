@@ -1,5 +1,9 @@
 #include <gmock/gmock.h>
 
+#include <array>
+#include <atomic>
+#include <filesystem>
+#include <fstream>
 #include <nlohmann/json.hpp>
 #include <thread>
 
@@ -269,6 +273,77 @@ TEST(Generation, DrainLetsRunningRequestsEnd) {
   ends.join();
 }
 
+TEST(Generation, DrainAnswersRequestsWhoseBodiesAreComing) {
+  ServedModel served;
+  RawClient sends(served.port());
+  const std::string body = R"({"prompt":"Go","max_tokens":3})";
+  const std::string request = post("/v1/completions", body, "Expect: 100-continue\r\n");
+  sends.send(request.substr(0, request.size() - body.size()));
+  ASSERT_TRUE(sends.wait_for("100 Continue\r\n\r\n"));
+  served.server().shut_down();
+  while (RawClient(served.port()).connected()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  std::thread ends([&] { EXPECT_TRUE(served.server().wait().ok()); });
+  std::this_thread::sleep_for(std::chrono::milliseconds(300));  // nothing else keeps the server
+  EXPECT_TRUE(sends.send(body));
+  RawAnswer answer = sends.answer();
+  if (answer.status == 100) answer = sends.answer();
+  EXPECT_EQ(answer.status, 503);
+  EXPECT_EQ(answer.header("retry-after"), "1");
+  EXPECT_EQ(answer.header("connection"), "close");
+  EXPECT_THAT(answer.body, ::testing::HasSubstr("shutting down"));
+  ends.join();
+}
+
+TEST(Generation, AModelThatCannotChatSaysSo) {
+  const auto check = [](const engine::TinyModel& model, const char* why) {
+    const ServedModel served(test_options(), 8, model);
+    EXPECT_EQ(ask(served.port(), get("/health")).body, R"({"status":"ok","chat":false})");
+    EXPECT_EQ(json::parse(ask(served.port(), get("/v1/models")).body)["data"][0]["chat"], false);
+    for (const char* path : {"/v1/chat/completions", "/v1/messages"}) {
+      const RawAnswer chat =
+          ask(served.port(), post(path, R"({"messages":[{"role":"user","content":"Hi"}],"max_tokens":2})"));
+      EXPECT_EQ(chat.status, 400);
+      EXPECT_THAT(chat.body, testing::HasSubstr("this model takes no conversations"));
+      EXPECT_THAT(chat.body, testing::HasSubstr(why));
+    }
+    EXPECT_EQ(ask(served.port(), post("/v1/completions", R"({"prompt":[1,2,3],"max_tokens":2})")).status, 200);
+  };
+  const engine::TinyModel speechless(engine::TinyKind::moe);
+  std::filesystem::remove(speechless.directory() / "tokenizer.json");
+  check(speechless, "no tokenizer.json");
+  const engine::TinyModel misled(engine::TinyKind::moe);
+  std::ofstream(misled.directory() / "chat_template.jinja") << "{% for message in messages %}";
+  check(misled, "chat_template.jinja");
+  const ServedModel served;
+  EXPECT_EQ(ask(served.port(), get("/health")).body, R"({"status":"ok"})");
+}
+
+TEST(Generation, ShortRequestsOvertakeLongOnes) {
+  ServerOptions options = test_options();
+  options.limits.text_threads = 1;
+  const ServedModel served(options);
+  const std::string text(8'000'000, '7');
+  const auto count = [](const std::string& content) {
+    return post("/v1/messages/count_tokens", R"({"messages":[{"role":"user","content":")" + content + "\"}]}");
+  };
+  const std::string large = count(text);
+  std::array<std::unique_ptr<RawClient>, 4> clients;
+  std::vector<std::thread> threads;
+  std::atomic<int> answered = 0;
+  for (auto& client : clients) {
+    client = std::make_unique<RawClient>(served.port());
+    threads.emplace_back([&] {
+      client->send(large);
+      EXPECT_EQ(client->answer().status, 200);
+      ++answered;
+    });
+  }
+  while (served.metric("vllm:num_requests_waiting") < 2 && answered == 0) std::this_thread::yield();
+  EXPECT_EQ(ask(served.port(), count("Hi")).status, 200);
+  EXPECT_LT(answered, 4) << "it has waited for all of them";
+  for (std::thread& thread : threads) thread.join();
+}
+
 TEST(Generation, DrainHasADeadline) {
   ServerOptions options = test_options();
   options.limits.shutdown_seconds_max = 0;
@@ -293,10 +368,41 @@ TEST(Generation, ServerEndsInTheMiddleOfThings) {
       ASSERT_TRUE(streams.wait_for("data: "));
     }
     prepares.send(post("/v1/chat/completions", "{\"messages\":[{\"role\":\"user\",\"content\":\"Hi\"}]}"));
-    sends.send("POST /tokenize HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000\r\n\r\n{");
+    sends.send("POST /tokenize HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000000\r\n\r\n{");
     served.reset();
     EXPECT_FALSE(streams.answer().whole);
   }
+}
+
+TEST(Generation, APromptIsCountedNoFurtherThanNeeded) {
+  const ServedModel served;
+  const auto length = json::parse(ask(served.port(), get("/v1/models")).body)["data"][0]["max_model_len"].get<size_t>();
+  const auto refusal = [&](const std::string& text, const std::string& path) {
+    const json chat = {{"messages", {{{"role", "user"}, {"content", text}}}}};
+    const json body = path == "/v1/completions" ? json{{"prompt", text}} : chat;
+    const RawAnswer answer = ask(served.port(), post(path, body.dump()));
+    EXPECT_EQ(answer.status, 400);
+    const json error = json::parse(answer.body)["error"];
+    EXPECT_EQ(error["code"], "context_length_exceeded");
+    return error["message"].get<std::string>();
+  };
+  const auto times = [](size_t count) {
+    std::string text;
+    for (size_t i = 0; i < count; ++i) text += " 7";
+    return text;
+  };
+  const std::string some = times(length / 2 + 100);  // two tokens each
+  const json counted = json::parse(ask(served.port(), post("/tokenize", json{{"prompt", some}}.dump())).body);
+  const auto count = counted["count"].get<size_t>();
+  ASSERT_GT(count, length);
+  ASSERT_LT(count, 2 * length);
+  EXPECT_THAT(refusal(some, "/v1/completions"), testing::HasSubstr("long: " + std::to_string(count) + " tokens"));
+  for (const char* path : {"/v1/completions", "/v1/chat/completions"}) {
+    EXPECT_THAT(refusal(times(3 * length), path), testing::HasSubstr("long: at least ")) << "by tokens";
+    EXPECT_THAT(refusal(std::string(5'000'000, 'x'), path), testing::HasSubstr("long: at least ")) << "by bytes";
+  }
+  const json all = json::parse(ask(served.port(), post("/tokenize", json{{"prompt", times(3 * length)}}.dump())).body);
+  EXPECT_GT(all["count"].get<size_t>(), 3 * length) << "a count is exact";
 }
 
 TEST(Generation, StormOf300) { storm(300); }

@@ -2,6 +2,8 @@
 #include <gmock/gmock.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include <fstream>
@@ -62,8 +64,8 @@ TEST(Http, Routes) {
   const RawAnswer wrong = ask(port, get("/v1/chat/completions"));
   EXPECT_EQ(wrong.status, 405);
   EXPECT_EQ(wrong.header("allow"), "POST");
-  EXPECT_EQ(ask(port, "DELETE /v1/models HTTP/1.1\r\nHost: x\r\n\r\n").header("allow"), "GET, HEAD");
-  const RawAnswer head = ask(port, "HEAD /v1/models HTTP/1.1\r\nHost: x\r\n\r\n");
+  EXPECT_EQ(ask(port, "DELETE /v1/models HTTP/1.1\r\nHost: localhost\r\n\r\n").header("allow"), "GET, HEAD");
+  const RawAnswer head = ask(port, "HEAD /v1/models HTTP/1.1\r\nHost: localhost\r\n\r\n");
   EXPECT_EQ(head.status, 200);
   EXPECT_NE(head.header("content-length"), "0");
   EXPECT_EQ(json::parse(ask(port, get("/version")).body)["version"], "1.2.3");
@@ -129,12 +131,12 @@ TEST(Http, SizesAreLimited) {
   EXPECT_EQ(ask(port, get("/live", many)).status, 431);
   {
     RawClient large(port);
-    large.send("POST /tokenize HTTP/1.1\r\nHost: x\r\nContent-Length: 10001\r\nExpect: 100-continue\r\n\r\n");
+    large.send("POST /tokenize HTTP/1.1\r\nHost: localhost\r\nContent-Length: 10001\r\nExpect: 100-continue\r\n\r\n");
     const RawAnswer refused = large.answer();  // before any of it was sent
     EXPECT_EQ(refused.status, 413);
     EXPECT_THAT(message(refused), HasSubstr("10000"));
     RawClient chunked(port);
-    chunked.send("POST /tokenize HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n");
+    chunked.send("POST /tokenize HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n");
     const std::string chunk = "3e8\r\n" + std::string(1000, 'x') + "\r\n";
     for (int i = 0; i < 5000 && chunked.send(chunk); ++i) continue;  // 5 MB: the answer must survive the rest
     EXPECT_EQ(chunked.answer().status, 413);
@@ -147,7 +149,8 @@ TEST(Http, AllBodiesTogetherAreLimited) {
   options.limits.all_body_bytes_max = 100'000;
   const ServedModel served(options);
   const auto begin = [](const RawClient& client) {
-    client.send("POST /tokenize HTTP/1.1\r\nHost: x\r\nContent-Length: 70000\r\n\r\n" + std::string(60'000, 'x'));
+    client.send("POST /tokenize HTTP/1.1\r\nHost: localhost\r\nContent-Length: 70000\r\n\r\n" +
+                std::string(60'000, 'x'));
   };
   RawClient first(served.port()), second(served.port());
   begin(first);
@@ -165,7 +168,7 @@ TEST(Http, AllBodiesTogetherAreLimited) {
 TEST(Http, Continue) {
   const ServedModel served;
   RawClient client(served.port());
-  client.send("POST /tokenize HTTP/1.1\r\nHost: x\r\nContent-Length: 14\r\nExpect: 100-continue\r\n\r\n");
+  client.send("POST /tokenize HTTP/1.1\r\nHost: localhost\r\nContent-Length: 14\r\nExpect: 100-continue\r\n\r\n");
   EXPECT_EQ(client.answer().status, 100);
   client.send(R"({"prompt":"a"})");
   EXPECT_EQ(client.answer().status, 200);
@@ -178,7 +181,7 @@ TEST(Http, SlowClientsRunOutOfTime) {
   const ServedModel served(options);
   RawClient idle(served.port()), head(served.port()), body(served.port());
   head.send("GET /live HTTP/1.1\r\nHo");
-  body.send("POST /tokenize HTTP/1.1\r\nHost: x\r\nContent-Length: 14\r\n\r\n{");
+  body.send("POST /tokenize HTTP/1.1\r\nHost: localhost\r\nContent-Length: 14\r\n\r\n{");
   // Slowloris: a byte now and then does not help.
   std::thread drip([&] {
     for (int i = 0; i < 40 && head.send("x"); ++i) std::this_thread::sleep_for(std::chrono::milliseconds(100));
@@ -228,14 +231,101 @@ TEST(Http, KeysAreAskedFor) {
   }
   // A body is not read for one who has no key.
   RawClient client(port);
-  client.send("POST /tokenize HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000\r\n\r\n");
+  client.send("POST /tokenize HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000000\r\n\r\n");
   EXPECT_EQ(client.answer().status, 401);
+}
+
+TEST(Http, WebPagesMayNotUseAServerWithoutAKey) {
+  const auto status = [](const ServedModel& served, const std::string& host, const std::string& more = "") {
+    const std::string body = R"({"prompt":"a"})";
+    return ask(served.port(), "POST /tokenize HTTP/1.1\r\nHost: " + host + "\r\n" + more +
+                                  "Content-Length: " + std::to_string(body.size()) + "\r\n\r\n" + body)
+        .status;
+  };
+  {
+    const ServedModel served;
+    for (const char* own : {"127.0.0.1", "127.0.0.1:8000", "[::1]:8000", "localhost:1", "LocalHost", "10.0.0.7:80"}) {
+      EXPECT_EQ(status(served, own), 200) << own;
+    }
+    for (const char* rebound :
+         {"evil.example", "evil.example:8000", "127.0.0.1.evil.example", "localhost.evil", "[x]"}) {
+      EXPECT_EQ(status(served, rebound), 403) << rebound;
+      EXPECT_EQ(ask(served.port(), std::string("GET /v1/models HTTP/1.1\r\nHost: ") + rebound + "\r\n\r\n").status,
+                403);
+      EXPECT_EQ(ask(served.port(), std::string("GET /health HTTP/1.1\r\nHost: ") + rebound + "\r\n\r\n").status, 200);
+    }
+    EXPECT_EQ(status(served, "localhost:8000", "Origin: http://localhost:8000\r\n"), 200);
+    for (const char* other : {"http://evil.example", "null", "http://localhost:3000", "https://localhost.evil:8000"}) {
+      EXPECT_EQ(status(served, "localhost:8000", std::string("Origin: ") + other + "\r\n"), 403) << other;
+    }
+    for (const char* simple : {"text/plain", "Text/Plain ; charset=UTF-8", "multipart/form-data; boundary=x"}) {
+      EXPECT_EQ(status(served, "localhost", std::string("Content-Type: ") + simple + "\r\n"), 415) << simple;
+    }
+    for (const char* fine : {"application/json", "application/x-www-form-urlencoded"}) {  // the second: curl -d
+      EXPECT_EQ(status(served, "localhost", std::string("Content-Type: ") + fine + "\r\n"), 200) << fine;
+    }
+    const RawAnswer answer = ask(served.port(), "GET /v1/models HTTP/1.1\r\nHost: models.example:8000\r\n\r\n");
+    EXPECT_THAT(message(answer), HasSubstr("--allowed-hosts models.example"));
+  }
+  ServerOptions options = test_options();
+  options.allowed_hosts = {"models.example"};
+  options.allowed_origins = {"https://chat.example"};
+  {
+    const ServedModel served(options);
+    EXPECT_EQ(status(served, "Models.Example:443", "Origin: https://chat.example\r\n"), 200);
+    EXPECT_EQ(status(served, "models.example", "Origin: https://evil.example\r\n"), 403);
+    EXPECT_EQ(status(served, "evil.example"), 403);
+  }
+  options.api_keys = {"k"};
+  const ServedModel served(options);
+  EXPECT_EQ(status(served, "evil.example", "X-Api-Key: k\r\nContent-Type: text/plain\r\nOrigin: null\r\n"), 200);
+  EXPECT_EQ(status(served, "evil.example"), 401);
+}
+
+TEST(Http, UnixSocketsAreNotTakenFromOthers) {
+  const std::string path = ::testing::TempDir() + "tessera_uds_" + std::to_string(::getpid());
+  ServerOptions options = test_options();
+  options.unix_socket = path;
+  const auto inode = [&] {
+    struct stat info {};
+    return ::lstat(path.c_str(), &info) == 0 ? info.st_ino : 0;
+  };
+  auto first = Server::open(options);
+  ASSERT_TRUE(first.ok()) << first.status().message();
+  const auto of_first = inode();
+  const auto second = Server::open(options);
+  ASSERT_FALSE(second.ok());
+  EXPECT_THAT(second.status().message(), HasSubstr("a server listens there"));
+  EXPECT_EQ(inode(), of_first);
+  // The first server's file is taken away by hand: it leaves the next one's alone.
+  ASSERT_EQ(::unlink(path.c_str()), 0);
+  auto third = Server::open(options);
+  ASSERT_TRUE(third.ok()) << third.status().message();
+  const auto of_third = inode();
+  first->reset();
+  EXPECT_EQ(inode(), of_third);
+  third->reset();
+  EXPECT_EQ(inode(), 0U);
+  {
+    // What a killed server leaves.
+    const int dead = ::socket(AF_UNIX, SOCK_STREAM, 0);
+    sockaddr_un address{.sun_family = AF_UNIX, .sun_path = {}};
+    path.copy(address.sun_path, sizeof address.sun_path - 1);
+    ASSERT_EQ(::bind(dead, reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
+    ::close(dead);
+  }
+  EXPECT_TRUE(Server::open(options).ok());
+  EXPECT_EQ(inode(), 0U);
+  std::ofstream(path) << "a file";
+  EXPECT_THAT(Server::open(options).status().message(), HasSubstr("no socket"));
+  EXPECT_NE(inode(), 0U);
+  std::remove(path.c_str());
 }
 
 TEST(Http, OtherOrigins) {
   const std::string from = "Origin: https://a.example\r\n", other = "Origin: https://b.example\r\n";
   const std::string preflight =
-      "OPTIONS /v1/chat/completions HTTP/1.1\r\nHost: x\r\nAccess-Control-Request-Method: POST\r\n";
+      "OPTIONS /v1/chat/completions HTTP/1.1\r\nHost: localhost\r\nAccess-Control-Request-Method: POST\r\n";
   {
     const ServedModel served;
     EXPECT_EQ(ask(served.port(), get("/live", from)).header("access-control-allow-origin"), "");

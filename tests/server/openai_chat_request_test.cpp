@@ -8,6 +8,7 @@ namespace tessera::server::openai {
 namespace {
 
 using ::testing::ElementsAre;
+using ::testing::IsEmpty;
 using ::testing::Pair;
 
 TEST(OpenAiChatRequest, WhatIsNotGivenIsTheOperators) {
@@ -48,7 +49,37 @@ TEST(OpenAiChatRequest, TakesWhatClientsSend) {
   EXPECT_TRUE(request.return_token_ids);
   EXPECT_FALSE(request.parallel_tool_calls);
   EXPECT_FALSE(request.include_reasoning);
-  EXPECT_THAT(request.ignored, ElementsAre("made_up"));
+  EXPECT_THAT(request.notes, ElementsAre("not known here and left out: made_up"));
+}
+
+TEST(OpenAiChatRequest, NothingIsIgnoredInSilence) {
+  // What would change the answer is refused, unless it asks for nothing.
+  for (const char* field :
+       {R"("typical_p": 0.9)", R"("mirostat": 2)", R"("mirostat_mode": 1)", R"("dry_multiplier": 0.8)",
+        R"("xtc_probability": 0.5)", R"("repeat_penalty": 1.1)", R"("stop_regex": "a+")", R"("prefix": "So")",
+        R"("n_predict": 5)", R"("do_sample": false)", R"("top_a": 0.1)"}) {
+    const std::string text = field;
+    ChatRequest request;
+    const auto error = parse_chat_request(chat_body(text), {}, request);
+    ASSERT_TRUE(error) << text;
+    EXPECT_EQ(error->http_status, 400) << text;
+    EXPECT_EQ(error->param, text.substr(1, text.find('"', 1) - 1));
+  }
+  {
+    ChatRequest request;
+    const auto error = parse_chat_request(
+        body_of(
+            R"({"messages": [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "A", "prefix": true}]})"),
+        {}, request);
+    ASSERT_TRUE(error);
+    EXPECT_EQ(error->param, "messages[1].prefix");
+  }
+  const ChatRequest neutral = chat_request(
+      R"("typical_p": 1, "mirostat": 0, "mirostat_tau": 5, "dry_multiplier": 0.0, "dry_base": 1.75, "xtc_probability": 0,
+         "repeat_penalty": 1.0, "stop_regex": null, "prefix": "", "do_sample": true, "top_n_sigma": -1)");
+  EXPECT_THAT(neutral.notes, IsEmpty());
+  const ChatRequest unknown = chat_request(R"("typical": 1, "tempereture": 0.2, "seeds": 1, "nothing": null)");
+  EXPECT_THAT(unknown.notes, ElementsAre("not known here and left out: tempereture, seeds"));
 }
 
 TEST(OpenAiChatRequest, LogprobsAreASwitch) {

@@ -4,7 +4,9 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <chrono>
 #include <fstream>
+#include <future>
 #include <thread>
 
 #include "server/api_keys.h"
@@ -54,23 +56,49 @@ TEST(Limits, FlagsSetWhatTheySay) {
 TEST(TextPool, RunsEverythingUntilItCloses) {
   std::atomic<int> done = 0;
   TextPool pool(3);
-  for (int i = 0; i < 1000; ++i) pool.post([&] { ++done; });
+  for (int i = 0; i < 1000; ++i) pool.post(TextPool::JobSize::small, [&] { ++done; });
   while (done < 1000) std::this_thread::yield();
   pool.close();
-  pool.post([&] { ++done; });
+  pool.post(TextPool::JobSize::small, [&] { ++done; });
   EXPECT_EQ(done, 1000);
+}
+
+TEST(TextPool, LargeJobsDoNotHoldUpSmallOnes) {
+  EXPECT_EQ(TextPool::job_size(1000), TextPool::JobSize::small);
+  EXPECT_EQ(TextPool::job_size(31'000'000), TextPool::JobSize::large);
+  std::promise<void> go_on;
+  const std::shared_future<void> gate = go_on.get_future().share();
+  std::atomic<int> large = 0;
+  std::promise<int> large_before_small;
+  TextPool pool(2, /*favours_small=*/true);
+  for (int i = 0; i < 6; ++i) {
+    pool.post(TextPool::JobSize::large, [&] {
+      gate.wait();
+      ++large;
+    });
+  }
+  pool.post(TextPool::JobSize::small, [&] { large_before_small.set_value(large); });
+  auto small = large_before_small.get_future();
+  EXPECT_EQ(small.wait_for(std::chrono::minutes(1)), std::future_status::ready) << "it waits for large jobs";
+  go_on.set_value();
+  EXPECT_EQ(small.get(), 0);
+  while (large < 6) std::this_thread::yield();
 }
 
 TEST(Metrics, TextHasVllmsNames) {
   Metrics metrics("a\"b");
   metrics.first_token(0.05);
   metrics.next_token(0.02);
-  metrics.request_ended("length", 1.5, 10, 20);
+  metrics.request_begun(2, 100);
+  metrics.request_begun(1, -1);
+  metrics.request_ended("length", {.all = 1.5, .queued = 0.2, .prefill = 0.25, .decode = 1.25, .token = 0.06}, 10, 20);
+  metrics.request_ended("abort", {.all = 0.1, .queued = 0.05}, 10, 0);  // before its first token
   metrics.http_answered("/v1/models", "GET", 200);
   Metrics::Now now;
   now.engine = {
       .running = 3, .waiting = 2, .kv_blocks_used = 1, .kv_blocks_total = 4, .generated_tokens = 1'234'567'890};
   now.preparing = 1;
+  for (const size_t step : {1, 7, 8, 9, 20'000}) now.engine.step_tokens.count(step);
   const std::string text = metrics.text(now);
   for (const char* line : {
            "vllm:num_requests_running{model_name=\"a\\\"b\"} 3\n",
@@ -81,6 +109,18 @@ TEST(Metrics, TextHasVllmsNames) {
            "vllm:inter_token_latency_seconds_count{model_name=\"a\\\"b\"} 1\n",
            "vllm:request_success_total{finished_reason=\"length\",model_name=\"a\\\"b\"} 1\n",
            "# TYPE vllm:generation_tokens_total counter\n",
+           "vllm:request_queue_time_seconds_count{model_name=\"a\\\"b\"} 2\n",
+           "vllm:request_prefill_time_seconds_sum{model_name=\"a\\\"b\"} 0.25\n",
+           "vllm:request_decode_time_seconds_count{model_name=\"a\\\"b\"} 1\n",
+           "vllm:request_inference_time_seconds_sum{model_name=\"a\\\"b\"} 1.5\n",
+           "vllm:request_time_per_output_token_seconds_bucket{model_name=\"a\\\"b\",le=\"0.075\"} 1\n",
+           "vllm:request_params_n_sum{model_name=\"a\\\"b\"} 3\n",
+           "vllm:request_params_max_tokens_count{model_name=\"a\\\"b\"} 1\n",
+           "# TYPE vllm:iteration_tokens_total histogram\n",
+           "vllm:iteration_tokens_total_bucket{model_name=\"a\\\"b\",le=\"8\"} 3\n",
+           "vllm:iteration_tokens_total_bucket{model_name=\"a\\\"b\",le=\"16384\"} 4\n",
+           "vllm:iteration_tokens_total_bucket{model_name=\"a\\\"b\",le=\"+Inf\"} 5\n",
+           "vllm:iteration_tokens_total_sum{model_name=\"a\\\"b\"} 20025\n",
        }) {
     EXPECT_THAT(text, HasSubstr(line));
   }

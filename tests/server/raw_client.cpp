@@ -136,12 +136,12 @@ void RawClient::reset() {
 void RawClient::half_close() const { ::shutdown(descriptor_, SHUT_WR); }
 
 std::string post(std::string_view path, std::string_view body, std::string_view more_headers) {
-  return fmt::format("POST {} HTTP/1.1\r\nHost: test\r\nContent-Length: {}\r\n{}\r\n{}", path, body.size(),
+  return fmt::format("POST {} HTTP/1.1\r\nHost: localhost\r\nContent-Length: {}\r\n{}\r\n{}", path, body.size(),
                      more_headers, body);
 }
 
 std::string get(std::string_view path, std::string_view more_headers) {
-  return fmt::format("GET {} HTTP/1.1\r\nHost: test\r\n{}\r\n", path, more_headers);
+  return fmt::format("GET {} HTTP/1.1\r\nHost: localhost\r\n{}\r\n", path, more_headers);
 }
 
 RawAnswer ask(uint16_t port, std::string_view request) {

@@ -226,6 +226,19 @@ TEST(ChatTemplate, AKilledWorkerIsReplaced) {
   }
 }
 
+TEST(ChatTemplate, LargeRequestsHaveAWorkerOfTheirOwn) {
+  ChatTemplate::Options options;
+  options.output_bytes_max = 1000;
+  const auto chat = make("{% if all %}{{ s }}{% else %}{{ s|length }}{% endif %}", options);
+  const pid_t worker = chat.worker_pid();
+  const std::string large(ChatTemplate::kSmallRequestBytesMax, 'x');
+  EXPECT_EQ(chat.render({{"s", large}, {"all", true}}).status().code(), StatusCode::resource_exhausted);
+  EXPECT_EQ(chat.worker_pid(), worker) << "the worker of small requests had to do with it";
+  EXPECT_EQ(*chat.render({{"s", large}}), std::to_string(large.size())) << "the other is replaced";
+  EXPECT_EQ(*chat.render({{"s", "x"}}), "1");
+  EXPECT_EQ(chat.worker_pid(), worker);
+}
+
 TEST(ChatTemplate, NoProcessIsLeftBehind) {
   pid_t worker = -1;
   { worker = make("x").worker_pid(); }

@@ -143,6 +143,39 @@ RC_GTEST_PROP(Tokenizer, DecodingTakesBackEncoding, ()) {
   RC_ASSERT(test::bundled_tokenizer().decode(test::encode(test::bundled_tokenizer(), text), false) == expected);
 }
 
+RC_GTEST_PROP(Tokenizer, LongTextsAreCutOffOrWhole, ()) {
+  const std::string text = *test::any_text();
+  const auto all = test::encode(test::bundled_tokenizer(), text);
+  RC_ASSERT(test::bundled_tokenizer().tokens_min(text.size()) <= all.size());
+  const size_t most = *rc::gen::inRange<size_t>(0, all.size() + 2);
+  const auto some = test::bundled_tokenizer().encode(text, true, most);
+  RC_ASSERT(some.ok());
+  RC_ASSERT((all.size() <= most ? *some == all : some->size() > most));
+}
+
+TEST(Tokenizer, LongTextsAreNotWorkedThrough) {
+  std::string text;
+  for (int i = 0; i < 200'000; ++i) text += "word<tool_call> ";
+  const auto some = test::bundled_tokenizer().encode(text, true, 1000);
+  ASSERT_TRUE(some.ok());
+  EXPECT_GT(some->size(), 1000U);
+  EXPECT_LT(some->size(), 1100U);
+}
+
+TEST(Tokenizer, ATextHasAtLeastSoManyTokens) {
+  ordered_json document = test::small_tokenizer({{"a", "b"}}, {"<tool>"});
+  EXPECT_EQ(test::parse(document).tokens_min(600), 100U);
+  EXPECT_EQ(test::parse(document).tokens_min(601), 101U);
+  document["normalizer"] = {{"type", "NFC"}};
+  const Tokenizer normalizing = test::parse(document);
+  std::string text;
+  for (int i = 0; i < 1000; ++i) text += "\u1FBE\u0308\u0301";  // 7 bytes become 2
+  EXPECT_LE(normalizing.tokens_min(text.size()), test::encode(normalizing, text).size());
+  EXPECT_GT(normalizing.tokens_min(text.size()), 0U);
+  document["added_tokens"][0]["rstrip"] = true;  // a token may stand for any amount of white space
+  EXPECT_EQ(test::parse(document).tokens_min(600), 0U);
+}
+
 // Words that were seen before come from a cache; it must not change anything.
 RC_GTEST_PROP(Tokenizer, HistoryDoesNotMatter, ()) {
   const std::string text = *test::any_text();

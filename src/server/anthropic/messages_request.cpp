@@ -1,5 +1,6 @@
 #include "server/anthropic/messages_request.h"
 
+#include <algorithm>
 #include <limits>
 #include <string>
 #include <string_view>
@@ -76,6 +77,16 @@ std::optional<ApiError> parse_format(const Json& body, std::optional<AnswerForma
   return read(find(body, "output_format"), "output_format");
 }
 
+// Read by one of the parsers, or without effect on what is answered.
+bool is_known(std::string_view key) {
+  static constexpr std::string_view kKnown[] = {
+      "model",          "messages",           "system",        "max_tokens", "stream",       "stop_sequences",
+      "thinking",       "output_config",      "output_format", "tools",      "tool_choice",  "cache_control",
+      "metadata",       "context_management", "mcp_servers",   "container",  "service_tier", "betas",
+      "anthropic_beta", "anthropic_version",  "inference_geo", "speed"};
+  return std::ranges::find(kKnown, key) != std::end(kKnown) || is_sampling_field(key);
+}
+
 /// What would change the answer, is not here, and would stop clients that send it unasked were it refused.
 void note_unsupported(const Json& body, std::vector<std::string>& notes) {
   const auto note = [&](const std::string& path) { add_note(path + " is not supported and was left out", notes); };
@@ -100,6 +111,7 @@ std::optional<ApiError> parse_messages_request(const Json& body, const RequestOp
   if (auto error = parse_tools(body, options.limits, out.tools, out.parallel_tool_calls, out.notes)) return error;
   if (auto error = parse_conversation(body, options, out.messages, out.notes)) return error;
   note_unsupported(body, out.notes);
+  note_unknown(body, is_known, out.notes);
   const Message& last = out.messages.back();
   if (last.role != Role::assistant || !last.calls.empty()) return std::nullopt;
   out.continues_message = !last.text.empty() || !last.reasoning.empty();

@@ -8,8 +8,8 @@ namespace tessera::server::anthropic {
 
 /// A request of /v1/messages or /v1/messages/count_tokens.
 ///
-/// Unknown fields are ignored, as are cache_control, metadata, context_management and others that do not change what is
-/// answered; `notes` of the request names those that would. Sampling parameters of this server besides Anthropic's
+/// cache_control, metadata, context_management and others that do not change what is answered are ignored; `notes` of
+/// the request names fields that would, and unknown ones. Sampling parameters of this server besides Anthropic's
 /// (min_p, seed...) are taken too. max_tokens may be left out: as many as fit.
 ///
 /// Thinking: on with {"type": "enabled"}, whose budget_tokens bounds it, as the template has it with "adaptive", where

@@ -128,6 +128,9 @@ std::optional<ApiError> parse_message(const Json& message, const std::string& pa
   if (auto error = parse_content(message, out.role, path, reader, out.text)) return error;
   if (auto error = read_text(message, "name", out.name, path)) return error;
   if (auto error = read_text(message, "tool_call_id", out.tool_call_id, path)) return error;
+  if (const Json* prefix = find(message, "prefix"); prefix != nullptr && *prefix != false) {
+    return wrong(at(path, "prefix"), *prefix, "\"continue_final_message\": true, beside the messages, in its place");
+  }
   return out.role == Role::assistant ? parse_assistant(message, path, reader, out) : std::nullopt;
 }
 

@@ -43,7 +43,7 @@ std::optional<ApiError> parse_chat_request(const Json& body, const RequestOption
   out = {};
   out.sampling = options.sampling;
   if (auto error = read_text(body, "model", out.model)) return error;
-  if (auto error = check_other_fields(body, Endpoint::chat, out.ignored)) return error;
+  if (auto error = check_other_fields(body, Endpoint::chat, out.notes)) return error;
   if (auto error = parse_answer_format(body, out.format)) return error;
   if (auto error = parse_stream(body, out.stream)) return error;
   if (auto error = parse_sampling(body, out.sampling)) return error;

@@ -24,7 +24,7 @@ struct CompletionRequest {
   std::optional<AnswerFormat> format = {};
   StreamFields stream = {};
   bool return_token_ids = false;
-  std::vector<std::string> ignored = {};
+  std::vector<std::string> notes = {};  // what was left out: for the log and a header of the answer
 };
 
 /// `prompt` is a string, an array of strings, an array of token ids or an array of arrays of token ids. Choice c of

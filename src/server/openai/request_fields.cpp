@@ -9,9 +9,6 @@
 namespace tessera::server::openai {
 namespace {
 
-constexpr size_t kIgnoredMax = 32;
-constexpr size_t kIgnoredBytesMax = 64;
-
 // Read by one of the parsers, besides the table of sampling parameters.
 constexpr std::string_view kRead[] = {"model",
                                       "stream",
@@ -61,66 +58,46 @@ constexpr std::string_view kRead[] = {"model",
 
 // Accepted because leaving them out of account gives the answer that was asked for: notes of the client to its
 // provider, wishes about speed, salts of a cache that is not shared.
-constexpr std::string_view kWithoutEffect[] = {"user",
-                                               "metadata",
-                                               "store",
-                                               "service_tier",
-                                               "safety_identifier",
-                                               "prompt_cache_key",
-                                               "prompt_cache_retention",
-                                               "prediction",
-                                               "verbosity",
-                                               "priority",
-                                               "max_tool_calls",
-                                               "client_metadata",
-                                               "cache_salt",
-                                               "request_id",
-                                               "separate_reasoning",
-                                               "stream_reasoning",
-                                               "guided_decoding_backend",
-                                               "spaces_between_special_tokens"};
-
-constexpr unsigned kChat = 1, kCompletion = 2, kBoth = 3;  // /v1/responses takes and refuses what chat does
-
-struct Unsupported {
-  std::string_view key;
-  unsigned endpoints;
-  const char* neutral;  // as JSON; null always is
-  const char* why;
-};
+constexpr std::string_view kWithoutEffect[] = {
+    "user", "metadata", "store", "service_tier", "safety_identifier", "prompt_cache_key", "prompt_cache_retention",
+    "prediction", "verbosity", "priority", "max_tool_calls", "client_metadata", "cache_salt", "request_id", "separate_reasoning", "stream_reasoning",
+    "guided_decoding_backend", "spaces_between_special_tokens",
+    // They tune what is refused when it is asked for.
+    "mirostat_tau", "mirostat_eta", "dry_base", "dry_allowed_length", "dry_penalty_last_n", "dry_sequence_breakers",
+    "xtc_threshold", "dynatemp_exponent", "repeat_last_n"};
 
 constexpr const char* kNotSupported = "it is not supported; leave it out";
 
-constexpr Unsupported kUnsupported[] = {
-    {"guided_whitespace_pattern", kBoth, "\"\"", "use structured_outputs.disable_any_whitespace in its place"},
-    {"chat_template", kBoth, "\"\"", "templates are the operator's choice (serve --chat-template); leave it out"},
-    {"continue_final_message", kCompletion, "false", "only /v1/chat/completions has it; give the prompt as it is"},
-    {"echo", kChat, "false", "only /v1/completions has it"},
-    {"best_of", kChat, "1", "use \"n\" in its place"},
-    {"suffix", kCompletion, "\"\"", "text cannot be inserted before a suffix; put all of it into the prompt"},
-    {"modalities", kChat, R"(["text"])", "this server writes text only"},
-    {"audio", kChat, "null", "this server writes text only"},
-    {"web_search_options", kChat, "null", "there is no search here; leave it out"},
-    {"documents", kChat, "[]", "put documents into the messages"},
-    {"use_beam_search", kBoth, "false", kNotSupported},
-    {"length_penalty", kBoth, "1.0", kNotSupported},
-    {"bad_words", kBoth, "[]", "use \"logit_bias\" for single tokens"},
-    {"allowed_token_ids", kBoth, "null", kNotSupported},
-    {"logits_processors", kBoth, "[]", kNotSupported},
-    {"custom_logit_processor", kBoth, "\"\"", kNotSupported},
-    {"truncate_prompt_tokens", kBoth, "null", "shorten the prompt before it is sent"},
-    {"return_tokens_as_token_ids", kBoth, "false", "use \"return_token_ids\" in its place"},
-    {"return_hidden_states", kBoth, "false", kNotSupported},
-    {"prompt_embeds", kBoth, "null", "give text or token ids"},
-    {"mm_processor_kwargs", kBoth, "{}", "this server takes text only"},
-    {"lora_path", kBoth, "null", kNotSupported},
+// Besides the sampling fields that are not here.
+constexpr UnsupportedField kUnsupported[] = {
+    {"guided_whitespace_pattern", "[\"\"]", "use structured_outputs.disable_any_whitespace in its place"},
+    {"chat_template", "[\"\"]", "templates are the operator's choice (serve --chat-template); leave it out"},
+    {"return_tokens_as_token_ids", "[false]", "use \"return_token_ids\" in its place"},
+    {"return_hidden_states", "[false]", kNotSupported},
+    {"prompt_embeds", "[]", "give text or token ids"},
+    {"mm_processor_kwargs", "[{}]", "this server takes text only"},
+    {"lora_path", "[]", kNotSupported},
+};
+constexpr UnsupportedField kNotInChats[] = {
+    {"echo", "[false]", "only /v1/completions has it"},
+    {"best_of", "[1]", "use \"n\" in its place"},
+    {"modalities", R"([["text"]])", "this server writes text only"},
+    {"audio", "[]", "this server writes text only"},
+    {"web_search_options", "[]", "there is no search here; leave it out"},
+    {"documents", "[[]]", "put documents into the messages"},
+};
+constexpr UnsupportedField kNotInCompletions[] = {
+    {"continue_final_message", "[false]", "only /v1/chat/completions has it; give the prompt as it is"},
+    {"suffix", "[\"\"]", "text cannot be inserted before a suffix; put all of it into the prompt"},
 };
 
 bool is_known(std::string_view key) {
   const auto names = [key](const auto& list) { return std::ranges::find(list, key) != std::end(list); };
-  return names(kRead) || names(kWithoutEffect) ||
-         std::ranges::any_of(sampling_fields(), [key](const SamplingField& field) { return key == field.key; }) ||
-         std::ranges::any_of(kUnsupported, [key](const Unsupported& field) { return key == field.key; });
+  const auto keys = [key](const auto& table) {
+    return std::ranges::find(table, key, &UnsupportedField::key) != std::end(table);
+  };
+  return names(kRead) || names(kWithoutEffect) || is_sampling_field(key) || keys(kUnsupported) || keys(kNotInChats) ||
+         keys(kNotInCompletions);
 }
 
 }  // namespace
@@ -134,18 +111,13 @@ std::optional<ApiError> parse_stream(const Json& body, StreamFields& out) {
   return read_flag(*options, "continuous_usage_stats", out.continuous_usage, "stream_options");
 }
 
-std::optional<ApiError> check_other_fields(const Json& body, Endpoint endpoint, std::vector<std::string>& ignored) {
-  const unsigned here = endpoint == Endpoint::completion ? kCompletion : kChat;
-  for (const Unsupported& field : kUnsupported) {
-    const Json* value = find(body, field.key);
-    if (value == nullptr || (field.endpoints & here) == 0 || *value == Json::parse(field.neutral)) continue;
-    const std::string key(field.key);
-    return bad_request(key, key + " is " + shown(*value) + ": " + field.why);
+std::optional<ApiError> check_other_fields(const Json& body, Endpoint endpoint, std::vector<std::string>& notes) {
+  if (auto error = refuse_unsupported(body, kUnsupported)) return error;
+  const bool chat = endpoint != Endpoint::completion;  // responses take and refuse what chats do
+  if (auto error = chat ? refuse_unsupported(body, kNotInChats) : refuse_unsupported(body, kNotInCompletions)) {
+    return error;
   }
-  for (const auto& [key, value] : body.items()) {
-    if (ignored.size() == kIgnoredMax) break;
-    if (!is_known(key)) ignored.push_back(shortened(key, kIgnoredBytesMax));
-  }
+  note_unknown(body, is_known, notes);
   return std::nullopt;
 }
 

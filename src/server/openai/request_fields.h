@@ -14,8 +14,8 @@ enum class Endpoint { chat, completion, responses };
 /// Reads stream and stream_options.
 std::optional<ApiError> parse_stream(const Json& body, StreamFields& out);
 
-/// Refuses fields that would change the answer but are not supported, unless they hold their neutral value, and lists
-/// those that mean nothing here.
-std::optional<ApiError> check_other_fields(const Json& body, Endpoint endpoint, std::vector<std::string>& ignored);
+/// Refuses fields that would change the answer but are not supported, unless they hold their neutral value, and notes
+/// those that are not known. Those of sampling are apply_sampling's.
+std::optional<ApiError> check_other_fields(const Json& body, Endpoint endpoint, std::vector<std::string>& notes);
 
 }  // namespace tessera::server::openai

@@ -317,7 +317,8 @@ std::string model_json(const ModelCard& card) {
   append_string(card.id, out);
   out += fmt::format(R"(,"object":"model","created":{},"owned_by":"tessera","root":)", card.created);
   append_string(card.root, out);
-  return out + fmt::format(R"(,"parent":null,"max_model_len":{}}})", card.max_model_len);
+  return out + fmt::format(R"(,"parent":null,"max_model_len":{}{}}})", card.max_model_len,
+                           card.chat ? "" : R"(,"chat":false)");
 }
 
 std::string models_json(const std::vector<ModelCard>& cards) {

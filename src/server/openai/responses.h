@@ -62,6 +62,7 @@ struct ModelCard {
   int64_t created = 0;
   std::string root = {};  // where the weights are
   int64_t max_model_len = 0;
+  bool chat = true;  // it takes conversations; said where it does not
 };
 std::string model_json(const ModelCard& card);
 std::string models_json(const std::vector<ModelCard>& cards);

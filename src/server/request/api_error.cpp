@@ -76,14 +76,14 @@ ApiError invalid_api_key() {
 }
 
 std::optional<ApiError> check_context(size_t prompt_tokens, const SamplingParams& sampling, int64_t max_model_len,
-                                      const std::string& param) {
+                                      const std::string& param, bool at_least) {
   const size_t room = sampling.max_tokens == 0 ? 0 : 1;  // for the first token
   if (prompt_tokens + room <= static_cast<size_t>(max_model_len)) return std::nullopt;
   // Clients look for "prompt is too long" or "maximum context length", and shorten the conversation by themselves.
   return ApiError{
-      .message = fmt::format("prompt is too long: {} tokens > {} maximum; this model's maximum context length "
+      .message = fmt::format("prompt is too long: {}{} tokens > {} maximum; this model's maximum context length "
                              "is {} tokens, prompt and answer together; shorten the prompt",
-                             prompt_tokens, max_model_len, max_model_len),
+                             at_least ? "at least " : "", prompt_tokens, max_model_len, max_model_len),
       .param = param,
       .code = "context_length_exceeded"};
 }

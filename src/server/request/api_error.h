@@ -37,8 +37,8 @@ ApiError model_not_found(std::string_view model, const std::vector<std::string>&
 ApiError invalid_api_key();
 
 /// 400, code context_length_exceeded, unless the prompt and one token fit (the prompt alone, if max_tokens is 0).
-/// `param`: "messages" or "prompt".
+/// `param`: "messages" or "prompt". `at_least`: the prompt may have more tokens than were counted.
 std::optional<ApiError> check_context(size_t prompt_tokens, const SamplingParams& sampling, int64_t max_model_len,
-                                      const std::string& param);
+                                      const std::string& param, bool at_least = false);
 
 }  // namespace tessera::server

@@ -1,6 +1,7 @@
 #include "server/request/chat_request.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <string_view>
@@ -72,6 +73,8 @@ double bytes_of(const Message& message) {
 }
 
 constexpr size_t kNotesMax = 16;
+constexpr size_t kUnknownMax = 32;
+constexpr size_t kUnknownBytesMax = 64;
 
 }  // namespace
 
@@ -81,6 +84,17 @@ std::string left_out_text(std::string_view type) {
 
 void add_note(std::string note, std::vector<std::string>& notes) {
   if (notes.size() < kNotesMax) notes.push_back(std::move(note));
+}
+
+void note_unknown(const Json& body, bool (*is_known)(std::string_view key), std::vector<std::string>& notes) {
+  std::vector<std::string> unknown;
+  for (const auto& [key, value] : body.items()) {
+    if (unknown.size() == kUnknownMax) break;
+    if (!value.is_null() && !is_known(key)) unknown.push_back(shortened(key, kUnknownBytesMax));
+  }
+  if (!unknown.empty()) {
+    add_note(fmt::format("not known here and left out: {}", fmt::join(unknown, ", ")), notes);
+  }
 }
 
 void ConversationReader::note_left_out(const std::string& path, const Json& type) const {

@@ -67,9 +67,8 @@ struct ChatRequest {
   std::optional<AnswerFormat> format = {};
   StreamFields stream = {};
   bool return_token_ids = false;
-  bool legacy_functions = false;          // calls are answered as function_call
-  std::vector<std::string> ignored = {};  // fields that mean nothing here, for the debug log; at most 32
-  std::vector<std::string> notes = {};    // what was repaired or left out: for the log and a header of the answer
+  bool legacy_functions = false;        // calls are answered as function_call
+  std::vector<std::string> notes = {};  // what was repaired or left out: for the log and a header of the answer
 };
 
 /// What stands in a prompt where something of type `type` ("image_url") was left out.
@@ -77,6 +76,9 @@ std::string left_out_text(std::string_view type);
 
 /// Adds to ChatRequest::notes, while there are few.
 void add_note(std::string note, std::vector<std::string>& notes);
+
+/// Notes the keys of `body` that are not known, in one note.
+void note_unknown(const Json& body, bool (*is_known)(std::string_view key), std::vector<std::string>& notes);
 
 /// Where a conversation is read to, and what its readers follow.
 struct ConversationReader {

@@ -1,6 +1,7 @@
 #include "server/request/sampling_fields.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <charconv>
@@ -37,6 +38,53 @@ const SamplingField kFields[] = {
     {"logit_bias", "", "", BiasField{&P::logit_bias}},
     {"include_stop_str_in_output", "", "", SwitchField{&P::include_stop_str_in_output}},
     {"skip_special_tokens", "", "", SwitchField{&P::skip_special_tokens}},
+};
+
+constexpr const char* kNotHere = "it is not supported; leave it out";
+
+// Names of llama.cpp, SGLang, text-generation-webui, vLLM's earlier versions and Hugging Face's generate(). Fields that
+// only tune one of these (mirostat_tau, dry_base, xtc_threshold) mean nothing without it.
+constexpr UnsupportedField kUnsupported[] = {
+    {"typical_p", "[1]", kNotHere},
+    {"typical", "[1]", kNotHere},
+    {"tfs", "[1]", kNotHere},
+    {"tfs_z", "[1]", kNotHere},
+    {"top_a", "[0]", kNotHere},
+    {"top_n_sigma", "[0, -1]", kNotHere},
+    {"nsigma", "[0, -1]", kNotHere},
+    {"epsilon_cutoff", "[0]", kNotHere},
+    {"eta_cutoff", "[0]", kNotHere},
+    {"mirostat", "[0, false]", kNotHere},
+    {"mirostat_mode", "[0]", kNotHere},
+    {"dry_multiplier", "[0]", "use frequency_penalty or presence_penalty against repetition"},
+    {"xtc_probability", "[0]", kNotHere},
+    {"dynatemp_range", "[0]", "give one temperature"},
+    {"dynamic_temperature", "[false]", "give one temperature"},
+    {"smoothing_factor", "[0]", kNotHere},
+    {"penalty_alpha", "[0]", kNotHere},
+    {"repeat_penalty", "[1]", "use repetition_penalty, which counts the whole prompt and answer"},
+    {"rep_pen", "[1]", "use repetition_penalty, which counts the whole prompt and answer"},
+    {"encoder_repetition_penalty", "[1]", kNotHere},
+    {"no_repeat_ngram_size", "[0]", kNotHere},
+    {"stop_regex", "[\"\", []]", "use stop for fixed texts, or structured_outputs.regex for the whole answer"},
+    {"no_stop_trim", "[false]", "use include_stop_str_in_output"},
+    {"min_new_tokens", "[0]", "use min_tokens"},
+    {"max_new_tokens", "[]", "use max_tokens"},
+    {"max_length", "[]", "use max_tokens"},
+    {"n_predict", "[]", "use max_tokens"},
+    {"n_probs", "[0]", "use logprobs"},
+    {"num_beams", "[1]", kNotHere},
+    {"do_sample", "[true]", "use temperature 0 in its place"},
+    {"use_beam_search", "[false]", kNotHere},
+    {"length_penalty", "[1]", kNotHere},
+    {"early_stopping", "[false]", kNotHere},
+    {"bad_words", "[[]]", "use logit_bias for single tokens"},
+    {"banned_tokens", "[\"\", []]", "use logit_bias for single tokens"},
+    {"allowed_token_ids", "[]", kNotHere},
+    {"logits_processors", "[[]]", kNotHere},
+    {"custom_logit_processor", "[\"\"]", kNotHere},
+    {"truncate_prompt_tokens", "[-1]", "shorten the prompt before it is sent"},
+    {"prefix", "[\"\"]", "let the last message be the assistant's, with continue_final_message"},
 };
 
 /// Sets one field from JSON; visited by its kind.
@@ -128,9 +176,39 @@ std::optional<ApiError> read_stop_strings(const Json& value, const std::string& 
 }
 
 std::span<const SamplingField> sampling_fields() { return kFields; }
+std::span<const UnsupportedField> unsupported_sampling_fields() { return kUnsupported; }
+
+std::optional<ApiError> refuse_unsupported(const Json& object, std::span<const UnsupportedField> table) {
+  for (const UnsupportedField& field : table) {
+    const Json* value = find(object, field.key);
+    if (value == nullptr) continue;
+    const Json neutral = Json::parse(field.neutral);
+    if (std::ranges::find(neutral, *value) != neutral.end()) continue;
+    const std::string key(field.key);
+    return bad_request(key, key + " is " + shown(*value) + ": " + field.why);
+  }
+  return std::nullopt;
+}
+
+bool is_sampling_field(std::string_view key) {
+  return std::ranges::find(kFields, key, &SamplingField::key) != std::end(kFields) ||
+         std::ranges::find(kUnsupported, key, &UnsupportedField::key) != std::end(kUnsupported);
+}
+
+std::optional<ApiError> refuse_unknown_sampling(const Json& object) {
+  for (const auto& [key, value] : object.items()) {
+    if (is_sampling_field(key)) continue;
+    std::vector<std::string_view> known;
+    for (const SamplingField& field : kFields) known.emplace_back(field.key);
+    return bad_request(key, fmt::format("there is no sampling parameter {}; there are {}", shortened(key, 64),
+                                        fmt::join(known, ", ")));
+  }
+  return std::nullopt;
+}
 
 std::optional<ApiError> apply_sampling(const Json& object, SamplingParams& params,
                                        std::span<const std::string_view> but) {
+  if (auto error = refuse_unsupported(object, kUnsupported)) return error;
   for (const SamplingField& field : kFields) {
     if (std::find(but.begin(), but.end(), field.key) != but.end()) continue;
     const Json* value = find(object, field.key);

@@ -69,12 +69,32 @@ struct SamplingField {
 
 std::span<const SamplingField> sampling_fields();
 
+/// A field that other servers or APIs have, that would change the answer, and that is not here.
+struct UnsupportedField {
+  std::string_view key;
+  const char* neutral;  // JSON list of the values that ask for nothing; null always does
+  const char* why;      // or what to use in its place
+};
+
+/// Fields of sampling that are not here; whoever reads the table above refuses these.
+std::span<const UnsupportedField> unsupported_sampling_fields();
+
+/// An error for the first field of `table` that asks for something in `object`.
+std::optional<ApiError> refuse_unsupported(const nlohmann::ordered_json& object,
+                                           std::span<const UnsupportedField> table);
+
+/// Whether `key` is in one of the two tables.
+bool is_sampling_field(std::string_view key);
+
+/// An error for the first key of `object` that is not in the first table. For objects of sampling parameters alone.
+std::optional<ApiError> refuse_unknown_sampling(const nlohmann::ordered_json& object);
+
 /// A string or an array of them, as many and as long as the engine takes.
 std::optional<ApiError> read_stop_strings(const nlohmann::ordered_json& value, const std::string& path,
                                           std::vector<std::string>& out);
 
 /// Sets in `params` what `object` has under the keys of the table, except `but`; null and other keys are left alone.
-/// Lengths are those that the engine allows.
+/// Lengths are those that the engine allows. Unsupported fields that ask for something are an error.
 std::optional<ApiError> apply_sampling(const nlohmann::ordered_json& object, SamplingParams& params,
                                        std::span<const std::string_view> but = {});
 

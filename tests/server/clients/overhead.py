@@ -39,7 +39,7 @@ async def stream(served: Served, index: int) -> None:
     body = ('{"model": "%s", "messages": [{"role": "user", "content": "Number %d"}], "stream": true, '
             '"ignore_eos": true, "max_tokens": 100000}' % (NAME, index)).encode()
     reader, writer = await asyncio.open_connection("127.0.0.1", served.port)
-    writer.write(b"POST /v1/chat/completions HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n" % len(body) + body)
+    writer.write(b"POST /v1/chat/completions HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n\r\n" % len(body) + body)
     try:
         while await reader.read(1 << 16):
             pass

@@ -28,7 +28,7 @@ def request(rng: random.Random, stage: str) -> tuple[bytes, bytes]:
             "max_tokens": rng.randrange(100, 1500), "stream": stage != "prefill" or rng.random() < 0.5,
             "n": rng.choice([1, 1, 1, 3]), "seed": rng.randrange(1 << 32)}
     text = json.dumps(body).encode()
-    return b"POST /v1/chat/completions HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n" % len(text), text
+    return b"POST /v1/chat/completions HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n\r\n" % len(text), text
 
 
 async def client(served: Served, seed: int, statuses: dict[str, int]) -> None:

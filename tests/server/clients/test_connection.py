@@ -40,7 +40,7 @@ def test_tls(serve, folder):
     with pytest.raises((ssl.SSLError, ConnectionError)), socket.create_connection(("127.0.0.1", served.port)) as link:
         old.wrap_socket(link, server_hostname="127.0.0.1")
     with socket.create_connection(("127.0.0.1", served.port)) as link:  # no TLS at all
-        link.sendall(b"GET /health HTTP/1.1\r\nHost: x\r\n\r\n")
+        link.sendall(b"GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n")
         link.settimeout(20)
         try:
             assert not link.recv(100).startswith(b"HTTP/1.1 200")
@@ -82,7 +82,7 @@ def trickle(served, text, pause):
 def test_slow_senders_are_sent_away(serve):
     served = serve("--header-timeout", "1", "--body-timeout", "1", "--keep-alive-timeout", "1")
     assert trickle(served, b"GET /health HTTP/1.1\r\n" + b"X-A: b\r\n" * 100, 0.05).startswith(b"HTTP/1.1 408")
-    head = b"POST /v1/chat/completions HTTP/1.1\r\nHost: x\r\nContent-Length: 5000\r\n\r\n"
+    head = b"POST /v1/chat/completions HTTP/1.1\r\nHost: localhost\r\nContent-Length: 5000\r\n\r\n"
     assert trickle(served, head + b" " * 5000, 0.02).startswith(b"HTTP/1.1 408")
     with socket.create_connection(("127.0.0.1", served.port)) as link:  # says nothing
         link.settimeout(20)
@@ -97,7 +97,7 @@ def test_half_closed_clients_still_get_their_answer(serve):
     """A client that has said all it will may shut its sending side and wait."""
     served = serve()
     with socket.create_connection(("127.0.0.1", served.port)) as link:
-        link.sendall(b"GET /version HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+        link.sendall(b"GET /version HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
         link.shutdown(socket.SHUT_WR)
         link.settimeout(20)
         assert link.recv(4096).startswith(b"HTTP/1.1 200")

@@ -63,3 +63,17 @@ def test_no_other_origin_without_the_flag(server):
 def test_a_connection_is_kept(server):
     answer = curl(server, "/health", "-v", f"{server.url}/live")
     assert answer.count("HTTP/1.1 200") == 2
+
+
+def test_what_web_pages_could_send(server):
+    """curl works with and without a content type; what a browser sends for another page does not."""
+    def status(*flags):
+        body = json.dumps({"model": NAME, "prompt": "Hi", "max_tokens": 1})
+        return int(curl(server, "/v1/completions", "-d", body, *flags).split()[1])
+
+    assert status() == 200
+    assert status("-H", "Content-Type: application/json") == 200
+    assert status("-H", f"Origin: {server.url}") == 200
+    assert status("-H", "Origin: http://evil.example") == 403
+    assert status("-H", "Content-Type: text/plain") == 415
+    assert status("-H", "Host: evil.example") == 403

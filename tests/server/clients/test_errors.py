@@ -97,7 +97,7 @@ def raw_answer(server, head: bytes, pieces) -> bytes:
 def test_a_body_of_100_mb(server, chunked):
     size, piece = 100 << 20, b"x" * (1 << 20)
     length = b"Transfer-Encoding: chunked" if chunked else b"Content-Length: %d" % size
-    head = b"POST %s HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n%s\r\n\r\n" % (CHAT.encode(), length)
+    head = b"POST %s HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n%s\r\n\r\n" % (CHAT.encode(), length)
     pieces = [b"%x\r\n%s\r\n" % (len(piece), piece) if chunked else piece] * 100
     before = server.resident_bytes()
     answer = raw_answer(server, head, pieces)
@@ -107,14 +107,14 @@ def test_a_body_of_100_mb(server, chunked):
 
 
 @pytest.mark.parametrize("head, status", [
-    (b"GET /health HTTP/1.1\r\nHost: x\r\nX: " + b"a" * 200_000 + b"\r\n\r\n", b"431"),
-    (b"GET /health HTTP/1.1\r\nHost: x\r\n" + b"".join(b"X-%d: y\r\n" % i for i in range(20_000)) + b"\r\n", b"431"),
-    (b"GET /" + b"a" * 200_000 + b" HTTP/1.1\r\nHost: x\r\n\r\n", b"4"),
+    (b"GET /health HTTP/1.1\r\nHost: localhost\r\nX: " + b"a" * 200_000 + b"\r\n\r\n", b"431"),
+    (b"GET /health HTTP/1.1\r\nHost: localhost\r\n" + b"".join(b"X-%d: y\r\n" % i for i in range(20_000)) + b"\r\n", b"431"),
+    (b"GET /" + b"a" * 200_000 + b" HTTP/1.1\r\nHost: localhost\r\n\r\n", b"4"),
     (b"nonsense\r\n\r\n", b"400"),
     (b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03" + bytes(64), b"400"),  # TLS to a port without
-    (b"POST /v1/chat/completions HTTP/1.1\r\nHost: x\r\nContent-Length: -1\r\n\r\n", b"400"),
-    (b"POST /v1/chat/completions HTTP/1.1\r\nHost: x\r\nContent-Length: 99999999999999999999999\r\n\r\n", b"4"),
-    (b"POST /v1/chat/completions HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n\r\n", b"400"),
+    (b"POST /v1/chat/completions HTTP/1.1\r\nHost: localhost\r\nContent-Length: -1\r\n\r\n", b"400"),
+    (b"POST /v1/chat/completions HTTP/1.1\r\nHost: localhost\r\nContent-Length: 99999999999999999999999\r\n\r\n", b"4"),
+    (b"POST /v1/chat/completions HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n\r\n", b"400"),
 ], ids=["long header", "many headers", "long path", "nonsense", "tls", "negative length", "huge length", "bad chunk"])
 def test_http_that_is_none(server, head, status):
     answer = raw_answer(server, head, [])

@@ -91,7 +91,7 @@ def test_leaving_before_the_answer_frees_everything(server):
     """Not streamed, so that the server has nothing to write when the client leaves."""
     body = json.dumps({"model": NAME, "messages": [{"role": "user", "content": "x " * 900}], "ignore_eos": True,
                        "max_tokens": 1000, "n": 8}).encode()
-    head = b"POST /v1/chat/completions HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n" % len(body)
+    head = b"POST /v1/chat/completions HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n\r\n" % len(body)
     with socket.create_connection(("127.0.0.1", server.port)) as link:
         link.sendall(head + body)
         while not server.busy():
@@ -102,7 +102,7 @@ def test_leaving_before_the_answer_frees_everything(server):
 def test_a_client_that_never_reads_holds_nobody_back(server):
     body = json.dumps({"model": NAME, "messages": [{"role": "user", "content": "Go"}], "ignore_eos": True,
                        "max_tokens": 1500, "stream": True}).encode()
-    head = b"POST /v1/chat/completions HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n" % len(body)
+    head = b"POST /v1/chat/completions HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n\r\n" % len(body)
     deaf = []
     for _ in range(8):
         link = socket.socket()
