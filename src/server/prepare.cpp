@@ -130,12 +130,12 @@ struct ChatPrompt {
 MaybeError render_prompt(const ModelService& service, const ChatRequest& chat, ChatPrompt& out) {
   if (auto error = check_model(service, chat.model)) return error;
   if (auto error = check_continuation(chat)) return error;
-  auto text = service.engine->render_chat(template_request(chat).dump());
-  if (!text) return render_error(text.status());
-  cut_at_continuation(chat, *text);
-  auto tokens = service.engine->tokenize(*text);
+  auto rendered = service.engine->render_chat(template_request(chat).dump());
+  if (!rendered) return render_error(rendered.status());
+  cut_at_continuation(chat, rendered->text);
+  auto tokens = service.engine->tokenize(*rendered);
   if (!tokens) return api_error(tokens.status(), chat.conversation_field);
-  out = {.tokens = std::move(*tokens), .opens_thinking = text::prompt_opens_thinking(*text)};
+  out = {.tokens = std::move(*tokens), .opens_thinking = text::prompt_opens_thinking(rendered->text)};
   return {};
 }
 
