@@ -54,6 +54,9 @@ struct Guide {
   int64_t thinking_tokens_max = -1;  // -1: no bound
   /// Takes the place of drawn tokens once the bound is reached; ends with thinking_end.
   std::vector<int32_t> thinking_closer = {};
+  /// A token that the model does not draw inside thinking (that of "<tool_call>", which would begin the answer without
+  /// an end of the thinking, and so of what the answer follows); -1: none.
+  int32_t thinking_excludes = -1;
   /// What follows the thinking, or the prompt where there is none, begins with one of these, which the model chooses
   /// token by token; empty: with anything. None may be the beginning of another.
   std::vector<std::vector<int32_t>> beginnings = {};
