@@ -62,7 +62,7 @@ void AnswerView::open_thinking() {
 
 void AnswerView::close_thinking() {
   in_thinking_ = false;
-  write_out(wrap_.finish());
+  write_out(wrap_.finish(terminal_columns(Stream::out)));
   const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - thinking_since_;
   if (style_.colours) {
     print("{}thought for {}{}\n\n", style_.hide_thinking ? "\r" : "\n", format_seconds(spent.count()), kNormal);
@@ -73,7 +73,7 @@ void AnswerView::close_thinking() {
 
 void AnswerView::finish() {
   if (!style_.raw) show(parser_.finish());
-  write_out(wrap_.finish());
+  write_out(wrap_.finish(terminal_columns(Stream::out)));
   if (in_thinking_) {
     close_thinking();
   } else {

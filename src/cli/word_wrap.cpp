@@ -31,16 +31,22 @@ std::string WordWrap::feed(std::string_view text, int columns) {
     }
     if (point == " " || point == "\t") {
       end_word(columns, out);
+      long_word_ = false;
       spaces_ += point;
       spaces_width_ += point == " " ? 1 : kTabWidth - (column_ + spaces_width_) % kTabWidth;
       continue;
     }
     const int width = width_of(point);
+    if (long_word_) {
+      out += point;
+      column_ = (column_ + width) % columns;
+      continue;
+    }
     if (width > 1) end_word(columns, out);  // Chinese and Japanese break anywhere
     word_ += point;
     word_width_ += width;
-    // A word longer than a line is broken by the terminal.
-    if (width > 1 || word_width_ >= columns) end_word(columns, out);
+    long_word_ = word_width_ >= columns;
+    if (width > 1 || long_word_) end_word(columns, out);
   }
   return out;
 }
@@ -57,7 +63,6 @@ void WordWrap::end_word(int columns, std::string& out) {
   }
   out += std::exchange(word_, {});
   column_ += std::exchange(word_width_, 0);
-  if (column_ > columns) column_ %= columns;
   spaces_.clear();
   spaces_width_ = 0;
 }
@@ -66,12 +71,15 @@ void WordWrap::end_line(std::string& out) {
   out += std::exchange(spaces_, {});
   out += '\n';
   spaces_width_ = column_ = 0;
+  long_word_ = false;
   if (line_start_ == kFence) code_ = !code_;
   line_start_.clear();
 }
 
-std::string WordWrap::finish() {
-  std::string rest = std::exchange(spaces_, {}) + std::exchange(word_, {});
+std::string WordWrap::finish(int columns) {
+  std::string rest;
+  end_word(columns, rest);
+  rest += spaces_;
   *this = WordWrap();
   return rest;
 }

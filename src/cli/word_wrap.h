@@ -12,7 +12,7 @@ class WordWrap {
   /// What may be shown now of all text so far. `columns`: of the terminal.
   std::string feed(std::string_view text, int columns);
   /// The word that waits; what follows begins a line.
-  std::string finish();
+  std::string finish(int columns);
 
  private:
   void end_word(int columns, std::string& out);
@@ -23,6 +23,7 @@ class WordWrap {
   int column_ = 0;          // behind what is shown
   std::string line_start_;  // the first bytes of the line, as many as a fence has
   bool code_ = false;
+  bool long_word_ = false;  // the word is longer than a line: the terminal breaks it
 };
 
 }  // namespace tessera::cli

@@ -105,9 +105,9 @@ TEST_F(ChatTest, SamplingParametersAreSetAndListed) {
   says("/set temperature 0.25", "temperature        0.25");
   says("/set top-k 7", "top_k              7");
   says("/set stop [\"a b\", \"c\"]", "stop               [\"a b\",\"c\"]");
-  says("/set stop the end", "stop               \"the end\"");
+  says("/set stop the end", "stop               [\"the end\"]");
   says("/set", "temperature        0.25");
-  says("", "seed               1");
+  EXPECT_TRUE(session.wait_for("seed               1"));
   says("/set temperatur 1", "did you mean temperature?");
   says("/set temperature hot", "temperature");
   says("/set top_p 2", "top_p");

@@ -11,13 +11,13 @@ namespace {
 std::string wrapped(const std::string& text, int columns) {
   WordWrap whole;
   std::string shown = whole.feed(text, columns);
-  shown += whole.finish();
+  shown += whole.finish(columns);
   for (size_t cut = 0; cut <= text.size(); ++cut) {
     if (cut < text.size() && (static_cast<unsigned char>(text[cut]) & 0xC0) == 0x80) continue;
     WordWrap pieces;
     std::string joined = pieces.feed(text.substr(0, cut), columns);
     joined += pieces.feed(text.substr(cut), columns);
-    joined += pieces.finish();
+    joined += pieces.finish(columns);
     EXPECT_EQ(joined, shown) << "cut at " << cut;
   }
   return shown;
@@ -33,7 +33,7 @@ TEST(WordWrap, BreaksBetweenWords) {
 }
 
 TEST(WordWrap, LongWordsAreTheTerminals) {
-  EXPECT_EQ(wrapped("a abcdefghijkl b", 5), "a\nabcdefghijkl\nb");
+  EXPECT_EQ(wrapped("a abcdefghijkl b", 5), "a\nabcdefghijkl b");
   EXPECT_EQ(wrapped("https://example.org/x y", 10), "https://example.org/x y");  // its second row has room
 }
 
@@ -53,7 +53,7 @@ TEST(WordWrap, ShowsWordsOnceTheyHaveEnded) {
   EXPECT_EQ(wrap.feed("Hel", 10), "");
   EXPECT_EQ(wrap.feed("lo wor", 10), "Hello");
   EXPECT_EQ(wrap.feed("ld!", 10), "");
-  EXPECT_EQ(wrap.finish(), " world!");  // what waits is shown as it is
+  EXPECT_EQ(wrap.finish(10), "\nworld!");
 }
 
 }  // namespace

@@ -146,7 +146,7 @@ TEST_F(CallGrammar, PatternsHoldNoTags) {
 }
 
 TEST_F(CallGrammar, PatternsThatAskForTagsAreRefused) {
-  for (const char* pattern : {"<[a-z/]+>", "\\x3c", "\\u003C", "\\u{3c}b", "[<]", "a\\r", "[^\\s\\S]", "\\cM"}) {
+  for (const char* pattern : {"<[a-z/]+>", "\\x3c", "\\u003C", "\\u{3c}b", "[<]", "a\\r", "\\cM"}) {
     EXPECT_EQ(tag_free_pattern(pattern).status().code(), StatusCode::unsupported) << pattern;
   }
   for (const char* pattern : {"[a", "a\\", "\\x3", "\\u{3c", "\\u{}", "\\uzzzz", "[b-a]", "(?<name", "[\\"}) {

@@ -17,5 +17,5 @@ with tempfile.TemporaryDirectory() as folder:
              "--no-show-model-warnings", "--no-show-release-notes", stream, "--message", "What is 17 + 25?", "a.txt"],
             cwd=folder, env=environment, capture_output=True, text=True, timeout=300, check=False)
         said = done.stdout + done.stderr
-        assert done.returncode == 0 and "Tokens:" in said and "Error" not in said, said
-        print(said[-300:])
+        # "Tokens:" comes once there is an answer. Without a network, aider also tells of a list of prices.
+        assert done.returncode == 0 and "Tokens:" in said and "litellm." not in said, said
