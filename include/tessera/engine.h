@@ -57,6 +57,9 @@ struct Guide {
   int64_t thinking_tokens_max = -1;  // -1: no bound
   /// Takes the place of drawn tokens once the bound is reached; ends with thinking_end.
   std::vector<int32_t> thinking_closer = {};
+  /// A token that the model does not draw inside thinking (that of "<tool_call>", which would begin the answer without
+  /// an end of the thinking, and so of what the answer follows); -1: none.
+  int32_t thinking_excludes = -1;
   /// What follows the thinking, or the prompt where there is none, begins with one of these, which the model chooses
   /// token by token; empty: with anything. None may be the beginning of another.
   std::vector<std::vector<int32_t>> beginnings = {};
@@ -150,10 +153,11 @@ struct FitReport {
 };
 
 struct EngineOptions {
-  std::string model = {};            // a directory, or a name in the Hugging Face cache
-  std::string chat_template = {};    // a template file; empty: the model's own, else the bundled one
-  std::string device = "auto";       // auto (the first GPU that can run it, else the CPU), cpu, cuda, cuda:N
-  std::string load_format = "auto";  // or "dummy": random weights in the shape and formats of config.json, on a GPU
+  std::string model = {};             // a directory, or a name in the Hugging Face cache
+  std::string chat_template = {};     // a template file; empty: the model's own, else the bundled one
+  std::string device = "auto";        // auto (the first GPU that can run it, else the CPU), cpu, cuda, cuda:N
+  bool parse_special_tokens = false;  // control tokens that a conversation spells are those tokens, not text
+  std::string load_format = "auto";   // or "dummy": random weights in the shape and formats of config.json, on a GPU
   std::string requantize_projections = {};  // "fp8": BF16 projections of attention, Gated DeltaNet and shared experts
                                             // become FP8, a scale a row
   std::string compute = "bf16";             // or "fp32", the oracle, on the CPU alone
@@ -169,6 +173,13 @@ struct EngineOptions {
   /// Before loading; not called when the model does not fit. Called again where device auto goes on to another device.
   std::function<void(const FitReport&)> on_fit = {};
   std::function<void(size_t done_bytes, size_t total_bytes)> on_load_progress = {};
+};
+
+/// A conversation as a chat template has written it; see Engine::tokenize.
+struct RenderedChat {
+  std::string text = {};
+  /// Stands in each control token that the conversation spelt as text, and nowhere else; empty: it spelt none.
+  std::string seam = {};
 };
 
 struct ChatMessage {
@@ -220,12 +231,15 @@ class Engine {
   /// Errors: a parameter out of range, a prompt that is empty or too long, too many requests waiting.
   Expected<RequestStream> submit(Request request);
 
-  /// The tokens of `text`. One that has more than `tokens_max` is not worked through: what is returned has more too,
-  /// and says nothing else.
+  /// The tokens of `text`, in which control tokens are found; in a conversation only those of its template, unless
+  /// EngineOptions::parse_special_tokens is set. One that has more than `tokens_max` is not worked through: what is
+  /// returned has more too, and says nothing else.
   [[nodiscard]] Expected<std::vector<int32_t>> tokenize(const std::string& text,
                                                         size_t tokens_max = std::numeric_limits<size_t>::max()) const;
-  /// A text of so many bytes has at least so many tokens; 0 where the tokenizer promises nothing.
-  [[nodiscard]] size_t tokens_min(size_t text_bytes) const;
+  [[nodiscard]] Expected<std::vector<int32_t>> tokenize(const RenderedChat& chat,
+                                                        size_t tokens_max = std::numeric_limits<size_t>::max()) const;
+  /// It has at least so many tokens; 0 where the tokenizer promises nothing.
+  [[nodiscard]] size_t tokens_min(const RenderedChat& chat) const;
   [[nodiscard]] std::string detokenize(const std::vector<int32_t>& tokens, bool skip_special_tokens = true) const;
   /// The bytes that a token stands for, perhaps a part of a code point; empty if there is no such token.
   [[nodiscard]] std::string token_bytes(int32_t token) const;
@@ -234,8 +248,11 @@ class Engine {
 
   /// The chat template's text for a JSON object: messages, and what else the template reads (tools,
   /// add_generation_prompt, enable_thinking...). The first call starts the renderer.
-  [[nodiscard]] Expected<std::string> render_chat(const std::string& request_json) const;
-  /// Renders plain messages with a generation prompt and tokenizes the result.
+  [[nodiscard]] Expected<RenderedChat> render_chat(const std::string& request_json) const;
+  /// Plain messages with a generation prompt.
+  [[nodiscard]] Expected<RenderedChat> render_chat(const std::vector<ChatMessage>& messages,
+                                                   bool enable_thinking = true) const;
+  /// Their tokens.
   Expected<std::vector<int32_t>> chat_prompt(const std::vector<ChatMessage>& messages, bool enable_thinking = true);
   /// What Guide::grammar is made of: takes some ms for a small schema and seconds for a large one, at most the limits
   /// of guide/source.h, on the calling thread. What was used last is kept, by content. The error says which part is at

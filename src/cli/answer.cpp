@@ -19,7 +19,13 @@ AnswerStyle answer_style(bool hide_thinking, bool raw) {
 }
 
 void AnswerView::write(std::string_view text) {
-  write_out(style_.terminal ? without_controls(text) : std::string(text));
+  if (!style_.terminal) {
+    write_out(text);
+  } else if (style_.raw) {
+    write_out(without_controls(text));
+  } else {
+    write_out(wrap_.feed(without_controls(text), terminal_columns(Stream::out)));
+  }
 }
 
 void AnswerView::feed(std::string_view text) {
@@ -56,6 +62,7 @@ void AnswerView::open_thinking() {
 
 void AnswerView::close_thinking() {
   in_thinking_ = false;
+  write_out(wrap_.finish(terminal_columns(Stream::out)));
   const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - thinking_since_;
   if (style_.colours) {
     print("{}thought for {}{}\n\n", style_.hide_thinking ? "\r" : "\n", format_seconds(spent.count()), kNormal);
@@ -66,6 +73,7 @@ void AnswerView::close_thinking() {
 
 void AnswerView::finish() {
   if (!style_.raw) show(parser_.finish());
+  write_out(wrap_.finish(terminal_columns(Stream::out)));
   if (in_thinking_) {
     close_thinking();
   } else {

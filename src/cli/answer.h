@@ -4,13 +4,14 @@
 #include <string>
 #include <string_view>
 
+#include "cli/word_wrap.h"
 #include "text/dialect/reasoning_parser.h"
 
 namespace tessera::cli {
 
 /// How answers look on standard output.
 struct AnswerStyle {
-  bool terminal = false;       // control characters are made visible
+  bool terminal = false;       // control characters are made visible, lines break between words
   bool colours = false;        // thinking is dim under a marker; otherwise it stands between <think> and </think>
   bool hide_thinking = false;  // of thinking, only its marker
   bool raw = false;            // no chat template, no thinking: the text as it comes
@@ -39,6 +40,7 @@ class AnswerView {
 
   AnswerStyle style_;
   text::ReasoningParser parser_;
+  WordWrap wrap_;
   bool in_thinking_ = false;
   std::string reasoning_, content_;
   std::chrono::steady_clock::time_point thinking_since_;

@@ -10,18 +10,6 @@ using Json = nlohmann::ordered_json;
 
 constexpr size_t kDepthMax = 32;
 
-/// Quiet and bounded: nullopt if `text` is no JSON, or nested too deeply.
-std::optional<Json> parse_json(std::string_view text) {
-  bool too_deep = false;
-  const auto watch = [&](int depth, Json::parse_event_t, Json&) {
-    too_deep |= static_cast<size_t>(depth) > kDepthMax;
-    return !too_deep;
-  };
-  Json value = Json::parse(text, watch, /*allow_exceptions=*/false);
-  if (value.is_discarded() || too_deep) return std::nullopt;
-  return value;
-}
-
 Status expect(const char* key, const char* what) {
   return error(StatusCode::invalid_argument, "\"{}\" must be {}", key, what);
 }
@@ -38,18 +26,6 @@ Expected<std::string> parse_content(const Json& content) {
     text += part["text"].get<std::string>();
   }
   return text;
-}
-
-Expected<std::vector<ChatMessage>> parse_messages(const Json& list) {
-  if (!list.is_array() || list.empty()) return expect("messages", "a list of messages, not empty");
-  std::vector<ChatMessage> messages;
-  for (const Json& message : list) {
-    const bool has_role = message.is_object() && message.contains("role") && message["role"].is_string();
-    if (!has_role || !message.contains("content")) return expect("messages", "objects with \"role\" and \"content\"");
-    TESSERA_ASSIGN_OR_RETURN(std::string content, parse_content(message["content"]));
-    messages.push_back({.role = message["role"].get<std::string>(), .content = std::move(content)});
-  }
-  return messages;
 }
 
 Status check_keys(const Json& object) {
@@ -97,6 +73,29 @@ Status parse_thinking(const Json& object, bool& enable_thinking) {
 }
 
 }  // namespace
+
+std::optional<Json> parse_json(std::string_view text) {
+  bool too_deep = false;
+  const auto watch = [&](int depth, Json::parse_event_t, Json&) {
+    too_deep |= static_cast<size_t>(depth) > kDepthMax;
+    return !too_deep;
+  };
+  Json value = Json::parse(text, watch, /*allow_exceptions=*/false);
+  if (value.is_discarded() || too_deep) return std::nullopt;
+  return value;
+}
+
+Expected<std::vector<ChatMessage>> parse_messages(const Json& list) {
+  if (!list.is_array() || list.empty()) return expect("messages", "a list of messages, not empty");
+  std::vector<ChatMessage> messages;
+  for (const Json& message : list) {
+    const bool has_role = message.is_object() && message.contains("role") && message["role"].is_string();
+    if (!has_role || !message.contains("content")) return expect("messages", "objects with \"role\" and \"content\"");
+    TESSERA_ASSIGN_OR_RETURN(std::string content, parse_content(message["content"]));
+    messages.push_back({.role = message["role"].get<std::string>(), .content = std::move(content)});
+  }
+  return messages;
+}
 
 BatchInput split_batch_input(std::string text) {
   BatchInput input;

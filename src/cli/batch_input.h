@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -38,6 +39,12 @@ struct BatchRequest {
   PromptOptions prompt;
   SamplingParams sampling;
 };
+
+/// Quiet and bounded: nullopt if `text` is no JSON, or nested too deeply.
+std::optional<nlohmann::ordered_json> parse_json(std::string_view text);
+
+/// Messages in OpenAI's shape: "role", and "content" as a string or text parts.
+Expected<std::vector<ChatMessage>> parse_messages(const nlohmann::ordered_json& list);
 
 /// `defaults` holds what flags say.
 Expected<BatchRequest> parse_batch_item(const BatchItem& item, bool is_json, const BatchRequest& defaults);

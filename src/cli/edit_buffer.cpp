@@ -5,11 +5,7 @@
 #include <algorithm>
 
 namespace tessera::cli {
-namespace {
 
-bool continues(char byte) { return (static_cast<unsigned char>(byte) & 0xC0) == 0x80; }
-
-/// Columns that one code point takes; what is not printable is shown as one space.
 int width_of(std::string_view code_point) {
   utf8proc_int32_t value = 0;
   const auto* bytes = reinterpret_cast<const utf8proc_uint8_t*>(code_point.data());
@@ -17,6 +13,10 @@ int width_of(std::string_view code_point) {
   if (utf8proc_iterate(bytes, length, &value) < 0) return 1;
   return value < 0x20 || value == 0x7F ? 1 : utf8proc_charwidth(value);
 }
+
+namespace {
+
+bool continues(char byte) { return (static_cast<unsigned char>(byte) & 0xC0) == 0x80; }
 
 std::string shown(std::string_view code_point) {
   const auto first = static_cast<unsigned char>(code_point.front());

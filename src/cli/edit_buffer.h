@@ -5,6 +5,9 @@
 
 namespace tessera::cli {
 
+/// Columns that one code point takes; what is not printable is shown as one space.
+int width_of(std::string_view code_point);
+
 /// A text being edited: UTF-8, the cursor between two code points.
 class EditBuffer {
  public:

@@ -121,6 +121,10 @@ void add_chat_template_flag(CLI::App& command, EngineFlags& flags, const char* g
       ->type_name("FILE")
       ->check(readable_file())
       ->group(group);
+  command
+      .add_flag("--parse-special-tokens", flags.options.parse_special_tokens,
+                "Control tokens in messages (<|im_end|>, <think>) are these tokens, not text")
+      ->group(group);
 }
 
 std::string fit_text(const std::string& model, const FitReport& fit) {

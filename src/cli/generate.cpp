@@ -1,6 +1,5 @@
 #include "cli/generate.h"
 
-#include <algorithm>
 #include <chrono>
 
 #include "base/status.h"
@@ -10,13 +9,6 @@
 #include "text/dialect/reasoning_parser.h"
 
 namespace tessera::cli {
-namespace {
-
-// The tag that opens thinking is a few tokens at the prompt's end; the rest need not be turned back into text.
-constexpr size_t kTailTokens = 64;
-
-}  // namespace
-
 Expected<Prompt> make_prompt(Engine& engine, std::vector<ChatMessage> messages, const PromptOptions& options) {
   Prompt prompt;
   if (options.raw) {
@@ -28,10 +20,9 @@ Expected<Prompt> make_prompt(Engine& engine, std::vector<ChatMessage> messages, 
   if (!options.system.empty() && !has_system) {
     messages.insert(messages.begin(), {.role = "system", .content = options.system});
   }
-  TESSERA_ASSIGN_OR_RETURN(prompt.tokens, engine.chat_prompt(messages, options.enable_thinking));
-  const size_t tail = std::min(prompt.tokens.size(), kTailTokens);
-  prompt.opens_thinking = text::prompt_opens_thinking(
-      engine.detokenize({prompt.tokens.end() - static_cast<ptrdiff_t>(tail), prompt.tokens.end()}, false));
+  TESSERA_ASSIGN_OR_RETURN(const RenderedChat chat, engine.render_chat(messages, options.enable_thinking));
+  TESSERA_ASSIGN_OR_RETURN(prompt.tokens, engine.tokenize(chat));
+  prompt.opens_thinking = text::prompt_opens_thinking(chat.text);
   return prompt;
 }
 

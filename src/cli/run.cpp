@@ -156,6 +156,10 @@ Status run(Options options) {
   const bool chatting = !options.has_prompt && is_terminal(Stream::in);
   if (!options.has_prompt && !chatting) {
     TESSERA_ASSIGN_OR_RETURN(options.prompt, read_input("-"));
+    if (options.prompt.find_first_not_of(" \t\r\n") == std::string::npos) {
+      return Status(StatusCode::invalid_argument,
+                    "standard input is empty, expected a prompt; give one as PROMPT, or start from a terminal to chat");
+    }
   }
   // A single user needs the memory of one sequence, or of n.
   if (options.engine.options.max_num_seqs == 0) options.engine.options.max_num_seqs = options.sampling.value("n", 1);

@@ -63,7 +63,32 @@ struct FlagAdder {
   void operator()(const server::BiasField& /*f*/) const {}  // no flag could say it
 };
 
+/// The value of one field as JSON; visited by its kind.
+struct Getter {
+  const SamplingParams& params;
+
+  Json operator()(const server::RealField& f) const { return Json::parse(fmt::format("{}", params.*f.member)); }
+  Json operator()(const server::OptionalIntField& f) const { return optional(params.*f.member); }
+  Json operator()(const server::SeedField& f) const { return optional(params.*f.member); }
+  template <typename T>
+  Json operator()(const T& f) const {
+    return params.*f.member;
+  }
+  template <typename T>
+  static Json optional(const std::optional<T>& value) {
+    return value ? Json(*value) : Json();
+  }
+};
+
 }  // namespace
+
+Json sampling_values(const SamplingParams& params) {
+  Json values = Json::object();
+  for (const server::SamplingField& field : server::sampling_fields()) {
+    if (field.has_flag()) values[field.key] = std::visit(Getter{params}, field.kind);
+  }
+  return values;
+}
 
 void add_sampling_flags(CLI::App& command, Json& overrides) {
   for (const server::SamplingField& field : server::sampling_fields()) {

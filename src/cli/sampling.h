@@ -17,6 +17,9 @@ void add_sampling_flags(CLI::App& command, nlohmann::ordered_json& overrides);
 /// The JSON keys of the parameters that have flags.
 const std::vector<std::string>& sampling_keys();
 
+/// The values of these parameters.
+nlohmann::ordered_json sampling_values(const SamplingParams& params);
+
 /// Sets in `params` what `object` has under the keys of the table; other keys are left alone. invalid_argument says
 /// what was found and what was expected.
 Status apply_sampling(const nlohmann::ordered_json& object, SamplingParams& params);

@@ -26,6 +26,7 @@
 #include "model/cuda_runner.h"
 #include "model/model.h"
 #include "model/runner.h"
+#include "text/chat_seams.h"
 #include "text/chat_template.h"
 #include "text/tokenizer.h"
 #include "text/utf8.h"
@@ -171,14 +172,17 @@ struct Engine::Impl {
                      const engine::Device& device);
 
   /// The renderer is started when it is first needed: token ids and plain completions need none.
-  Expected<std::string> render(const nlohmann::ordered_json& request) {
+  Expected<RenderedChat> render(nlohmann::ordered_json request) {
     {
       const std::lock_guard lock(template_mutex);
       if (!chat_template) {
         TESSERA_ASSIGN_OR_RETURN(chat_template, text::ChatTemplate::create(template_source));
       }
     }
-    return chat_template->render(request);
+    RenderedChat chat;
+    if (tokenizer && !parse_special_tokens) chat.seam = text::put_seams(*tokenizer, request);
+    TESSERA_ASSIGN_OR_RETURN(chat.text, chat_template->render(request));
+    return chat;
   }
 
   ThreadPool pool;  // used by create() while it loads, then by the engine thread alone
@@ -188,6 +192,7 @@ struct Engine::Impl {
   std::optional<engine::StepBytes> step_bytes;
   FitReport fit;
   std::optional<text::Tokenizer> tokenizer;
+  bool parse_special_tokens = false;
   text::TemplateSource template_source;
   std::mutex template_mutex;
   std::optional<text::ChatTemplate> chat_template;
@@ -270,6 +275,7 @@ Expected<Engine> Engine::create(EngineOptions options) {
                            }));
   impl->tokenizer = std::move(opened.tokenizer);
   impl->template_source = std::move(opened.template_source);
+  impl->parse_special_tokens = options.parse_special_tokens;
   impl->sampling = std::move(opened.sampling);
   impl->limits = {.vocab_size = opened.config().vocab_size,
                   .max_model_len = impl->fit.max_model_len,
@@ -322,14 +328,24 @@ Expected<RequestStream> Engine::submit(Request request) {
 }
 
 Expected<std::vector<int32_t>> Engine::tokenize(const std::string& text, size_t tokens_max) const {
+  return tokenize(RenderedChat{.text = text}, tokens_max);
+}
+
+Expected<std::vector<int32_t>> Engine::tokenize(const RenderedChat& chat, size_t tokens_max) const {
   if (!impl_->tokenizer) {
     return Status(StatusCode::not_found, "the model directory has no tokenizer.json; give token ids instead of text");
   }
-  return impl_->tokenizer->encode(text, /*parse_special=*/true, tokens_max);
+  return impl_->tokenizer->encode_sewn(chat.text, chat.seam, tokens_max);
 }
 
-size_t Engine::tokens_min(size_t text_bytes) const {
-  return impl_->tokenizer ? impl_->tokenizer->tokens_min(text_bytes) : 0;
+size_t Engine::tokens_min(const RenderedChat& chat) const {
+  if (!impl_->tokenizer) return 0;
+  size_t bytes = chat.text.size();
+  for (size_t at = 0; !chat.seam.empty() && (at = chat.text.find(chat.seam, at)) != std::string::npos;) {
+    bytes -= chat.seam.size();
+    at += chat.seam.size();
+  }
+  return impl_->tokenizer->tokens_min(bytes);
 }
 
 Expected<CompiledGrammar> Engine::compile(const GrammarSource& source) const {
@@ -354,15 +370,15 @@ std::optional<int32_t> Engine::token_id(const std::string& text) const {
   return impl_->tokenizer ? impl_->tokenizer->id_of(text) : std::nullopt;
 }
 
-Expected<std::string> Engine::render_chat(const std::string& request_json) const {
-  const auto request = nlohmann::ordered_json::parse(request_json, nullptr, /*allow_exceptions=*/false);
+Expected<RenderedChat> Engine::render_chat(const std::string& request_json) const {
+  auto request = nlohmann::ordered_json::parse(request_json, nullptr, /*allow_exceptions=*/false);
   if (!request.is_object()) {
     return Status(StatusCode::invalid_argument, "a chat request is a JSON object with \"messages\"");
   }
-  return impl_->render(request);
+  return impl_->render(std::move(request));
 }
 
-Expected<std::vector<int32_t>> Engine::chat_prompt(const std::vector<ChatMessage>& messages, bool enable_thinking) {
+Expected<RenderedChat> Engine::render_chat(const std::vector<ChatMessage>& messages, bool enable_thinking) const {
   nlohmann::ordered_json request{{"messages", nlohmann::ordered_json::array()},
                                  {"add_generation_prompt", true},
                                  {"enable_thinking", enable_thinking}};
@@ -375,8 +391,12 @@ Expected<std::vector<int32_t>> Engine::chat_prompt(const std::vector<ChatMessage
     }
     request["messages"].push_back({{"role", message.role}, {"content", message.content}});
   }
-  TESSERA_ASSIGN_OR_RETURN(const std::string prompt, impl_->render(request));
-  return tokenize(prompt);
+  return impl_->render(std::move(request));
+}
+
+Expected<std::vector<int32_t>> Engine::chat_prompt(const std::vector<ChatMessage>& messages, bool enable_thinking) {
+  TESSERA_ASSIGN_OR_RETURN(const RenderedChat chat, render_chat(messages, enable_thinking));
+  return tokenize(chat);
 }
 
 const SamplingParams& Engine::default_sampling() const { return impl_->sampling; }

@@ -98,6 +98,12 @@ bool one_begins_another(std::vector<std::vector<int32_t>> beginnings) {
 
 Status check_guide(const Guide& guide, const RequestLimits& limits) {
   if (guide.thinking_end != -1) TESSERA_RETURN_IF_ERROR(check_token("guide.thinking_end", guide.thinking_end, limits));
+  if (guide.thinking_excludes != -1) {
+    TESSERA_RETURN_IF_ERROR(check_token("guide.thinking_excludes", guide.thinking_excludes, limits));
+    if (guide.thinking_excludes == guide.thinking_end) {
+      return {StatusCode::invalid_argument, "guide.thinking_excludes is the token that ends thinking"};
+    }
+  }
   if (guide.thinking_tokens_max < -1) {
     return error(StatusCode::invalid_argument, "guide.thinking_tokens_max is {}; it must be 0 or above, or -1 (off)",
                  guide.thinking_tokens_max);

@@ -1,13 +1,8 @@
 #include "plan/tuning_cache.h"
 
-#include <fcntl.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <bit>
-#include <cerrno>
 #include <charconv>
-#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 
@@ -215,19 +210,10 @@ Expected<TuningCache> read_tuning(const std::filesystem::path& file, std::string
 
 Status write_tuning(const std::filesystem::path& file, const TuningCache& cache) {
   TESSERA_ASSIGN_OR_RETURN(const std::string text, tuning_text(cache));
-  const auto failed = [&](int reason) {
+  if (const int reason = replace_file(file, text); reason != 0) {
     return error(StatusCode::unavailable, "cannot write {}: {}", file.string(), std::strerror(reason));
-  };
-  std::string partial = file.string() + ".XXXXXX";
-  const int descriptor = ::mkostemp(partial.data(), O_CLOEXEC);
-  if (descriptor < 0) return failed(errno);
-  int reason = write_all(descriptor, text);
-  if (reason == 0 && ::fsync(descriptor) != 0) reason = errno;
-  if (::close(descriptor) != 0 && reason == 0) reason = errno;
-  if (reason == 0 && std::rename(partial.c_str(), file.c_str()) != 0) reason = errno;
-  if (reason == 0) return {};
-  (void)::unlink(partial.c_str());
-  return failed(reason);
+  }
+  return {};
 }
 
 bool apply_tuning(const TuningCache& cache, Plan& plan) {

@@ -69,6 +69,7 @@ class ChatAnswer final : public Answer {
                                                 .tools = request.tools.schemas,
                                                 .parallel_tool_calls = request.parallel_tool_calls,
                                                 .include_reasoning = request.include_reasoning,
+                                                .must_be_whole = request.format.has_value(),
                                                 .return_token_ids = request.return_token_ids,
                                                 .append_logprob = append_logprob});
     }
@@ -151,6 +152,7 @@ class CompletionAnswer final : public Answer {
         token_bytes_(token_bytes),
         choices_(prompts_.size() * n_, openai::CompletionChoice({.logprobs = request.sampling.logprobs.has_value(),
                                                                  .return_token_ids = request.return_token_ids,
+                                                                 .must_be_whole = request.format.has_value(),
                                                                  .token_bytes = token_bytes})),
         gathered_(choices_.size()),
         begun_(choices_.size()),

@@ -62,14 +62,14 @@ MaybeError submit(const ModelService& service, Request request, Prepared& out) {
 constexpr size_t kCountedContexts = 2;
 
 /// The tokens of a prompt, if they fit the model's context.
-MaybeError tokenize_prompt(const ModelService& service, const std::string& text, const SamplingParams& sampling,
+MaybeError tokenize_prompt(const ModelService& service, const RenderedChat& prompt, const SamplingParams& sampling,
                            const std::string& param, std::vector<int32_t>& out) {
   const Engine& engine = *service.engine;
   const size_t counted = kCountedContexts * static_cast<size_t>(engine.max_model_len());
-  if (const size_t least = engine.tokens_min(text.size()); least > counted) {
+  if (const size_t least = engine.tokens_min(prompt); least > counted) {
     return check_context(least, sampling, engine.max_model_len(), param, /*at_least=*/true);
   }
-  auto tokens = engine.tokenize(text, counted);
+  auto tokens = engine.tokenize(prompt, counted);
   if (!tokens) return api_error(tokens.status(), param);
   out = std::move(*tokens);
   return check_context(out.size(), sampling, engine.max_model_len(), param, /*at_least=*/out.size() > counted);
@@ -156,12 +156,12 @@ MaybeError render_prompt(const ModelService& service, const ChatRequest& chat, C
                     .code = "chat_unavailable"};
   }
   if (auto error = check_continuation(chat)) return error;
-  auto text = service.engine->render_chat(template_request(chat).dump());
-  if (!text) return render_error(text.status());
-  cut_at_continuation(chat, *text);
-  out.opens_thinking = text::prompt_opens_thinking(*text);
-  if (!only_counted) return tokenize_prompt(service, *text, chat.sampling, chat.conversation_field, out.tokens);
-  auto tokens = service.engine->tokenize(*text);
+  auto rendered = service.engine->render_chat(template_request(chat).dump());
+  if (!rendered) return render_error(rendered.status());
+  cut_at_continuation(chat, rendered->text);
+  out.opens_thinking = text::prompt_opens_thinking(rendered->text);
+  if (!only_counted) return tokenize_prompt(service, *rendered, chat.sampling, chat.conversation_field, out.tokens);
+  auto tokens = service.engine->tokenize(*rendered);
   if (!tokens) return api_error(tokens.status(), chat.conversation_field);
   out.tokens = std::move(*tokens);
   return {};
@@ -297,8 +297,9 @@ MaybeError prepare_completion(const ModelService& service, const std::string& id
   for (openai::CompletionPrompt& prompt : request.prompts) {
     if (auto* text = std::get_if<std::string>(&prompt)) {
       prompts.emplace_back();
-      if (auto error = tokenize_prompt(service, *text, request.sampling, "prompt", prompts.back())) return error;
-      texts.push_back(request.echo ? std::move(*text) : std::string());
+      RenderedChat whole{.text = std::move(*text)};
+      if (auto error = tokenize_prompt(service, whole, request.sampling, "prompt", prompts.back())) return error;
+      texts.push_back(request.echo ? std::move(whole.text) : std::string());
     } else {
       prompts.push_back(std::move(std::get<std::vector<int32_t>>(prompt)));
       texts.push_back(request.echo ? engine.detokenize(prompts.back(), /*skip_special_tokens=*/false) : std::string());

@@ -53,20 +53,38 @@ AddedTokenMatcher::AddedTokenMatcher(std::vector<AddedToken> tokens) : tokens_(s
   }
 }
 
+/// The longest token that begins there.
+AddedTokenMatcher::Match AddedTokenMatcher::match_at(std::string_view text, size_t begin) const {
+  Match match{nullptr, begin, begin};
+  if (!starts_[static_cast<unsigned char>(text[begin])]) return match;
+  uint32_t node = 0;
+  for (size_t at = begin; at < text.size(); ++at) {
+    const auto child = children_.find(uint64_t{node} << 8 | static_cast<unsigned char>(text[at]));
+    if (child == children_.end()) break;
+    node = child->second;
+    if (token_at_[node] >= 0) match = {&tokens_[token_at_[node]], begin, at + 1};
+  }
+  return match;
+}
+
 AddedTokenMatcher::Match AddedTokenMatcher::find(std::string_view text, size_t from) const {
   for (size_t begin = from; begin < text.size(); ++begin) {
-    if (!starts_[static_cast<unsigned char>(text[begin])]) continue;
-    Match match{nullptr, begin, begin};
-    uint32_t node = 0;
-    for (size_t at = begin; at < text.size(); ++at) {
-      const auto child = children_.find(uint64_t{node} << 8 | static_cast<unsigned char>(text[at]));
-      if (child == children_.end()) break;
-      node = child->second;
-      if (token_at_[node] >= 0) match = {&tokens_[token_at_[node]], begin, at + 1};
-    }
+    const Match match = match_at(text, begin);
     if (match.token != nullptr) return match;
   }
   return {nullptr, text.size(), text.size()};
+}
+
+void AddedTokenMatcher::find_breaks(std::string_view text, const std::function<bool(const AddedToken&)>& is_wanted,
+                                    std::vector<size_t>& places) const {
+  // Every beginning counts, also inside of another token: once that is broken, this one would be found.
+  for (size_t begin = 0; begin < text.size(); ++begin) {
+    const Match match = match_at(text, begin);
+    if (match.token == nullptr || !is_wanted(*match.token)) continue;
+    size_t place = begin;
+    next_code_point(text, place);
+    if (place < match.end) places.push_back(place);
+  }
 }
 
 void AddedTokenMatcher::split(std::string_view text, bool parse_special, std::vector<Piece>& pieces) const {

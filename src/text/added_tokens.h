@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -40,12 +41,18 @@ class AddedTokenMatcher {
   /// is ordinary text; what it covers is not searched for others.
   void split(std::string_view text, bool parse_special, std::vector<Piece>& pieces) const;
 
+  /// Appends to `places` where a text must be broken, so that split finds none of the tokens that `is_wanted` names:
+  /// behind the first code point of each, in order. A token of one code point cannot be broken.
+  void find_breaks(std::string_view text, const std::function<bool(const AddedToken&)>& is_wanted,
+                   std::vector<size_t>& places) const;
+
  private:
   struct Match {
     const AddedToken* token;  // null: none
     size_t begin, end;
   };
   [[nodiscard]] Match find(std::string_view text, size_t from) const;
+  [[nodiscard]] Match match_at(std::string_view text, size_t begin) const;
 
   std::vector<AddedToken> tokens_;
   std::array<bool, 256> starts_{};                   // bytes that some token starts with

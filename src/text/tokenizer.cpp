@@ -80,6 +80,8 @@ struct Tokenizer::State {
 
   /// Appends to `ids`, and may stop once there are more than `tokens_max`.
   Status encode_ordinary(std::string_view text, Scratch& scratch, size_t tokens_max, std::vector<int32_t>& ids) const;
+  Status encode_unsewn(std::string_view text, std::string_view seam, Scratch& scratch, size_t tokens_max,
+                       std::vector<int32_t>& ids) const;
   void encode_word(std::string_view word, Scratch& scratch, std::vector<int32_t>& ids) const;
 
   bool nfc;
@@ -127,6 +129,21 @@ Status Tokenizer::State::encode_ordinary(std::string_view text, Scratch& scratch
     begin = end;
   }
   return {};
+}
+
+/// Ordinary text without its seams. What stood on both sides of one may compose.
+Status Tokenizer::State::encode_unsewn(std::string_view text, std::string_view seam, Scratch& scratch,
+                                       size_t tokens_max, std::vector<int32_t>& ids) const {
+  if (seam.empty() || text.find(seam) == std::string_view::npos) {
+    return encode_ordinary(text, scratch, tokens_max, ids);
+  }
+  std::string whole, buffer;
+  for (size_t at = 0; at < text.size();) {
+    const size_t end = std::min(text.find(seam, at), text.size());
+    whole += text.substr(at, end - at);
+    at = end + seam.size();
+  }
+  return encode_ordinary(nfc ? to_nfc(whole, buffer) : whole, scratch, tokens_max, ids);
 }
 
 Tokenizer::Tokenizer(std::unique_ptr<State> state) : state_(std::move(state)) {}
@@ -178,6 +195,41 @@ Expected<Tokenizer> Tokenizer::parse(std::string_view json, const std::string& n
 }
 
 Expected<std::vector<int32_t>> Tokenizer::encode(std::string_view utf8, bool parse_special, size_t tokens_max) const {
+  return encode(utf8, parse_special, {}, tokens_max);
+}
+
+Expected<std::vector<int32_t>> Tokenizer::encode_sewn(std::string_view utf8, std::string_view seam,
+                                                      size_t tokens_max) const {
+  return encode(utf8, /*parse_special=*/true, seam, tokens_max);
+}
+
+bool Tokenizer::put_seams(std::string& utf8, std::string_view seam, std::span<const std::string_view> others) const {
+  const auto is_wanted = [&](const AddedToken& token) {
+    return token.special || std::ranges::find(others, token.content) != others.end();
+  };
+  std::vector<size_t> places;
+  const auto sew = [&](const AddedTokenMatcher& matcher, std::string_view text) {
+    places.clear();
+    matcher.find_breaks(text, is_wanted, places);
+    if (places.empty()) return false;
+    std::string sewn;
+    size_t done = 0;
+    for (const size_t place : places) {
+      sewn.append(text, done, place - done).append(seam);
+      done = place;
+    }
+    sewn.append(text, done);
+    utf8 = std::move(sewn);
+    return true;
+  };
+  const bool any = sew(state_->raw_matcher, utf8);
+  if (state_->normalized_matcher.empty()) return any;
+  std::string buffer;
+  return sew(state_->normalized_matcher, to_nfc(utf8, buffer)) || any;
+}
+
+Expected<std::vector<int32_t>> Tokenizer::encode(std::string_view utf8, bool parse_special, std::string_view seam,
+                                                 size_t tokens_max) const {
   if (utf8.size() > kTextBytesMax)
     return error(StatusCode::resource_exhausted, "the text has {} bytes, at most {} can be encoded at once",
                  utf8.size(), kTextBytesMax);
@@ -203,7 +255,7 @@ Expected<std::vector<int32_t>> Tokenizer::encode(std::string_view utf8, bool par
       if (ids.size() > tokens_max) break;
       if (part.id != kOrdinaryText) {
         ids.push_back(part.id);
-      } else if (status = state_->encode_ordinary(part.text, *scratch, tokens_max, ids); !status.ok()) {
+      } else if (status = state_->encode_unsewn(part.text, seam, *scratch, tokens_max, ids); !status.ok()) {
         break;
       }
     }

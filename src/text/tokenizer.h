@@ -43,6 +43,14 @@ class Tokenizer {
   /// take all white space around them, or bytes without a token.
   [[nodiscard]] size_t tokens_min(size_t text_bytes) const;
 
+  /// Puts `seam` inside every special token that `utf8` spells, and inside every one of `others` that is an added
+  /// token; encode_sewn then takes these for text. False: there is none, and nothing was changed.
+  bool put_seams(std::string& utf8, std::string_view seam, std::span<const std::string_view> others) const;
+  /// The ids of `utf8` without its seams, in which no token is found that a seam was in. No seam may have been in the
+  /// text before, and it must not change by normalization. Errors as for encode.
+  [[nodiscard]] Expected<std::vector<int32_t>> encode_sewn(std::string_view utf8, std::string_view seam,
+                                                           size_t tokens_max = kAllTokens) const;
+
   /// The text of `ids`; bytes that are not UTF-8 become U+FFFD. Ids without a token (the padding of an embedding
   /// table, for instance) have no text. skip_special leaves out special tokens.
   [[nodiscard]] std::string decode(std::span<const int32_t> ids, bool skip_special) const;
@@ -57,6 +65,8 @@ class Tokenizer {
 
  private:
   struct State;
+  [[nodiscard]] Expected<std::vector<int32_t>> encode(std::string_view utf8, bool parse_special, std::string_view seam,
+                                                      size_t tokens_max) const;
   explicit Tokenizer(std::unique_ptr<State> state);
   std::unique_ptr<State> state_;
 };

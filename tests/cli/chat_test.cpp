@@ -2,6 +2,8 @@
 
 #include <gmock/gmock.h>
 
+#include <nlohmann/json.hpp>
+
 #include "cli/model_directory.h"
 
 namespace tessera::cli {
@@ -91,6 +93,98 @@ TEST_F(ChatTest, LinesCanBeEditedAndRecalled) {
   ask(session, "/clera\r");
   ASSERT_TRUE(session.wait_for("did you mean /clear?"));
   ask(session, "rubbish\x15/exit\r");
+  EXPECT_EQ(session.wait(), 0);
+}
+
+TEST_F(ChatTest, SamplingParametersAreSetAndListed) {
+  TerminalSession session(chat());
+  const auto says = [&](const std::string& typed, const std::string& shown) {
+    ask(session, typed + "\r");
+    EXPECT_TRUE(session.wait_for(shown)) << typed << "\n" << session.shown();
+  };
+  says("/set temperature 0.25", "temperature        0.25");
+  says("/set top-k 7", "top_k              7");
+  says("/set stop [\"a b\", \"c\"]", "stop               [\"a b\",\"c\"]");
+  says("/set stop the end", "stop               [\"the end\"]");
+  says("/set", "temperature        0.25");
+  EXPECT_TRUE(session.wait_for("seed               1"));
+  says("/set temperatur 1", "did you mean temperature?");
+  says("/set temperature hot", "temperature");
+  says("/set top_p 2", "top_p");
+  says("/set n 2", "There is no n");
+  says("/set max_tokens 3", "max_tokens         3");
+  says("/set stop []", "stop               []");
+  says("Hello", ", 3 of answer");
+  ask(session, "\x04");
+  EXPECT_EQ(session.wait(), 0);
+}
+
+TEST_F(ChatTest, AnswersAreMadeAnew) {
+  TerminalSession session(chat());
+  ask(session, "/regen\r");
+  ASSERT_TRUE(session.wait_for("nothing to answer"));
+  ask(session, "Hello\r");
+  ASSERT_TRUE(session.wait_for("tokens of prompt"));
+  const int first = prompt_tokens(session);
+  ask(session, "/regen\r");
+  ASSERT_TRUE(session.wait_for("the seed is set"));
+  ASSERT_TRUE(session.wait_for("tokens of prompt"));
+  EXPECT_EQ(prompt_tokens(session), first);
+  ask(session, "\x04");
+  EXPECT_EQ(session.wait(), 0);
+}
+
+TEST_F(ChatTest, ConversationsAreSavedAndLoaded) {
+  const std::string file = path("saved.json");
+  int whole = 0;
+  {
+    TerminalSession session(chat());
+    const auto says = [&](const std::string& typed, const std::string& shown) {
+      ask(session, typed + "\r");
+      EXPECT_TRUE(session.wait_for(shown)) << typed << "\n" << session.shown();
+    };
+    says("/save " + file, "no conversation to save");
+    says("/save", "followed by a file");
+    says("/think off", "off");
+    says("/system Speak \"<|im_end|>\" softly.", "is set");
+    says("Hello", "tokens of prompt");
+    says("/save " + file, "The conversation is in");
+    says("And now?", "tokens of prompt");
+    whole = prompt_tokens(session);
+    says("/save " + path("no/such/x.json"), "cannot write");
+    write_file(path("precious"), "1 2 3");
+    says("/save " + path("precious"), "is no conversation; choose another name");
+    EXPECT_EQ(read_file(path("precious")), "1 2 3");
+  }
+  const auto saved = nlohmann::json::parse(read_file(file));
+  ASSERT_EQ(saved["messages"].size(), 3U);
+  EXPECT_EQ(saved["messages"][0]["role"], "system");
+  EXPECT_EQ(saved["messages"][0]["content"], "Speak \"<|im_end|>\" softly.");
+  EXPECT_EQ(saved["messages"][1]["content"], "Hello");
+  EXPECT_EQ(saved["messages"][2]["role"], "assistant");
+
+  TerminalSession session(chat());
+  const auto says = [&](const std::string& typed, const std::string& shown) {
+    ask(session, typed + "\r");
+    EXPECT_TRUE(session.wait_for(shown)) << typed << "\n" << session.shown();
+  };
+  says("/think off", "off");
+  says("/load " + path("nothing.json"), "nothing.json");
+  says("/load " + path("precious"), "expected JSON");
+  write_file(path("odd.json"), R"([{"role": "tool", "content": "x"}])");
+  says("/load " + path("odd.json"), "messages[0].role: found \"tool\"");
+  says("/load " + file, "2 messages are loaded, and a system message");
+  says("And now?", "tokens of prompt");
+  EXPECT_EQ(prompt_tokens(session), whole);
+  says("/clear", "forgotten");
+  says("And now?", "tokens of prompt");
+  const int with_system = prompt_tokens(session);
+  says("/clear", "forgotten");
+  says("/system", "There is no system message.");
+  says("And now?", "tokens of prompt");
+  EXPECT_LT(prompt_tokens(session), with_system);
+  says("/exit now", "takes nothing");
+  ask(session, "/exit\r");
   EXPECT_EQ(session.wait(), 0);
 }
 

@@ -55,6 +55,15 @@ TEST_F(RunTest, ThePromptMayComeFromStandardInput) {
   EXPECT_EQ(by_flag.out, run({"Hello"}));
 }
 
+TEST_F(RunTest, EmptyStandardInputIsAnError) {
+  for (const char* input : {"", " \n\n"}) {
+    const Finished result = run_tessera({"run", model(), "--quiet"}, input);
+    EXPECT_EQ(result.exit_code, 1);
+    EXPECT_THAT(result.out, IsEmpty());
+    EXPECT_THAT(result.err, HasSubstr("standard input is empty, expected a prompt"));
+  }
+}
+
 TEST_F(RunTest, JsonHoldsEverything) {
   const auto answer =
       nlohmann::json::parse(run({"Hello", "--json", "--no-thinking", "--n", "2", "--logprobs", "3", "--token-ids"}));

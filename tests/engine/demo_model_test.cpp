@@ -25,7 +25,7 @@ TEST(DemoModel, RepliesAsRecorded) {
     ASSERT_TRUE(text.ok()) << text.status().message();
     const auto prompt = engine->tokenize(*text);
     ASSERT_TRUE(prompt.ok()) << prompt.status().message();
-    ASSERT_EQ(*prompt, transcript.prompt) << *text;
+    ASSERT_EQ(*prompt, transcript.prompt) << text->text;
     auto stream = engine->submit({.prompt = *prompt, .sampling = {.temperature = 0, .max_tokens = 200}});
     ASSERT_TRUE(stream.ok()) << stream.status().message();
     streams.push_back(*std::move(stream));

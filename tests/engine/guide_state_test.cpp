@@ -61,6 +61,29 @@ TEST(GuideState, ThinkingThatEndsInTimeIsLeftAlone) {
   EXPECT_THAT(allowed(state), IsEmpty());
 }
 
+TEST(GuideState, ATokenMayBeNoPartOfThinking) {
+  const Guide guide{
+      .thinking_end = kEnd, .thinking_tokens_max = 2, .thinking_closer = {5, kEnd}, .thinking_excludes = 7};
+  GuideState state(guide, kVocabSize);
+  std::vector<int32_t> others;
+  for (int32_t id = 0; id < kVocabSize; ++id) {
+    if (id != 7) others.push_back(id);
+  }
+  for (const int32_t token : {1, 2}) {
+    EXPECT_EQ(allowed(state), others);
+    EXPECT_TRUE(state.needs_token());
+    state.advance(token);
+  }
+  EXPECT_THAT(allowed(state), ElementsAre(5));
+  state.rollback(1);
+  EXPECT_EQ(allowed(state), others);
+  state.advance(kEnd);
+  EXPECT_THAT(allowed(state), IsEmpty());
+  state.advance(7);
+  EXPECT_THAT(allowed(state), IsEmpty());
+  EXPECT_FALSE(state.needs_token());
+}
+
 TEST(GuideState, NoThinkingAtAll) {
   const Guide guide{.thinking_end = kEnd, .thinking_tokens_max = 0, .thinking_closer = {kEnd}};
   EXPECT_THAT(allowed(GuideState(guide, kVocabSize)), ElementsAre(kEnd));

@@ -112,6 +112,10 @@ TEST(RequestCheck, Guides) {
       "");
   EXPECT_EQ(message({.thinking_end = 9}), "");
   EXPECT_THAT(message({.thinking_end = 100}), HasSubstr("guide.thinking_end holds token id 100"));
+  EXPECT_EQ(message({.thinking_end = 9, .thinking_excludes = 8}), "");
+  EXPECT_THAT(message({.thinking_end = 9, .thinking_excludes = 9}), HasSubstr("the token that ends thinking"));
+  EXPECT_THAT(message({.thinking_end = 9, .thinking_excludes = 100}),
+              HasSubstr("thinking_excludes holds token id 100"));
   EXPECT_THAT(message({.thinking_end = 9, .thinking_tokens_max = -2}), HasSubstr("thinking_tokens_max is -2"));
   for (const std::vector<int32_t>& closer : {std::vector<int32_t>{}, {9, 1}, {9, 1, 9}}) {
     EXPECT_THAT(message({.thinking_end = 9, .thinking_tokens_max = 5, .thinking_closer = closer}),

@@ -382,6 +382,20 @@ TEST(AnthropicMessage, OrderOfEvents) {
                           "message_delta", "message_stop"));
 }
 
+TEST(AnthropicError, AThreadIsRefusedSoThatClientsDoWithout) {
+  for (const char* thread : {R"({"type": "create"})", R"({"type": "continue", "previous_message_id": "msg_1"})"}) {
+    ChatRequest request;
+    const auto error = parse_messages_request(body_with(R"("thread": )" + std::string(thread)), {}, request);
+    ASSERT_TRUE(error);
+    EXPECT_EQ(error->http_status, 400);
+    const json told = json::parse(error_json(*error));
+    EXPECT_EQ(told["error"]["type"], "invalid_request_error");
+    EXPECT_EQ(told["error"]["details"]["error_code"], "thread_unsupported_request");
+    EXPECT_THAT(told["error"]["message"].get<std::string>(), HasSubstr("send all messages each time"));
+  }
+  request_of(body_with(R"("thread": null)"));
+}
+
 TEST(AnthropicError, TypesFollowTheStatus) {
   const auto type = [](int status) {
     return json::parse(error_json({.http_status = status, .message = "why \"so\""}))["error"]["type"]

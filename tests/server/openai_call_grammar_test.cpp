@@ -7,6 +7,7 @@
 
 #include "guide/grammar.h"
 #include "server/openai/tool_fields.h"
+#include "server/request/tag_free_pattern.h"
 
 namespace tessera::server::openai {
 namespace {
@@ -114,6 +115,47 @@ TEST_F(CallGrammar, StrictCallsAmongText) {
   // Arguments of a tool that is not strict are its own business.
   EXPECT_TRUE(allows(grammar, call(argument("x", "1"), "g")));
   EXPECT_FALSE(allows(grammar, "<function=f>\n</function>"));
+}
+
+TEST_F(CallGrammar, ATextEndsAtItsClosingTag) {
+  const auto grammar = compile(tools(kParameters, false, ToolMode::required));
+  const std::string n = argument("n", "7");
+  EXPECT_TRUE(allows(grammar, call(argument("s", "a </parameter> b\n\n") + n)));
+  // The end of the call that the model would rather write, and then may not.
+  EXPECT_FALSE(allows(grammar, call(argument("s", "a\n</parameter>") + n)));
+  EXPECT_FALSE(allows(grammar, call(argument("s", "a\n</parameter>\nb") + n)));
+}
+
+TEST_F(CallGrammar, PatternsHoldNoTags) {
+  const auto allowed = [&](const std::string& pattern, const std::string& value) {
+    const Json schema = {
+        {"type", "object"}, {"properties", {{"s", {{"type", "string"}, {"pattern", pattern}}}}}, {"required", {"s"}}};
+    return allows(compile(tools(schema.dump(), true, ToolMode::named, "f")), call(argument("s", value)));
+  };
+  for (const char* pattern :
+       {"^.*$", "[^x]*", "[\\s\\S]*", "[ -~\\n]*", "(?<all>\\S|\\s)*", "(\\D|[^\\u003a])*", "[!-\\x7e\\u{a} ]*"}) {
+    EXPECT_TRUE(allowed(pattern, "a > b\nc")) << pattern;
+    EXPECT_FALSE(allowed(pattern, "a</parameter>\n</function>\n</tool_call>")) << pattern;
+    EXPECT_FALSE(allowed(pattern, "a<b")) << pattern;
+    EXPECT_FALSE(allowed(pattern, "a\r")) << pattern;
+  }
+  EXPECT_TRUE(allowed("^[a-z]{2,3}\\.\\d+$", "ab.12"));
+  EXPECT_FALSE(allowed("^[a-z]{2,3}\\.\\d+$", "abx12"));
+  EXPECT_TRUE(allowed("[^ä]+", "öü"));
+  EXPECT_FALSE(allowed("[^ä]+", "ä"));
+}
+
+TEST_F(CallGrammar, PatternsThatAskForTagsAreRefused) {
+  for (const char* pattern : {"<[a-z/]+>", "\\x3c", "\\u003C", "\\u{3c}b", "[<]", "a\\r", "\\cM"}) {
+    EXPECT_EQ(tag_free_pattern(pattern).status().code(), StatusCode::unsupported) << pattern;
+  }
+  for (const char* pattern : {"[a", "a\\", "\\x3", "\\u{3c", "\\u{}", "\\uzzzz", "[b-a]", "(?<name", "[\\"}) {
+    EXPECT_EQ(tag_free_pattern(pattern).status().code(), StatusCode::invalid_argument) << pattern;
+  }
+  const auto answer = answer_grammar(
+      tools(R"({"type":"object","properties":{"s":{"type":"string","pattern":"<b>"}}})", true, ToolMode::automatic),
+      true, {});
+  EXPECT_THAT(answer.status().message(), HasSubstr("the pattern asks for \"<\""));
 }
 
 TEST_F(CallGrammar, ValuesMayBeEmpty) {

@@ -210,6 +210,17 @@ TEST(OpenAiChatChoice, OnlyTheModelEndsACall) {
   }
 }
 
+TEST(OpenAiChatChoice, AnAnswerThatFollowsAFormatIsCutByAStop) {
+  const auto finish = [](bool must_be_whole, StopCause cause) {
+    ChatChoice choice({.must_be_whole = must_be_whole});
+    return choice.feed({.text = "{\"a\"", .finish_reason = FinishReason::stop, .stop_cause = cause}).finish;
+  };
+  EXPECT_EQ(finish(true, StopCause::model), ChatFinish::stop);
+  EXPECT_EQ(finish(true, StopCause::string), ChatFinish::length);
+  EXPECT_EQ(finish(true, StopCause::token), ChatFinish::length);
+  EXPECT_EQ(finish(false, StopCause::string), ChatFinish::stop_string);
+}
+
 TEST(OpenAiChatChoice, CallsOfOtherToolsAreText) {
   const std::string text = "<tool_call>\n<function=delete>\n</function>\n</tool_call>";
   ChatChoice choice(options_of(corpus()[7]));

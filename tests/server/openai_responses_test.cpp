@@ -138,6 +138,16 @@ TEST(OpenAiResponses, TextCompletionChunks) {
             R"("choices":[{"index":3,"text":"a","logprobs":null,"finish_reason":"length"}]})");
 }
 
+TEST(OpenAiResponses, ACompletionThatFollowsAFormatIsCutByAStop) {
+  CompletionChoice choice({.must_be_whole = true});
+  const auto reason = [&](StopCause cause) {
+    return std::string(choice.feed({.finish_reason = FinishReason::stop, .stop_cause = cause}).finish_reason);
+  };
+  EXPECT_EQ(reason(StopCause::model), "stop");
+  EXPECT_EQ(reason(StopCause::string), "length");
+  EXPECT_EQ(reason(StopCause::token), "length");
+}
+
 TEST(OpenAiResponses, LogprobsThatJsonCannotSay) {
   std::string out;
   const float infinite = std::numeric_limits<float>::infinity();

@@ -115,6 +115,16 @@ TEST(OpenAiGuide, AGuidedAnswerComesBehindThinkingAndABlankLine) {
   EXPECT_TRUE(text->beginnings.empty());
 }
 
+TEST(OpenAiGuide, NoCallBeginsInsideThinkingThatAGuidedAnswerFollows) {
+  const Tokenise with_calls = [](const std::string& text) {
+    return text == "<tool_call>" ? Expected<std::vector<int32_t>>({1001}) : tokenise(text);
+  };
+  EXPECT_EQ(make_guide(true, {}, AnswerStart::guided, with_calls)->thinking_excludes, 1001);
+  EXPECT_EQ(make_guide(true, {}, AnswerStart::freely, with_calls)->thinking_excludes, 1001);
+  EXPECT_EQ(make_guide(true, 5, AnswerStart::unguided, with_calls)->thinking_excludes, -1);
+  EXPECT_EQ(make_guide(true, {}, AnswerStart::guided, tokenise)->thinking_excludes, -1);  // no token for it
+}
+
 TEST(OpenAiGuide, NeedsOneTokenForTheEndOfThinking) {
   const Tokenise bytes = [](const std::string& text) {
     return Expected<std::vector<int32_t>>(std::vector<int32_t>(text.begin(), text.end()));

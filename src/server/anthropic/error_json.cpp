@@ -24,6 +24,11 @@ std::string error_json(const ApiError& error) {
   out += type_of(error.http_status);
   out += R"(","message":)";
   append_string(error.message, out);
+  if (!error.code.empty()) {
+    out += R"(,"details":{"error_code":)";
+    append_string(error.code, out);
+    out += '}';
+  }
   return out + "}}";
 }
 

@@ -97,12 +97,23 @@ void note_unsupported(const Json& body, std::vector<std::string>& notes) {
   if (is_given(find(body, "container"))) note("container");
 }
 
+/// A conversation that the server would remember. Clients that are told so by this code send all of it each time, as
+/// the tool runner of Anthropic's package does.
+std::optional<ApiError> refuse_thread(const Json& body) {
+  if (find(body, "thread") == nullptr) return std::nullopt;
+  ApiError error =
+      bad_request("thread", "thread: conversations are not kept here; leave it out and send all messages each time");
+  error.code = "thread_unsupported_request";
+  return error;
+}
+
 }  // namespace
 
 std::optional<ApiError> parse_messages_request(const Json& body, const RequestOptions& options, ChatRequest& out) {
   out = {};
   out.sampling = options.sampling;
   out.template_variables = options.template_kwargs;
+  if (auto error = refuse_thread(body)) return error;
   if (auto error = read_text(body, "model", out.model)) return error;
   if (auto error = read_flag(body, "stream", out.stream.stream)) return error;
   if (auto error = parse_sampling(body, out.sampling)) return error;

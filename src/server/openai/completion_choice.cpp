@@ -41,7 +41,8 @@ CompletionDelta CompletionChoice::feed(const Event& event) {
     }
   }
   if (options_.return_token_ids) delta.tokens = event.tokens;
-  if (event.finish_reason == FinishReason::stop) delta.finish_reason = "stop";
+  const bool cut = options_.must_be_whole && event.stop_cause != StopCause::model;
+  if (event.finish_reason == FinishReason::stop) delta.finish_reason = cut ? "length" : "stop";
   if (event.finish_reason == FinishReason::length) delta.finish_reason = "length";
   return delta;
 }

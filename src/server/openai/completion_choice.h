@@ -25,6 +25,7 @@ class CompletionChoice {
   struct Options {
     bool logprobs = false;
     bool return_token_ids = false;
+    bool must_be_whole = false;   // it follows a format: stopped by anything but the model, it was cut
     TokenBytes token_bytes = {};  // needed with logprobs
   };
   explicit CompletionChoice(Options options) : options_(std::move(options)) {}

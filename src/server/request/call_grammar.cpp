@@ -8,6 +8,7 @@
 
 #include "guide/source.h"
 #include "server/request/json_fields.h"
+#include "server/request/tag_free_pattern.h"
 #include "text/dialect/dialect.h"
 
 namespace tessera::server {
@@ -101,7 +102,8 @@ class Arguments {
     bool free = false;
     Json texts = Json::array();
     TESSERA_RETURN_IF_ERROR(add_texts(schema, kReferencesMax, free, texts));
-    if (free) return tag(begin, text_without({kParameterOpen, kFunctionClose, kCallClose}), end);
+    if (free)
+      return tag(begin, text_without({"\n" + kParameterClose, kParameterOpen, kFunctionClose, kCallClose}), end);
     return sequence(around(begin, std::move(texts), end));
   }
 
@@ -170,7 +172,8 @@ class Arguments {
     }
     if (pattern != nullptr) {
       if (!pattern->is_string()) return error(StatusCode::invalid_argument, "\"pattern\" is {}", shown(*pattern));
-      texts.push_back(regex(pattern->get<std::string>()));
+      TESSERA_ASSIGN_OR_RETURN(const std::string tag_free, tag_free_pattern(pattern->get<std::string>()));
+      texts.push_back(regex(tag_free));
     } else if (least != nullptr || most != nullptr) {
       texts.push_back(regex("[^<\\r]{" + (least != nullptr ? least->dump() : "0") + "," +
                             (most != nullptr ? most->dump() : "") + "}"));

@@ -13,8 +13,9 @@ namespace tessera::server {
 ///  - automatic, with a tool that is "strict" or whose input follows something, or with a format: text or what the
 ///    format allows, and calls.
 ///
-/// Calls are in the form that text::ToolCallParser reads. Texts in them hold no "<parameter=", "</function>" or
-/// "</tool_call>"; those with minLength or maxLength no "<". Arguments come in the order of "properties".
+/// Calls are in the form that text::ToolCallParser reads. Texts in them hold no "<parameter=", "</function>",
+/// "</tool_call>", or line that begins with "</parameter>"; those with a pattern, minLength or maxLength no "<".
+/// Arguments come in the order of "properties".
 ///
 /// Tools that are not strict have free arguments where the model is free to call none, with `lenient`, and where their
 /// parameters cannot be followed. unsupported: those of a strict tool cannot be; the message begins with their path.

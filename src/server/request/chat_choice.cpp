@@ -45,6 +45,8 @@ void ChatChoice::end(const Event& event, ChatDelta& delta) {
     delta.finish = ChatFinish::length;
   } else if (calls_begun_ > 0) {
     delta.finish = ChatFinish::tool_calls;
+  } else if (cut && options_.must_be_whole) {
+    delta.finish = ChatFinish::length;
   } else if (event.stop_cause == StopCause::string) {
     delta.finish = ChatFinish::stop_string;
     delta.stop_string = event.stop_reason;

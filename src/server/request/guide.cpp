@@ -20,6 +20,10 @@ Expected<Guide> make_guide(bool opens_thinking, std::optional<int64_t> thinking_
                    dialect::kThinkingClose);
     }
     guide.thinking_end = end[0];
+    if (start != AnswerStart::unguided) {
+      TESSERA_ASSIGN_OR_RETURN(const std::vector<int32_t> call, tokenise(std::string(dialect::kCallOpen)));
+      if (call.size() == 1) guide.thinking_excludes = call[0];
+    }
   }
   if (thinking_budget) {
     guide.thinking_tokens_max = *thinking_budget;

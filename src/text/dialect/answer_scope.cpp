@@ -93,8 +93,9 @@ bool AnswerScope::step_before_answer(std::vector<Piece>& pieces) {
   return take(0, false, State::answer, pieces);
 }
 
-/// Bytes of the beginning of a call that held_ begins with; 0: it does not; -1: it may yet.
-int AnswerScope::call_length() const {
+/// Bytes of the beginning of a call that held_ begins with; 0: it does not; -1: it may yet. `known`: of a tool whose
+/// calls count.
+int AnswerScope::call_length(bool& known) const {
   if (tools_.empty()) return 0;
   size_t at = 0;
   const Match open = match_at(held_, 0, dialect::kCallOpen);
@@ -111,63 +112,68 @@ int AnswerScope::call_length() const {
   std::string_view name = std::string_view(held_).substr(at, end - at);
   const bool quoted = name.size() >= 2 && (name.front() == '"' || name.front() == '\'') && name.back() == name.front();
   if (quoted) name = name.substr(1, name.size() - 2);
-  return held_[end] == '>' && std::ranges::find(tools_, name) != tools_.end() ? static_cast<int>(end) + 1 : 0;
+  known = std::ranges::find(tools_, name) != tools_.end();
+  return held_[end] == '>' ? static_cast<int>(end) + 1 : 0;
 }
 
 bool AnswerScope::step_answer(std::vector<Piece>& pieces) {
   if (const size_t tag = std::min(held_.find('<'), held_.size()); tag > 0) {
     return take(tag, true, State::answer, pieces);
   }
-  const int call = call_length();
+  bool known = false;
+  const int call = call_length(known);
   if (call < 0 && !at_end_) return false;
-  if (call > 0) return take(static_cast<size_t>(call), false, State::call, pieces);
+  call_is_text_ = !known;
+  if (call > 0) return take(static_cast<size_t>(call), call_is_text_, State::call, pieces);
   return take(1, true, State::answer, pieces);
 }
 
 /// Between the parameters of a call.
 bool AnswerScope::step_call(std::vector<Piece>& pieces) {
   if (const size_t tag = std::min(held_.find('<'), held_.size()); tag > 0) {
-    return take(tag, false, State::call, pieces);
+    return take(tag, call_is_text_, State::call, pieces);
   }
-  for (const std::string_view tag : {dialect::kParameterOpen, dialect::kFunctionClose, dialect::kCallClose}) {
+  for (const std::string_view tag : {dialect::kParameterOpen, dialect::kFunctionClose, dialect::kCallClose,
+                                     dialect::kCallOpen, dialect::kFunctionOpen}) {
     const Match match = match_at(held_, 0, tag);
     if (match == Match::undecided && !at_end_) return false;
     if (match != Match::yes) continue;
-    return take(tag.size(), false, tag == dialect::kParameterOpen ? State::value : State::after_call, pieces);
+    // A call that ends for want of its closer leaves the tag to what follows.
+    const bool next = tag == dialect::kCallOpen || tag == dialect::kFunctionOpen;
+    return take(next ? 0 : tag.size(), call_is_text_, tag == dialect::kParameterOpen ? State::value : State::after_call,
+                pieces);
   }
-  return take(1, false, State::call, pieces);
+  return take(1, call_is_text_, State::call, pieces);
 }
 
 /// A value may hold tags: it ends where the form goes on behind them.
 bool AnswerScope::step_value(std::vector<Piece>& pieces) {
   if (const size_t tag = std::min(held_.find('<'), held_.size()); tag > 0) {
-    return take(tag, false, State::value, pieces);
+    return take(tag, call_is_text_, State::value, pieces);
   }
   Match end = match_at(held_, 0, dialect::kParameterClose);
   if (end == Match::yes) {
     end = any_after_gap(held_, dialect::kParameterClose.size(),
                         {dialect::kParameterOpen, dialect::kFunctionClose, dialect::kCallClose});
-    if (end == Match::yes) return take(dialect::kParameterClose.size(), false, State::call, pieces);
+    if (end == Match::yes) return take(dialect::kParameterClose.size(), call_is_text_, State::call, pieces);
   }
   Match function = line_start_ ? match_at(held_, 0, dialect::kFunctionClose) : Match::no;
   if (function == Match::yes) {
     function = any_after_gap(held_, dialect::kFunctionClose.size(), {dialect::kCallClose});
-    if (function == Match::yes) return take(dialect::kFunctionClose.size(), false, State::after_call, pieces);
+    if (function == Match::yes) return take(dialect::kFunctionClose.size(), call_is_text_, State::after_call, pieces);
   }
   if ((end == Match::undecided || function == Match::undecided) && !at_end_) return false;
-  return take(1, false, State::value, pieces);
+  return take(1, call_is_text_, State::value, pieces);
 }
 
 bool AnswerScope::step_after_call(std::vector<Piece>& pieces) {
-  if (const size_t start = skip_white_space(held_, 0); start > 0) return take(start, false, State::after_call, pieces);
-  for (const std::string_view tag : {dialect::kCallClose, dialect::kFunctionOpen}) {
-    const Match match = match_at(held_, 0, tag);
-    if (match == Match::undecided && !at_end_) return false;
-    if (match != Match::yes) continue;
-    return take(tag.size(), false, tag == dialect::kCallClose ? State::after_call : State::call, pieces);
-  }
+  if (const size_t start = skip_white_space(held_, 0); start > 0)
+    return take(start, call_is_text_, State::after_call, pieces);
+  const Match close = match_at(held_, 0, dialect::kCallClose);
+  if (close == Match::undecided && !at_end_) return false;
+  if (close == Match::yes) return take(dialect::kCallClose.size(), call_is_text_, State::after_call, pieces);
   line_start_ = true;
-  return take(0, false, State::answer, pieces);
+  return take(0, call_is_text_, State::answer, pieces);
 }
 
 }  // namespace tessera::text

@@ -37,14 +37,15 @@ class AnswerScope {
   bool step_value(std::vector<Piece>& pieces);
   bool step_after_call(std::vector<Piece>& pieces);
   bool take(size_t length, bool answer, State next, std::vector<Piece>& pieces);
-  [[nodiscard]] int call_length() const;
+  [[nodiscard]] int call_length(bool& known) const;
 
   std::vector<std::string> tools_;
   State state_;
   std::string held_;  // text not yet decided
   bool at_end_ = false;
   bool line_start_ = true;
-  bool thought_ = false;  // thinking opens once
+  bool thought_ = false;       // thinking opens once
+  bool call_is_text_ = false;  // it is of a tool whose calls do not count: all of it is the answer
 };
 
 }  // namespace tessera::text

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <string>
 #include <string_view>
 
@@ -24,6 +25,14 @@ inline constexpr std::string_view kFunctionOpen = "<function=";  // then the nam
 inline constexpr std::string_view kFunctionClose = "</function>";
 inline constexpr std::string_view kParameterOpen = "<parameter=";  // then the name and '>'
 inline constexpr std::string_view kParameterClose = "</parameter>";
+
+/// Around what a tool answered, in prompts.
+inline constexpr std::string_view kToolAnswerOpen = "<tool_response>";
+inline constexpr std::string_view kToolAnswerClose = "</tool_response>";
+
+/// Those that have a token of their own.
+inline constexpr std::array<std::string_view, 6> kTokens = {kThinkingOpen, kThinkingClose,  kCallOpen,
+                                                            kCallClose,    kToolAnswerOpen, kToolAnswerClose};
 
 /// How a call of `function` begins, up to its first parameter.
 inline std::string call_beginning(std::string_view function) {

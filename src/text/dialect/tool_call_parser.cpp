@@ -178,11 +178,12 @@ ToolCallParser::Piece ToolCallParser::finish(bool cut) {
     return piece;
   }
   const bool opens_call = held_.starts_with(kToolCallStart) || held_.starts_with(kFunctionStart);
-  if (cut && (opens_call || state_ == State::after_call)) held_.clear();
+  if (cut && (opens_call || (state_ == State::after_call && tool_ != nullptr))) held_.clear();
   at_end_ = true;
   run(piece);
   if (state_ == State::value) close_value(piece);
   if (state_ == State::value || state_ == State::body) close_call(piece);
+  if (calls_ == 0) piece.content += std::exchange(white_space_, {});
   return piece;
 }
 
@@ -203,6 +204,13 @@ const ToolSchema* ToolCallParser::find_tool(std::string_view name) const {
   return it == tools_.end() ? nullptr : &*it;
 }
 
+/// Drops what was read of a call, or lets it through where the call is text.
+void ToolCallParser::take(size_t length, Piece& piece) {
+  length = std::min(length, held_.size());
+  if (tool_ == nullptr) emit_content(std::string_view(held_).substr(0, length), piece);
+  held_.erase(0, length);
+}
+
 void ToolCallParser::emit_content(std::string_view text, Piece& piece) {
   if (text.empty()) return;
   const size_t last = text.find_last_not_of(kWhiteSpace);
@@ -217,6 +225,7 @@ void ToolCallParser::emit_content(std::string_view text, Piece& piece) {
 }
 
 void ToolCallParser::emit_arguments(std::string_view fragment, Piece& piece) {
+  if (tool_ == nullptr) return;
   if (piece.calls.empty() || piece.calls.back().index != calls_ - 1) piece.calls.push_back({.index = calls_ - 1});
   piece.calls.back().arguments += fragment;
 }
@@ -225,10 +234,7 @@ bool ToolCallParser::step_content(Piece& piece) {
   const size_t tag = held_.find('<');
   emit_content(std::string_view(held_).substr(0, tag), piece);
   held_.erase(0, tag);
-  if (held_.empty()) {
-    if (at_end_ && calls_ == 0) piece.content += std::exchange(white_space_, {});
-    return false;
-  }
+  if (held_.empty()) return false;
   if (const auto begun = try_function(0, /*wrapped=*/false, piece); !begun || *begun) return begun.has_value();
   Match wrapped = match_at(held_, 0, kToolCall);
   if (wrapped == Match::yes) {
@@ -246,8 +252,9 @@ bool ToolCallParser::step_content(Piece& piece) {
   return true;
 }
 
-/// A `<function=NAME>` of a known tool at held_[at...] begins a call: true; something else: false; nullopt while it may
-/// still become one. Unwrapped, only the start of a line counts.
+/// A `<function=NAME>` at held_[at...] begins a call: true; something else: false; nullopt while it may still become
+/// one. Unwrapped, only the start of a line counts. A call of an unknown tool is text to its end: what its arguments
+/// quote is no call either.
 std::optional<bool> ToolCallParser::try_function(size_t at, bool wrapped, Piece& piece) {
   if (!wrapped && !content_line_start_) return false;
   const Match match = match_at(held_, at, kFunction);
@@ -259,18 +266,18 @@ std::optional<bool> ToolCallParser::try_function(size_t at, bool wrapped, Piece&
   const std::string name(
       bare_name(std::string_view(held_).substr(at + kFunction.size(), *end - at - kFunction.size())));
   tool_ = find_tool(name);
-  if (tool_ == nullptr) return false;
-  held_.erase(0, *end + 1);
-  white_space_.clear();
+  take(*end + 1, piece);
   given_.clear();
-  piece.calls.push_back({.index = calls_++, .name = name});
   state_ = State::body;
+  if (tool_ == nullptr) return true;
+  white_space_.clear();
+  piece.calls.push_back({.index = calls_++, .name = name});
   return true;
 }
 
 /// Between parameters: the next parameter, the call's end, or stray text, which is dropped.
 bool ToolCallParser::step_body(Piece& piece) {
-  held_.erase(0, held_.find('<'));
+  take(held_.find('<'), piece);
   if (held_.empty()) return false;
   for (const std::string_view tag : {kParameter, kFunctionEnd, kToolCallEnd, kToolCall, kFunction}) {
     const Match match = match_at(held_, 0, tag);
@@ -279,10 +286,10 @@ bool ToolCallParser::step_body(Piece& piece) {
     if (tag == kParameter) return open_parameter(piece);
     close_call(piece);
     // A call that ends for want of its closer leaves the tag to what follows.
-    if (tag == kFunctionEnd) held_.erase(0, tag.size());
+    if (tag == kFunctionEnd) take(tag.size(), piece);
     return true;
   }
-  held_.erase(0, 1);
+  take(1, piece);
   return true;
 }
 
@@ -290,11 +297,11 @@ bool ToolCallParser::open_parameter(Piece& piece) {
   const auto end = name_end(held_, kParameter.size(), at_end_);
   if (!end) return false;
   if (*end == std::string_view::npos) {
-    held_.erase(0, 1);
+    take(1, piece);
     return true;
   }
   const std::string name(bare_name(std::string_view(held_).substr(kParameter.size(), *end - kParameter.size())));
-  held_.erase(0, *end + 1);
+  take(*end + 1, piece);
   parameter_ = {.name = name};
   if (tool_ != nullptr) {
     for (const ToolParameter& known : tool_->parameters) {
@@ -376,7 +383,7 @@ bool ToolCallParser::step_value(Piece& piece) {
       // A lone carriage return could be half a line break: it waits.
       const size_t safe = held_.ends_with('\r') && !at_end_ ? held_.size() - 1 : held_.size();
       add_value(std::string_view(held_).substr(0, safe), piece);
-      held_.erase(0, safe);
+      take(safe, piece);
       return false;
     }
     const int end = value_end(at);
@@ -385,9 +392,9 @@ bool ToolCallParser::step_value(Piece& piece) {
       continue;
     }
     add_value(std::string_view(held_).substr(0, at), piece);
-    held_.erase(0, at);
+    take(at, piece);
     if (end < 0) return false;
-    if (end == 1) held_.erase(0, kParameterEnd.size());
+    if (end == 1) take(kParameterEnd.size(), piece);
     close_value(piece);
     state_ = State::body;
     return true;
@@ -432,12 +439,12 @@ void ToolCallParser::close_call(Piece& piece) {
 
 /// After a call: the wrapper's end, another call in the same wrapper, or content.
 bool ToolCallParser::step_after_call(Piece& piece) {
-  held_.erase(0, skip_white_space(held_, 0));
+  take(skip_white_space(held_, 0), piece);
   if (held_.empty()) return false;
   if (const auto begun = try_function(0, /*wrapped=*/true, piece); !begun || *begun) return begun.has_value();
   const Match end = match_at(held_, 0, kToolCallEnd);
   if (end == Match::undecided && !at_end_) return false;
-  if (end == Match::yes) held_.erase(0, kToolCallEnd.size());
+  if (end == Match::yes) take(kToolCallEnd.size(), piece);
   content_line_start_ = true;
   state_ = State::content;
   return true;

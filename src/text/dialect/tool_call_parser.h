@@ -62,7 +62,9 @@ class ToolCallParser {
   /// Calls begun so far.
   [[nodiscard]] int calls() const { return calls_; }
   /// The last of them is not whole.
-  [[nodiscard]] bool inside_call() const { return state_ == State::value || state_ == State::body; }
+  [[nodiscard]] bool inside_call() const {
+    return (state_ == State::value || state_ == State::body) && tool_ != nullptr;
+  }
 
  private:
   enum class State { content, body, value, after_call };
@@ -77,6 +79,7 @@ class ToolCallParser {
   void close_call(Piece& piece);
   void add_value(std::string_view text, Piece& piece);
   void close_value(Piece& piece);
+  void take(size_t length, Piece& piece);
   void emit_content(std::string_view text, Piece& piece);
   void emit_arguments(std::string_view fragment, Piece& piece);
   [[nodiscard]] int value_end(size_t at) const;
@@ -92,8 +95,8 @@ class ToolCallParser {
   int calls_ = 0;
 
   // the call being read
-  const ToolSchema* tool_ = nullptr;
-  std::vector<std::string> given_;  // parameters so far
+  const ToolSchema* tool_ = nullptr;  // null: of no known tool, and so text as a whole, with what stands inside
+  std::vector<std::string> given_;    // parameters so far
   ToolParameter parameter_;
   bool discard_ = false;      // a parameter given twice: the first counts
   bool value_is_new_ = true;  // its first line break has not been looked for
