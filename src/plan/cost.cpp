@@ -139,7 +139,8 @@ Cost estimate(const Desc& d, const Routing& routing, const Tile& t, const Device
       cost.bound = floor.bound;
     }
   }
-  cost.start_us = kBlockStartUs * std::max(1.0, cost.blocks / (static_cast<double>(resident) * device.sm_count));
+  // In rounds: a few blocks of one more start as late, and end later, than a full one of them.
+  cost.start_us = kBlockStartUs * std::ceil(cost.blocks / (static_cast<double>(resident) * device.sm_count));
   cost.estimate_us = cost.floor_us + kNotHidden * (sum - cost.floor_us) + cost.start_us;
   return cost;
 }

@@ -30,7 +30,7 @@ json answer_to(const ServedModel& served, const std::string& body) {
   return json::parse(answer.body, nullptr, false);
 }
 
-std::string del(const std::string& path) { return "DELETE " + path + " HTTP/1.1\r\nHost: x\r\n\r\n"; }
+std::string del(const std::string& path) { return "DELETE " + path + " HTTP/1.1\r\nHost: localhost\r\n\r\n"; }
 
 TEST(Responses, AnswersWholeAndStreamed) {
   const ServedModel served;
