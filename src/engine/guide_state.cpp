@@ -41,7 +41,7 @@ Status GuideState::prepare() {
   TESSERA_RETURN_IF_ERROR(status_);
   mask_.resize(static_cast<size_t>(kernels::mask_words(vocab_size_)));
   status_ = matcher_->fill(mask_);
-  masked_ = status_.ok();
+  masked_by_grammar_ = status_.ok();
   stale_ = false;
   return status_;
 }
@@ -59,33 +59,23 @@ void GuideState::rollback(int64_t tokens) {
 }
 
 void GuideState::update() {
-  if (masked_) {
+  if (masked_by_grammar_) {
     std::fill(mask_.begin(), mask_.end(), 0);
   } else {
     for (const int32_t id : allowed_) mask_[static_cast<size_t>(id) / 32] = 0;
   }
   allowed_.clear();
-  done_ = masked_ = false;
+  done_ = masked_by_grammar_ = false;
   if (!thinking()) {
     allow_beginnings();
   } else if (guide_.thinking_tokens_max >= 0 && tokens_ >= guide_.thinking_tokens_max) {
     // Thinking goes on past the bound only by the closer's tokens.
     allowed_.push_back(guide_.thinking_closer[static_cast<size_t>(tokens_ - guide_.thinking_tokens_max)]);
-  } else if (guide_.thinking_excludes >= 0) {
-    exclude(guide_.thinking_excludes);
   }
   stale_ = in_grammar();
   if (allowed_.empty()) return;
   mask_.resize(static_cast<size_t>(kernels::mask_words(vocab_size_)));
   for (const int32_t id : allowed_) mask_[static_cast<size_t>(id) / 32] |= uint32_t{1} << (id % 32);
-}
-
-/// Allows all tokens but this one.
-void GuideState::exclude(int32_t token) {
-  mask_.assign(static_cast<size_t>(kernels::mask_words(vocab_size_)), ~uint32_t{0});
-  if (vocab_size_ % 32 != 0) mask_.back() = (uint32_t{1} << (vocab_size_ % 32)) - 1;
-  mask_[static_cast<size_t>(token) / 32] &= ~(uint32_t{1} << (token % 32));
-  masked_ = true;
 }
 
 void GuideState::allow_beginnings() {

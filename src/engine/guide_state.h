@@ -26,10 +26,12 @@ class GuideState {
   /// The tokens that may come next: a bit for each id, in words of 32; empty: any. Valid until the state changes; not
   /// while it needs preparation.
   [[nodiscard]] std::span<const uint32_t> allowed() const {
-    return allowed_.empty() && !masked_ ? std::span<const uint32_t>() : mask_;
+    return allowed_.empty() && !masked_by_grammar_ ? std::span<const uint32_t>() : mask_;
   }
   /// Thinking goes on, and an answer that must be something is still to come: no stop token may end it here.
   [[nodiscard]] bool must_go_on() const { return thinking() && (matcher_ || !guide_.beginnings.empty()); }
+  /// Whether Guide::thinking_excludes may not come next.
+  [[nodiscard]] bool excludes() const { return thinking() && guide_.thinking_excludes >= 0; }
   /// Whether what is allowed behind the next token depends on that token. Where it does not, all is allowed for both.
   [[nodiscard]] bool needs_token() const;
 
@@ -42,7 +44,6 @@ class GuideState {
   [[nodiscard]] bool thinking() const { return thinking_tokens_ < 0; }
   void update();
   void allow_beginnings();
-  void exclude(int32_t token);
   [[nodiscard]] bool in_grammar() const { return done_ && matcher_.has_value(); }
 
   const Guide& guide_;
@@ -52,12 +53,12 @@ class GuideState {
   std::vector<int32_t> begun_;    // what followed, until it was past the beginnings
   bool done_ = false;             // it is past them
   std::vector<int32_t> allowed_;  // ascending; empty: any
-  std::vector<uint32_t> mask_;    // the same as bits, or many others; taken when first needed
+  std::vector<uint32_t> mask_;    // the same as bits, or what the grammar allows; taken when first needed
   std::optional<guide::Matcher> matcher_;
-  int64_t matched_ = 0;  // tokens that the matcher has
-  bool masked_ = false;  // mask_ is the grammar's, or all but one in thinking
-  bool stale_ = false;   // it is of an earlier token, or was never made
-  Status status_;        // of the matcher
+  int64_t matched_ = 0;             // tokens that the matcher has
+  bool masked_by_grammar_ = false;  // mask_ is the grammar's
+  bool stale_ = false;              // it is of an earlier token, or was never made
+  Status status_;                   // of the matcher
 };
 
 }  // namespace tessera::engine

@@ -74,7 +74,7 @@ TEST_P(StepPlanTest, EveryLayerAndEveryKernelOfItIsListed) {
         EXPECT_NE(kernel.name, "") << part.operation.name;
         EXPECT_GT(kernel.blocks, 0) << kernel.name;
         EXPECT_GT(kernel.threads, 0) << kernel.name;
-        EXPECT_LE(kernel.smem_bytes, plan::kSmemPerBlockMax) << kernel.name;
+        EXPECT_LE(kernel.smem_bytes, options_.gpu.smem_per_block_bytes) << kernel.name;
         EXPECT_EQ(kernel.tile.empty(), kernel.name.find("_gemm") == std::string::npos) << kernel.name;
       }
     }

@@ -209,8 +209,12 @@ __global__ void __launch_bounds__(kDecodeThreads, kDecodeKernelsPerSm)
   const NormWeights norm_weights(args.norm, kNorms ? args.depth / kNormChunk : 0);
   const int rows = live_rows(args);
   __syncthreads();  // barriers are made
-  if (!args.overlaps_previous) ptx::griddepcontrol_wait();
-  ptx::griddepcontrol_launch_dependents();
+  if (args.overlaps_previous) {
+    ptx::griddepcontrol_launch_dependents_early();
+  } else {
+    ptx::griddepcontrol_wait();
+    ptx::griddepcontrol_launch_dependents();
+  }
   if constexpr (resident) {
     if (rows > 0) {
       if (kNorms && args.norm.residual != nullptr) {
@@ -239,7 +243,7 @@ __global__ void __launch_bounds__(kDecodeThreads, kDecodeKernelsPerSm)
 Status dense_decode(const DecodeLaunch& launch, const device::Queue& queue) {
   const DecodeArgs& args = launch.args;
   const DecodeSmem smem = decode_smem(args);
-  if (args.stages < kDecodeStagesMin || smem.total > plan::kSmemPerBlockMax) {
+  if (args.stages < kDecodeStagesMin || smem.total > launch.smem_limit) {
     return {StatusCode::internal, "a decode product of " + std::to_string(args.rows_max) + " rows of " +
                                       std::to_string(args.depth) + " elements has " + std::to_string(args.stages) +
                                       " stages a warp in " + std::to_string(smem.total) + " bytes of shared memory"};

@@ -17,11 +17,14 @@ inline constexpr int kDecodeThreads = (kDecodeWarps + 1) * 32;
 /// A block an SM, which leaves half of it to the next kernel's: its blocks then come to all SMs alike, and have their
 /// weights under way when their turn comes.
 inline constexpr int kDecodeKernelsPerSm = 2;
-/// Shared memory of a block.
-constexpr int decode_smem_limit(const plan::DeviceFacts& device) {
+/// Shared memory that a block may take. Of one row a block takes kSmemPerBlockMax at most: longer rings made a step of
+/// an H200 longer. What x of more rows takes, its rings may have beyond that: with shorter ones fewer bytes are under
+/// way than the memory's latency needs.
+constexpr int decode_smem_limit(const plan::DeviceFacts& device, int64_t x_beyond_one_row) {
   const int64_t share = device.smem_per_sm_bytes / kDecodeKernelsPerSm - plan::kSmemReservedPerBlock;
+  const int64_t least = plan::smem_limit(kDecodeKernelsPerSm);
   return static_cast<int>(
-      std::clamp<int64_t>(share / plan::kSmemUnit * plan::kSmemUnit, plan::smem_limit(2), plan::kSmemPerBlockMax));
+      std::max(least, std::min(share / plan::kSmemUnit * plan::kSmemUnit, plan::kSmemPerBlockMax + x_beyond_one_row)));
 }
 /// A stage of a warp's ring holds whole slices: four of 4-bit weights, two of FP8, one of BF16, times a factor where a
 /// warp has much memory.
@@ -112,6 +115,7 @@ constexpr int64_t resident_bytes(int64_t rows, int64_t depth) {
 struct DecodeLaunch {
   DecodeArgs args;
   unsigned blocks = 0;
+  int smem_limit = 0;
 };
 /// How these products, of at most kDecodeRowsMax rows, with a norm only if it is fused, are dealt out over a GPU.
 DecodeLaunch decode_launch(const DenseArgs& args, const plan::DeviceFacts& device);

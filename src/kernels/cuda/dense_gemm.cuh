@@ -106,8 +106,12 @@ __global__ void __launch_bounds__(Budget::kThreads, Budget::kTile.blocks_per_sm)
   work.slices = static_cast<int>(plan::slices(args.depth));
 
   const auto wait = [&] {
-    if (!args.overlaps_previous) ptx::griddepcontrol_wait();
-    ptx::griddepcontrol_launch_dependents();
+    if (args.overlaps_previous) {
+      ptx::griddepcontrol_launch_dependents_early();
+    } else {
+      ptx::griddepcontrol_wait();
+      ptx::griddepcontrol_launch_dependents();
+    }
     work.tile.columns = min(live_rows(args) - work.tile.first_slot, S::kTile.n);
     work.cols = (work.tile.columns + plan::kMmaCols - 1) / plan::kMmaCols;
     return work.tile.columns > 0;

@@ -52,12 +52,16 @@ void deal_turns(DecodeArgs& args, int blocks) {
   }
 }
 
-/// Stages of a warp's ring beside all else, each `factor` times as long. Where x of more than eight rows is not beside
-/// them they take less, and leave L1 to it.
-int stages_beside(const DecodeArgs& args, const plan::DeviceFacts& device, int factor = 1) {
+/// Where x of more than eight rows is not beside the rings they take less, and leave L1 to it.
+int smem_limit(const DecodeArgs& args, const plan::DeviceFacts& device) {
   const bool leaves_l1 = args.resident_bytes == 0 && args.rows_max > plan::kMmaCols;
-  const int limit = leaves_l1 ? plan::smem_limit(kDecodeKernelsPerSm) : decode_smem_limit(device);
-  const int rings = limit - decode_smem(args).total;  // args.stages is 0 so far
+  if (leaves_l1) return plan::smem_limit(kDecodeKernelsPerSm);
+  return decode_smem_limit(device, std::max<int64_t>(0, args.resident_bytes - resident_bytes(1, args.depth)));
+}
+
+/// Stages of a warp's ring beside all else, each `factor` times as long.
+int stages_beside(const DecodeArgs& args, const plan::DeviceFacts& device, int factor = 1) {
+  const int rings = smem_limit(args, device) - decode_smem(args).total;  // args.stages is 0 so far
   return std::max(0, rings) / (args.working_warps * (args.ring_stage_bytes * factor + kDecodeBarrierBytes));
 }
 
@@ -116,6 +120,7 @@ DecodeLaunch decode_launch(const DenseArgs& args, const plan::DeviceFacts& devic
   if (d.resident_bytes > kResidentBytesMax && stages_beside(d, device) < kDecodeStagesBesideX) d.resident_bytes = 0;
   int factor = 1;
   while (factor < kDecodeStageFactorMax && stages_beside(d, device, factor * 2) >= kDecodeStagesBesideX) factor *= 2;
+  launch.smem_limit = smem_limit(d, device);
   d.stages = stages_beside(d, device, factor);
   d.ring_stage_bytes *= factor;
   for (int i = 0; i < d.count; ++i) d.matrices[i].stage_slices *= factor;

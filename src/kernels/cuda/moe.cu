@@ -49,7 +49,7 @@ __device__ float shared_weight(const ReduceArgs& args, int64_t token) {
 __global__ void __launch_bounds__(kReduceThreads) sum_experts(const __grid_constant__ ReduceArgs args) {
   __shared__ int64_t rows[plan::kExpertsPerTokenMax];
   __shared__ float weights[plan::kExpertsPerTokenMax + 1];
-  ptx::griddepcontrol_launch_dependents();  // this early: step_tables.h
+  ptx::griddepcontrol_launch_dependents_early();
   // Before the PDL wait, all but the experts' rows: none of it is of the kernel before.
   const int64_t token = blockIdx.x;
   const int k = args.experts_per_token, thread = static_cast<int>(threadIdx.x);

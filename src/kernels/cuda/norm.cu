@@ -20,7 +20,7 @@ __global__ void __launch_bounds__(kThreads) add_norm_rows(const __grid_constant_
   const int chunks = args.hidden / kNormChunk, row = static_cast<int>(blockIdx.x);
   auto* sums = reinterpret_cast<uint4*>(ptx::dynamic_shared_memory());
   auto* parts = reinterpret_cast<float*>(sums + chunks);
-  ptx::griddepcontrol_launch_dependents();  // this early: step_tables.h
+  ptx::griddepcontrol_launch_dependents_early();
   if (static_cast<int>(threadIdx.x) < chunks) ptx::prefetch_l2(norm.weight + threadIdx.x * kNormChunk);
   ptx::griddepcontrol_wait();
   if (row >= live_rows(args)) return;

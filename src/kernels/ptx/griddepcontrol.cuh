@@ -29,4 +29,7 @@ __device__ inline void griddepcontrol_launch_dependents() {
   random_delay();
 }
 
+/// The same before this kernel's own wait: of the kernels that step_tables.h names, and of no other.
+__device__ inline void griddepcontrol_launch_dependents_early() { griddepcontrol_launch_dependents(); }
+
 }  // namespace tessera::kernels::ptx

@@ -282,6 +282,44 @@ TEST(DenseGpu, RepeatsGiveTheSameBits) {
   }
 }
 
+/// Of three launches, one after another, the third reads what the first has written, and does not wait for the second.
+TEST(DenseGpu, OverlapsTheKernelBefore) {
+  const DenseWeights first(WeightFormat::bf16, 64, 320, Epilogue::bf16, 26),
+      between(WeightFormat::nvfp4, 250, 320, Epilogue::bf16, 27), last(WeightFormat::bf16, 48, 64, Epilogue::bf16, 28);
+  const DenseInput input(20, 320, 29);
+  for (const int32_t rows_max : {5, 20}) {
+    for (const int32_t live_rows : {rows_max, rows_max - 1, 0}) {
+      const OnDevice<int32_t> live(std::vector<int32_t>{live_rows});
+      const auto run_last = [&](bool overlaps) {
+        const DenseOutput x(first, rows_max), other(between, rows_max), out(last, rows_max);
+        const auto product = [&](const DenseOutput& to, const uint16_t* from, int64_t stride) {
+          DenseArgs args;
+          args.x = from;
+          args.x_stride = stride;
+          args.depth = static_cast<int32_t>(to.weights->depth);
+          args.live_rows = live.get();
+          args.rows_max = rows_max;
+          args.matrices[args.count++] = to.matrix();
+          return args;
+        };
+        run_on_stream([&](const device::Queue& queue) -> Status {
+          const plan::DeviceFacts facts = facts_with(132);
+          TESSERA_RETURN_IF_ERROR(dense(product(x, input.on_device.get(), input.stride), facts, queue));
+          TESSERA_RETURN_IF_ERROR(dense(product(other, input.on_device.get(), input.stride), facts, queue));
+          DenseArgs args = product(out, x.memory.get(), first.out_stride());
+          args.overlaps_previous = overlaps;
+          return dense(args, facts, queue);
+        });
+        return out.read();
+      };
+      const DenseResult want = run_last(false);
+      for (int i = 0; i < 3; ++i) {
+        expect_rows(last, run_last(true), want, live_rows, std::to_string(live_rows) + " rows");
+      }
+    }
+  }
+}
+
 // ---- with a norm before it ----
 
 struct NormCase {
@@ -436,8 +474,9 @@ TEST(DenseGpu, DecodeLaunchesKeepToTheirShareOfAnSmAndLeaveNoStripOut) {
             if (norm && !norm_is_fused(args, device)) continue;
             const DecodeLaunch launch = decode_launch(args, device);
             const DecodeArgs& d = launch.args;
-            EXPECT_LE(decode_smem(d).total, decode_smem_limit(device));
-            EXPECT_LE(kDecodeKernelsPerSm * (decode_smem_limit(device) + plan::kSmemReservedPerBlock),
+            EXPECT_LE(decode_smem(d).total, launch.smem_limit);
+            EXPECT_LE(launch.smem_limit, device.smem_per_block_bytes);
+            EXPECT_LE(kDecodeKernelsPerSm * (launch.smem_limit + plan::kSmemReservedPerBlock),
                       device.smem_per_sm_bytes);
             EXPECT_GE(d.stages, kDecodeStagesMin);
             EXPECT_LE(launch.blocks, static_cast<unsigned>(2 * sm_count));

@@ -14,7 +14,7 @@
 // What it does not model: caches and memory order between blocks (they run one after another, in random order), the
 // bits of the matrix and approximate instructions, time. Grids run one after another too; of the rule for programmatic
 // dependent launch (kernels/cuda/step_tables.h) it checks that no block ends before one of its threads has waited, and
-// that a thread waits before it triggers.
+// that a thread waits before it triggers, unless it says that it is early.
 namespace tessera::simulator {
 
 struct Dim {
