@@ -106,6 +106,7 @@ def test_stop(page, server):
         done(page)
         expect(page.locator(".facts").last).to_have_text(re.compile("about .* stopped$"))
         server.wait_idle()
+        page.click("#new")  # what a slow browser let come may leave no room for another
 
 
 def test_keyboard_edit_and_branches(page):
