@@ -20,9 +20,9 @@ struct StepLoop::OpenRequest {
   Guide guide;
   int64_t max_tokens = 0;  // resolved: what was asked for, or what the context leaves
   uint64_t noise_key = 0;
-  std::vector<int32_t> stop_ids;       // sorted
-  std::vector<int32_t> thinking_bans;  // Guide::thinking_excludes, then the same
-  std::vector<ChoiceText> texts;       // one for each choice, until it opens
+  std::vector<int32_t> bans;  // Guide::thinking_excludes, then the stop ids, sorted
+  [[nodiscard]] std::span<const int32_t> stop_ids() const { return std::span(bans).subspan(1); }
+  std::vector<ChoiceText> texts;  // one for each choice, until it opens
   std::shared_ptr<EventChannel> channel;
   int open_choices = 0;
 };
@@ -105,9 +105,8 @@ Expected<std::shared_ptr<EventChannel>> StepLoop::submit(Request request) {
   const int64_t room = parts_.max_model_len - prompt_size;
   open->max_tokens = params.max_tokens < 0 ? room : std::min(params.max_tokens, room);
   open->noise_key = kernels::noise_key(params.seed ? *params.seed : random_seed(), request.prompt);
-  open->stop_ids = stop_ids(params, parts_.eos_token_ids);
-  open->thinking_bans = open->stop_ids;
-  open->thinking_bans.insert(open->thinking_bans.begin(), request.guide.thinking_excludes);
+  open->bans = stop_ids(params, parts_.eos_token_ids);
+  open->bans.insert(open->bans.begin(), request.guide.thinking_excludes);
   for (int i = 0; i < params.n; ++i) {
     TESSERA_ASSIGN_OR_RETURN(ChoiceText text, ChoiceText::create(parts_.tokenizer, params, request.stop_scope));
     open->texts.push_back(std::move(text));
@@ -304,11 +303,8 @@ kernels::SampleRow StepLoop::draw_of(const Choice& choice, int64_t position) {
                                       .choice = static_cast<uint32_t>(choice.index),
                                       .position = static_cast<uint64_t>(position)}};
   const bool goes_on = position - choice.prompt_size() < request.params.min_tokens || choice.guide.must_go_on();
-  if (choice.guide.excludes()) {
-    sample.banned = std::span(request.thinking_bans).first(goes_on ? request.thinking_bans.size() : 1);
-  } else if (goes_on) {
-    sample.banned = request.stop_ids;
-  }
+  const size_t first = choice.guide.excludes() ? 0 : 1, end = goes_on ? request.bans.size() : 1;
+  sample.banned = std::span(request.bans).subspan(first, end - first);
   return sample;
 }
 
@@ -368,7 +364,7 @@ void StepLoop::deliver_token(Choice& choice, const kernels::SampleResult& result
   choice.wants_prompt_logits = false;
 
   const auto generated = static_cast<int64_t>(choice.output.size());
-  const bool stop_token = std::binary_search(request.stop_ids.begin(), request.stop_ids.end(), token);
+  const bool stop_token = std::ranges::binary_search(request.stop_ids(), token);
   std::optional<std::string> stop;
   if (!stop_token || request.params.include_stop_str_in_output) {
     stop = choice.text.feed(token, generated > request.params.min_tokens, event.text);

@@ -27,7 +27,7 @@ struct Limits {
   int64_t comment_seconds = 15;            // of silence in a stream, before a comment shows proxies that it lives
   int64_t stored_responses_max = 4096;   // that /v1/responses keeps; beyond, those that were used longest ago are gone
   int64_t stored_bytes_max = 256 << 20;  // of them
-  int64_t text_threads = 2;                // that parse, render and tokenize, besides one for short requests
+  int64_t text_threads = 2;              // that parse, render and tokenize, besides one for short requests
   RequestLimits request = {};
 };
 

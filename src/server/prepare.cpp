@@ -29,9 +29,8 @@ ResponseHead make_head(const ModelService& service, std::string id, const std::s
 }
 
 /// `body` is given up, and its JSON as soon as it is read.
-template <typename T>
-MaybeError read_body(const ModelService& service, std::string& body,
-                     MaybeError (*parse)(const Json&, const RequestOptions&, T&), T& request) {
+template <typename Parse, typename T>
+MaybeError read_body(const ModelService& service, std::string& body, const Parse& parse, T& request) {
   Json json;
   auto error = parse_body(body, service.options.limits, json);
   std::string().swap(body);
@@ -194,11 +193,10 @@ MaybeError submit_chat(const ModelService& service, ChatRequest chat, ChatPrompt
 
 MaybeError read_responses_body(const ModelService& service, const std::string& id, std::string body,
                                responses::ResponsesRequest& out) {
-  Json json;
-  auto error = parse_body(body, service.options.limits, json);
-  std::string().swap(body);
-  if (error) return error;
-  return responses::parse_responses_request(json, service.options, id, *service.responses, out);
+  const auto parse = [&](const Json& json, const RequestOptions& options, responses::ResponsesRequest& request) {
+    return responses::parse_responses_request(json, options, id, *service.responses, request);
+  };
+  return read_body(service, body, parse, out);
 }
 
 /// Where the request lets it, leaves out of a conversation that does not fit what is oldest, but no system messages.
@@ -254,7 +252,7 @@ MaybeError prepare_messages(const ModelService& service, const std::string& id, 
 
 MaybeError prepare_responses(const ModelService& service, const std::string& id, std::string body, Prepared& out) {
   responses::ResponsesRequest request;
-  const std::string response_id = "resp_" + id;
+  const std::string response_id = responses::response_id(id);
   if (auto error = read_responses_body(service, response_id, std::move(body), request)) return error;
   ChatPrompt prompt;
   auto error = make_responses_prompt(service, request, prompt);

@@ -79,7 +79,7 @@ void answer_cancel(const SharedExchange& exchange, Work& work, ResponseStore& st
   const std::string id = id_of(exchange, "/cancel");
   const auto open = std::vector(work.open.begin(), work.open.end());  // it may end
   for (const auto& generation : open) {
-    if ("resp_" + generation->id() == id) generation->stop();
+    if (responses::response_id(generation->id()) == id) generation->stop();
   }
   const SharedResponse kept = store.find(id);
   if (kept == nullptr) return refuse(exchange, responses::response_not_found(id));

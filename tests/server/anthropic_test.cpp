@@ -2,12 +2,10 @@
 
 #include <gmock/gmock.h>
 
-#include <fstream>
-#include <iterator>
-
 #include "server/anthropic/error_json.h"
 #include "server/anthropic/message_json.h"
 #include "server/anthropic/messages_request.h"
+#include "server/request_json.h"
 
 namespace tessera::server::anthropic {
 namespace {
@@ -15,13 +13,6 @@ namespace {
 using nlohmann::json;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-
-Json body_of(const std::string& text) {
-  Json body;
-  const auto error = parse_body(text, RequestLimits(), body);
-  EXPECT_FALSE(error) << text << ": " << error->message;
-  return body;
-}
 
 /// `fields` in a request that is otherwise right.
 Json body_with(const std::string& fields) {
@@ -41,9 +32,7 @@ std::string messages_of(const std::string& messages) {
 }
 
 TEST(AnthropicRequest, AClaudeCodeTurn) {
-  std::ifstream file(TESSERA_SOURCE_DIR "/tests/server/requests/claude_code.json");
-  const std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
-  const ChatRequest request = request_of(body_of(text));
+  const ChatRequest request = request_of(body_of(request_text("claude_code")));
   EXPECT_TRUE(request.stream.stream);
   EXPECT_EQ(request.sampling.max_tokens, 32);
   EXPECT_EQ(request.thinking_budget, 2048);

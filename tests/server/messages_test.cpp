@@ -1,9 +1,8 @@
 #include <gmock/gmock.h>
 
-#include <fstream>
-#include <iterator>
 #include <nlohmann/json.hpp>
 
+#include "server/request_json.h"
 #include "server/served_model.h"
 
 // /v1/messages over HTTP, as Anthropic's clients speak it, and what every API says of a cut call.
@@ -82,8 +81,7 @@ TEST(Messages, CountsTokens) {
 
 TEST(Messages, AClaudeCodeTurn) {
   const ServedModel served;
-  std::ifstream file(TESSERA_SOURCE_DIR "/tests/server/requests/claude_code.json");
-  const std::string body((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+  const std::string body = request_text("claude_code");
   const RawAnswer answer = ask(served.port(), post("/v1/messages?beta=true", body));
   ASSERT_EQ(answer.status, 200) << answer.body;
   EXPECT_THAT(std::string(answer.header("x-tessera-warning")), HasSubstr("web_search_20250305"));

@@ -1,8 +1,5 @@
 // Requests in the shape of coding agents', written from public descriptions: how each is understood.
 
-#include <fstream>
-#include <iterator>
-
 #include "openai_json.h"
 #include "server/openai/chat_request.h"
 
@@ -15,12 +12,8 @@ using ::testing::IsEmpty;
 using ::testing::UnorderedElementsAre;
 
 ChatRequest request_of(const std::string& agent) {
-  std::ifstream file(TESSERA_SOURCE_DIR "/tests/server/requests/" + agent + ".json");
-  const std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
-  Json body;
-  EXPECT_FALSE(parse_body(text, RequestLimits(), body)) << agent;
   ChatRequest request;
-  const auto error = parse_chat_request(body, {}, request);
+  const auto error = parse_chat_request(body_of(request_text(agent)), {}, request);
   EXPECT_FALSE(error) << agent << ": " << error->message;
   EXPECT_TRUE(request.stream.stream && request.stream.include_usage) << agent;
   EXPECT_EQ(request.sampling.max_tokens, 32) << agent;

@@ -5,17 +5,9 @@
 #include <string>
 
 #include "server/openai/chat_request.h"
-#include "server/request/json_body.h"
+#include "server/request_json.h"
 
 namespace tessera::server::openai {
-
-/// A body as the handlers read it; the test fails if it is no JSON object.
-inline Json body_of(const std::string& text) {
-  Json body;
-  const auto error = parse_body(text, RequestLimits(), body);
-  EXPECT_FALSE(error) << text << ": " << error->message;
-  return body;
-}
 
 /// `fields` in a chat request that is otherwise right.
 inline Json chat_body(const std::string& fields) {

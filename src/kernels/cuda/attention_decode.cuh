@@ -104,10 +104,8 @@ struct DecodeBlock {
       const bool keys = issued < key_stages;
       const int token = keys ? warp * D::kWarpTokens + issued / D::kKeyParts * D::kStageTokens
                              : (issued - key_stages) * D::kStageTokens;
-      const auto block = static_cast<uint32_t>(__shfl_sync(kAll, blocks, token / kBlockTokens));
-      const auto head_bytes = static_cast<uint32_t>(kBlockTokens * D::kRowBytes);
-      const uint32_t at = u.kv_head * head_bytes + token % kBlockTokens * D::kRowBytes;
-      const uint64_t from = uint64_t{block} * (args.plan.shape.kv_heads * head_bytes) + at;
+      const int block = __shfl_sync(kAll, blocks, token / kBlockTokens);
+      const int64_t from = cache_offset<dim, D::fp8>(args, block, u.kv_head, token % kBlockTokens);
       if (keys) {
         copy_rows<D::kKeyBytes>(filled, args.kv.keys + from + issued % D::kKeyParts * D::kKeyBytes);
       } else {

@@ -169,7 +169,11 @@ __device__ inline void store_chunk(std::byte* cache_row, int c, uint4 words, flo
 /// Offset of a position's row in keys or values of one layer. block: of the sequence's table.
 template <int dim, bool fp8>
 __device__ inline int64_t cache_offset(const LaunchArgs& args, int block, int kv_head, int token) {
-  return ((int64_t{block} * args.plan.shape.kv_heads + kv_head) * kBlockTokens + token) * (dim * (fp8 ? 1 : 2));
+  constexpr uint32_t kRowBytes = dim * (fp8 ? 1 : 2), kHeadBytes = kBlockTokens * kRowBytes;
+  // Within a block 32 bits are enough; the whole is then one wide multiplication and addition.
+  const uint32_t in_block = kv_head * kHeadBytes + token * kRowBytes;
+  const uint64_t blocks = uint64_t{static_cast<uint32_t>(block)} * (args.plan.shape.kv_heads * kHeadBytes);
+  return static_cast<int64_t>(blocks + in_block);
 }
 
 /// K and V of one row and KV head to the cache, by a warp. scratch: a row of shared memory.

@@ -60,8 +60,8 @@ constexpr std::string_view kRead[] = {"model",
 // provider, wishes about speed, salts of a cache that is not shared.
 constexpr std::string_view kWithoutEffect[] = {
     "user", "metadata", "store", "service_tier", "safety_identifier", "prompt_cache_key", "prompt_cache_retention",
-    "prediction", "verbosity", "priority", "max_tool_calls", "client_metadata", "cache_salt", "request_id", "separate_reasoning", "stream_reasoning",
-    "guided_decoding_backend", "spaces_between_special_tokens",
+    "prediction", "verbosity", "priority", "max_tool_calls", "client_metadata", "cache_salt", "request_id",
+    "separate_reasoning", "stream_reasoning", "guided_decoding_backend", "spaces_between_special_tokens",
     // They tune what is refused when it is asked for.
     "mirostat_tau", "mirostat_eta", "dry_base", "dry_allowed_length", "dry_penalty_last_n", "dry_sequence_breakers",
     "xtc_threshold", "dynatemp_exponent", "repeat_last_n"};

@@ -67,13 +67,6 @@ struct Choice {
   std::string path = "tool_choice";  // of what names a tool
 };
 
-std::optional<ToolMode> mode_of_word(const Json& word) {
-  if (word == "none") return ToolMode::none;
-  if (word == "auto") return ToolMode::automatic;
-  if (word == "required" || word == "any") return ToolMode::required;
-  return std::nullopt;
-}
-
 /// {"type": "function", "function": {"name": "f"}}, or {"type": "function", "name": "f"}
 std::optional<ApiError> parse_reference(const Json& tool, const std::string& path, Choice& out) {
   std::string name;
@@ -104,25 +97,16 @@ std::optional<ApiError> parse_allowed(const Json& choice, const RequestLimits& l
     path = "tool_choice.allowed_tools";
   }
   if (!allowed->is_object()) return wrong(path, *allowed, "an object with mode and tools");
-  const Json* mode = find(*allowed, "mode");
-  const auto word = mode == nullptr ? std::optional(ToolMode::automatic) : mode_of_word(*mode);
-  if (!word || *word == ToolMode::none) return wrong(at(path, "mode"), *mode, R"("auto" or "required")");
-  const Json* tools = find(*allowed, "tools");
-  path = at(path, "tools");
-  if (tools == nullptr) return missing(path, "an array of tools");
-  if (!tools->is_array() || tools->empty()) return wrong(path, *tools, "an array of tools, not empty");
-  if (auto error = too_many(path, tools->size(), limits.tools_max, "tools")) return error;
-  for (size_t i = 0; i < tools->size(); ++i) {
-    if (auto error = parse_reference((*tools)[i], at(path, i), out)) return error;
-  }
-  out.mode = *word;
+  auto error = read_allowed_tools(*allowed, path, limits, out.mode, [&](const Json& tool, const std::string& inside) {
+    return parse_reference(tool, inside, out);
+  });
   out.path = path;
-  return std::nullopt;
+  return error;
 }
 
 std::optional<ApiError> parse_tool_choice(const Json& choice, const RequestLimits& limits, Choice& out) {
   const Json* type = choice.is_object() ? find(choice, "type") : nullptr;
-  if (const auto mode = mode_of_word(type == nullptr ? choice : *type)) {
+  if (const auto mode = tool_mode(type == nullptr ? choice : *type)) {
     out.mode = *mode;
     return std::nullopt;
   }
@@ -139,7 +123,7 @@ std::optional<ApiError> parse_tool_choice(const Json& choice, const RequestLimit
 std::optional<ApiError> parse_function_call(const Json& choice, Choice& out) {
   out.path = "function_call";
   if (choice == "none" || choice == "auto") {
-    out.mode = *mode_of_word(choice);
+    out.mode = *tool_mode(choice);
     return std::nullopt;
   }
   if (!choice.is_object()) return wrong("function_call", choice, R"("none", "auto" or {"name": "..."})");

@@ -63,6 +63,31 @@ std::optional<ApiError> read_parameters(const Json& schema, const std::string& p
   return std::nullopt;
 }
 
+std::optional<ToolMode> tool_mode(const Json& word) {
+  if (word == "none") return ToolMode::none;
+  if (word == "auto") return ToolMode::automatic;
+  if (word == "required" || word == "any") return ToolMode::required;
+  return std::nullopt;
+}
+
+std::optional<ApiError> read_allowed_tools(
+    const Json& allowed, std::string& path, const RequestLimits& limits, ToolMode& mode,
+    const std::function<std::optional<ApiError>(const Json& tool, const std::string& path)>& read_tool) {
+  const Json* given = find(allowed, "mode");
+  const auto word = given == nullptr ? std::optional(ToolMode::automatic) : tool_mode(*given);
+  if (!word || *word == ToolMode::none) return wrong(at(path, "mode"), *given, R"("auto" or "required")");
+  const Json* tools = find(allowed, "tools");
+  path = at(path, "tools");
+  if (tools == nullptr) return missing(path, "an array of tools");
+  if (!tools->is_array() || tools->empty()) return wrong(path, *tools, "an array of tools, not empty");
+  if (auto error = too_many(path, tools->size(), limits.tools_max, "tools")) return error;
+  for (size_t i = 0; i < tools->size(); ++i) {
+    if (auto error = read_tool((*tools)[i], at(path, i))) return error;
+  }
+  mode = *word;
+  return std::nullopt;
+}
+
 std::optional<ApiError> choose_tools(ToolMode mode, const std::vector<std::string>& names, const std::string& path,
                                      const Json& found, ToolFields& out) {
   for (const std::string& name : names) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -48,6 +49,15 @@ std::optional<ApiError> read_tool_name(const Json& object, const std::string& pa
 /// A JSON schema of an object: the parameters by name.
 std::optional<ApiError> read_parameters(const Json& schema, const std::string& path, const RequestLimits& limits,
                                         std::vector<text::ToolParameter>& out);
+
+/// "none", "auto", "required" or "any"; nothing for what is none of them.
+std::optional<ToolMode> tool_mode(const Json& word);
+
+/// A choice among a few, {"mode": "auto", "tools": [...]}, read_tool() for each of its tools. `path`: of the choice,
+/// then of its tools.
+std::optional<ApiError> read_allowed_tools(
+    const Json& allowed, std::string& path, const RequestLimits& limits, ToolMode& mode,
+    const std::function<std::optional<ApiError>(const Json& tool, const std::string& path)>& read_tool);
 
 /// Sets the choice, and drops what it excludes. `names`: the only tools that may be called; empty: all. `path`: of the
 /// choice in the request, `found` what stood there.

@@ -18,6 +18,9 @@ struct ResponseState {
   std::optional<ApiError> error = {};  // with failed
 };
 
+/// Of the response to a request with this id.
+inline std::string response_id(const std::string& request_id) { return "resp_" + request_id; }
+
 /// The response object up to its output, which is its last member: {"id": ..., "output":
 std::string response_head(const ResponseHead& head, const std::string& echo, const ResponseState& state);
 

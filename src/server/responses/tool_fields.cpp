@@ -184,13 +184,6 @@ struct Choice {
   std::vector<std::string> names = {};  // of functions
 };
 
-std::optional<ToolMode> mode_of_word(const Json& word) {
-  if (word == "none") return ToolMode::none;
-  if (word == "auto") return ToolMode::automatic;
-  if (word == "required" || word == "any") return ToolMode::required;
-  return std::nullopt;
-}
-
 /// {"type": "function" or "custom", "name": "..."} or {"type": "local_shell"}; `function` stays empty where it is of a
 /// type that is not here.
 std::optional<ApiError> parse_reference(const Json& tool, const std::string& path, const ToolNames& names,
@@ -223,27 +216,20 @@ std::optional<ApiError> parse_allowed(const Json& choice, const RequestLimits& l
     allowed = inner;
     path = "tool_choice.allowed_tools";
   }
-  const Json* mode = find(*allowed, "mode");
-  const auto word = mode == nullptr ? std::optional(ToolMode::automatic) : mode_of_word(*mode);
-  if (!word || *word == ToolMode::none) return wrong(at(path, "mode"), *mode, R"("auto" or "required")");
-  out.mode = *word;
-  const Json* tools = find(*allowed, "tools");
-  path = at(path, "tools");
-  if (tools == nullptr) return missing(path, "an array of tools");
-  if (!tools->is_array() || tools->empty()) return wrong(path, *tools, "an array of tools, not empty");
-  if (auto error = too_many(path, tools->size(), limits.tools_max, "tools")) return error;
-  for (size_t i = 0; i < tools->size(); ++i) {
+  const auto read_tool = [&](const Json& tool, const std::string& inside) {
     std::string function;
-    if (auto error = parse_reference((*tools)[i], at(path, i), names, function)) return error;
+    auto error = parse_reference(tool, inside, names, function);
     if (!function.empty()) out.names.push_back(std::move(function));
-  }
+    return error;
+  };
+  if (auto error = read_allowed_tools(*allowed, path, limits, out.mode, read_tool)) return error;
   if (out.names.empty()) out.mode = ToolMode::none;  // none of those that may be called is here
   return std::nullopt;
 }
 
 std::optional<ApiError> parse_choice(const Json& choice, const RequestLimits& limits, const ToolNames& names,
                                      Choice& out) {
-  if (const auto mode = mode_of_word(choice)) {
+  if (const auto mode = tool_mode(choice)) {
     out.mode = *mode;
     return std::nullopt;
   }
