@@ -149,7 +149,7 @@ void BM_Step(benchmark::State& state, Kind kind) {
                          .tokenizer = &tokenizer,
                          .vocab_size = kVocab,
                          .kv_blocks = static_cast<int32_t>(kSequences * (kTokensMax / kernels::kBlockTokens)),
-                         .state_slots = kSequences,
+                         .max_num_seqs = kSequences,
                          .max_model_len = kTokensMax,
                          .max_num_batched_tokens = 8192,
                          .eos_token_ids = {2},

@@ -79,6 +79,10 @@ struct Request {
   SamplingParams sampling = {};
   Guide guide = {};
   std::optional<StopScope> stop_scope = {};  // none: stop strings count everywhere
+  std::string cache_salt = {};               // what is kept of this prompt is for requests with the same alone
+  /// Tokens of the prompt behind which later prompts are likely to go elsewhere (the ends of the system message and of
+  /// the conversation so far), in any order: the prefix cache makes sure that they can go on from there.
+  std::vector<int64_t> likely_ends = {};
 };
 
 enum class FinishReason { none, stop, length, cancelled, error };
@@ -101,6 +105,9 @@ struct Event {
   Status error = {};  // with FinishReason::error
   /// When the first rows of the choice were planned; no time at all if they never were.
   std::chrono::steady_clock::time_point scheduled = {};
+  // Once rows were planned, in every event: tokens of the prompt that the prefix cache had, and, at least as many,
+  // those whose keys and values it had, some perhaps without a state behind them to go on from.
+  int64_t cached_tokens = 0, matched_tokens = 0;
 };
 
 /// One running request. Events queue up (at most max_tokens + 1 of them a choice) and never hold the engine back.
@@ -140,7 +147,8 @@ struct FitReport {
   size_t kv_block_bytes = 0;   // 64 tokens, all attention layers
   int kv_blocks = 0;
   size_t state_slot_bytes = 0;  // Gated DeltaNet states of one sequence; on a GPU the counts of its tokens too
-  int max_num_seqs = 0;         // = state slots
+  int max_num_seqs = 0;         // each with a state slot
+  int kept_states = 0;          // state slots besides, for the prefix cache, which also has those of no sequence
   int64_t max_model_len = 0;    // tokens of one sequence, prompt and output
   int max_num_batched_tokens = 0;
   std::string kv_cache_dtype;           // bfloat16, fp8 or float32
@@ -148,7 +156,8 @@ struct FitReport {
   size_t requantized_stored_bytes = 0;  // what they are before
 
   [[nodiscard]] size_t kv_bytes() const { return kv_block_bytes * static_cast<size_t>(kv_blocks); }
-  [[nodiscard]] size_t state_bytes() const { return state_slot_bytes * static_cast<size_t>(max_num_seqs); }
+  [[nodiscard]] size_t state_bytes() const { return state_slot_bytes * static_cast<size_t>(state_slots()); }
+  [[nodiscard]] int state_slots() const { return max_num_seqs + kept_states; }
   [[nodiscard]] size_t total_bytes() const { return weight_bytes + workspace_bytes + kv_bytes() + state_bytes(); }
 };
 
@@ -169,6 +178,7 @@ struct EngineOptions {
   double gpu_memory_utilization = 0.9;  // of a GPU's memory, what weights, KV, states and steps may take together
   bool cuda_graphs = true;              // decode steps as CUDA graphs; changes no bit
   bool pdl = true;                      // programmatic dependent launch; changes no bit
+  bool prefix_caching = true;           // what prompts begin with is computed once; changes no bit
   int threads = 0;                      // 0: all cores this process may use
   /// Before loading; not called when the model does not fit. Called again where device auto goes on to another device.
   std::function<void(const FitReport&)> on_fit = {};
@@ -212,7 +222,9 @@ struct EngineStats {
   int running = 0, waiting = 0;
   int kv_blocks_used = 0, kv_blocks_total = 0;
   int state_slots_used = 0, state_slots_total = 0;
+  int kept_blocks = 0, kept_states = 0;  // by the prefix cache, for no sequence that runs
   uint64_t steps = 0, preemptions = 0, prompt_tokens = 0, generated_tokens = 0;
+  uint64_t prefix_queries = 0, prefix_hits = 0;  // tokens of prompts that began, and of those what was kept
   StepTokens step_tokens = {};
   DecodeTraffic decode = {};         // on a GPU
   std::optional<GpuStats> gpu = {};  // none: the model runs on the CPU

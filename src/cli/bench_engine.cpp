@@ -154,6 +154,7 @@ Status EngineBench::prepare() {
                                .gpu = options_.gpu,
                                .known_ids = model.config().vocab_size,
                                .rows_max = static_cast<int32_t>(std::max(options_.rows_max, most)),
+                               .sequences_max = static_cast<int32_t>(most),
                                .sequence_blocks_max = static_cast<int32_t>(sequence_blocks),
                                .samples_max = static_cast<int32_t>(engine::logit_rows_max(static_cast<int>(most))),
                                .graphs = !options_.no_graphs,

@@ -93,6 +93,10 @@ void add_engine_flags(CLI::App& command, EngineFlags& flags) {
                 "Programmatic dependent launch of kernels (default); the same bits without")
       ->group(kGroup);
   command
+      .add_flag("--enable-prefix-caching,!--no-enable-prefix-caching", options.prefix_caching,
+                "Compute what prompts begin with once (default); the same bits without")
+      ->group(kGroup);
+  command
       .add_option("--load-format", options.load_format,
                   "auto (default), or dummy: random weights in the shape of config.json, made on a GPU")
       ->type_name("F")

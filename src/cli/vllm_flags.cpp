@@ -29,7 +29,7 @@ constexpr const char* kTextOnly = "this server takes text only";
 constexpr const char* kNoKernelChoice = "kernels are chosen by what was measured (tessera tune)";
 constexpr const char* kFixedMemory = "memory is laid out at start";
 constexpr const char* kAlwaysChunked = "prefill is always chunked, which changes no bit";
-constexpr const char* kNoPrefixCache = "there is no prefix cache yet";
+constexpr const char* kPlacesOfStates = "states are kept where prompts are likely to go on";
 constexpr const char* kNoLora = "there are no adapters";
 constexpr const char* kNoDownload = "nothing is downloaded";
 constexpr const char* kOwnTokenizer = "the tokenizer is the model's own";
@@ -44,7 +44,6 @@ constexpr auto kSwitches = std::to_array<std::pair<const char*, const char*>>({
     {"--disable-custom-all-reduce", "there is one process and nothing to reduce"},
     {"--enable-chunked-prefill", kAlwaysChunked},
     {"--disable-chunked-mm-input", kTextOnly},
-    {"--enable-prefix-caching", kNoPrefixCache},
     {"--async-scheduling", "on a GPU the engine is always a step ahead"},
     {"--language-model-only", kTextOnly},
     {"--skip-mm-profiling", kTextOnly},
@@ -93,9 +92,9 @@ constexpr VllmFlag kFlags[] = {
     {"--max-long-partial-prefills", kAny, kAlwaysChunked},
     {"--long-prefill-token-threshold", kAny, kAlwaysChunked},
     {"--stream-interval", kAny, "every token is sent when it is there"},
-    {"--prefix-caching-hash-algo", kAny, kNoPrefixCache},
-    {"--mamba-block-size", kAny, kNoPrefixCache},
-    {"--mamba-cache-mode", kAny, kNoPrefixCache},
+    {"--prefix-caching-hash-algo", kAny, "tokens are compared, not hashes of them"},
+    {"--mamba-block-size", kAny, kPlacesOfStates},
+    {"--mamba-cache-mode", kAny, kPlacesOfStates},
     {"--distributed-executor-backend", kAny, kOneProcess},
     {"--max-parallel-loading-workers", kAny, "as many threads load as there are cores"},
     {"--safetensors-load-strategy", kAny, "files are read ahead of the loader"},

@@ -104,6 +104,7 @@ Expected<FitReport> plan_memory(const OpenedEngine& opened, const Settings& sett
   input.max_num_seqs = options.max_num_seqs;
   input.max_num_batched_tokens = options.max_num_batched_tokens;
   input.memory_bytes = options.memory_bytes;
+  input.prefix_caching = options.prefix_caching;
   TESSERA_ASSIGN_OR_RETURN(FitReport fit, engine::plan_fit(opened.config(), input));
   fit.requantized_matrices = weights.requantized().matrices;
   fit.requantized_stored_bytes = weights.requantized().stored_bytes;
@@ -232,7 +233,7 @@ Status Engine::Impl::load_runner(const OpenedEngine& opened, const Settings& set
   TESSERA_ASSIGN_OR_RETURN(
       model, opened.model.load(*backend, {.plan = settings.plan, .progress = options.on_load_progress, .pool = &pool}));
   TESSERA_ASSIGN_OR_RETURN(cache,
-                           model->make_cache(opened.kv_dtype, fit.kv_blocks, fit.max_num_seqs, /*with_mtp=*/false));
+                           model->make_cache(opened.kv_dtype, fit.kv_blocks, fit.state_slots(), /*with_mtp=*/false));
   const int64_t vocab_size = opened.config().vocab_size;
   const int64_t known_ids =
       opened.tokenizer ? std::min<int64_t>(vocab_size, opened.tokenizer->vocab_size()) : vocab_size;
@@ -256,6 +257,7 @@ Status Engine::Impl::load_runner(const OpenedEngine& opened, const Settings& set
                                .gpu = *device,
                                .known_ids = known_ids,
                                .rows_max = rows_max,
+                               .sequences_max = fit.max_num_seqs,
                                .sequence_blocks_max = static_cast<int32_t>(kernels::blocks_for(fit.max_model_len)),
                                .samples_max = samples_max,
                                .list_words_max = list_words_max,
@@ -289,7 +291,10 @@ Expected<Engine> Engine::create(EngineOptions options) {
                .pool = &impl->pool,
                .vocab_size = opened.config().vocab_size,
                .kv_blocks = impl->fit.kv_blocks,
-               .state_slots = impl->fit.max_num_seqs,
+               .max_num_seqs = impl->fit.max_num_seqs,
+               .kept_states = impl->fit.kept_states,
+               .prefix_caching = options.prefix_caching,
+               .has_states = opened.config().count(model::LayerType::linear_attention) > 0,
                .max_model_len = impl->fit.max_model_len,
                .max_num_batched_tokens = impl->fit.max_num_batched_tokens,
                .eos_token_ids = std::move(opened.eos_token_ids),
@@ -301,7 +306,7 @@ Engine engine::EngineMaker::make(std::unique_ptr<model::StepRunner> runner, Step
   auto impl = std::make_unique<Engine::Impl>(Settings());
   impl->runner = std::move(runner);
   impl->fit.kv_blocks = parts.kv_blocks;
-  impl->fit.max_num_seqs = parts.state_slots;
+  impl->fit.max_num_seqs = parts.max_num_seqs;
   impl->fit.max_model_len = parts.max_model_len;
   impl->fit.max_num_batched_tokens = parts.max_num_batched_tokens;
   impl->limits = {.vocab_size = parts.vocab_size, .max_model_len = parts.max_model_len, .has_tokenizer = false};

@@ -120,6 +120,11 @@ Expected<FitReport> plan_fit(const model::ModelConfig& config, const FitInput& i
     seqs = static_cast<size_t>(seqs_max);
   }
   fit.max_num_seqs = static_cast<int>(seqs);
+  if (input.prefix_caching && fit.state_slot_bytes > 0) {
+    const size_t left = budget - seqs * fit.state_slot_bytes - least_blocks * fit.kv_block_bytes;
+    fit.kept_states =
+        static_cast<int>(std::min({budget / 8 / fit.state_slot_bytes, left / fit.state_slot_bytes, seqs}));
+  }
   const size_t for_kv = budget - fit.state_bytes();
   const auto blocks_max = static_cast<int64_t>(std::min<size_t>(for_kv / std::max<size_t>(fit.kv_block_bytes, 1),
                                                                 std::numeric_limits<int32_t>::max() / kBlockTokens));

@@ -34,14 +34,15 @@ struct FitInput {
   int max_num_seqs = 0;
   int max_num_batched_tokens = 0;
   size_t memory_bytes = 0;
+  bool prefix_caching = false;
 };
 
 /// Weights and the workspace of one step come first; before there is a workspace, weights and what they are staged in
-/// must fit. From the rest (or memory_bytes) come state slots, one for each
-/// sequence, and KV blocks: enough for one sequence of max_model_len, at most what max_num_seqs such sequences can use.
-/// What is to be chosen: max_num_seqs as large as a quarter of the memory allows, at most 64; max_model_len the
-/// model's limit or what the blocks hold. Errors: invalid_argument names the option; resource_exhausted says what is
-/// needed, what there is, and what to change.
+/// must fit. From the rest (or memory_bytes) come state slots, one for each sequence and, from an eighth of it, some
+/// for the prefix cache, and KV blocks: enough for one sequence of max_model_len, at most what max_num_seqs such
+/// sequences can use. What is to be chosen: max_num_seqs as large as a quarter of the memory allows, at most 64;
+/// max_model_len the model's limit or what the blocks hold. Errors: invalid_argument names the option;
+/// resource_exhausted says what is needed, what there is, and what to change.
 Expected<FitReport> plan_fit(const model::ModelConfig& config, const FitInput& input);
 
 /// Logits of one step: one row for each sequence, and one chunk of 64 rows for prompt log-probabilities.

@@ -33,6 +33,7 @@ class IdPool {
 
   /// One more holds `id`.
   void share(int32_t id) { ++holders_of(id); }
+  [[nodiscard]] int32_t holders(int32_t id) { return holders_of(id); }
 
   void give_back(int32_t id) {
     if (--holders_of(id) == 0) free_.push_back(id);

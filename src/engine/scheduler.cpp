@@ -20,7 +20,7 @@ ScheduledRows next_rows(Sequence* sequence, int64_t rows, RowClass row_class) {
   return {.sequence = sequence,
           .rows = static_cast<int32_t>(rows),
           .row_class = row_class,
-          .starts = sequence->submitted == 0,
+          .starts = sequence->submitted == sequence->resumed,
           .needs_next_token = draws,
           .ends = reaches_end && length + (draws ? 1 : 0) == sequence->tokens_max};
 }
@@ -35,6 +35,8 @@ ScheduledRows next_chunk(Sequence* sequence, int64_t rows_left) {
   int64_t rows =
       std::min(end - sequence->submitted, all_logits ? std::min<int64_t>(rows_left, kBlockTokens) : rows_left);
   if (in_prompt && sequence->submitted + rows < end) rows -= rows % kBlockTokens;
+  const std::vector<int64_t>& points = sequence->next_points;
+  if (points.size() > 1 && points[1] <= sequence->submitted + rows) rows = points[0] - sequence->submitted;
   ScheduledRows chunk = next_rows(sequence, rows, in_prompt ? RowClass::prefill : RowClass::decode);
   chunk.needs_all_logits = all_logits;
   return chunk;
@@ -42,7 +44,11 @@ ScheduledRows next_chunk(Sequence* sequence, int64_t rows_left) {
 
 }  // namespace
 
-Scheduler::Scheduler(const SchedulerLimits& limits) : limits_(limits), blocks_(limits.blocks), slots_(limits.slots) {
+Scheduler::Scheduler(const SchedulerLimits& limits)
+    : limits_(limits),
+      blocks_(limits.blocks),
+      slots_(limits.slots + limits.kept_slots),
+      prefixes_(blocks_, slots_, limits.prefix_caching, limits.has_states) {
   TESSERA_CHECK_GE(limits.slots, 1);
   TESSERA_CHECK_GE(limits.max_batched_rows, limits.slots + kBlockTokens);
   running_.reserve(static_cast<size_t>(limits.slots));
@@ -68,11 +74,11 @@ void Scheduler::remove(Sequence* sequence) {
   release(sequence);
   std::erase(running_, sequence);
   std::erase(waiting_, sequence);
-  plan_.clear();
+  drop_plan();
 }
 
 const std::vector<ScheduledRows>& Scheduler::plan() {
-  plan_.clear();
+  drop_plan();
   rows_left_ = limits_.max_batched_rows;
   plan_decodes();
   plan_chunks();
@@ -87,6 +93,10 @@ void Scheduler::mark_submitted() {
     Sequence* sequence = item.sequence;
     sequence->submitted += item.rows;
     ++sequence->steps_under_way;
+    prefixes_.forget_restore(*sequence);
+    prefixes_.extend(*sequence);
+    if (item.snapshot_position > 0) prefixes_.keep_state(*sequence, item.snapshot_position, item.snapshot_slot);
+    std::erase_if(sequence->next_points, [&](int64_t point) { return point <= sequence->submitted; });
     if (!item.ends) continue;
     release(sequence);
     std::erase(running_, sequence);
@@ -120,9 +130,10 @@ void Scheduler::plan_decodes() {
 void Scheduler::plan_chunks() {
   bool all_logits_taken = false;  // one such chunk a step, so that the logits buffer has a bound
   const auto plan_chunk = [&](Sequence* sequence) {
-    const ScheduledRows chunk = next_chunk(sequence, rows_left_);
+    ScheduledRows chunk = next_chunk(sequence, rows_left_);
     if (chunk.rows == 0 || (chunk.needs_all_logits && all_logits_taken)) return;
     all_logits_taken |= chunk.needs_all_logits;
+    plan_snapshot(chunk);
     plan_.push_back(chunk);
     rows_left_ -= chunk.rows;
   };
@@ -133,16 +144,70 @@ void Scheduler::plan_chunks() {
 }
 
 bool Scheduler::admit_one() {
-  if (waiting_.empty() || slots_.available() == 0) return false;
+  if (waiting_.empty() || static_cast<int32_t>(running_.size()) == limits_.slots) return false;
   Sequence* sequence = waiting_.front();
   if (sequence->steps_under_way > 0) return false;
+  const PrefixCache::Match match = prefixes_.find(*sequence);
+  if (waits_for_prefix(*sequence, match)) return false;
+  prefixes_.begin(*sequence, match);
   const auto spare = static_cast<int64_t>(running_.size());
-  if (blocks_for(sequence->size()) + spare > blocks_.available()) return false;
+  const auto missing = blocks_for(sequence->size()) - static_cast<int64_t>(sequence->blocks.size());
+  if (missing + spare > int64_t{blocks_.available()} + prefixes_.idle_blocks() || !prefixes_.make_slot_available()) {
+    release(sequence);
+    return false;
+  }
   waiting_.pop_front();
   sequence->slot = *slots_.take();
   TESSERA_CHECK(take_blocks_for(sequence, sequence->size()));
+  sequence->next_points = prefixes_.points_of(*sequence, match);
   running_.push_back(sequence);
+  if (sequence->output.empty()) {
+    counts_.prefix_queries += static_cast<uint64_t>(sequence->prompt_size());
+    counts_.prefix_hits += static_cast<uint64_t>(sequence->resumed);
+  }
   return true;
+}
+
+/// Whether a running sequence is computing what `sequence` would compute again. It then leaves a state there.
+bool Scheduler::waits_for_prefix(const Sequence& sequence, const PrefixCache::Match& match) {
+  for (Sequence* other : running_) {
+    if (other->submitted >= other->prompt_size()) continue;
+    const int64_t common = prefixes_.common_tokens(sequence, *other);
+    const int64_t point =
+        std::min({common, sequence.prompt_size() - 1, sequence.size() - 1}) / kBlockTokens * kBlockTokens;
+    if (point - match.tokens < kLeastPointTokens || other->submitted >= point) continue;
+    const auto next = std::ranges::lower_bound(other->next_points, point);
+    if (next == other->next_points.end() || *next != point) other->next_points.insert(next, point);
+    return true;
+  }
+  return false;
+}
+
+/// The state that a chunk leaves: where its sequence is to leave one, or far behind the last one at its end.
+void Scheduler::plan_snapshot(ScheduledRows& chunk) {
+  Sequence& sequence = *chunk.sequence;
+  if (chunk.row_class != RowClass::prefill) return;
+  const int64_t end = sequence.submitted + chunk.rows;
+  const std::vector<int64_t>& points = sequence.next_points;
+  int64_t position = 0;
+  if (!points.empty() && points[0] <= end) {
+    position = points[0];
+  } else if (end < sequence.prompt_size() && end - sequence.point_tokens >= kMostPointTokens) {
+    position = end;
+  }
+  if (position == 0) return;
+  const std::optional<int32_t> slot = prefixes_.slot_for_state(sequence, position);
+  if (!slot) return;
+  chunk.snapshot_slot = *slot;
+  chunk.snapshot_position = position;
+}
+
+/// Of a plan that is not submitted.
+void Scheduler::drop_plan() {
+  for (const ScheduledRows& item : plan_) {
+    if (item.snapshot_slot >= 0) slots_.give_back(item.snapshot_slot);
+  }
+  plan_.clear();
 }
 
 /// Whether there may be nothing to plan: the oldest sequence can always go on, unless it waits for results.
@@ -154,7 +219,7 @@ bool Scheduler::may_be_idle() const {
 /// Takes what is missing for `tokens` tokens, all or nothing.
 bool Scheduler::take_blocks_for(Sequence* sequence, int64_t tokens) {
   const int64_t missing = blocks_for(tokens) - static_cast<int64_t>(sequence->blocks.size());
-  if (missing > blocks_.available()) return false;
+  if (missing > 0 && !prefixes_.make_blocks_available(missing)) return false;
   for (int64_t i = 0; i < missing; ++i) sequence->blocks.push_back(*blocks_.take());
   return true;
 }
@@ -164,8 +229,8 @@ void Scheduler::release(Sequence* sequence) {
   sequence->blocks.clear();
   if (sequence->slot >= 0) slots_.give_back(sequence->slot);
   sequence->slot = -1;
-  sequence->submitted = 0;
-  sequence->confirmed = 0;
+  sequence->next_points.clear();
+  prefixes_.end(*sequence);
 }
 
 void Scheduler::preempt_youngest() {
@@ -173,7 +238,7 @@ void Scheduler::preempt_youngest() {
   running_.pop_back();
   release(sequence);
   waiting_.push_front(sequence);
-  ++preemptions_;
+  ++counts_.preemptions;
 }
 
 }  // namespace tessera::engine

@@ -6,6 +6,7 @@
 
 #include "base/status.h"
 #include "engine/id_pool.h"
+#include "engine/prefix_cache.h"
 #include "engine/sequence.h"
 #include "kernels/batch.h"
 
@@ -16,12 +17,16 @@
 //  - A sequence waits, or runs, or is gone. A running one holds one state slot and KV blocks that cover the rows that
 //    were submitted; a waiting one holds nothing. Waiting and running sequences are each in order of arrival, and every
 //    running one is older than every waiting one.
+//  - A sequence starts behind what the prefix cache has of its prompt, and leaves there what it computes of it. While
+//    another one is computing the beginning of its prompt it waits for that.
 //  - Admission is first come, first served: the oldest waiting sequence starts when a slot, the blocks for all its
 //    tokens and one spare block for each running sequence are free. It never overtakes.
 //  - A step holds first one row of every sequence that decodes, then chunks of prompts, oldest first, up to
-//    max_batched_rows. Chunks end at a multiple of 64 or at the end of the prompt. Replayed rows of class decode stand
+//    max_batched_rows. Chunks end at a multiple of 64 or at the end of the prompt, and leave one state at most for the
+//    prefix cache. Replayed rows of class decode stand
 //    with the decoding ones, before all rows of class prefill.
-//  - When a sequence needs one more block and none is free, the youngest running sequence is preempted: it gives
+//  - When a sequence needs one more block, none is free and the prefix cache has none to give up, the youngest running
+//  sequence is preempted: it gives
 //    everything back and waits again with the tokens it has. Replaying computes rows of the prompt as prefill and
 //    rows it had generated as decode, the classes that computed them first; so the same bits come out.
 //  - The oldest sequence is preempted by nobody, and no sequence is accepted that could not run alone. So the oldest
@@ -39,8 +44,11 @@ namespace tessera::engine {
 
 struct SchedulerLimits {
   int32_t blocks = 0;            // KV blocks of 64 tokens
-  int32_t slots = 0;             // state slots = sequences that run at once
+  int32_t slots = 0;             // sequences that run at once, each with a state slot
+  int32_t kept_slots = 0;        // state slots besides, for the prefix cache; it has those that nobody runs in, too
   int32_t max_batched_rows = 0;  // rows of a step; at least slots + 64, so that prompts move whatever decodes
+  bool prefix_caching = false;
+  bool has_states = true;  // the model has layers whose states are in slots
 };
 
 /// Rows of one sequence in a step: positions [sequence->submitted, + rows).
@@ -49,9 +57,17 @@ struct ScheduledRows {
   int32_t rows = 0;
   kernels::RowClass row_class = kernels::RowClass::decode;
   bool starts = false;            // the first rows since the sequence was admitted
+  int32_t snapshot_slot = -1;     // where the state before snapshot_position goes; -1 without states
+  int64_t snapshot_position = 0;  // 0: none is kept
   bool needs_all_logits = false;  // prompt log-probabilities: logits of every row
   bool needs_next_token = false;  // the last row is the last token's: its logits choose the next one
   bool ends = false;              // nothing is left to compute behind these rows
+};
+
+struct SchedulerCounts {
+  uint64_t preemptions = 0;
+  uint64_t prefix_queries = 0;  // tokens of prompts that the prefix cache was asked for
+  uint64_t prefix_hits = 0;     // of those, the ones that it had
 };
 
 class Scheduler {
@@ -79,24 +95,34 @@ class Scheduler {
   [[nodiscard]] const std::vector<Sequence*>& running() const { return running_; }
   [[nodiscard]] const IdPool& blocks() const { return blocks_; }
   [[nodiscard]] const IdPool& slots() const { return slots_; }
-  [[nodiscard]] uint64_t preemptions() const { return preemptions_; }
+  [[nodiscard]] const PrefixCache& prefixes() const { return prefixes_; }
+  /// Gives up what the prefix cache has and nobody uses.
+  void clear_prefixes() { prefixes_.clear(); }
+  /// Blocks that hold something for a sequence, kept or not.
+  [[nodiscard]] int32_t blocks_in_use() const { return blocks_.used() - prefixes_.idle_blocks(); }
+  [[nodiscard]] int32_t slots_in_use() const { return slots_.used() - prefixes_.kept_slots(); }
+  [[nodiscard]] const SchedulerCounts& counts() const { return counts_; }
 
  private:
   bool take_blocks_for(Sequence* sequence, int64_t tokens);
   void release(Sequence* sequence);
   void preempt_youngest();
   bool admit_one();
+  bool waits_for_prefix(const Sequence& sequence, const PrefixCache::Match& match);
+  void plan_snapshot(ScheduledRows& chunk);
+  void drop_plan();
   void plan_decodes();
   void plan_chunks();
   [[nodiscard]] bool may_be_idle() const;
 
   SchedulerLimits limits_;
   IdPool blocks_, slots_;
+  PrefixCache prefixes_;
   std::deque<Sequence*> waiting_;
   std::vector<Sequence*> running_;
   std::vector<ScheduledRows> plan_;
   int32_t rows_left_ = 0;  // of the step being planned
-  uint64_t preemptions_ = 0;
+  SchedulerCounts counts_;
 };
 
 }  // namespace tessera::engine

@@ -4,9 +4,12 @@
 #include <cstdint>
 #include <limits>
 #include <memory>
+#include <string>
 #include <vector>
 
 namespace tessera::engine {
+
+struct PrefixNode;
 
 /// One choice of a request as the scheduler sees it: its tokens, and what of them is computed and where.
 ///
@@ -25,6 +28,16 @@ struct Sequence {
   int32_t steps_under_way = 0;  // steps with rows of it, submitted and not collected; survives a preemption
   std::vector<int32_t> blocks;  // KV block of positions [64 i, 64 i + 64)
   int32_t slot = -1;            // state slot; -1: waiting, or nothing is left to compute
+
+  // What it shares with others (prefix_cache.h).
+  std::string cache_salt;            // only what has the same is shared
+  std::vector<int64_t> likely_ends;  // tokens of the prompt behind which others may go elsewhere
+  PrefixNode* standing = nullptr;    // the newest block of its prompt that is kept
+  int64_t resumed = 0;               // positions [0, resumed) were there when it was admitted
+  int64_t matched = 0;               // and these positions' keys and values
+  int32_t restore_slot = -1;         // the state before `resumed`, until its first rows are submitted
+  int64_t point_tokens = 0;          // up to the newest resume point on its way
+  std::vector<int64_t> next_points;  // where it is to leave states, ascending
 
   [[nodiscard]] int64_t prompt_size() const { return static_cast<int64_t>(prompt->size()); }
   [[nodiscard]] int64_t size() const { return prompt_size() + static_cast<int64_t>(output.size()); }

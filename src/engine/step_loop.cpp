@@ -22,6 +22,8 @@ struct StepLoop::OpenRequest {
   uint64_t noise_key = 0;
   std::vector<int32_t> bans;  // Guide::thinking_excludes, then the stop ids, sorted
   [[nodiscard]] std::span<const int32_t> stop_ids() const { return std::span(bans).subspan(1); }
+  std::string cache_salt;
+  std::vector<int64_t> likely_ends;
   std::vector<ChoiceText> texts;  // one for each choice, until it opens
   std::shared_ptr<EventChannel> channel;
   int open_choices = 0;
@@ -36,6 +38,8 @@ struct StepLoop::Choice : Sequence, std::enable_shared_from_this<Choice> {
         text(std::move(of_request->texts[static_cast<size_t>(number)])),
         guide(request->guide, vocab_size) {
     prompt = request->prompt;
+    cache_salt = request->cache_salt;
+    likely_ends = request->likely_ends;
     tokens_max = prompt_size() + request->max_tokens;
     needs_host = guide.needs_token();
     if (index == 0 && request->params.prompt_logprobs) {
@@ -50,6 +54,7 @@ struct StepLoop::Choice : Sequence, std::enable_shared_from_this<Choice> {
   GuideState guide;
   std::vector<std::vector<TokenLogprob>> prompt_logprobs;
   Time scheduled = {};
+  int64_t cached_tokens = 0, matched_tokens = 0;
   bool finished = false;  // what steps under way still bring for it is dropped
 };
 
@@ -89,8 +94,11 @@ std::vector<int32_t> stop_ids(const SamplingParams& params, const std::vector<in
 StepLoop::StepLoop(StepLoopParts parts)
     : parts_(std::move(parts)),
       scheduler_({.blocks = parts_.kv_blocks,
-                  .slots = parts_.state_slots,
-                  .max_batched_rows = parts_.max_num_batched_tokens}) {
+                  .slots = parts_.max_num_seqs,
+                  .kept_slots = parts_.kept_states,
+                  .max_batched_rows = parts_.max_num_batched_tokens,
+                  .prefix_caching = parts_.prefix_caching,
+                  .has_states = parts_.has_states}) {
   TESSERA_CHECK(scheduler_.check_fits(parts_.max_model_len).ok());
   if (parts_.step_bytes) meter_.emplace(*parts_.step_bytes);
   publish_stats();
@@ -118,6 +126,8 @@ Expected<std::shared_ptr<EventChannel>> StepLoop::submit(Request request) {
   open->prompt_sample.logprobs = params.prompt_logprobs;
   open->params = std::move(params);
   open->guide = std::move(request.guide);
+  open->cache_salt = std::move(request.cache_salt);
+  open->likely_ends = std::move(request.likely_ends);
 
   const std::lock_guard lock(mutex_);
   if (!stopped_.ok()) return stopped_;
@@ -255,17 +265,24 @@ void StepLoop::build_step(std::span<const ScheduledRows> plan) {
   std::vector<AwaitedRows>& awaited = under_way_.emplace_back();
   for (const ScheduledRows& item : plan) {
     auto& choice = static_cast<Choice&>(*item.sequence);
-    if (choice.scheduled == Time()) choice.scheduled = now;
+    if (choice.scheduled == Time()) {
+      choice.scheduled = now;
+      choice.cached_tokens = choice.resumed;
+      choice.matched_tokens = choice.matched;
+    }
     const auto first_row = static_cast<int32_t>(step_.tokens.size());
     step_.sequences.push_back({.first_row = first_row,
                                .rows = item.rows,
                                .first_position = static_cast<int32_t>(choice.submitted),
                                .row_class = item.row_class,
                                .state_slot = choice.slot,
+                               .snapshot_slot = item.snapshot_slot,
+                               .snapshot_position = static_cast<int32_t>(item.snapshot_position),
                                .block_table = choice.blocks});
     for (int64_t position = choice.submitted; position < choice.submitted + item.rows; ++position) {
       step_.tokens.push_back(position < choice.size() ? choice.token(position) : model::kLastDrawn);
     }
+    if (choice.restore_slot >= 0) step_.copies.push_back({.from = choice.restore_slot, .to = choice.slot});
     if (item.starts && choice.request->sample.has_penalty()) {
       step_.histories.push_back({.slot = choice.slot, .prompt = *choice.prompt, .output = choice.output});
     }
@@ -357,6 +374,8 @@ void StepLoop::deliver_token(Choice& choice, const kernels::SampleResult& result
   Event event;
   event.choice = choice.index;
   event.scheduled = choice.scheduled;
+  event.cached_tokens = choice.cached_tokens;
+  event.matched_tokens = choice.matched_tokens;
   event.tokens = {token};
   if (request.params.logprobs) event.logprobs.push_back(result.logprobs);
   event.prompt_logprobs = std::move(choice.prompt_logprobs);
@@ -390,6 +409,8 @@ void StepLoop::finish(Choice& choice, Event event) {
   choice.finished = true;
   event.choice = choice.index;
   event.scheduled = choice.scheduled;
+  event.cached_tokens = choice.cached_tokens;
+  event.matched_tokens = choice.matched_tokens;
   outgoing_.emplace_back(choice.request->channel, std::move(event));
 }
 
@@ -413,11 +434,15 @@ void StepLoop::forget_finished() {
 void StepLoop::publish_stats() {
   counts_.running = static_cast<int>(scheduler_.running().size());
   counts_.waiting = static_cast<int>(scheduler_.waiting().size());
-  counts_.kv_blocks_used = scheduler_.blocks().used();
+  counts_.kv_blocks_used = scheduler_.blocks_in_use();
   counts_.kv_blocks_total = scheduler_.blocks().size();
-  counts_.state_slots_used = scheduler_.slots().used();
-  counts_.state_slots_total = scheduler_.slots().size();
-  counts_.preemptions = scheduler_.preemptions();
+  counts_.state_slots_used = scheduler_.slots_in_use();
+  counts_.state_slots_total = parts_.max_num_seqs;
+  counts_.kept_blocks = scheduler_.prefixes().idle_blocks();
+  counts_.kept_states = scheduler_.prefixes().kept_slots();
+  counts_.preemptions = scheduler_.counts().preemptions;
+  counts_.prefix_queries = scheduler_.counts().prefix_queries;
+  counts_.prefix_hits = scheduler_.counts().prefix_hits;
   if (meter_) counts_.decode = meter_->decode();
   const std::lock_guard lock(mutex_);
   stats_ = counts_;

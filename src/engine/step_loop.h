@@ -54,9 +54,12 @@ struct StepLoopParts {
   ThreadPool* pool = nullptr;                  // for masks of grammars; null: the engine thread makes them
   int64_t vocab_size = 0;
   int32_t kv_blocks = 0;  // that the runner has
-  int32_t state_slots = 0;
+  int32_t max_num_seqs = 0;
+  int32_t kept_states = 0;  // the runner has so many state slots more than max_num_seqs
+  bool prefix_caching = false;
+  bool has_states = true;          // of the model's layers, in state slots
   int64_t max_model_len = 0;       // at most 64 tokens for each KV block
-  int max_num_batched_tokens = 0;  // at least state_slots + 64
+  int max_num_batched_tokens = 0;  // at least max_num_seqs + 64
   std::vector<int32_t> eos_token_ids;
   std::optional<StepBytes> step_bytes = {};  // none: steps are not metered
 };

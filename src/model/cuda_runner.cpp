@@ -75,7 +75,7 @@ Status CudaRunner::take_memory() {
                .pool_words = static_cast<uint32_t>((kernels::mask_words(config().vocab_size) + parts_.list_words_max) *
                                                    parts_.samples_max)};
   const kernels::PassShape shape{.rows_max = parts_.rows_max,
-                                 .sequences_max = slots(),
+                                 .sequences_max = parts_.sequences_max,
                                  .logit_rows_max = parts_.samples_max,
                                  .state_slots = slots(),
                                  .sequence_blocks_max = parts_.sequence_blocks_max,
@@ -125,14 +125,14 @@ Status CudaRunner::warm_up() {
     return {};
   };
   cuda::StepTables decode, prefill;
-  decode.rows_max = decode.decode_rows_max = decode.sequences_max = decode.decode_sequences_max = slots();
-  decode.logit_rows_max = std::min(slots(), parts_.samples_max);
+  decode.rows_max = decode.decode_rows_max = decode.sequences_max = decode.decode_sequences_max = parts_.sequences_max;
+  decode.logit_rows_max = std::min(parts_.sequences_max, parts_.samples_max);
   TESSERA_RETURN_IF_ERROR(run(decode));
   prefill.rows_max = parts_.rows_max;
-  prefill.sequences_max = slots();
+  prefill.sequences_max = parts_.sequences_max;
   prefill.logit_rows_max = parts_.samples_max;
   TESSERA_RETURN_IF_ERROR(run(prefill));
-  prefill.decode_rows_max = prefill.decode_sequences_max = std::min(slots(), parts_.rows_max - 1);
+  prefill.decode_rows_max = prefill.decode_sequences_max = std::min(parts_.sequences_max, parts_.rows_max - 1);
   return run(prefill);
 }
 
@@ -168,7 +168,7 @@ Status CudaRunner::prepare() {
   TESSERA_RETURN_IF_ERROR(take_memory());
   TESSERA_RETURN_IF_ERROR(warm_up());
   pass_->arena.freeze();
-  const int32_t most = std::min({slots(), parts_.rows_max, parts_.samples_max, kBuckets.back()});
+  const int32_t most = std::min({parts_.sequences_max, parts_.rows_max, parts_.samples_max, kBuckets.back()});
   for (const int32_t rows : kBuckets) {
     if (parts_.graphs && rows < most) TESSERA_RETURN_IF_ERROR(capture(rows));
   }

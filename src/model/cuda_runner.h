@@ -15,6 +15,7 @@ struct CudaRunnerParts {
   int gpu = 0;                      // that the backend is on
   int64_t known_ids = 0;            // ids [known_ids, vocab) are never drawn: no tokenizer entry stands for them
   int32_t rows_max = 0;             // of a step
+  int32_t sequences_max = 0;        // of a step
   int32_t sequence_blocks_max = 0;  // KV blocks of one sequence
   int32_t samples_max = 0;          // of a step
   /// Words of one draw's lists: two for each bias, one for each ban; a mask's words count by themselves.

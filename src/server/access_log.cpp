@@ -73,6 +73,8 @@ void AccessLog::request(const Exchange& exchange) {
       fmt::format("request id={} method={} path={} status={} duration={:.3f}", facts.id.empty() ? "-" : facts.id,
                   request.method.empty() ? "-" : request.method, in_quotes(request.path), facts.status, seconds);
   if (facts.prompt_tokens >= 0) line += fmt::format(" prompt_tokens={}", facts.prompt_tokens);
+  if (facts.cached_tokens >= 0) line += fmt::format(" cached_tokens={}", facts.cached_tokens);
+  if (facts.matched_tokens > facts.cached_tokens) line += fmt::format(" matched_tokens={}", facts.matched_tokens);
   if (facts.completion_tokens >= 0) line += fmt::format(" completion_tokens={}", facts.completion_tokens);
   if (facts.first_token_seconds >= 0) line += fmt::format(" ttft={:.3f}", facts.first_token_seconds);
   if (!facts.finish_reason.empty()) line += " finish=" + facts.finish_reason;

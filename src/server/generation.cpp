@@ -224,6 +224,10 @@ void Generation::take(size_t prompt, const Event& event) {
     auto& last = last_[prompt];
     const auto choice = static_cast<size_t>(event.choice);
     if (last.size() <= choice) last.resize(choice + 1);
+    if (last[choice] == Time() && choice == 0) {
+      facts.cached_tokens = std::max<int64_t>(facts.cached_tokens, 0) + event.cached_tokens;
+      facts.matched_tokens = std::max<int64_t>(facts.matched_tokens, 0) + event.matched_tokens;
+    }
     if (last[choice] != Time()) work_.metrics.next_token(seconds_between(last[choice], now));
     last[choice] = now;
     facts.completion_tokens += static_cast<int64_t>(event.tokens.size());

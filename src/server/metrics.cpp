@@ -197,6 +197,11 @@ std::string Metrics::text(const Now& now) const {
   gauge("vllm:kv_cache_usage_perc", "KV cache in use; 1 is all of it", share(e.kv_blocks_used, e.kv_blocks_total));
   counter("vllm:prompt_tokens_total", "Prompt tokens processed", static_cast<double>(e.prompt_tokens));
   counter("vllm:generation_tokens_total", "Tokens generated", static_cast<double>(e.generated_tokens));
+  counter("vllm:prefix_cache_queries_total", "Tokens of prompts that the prefix cache was asked for",
+          static_cast<double>(e.prefix_queries));
+  counter("vllm:prefix_cache_hits_total", "Of those, the ones that it had", static_cast<double>(e.prefix_hits));
+  gauge("tessera:prefix_blocks", "KV blocks that the prefix cache has and no sequence uses", e.kept_blocks);
+  gauge("tessera:prefix_states", "Sequence states that the prefix cache has", e.kept_states);
   counter("vllm:num_preemptions_total", "Sequences set aside for want of memory", static_cast<double>(e.preemptions));
   gauge("tessera:kv_blocks_used", "KV blocks in use", e.kv_blocks_used);
   gauge("tessera:kv_blocks_total", "KV blocks", e.kv_blocks_total);

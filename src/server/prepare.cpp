@@ -14,7 +14,9 @@
 #include "server/request/guide.h"
 #include "server/request/json_body.h"
 #include "server/responses/response_json.h"
+#include "text/dialect/dialect.h"
 #include "text/dialect/reasoning_parser.h"
+#include "text/dialect/turns.h"
 
 namespace tessera::server {
 namespace {
@@ -173,6 +175,14 @@ MaybeError make_prompt(const ModelService& service, ChatRequest& chat, ChatPromp
   return error;
 }
 
+text::TurnMarks turn_marks(const Engine& engine) {
+  namespace dialect = text::dialect;
+  const auto id = [&](std::string_view mark) { return engine.token_id(std::string(mark)).value_or(-1); };
+  text::TurnMarks marks{.turn = id(dialect::kTurnOpen), .user = {}, .tool_answer = id(dialect::kToolAnswerOpen)};
+  if (auto user = engine.tokenize(std::string(dialect::kUserTurnOpen))) marks.user = std::move(*user);
+  return marks;
+}
+
 /// Gives a conversation to the engine, once there is an answer to take its events.
 MaybeError submit_chat(const ModelService& service, ChatRequest chat, ChatPrompt prompt, Prepared& out) {
   Submission submission;
@@ -182,7 +192,11 @@ MaybeError submit_chat(const ModelService& service, ChatRequest chat, ChatPrompt
   if (!guide) return api_error(guide.status(), submission.format ? submission.format->param : "thinking_budget");
   out.stream = chat.stream.stream;
   out.notes = std::move(chat.notes);
-  Request request{.prompt = std::move(prompt.tokens), .sampling = std::move(chat.sampling), .guide = std::move(*guide)};
+  Request request{.prompt = std::move(prompt.tokens),
+                  .sampling = std::move(chat.sampling),
+                  .guide = std::move(*guide),
+                  .cache_salt = std::move(chat.cache_salt)};
+  request.likely_ends = text::likely_ends(request.prompt, turn_marks(*service.engine));
   if (!service.options.stops_everywhere && !request.sampling.stop.empty()) {
     request.stop_scope = {.opens_thinking = prompt.opens_thinking};
     for (const text::ToolSchema& tool : chat.tools.schemas) request.stop_scope->tools.push_back(tool.name);
@@ -312,7 +326,8 @@ MaybeError prepare_completion(const ModelService& service, const std::string& id
                                       std::move(texts), token_bytes(service));
   Submission submission{.requests = {}, .format = std::move(request.format)};
   for (std::vector<int32_t>& prompt : prompts) {
-    submission.requests.push_back({.prompt = std::move(prompt), .sampling = request.sampling});
+    submission.requests.push_back(
+        {.prompt = std::move(prompt), .sampling = request.sampling, .cache_salt = request.cache_salt});
   }
   return submit(service, std::move(submission), out);
 }

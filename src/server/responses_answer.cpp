@@ -59,6 +59,7 @@ class ResponsesAnswer final : public Answer {
   void end(ResponseState state, std::string& out) {
     state.usage = {.prompt_tokens = prompt_tokens_,
                    .completion_tokens = choice_.tokens(),
+                   .cached_tokens = choice_.cached_tokens(),
                    .reasoning_tokens = choice_.reasoning_tokens()};
     items_.end(std::move(state), out);
     keep();

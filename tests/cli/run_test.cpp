@@ -99,10 +99,10 @@ TEST_F(RunTest, StopStringsEndTheAnswer) {
 
 TEST_F(RunTest, TheFitReportComesBeforeTheAnswer) {
   const Finished result = run_tessera({"run", model(), "Hello", "--max-tokens", "2", "--max-model-len", "4k",
-                                       "--trust-remote-code", "--enable-prefix-caching"});
+                                       "--trust-remote-code", "--enable-chunked-prefill"});
   EXPECT_EQ(result.exit_code, 0);
   EXPECT_THAT(result.err, HasSubstr("without effect here: --trust-remote-code (code from a model's repository is never "
-                                    "run), --enable-prefix-caching ("));
+                                    "run), --enable-chunked-prefill ("));
   EXPECT_THAT(result.err, HasSubstr("of weights"));
   EXPECT_THAT(result.err, HasSubstr("up to 1 sequence at once, of 4000 tokens each at most"));
 }

@@ -132,13 +132,13 @@ TEST(ServeCommand, ConfigFiles) {
   };
   const std::string whole =
       "# a server\nmodel: /nonexistent/of-file\nport: 0\nmax_model_len: 16k\ntrust-remote-code: true\n"
-      "enable-prefix-caching: false\nenforce-eager: false\nserved-model-name:\n  - a\n  - \"b c\"\n"
+      "enable-chunked-prefill: false\nenforce-eager: false\nserved-model-name:\n  - a\n  - \"b c\"\n"
       "override-generation-config: {temperature: 0.5, stop: ['7', x]}\nseed: ~\n";
   const Finished all = serve(whole, {});
   EXPECT_EQ(all.exit_code, 1) << all.err;
   EXPECT_THAT(all.err, HasSubstr("/nonexistent/of-file"));
   EXPECT_THAT(all.err, HasSubstr("--trust-remote-code ("));
-  EXPECT_THAT(all.err, HasSubstr("--enable-prefix-caching ("));
+  EXPECT_THAT(all.err, HasSubstr("--enable-chunked-prefill ("));
   EXPECT_THAT(all.err, Not(HasSubstr("--seed")));
   // The command line wins, in any spelling.
   const std::string wrong = "max-model-len: none\n";

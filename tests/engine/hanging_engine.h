@@ -43,7 +43,7 @@ inline Engine hanging_engine(int good_steps) {
   StepLoopParts parts;
   parts.vocab_size = 100;
   parts.kv_blocks = 8;
-  parts.state_slots = 2;
+  parts.max_num_seqs = 2;
   parts.max_model_len = 512;
   parts.max_num_batched_tokens = 66;
   return EngineMaker::make(std::make_unique<HangingRunner>(good_steps), std::move(parts));

@@ -111,9 +111,9 @@ TEST(Scheduler, PreemptsTheYoungestAndReplaysIt) {
   scheduler.add(young.get());
   // Both start (1 block each and a spare one); after 65 tokens they hold 2 each; at 129 the old one needs a third.
   while (old->size() < 129) run_step(scheduler);
-  EXPECT_EQ(scheduler.preemptions(), 0U);
+  EXPECT_EQ(scheduler.counts().preemptions, 0U);
   run_step(scheduler);
-  EXPECT_EQ(scheduler.preemptions(), 1U);
+  EXPECT_EQ(scheduler.counts().preemptions, 1U);
   EXPECT_EQ(young->slot, -1);
   EXPECT_THAT(scheduler.waiting(), testing::ElementsAre(young.get()));
 
@@ -212,7 +212,7 @@ TEST(Scheduler, APreemptedSequenceWaitsForItsTokenUnderWay) {
   collect_step(scheduler, prompts);
   const auto second = submit_step(scheduler);  // old preempts young, which has a token under way
   ASSERT_EQ(second.size(), 1U);
-  EXPECT_EQ(scheduler.preemptions(), 1U);
+  EXPECT_EQ(scheduler.counts().preemptions, 1U);
   EXPECT_EQ(young->steps_under_way, 1);
   EXPECT_EQ(young->size(), 65);
   scheduler.remove(old.get());
@@ -270,9 +270,18 @@ class HashModel {
         states_(static_cast<size_t>(slots)),
         drawn_(static_cast<size_t>(slots)) {}
 
+  /// As a runner takes a step: what it copies, then its rows, which leave states.
+  int32_t run(const ScheduledRows& item) {
+    const Sequence& sequence = *item.sequence;
+    if (sequence.restore_slot >= 0) state_of(sequence.slot) = state_of(sequence.restore_slot);
+    kept_slot_ = item.snapshot_slot;
+    kept_position_ = item.snapshot_position;
+    return forward(sequence, sequence.submitted, item.rows, item.row_class);
+  }
+
   /// Runs rows of a sequence; returns the next token after the last of them.
   int32_t forward(const Sequence& sequence, int64_t first, int32_t rows, RowClass row_class) {
-    uint64_t& state = states_[static_cast<size_t>(sequence.slot)];
+    uint64_t& state = state_of(sequence.slot);
     if (first == 0) state = 0;
     for (int64_t position = first; position < first + rows; ++position) {
       const auto token = static_cast<uint64_t>(position < sequence.size() ? sequence.token(position)
@@ -282,6 +291,7 @@ class HashModel {
       const bool chunk_ends = position + 1 == first + rows || (position + 1) % 64 == 0;
       if (row_class == RowClass::decode || chunk_ends)
         state = mix_bits(state + 0x1000 + static_cast<uint64_t>(row_class));
+      if (kept_slot_ >= 0 && kept_position_ == position + 1) state_of(kept_slot_) = state;
     }
     uint64_t attended = state;
     for (int64_t position = 0; position < first + rows; ++position)
@@ -293,6 +303,7 @@ class HashModel {
   }
 
  private:
+  uint64_t& state_of(int32_t slot) { return states_.at(static_cast<size_t>(slot)); }
   static size_t kv_index(const Sequence& sequence, int64_t position) {
     return static_cast<size_t>(sequence.blocks.at(static_cast<size_t>(position / 64))) * 64 +
            static_cast<size_t>(position % 64);
@@ -300,6 +311,8 @@ class HashModel {
   std::vector<uint64_t> kv_;
   std::vector<uint64_t> states_;
   std::vector<int32_t> drawn_;
+  int32_t kept_slot_ = -1;
+  int64_t kept_position_ = 0;
 };
 
 struct Job {
@@ -347,11 +360,20 @@ void check_order(const Scheduler& scheduler, const std::vector<Job>& jobs) {
 void check_plan(const Scheduler& scheduler, const std::vector<ScheduledRows>& plan, const SchedulerLimits& limits) {
   std::set<int32_t> blocks, slots;
   for (const Sequence* sequence : scheduler.running()) {
-    for (const int32_t block : sequence->blocks) RC_ASSERT(blocks.insert(block).second);
+    for (size_t i = 0; i < sequence->blocks.size(); ++i) {
+      const bool whole_of_prompt = static_cast<int64_t>(i + 1) * 64 <= sequence->prompt_size();
+      const bool is_new = blocks.insert(sequence->blocks[i]).second;
+      RC_ASSERT(is_new || (limits.prefix_caching && whole_of_prompt));
+    }
     RC_ASSERT(slots.insert(sequence->slot).second);
   }
-  RC_ASSERT(static_cast<int32_t>(blocks.size()) == scheduler.blocks().used());
-  RC_ASSERT(static_cast<int32_t>(slots.size()) == scheduler.slots().used());
+  for (const ScheduledRows& item : plan) {
+    if (item.snapshot_slot >= 0) RC_ASSERT(slots.insert(item.snapshot_slot).second);
+  }
+  // A prompt's blocks may be kept and computed once more, by one who could not go on from them.
+  RC_ASSERT(static_cast<int32_t>(blocks.size()) <= scheduler.blocks_in_use());
+  if (!limits.prefix_caching) RC_ASSERT(static_cast<int32_t>(blocks.size()) == scheduler.blocks().used());
+  RC_ASSERT(static_cast<int32_t>(slots.size()) == scheduler.slots_in_use());
   for (const Sequence* sequence : scheduler.waiting()) RC_ASSERT(sequence->blocks.empty() && sequence->slot == -1);
 
   std::set<const Sequence*> planned;
@@ -373,7 +395,12 @@ void check_plan(const Scheduler& scheduler, const std::vector<ScheduledRows>& pl
       RC_ASSERT(sequence.submitted >= sequence.prompt_size());
       RC_ASSERT(!sequence.needs_host || end <= sequence.size());
     }
-    RC_ASSERT(item.starts == (sequence.submitted == 0));
+    RC_ASSERT(item.starts == (sequence.submitted == sequence.resumed));
+    RC_ASSERT((sequence.restore_slot >= 0) == (item.starts && sequence.resumed > 0));
+    if (item.snapshot_slot >= 0) {
+      RC_ASSERT(item.snapshot_position % 64 == 0 && item.row_class == RowClass::prefill);
+      RC_ASSERT(item.snapshot_position > sequence.submitted && item.snapshot_position <= end);
+    }
     RC_ASSERT(item.needs_next_token == (end == sequence.length() && end < sequence.tokens_max));
     RC_ASSERT(item.ends == (end >= sequence.tokens_max - 1 && end == sequence.length()));
     if (item.needs_all_logits) {
@@ -388,10 +415,10 @@ void check_plan(const Scheduler& scheduler, const std::vector<ScheduledRows>& pl
 /// Uniform in [low, high), at RapidCheck's full size from the first case on.
 int64_t pick(int64_t low, int64_t high) { return *rc::gen::resize(rc::kNominalSize, rc::gen::inRange(low, high)); }
 
-std::vector<Job> pick_jobs(const SchedulerLimits& limits) {
+std::vector<Job> pick_jobs(int64_t sequence_blocks) {
   std::vector<Job> jobs(static_cast<size_t>(pick(1, 12)));
   for (Job& job : jobs) {
-    const int64_t total = pick(2, limits.blocks * 64 + 1);
+    const int64_t total = pick(2, sequence_blocks * 64 + 1);
     const int64_t prompt = pick(1, total + 1);
     job.first_token = static_cast<int32_t>(pick(0, 3));  // often the same prompt
     job.sequence = make_sequence(prompt, job.first_token);
@@ -400,6 +427,8 @@ std::vector<Job> pick_jobs(const SchedulerLimits& limits) {
     job.sequence->needs_host = pick(0, 4) == 0;
     job.output_tokens = total - prompt;
     job.stop_every = static_cast<int32_t>(pick(0, 2) * pick(1, 100));
+    job.sequence->cache_salt = pick(0, 5) == 0 ? "other" : "";
+    if (pick(0, 2) == 0) job.sequence->likely_ends = {pick(0, prompt + 1), pick(0, 800)};
     job.arrival_step = pick(0, 60);
     job.cancel_step = pick(0, 4) == 0 ? pick(0, 200) : 1'000'000;
   }
@@ -420,12 +449,18 @@ struct UnderWay {
 RC_GTEST_PROP(SchedulerProperty, EverySequenceGetsTheTokensItGetsAlone, ()) {
   SchedulerLimits limits;
   limits.slots = static_cast<int32_t>(pick(1, 6));
-  limits.blocks = static_cast<int32_t>(pick(1, 12));
+  const int64_t sequence_blocks = pick(1, 12);
+  limits.blocks = static_cast<int32_t>(sequence_blocks);
   limits.max_batched_rows = limits.slots + 64 + static_cast<int32_t>(pick(0, 200));
+  limits.prefix_caching = pick(0, 3) > 0;
+  if (limits.prefix_caching) {
+    limits.kept_slots = static_cast<int32_t>(pick(0, 4));
+    limits.blocks += static_cast<int32_t>(pick(0, 3) * pick(0, 20));
+  }
   const auto steps_ahead = static_cast<size_t>(pick(0, 4));  // more than any runner has
   Scheduler scheduler(limits);
-  HashModel model(limits.blocks, limits.slots);
-  std::vector<Job> jobs = pick_jobs(limits);
+  HashModel model(limits.blocks, limits.slots + limits.kept_slots);
+  std::vector<Job> jobs = pick_jobs(sequence_blocks);
   std::map<const Sequence*, Job*> job_of;
   for (Job& job : jobs) {
     RC_ASSERT(scheduler.check_fits(job.sequence->tokens_max).ok());
@@ -462,7 +497,7 @@ RC_GTEST_PROP(SchedulerProperty, EverySequenceGetsTheTokensItGetsAlone, ()) {
     if (!plan.empty()) {
       std::vector<UnderWay>& submitted = under_way.emplace_back();
       for (const ScheduledRows& item : plan) {
-        const int32_t token = model.forward(*item.sequence, item.sequence->submitted, item.rows, item.row_class);
+        const int32_t token = model.run(item);
         submitted.push_back({.job = job_of.at(item.sequence), .rows = item.rows, .ends = item.ends});
         if (item.needs_next_token) submitted.back().token = token;
       }
@@ -473,6 +508,9 @@ RC_GTEST_PROP(SchedulerProperty, EverySequenceGetsTheTokensItGetsAlone, ()) {
     }
     if (under_way.size() > (plan.empty() ? 0 : steps_ahead)) collect();
   }
+  RC_ASSERT(scheduler.blocks_in_use() == 0);
+  RC_ASSERT(scheduler.slots_in_use() == 0);
+  scheduler.clear_prefixes();
   RC_ASSERT(scheduler.blocks().used() == 0);
   RC_ASSERT(scheduler.slots().used() == 0);
   for (const Job& job : jobs) {
@@ -483,8 +521,10 @@ RC_GTEST_PROP(SchedulerProperty, EverySequenceGetsTheTokensItGetsAlone, ()) {
     RC_ASSERT(std::equal(output.begin(), output.end(), alone.begin()));
     if (job.cancel_step == 1'000'000) RC_ASSERT(output.size() == alone.size());
   }
-  RC_CLASSIFY(scheduler.preemptions() > 0, "preempted");
+  RC_CLASSIFY(scheduler.counts().preemptions > 0, "preempted");
   RC_CLASSIFY(steps_ahead > 0, "steps ahead");
+  RC_CLASSIFY(scheduler.counts().prefix_hits > 0, "prefixes hit");
+  RC_CLASSIFY(scheduler.prefixes().points_given_up() > 0, "prefixes given up");
 }
 
 }  // namespace

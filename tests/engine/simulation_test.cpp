@@ -45,24 +45,32 @@ struct Fixture {
   std::unique_ptr<model::Model> model;
 };
 
+/// What a loop has.
+struct Sizes {
+  int blocks = 16, slots = 1, rows = 512, steps_ahead = 0;
+  int kept_states = -1;  // -1: no prefix cache
+};
+
 /// A loop with caches of its own.
 struct World {
-  World(Fixture& f, int blocks, int slots, int rows, int steps_ahead)
-      : cache(*f.model->make_cache(DType::bf16, blocks, slots, /*with_mtp=*/false)),
+  World(Fixture& f, const Sizes& s)
+      : cache(*f.model->make_cache(DType::bf16, s.blocks, s.slots + std::max(s.kept_states, 0), /*with_mtp=*/false)),
         runner(*model::make_cpu_runner({.model = f.model.get(),
                                         .cache = cache.get(),
                                         .pool = &f.pool,
                                         .known_ids = f.tokenizer.vocab_size(),
-                                        .rows_max = rows,
-                                        .samples_max = static_cast<int32_t>(logit_rows_max(slots)),
-                                        .steps_ahead = steps_ahead})),
+                                        .rows_max = s.rows,
+                                        .samples_max = static_cast<int32_t>(logit_rows_max(s.slots)),
+                                        .steps_ahead = s.steps_ahead})),
         loop({.runner = runner.get(),
               .tokenizer = &f.tokenizer,
               .vocab_size = f.model->config().vocab_size,
-              .kv_blocks = blocks,
-              .state_slots = slots,
-              .max_model_len = int64_t{blocks} * 64,
-              .max_num_batched_tokens = rows,
+              .kv_blocks = s.blocks,
+              .max_num_seqs = s.slots,
+              .kept_states = std::max(s.kept_states, 0),
+              .prefix_caching = s.kept_states >= 0,
+              .max_model_len = int64_t{s.blocks} * 64,
+              .max_num_batched_tokens = s.rows,
               .eos_token_ids = {7}}) {}
 
   std::unique_ptr<kernels::Cache> cache;
@@ -188,6 +196,8 @@ std::vector<Job> random_jobs(Dice& dice, int64_t context) {
     if (dice.one_in(2)) job.request.prompt.back() = static_cast<int32_t>(dice.between(0, 3199));
     job.request.sampling = random_sampling(dice, context - static_cast<int64_t>(size));
     if (dice.one_in(3)) job.request.guide = random_guide(dice);
+    if (dice.one_in(6)) job.request.cache_salt = "another client";
+    if (dice.one_in(2)) job.request.likely_ends = {dice.between(0, context), dice.between(0, context)};
     job.arrival_step = dice.between(0, 40);
     if (dice.one_in(4)) job.cancel_step = job.arrival_step + dice.between(0, 60);
   }
@@ -204,8 +214,8 @@ void expect_empty(const StepLoop& loop) {
   EXPECT_EQ(stats.waiting, 0);
 }
 
-/// Runs all jobs together; returns the number of preemptions.
-uint64_t run_together(StepLoop& loop, std::vector<Job>& jobs) {
+/// Runs all jobs together.
+void run_together(StepLoop& loop, std::vector<Job>& jobs) {
   size_t arrived = 0;
   for (int64_t step = 0;; ++step) {
     for (; arrived < jobs.size() && jobs[arrived].arrival_step <= step; ++arrived) {
@@ -222,11 +232,10 @@ uint64_t run_together(StepLoop& loop, std::vector<Job>& jobs) {
       break;
     }
   }
-  return loop.stats().preemptions;
 }
 
 std::vector<Seen> run_alone(Fixture& f, const Request& request) {
-  World world(f, 16, 1, 512, /*steps_ahead=*/0);
+  World world(f, {});
   auto channel = world.loop.submit(request);
   while (world.loop.step()) {
   }
@@ -252,14 +261,25 @@ void compare(const Job& job, const std::vector<Seen>& together, const std::vecto
   }
 }
 
-/// One run, its requests together on `threads` threads and alone on one; returns the number of preemptions.
-uint64_t simulate(TinyKind kind, int steps_ahead, uint64_t seed, int threads = 1) {
+enum class Prefixes { off, few, many };  // kept: none, what the pools have left, more than that
+
+/// One run, its requests together on `threads` threads and alone on one.
+EngineStats simulate(TinyKind kind, int steps_ahead, Prefixes prefixes, uint64_t seed, int threads = 1) {
   SCOPED_TRACE("seed " + std::to_string(seed));
   Fixture& f = fixture(kind, threads);
   Dice dice(seed);
   const auto slots = static_cast<int>(dice.between(2, 5));
-  const auto blocks = static_cast<int>(dice.between(2, 6));
-  World world(f, blocks, slots, slots + 64 + static_cast<int>(dice.between(0, 200)), steps_ahead);
+  const auto blocks = static_cast<int>(prefixes == Prefixes::off ? dice.between(2, 6) : dice.between(2, 9));
+  Sizes sizes{.blocks = blocks,
+              .slots = slots,
+              .rows = slots + 64 + static_cast<int>(dice.between(0, 200)),
+              .steps_ahead = steps_ahead};
+  if (prefixes == Prefixes::few) sizes.kept_states = static_cast<int>(dice.between(0, 1));
+  if (prefixes == Prefixes::many) {
+    sizes.kept_states = 6;
+    sizes.blocks += static_cast<int>(dice.between(0, 30));
+  }
+  World world(f, sizes);
 
   std::vector<Job> jobs = random_jobs(dice, blocks * 64);
   const RequestLimits limits{.vocab_size = 3200, .max_model_len = blocks * 64, .has_tokenizer = true};
@@ -271,17 +291,18 @@ uint64_t simulate(TinyKind kind, int steps_ahead, uint64_t seed, int threads = 1
     const Status status = check_request(job.request, limits);
     EXPECT_TRUE(status.ok()) << status.message();
   }
-  const uint64_t preemptions = run_together(world.loop, jobs);
+  run_together(world.loop, jobs);
   expect_empty(world.loop);
   for (const Job& job : jobs)
     compare(job, drain(*job.channel, job.request.sampling.n), run_alone(fixture(kind), job.request));
-  return preemptions;
+  return world.loop.stats();
 }
 
-class Simulation : public testing::TestWithParam<std::tuple<TinyKind, int>> {
+class Simulation : public testing::TestWithParam<std::tuple<TinyKind, int, Prefixes>> {
  protected:
-  uint64_t simulate(uint64_t seed, int threads = 1) {
-    return engine::simulate(std::get<0>(GetParam()), std::get<1>(GetParam()), seed, threads);
+  EngineStats simulate(uint64_t seed, int threads = 1) {
+    const auto [kind, steps_ahead, prefixes] = GetParam();
+    return engine::simulate(kind, steps_ahead, prefixes, seed, threads);
   }
 };
 
@@ -290,20 +311,32 @@ TEST_P(Simulation, EveryRequestGetsWhatItGetsAlone) {
     simulate(std::strtoull(seed, nullptr, 10));
     return;
   }
-  uint64_t preemptions = 0;
-  for (uint64_t seed = 1; seed <= 12 && !HasFailure(); ++seed) preemptions += simulate(seed);
-  EXPECT_GT(preemptions, 6U) << "the pools are too large to test anything";
+  uint64_t preemptions = 0, hits = 0;
+  for (uint64_t seed = 1; seed <= 12 && !HasFailure(); ++seed) {
+    const EngineStats stats = simulate(seed);
+    preemptions += stats.preemptions;
+    hits += stats.prefix_hits;
+  }
+  const Prefixes prefixes = std::get<2>(GetParam());
+  if (prefixes != Prefixes::many) EXPECT_GT(preemptions, 6U) << "the pools are too large to test anything";
+  if (prefixes == Prefixes::off) EXPECT_EQ(hits, 0U);
+  if (prefixes == Prefixes::few) EXPECT_GT(hits, 500U);
+  if (prefixes == Prefixes::many) EXPECT_GT(hits, 2000U);
 }
 
 TEST_P(Simulation, ThreadsChangeNothing) { simulate(101, 2); }
 
 std::string name_of(const testing::TestParamInfo<Simulation::ParamType>& test) {
-  const auto [kind, steps_ahead] = test.param;
-  return std::string(kind == TinyKind::moe ? "Moe" : "Dense") + (steps_ahead == 0 ? "" : "OneStepAhead");
+  const auto [kind, steps_ahead, prefixes] = test.param;
+  return std::string(kind == TinyKind::moe ? "Moe" : "Dense") + (steps_ahead == 0 ? "" : "OneStepAhead") +
+         (prefixes == Prefixes::off   ? ""
+          : prefixes == Prefixes::few ? "FewPrefixes"
+                                      : "ManyPrefixes");
 }
 
 INSTANTIATE_TEST_SUITE_P(Models, Simulation,
-                         testing::Combine(testing::Values(TinyKind::moe, TinyKind::dense), testing::Values(0, 1)),
+                         testing::Combine(testing::Values(TinyKind::moe, TinyKind::dense), testing::Values(0, 1),
+                                          testing::Values(Prefixes::off, Prefixes::few, Prefixes::many)),
                          name_of);
 
 }  // namespace

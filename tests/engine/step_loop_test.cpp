@@ -97,7 +97,7 @@ StepLoopParts parts(CountingRunner& runner, int blocks = 8, int slots = 4) {
   return {.runner = &runner,
           .vocab_size = kVocabSize,
           .kv_blocks = blocks,
-          .state_slots = slots,
+          .max_num_seqs = slots,
           .max_model_len = int64_t{blocks} * 64,
           .max_num_batched_tokens = slots + 64,
           .eos_token_ids = {}};

@@ -193,6 +193,7 @@ struct Stepping {
                                   .gpu = 0,
                                   .known_ids = static_cast<int64_t>(model.vocab()),
                                   .rows_max = 1024,
+                                  .sequences_max = o.slots,
                                   .sequence_blocks_max = kBlocks,
                                   .samples_max = o.slots + 64,
                                   .graphs = o.graphs,

@@ -179,6 +179,7 @@ Drawn generate(LoadedModel& model, bool graphs, bool pdl, int count) {
                                 .gpu = 0,
                                 .known_ids = static_cast<int64_t>(model.vocab()),
                                 .rows_max = 256,
+                                .sequences_max = kSequences,
                                 .sequence_blocks_max = 3,
                                 .samples_max = 4,
                                 .graphs = graphs,

@@ -50,6 +50,7 @@ std::optional<ApiError> parse_chat_request(const Json& body, const RequestOption
   if (out.stream.stream && out.sampling.prompt_logprobs) {
     return wrong("prompt_logprobs", Json(*out.sampling.prompt_logprobs), "\"stream\" to be false beside it");
   }
+  if (auto error = read_cache_salt(body, out.cache_salt)) return error;
   if (auto error = read_flag(body, "return_token_ids", out.return_token_ids)) return error;
   if (auto error = read_flag(body, "parallel_tool_calls", out.parallel_tool_calls)) return error;
   return parse_template_fields(body, options, out);

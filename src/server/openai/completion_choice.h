@@ -37,10 +37,12 @@ class CompletionChoice {
   CompletionDelta feed(const Event& event);
 
   [[nodiscard]] int64_t tokens() const { return tokens_; }
+  /// Of the prompt, those that the prefix cache had.
+  [[nodiscard]] int64_t cached_tokens() const { return cached_tokens_; }
 
  private:
   Options options_;
-  int64_t tokens_ = 0;
+  int64_t tokens_ = 0, cached_tokens_ = 0;
   int64_t offset_ = 0;  // code points of the tokens so far
 };
 

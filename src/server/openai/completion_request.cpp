@@ -76,6 +76,7 @@ std::optional<ApiError> parse_completion_request(const Json& body, const Request
   if (out.sampling.max_tokens < 0) out.sampling.max_tokens = kDefaultMaxTokens;
   if (auto error = read_text(body, "model", out.model)) return error;
   if (auto error = check_other_fields(body, Endpoint::completion, out.notes)) return error;
+  if (auto error = read_cache_salt(body, out.cache_salt)) return error;
   if (auto error = parse_answer_format(body, out.format)) return error;
   if (auto error = parse_stream(body, out.stream)) return error;
   if (auto error = apply_sampling(body, out.sampling)) return error;

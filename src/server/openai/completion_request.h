@@ -24,6 +24,7 @@ struct CompletionRequest {
   std::optional<AnswerFormat> format = {};
   StreamFields stream = {};
   bool return_token_ids = false;
+  std::string cache_salt = {};          // Request::cache_salt
   std::vector<std::string> notes = {};  // what was left out: for the log and a header of the answer
 };
 

@@ -54,14 +54,15 @@ constexpr std::string_view kRead[] = {"model",
                                       "max_output_tokens",
                                       "background",
                                       "conversation",
-                                      "truncation"};
+                                      "truncation",
+                                      "cache_salt"};
 
 // Accepted because leaving them out of account gives the answer that was asked for: notes of the client to its
-// provider, wishes about speed, salts of a cache that is not shared.
+// provider, wishes about speed.
 constexpr std::string_view kWithoutEffect[] = {
     "user", "metadata", "store", "service_tier", "safety_identifier", "prompt_cache_key", "prompt_cache_retention",
-    "prediction", "verbosity", "priority", "max_tool_calls", "client_metadata", "cache_salt", "request_id",
-    "separate_reasoning", "stream_reasoning", "guided_decoding_backend", "spaces_between_special_tokens",
+    "prediction", "verbosity", "priority", "max_tool_calls", "client_metadata", "request_id", "separate_reasoning",
+    "stream_reasoning", "guided_decoding_backend", "spaces_between_special_tokens",
     // They tune what is refused when it is asked for.
     "mirostat_tau", "mirostat_eta", "dry_base", "dry_allowed_length", "dry_penalty_last_n", "dry_sequence_breakers",
     "xtc_threshold", "dynatemp_exponent", "repeat_last_n"};
@@ -109,6 +110,13 @@ std::optional<ApiError> parse_stream(const Json& body, StreamFields& out) {
   if (!options->is_object()) return wrong("stream_options", *options, R"({"include_usage": true or false})");
   if (auto error = read_flag(*options, "include_usage", out.include_usage, "stream_options")) return error;
   return read_flag(*options, "continuous_usage_stats", out.continuous_usage, "stream_options");
+}
+
+std::optional<ApiError> read_cache_salt(const Json& body, std::string& out) {
+  if (auto error = read_text(body, "cache_salt", out)) return error;
+  const Json* salt = find(body, "cache_salt");
+  if (salt != nullptr && out.empty()) return wrong("cache_salt", *salt, "a string, not empty");
+  return std::nullopt;
 }
 
 std::optional<ApiError> check_other_fields(const Json& body, Endpoint endpoint, std::vector<std::string>& notes) {

@@ -214,6 +214,7 @@ std::optional<ApiError> parse_responses_request(const Json& body, const RequestO
   chat.conversation_field = "input";
   if (auto error = read_text(body, "model", chat.model)) return error;
   if (auto error = openai::check_other_fields(body, openai::Endpoint::responses, chat.notes)) return error;
+  if (auto error = openai::read_cache_salt(body, chat.cache_salt)) return error;
   if (auto error = check_unsupported(body)) return error;
   if (auto error = openai::parse_answer_format(body, chat.format)) return error;
   if (auto error = parse_text(body, chat.format)) return error;

@@ -26,6 +26,10 @@ inline constexpr std::string_view kFunctionClose = "</function>";
 inline constexpr std::string_view kParameterOpen = "<parameter=";  // then the name and '>'
 inline constexpr std::string_view kParameterClose = "</parameter>";
 
+/// Of a turn, in prompts.
+inline constexpr std::string_view kTurnOpen = "<|im_start|>";
+inline constexpr std::string_view kUserTurnOpen = "<|im_start|>user\n";
+
 /// Around what a tool answered, in prompts.
 inline constexpr std::string_view kToolAnswerOpen = "<tool_response>";
 inline constexpr std::string_view kToolAnswerClose = "</tool_response>";

@@ -1,0 +1,214 @@
+#include "engine/prefix_cache.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/check.h"
+#include "kernels/batch.h"
+
+namespace tessera::engine {
+namespace {
+
+using kernels::blocks_for;
+using kernels::kBlockTokens;
+
+/// The tokens of the prompt's block behind `depth` others.
+std::span<const int32_t> block_tokens(const Sequence& sequence, int64_t depth) {
+  return std::span(*sequence.prompt).subspan(static_cast<size_t>(depth * kBlockTokens), kBlockTokens);
+}
+
+}  // namespace
+
+PrefixCache::Match PrefixCache::find(const Sequence& sequence) {
+  Match match;
+  if (!enabled_ || sequence.wants_prompt_logits) return match;
+  PrefixNode* node = tree_.find_root(sequence.cache_salt);
+  const int64_t blocks = sequence.prompt_size() / kBlockTokens;
+  while (node != nullptr) {
+    match.block_tokens = node->depth * kBlockTokens;
+    if (node->resumes && match.block_tokens < sequence.size()) {
+      match.point = node;
+      match.tokens = match.block_tokens;
+    }
+    node = node->depth < blocks ? tree_.find_child(*node, block_tokens(sequence, node->depth)) : nullptr;
+  }
+  return match;
+}
+
+int64_t PrefixCache::common_tokens(const Sequence& sequence, const Sequence& other) const {
+  if (!enabled_ || sequence.wants_prompt_logits || sequence.cache_salt != other.cache_salt) return 0;
+  if (sequence.prompt == other.prompt) return sequence.prompt_size();
+  return std::ranges::mismatch(*sequence.prompt, *other.prompt).in1 - sequence.prompt->begin();
+}
+
+std::vector<int64_t> PrefixCache::points_of(const Sequence& sequence, const Match& match) const {
+  if (!enabled_) return {};
+  const auto whole_blocks = [](int64_t tokens) { return tokens / kBlockTokens * kBlockTokens; };
+  std::vector<int64_t> points;
+  int64_t last = match.tokens;
+  const auto place = [&](int64_t point, int64_t distance) {
+    if (point - last < distance) return;
+    points.push_back(point);
+    last = point;
+  };
+  int64_t end = whole_blocks(sequence.prompt_size() - 1);
+  std::vector<int64_t> others = {match.block_tokens};
+  for (const int64_t likely : sequence.likely_ends) {
+    if (likely > 0 && likely < sequence.prompt_size()) others.push_back(whole_blocks(likely));
+  }
+  std::ranges::sort(others);
+  // Another prompt that goes on where the guess says has other tokens behind it.
+  if (others.back() > end - kLeastPointTokens && others.size() > 1) end = others.back();
+  for (const int64_t point : others) place(point, kLeastPointTokens);
+  place(end, points.empty() ? kBlockTokens : kLeastPointTokens);
+  return points;
+}
+
+void PrefixCache::begin(Sequence& sequence, const Match& match) {
+  TESSERA_CHECK(sequence.standing == nullptr && sequence.blocks.empty());
+  sequence.resumed = sequence.submitted = sequence.confirmed = sequence.point_tokens = match.tokens;
+  sequence.matched = match.block_tokens;
+  if (!enabled_) return;
+  sequence.standing = match.point != nullptr ? match.point : &tree_.root(sequence.cache_salt);
+  tree_.pin(*sequence.standing);
+  if (match.point == nullptr) return;
+  sequence.blocks.resize(static_cast<size_t>(match.point->depth));
+  for (const PrefixNode* node = match.point; node->parent != nullptr; node = node->parent) {
+    sequence.blocks[static_cast<size_t>(node->depth - 1)] = node->block;
+    blocks_.share(node->block);
+  }
+  sequence.restore_slot = match.point->slot;
+  if (sequence.restore_slot >= 0) slots_.share(sequence.restore_slot);
+  touch(*match.point);
+}
+
+void PrefixCache::forget_restore(Sequence& sequence) {
+  if (sequence.restore_slot >= 0) slots_.give_back(sequence.restore_slot);
+  sequence.restore_slot = -1;
+}
+
+void PrefixCache::end(Sequence& sequence) {
+  forget_restore(sequence);
+  sequence.resumed = sequence.submitted = sequence.confirmed = sequence.point_tokens = 0;
+  if (sequence.standing == nullptr) return;
+  PrefixNode* const node = std::exchange(sequence.standing, nullptr);
+  tree_.unpin(*node);
+  trim(node);
+}
+
+void PrefixCache::extend(Sequence& sequence) {
+  if (sequence.standing == nullptr) return;
+  const int64_t depth = std::min(sequence.submitted, sequence.prompt_size()) / kBlockTokens;
+  while (sequence.standing->depth < depth) {
+    const auto tokens = block_tokens(sequence, sequence.standing->depth);
+    int32_t& block = sequence.blocks[static_cast<size_t>(sequence.standing->depth)];
+    PrefixNode* node = PrefixTree::find_child(*sequence.standing, tokens);
+    if (node == nullptr) {
+      node = &tree_.add_child(*sequence.standing, tokens, block);
+      blocks_.share(block);
+    } else if (node->block != block) {
+      blocks_.give_back(std::exchange(block, node->block));
+      blocks_.share(block);
+    }
+    tree_.pin_child(*node);
+    sequence.standing = node;
+  }
+}
+
+void PrefixCache::keep_state(Sequence& sequence, int64_t position, int32_t slot) {
+  PrefixNode* node = sequence.standing;
+  while (node->depth > position / kBlockTokens) node = node->parent;
+  TESSERA_CHECK_EQ(node->depth * kBlockTokens, position);
+  sequence.point_tokens = position;
+  if (node->resumes) {  // another sequence has left it meanwhile
+    if (slot >= 0) slots_.give_back(slot);
+    return;
+  }
+  node->resumes = true;
+  node->slot = slot;
+  if (slot >= 0) ++kept_slots_;
+  points_.push_back(node);
+  touch(*node);
+}
+
+std::optional<int32_t> PrefixCache::slot_for_state(const Sequence& sequence, int64_t position) {
+  if (sequence.standing == nullptr) return std::nullopt;
+  if (!has_states_) return -1;
+  if (slots_.available() == 0) {
+    PrefixNode* const other = cheapest(/*leaf=*/false);
+    if (other == nullptr) return std::nullopt;
+    const int64_t worth = age_ + position - sequence.point_tokens;
+    if (worth <= other->worth) {  // as if it had been kept, and given up again at once
+      age_ = worth;
+      return std::nullopt;
+    }
+    give_up(*other);
+  }
+  return slots_.take();
+}
+
+bool PrefixCache::make_blocks_available(int64_t count) {
+  if (count > int64_t{blocks_.available()} + idle_blocks()) return false;
+  while (blocks_.available() < count) {
+    PrefixNode* const point = cheapest(/*leaf=*/true);
+    TESSERA_CHECK(point != nullptr);  // every leaf that nobody stands on is one
+    give_up(*point);
+  }
+  return true;
+}
+
+bool PrefixCache::make_slot_available() {
+  if (slots_.available() > 0) return true;
+  PrefixNode* const point = cheapest(/*leaf=*/false);
+  if (point == nullptr) return false;
+  give_up(*point);
+  return true;
+}
+
+void PrefixCache::clear() {
+  while (PrefixNode* const point = cheapest(/*leaf=*/false)) give_up(*point);
+}
+
+/// Tokens that would have to be computed again without it.
+int64_t PrefixCache::saving_of(const PrefixNode& point) {
+  const PrefixNode* before = point.parent;
+  while (before->parent != nullptr && !before->resumes) before = before->parent;
+  return (point.depth - before->depth) * kBlockTokens;
+}
+
+void PrefixCache::touch(PrefixNode& point) { point.worth = age_ + saving_of(point); }
+
+/// The resume point of least worth that may go: no sequence is about to go on from its state. `leaf`: one with blocks
+/// that go with it.
+PrefixNode* PrefixCache::cheapest(bool leaf) {
+  PrefixNode* found = nullptr;
+  for (PrefixNode* const point : points_) {
+    if (leaf ? point->pins > 0 || !point->children.empty() : point->slot >= 0 && slots_.holders(point->slot) > 1) {
+      continue;
+    }
+    if (found == nullptr || point->worth < found->worth) found = point;
+  }
+  return found;
+}
+
+void PrefixCache::give_up(PrefixNode& point) {
+  age_ = std::max(age_, point.worth);
+  ++points_given_up_;
+  point.resumes = false;
+  if (point.slot >= 0) {
+    slots_.give_back(std::exchange(point.slot, -1));
+    --kept_slots_;
+  }
+  std::erase(points_, &point);
+  trim(&point);
+}
+
+/// Removes `node` and then its parents as far as they lead to no resume point and nobody stands on them.
+void PrefixCache::trim(PrefixNode* node) {
+  while (node != nullptr && node->children.empty() && node->pins == 0 && !node->resumes) {
+    if (node->block >= 0) blocks_.give_back(node->block);
+    node = tree_.remove(*node);
+  }
+}
+
+}  // namespace tessera::engine

@@ -1,0 +1,107 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "engine/id_pool.h"
+#include "engine/prefix_tree.h"
+#include "engine/sequence.h"
+
+// Beginnings of prompts whose keys, values and states are kept, so that a prompt that begins alike does not compute
+// them again.
+//
+// Contract
+//  - What is kept are blocks of 64 tokens of prompts, computed as prefill: a row's bits then depend on the tokens up to
+//    it and on nothing else. Tokens are compared, not hashes of them, within one salt: no prompt ever goes on from what
+//    was computed for another.
+//  - A sequence can go on only behind a resume point: a block with the Gated DeltaNet state behind it, in a state slot.
+//    (Models without such states have points without slots.)
+//  - Sequences and the tree share blocks by the counts of the pool. A block that two sequences computed is kept once:
+//    the second one gives its own back, for the bits are the same.
+//  - What a running sequence stands on stays. Everything else is given up when blocks or slots are wanted: first the
+//    point that saves least (GreedyDual: what would have to be computed again without it, aged by what has been given
+//    up since it was last used), and with it the blocks that led to no other point.
+//  - Steps run in the order in which they are submitted. So what rows compute is kept as soon as they are submitted,
+//    and what is given up may be used for others at once.
+namespace tessera::engine {
+
+/// Between a resume point and the one before it, but for the one near a prompt's end: a state takes the memory of
+/// thousands of tokens, and two of them cut a prompt in two steps.
+inline constexpr int64_t kLeastPointTokens = 256;
+/// Behind a resume point, within a long prompt, another one is worth its memory.
+inline constexpr int64_t kMostPointTokens = 8192;
+
+class PrefixCache {
+ public:
+  /// What is kept of a prompt.
+  struct Match {
+    PrefixNode* point = nullptr;  // where it can go on; null: nowhere
+    int64_t tokens = 0;           // up to there
+    int64_t block_tokens = 0;     // whose blocks are kept: at least `tokens`
+  };
+
+  /// Both pools outlive it. Not enabled: keeps and finds nothing.
+  PrefixCache(IdPool& blocks, IdPool& slots, bool enabled, bool has_states)
+      : blocks_(blocks), slots_(slots), enabled_(enabled), has_states_(has_states) {}
+
+  /// What `sequence` can go on from, with a row or more left to compute; nothing where all logits of its prompt are
+  /// wanted.
+  [[nodiscard]] Match find(const Sequence& sequence);
+
+  /// What of `sequence`, from its first token on, `other` computes too, so that it could go on from there.
+  [[nodiscard]] int64_t common_tokens(const Sequence& sequence, const Sequence& other) const;
+  /// Where a sequence that begins behind `match` should leave states, ascending: where others are likely to go
+  /// elsewhere, where one did, and near its prompt's end.
+  [[nodiscard]] std::vector<int64_t> points_of(const Sequence& sequence, const Match& match) const;
+
+  /// Lets a sequence that holds nothing begin behind `match`: it has the blocks up to there, what is computed is
+  /// submitted and confirmed, and its first rows need a copy of the state in Sequence::restore_slot, if there is one.
+  void begin(Sequence& sequence, const Match& match);
+  /// Undoes begin() and what followed, but for the sequence's share in blocks. What only it stood on and leads to no
+  /// point is gone.
+  void end(Sequence& sequence);
+  /// Rows of the sequence were submitted: keeps the blocks of its prompt that they completed.
+  void extend(Sequence& sequence);
+  /// The state of the sequence before `position`, which its submitted rows have reached, is in `slot` (-1 without
+  /// states), which is the cache's from here on.
+  void keep_state(Sequence& sequence, int64_t position, int32_t slot);
+  /// The rows that need the copy were submitted.
+  void forget_restore(Sequence& sequence);
+
+  /// A slot for the state of `sequence` before `position`: a free one, or that of a point that saves less.
+  std::optional<int32_t> slot_for_state(const Sequence& sequence, int64_t position);
+  /// Makes `count` blocks available, or changes nothing and returns false.
+  bool make_blocks_available(int64_t count);
+  /// The same of one slot.
+  bool make_slot_available();
+  /// Gives up all that no sequence stands on.
+  void clear();
+
+  /// Blocks that are kept and would be given up for others.
+  [[nodiscard]] int32_t idle_blocks() const { return tree_.idle_nodes(); }
+  /// Slots with states of points.
+  [[nodiscard]] int32_t kept_slots() const { return kept_slots_; }
+  [[nodiscard]] uint64_t points_given_up() const { return points_given_up_; }
+
+ private:
+  [[nodiscard]] static int64_t saving_of(const PrefixNode& point);
+  void touch(PrefixNode& point);
+  PrefixNode* cheapest(bool leaf);
+  void give_up(PrefixNode& point);
+  void trim(PrefixNode* node);
+
+  IdPool& blocks_;
+  IdPool& slots_;
+  bool enabled_, has_states_;
+  PrefixTree tree_;
+  std::vector<PrefixNode*> points_;
+  int64_t age_ = 0;  // the worth of what was given up last
+  int32_t kept_slots_ = 0;
+  uint64_t points_given_up_ = 0;
+};
+
+}  // namespace tessera::engine

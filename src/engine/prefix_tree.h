@@ -1,0 +1,62 @@
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tessera::engine {
+
+/// The tokens of one KV block, behind those of its parents.
+struct PrefixNode {
+  struct Order {
+    using is_transparent = void;
+    bool operator()(std::span<const int32_t> a, std::span<const int32_t> b) const {
+      return std::ranges::lexicographical_compare(a, b);
+    }
+  };
+
+  PrefixNode* parent = nullptr;  // null: a root, which has no tokens
+  std::map<std::vector<int32_t>, std::unique_ptr<PrefixNode>, Order> children = {};
+  std::string_view salt = {};            // of a root
+  std::span<const int32_t> tokens = {};  // of any other
+  int64_t depth = 0;                     // blocks up to here, this one included
+  int32_t block = -1;
+  int32_t pins = 0;      // sequences that stand here or below
+  bool resumes = false;  // a sequence can go on behind this block
+  int32_t slot = -1;     // with the state behind it
+  int64_t worth = 0;     // of a resume point, when it was last used
+};
+
+/// What is kept, as a tree of blocks for each salt. Knows tokens and pins, and nothing of who owns blocks and slots.
+class PrefixTree {
+ public:
+  /// Null: nothing is kept under this salt.
+  [[nodiscard]] PrefixNode* find_root(std::string_view salt);
+  PrefixNode& root(std::string_view salt);
+  [[nodiscard]] static PrefixNode* find_child(PrefixNode& parent, std::span<const int32_t> tokens);
+  /// That is not there yet.
+  PrefixNode& add_child(PrefixNode& parent, std::span<const int32_t> tokens, int32_t block);
+
+  /// A sequence stands on `node`.
+  void pin(PrefixNode& node);
+  /// The sequence that stood on its parent stands on `node` from now on.
+  void pin_child(PrefixNode& node);
+  void unpin(PrefixNode& node);
+
+  /// Removes a node without children and pins; returns its parent, null for a root.
+  PrefixNode* remove(PrefixNode& node);
+
+  /// Nodes with blocks that no sequence stands on.
+  [[nodiscard]] int32_t idle_nodes() const { return idle_nodes_; }
+
+ private:
+  std::map<std::string, PrefixNode, std::less<>> roots_;
+  int32_t idle_nodes_ = 0;
+};
+
+}  // namespace tessera::engine

@@ -1,0 +1,202 @@
+#include "engine/prefix_cache.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <numeric>
+
+namespace tessera::engine {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+/// A prompt of tokens first, first + 1...; `from` on they are others.
+std::unique_ptr<Sequence> sequence_of(int64_t tokens, int64_t from = 1 << 20, int32_t other = 5000) {
+  std::vector<int32_t> prompt(static_cast<size_t>(tokens));
+  for (int64_t i = 0; i < tokens; ++i) {
+    prompt[static_cast<size_t>(i)] = static_cast<int32_t>(i) + (i < from ? 0 : other);
+  }
+  auto sequence = std::make_unique<Sequence>();
+  sequence->prompt = std::make_shared<const std::vector<int32_t>>(std::move(prompt));
+  return sequence;
+}
+
+/// Pools, a cache, and sequences that compute as a scheduler would have them do.
+struct World {
+  World(int32_t blocks, int32_t slots, bool has_states = true)
+      : block_pool(blocks), slot_pool(slots), cache(block_pool, slot_pool, /*enabled=*/true, has_states) {}
+
+  /// Begins `sequence`, computes its prompt, and leaves states at `points`.
+  PrefixCache::Match compute(Sequence& sequence, const std::vector<int64_t>& points) {
+    const auto match = cache.find(sequence);
+    cache.begin(sequence, match);
+    const auto missing = kernels_blocks(sequence) - static_cast<int64_t>(sequence.blocks.size());
+    EXPECT_TRUE(cache.make_blocks_available(missing));
+    for (int64_t i = 0; i < missing; ++i) sequence.blocks.push_back(*block_pool.take());
+    cache.forget_restore(sequence);
+    sequence.submitted = sequence.prompt_size();
+    cache.extend(sequence);
+    for (const int64_t point : points) {
+      const auto slot = cache.slot_for_state(sequence, point);
+      if (slot) cache.keep_state(sequence, point, *slot);
+    }
+    return match;
+  }
+  void leave(Sequence& sequence) {
+    for (const int32_t block : sequence.blocks) block_pool.give_back(block);
+    sequence.blocks.clear();
+    cache.end(sequence);
+  }
+  PrefixCache::Match compute_and_leave(Sequence& sequence, const std::vector<int64_t>& points) {
+    const auto match = compute(sequence, points);
+    leave(sequence);
+    return match;
+  }
+  static int64_t kernels_blocks(const Sequence& sequence) { return (sequence.prompt_size() + 63) / 64; }
+
+  IdPool block_pool, slot_pool;
+  PrefixCache cache;
+};
+
+TEST(PrefixCache, ASequenceGoesOnBehindTheNewestStateOfItsPrompt) {
+  World world(20, 4);
+  const auto first = sequence_of(300), same = sequence_of(300), other = sequence_of(300, /*from=*/200);
+  EXPECT_EQ(world.compute_and_leave(*first, {64, 256}).tokens, 0);
+  EXPECT_EQ(world.cache.idle_blocks(), 4);  // the rest of the prompt is no whole block
+  EXPECT_EQ(world.cache.kept_slots(), 2);
+
+  const auto match = world.cache.find(*same);
+  EXPECT_EQ(match.tokens, 256);
+  EXPECT_EQ(match.block_tokens, 256);
+  // 192 tokens are the same, and there is a state behind 64 of them.
+  const auto elsewhere = world.cache.find(*other);
+  EXPECT_EQ(elsewhere.tokens, 64);
+  EXPECT_EQ(elsewhere.block_tokens, 192);
+}
+
+TEST(PrefixCache, AtLeastOneTokenIsLeftToCompute) {
+  World world(20, 4);
+  const auto first = sequence_of(128), same = sequence_of(128), longer = sequence_of(129), shorter = sequence_of(127);
+  world.compute_and_leave(*first, {64, 128});
+  EXPECT_EQ(world.cache.find(*same).tokens, 64);
+  EXPECT_EQ(world.cache.find(*longer).tokens, 128);
+  EXPECT_EQ(world.cache.find(*shorter).tokens, 64);
+  same->output = {1};  // preempted with a token: its prompt is not computed again
+  EXPECT_EQ(world.cache.find(*same).tokens, 128);
+}
+
+TEST(PrefixCache, SaltsAndLogitsOfAllTokensKeepPromptsApart) {
+  World world(20, 4);
+  const auto first = sequence_of(200), salted = sequence_of(200), scored = sequence_of(200);
+  world.compute_and_leave(*first, {192});
+  salted->cache_salt = "another";
+  scored->wants_prompt_logits = true;
+  EXPECT_EQ(world.cache.find(*salted).tokens, 0);
+  EXPECT_EQ(world.cache.find(*scored).tokens, 0);
+  EXPECT_EQ(world.cache.common_tokens(*salted, *first), 0);
+  EXPECT_EQ(world.cache.common_tokens(*scored, *first), 0);
+  EXPECT_EQ(world.cache.common_tokens(*first, *scored), 200);
+}
+
+TEST(PrefixCache, WhatTwoHaveComputedIsKeptOnce) {
+  World world(20, 4);
+  const auto first = sequence_of(200), second = sequence_of(200);
+  world.compute(*first, {});
+  world.compute(*second, {192});  // nothing to go on from: it computed all of it
+  EXPECT_EQ(second->resumed, 0);
+  EXPECT_EQ(std::vector(first->blocks.begin(), first->blocks.begin() + 3),
+            std::vector(second->blocks.begin(), second->blocks.begin() + 3));
+  EXPECT_NE(first->blocks[3], second->blocks[3]);
+  EXPECT_EQ(world.block_pool.used(), 5);
+  world.leave(*first);
+  world.leave(*second);
+  EXPECT_EQ(world.block_pool.used(), 3);
+}
+
+TEST(PrefixCache, BlocksThatLeadToNoStateAreNotKept) {
+  World world(20, 4);
+  const auto first = sequence_of(500);
+  world.compute_and_leave(*first, {128});
+  EXPECT_EQ(world.block_pool.used(), 2);
+  const auto second = sequence_of(500);
+  world.compute_and_leave(*second, {});
+  EXPECT_EQ(world.block_pool.used(), 2);
+  world.cache.clear();
+  EXPECT_EQ(world.block_pool.used(), 0);
+  EXPECT_EQ(world.slot_pool.used(), 0);
+}
+
+TEST(PrefixCache, WhatSavesLeastGoesFirst) {
+  World world(100, 2);
+  const auto brief = sequence_of(70, 0, 10'000), lengthy = sequence_of(1300, 0, 20'000),
+             middle = sequence_of(700, 0, 30'000);
+  world.compute_and_leave(*brief, {64});
+  world.compute_and_leave(*lengthy, {1280});
+  world.compute_and_leave(*middle, {640});  // in place of the brief one
+  EXPECT_EQ(world.cache.find(*brief).tokens, 0);
+  EXPECT_EQ(world.cache.find(*lengthy).tokens, 1280);
+  EXPECT_EQ(world.cache.find(*middle).tokens, 640);
+  EXPECT_EQ(world.cache.points_given_up(), 1U);
+  // What is not used ages, however much it would save.
+  for (int i = 0; i < 4; ++i) {
+    const auto again = sequence_of(700, 0, 40'000 + 1000 * i);
+    world.compute_and_leave(*again, {640});
+  }
+  EXPECT_EQ(world.cache.find(*lengthy).tokens, 0);
+}
+
+TEST(PrefixCache, WhatASequenceStandsOnStays) {
+  World world(6, 3);
+  const auto first = sequence_of(200), on_it = sequence_of(200), large = sequence_of(384, 0);
+  world.compute_and_leave(*first, {192});
+  world.cache.begin(*on_it, world.cache.find(*on_it));
+  EXPECT_EQ(on_it->resumed, 192);
+  EXPECT_EQ(world.cache.idle_blocks(), 0);
+  EXPECT_FALSE(world.cache.make_blocks_available(4));
+  EXPECT_TRUE(world.cache.make_blocks_available(3));
+  // Nor does the state that its first rows need.
+  std::vector<int32_t> slots;
+  while (world.cache.make_slot_available()) slots.push_back(*world.slot_pool.take());
+  EXPECT_EQ(slots.size(), 2U);
+  world.cache.forget_restore(*on_it);
+  EXPECT_TRUE(world.cache.make_slot_available());
+  world.leave(*on_it);
+  EXPECT_EQ(world.block_pool.used(), 0);  // the state is gone, and with it what led there
+}
+
+TEST(PrefixCache, ModelsWithoutStatesNeedNoSlots) {
+  World world(20, 1, /*has_states=*/false);
+  const auto first = sequence_of(300), same = sequence_of(300);
+  world.compute_and_leave(*first, {256});
+  EXPECT_EQ(world.slot_pool.used(), 0);
+  world.cache.begin(*same, world.cache.find(*same));
+  EXPECT_EQ(same->resumed, 256);
+  EXPECT_EQ(same->restore_slot, -1);
+  world.leave(*same);
+  EXPECT_TRUE(world.cache.make_blocks_available(20));
+  EXPECT_EQ(world.cache.find(*first).tokens, 0);
+}
+
+TEST(PrefixCache, WhereStatesAreLeft) {
+  World world(400, 4);
+  const auto prompt = sequence_of(3000);
+  EXPECT_THAT(world.cache.points_of(*prompt, {}), ElementsAre(2944));
+  prompt->likely_ends = {2990, 1000, 100, 1100};  // too near to the beginning, to one before, to the end
+  EXPECT_THAT(world.cache.points_of(*prompt, {}), ElementsAre(960, 2944));
+  EXPECT_THAT(world.cache.points_of(*prompt, {.tokens = 960, .block_tokens = 2048}), ElementsAre(2048, 2944));
+  EXPECT_THAT(world.cache.points_of(*prompt, {.tokens = 2944, .block_tokens = 2944}), IsEmpty());
+  prompt->likely_ends = {2900, 2600};  // what comes next has other tokens behind the 2900th
+  EXPECT_THAT(world.cache.points_of(*prompt, {}), ElementsAre(2560, 2880));
+  EXPECT_THAT(world.cache.points_of(*prompt, {.tokens = 2816, .block_tokens = 2816}), ElementsAre(2880));
+  prompt->likely_ends = {2900, 2800};  // one of two that are this near, so that no step is cut for it
+  EXPECT_THAT(world.cache.points_of(*prompt, {}), ElementsAre(2752));
+  prompt->likely_ends = {-5, 0, 3000, 1 << 30};
+  EXPECT_THAT(world.cache.points_of(*prompt, {}), ElementsAre(2944));
+  EXPECT_THAT(world.cache.points_of(*sequence_of(64), {}), IsEmpty());
+  EXPECT_THAT(world.cache.points_of(*sequence_of(65), {}), ElementsAre(64));
+}
+
+}  // namespace
+}  // namespace tessera::engine

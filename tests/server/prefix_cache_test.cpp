@@ -1,0 +1,87 @@
+#include <gmock/gmock.h>
+
+#include <nlohmann/json.hpp>
+
+#include "server/served_model.h"
+
+// The prefix cache as clients see it, through every API.
+namespace tessera::server {
+namespace {
+
+using nlohmann::json;
+using ::testing::HasSubstr;
+
+/// Of a few hundred tokens.
+std::string long_text() {
+  std::string text;
+  for (int i = 0; i < 120; ++i) text += "The shop sells apples and pears. ";
+  return text;
+}
+
+json answer_to(const ServedModel& served, const std::string& path, const json& body) {
+  const RawAnswer answer = ask(served.port(), post(path, body.dump()));
+  EXPECT_EQ(answer.status, 200) << answer.body;
+  return json::parse(answer.body, nullptr, /*allow_exceptions=*/false);
+}
+
+json chat(const std::string& question) {
+  const json messages = {{{"role", "system"}, {"content", long_text()}}, {{"role", "user"}, {"content", question}}};
+  return {{"messages", messages}, {"max_tokens", 4}, {"seed", 1}};
+}
+
+int64_t cached(const json& answer) { return answer["usage"]["prompt_tokens_details"]["cached_tokens"]; }
+
+TEST(PrefixCacheOverHttp, EveryApiSaysWhatWasThere) {
+  const ServedModel served;
+  const json cold = answer_to(served, "/v1/chat/completions", chat("Hello"));
+  EXPECT_EQ(cached(cold), 0);
+  const int64_t system = cold["usage"]["prompt_tokens"].get<int64_t>() / 64 * 64 - 64;
+  const json warm = answer_to(served, "/v1/chat/completions", chat("What is there?"));
+  EXPECT_GE(cached(warm), system);  // the system message ends there, whatever is asked
+  const json again = answer_to(served, "/v1/chat/completions", chat("Hello"));
+  EXPECT_GT(cached(again), 0);
+  EXPECT_EQ(again["choices"], cold["choices"]);
+
+  const json question = {{{"role", "user"}, {"content", "Hello"}}};
+  const json message = answer_to(
+      served, "/v1/messages", {{"model", "tiny"}, {"max_tokens", 4}, {"system", long_text()}, {"messages", question}});
+  const json& usage = message["usage"];
+  EXPECT_GE(usage["cache_read_input_tokens"], system);
+  // The prompt is those of both kinds; it ends elsewhere than a chat's, since it closes the thinking.
+  EXPECT_LT(usage["input_tokens"], cold["usage"]["prompt_tokens"]);
+  EXPECT_GE(usage["input_tokens"].get<int64_t>() + usage["cache_read_input_tokens"].get<int64_t>(),
+            cold["usage"]["prompt_tokens"]);
+
+  const json response =
+      answer_to(served, "/v1/responses", {{"input", "Hello"}, {"instructions", long_text()}, {"max_output_tokens", 4}});
+  EXPECT_GE(response["usage"]["input_tokens_details"]["cached_tokens"], system);
+
+  const json prompts = {long_text(), long_text() + "And"};
+  json completion = {{"prompt", prompts}, {"max_tokens", 2}, {"n", 2}};
+  EXPECT_GT(cached(answer_to(served, "/v1/completions", completion)), 0);  // the second prompt waits for the first
+  const json all = answer_to(served, "/v1/completions", completion);
+  EXPECT_GT(cached(all), all["usage"]["prompt_tokens"].get<int64_t>() * 3 / 4);
+
+  const std::string metrics = ask(served.port(), get("/metrics")).body;
+  EXPECT_THAT(metrics, HasSubstr("vllm:prefix_cache_queries_total{"));
+  EXPECT_THAT(metrics, HasSubstr("tessera:prefix_blocks{"));
+  EXPECT_EQ(served.left_over(), "");
+}
+
+TEST(PrefixCacheOverHttp, OtherSaltsShareNothing) {
+  const ServedModel served;
+  json request = chat("Hello");
+  request["cache_salt"] = "mine";
+  EXPECT_EQ(cached(answer_to(served, "/v1/chat/completions", chat("Hello"))), 0);
+  EXPECT_EQ(cached(answer_to(served, "/v1/chat/completions", request)), 0);
+  EXPECT_GT(cached(answer_to(served, "/v1/chat/completions", request)), 0);
+  for (const json& wrong : {json(""), json(7), json::array()}) {
+    request["cache_salt"] = wrong;
+    const RawAnswer answer = ask(served.port(), post("/v1/chat/completions", request.dump()));
+    EXPECT_EQ(answer.status, 400);
+    EXPECT_THAT(answer.body, HasSubstr("cache_salt"));
+  }
+}
+
+}  // namespace
+}  // namespace tessera::server
