@@ -23,18 +23,27 @@
 namespace tessera {
 namespace {
 
-Engine demo_engine(const std::string& device, bool graphs = true, bool pdl = true) {
+EngineOptions demo_options(const std::string& device) {
   EngineOptions options;
   options.model = TESSERA_SOURCE_DIR "/models/demo";
   options.device = device;
   options.max_model_len = 1024;
   options.max_num_seqs = 16;
   options.gpu_memory_utilization = 0.2;
-  options.cuda_graphs = graphs;
-  options.pdl = pdl;
+  return options;
+}
+
+Engine open_engine(const EngineOptions& options) {
   auto engine = Engine::create(options);
   EXPECT_TRUE(engine.ok()) << engine.status().message();
   return *std::move(engine);
+}
+
+Engine demo_engine(const std::string& device, bool graphs = true, bool pdl = true) {
+  EngineOptions options = demo_options(device);
+  options.cuda_graphs = graphs;
+  options.pdl = pdl;
+  return open_engine(options);
 }
 
 struct Answer {
@@ -265,18 +274,76 @@ TEST(CudaEngine, PreemptedAnswersAreThoseOfPlenty) {
   const auto want = ask(plenty, requests);
   EXPECT_EQ(plenty.stats().preemptions, 0U);
   const FitReport& fit = plenty.fit();
-  EngineOptions options;
-  options.model = TESSERA_SOURCE_DIR "/models/demo";
-  options.device = "cuda";
-  options.max_model_len = 1024;
+  EngineOptions options = demo_options("cuda");
   options.max_num_seqs = 8;
-  options.gpu_memory_utilization = 0.2;
   options.memory_bytes = 8 * fit.state_slot_bytes + 24 * fit.kv_block_bytes;
-  auto tight = Engine::create(options);
-  ASSERT_TRUE(tight.ok()) << tight.status().message();
-  const auto found = ask(*tight, requests);
-  EXPECT_GT(tight->stats().preemptions, 0U);
+  Engine tight = open_engine(options);
+  const auto found = ask(tight, requests);
+  EXPECT_GT(tight.stats().preemptions, 0U);
   for (size_t i = 0; i < requests.size(); ++i) expect_same(found[i], want[i], "request " + std::to_string(i));
+}
+
+/// Conversations that grow by their answers, behind one beginning; a request of each for every turn.
+std::vector<Request> turns_of(int turns, std::mt19937& random, Engine& alone, std::vector<Answer>& answers) {
+  constexpr int kConversations = 8;
+  const auto tokens = [&](size_t count) {
+    std::vector<int32_t> made(count);
+    for (int32_t& token : made) token = static_cast<int32_t>(random() % 4000);
+    return made;
+  };
+  const auto append = [](std::vector<int32_t>& to, const std::vector<int32_t>& more) {
+    to.insert(to.end(), more.begin(), more.end());
+  };
+  std::vector<Request> all;
+  const std::vector<int32_t> beginning = tokens(320);
+  for (int c = 0; c < kConversations; ++c) {
+    Request request{.prompt = beginning};
+    append(request.prompt, tokens(random() % 130));
+    for (int turn = 0; turn < turns; ++turn) {
+      request.sampling = {.temperature = turn % 2 == 0 ? 0.0F : 0.9F,
+                          .frequency_penalty = c % 3 == 0 ? 0.4F : 0.0F,
+                          .seed = static_cast<uint64_t>(c),
+                          .max_tokens = static_cast<int64_t>(1 + random() % 40),
+                          .ignore_eos = true,
+                          .logprobs = 2};
+      request.likely_ends = {320, static_cast<int64_t>(request.prompt.size())};
+      all.push_back(request);
+      answers.push_back(ask(alone, {request})[0]);
+      append(request.prompt, answers.back().tokens);
+      append(request.prompt, tokens(random() % 100));
+    }
+  }
+  return all;
+}
+
+TEST(CudaEngine, WhatIsKeptOfPromptsChangesNoBit) {
+  constexpr int kTurns = 4;
+  std::mt19937 random(17);
+  std::vector<Answer> want;
+  EngineOptions options = demo_options("cuda");
+  options.prefix_caching = false;
+  Engine off = open_engine(options);
+  const std::vector<Request> requests = turns_of(kTurns, random, off, want);
+  EXPECT_EQ(off.stats().prefix_hits, 0U);
+
+  options.prefix_caching = true;
+  Engine plenty = open_engine(options);
+  options.max_num_seqs = 3;
+  options.memory_bytes = 4 * off.fit().state_slot_bytes + 30 * off.fit().kv_block_bytes;
+  Engine tight = open_engine(options);
+  for (Engine* engine : {&plenty, &tight}) {
+    for (size_t turn = 0; turn < kTurns; ++turn) {
+      std::vector<Request> together;
+      for (size_t i = turn; i < requests.size(); i += kTurns) together.push_back(requests[i]);
+      const auto found = ask(*engine, together);
+      for (size_t i = 0; i < found.size(); ++i) {
+        const size_t at = i * kTurns + turn;
+        expect_same(found[i], want[at], "conversation " + std::to_string(i) + ", turn " + std::to_string(turn));
+      }
+    }
+    EXPECT_GT(engine->stats().prefix_hits, 3000U);
+  }
+  EXPECT_GT(plenty.stats().prefix_hits, tight.stats().prefix_hits);
 }
 
 TEST(CudaEngine, TheLongestListsThatAreLegalAreServed) {
