@@ -1,5 +1,7 @@
 #include <gmock/gmock.h>
 
+#include <cstdlib>
+
 #include <nlohmann/json.hpp>
 
 #include "cli/process.h"
@@ -36,6 +38,7 @@ TEST(Tiles, ExplainsRejectionsWithBytes) {
 }
 
 TEST(Tiles, WhatNeedsAGpuSaysSoWithoutOne) {
+  ASSERT_EQ(::setenv("CUDA_VISIBLE_DEVICES", "", 1), 0);  // whatever this machine has
   for (const auto& command : std::vector<std::vector<std::string>>{{"tune"},
                                                                    {"tune", "35b", "--format", "nvfp4,mxfp4"},
                                                                    {"bench", "moe", "--tokens", "1,64"},
@@ -46,6 +49,7 @@ TEST(Tiles, WhatNeedsAGpuSaysSoWithoutOne) {
     EXPECT_THAT(result.out, IsEmpty()) << command[0];
     EXPECT_THAT(result.err, AnyOf(HasSubstr("built without CUDA"), HasSubstr("no NVIDIA GPU"))) << command[0];
   }
+  ASSERT_EQ(::unsetenv("CUDA_VISIBLE_DEVICES"), 0);
   EXPECT_THAT(run_tessera({"tune", "13b"}).err, HasSubstr("deepseek-v3"));
   EXPECT_THAT(run_tessera({"bench", "moe", "--tokens", "0"}).err, HasSubstr("65536"));
   EXPECT_EQ(run_tessera({"bench"}).exit_code, 2);
