@@ -142,6 +142,7 @@ struct CacheShape {
   std::vector<float> k_scales, v_scales;  // [attention_layers], of f8_e4m3; empty: 1
   DeltaNetShape delta_net;
   int linear_layers = 0;
+  int record_rows = 0;  // rows of one step that a slot can keep as records: drafts and one; 0: none
   int blocks = 0;
   int state_slots = 0;
 };
@@ -225,6 +226,8 @@ class Backend {
   /// Final norm, and logits (fp32, not rounded) of the logit rows, on every rank all of them. The normed rows stay if
   /// the pass keeps them.
   virtual Status head(Pass& pass, const Head& head, const Embedding& embedding) = 0;
+  /// Hidden row i of the pass is from now on what row rows[i] was.
+  virtual Status select_hidden(Pass& pass, std::span<const int32_t> rows) = 0;
   /// residual = fc(norm(table[tokens]) | norm(hidden rows of the pass before)); no delta.
   virtual Status mtp_input(Pass& pass, const MtpInput& input, const Embedding& embedding) = 0;
 

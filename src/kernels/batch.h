@@ -18,7 +18,12 @@ struct SequenceRows {
   int32_t state_slot = 0;  // Gated DeltaNet slot; unused by models without one
   /// Prefill rows: the state after position snapshot_position - 1 is also written to this slot; -1: none.
   int32_t snapshot_slot = -1;
-  int32_t snapshot_position = 0;         // a multiple of 64 in (first_position, first_position + rows]
+  int32_t snapshot_position = 0;  // a multiple of 64 in (first_position, first_position + rows]
+  /// Decode rows that may not hold, because some of their tokens are drafts: the state stays as it is before them, and
+  /// the rows are kept in the slot as records. The slot's next step has decode rows, and says in `held` how many of
+  /// them do: the state is advanced by these first. 0 without records.
+  bool keeps_records = false;
+  int32_t held = 0;
   std::span<const int32_t> block_table;  // KV block of positions [64 i, 64 i + 64); covers all rows of this step
 };
 

@@ -23,6 +23,8 @@ struct DeltaNetShape {
   [[nodiscard]] int64_t state_floats() const {
     return static_cast<int64_t>(value_heads) * key_dim * value_dim + (conv_width - 1) * channels();
   }
+  /// fp32 values of a row that may not hold: all that advances the state.
+  [[nodiscard]] int64_t record_floats() const { return channels() + 2LL * value_heads; }
 };
 
 struct GatedDeltaNetArgs {
@@ -37,7 +39,9 @@ struct GatedDeltaNetArgs {
   const float* dt_bias = nullptr;      // [value_heads]
   const float* norm_weight = nullptr;  // [value_dim], NOT zero-centred
   float* states = nullptr;             // [slots, state_floats()]; slot = SequenceRows::state_slot
-  float* out = nullptr;                // [rows, value_heads * value_dim]
+  float* records = nullptr;            // [slots, record_rows, record_floats()]; null: no sequence keeps records
+  int32_t record_rows = 0;
+  float* out = nullptr;  // [rows, value_heads * value_dim]
 };
 
 /// Gated DeltaNet between its projections: causal depthwise convolution with SiLU; q and k to unit L2 norm
@@ -45,10 +49,10 @@ struct GatedDeltaNetArgs {
 /// softplus linear above 20; the delta rule; RMSNorm of each head's output with norm_weight, times silu(z). Decode
 /// rows: S <- exp(g) S; u = beta (v - S^T k); S <- S + k u^T; o = S^T q, one token at a time. Prefill rows: the chunked
 /// form over 64 tokens aligned to absolute position, the last chunk as short as it is. A sequence whose first_position
-/// is 0 starts from a zero state, whatever the slot holds. A prefill sequence with a snapshot_slot also writes its
-/// state after position snapshot_position - 1 there, the convolution's inputs included: a sequence that goes on from a
-/// copy of it has the bits of one that never stopped. All sums are fp32, serial (fma) in ascending order; norms in 16
-/// lanes and the tree of rms_norm.
+/// is 0 starts from a zero state, whatever the slot holds. Records of rows are their qkv, b and a. A prefill sequence
+/// with a snapshot_slot also writes its state after position snapshot_position - 1 there, the convolution's inputs
+/// included: a sequence that goes on from a copy of it has the bits of one that never stopped. All sums are fp32,
+/// serial (fma) in ascending order; norms in 16 lanes and the tree of rms_norm.
 ///
 /// Rounding to BF16: SiLU(conv); beta; o; normalised o; times weight; gated output. These are transformers' points,
 /// except that its convolution, where it has no fused kernel, also rounds before SiLU.

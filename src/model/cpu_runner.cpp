@@ -1,6 +1,8 @@
 #include "model/cpu_runner.h"
 
+#include <algorithm>
 #include <deque>
+#include <numeric>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -19,6 +21,8 @@ class CpuRunner final : public StepRunner {
   CpuRunner(const CpuRunnerParts& parts, std::unique_ptr<kernels::Pass> pass);
 
   [[nodiscard]] int steps_ahead() const override { return parts_.steps_ahead; }
+  [[nodiscard]] int drafts_max() const override { return parts_.drafts_max; }
+  [[nodiscard]] std::span<const int32_t> drafts() const override { return collected_.drafts; }
   Status submit(const Step& step) override;
   Expected<std::span<const kernels::SampleResult>> collect() override;
 
@@ -28,19 +32,43 @@ class CpuRunner final : public StepRunner {
     std::optional<kernels::TokenCounts> counts;  // of the sequence that last brought a history
   };
 
+  /// What came of a step.
+  struct Results {
+    std::vector<kernels::SampleResult> samples;
+    std::vector<int32_t> drafts;
+  };
+  /// A sequence that drafts, at its newest draft.
+  struct Draft {
+    size_t first = 0;  // of Results::drafts
+    int32_t count = 0;
+    int32_t position = 0;  // of the row that it is drawn behind
+    const kernels::SequenceRows* sequence = nullptr;
+    const kernels::SampleRow* sample = nullptr;  // of its newest draw
+  };
+
   void resolve_tokens(const Step& step);
   void start_histories(const Step& step);
+  void sample_all(const Step& step, std::vector<kernels::SampleResult>& results);
+  void sample_sequence(const Step& step, size_t sequence, std::span<kernels::SampleResult> results,
+                       kernels::Sampler& sampler);
   kernels::SampleResult sample(const kernels::SampleRow& row, std::span<float> logits, kernels::Sampler& sampler) const;
+  [[nodiscard]] std::span<float> logits_of(size_t logit_row) const;
+  Status draft(const Step& step, std::vector<int32_t>& drafts);
+  std::vector<Draft> shift_tokens(const Step& step);
+  void draw_drafts(std::span<const Draft> rows, int32_t number, std::vector<int32_t>& drafts);
 
   CpuRunnerParts parts_;
   int64_t vocab_size_;
-  std::vector<Slot> slots_;          // by state slot
-  std::vector<int32_t> tokens_;      // [rows]
-  std::vector<int32_t> logit_rows_;  // [samples]
+  std::vector<Slot> slots_;                            // by state slot
+  std::vector<int32_t> tokens_;                        // [rows]
+  std::vector<int32_t> logit_rows_;                    // [samples]
+  std::vector<std::pair<size_t, size_t>> samples_of_;  // [sequences]: first, and one behind the last
+  std::vector<int32_t> held_;                          // [sequences]: rows that hold
+  std::vector<kernels::SequenceRows> draft_sequences_;
   std::unique_ptr<kernels::Pass> pass_;
-  std::vector<kernels::Sampler> samplers_;               // one for each thread of the pool
-  std::deque<std::vector<kernels::SampleResult>> done_;  // by step, oldest first
-  std::vector<kernels::SampleResult> collected_;
+  std::vector<kernels::Sampler> samplers_;  // one for each thread of the pool
+  std::deque<Results> done_;                // by step, oldest first
+  Results collected_;
 };
 
 CpuRunner::CpuRunner(const CpuRunnerParts& parts, std::unique_ptr<kernels::Pass> pass)
@@ -65,21 +93,132 @@ Status CpuRunner::submit(const Step& step) {
   TESSERA_RETURN_IF_ERROR(parts_.model->forward(*pass_));
 
   start_histories(step);
-  std::vector<kernels::SampleResult>& results = done_.emplace_back(step.samples.size());
-  parts_.pool->run_chunks(static_cast<int64_t>(results.size()), [&](int64_t i, int thread) {
-    const auto index = static_cast<size_t>(i);
-    const std::span<float> logits =
-        kernels::cpu::logits(*pass_).subspan(static_cast<size_t>(i * vocab_size_), static_cast<size_t>(vocab_size_));
-    results[index] = sample(step.samples[index], logits, samplers_[static_cast<size_t>(thread)]);
+  Results& results = done_.emplace_back();
+  sample_all(step, results.samples);
+  return step.drafting.empty() ? Status() : draft(step, results.drafts);
+}
+
+/// One sequence beside the other; what one draws for its rows, in their order.
+void CpuRunner::sample_all(const Step& step, std::vector<kernels::SampleResult>& results) {
+  results.resize(step.samples.size());
+  samples_of_.clear();
+  held_.clear();
+  size_t sample = 0;
+  for (const kernels::SequenceRows& sequence : step.sequences) {
+    const size_t first = sample;
+    while (sample < step.samples.size() && step.samples[sample].row < sequence.first_row + sequence.rows) ++sample;
+    samples_of_.emplace_back(first, sample);
+    held_.push_back(sequence.rows);
+  }
+  TESSERA_CHECK_EQ(sample, step.samples.size());
+  parts_.pool->run_chunks(static_cast<int64_t>(step.sequences.size()), [&](int64_t i, int thread) {
+    sample_sequence(step, static_cast<size_t>(i), results, samplers_[static_cast<size_t>(thread)]);
   });
-  for (size_t i = 0; i < results.size(); ++i) {
+}
+
+void CpuRunner::sample_sequence(const Step& step, size_t sequence, std::span<kernels::SampleResult> results,
+                                kernels::Sampler& sampler) {
+  const kernels::SequenceRows& rows = step.sequences[sequence];
+  const auto [first, end] = samples_of_[sequence];
+  for (size_t i = first; i < end; ++i) {
     const kernels::SampleRow& row = step.samples[i];
+    results[i] = sample(row, logits_of(i), sampler);
     if (row.target >= 0) continue;
     Slot& slot = slots_[static_cast<size_t>(row.slot)];
     slot.last_drawn = results[i].token;
     if (row.params->has_penalty()) slot.counts->add_output(results[i].token);
+    if (i + 1 == end || results[i].token == tokens_[static_cast<size_t>(row.row) + 1]) continue;
+    held_[sequence] = row.row + 1 - rows.first_row;
+    return;
+  }
+}
+
+std::span<float> CpuRunner::logits_of(size_t logit_row) const {
+  const auto vocab = static_cast<size_t>(vocab_size_);
+  return kernels::cpu::logits(*pass_).subspan(logit_row * vocab, vocab);
+}
+
+/// The MTP head over the step's rows, each with the token behind it, and then over its own drafts.
+Status CpuRunner::draft(const Step& step, std::vector<int32_t>& drafts) {
+  auto& cache = static_cast<kernels::cpu::Cache&>(*parts_.cache);
+  std::vector<Draft> going = shift_tokens(step);
+  for (const Drafting& drafting : step.drafting) drafts.resize(drafts.size() + static_cast<size_t>(drafting.count));
+  for (int32_t number = 0; number == 0 || !going.empty(); ++number) {
+    TESSERA_RETURN_IF_ERROR(
+        parts_.model->backend().begin(*pass_, cache, {.tokens = tokens_, .sequences = draft_sequences_}, logit_rows_));
+    TESSERA_RETURN_IF_ERROR(parts_.model->forward_mtp(*pass_, number % parts_.model->config().mtp_layers));
+    draw_drafts(going, number, drafts);
+    // On with those that want more, each from the row that its draft was drawn behind.
+    std::vector<int32_t> rows;
+    std::vector<Draft> more;
+    tokens_.clear();
+    draft_sequences_.clear();
+    for (size_t i = 0; i < going.size(); ++i) {
+      Draft next = going[i];
+      if (number + 1 >= next.count) continue;
+      rows.push_back(logit_rows_[i]);
+      ++next.position;
+      kernels::SequenceRows row = *next.sequence;
+      row.first_row = static_cast<int32_t>(tokens_.size());
+      row.rows = 1;
+      row.first_position = next.position;
+      row.row_class = kernels::RowClass::decode;
+      draft_sequences_.push_back(row);
+      tokens_.push_back(drafts[next.first + static_cast<size_t>(number)]);
+      more.push_back(next);
+    }
+    if (!more.empty()) TESSERA_RETURN_IF_ERROR(parts_.model->backend().select_hidden(*pass_, rows));
+    logit_rows_.resize(more.size());
+    std::iota(logit_rows_.begin(), logit_rows_.end(), 0);
+    going = std::move(more);
   }
   return {};
+}
+
+/// Makes tokens_, draft_sequences_ and logit_rows_ those of the head's first pass.
+std::vector<CpuRunner::Draft> CpuRunner::shift_tokens(const Step& step) {
+  std::vector<Draft> drafting;
+  size_t first = 0;
+  draft_sequences_.clear();
+  logit_rows_.clear();
+  for (size_t i = 0; i < step.sequences.size(); ++i) {
+    const kernels::SequenceRows& sequence = step.sequences[i];
+    const Drafting& wanted = step.drafting[i];
+    const auto begin = tokens_.begin() + sequence.first_row;
+    const int32_t last = held_[i] - 1;  // of its rows
+    std::copy(begin + 1, begin + sequence.rows, begin);
+    begin[last] = wanted.next_token != kLastDrawn ? wanted.next_token
+                                                  : slots_[static_cast<size_t>(sequence.state_slot)].last_drawn;
+    kernels::SequenceRows& row = draft_sequences_.emplace_back(sequence);
+    row.snapshot_slot = -1;
+    row.keeps_records = false;
+    row.held = 0;
+    if (wanted.count == 0) continue;
+    TESSERA_CHECK_LE(wanted.count, parts_.drafts_max);
+    logit_rows_.push_back(sequence.first_row + last);
+    drafting.push_back({.first = first,
+                        .count = wanted.count,
+                        .position = sequence.first_position + last,
+                        .sequence = &sequence,
+                        .sample = &step.samples[samples_of_[i].second - 1]});
+    first += static_cast<size_t>(wanted.count);
+  }
+  return drafting;
+}
+
+void CpuRunner::draw_drafts(std::span<const Draft> rows, int32_t number, std::vector<int32_t>& drafts) {
+  parts_.pool->run_chunks(static_cast<int64_t>(rows.size()), [&](int64_t i, int thread) {
+    const Draft& draft = rows[static_cast<size_t>(i)];
+    kernels::SampleParams params = *draft.sample->params;
+    params.logprobs.reset();
+    kernels::SampleRow row = *draft.sample;
+    row.params = &params;
+    row.allowed = {};
+    // Behind the row at position p, the model draws token p + 1, and its head token p + 2.
+    row.noise.position = static_cast<uint64_t>(draft.position) + 2;
+    drafts[draft.first + static_cast<size_t>(number)] =
+        sample(row, logits_of(static_cast<size_t>(i)), samplers_[static_cast<size_t>(thread)]).token;
+  });
 }
 
 void CpuRunner::resolve_tokens(const Step& step) {
@@ -124,7 +263,7 @@ Expected<std::span<const kernels::SampleResult>> CpuRunner::collect() {
   TESSERA_CHECK(!done_.empty());
   collected_ = std::move(done_.front());
   done_.pop_front();
-  return std::span<const kernels::SampleResult>(collected_);
+  return std::span<const kernels::SampleResult>(collected_.samples);
 }
 
 }  // namespace
@@ -135,7 +274,8 @@ Expected<std::unique_ptr<StepRunner>> make_cpu_runner(const CpuRunnerParts& part
                                                               .sequences_max = slots,
                                                               .logit_rows_max = parts.samples_max,
                                                               .state_slots = slots,
-                                                              .sequence_blocks_max = parts.cache->shape().blocks}));
+                                                              .sequence_blocks_max = parts.cache->shape().blocks,
+                                                              .keeps_hidden = parts.drafts_max > 0}));
   return std::unique_ptr<StepRunner>(std::make_unique<CpuRunner>(parts, std::move(pass)));
 }
 

@@ -17,6 +17,7 @@ struct CpuRunnerParts {
   int64_t known_ids = 0;    // ids [known_ids, vocab) are never drawn: no tokenizer entry stands for them
   int32_t rows_max = 0;     // of a step
   int32_t samples_max = 0;  // of a step
+  int drafts_max = 0;       // above 0 the cache has the MTP layers' KV, and records of one row more
   int steps_ahead = 0;      // above 0 it gains no time, only a device's order of calls: for tests
 };
 

@@ -16,6 +16,8 @@
 //    back or given to others as soon as it has been submitted: blocks, slots, state copies.
 //  - submit() does not wait for the device. At most steps_ahead() + 1 steps are submitted and not collected.
 //  - submit() takes what it needs of a Step: neither the Step nor what it points to has to outlive the call.
+//  - Rows of a sequence whose tokens are drafts are drawn one behind the other: where a draw is not the token of the
+//    row behind it, the results of that row and the ones after it mean nothing, and the draw is the slot's newest.
 //  - After an error of submit() or collect() a runner is not used again.
 //  - One thread at a time uses a runner.
 namespace tessera::model {
@@ -23,12 +25,21 @@ namespace tessera::model {
 /// Stands for a row's token: the one that the newest draw of the row's slot chose; any token where that draw failed.
 inline constexpr int32_t kLastDrawn = -1;
 
+/// What the MTP head does for a sequence of a step, behind it.
+struct Drafting {
+  /// The token behind the sequence's last row; kLastDrawn: the last one that the step draws for it.
+  int32_t next_token = kLastDrawn;
+  /// Tokens that it proposes behind that, with the sequence's own noise and parameters.
+  int32_t count = 0;
+};
+
 struct Step {
   std::vector<int32_t> tokens;  // [rows], or kLastDrawn
   std::vector<kernels::SequenceRows> sequences;
   std::vector<kernels::SampleRow> samples;       // by ascending row
   std::vector<kernels::TokenHistory> histories;  // before the step's samples; for slots whose samples have penalties
   std::vector<kernels::StateCopy> copies;        // of all layers' states, before the step's rows
+  std::vector<Drafting> drafting;                // [sequences], or none: the MTP head does nothing
 
   [[nodiscard]] kernels::Batch batch() const { return {.tokens = tokens, .sequences = sequences}; }
   void clear() {
@@ -37,6 +48,7 @@ struct Step {
     samples.clear();
     histories.clear();
     copies.clear();
+    drafting.clear();
   }
 };
 
@@ -51,6 +63,11 @@ class StepRunner {
   /// Waits for the oldest step not collected: a result for each of its samples, in their order. The results stay until
   /// the next collect(). What went wrong for one row is in its result; an error ends the engine.
   virtual Expected<std::span<const kernels::SampleResult>> collect() = 0;
+  /// Of the step that was collected last: the drafts of each sequence, one sequence behind the other. They stay as long
+  /// as its results. What a draft is decides nothing but time.
+  [[nodiscard]] virtual std::span<const int32_t> drafts() const { return {}; }
+  /// The most Drafting::count; 0: nothing here drafts.
+  [[nodiscard]] virtual int drafts_max() const { return 0; }
 };
 
 }  // namespace tessera::model

@@ -19,9 +19,12 @@ struct Part {
   RowClass row_class;
   int32_t snapshot_position = 0;  // one is taken after so many positions; 0: none
   int32_t restored_position = 0;  // the sequence first goes back to its snapshot, of so many positions; 0: it goes on
+  /// The rows are kept as records, and all but so many of them are of other tokens: the next part goes on behind these.
+  int32_t held = 0;
 };
 using Steps = std::vector<std::vector<Part>>;
 
+constexpr size_t kRecordRows = 9;
 constexpr RowClass kPrefill = RowClass::prefill, kDecode = RowClass::decode;
 
 struct Result {
@@ -41,7 +44,9 @@ struct Model : DeltaWeights {
     const auto channels = static_cast<size_t>(shape.channels()), heads = static_cast<size_t>(shape.value_heads);
     const size_t values = heads * static_cast<size_t>(shape.value_dim);
     std::vector<Result> results(sequences.size());
-    std::vector<int32_t> done(sequences.size(), 0);
+    std::vector<int32_t> done(sequences.size(), 0), held(sequences.size(), 0);
+    const auto record_rows = static_cast<int32_t>(kRecordRows);
+    std::vector<float> records(sequences.size() * kRecordRows * static_cast<size_t>(shape.record_floats()), NAN);
     for (const auto& step : steps) {
       std::vector<SequenceRows> parts;
       std::vector<float> qkv, z, b, a;
@@ -57,7 +62,9 @@ struct Model : DeltaWeights {
         const int32_t first = done[static_cast<size_t>(part.sequence)];
         const auto take = [&](const std::vector<float>& from, size_t width, std::vector<float>& to) {
           const auto begin = from.begin() + static_cast<long>(static_cast<size_t>(first) * width);
-          to.insert(to.end(), begin, begin + static_cast<long>(static_cast<size_t>(part.rows) * width));
+          const int32_t right = part.held > 0 ? part.held : part.rows;
+          to.insert(to.end(), begin, begin + static_cast<long>(static_cast<size_t>(right) * width));
+          to.insert(to.end(), static_cast<size_t>(part.rows - right) * width, 0.3F);
         };
         take(s.qkv, channels, qkv);
         take(s.z, values, z);
@@ -70,7 +77,10 @@ struct Model : DeltaWeights {
                          .state_slot = slot,
                          .snapshot_slot = part.snapshot_position > 0 ? snapshot_slot : -1,
                          .snapshot_position = part.snapshot_position,
+                         .keeps_records = part.held > 0,
+                         .held = held[static_cast<size_t>(part.sequence)],
                          .block_table = {}});
+        held[static_cast<size_t>(part.sequence)] = part.held;
         rows += part.rows;
       }
       const std::vector<int32_t> tokens(static_cast<size_t>(rows));
@@ -87,12 +97,15 @@ struct Model : DeltaWeights {
                                      .dt_bias = dt_bias.data(),
                                      .norm_weight = norm_weight.data(),
                                      .states = states.data(),
+                                     .records = records.data(),
+                                     .record_rows = record_rows,
                                      .out = out.data()});
       for (size_t i = 0; i < step.size(); ++i) {
         auto& to = results[static_cast<size_t>(step[i].sequence)].out;
         const auto begin = out.begin() + static_cast<long>(static_cast<size_t>(parts[i].first_row) * values);
-        to.insert(to.end(), begin, begin + static_cast<long>(static_cast<size_t>(parts[i].rows) * values));
-        done[static_cast<size_t>(step[i].sequence)] += step[i].rows;
+        const int32_t right = step[i].held > 0 ? step[i].held : step[i].rows;
+        to.insert(to.end(), begin, begin + static_cast<long>(static_cast<size_t>(right) * values));
+        done[static_cast<size_t>(step[i].sequence)] += right;
       }
     }
     for (size_t i = 0; i < sequences.size(); ++i) {
@@ -290,6 +303,33 @@ TEST(GatedDeltaNet, ARestoredSnapshotIsThatOfASequenceThatNeverStopped) {
       const auto since = static_cast<size_t>(210 - position) * values;
       expect_same_bits(std::span(got.out).last(since), std::span(want.out).last(since), what);
     }
+  }
+}
+
+TEST(GatedDeltaNet, RowsThatDoNotHoldLeaveNothingBehind) {
+  for (const DeltaNetShape& shape : kShapes) {
+    const Model model(shape, Compute::bf16);
+    const std::vector<Sequence> both = {Sequence(shape, 96, 7), Sequence(shape, 96, 8)};
+    const auto want = model.run(both, {{{0, 64, kPrefill}, {1, 64, kPrefill}}, {{0, 32, kDecode}, {1, 32, kDecode}}});
+    // Of the rows of a step 1 to all hold; the last step advances by the rest and keeps its own row.
+    const auto drafts = [](int sequence, int32_t rows, int32_t held) {
+      return Part{.sequence = sequence, .rows = rows, .row_class = kDecode, .held = held};
+    };
+    const Steps steps = {{{1, 64, kPrefill}},
+                         {drafts(1, 3, 2), {0, 64, kPrefill}},
+                         {drafts(1, 9, 9), {0, 1, kDecode}},
+                         {drafts(1, 1, 1), drafts(0, 2, 1)},
+                         {drafts(0, 6, 4)},
+                         {{1, 19, kDecode}, drafts(0, 9, 8)},
+                         {drafts(0, 9, 7), drafts(1, 2, 1)},
+                         {{0, 11, kDecode}}};
+    auto got = model.run(both, steps);
+    const std::string what = describe(shape);
+    expect_same(got[0], want[0], what);
+    // The newest rows of the other one are still records: its state is the one before them.
+    const auto before = model.run({both[1]}, {{{0, 64, kPrefill}}, {{0, 31, kDecode}}})[0];
+    expect_same_bits(got[1].out, want[1].out, what);
+    expect_same_bits(got[1].state, before.state, what + ", state before records");
   }
 }
 

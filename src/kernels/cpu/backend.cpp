@@ -128,6 +128,7 @@ class CpuBackend final : public kernels::Backend {
   Status mlp(Pass& pass, const MlpBlock& block) override;
   Status moe(Pass& pass, const MoeBlock& block) override;
   Status head(Pass& pass, const Head& head, const Embedding& embedding) override;
+  Status select_hidden(Pass& pass, std::span<const int32_t> rows) override;
   Status mtp_input(Pass& pass, const MtpInput& input, const Embedding& embedding) override;
   Status read_logits(Pass& pass, std::span<float> logits) override;
   Status read_hidden(Pass& pass, std::span<float> hidden) override;
@@ -368,6 +369,8 @@ Status CpuBackend::delta_net(Pass& pass, const DeltaNetBlock& block, int layer) 
                              .dt_bias = w.dt_bias.data(),
                              .norm_weight = w.norm.data(),
                              .states = p.cache->states(layer),
+                             .records = p.cache->records(layer),
+                             .record_rows = p.cache->shape().record_rows,
                              .out = mixed});
   write_delta(p, w.out, mixed);
   return {};
@@ -424,6 +427,19 @@ Status CpuBackend::head(Pass& pass, const Head& head, const Embedding& embedding
                                     .rows = static_cast<int64_t>(p.logit_rows.size()),
                                     .columns = p.shape.vocab,
                                     .stride = p.shape.vocab});
+}
+
+Status CpuBackend::select_hidden(Pass& pass, std::span<const int32_t> rows) {
+  auto& p = static_cast<CpuPass&>(pass);
+  TESSERA_CHECK(p.shape.keeps_hidden);
+  const auto size = static_cast<size_t>(p.shape.hidden);
+  Workspace::Frame frame(*context_.workspace);
+  auto* selected = frame.take<float>(rows.size() * size);
+  for (size_t i = 0; i < rows.size(); ++i) {
+    std::copy_n(p.hidden.data() + static_cast<size_t>(rows[i]) * size, size, selected + i * size);
+  }
+  std::copy_n(selected, rows.size() * size, p.hidden.data());
+  return {};
 }
 
 Status CpuBackend::mtp_input(Pass& pass, const MtpInput& input, const Embedding& embedding) {

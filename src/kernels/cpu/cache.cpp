@@ -4,11 +4,26 @@
 
 namespace tessera::kernels::cpu {
 
+namespace {
+
+/// Of one slot and layer.
+size_t slot_record_floats(const CacheShape& shape) {
+  return static_cast<size_t>(shape.record_rows) * static_cast<size_t>(shape.delta_net.record_floats());
+}
+
+/// Of all slots and layers.
+size_t all_states(const CacheShape& shape, size_t slot_floats) {
+  return static_cast<size_t>(shape.state_slots) * static_cast<size_t>(shape.linear_layers) * slot_floats *
+         sizeof(float);
+}
+
+}  // namespace
+
 CacheBytes cache_bytes(const CacheShape& shape) {
   return {.kv_block = 2 * static_cast<size_t>(shape.attention_layers) *
                       kv_block_bytes(shape.kv_dtype, shape.attention.kv_heads, shape.attention.head_dim),
-          .state_slot = static_cast<size_t>(shape.linear_layers) * static_cast<size_t>(shape.delta_net.state_floats()) *
-                        sizeof(float)};
+          .state_slot = static_cast<size_t>(shape.linear_layers) * sizeof(float) *
+                        (static_cast<size_t>(shape.delta_net.state_floats()) + slot_record_floats(shape))};
 }
 
 Cache::Cache(const CacheShape& shape)
@@ -17,7 +32,8 @@ Cache::Cache(const CacheShape& shape)
                       kv_block_bytes(shape.kv_dtype, shape.attention.kv_heads, shape.attention.head_dim)),
       layer_state_floats_(static_cast<size_t>(shape.state_slots) * static_cast<size_t>(shape.delta_net.state_floats())),
       kv_(static_cast<size_t>(shape.blocks) * cache_bytes(shape).kv_block),
-      states_(static_cast<size_t>(shape.state_slots) * cache_bytes(shape).state_slot) {}
+      states_(all_states(shape, static_cast<size_t>(shape.delta_net.state_floats()))),
+      records_(all_states(shape, slot_record_floats(shape))) {}
 
 KvLayer Cache::kv_layer(int attention_layer) {
   const auto i = static_cast<size_t>(attention_layer);
@@ -34,6 +50,12 @@ float* Cache::states(int linear_layer) {
   const auto i = static_cast<size_t>(linear_layer);
   TESSERA_CHECK_LE((i + 1) * layer_state_floats_ * sizeof(float), states_.size());
   return reinterpret_cast<float*>(states_.data()) + i * layer_state_floats_;
+}
+
+float* Cache::records(int linear_layer) {
+  if (shape_.record_rows == 0) return nullptr;
+  const size_t layer = static_cast<size_t>(shape_.state_slots) * slot_record_floats(shape_);
+  return reinterpret_cast<float*>(records_.data()) + static_cast<size_t>(linear_layer) * layer;
 }
 
 void Cache::copy_state(const StateCopy& copy) {

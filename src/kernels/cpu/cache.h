@@ -15,6 +15,8 @@ class Cache final : public kernels::Cache {
   [[nodiscard]] KvLayer kv_layer(int attention_layer);
   /// [state_slots, state_floats] of the i-th linear-attention layer.
   [[nodiscard]] float* states(int linear_layer);
+  /// [state_slots, record_rows, record_floats] of the i-th linear-attention layer; null without records.
+  [[nodiscard]] float* records(int linear_layer);
   /// Of all layers.
   void copy_state(const StateCopy& copy);
 
@@ -24,6 +26,7 @@ class Cache final : public kernels::Cache {
   size_t layer_state_floats_;
   ZeroedPages kv_;
   ZeroedPages states_;
+  ZeroedPages records_;
 };
 
 CacheBytes cache_bytes(const CacheShape& shape);

@@ -299,7 +299,7 @@ void advance_group(const DeltaNetGroup& g, const DeltaNetScratch& s) {
   const float q_scale = 1.0F / std::sqrt(static_cast<float>(key_dim));
   // Whole vectors decode in place. Chunks work on copies, whose longer rows do not fall into the same few sets of the
   // L1 cache.
-  const bool in_place = !g.prefill() && columns == value_dim;
+  const bool in_place = !g.prefill() && columns == value_dim && !g.sequence->keeps_records;
   const int64_t state_row = g.prefill() ? columns + 16 : columns;
   const auto state_of = [&](int64_t i) {
     return in_place ? g.state(first_head + i) : s.states + i * key_dim * (columns + 16);
@@ -331,7 +331,7 @@ void advance_group(const DeltaNetGroup& g, const DeltaNetScratch& s) {
         const bool next = i + 1 < g.value_heads() || g.next_follows;
         recurrence(rows, key_dim, columns, beta, decay, next ? key_dim * value_dim : 0, s, state_of(i));
       }
-      write_outputs(g, head, first, rows, s.out);
+      if (!g.replays) write_outputs(g, head, first, rows, s.out);
       if (g.snapshot_after(first + rows)) {
         copy_rows(state_of(i), state_row, key_dim, value_dim, g.state(head, g.sequence->snapshot_slot), value_dim);
       }
@@ -341,6 +341,7 @@ void advance_group(const DeltaNetGroup& g, const DeltaNetScratch& s) {
     }
   }
 
+  if (g.sequence->keeps_records) return;
   keep_group_inputs(g, g.sequence->rows, s.taps, g.inputs());
   for (int64_t i = 0; i < g.value_heads() && !in_place; ++i) {
     copy_rows(state_of(i), state_row, key_dim, value_dim, g.state(first_head + i), value_dim);
@@ -380,21 +381,75 @@ DeltaNetScratch take_scratch(const DeltaNetShape& shape, Workspace::Frame& frame
 }  // namespace
 }  // namespace cpu
 
+namespace {
+
+/// The records of a slot: qkv of all rows, then b, then a.
+struct Records {
+  float *qkv, *b, *a;
+};
+
+Records records_of(const GatedDeltaNetArgs& args, int32_t slot) {
+  const DeltaNetShape& shape = args.shape;
+  float* qkv = args.records + int64_t{slot} * args.record_rows * shape.record_floats();
+  float* b = qkv + args.record_rows * shape.channels();
+  return {.qkv = qkv, .b = b, .a = b + int64_t{args.record_rows} * shape.value_heads};
+}
+
+void keep_records(const GatedDeltaNetArgs& args, const SequenceRows& sequence) {
+  const Records records = records_of(args, sequence.state_slot);
+  const int64_t channels = args.shape.channels(), heads = args.shape.value_heads;
+  std::copy_n(args.qkv + sequence.first_row * channels, sequence.rows * channels, records.qkv);
+  std::copy_n(args.b + sequence.first_row * heads, sequence.rows * heads, records.b);
+  std::copy_n(args.a + sequence.first_row * heads, sequence.rows * heads, records.a);
+}
+
+/// Advances the state by the records that hold, then runs the sequence's rows.
+template <typename Advance>
+void run_group(const Advance& advance, cpu::DeltaNetGroup group, const cpu::DeltaNetScratch& scratch) {
+  const SequenceRows& sequence = *group.sequence;
+  if (sequence.held > 0) {
+    const Records records = records_of(*group.args, sequence.state_slot);
+    GatedDeltaNetArgs args = *group.args;
+    args.qkv = records.qkv;
+    args.b = records.b;
+    args.a = records.a;
+    const SequenceRows held{.rows = sequence.held,
+                            .first_position = sequence.first_position - sequence.held,
+                            .state_slot = sequence.state_slot};
+    cpu::DeltaNetGroup replay = group;
+    replay.args = &args;
+    replay.sequence = &held;
+    replay.replays = true;
+    advance(replay, scratch);
+  }
+  advance(group, scratch);
+}
+
+void check(const GatedDeltaNetArgs& args, const SequenceRows& sequence) {
+  if (sequence.row_class == RowClass::decode) {
+    TESSERA_CHECK(sequence.held >= 0 && sequence.held <= args.record_rows);
+    TESSERA_CHECK(!sequence.keeps_records || sequence.rows <= args.record_rows);
+    return;
+  }
+  TESSERA_CHECK(!sequence.keeps_records && sequence.held == 0);
+  TESSERA_CHECK_EQ(sequence.first_position % kBlockTokens, 0);
+  if (sequence.snapshot_slot < 0) return;
+  TESSERA_CHECK_NE(sequence.snapshot_slot, sequence.state_slot);
+  TESSERA_CHECK_EQ(sequence.snapshot_position % kBlockTokens, 0);
+  TESSERA_CHECK_GT(sequence.snapshot_position, sequence.first_position);
+  TESSERA_CHECK_LE(sequence.snapshot_position, sequence.first_position + sequence.rows);
+}
+
+}  // namespace
+
 void gated_delta_net(const Context& context, const GatedDeltaNetArgs& args) {
   using namespace cpu;
   const DeltaNetShape& shape = args.shape;
   TESSERA_CHECK_EQ(shape.value_heads % shape.key_heads, 0);
   bool any_prefill = false;
   for (const SequenceRows& sequence : args.batch->sequences) {
-    if (sequence.row_class == RowClass::decode) continue;
-    TESSERA_CHECK_EQ(sequence.first_position % kBlockTokens, 0);
-    if (sequence.snapshot_slot >= 0) {
-      TESSERA_CHECK_NE(sequence.snapshot_slot, sequence.state_slot);
-      TESSERA_CHECK_EQ(sequence.snapshot_position % kBlockTokens, 0);
-      TESSERA_CHECK_GT(sequence.snapshot_position, sequence.first_position);
-      TESSERA_CHECK_LE(sequence.snapshot_position, sequence.first_position + sequence.rows);
-    }
-    any_prefill = true;
+    check(args, sequence);
+    any_prefill |= sequence.row_class == RowClass::prefill;
   }
   Workspace::Frame frame(*context.workspace);
   const auto threads = static_cast<size_t>(context.pool->size());
@@ -412,15 +467,19 @@ void gated_delta_net(const Context& context, const GatedDeltaNetArgs& args) {
           const SequenceRows& sequence = args.batch->sequences[static_cast<size_t>(index / shape.key_heads)];
           const int64_t key_head = index % shape.key_heads;
           if (sequence.rows == 0) continue;
-          advance({.args = &args,
-                   .sequence = &sequence,
-                   .key_head = key_head,
-                   .to_bf16 = context.compute == Compute::bf16,
-                   .next_follows = index + 1 < end && key_head + 1 < shape.key_heads},
-                  scratch[thread]);
+          run_group(advance,
+                    {.args = &args,
+                     .sequence = &sequence,
+                     .key_head = key_head,
+                     .to_bf16 = context.compute == Compute::bf16,
+                     .next_follows = index + 1 < end && key_head + 1 < shape.key_heads},
+                    scratch[thread]);
         }
       },
       grain);
+  for (const SequenceRows& sequence : args.batch->sequences) {
+    if (sequence.keeps_records) keep_records(args, sequence);
+  }
 }
 
 void copy_state(const DeltaNetShape& shape, const StateCopy& copy, float* states) {

@@ -13,6 +13,7 @@ struct DeltaNetGroup {
   const SequenceRows* sequence = nullptr;
   int64_t key_head = 0;
   bool to_bf16 = false;
+  bool replays = false;       // rows are records of an earlier step: the state is advanced, nothing is put out
   bool next_follows = false;  // the same thread takes the next key head: its state is worth fetching early
 
   [[nodiscard]] int64_t value_heads() const { return args->shape.value_heads / args->shape.key_heads; }

@@ -334,6 +334,10 @@ Status CudaBackend::head(kernels::Pass& pass, const Head& head, const Embedding&
                                     .queue = &p.queue});
 }
 
+Status CudaBackend::select_hidden(kernels::Pass& /*pass*/, std::span<const int32_t> /*rows*/) {
+  return {StatusCode::unsupported, "drafts are not made on GPUs yet"};
+}
+
 Status CudaBackend::mtp_input(kernels::Pass& pass, const MtpInput& input, const Embedding& embedding) {
   Pass& p = of(pass);
   const auto& w = static_cast<const CudaMtpInput&>(input);

@@ -70,6 +70,7 @@ class CudaBackend : public kernels::Backend {
   Status mlp(kernels::Pass& pass, const MlpBlock& block) override;
   Status moe(kernels::Pass& pass, const MoeBlock& block) override;
   Status head(kernels::Pass& pass, const Head& head, const Embedding& embedding) override;
+  Status select_hidden(kernels::Pass& pass, std::span<const int32_t> rows) override;
   Status mtp_input(kernels::Pass& pass, const MtpInput& input, const Embedding& embedding) override;
   Status read_logits(kernels::Pass& pass, std::span<float> logits) override;
   Status read_hidden(kernels::Pass& pass, std::span<float> hidden) override;
