@@ -149,6 +149,7 @@ struct FitReport {
   size_t state_slot_bytes = 0;  // Gated DeltaNet states of one sequence; on a GPU the counts of its tokens too
   int max_num_seqs = 0;         // each with a state slot
   int kept_states = 0;          // state slots besides, for the prefix cache, which also has those of no sequence
+  int drafts_max = 0;           // of a sequence, by the MTP head; 0: nothing is drafted
   int64_t max_model_len = 0;    // tokens of one sequence, prompt and output
   int max_num_batched_tokens = 0;
   std::string kv_cache_dtype;           // bfloat16, fp8 or float32
@@ -179,7 +180,8 @@ struct EngineOptions {
   bool cuda_graphs = true;              // decode steps as CUDA graphs; changes no bit
   bool pdl = true;                      // programmatic dependent launch; changes no bit
   bool prefix_caching = true;           // what prompts begin with is computed once; changes no bit
-  int threads = 0;                      // 0: all cores this process may use
+  int speculative_tokens = -1;  // most drafts of the MTP head, 0 to 8; -1: where there is a head; changes no bit
+  int threads = 0;              // 0: all cores this process may use
   /// Before loading; not called when the model does not fit. Called again where device auto goes on to another device.
   std::function<void(const FitReport&)> on_fit = {};
   std::function<void(size_t done_bytes, size_t total_bytes)> on_load_progress = {};
@@ -218,6 +220,13 @@ struct StepTokens {
   void count(size_t step);
 };
 
+/// What the MTP head has proposed and the model has drawn too.
+struct DraftStats {
+  uint64_t steps = 0;  // rows of one sequence with drafts, in one step
+  uint64_t proposed = 0, accepted = 0;
+  std::array<uint64_t, 8> accepted_at = {};  // by position behind the last token
+};
+
 struct EngineStats {
   int running = 0, waiting = 0;
   int kv_blocks_used = 0, kv_blocks_total = 0;
@@ -226,6 +235,7 @@ struct EngineStats {
   uint64_t steps = 0, preemptions = 0, prompt_tokens = 0, generated_tokens = 0;
   uint64_t prefix_queries = 0, prefix_hits = 0;  // tokens of prompts that began, and of those what was kept
   StepTokens step_tokens = {};
+  DraftStats drafts = {};
   DecodeTraffic decode = {};         // on a GPU
   std::optional<GpuStats> gpu = {};  // none: the model runs on the CPU
 };

@@ -5,6 +5,8 @@
 #include <cstdlib>
 #include <filesystem>
 #include <limits>
+#include <nlohmann/json.hpp>
+#include <set>
 
 #include "cli/command_line.h"
 #include "cli/console.h"
@@ -13,6 +15,7 @@
 #include "cli/load_model.h"
 #include "cli/progress.h"
 #include "cli/step_plan.h"
+#include "engine/draft_policy.h"
 #include "engine/fit.h"
 #include "kernels/batch.h"
 #include "model/weight_profile.h"
@@ -21,6 +24,35 @@ namespace tessera::cli {
 namespace {
 
 constexpr const char* kGroup = "Engine";
+
+/// Of vllm's --speculative-config; -1: it does not say.
+int speculative_tokens_of(const std::string& text) {
+  const auto fail = [&](const std::string& why) -> int {
+    throw CLI::ValidationError(fmt::format(
+        R"(--speculative-config: found {}, {}; expected JSON such as {{"method": "mtp", "num_speculative_tokens": 5}})",
+        text, why));
+  };
+  const auto json = nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);
+  if (!json.is_object()) return fail("which is no JSON object");
+  int tokens = -1;
+  for (const auto& [key, value] : json.items()) {
+    if (key == "num_speculative_tokens") {
+      if (!value.is_number_integer() || value < 0 || value > engine::kMostDrafts) {
+        return fail(
+            fmt::format("whose num_speculative_tokens is not a whole number from 0 to {}", engine::kMostDrafts));
+      }
+      tokens = value.get<int>();
+    } else if (key == "method") {
+      static const std::set<std::string> kMtp = {"mtp", "qwen3_5_mtp", "qwen3_next_mtp", "auto"};
+      if (!value.is_string() || !kMtp.contains(value.get<std::string>())) {
+        return fail("whose method is not mtp: drafts are made by a model's own MTP head alone");
+      }
+    } else {
+      return fail(fmt::format("with the unknown \"{}\"", key));
+    }
+  }
+  return tokens;
+}
 }  // namespace
 
 CLI::Option* add_device_flag(CLI::App& command, std::string& device, const char* group) {
@@ -95,6 +127,19 @@ void add_engine_flags(CLI::App& command, EngineFlags& flags) {
   command
       .add_flag("--enable-prefix-caching,!--no-enable-prefix-caching", options.prefix_caching,
                 "Compute what prompts begin with once (default); the same bits without")
+      ->group(kGroup);
+  command
+      .add_option("--num-speculative-tokens", options.speculative_tokens,
+                  "Drafts of the MTP head, at most (default: 5 where the model has one); the same bits without")
+      ->type_name("N")
+      ->check(whole(0, engine::kMostDrafts))
+      ->group(kGroup);
+  command
+      .add_option_function<std::string>(
+          "--speculative-config",
+          [&options](const std::string& json) { options.speculative_tokens = speculative_tokens_of(json); },
+          R"(The same as vllm's JSON: {"method": "mtp", "num_speculative_tokens": 5})")
+      ->type_name("JSON")
       ->group(kGroup);
   command
       .add_option("--load-format", options.load_format,

@@ -33,7 +33,6 @@ constexpr const char* kPlacesOfStates = "states are kept where prompts are likel
 constexpr const char* kNoLora = "there are no adapters";
 constexpr const char* kNoDownload = "nothing is downloaded";
 constexpr const char* kOwnTokenizer = "the tokenizer is the model's own";
-constexpr const char* kNoSpeculation = "there is no speculative decoding yet";
 constexpr const char* kXgrammar = "xgrammar is always used";
 constexpr const char* kNoTraces = "there are no traces; see /metrics and the access log";
 constexpr const char* kNoTransfer = "keys and values stay in this process";
@@ -141,7 +140,6 @@ constexpr VllmFlag kFlags[] = {
     {"--prefill-context-parallel-size", "1", kOneProcess},
     {"--nnodes", "1", kOneProcess},
     {"--node-rank", "0", kOneProcess},
-    {"--speculative-config", "{}", kNoSpeculation},
     {"--hf-overrides", "{}", "the model is what its config.json says; change that file"},
     {"--model-loader-extra-config", "{}", "there are no other loaders"},
     {"--kv-transfer-config", "{}", kNoTransfer},

@@ -89,17 +89,44 @@ struct OpenedEngine {
   [[nodiscard]] const model::ModelConfig& config() const { return model.config; }
 };
 
+constexpr int kDraftsUnasked = 5;
+
+/// Drafts of a sequence at most, and in `plan` the MTP head that makes them.
+Expected<int> choose_drafts(const OpenedEngine& opened, const EngineOptions& options, const engine::Device& device,
+                            model::PlanOptions& plan) {
+  const int wanted = options.speculative_tokens;
+  if (wanted < -1 || wanted > engine::kMostDrafts) {
+    return error(StatusCode::invalid_argument, "speculative_tokens is {}; it must be between 0 and {}, or -1", wanted,
+                 engine::kMostDrafts);
+  }
+  if (wanted == 0) return 0;
+  if (device) {
+    if (wanted < 0) return 0;
+    return error(StatusCode::unsupported,
+                 "drafts (speculative_tokens {}) are made on the CPU alone yet; leave them out", wanted);
+  }
+  plan.with_mtp = true;
+  TESSERA_ASSIGN_OR_RETURN(const model::WeightPlan weights, opened.model.plan_weights(plan));
+  if (weights.has_mtp()) return wanted > 0 ? wanted : kDraftsUnasked;
+  plan.with_mtp = false;
+  if (wanted < 0) return 0;
+  return error(StatusCode::invalid_argument,
+               "speculative_tokens is {}, and this checkpoint has no MTP head to draft with; leave it out", wanted);
+}
+
 Expected<FitReport> plan_memory(const OpenedEngine& opened, const Settings& settings, const EngineOptions& options,
-                                const engine::Device& device, const kernels::Backend& backend) {
+                                const engine::Device& device, int drafts_max, const kernels::Backend& backend) {
   engine::FitInput input;
   input.gpu = device;
+  input.drafts_max = drafts_max;
   TESSERA_ASSIGN_OR_RETURN(input.available_bytes, engine::available_bytes(device, options.gpu_memory_utilization));
   TESSERA_ASSIGN_OR_RETURN(const model::WeightPlan weights, opened.model.plan_weights(settings.plan));
   input.weight_bytes = weights.placed_bytes(backend);
   input.staging_bytes = weights.staging_bytes(backend);
   input.kv_dtype = opened.kv_dtype;
   input.cache_bytes =
-      backend.cache_bytes(model::cache_shape(opened.config(), opened.kv_dtype, /*with_mtp=*/false, settings.plan.rank));
+      backend.cache_bytes(model::cache_shape(opened.config(), opened.kv_dtype,
+                                             /*with_mtp=*/drafts_max > 0, settings.plan.rank, drafts_max));
   input.max_model_len = options.max_model_len;
   input.max_num_seqs = options.max_num_seqs;
   input.max_num_batched_tokens = options.max_num_batched_tokens;
@@ -167,7 +194,7 @@ struct Engine::Impl {
     thread = std::thread([this] { loop->run(); });
   }
 
-  Status open(const OpenedEngine& opened, const Settings& settings, const EngineOptions& options,
+  Status open(const OpenedEngine& opened, Settings settings, const EngineOptions& options,
               const engine::Device& device);
   Status load_runner(const OpenedEngine& opened, const Settings& settings, const EngineOptions& options,
                      const engine::Device& device);
@@ -208,14 +235,15 @@ struct Engine::Impl {
 };
 
 /// All that depends on the device.
-Status Engine::Impl::open(const OpenedEngine& opened, const Settings& settings, const EngineOptions& options,
+Status Engine::Impl::open(const OpenedEngine& opened, Settings settings, const EngineOptions& options,
                           const engine::Device& device) {
+  TESSERA_ASSIGN_OR_RETURN(const int drafts_max, choose_drafts(opened, options, device, settings.plan));
   TESSERA_ASSIGN_OR_RETURN(
       backend,
       engine::open_backend(
           device, opened.config(),
           {.compute = settings.precision.compute, .pool = &pool, .workspace = &workspace, .pdl = options.pdl}));
-  TESSERA_ASSIGN_OR_RETURN(fit, plan_memory(opened, settings, options, device, *backend));
+  TESSERA_ASSIGN_OR_RETURN(fit, plan_memory(opened, settings, options, device, drafts_max, *backend));
   if (options.on_fit) options.on_fit(fit);
   if (!device) return load_runner(opened, settings, options, device);
   // Before the weights are there: the read rate wants a quiet GPU and some free memory.
@@ -232,20 +260,22 @@ Status Engine::Impl::load_runner(const OpenedEngine& opened, const Settings& set
                                  const engine::Device& device) {
   TESSERA_ASSIGN_OR_RETURN(
       model, opened.model.load(*backend, {.plan = settings.plan, .progress = options.on_load_progress, .pool = &pool}));
-  TESSERA_ASSIGN_OR_RETURN(cache,
-                           model->make_cache(opened.kv_dtype, fit.kv_blocks, fit.state_slots(), /*with_mtp=*/false));
+  TESSERA_ASSIGN_OR_RETURN(cache, model->make_cache(opened.kv_dtype, fit.kv_blocks, fit.state_slots(),
+                                                    /*with_mtp=*/fit.drafts_max > 0, fit.drafts_max));
   const int64_t vocab_size = opened.config().vocab_size;
   const int64_t known_ids =
       opened.tokenizer ? std::min<int64_t>(vocab_size, opened.tokenizer->vocab_size()) : vocab_size;
   const int32_t rows_max = fit.max_num_batched_tokens;
-  const auto samples_max = static_cast<int32_t>(engine::logit_rows_max(fit.max_num_seqs));
+  const int decode_rows = engine::decode_rows_max(fit.max_num_seqs, fit.drafts_max);
+  const auto samples_max = static_cast<int32_t>(engine::logit_rows_max(decode_rows));
   if (!device) {
     TESSERA_ASSIGN_OR_RETURN(runner, model::make_cpu_runner({.model = model.get(),
                                                              .cache = cache.get(),
                                                              .pool = &pool,
                                                              .known_ids = known_ids,
                                                              .rows_max = rows_max,
-                                                             .samples_max = samples_max}));
+                                                             .samples_max = samples_max,
+                                                             .drafts_max = fit.drafts_max}));
     return {};
   }
   const auto list_words_max =
@@ -297,6 +327,8 @@ Expected<Engine> Engine::create(EngineOptions options) {
                .has_states = opened.config().count(model::LayerType::linear_attention) > 0,
                .max_model_len = impl->fit.max_model_len,
                .max_num_batched_tokens = impl->fit.max_num_batched_tokens,
+               .max_decode_rows = engine::decode_rows_max(impl->fit.max_num_seqs, impl->fit.drafts_max),
+               .drafts_max = impl->fit.drafts_max,
                .eos_token_ids = std::move(opened.eos_token_ids),
                .step_bytes = impl->step_bytes});
   return Engine(std::move(impl));

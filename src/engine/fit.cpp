@@ -37,7 +37,7 @@ Status check_options(const model::ModelConfig& config, const FitInput& input) {
 }
 
 /// An upper estimate: activations that are alive together in the widest kind of layer, and the logits, in fp32.
-size_t workspace_bytes(const model::ModelConfig& config, int rows, int seqs) {
+size_t workspace_bytes(const model::ModelConfig& config, int rows, int seqs, int drafts_max) {
   const auto& attention = config.attention;
   const auto& delta = config.delta_net;
   const int64_t queries = int64_t{attention.heads} * attention.head_dim;
@@ -50,8 +50,10 @@ size_t workspace_bytes(const model::ModelConfig& config, int rows, int seqs) {
                                    config.experts_per_token * (3 * config.moe_intermediate_size + config.hidden_size) +
                                    3 * config.shared_expert_intermediate_size
                              : 3 * config.intermediate_size;
-  const int64_t row = 3 * config.hidden_size + std::max({in_attention, in_delta_net, in_ffn});
-  return sizeof(float) * static_cast<size_t>(rows * row + logit_rows_max(seqs) * config.vocab_size);
+  const int64_t kept = drafts_max > 0 ? config.hidden_size : 0;  // of each row, for the MTP head
+  const int64_t row = kept + 3 * config.hidden_size + std::max({in_attention, in_delta_net, in_ffn});
+  return sizeof(float) *
+         static_cast<size_t>(rows * row + logit_rows_max(decode_rows_max(seqs, drafts_max)) * config.vocab_size);
 }
 
 std::string what_to_change(const FitInput& input, bool weights_are_too_large) {
@@ -84,7 +86,7 @@ Expected<FitReport> plan_fit(const model::ModelConfig& config, const FitInput& i
           : std::max(input.gpu ? kDefaultGpuBatchedTokens : kDefaultBatchedTokens, input.max_num_seqs + kBlockTokens);
   const int seqs_max = input.max_num_seqs > 0 ? input.max_num_seqs
                                               : std::min(kDefaultMaxSeqs, fit.max_num_batched_tokens - kBlockTokens);
-  fit.workspace_bytes = workspace_bytes(config, fit.max_num_batched_tokens, seqs_max);
+  fit.workspace_bytes = workspace_bytes(config, fit.max_num_batched_tokens, seqs_max, input.drafts_max);
 
   const size_t fixed = fit.weight_bytes + fit.workspace_bytes;
   const size_t usable = input.available_bytes - std::min(input.available_bytes, fit.reserve_bytes);
@@ -120,6 +122,7 @@ Expected<FitReport> plan_fit(const model::ModelConfig& config, const FitInput& i
     seqs = static_cast<size_t>(seqs_max);
   }
   fit.max_num_seqs = static_cast<int>(seqs);
+  fit.drafts_max = input.drafts_max;
   if (input.prefix_caching && fit.state_slot_bytes > 0) {
     const size_t left = budget - seqs * fit.state_slot_bytes - least_blocks * fit.kv_block_bytes;
     fit.kept_states =

@@ -35,6 +35,7 @@ struct FitInput {
   int max_num_batched_tokens = 0;
   size_t memory_bytes = 0;
   bool prefix_caching = false;
+  int drafts_max = 0;  // of a sequence
 };
 
 /// Weights and the workspace of one step come first; before there is a workspace, weights and what they are staged in
@@ -45,7 +46,14 @@ struct FitInput {
 /// resource_exhausted says what is needed, what there is, and what to change.
 Expected<FitReport> plan_fit(const model::ModelConfig& config, const FitInput& input);
 
-/// Logits of one step: one row for each sequence, and one chunk of 64 rows for prompt log-probabilities.
-constexpr int64_t logit_rows_max(int max_num_seqs) { return int64_t{max_num_seqs} + kernels::kBlockTokens; }
+/// Decode rows of one step: one of each sequence, and drafts as long as they are few.
+constexpr int decode_rows_max(int max_num_seqs, int drafts_max) {
+  constexpr int kFew = 128;
+  const int with_drafts = max_num_seqs * (1 + drafts_max);
+  return with_drafts < kFew ? with_drafts : max_num_seqs < kFew && drafts_max > 0 ? kFew : max_num_seqs;
+}
+
+/// Logits of one step: decode rows, and one chunk of 64 rows for prompt log-probabilities.
+constexpr int64_t logit_rows_max(int decode_rows) { return int64_t{decode_rows} + kernels::kBlockTokens; }
 
 }  // namespace tessera::engine

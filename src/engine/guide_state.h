@@ -35,6 +35,9 @@ class GuideState {
   /// Whether what is allowed behind the next token depends on that token. Where it does not, all is allowed for both.
   [[nodiscard]] bool needs_token() const;
 
+  /// Nothing here depends on a token any more: all are allowed from now on.
+  [[nodiscard]] bool settled() const { return done_ && !matcher_.has_value(); }
+
   /// After each token of the answer.
   void advance(int32_t token);
   /// Takes the newest `tokens` tokens back.

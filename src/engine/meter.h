@@ -5,8 +5,8 @@
 #include <optional>
 
 #include "kernels/backend.h"
-#include "model/weight_plan.h"
 #include "model/runner.h"
+#include "model/weight_plan.h"
 #include "tessera/engine.h"
 
 // The speed-of-light meter: the bytes that a decode step has to read, over the time it takes, as a share of the rate

@@ -12,15 +12,17 @@ using kernels::blocks_for;
 using kernels::kBlockTokens;
 using kernels::RowClass;
 
-/// The next `rows` rows of a sequence, and what they are for.
+/// The next `rows` rows of a sequence, and what they are for. Those behind its length are drafts.
 ScheduledRows next_rows(Sequence* sequence, int64_t rows, RowClass row_class) {
   const int64_t length = sequence->length();
-  const bool reaches_end = sequence->submitted + rows == length;
+  const int64_t drafts = std::max<int64_t>(sequence->submitted + rows - length, 0);
+  const bool reaches_end = sequence->submitted + rows >= length;
   const bool draws = reaches_end && length < sequence->tokens_max;
   return {.sequence = sequence,
           .rows = static_cast<int32_t>(rows),
           .row_class = row_class,
           .starts = sequence->submitted == sequence->resumed,
+          .drafts = static_cast<int32_t>(drafts),
           .needs_next_token = draws,
           .ends = reaches_end && length + (draws ? 1 : 0) == sequence->tokens_max};
 }
@@ -93,6 +95,8 @@ void Scheduler::mark_submitted() {
     Sequence* sequence = item.sequence;
     sequence->submitted += item.rows;
     ++sequence->steps_under_way;
+    sequence->held = 0;
+    sequence->keeps_records = item.drafts > 0;
     prefixes_.forget_restore(*sequence);
     prefixes_.extend(*sequence);
     if (item.snapshot_position > 0) prefixes_.keep_state(*sequence, item.snapshot_position, item.snapshot_slot);
@@ -110,21 +114,47 @@ void Scheduler::commit(Sequence* sequence, int32_t rows, int32_t accepted) {
   --sequence->steps_under_way;
   if (sequence->slot < 0) return;  // it gave back what the step computed
   sequence->confirmed += accepted;
+  if (sequence->keeps_records) sequence->held = accepted;
   if (accepted == rows) return;
   TESSERA_CHECK_EQ(sequence->steps_under_way, 0);
   sequence->submitted = sequence->confirmed;
 }
 
 void Scheduler::plan_decodes() {
+  int64_t spare_rows = std::clamp(
+      limits_.max_decode_rows, limits_.slots,
+      static_cast<int32_t>(limits_.max_batched_rows - kBlockTokens));  // for drafts, beside a row of each sequence
+  for (const Sequence* sequence : running_) spare_rows -= sequence->decoding() ? 1 : 0;
   for (size_t i = 0; i < running_.size(); ++i) {
     Sequence* sequence = running_[i];
     if (!sequence->decoding()) continue;
-    if (sequence->needs_host && sequence->steps_under_way > 0) continue;
+    if (sequence->steps_under_way > 0 && (sequence->needs_host || sequence->keeps_records)) continue;
+    int64_t drafts = drafts_that_fit(*sequence, spare_rows);
+    if (drafts > 0 && !take_blocks_for(sequence, sequence->length() + drafts)) drafts = 0;
     while (i < running_.size() && !take_blocks_for(sequence, sequence->length())) preempt_youngest();
     if (i == running_.size()) break;  // it was itself the youngest
-    plan_.push_back(next_rows(sequence, 1, RowClass::decode));
-    --rows_left_;
+    plan_.push_back(next_rows(sequence, 1 + drafts, RowClass::decode));
+    plan_drafting(plan_.back());
+    spare_rows -= drafts;
+    rows_left_ -= static_cast<int32_t>(1 + drafts);
   }
+}
+
+/// Of a decoding sequence's drafts, those that get rows: a draft is of use only if what is drawn behind it is.
+int64_t Scheduler::drafts_that_fit(const Sequence& sequence, int64_t spare_rows) const {
+  const auto all = static_cast<int64_t>(sequence.drafts.size());
+  return std::max<int64_t>(std::min({all, spare_rows, sequence.tokens_max - sequence.length() - 1}), 0);
+}
+
+/// Drafts to be made behind `rows`, as many as can be of use, where there are blocks for the head's keys and values.
+void Scheduler::plan_drafting(ScheduledRows& rows) {
+  Sequence& sequence = *rows.sequence;
+  if (!rows.needs_next_token) return;
+  // If all rows hold, a token follows, and each draft wants one behind it.
+  const int64_t end = sequence.submitted + rows.rows;
+  const int64_t wanted = std::min<int64_t>(sequence.drafts_wanted, sequence.tokens_max - end - 2);
+  if (wanted <= 0 || !take_blocks_for(&sequence, end + wanted)) return;
+  rows.drafts_wanted = static_cast<int32_t>(wanted);
 }
 
 void Scheduler::plan_chunks() {
@@ -134,6 +164,7 @@ void Scheduler::plan_chunks() {
     if (chunk.rows == 0 || (chunk.needs_all_logits && all_logits_taken)) return;
     all_logits_taken |= chunk.needs_all_logits;
     plan_snapshot(chunk);
+    plan_drafting(chunk);
     plan_.push_back(chunk);
     rows_left_ -= chunk.rows;
   };
@@ -229,6 +260,9 @@ void Scheduler::release(Sequence* sequence) {
   sequence->blocks.clear();
   if (sequence->slot >= 0) slots_.give_back(sequence->slot);
   sequence->slot = -1;
+  sequence->held = 0;
+  sequence->keeps_records = false;
+  sequence->drafts.clear();
   sequence->next_points.clear();
   prefixes_.end(*sequence);
 }

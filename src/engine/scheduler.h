@@ -21,7 +21,8 @@
 //    another one is computing the beginning of its prompt it waits for that.
 //  - Admission is first come, first served: the oldest waiting sequence starts when a slot, the blocks for all its
 //    tokens and one spare block for each running sequence are free. It never overtakes.
-//  - A step holds first one row of every sequence that decodes, then chunks of prompts, oldest first, up to
+//  - A step holds first one row of every sequence that decodes, and behind it its drafts as far as rows and blocks are
+//    left for them, then chunks of prompts, oldest first, up to
 //    max_batched_rows. Chunks end at a multiple of 64 or at the end of the prompt, and leave one state at most for the
 //    prefix cache. Replayed rows of class decode stand
 //    with the decoding ones, before all rows of class prefill.
@@ -38,7 +39,8 @@
 //    given to another at once, whatever steps under way still use it.
 //  - A sequence whose tokens_max the draw under way reaches computes nothing more: it gives everything back when that
 //    step is submitted. No row is ever planned beyond tokens_max.
-//  - A sequence that needs_host is planned only when all its steps were collected.
+//  - A sequence that needs_host, or whose rows under way may not hold, is planned only when all its steps were
+//    collected.
 //  - A preempted sequence waits for its steps under way before it runs again, with the token that they bring.
 namespace tessera::engine {
 
@@ -47,6 +49,7 @@ struct SchedulerLimits {
   int32_t slots = 0;             // sequences that run at once, each with a state slot
   int32_t kept_slots = 0;        // state slots besides, for the prefix cache; it has those that nobody runs in, too
   int32_t max_batched_rows = 0;  // rows of a step; at least slots + 64, so that prompts move whatever decodes
+  int32_t max_decode_rows = 0;   // of a step, with drafts; at least slots, which 0 means
   bool prefix_caching = false;
   bool has_states = true;  // the model has layers whose states are in slots
 };
@@ -59,6 +62,8 @@ struct ScheduledRows {
   bool starts = false;            // the first rows since the sequence was admitted
   int32_t snapshot_slot = -1;     // where the state before snapshot_position goes; -1 without states
   int64_t snapshot_position = 0;  // 0: none is kept
+  int32_t drafts = 0;             // the last rows, of tokens that may not hold
+  int32_t drafts_wanted = 0;      // to be made behind these rows
   bool needs_all_logits = false;  // prompt log-probabilities: logits of every row
   bool needs_next_token = false;  // the last row is the last token's: its logits choose the next one
   bool ends = false;              // nothing is left to compute behind these rows
@@ -112,6 +117,8 @@ class Scheduler {
   void plan_snapshot(ScheduledRows& chunk);
   void drop_plan();
   void plan_decodes();
+  [[nodiscard]] int64_t drafts_that_fit(const Sequence& sequence, int64_t spare_rows) const;
+  void plan_drafting(ScheduledRows& rows);
   void plan_chunks();
   [[nodiscard]] bool may_be_idle() const;
 

@@ -21,11 +21,15 @@ struct Sequence {
   std::vector<int32_t> output;                               // the tokens that have come back
   int64_t tokens_max = std::numeric_limits<int64_t>::max();  // of prompt and output; at least the prompt
   bool wants_prompt_logits = false;                          // until the whole prompt's were delivered
-  bool needs_host = false;  // the draw after the next one depends on the token that the next one gives
+  bool needs_host = false;      // the draw after the next one depends on the token that the next one gives
+  std::vector<int32_t> drafts;  // proposals for the tokens behind the last one, while no step is under way
+  int32_t drafts_wanted = 0;    // behind each step with a draw of it
 
   int64_t submitted = 0;        // positions [0, submitted) are in the KV blocks and the state for the next step
   int64_t confirmed = 0;        // positions [0, confirmed) are of steps that were collected
   int32_t steps_under_way = 0;  // steps with rows of it, submitted and not collected; survives a preemption
+  bool keeps_records = false;   // its newest step's rows are records beside its state
+  int32_t held = 0;             // of these, rows that hold and are not yet in the state
   std::vector<int32_t> blocks;  // KV block of positions [64 i, 64 i + 64)
   int32_t slot = -1;            // state slot; -1: waiting, or nothing is left to compute
 
@@ -43,10 +47,11 @@ struct Sequence {
   [[nodiscard]] int64_t size() const { return prompt_size() + static_cast<int64_t>(output.size()); }
   /// With the tokens under way.
   [[nodiscard]] int64_t length() const { return std::max(size(), submitted + 1); }
-  /// Of a position below size().
+  /// Of a position below size(), or of a draft behind.
   [[nodiscard]] int32_t token(int64_t position) const {
-    return position < prompt_size() ? (*prompt)[static_cast<size_t>(position)]
-                                    : output[static_cast<size_t>(position - prompt_size())];
+    if (position < prompt_size()) return (*prompt)[static_cast<size_t>(position)];
+    return position < size() ? output[static_cast<size_t>(position - prompt_size())]
+                             : drafts[static_cast<size_t>(position - size())];
   }
   /// Only the newest token is missing, and it was drawn: the next row is an ordinary decode row.
   [[nodiscard]] bool decoding() const { return submitted >= prompt_size() && submitted == length() - 1; }

@@ -41,7 +41,7 @@ struct StepLoop::Choice : Sequence, std::enable_shared_from_this<Choice> {
     cache_salt = request->cache_salt;
     likely_ends = request->likely_ends;
     tokens_max = prompt_size() + request->max_tokens;
-    needs_host = guide.needs_token();
+    update_needs_host(/*drafts_made=*/false);
     if (index == 0 && request->params.prompt_logprobs) {
       wants_prompt_logits = true;
       prompt_logprobs.resize(prompt->size());
@@ -55,6 +55,15 @@ struct StepLoop::Choice : Sequence, std::enable_shared_from_this<Choice> {
   std::vector<std::vector<TokenLogprob>> prompt_logprobs;
   Time scheduled = {};
   int64_t cached_tokens = 0, matched_tokens = 0;
+  /// What the guide says of each row of the next step, where there are drafts and it follows them.
+  struct RowGuide {
+    std::vector<uint32_t> allowed;
+    bool excludes = false, must_go_on = false;
+  };
+  std::vector<RowGuide> row_guides;
+  Status prepare_guide();
+  void update_needs_host(bool drafts_made) { needs_host = drafts_made || guide.needs_token(); }
+
   bool finished = false;  // what steps under way still bring for it is dropped
 };
 
@@ -91,14 +100,38 @@ std::vector<int32_t> stop_ids(const SamplingParams& params, const std::vector<in
 
 }  // namespace
 
+/// The guide's word on the next row and on those of drafts, which end before one that it does not allow.
+Status StepLoop::Choice::prepare_guide() {
+  row_guides.clear();
+  TESSERA_RETURN_IF_ERROR(guide.prepare());
+  if (drafts.empty() || guide.settled()) return {};
+  int64_t followed = 0;
+  for (;;) {
+    const std::span<const uint32_t> allowed = guide.allowed();
+    row_guides.push_back({{allowed.begin(), allowed.end()}, guide.excludes(), guide.must_go_on()});
+    if (followed == static_cast<int64_t>(drafts.size())) break;
+    const int32_t draft = drafts[static_cast<size_t>(followed)];
+    if (!allowed.empty() && (allowed[static_cast<size_t>(draft) / 32] >> (draft % 32) & 1) == 0) break;
+    guide.advance(draft);
+    ++followed;
+    TESSERA_RETURN_IF_ERROR(guide.prepare());
+  }
+  drafts.resize(static_cast<size_t>(followed));
+  guide.rollback(followed);
+  return {};
+}
+
 StepLoop::StepLoop(StepLoopParts parts)
     : parts_(std::move(parts)),
       scheduler_({.blocks = parts_.kv_blocks,
                   .slots = parts_.max_num_seqs,
                   .kept_slots = parts_.kept_states,
                   .max_batched_rows = parts_.max_num_batched_tokens,
+                  .max_decode_rows = parts_.max_decode_rows,
                   .prefix_caching = parts_.prefix_caching,
-                  .has_states = parts_.has_states}) {
+                  .has_states = parts_.has_states}),
+      draft_policy_(parts_.drafts_max) {
+  TESSERA_CHECK_LE(parts_.drafts_max, parts_.runner->drafts_max());
   TESSERA_CHECK(scheduler_.check_fits(parts_.max_model_len).ok());
   if (parts_.step_bytes) meter_.emplace(*parts_.step_bytes);
   publish_stats();
@@ -192,6 +225,7 @@ bool StepLoop::wait_for_work() {
 
 bool StepLoop::step() {
   take_submissions();
+  choose_drafts();
   prepare_guides();
   drop_cancelled();
   const std::vector<ScheduledRows>& plan = scheduler_.plan();
@@ -230,15 +264,30 @@ void StepLoop::open_choices(const std::shared_ptr<OpenRequest>& request) {
   }
 }
 
-/// What grammars allow next, for the choices that have a new token.
+/// As many for every choice, so that the steps tell what drafts cost and give.
+void StepLoop::choose_drafts() {
+  if (parts_.drafts_max == 0) return;
+  int decoding = 0;
+  for (const auto& choice : choices_) decoding += choice->decoding() ? 1 : 0;
+  const int drafts = draft_policy_.drafts(decoding);
+  for (const auto& choice : choices_) {
+    choice->drafts_wanted = drafts;
+    if (static_cast<int>(choice->drafts.size()) > drafts) choice->drafts.resize(static_cast<size_t>(drafts));
+    choice->update_needs_host(drafts > 0);
+  }
+}
+
+/// What guides allow next, for the choices that have a new token or drafts.
 void StepLoop::prepare_guides() {
   std::vector<Choice*> stale;
   for (const auto& choice : choices_) {
-    if (!choice->finished && choice->guide.needs_preparation()) stale.push_back(choice.get());
+    if (choice->finished || (choice->steps_under_way > 0 && choice->needs_host)) continue;
+    const bool follows_drafts = !choice->drafts.empty() && !choice->guide.settled();
+    if (choice->guide.needs_preparation() || follows_drafts) stale.push_back(choice.get());
   }
   std::vector<Status> statuses(stale.size());
   const auto prepare = [&](int64_t i, int /*thread*/) {
-    statuses[static_cast<size_t>(i)] = stale[static_cast<size_t>(i)]->guide.prepare();
+    statuses[static_cast<size_t>(i)] = stale[static_cast<size_t>(i)]->prepare_guide();
   };
   constexpr size_t kAlone = 2;  // waking threads takes as long
   if (parts_.pool != nullptr && stale.size() > kAlone) {
@@ -263,6 +312,7 @@ void StepLoop::build_step(std::span<const ScheduledRows> plan) {
   step_.clear();
   const Time now = std::chrono::steady_clock::now();
   std::vector<AwaitedRows>& awaited = under_way_.emplace_back();
+  const bool drafting = wants_drafting(plan);
   for (const ScheduledRows& item : plan) {
     auto& choice = static_cast<Choice&>(*item.sequence);
     if (choice.scheduled == Time()) {
@@ -278,9 +328,16 @@ void StepLoop::build_step(std::span<const ScheduledRows> plan) {
                                .state_slot = choice.slot,
                                .snapshot_slot = item.snapshot_slot,
                                .snapshot_position = static_cast<int32_t>(item.snapshot_position),
+                               .keeps_records = item.drafts > 0,
+                               .held = choice.held,
                                .block_table = choice.blocks});
-    for (int64_t position = choice.submitted; position < choice.submitted + item.rows; ++position) {
-      step_.tokens.push_back(position < choice.size() ? choice.token(position) : model::kLastDrawn);
+    const int64_t end = choice.submitted + item.rows, known = choice.size() + item.drafts;
+    for (int64_t position = choice.submitted; position < end; ++position) {
+      step_.tokens.push_back(position < known ? choice.token(position) : model::kLastDrawn);
+    }
+    if (drafting) {
+      step_.drafting.push_back(
+          {.next_token = end < choice.size() ? choice.token(end) : model::kLastDrawn, .count = item.drafts_wanted});
     }
     if (choice.restore_slot >= 0) step_.copies.push_back({.from = choice.restore_slot, .to = choice.slot});
     if (item.starts && choice.request->sample.has_penalty()) {
@@ -303,24 +360,40 @@ StepLoop::AwaitedRows StepLoop::add_samples(const ScheduledRows& item, int32_t f
   for (int64_t position = choice.submitted + 1; position < targets_end; ++position) {
     add(position, {.target = choice.token(position), .params = &choice.request->prompt_sample});
   }
-  if (item.needs_next_token) add(end, draw_of(choice, end));
+  const int64_t next = end - item.drafts;
+  if (item.needs_next_token) {
+    for (int32_t draft = 0; draft <= item.drafts; ++draft) add(next + draft, draw_of(choice, next + draft, draft));
+  }
   return {.choice = choice.shared_from_this(),
           .rows = item.rows,
-          .first_position = item.needs_all_logits ? choice.submitted + 1 : end,
+          .drafts = {choice.drafts.begin(), choice.drafts.begin() + item.drafts},
+          .drafts_wanted = item.drafts_wanted,
+          .first_position = item.needs_all_logits ? choice.submitted + 1 : next,
           .results = step_.samples.size() - samples_before,
           .ends = item.ends && !item.needs_next_token};
 }
 
-/// The draw of the token at `position`, which may be one behind tokens under way: all it needs of them is their number.
-kernels::SampleRow StepLoop::draw_of(const Choice& choice, int64_t position) {
+/// Whether the MTP head has work: it is to draft, or it reads what prompts say.
+bool StepLoop::wants_drafting(std::span<const ScheduledRows> plan) const {
+  return parts_.drafts_max > 0 && std::ranges::any_of(plan, [](const ScheduledRows& item) {
+           return item.drafts_wanted > 0 || item.row_class == kernels::RowClass::prefill;
+         });
+}
+
+/// The draw of the token at `position`, behind so many drafts. It may be one behind tokens under way: all it needs of
+/// them is their number.
+kernels::SampleRow StepLoop::draw_of(const Choice& choice, int64_t position, int32_t draft) {
   const OpenRequest& request = *choice.request;
+  const Choice::RowGuide* row = choice.row_guides.empty() ? nullptr : &choice.row_guides[static_cast<size_t>(draft)];
   kernels::SampleRow sample{.params = &request.sample,
-                            .allowed = choice.guide.allowed(),
+                            .allowed = row != nullptr ? row->allowed : choice.guide.allowed(),
                             .noise = {.key = request.noise_key,
                                       .choice = static_cast<uint32_t>(choice.index),
                                       .position = static_cast<uint64_t>(position)}};
-  const bool goes_on = position - choice.prompt_size() < request.params.min_tokens || choice.guide.must_go_on();
-  const size_t first = choice.guide.excludes() ? 0 : 1, end = goes_on ? request.bans.size() : 1;
+  const bool must_go_on = row != nullptr ? row->must_go_on : choice.guide.must_go_on();
+  const bool excludes = row != nullptr ? row->excludes : choice.guide.excludes();
+  const bool goes_on = position - choice.prompt_size() < request.params.min_tokens || must_go_on;
+  const size_t first = excludes ? 0 : 1, end = goes_on ? request.bans.size() : 1;
   sample.banned = std::span(request.bans).subspan(first, end - first);
   return sample;
 }
@@ -328,18 +401,57 @@ kernels::SampleRow StepLoop::draw_of(const Choice& choice, int64_t position) {
 void StepLoop::deliver(std::span<const kernels::SampleResult> results) {
   const std::vector<AwaitedRows> step = std::move(under_way_.front());
   under_way_.pop_front();
+  std::span<const int32_t> drafts = parts_.runner->drafts();
+  const uint64_t tokens_before = counts_.generated_tokens;
   for (const AwaitedRows& rows : step) {
     TESSERA_CHECK_LE(rows.results, results.size());
-    if (!rows.choice->finished) deliver_rows(rows, results.first(rows.results));
+    const auto wanted = static_cast<size_t>(rows.drafts_wanted);
+    TESSERA_CHECK_LE(wanted, drafts.size());
+    if (!rows.choice->finished) deliver_rows(rows, results.first(rows.results), drafts.first(wanted));
     results = results.subspan(rows.results);
+    drafts = drafts.subspan(wanted);
   }
   TESSERA_CHECK(results.empty());
+  if (parts_.drafts_max > 0) {
+    draft_policy_.collected(DraftPolicy::Clock::now(), static_cast<int>(step.size()), drafts_of_all(step),
+                            static_cast<int64_t>(counts_.generated_tokens - tokens_before));
+  }
   settle();
 }
 
-void StepLoop::deliver_rows(const AwaitedRows& rows, std::span<const kernels::SampleResult> results) {
+/// The drafts that each sequence of the step had; -1: not all had as many, or some did not decode.
+int StepLoop::drafts_of_all(const std::vector<AwaitedRows>& step) {
+  const auto drafts = static_cast<int32_t>(step.front().drafts.size());
+  const bool alike = std::ranges::all_of(step, [&](const AwaitedRows& rows) {
+    return static_cast<int32_t>(rows.drafts.size()) == drafts && rows.rows == 1 + drafts &&
+           rows.results == static_cast<size_t>(rows.rows);
+  });
+  return alike ? drafts : -1;
+}
+
+/// How many of the rows hold: all but the drafts that are not what was drawn before them, and those behind.
+int32_t StepLoop::count_held(const AwaitedRows& rows, std::span<const kernels::SampleResult> results) {
+  const auto drafts = static_cast<int32_t>(rows.drafts.size());
+  int32_t right = 0;
+  while (right < drafts) {
+    const auto at = static_cast<size_t>(right);
+    if (!results[at].status.ok() || results[at].token != rows.drafts[at]) break;
+    ++counts_.drafts.accepted_at[at];
+    ++right;
+  }
+  if (drafts > 0) ++counts_.drafts.steps;
+  counts_.drafts.proposed += static_cast<uint64_t>(drafts);
+  counts_.drafts.accepted += static_cast<uint64_t>(right);
+  return rows.rows - drafts + right;
+}
+
+void StepLoop::deliver_rows(const AwaitedRows& rows, std::span<const kernels::SampleResult> results,
+                            std::span<const int32_t> drafts) {
   Choice& choice = *rows.choice;
-  scheduler_.commit(&choice, rows.rows, /*accepted=*/rows.rows);
+  choice.row_guides.clear();
+  const int32_t held = count_held(rows, results);
+  scheduler_.commit(&choice, rows.rows, held);
+  results = results.first(results.size() - static_cast<size_t>(rows.rows - held));
   int64_t position = rows.first_position;
   for (const kernels::SampleResult& result : results) {
     if (!result.status.ok()) {
@@ -350,9 +462,11 @@ void StepLoop::deliver_rows(const AwaitedRows& rows, std::span<const kernels::Sa
       choice.prompt_logprobs[static_cast<size_t>(position)] = result.logprobs;
     } else {
       deliver_token(choice, result);
+      if (choice.finished) return;  // what was drawn behind it is dropped
     }
     ++position;
   }
+  if (choice.slot >= 0) choice.drafts.assign(drafts.begin(), drafts.end());
   if (rows.ends) {
     finish(choice, {.prompt_logprobs = std::move(choice.prompt_logprobs), .finish_reason = FinishReason::length});
   }
@@ -368,7 +482,7 @@ void StepLoop::deliver_token(Choice& choice, const kernels::SampleResult& result
   const int32_t token = result.token;
   choice.output.push_back(token);
   choice.guide.advance(token);
-  choice.needs_host = choice.guide.needs_token();
+  choice.update_needs_host(choice.drafts_wanted > 0);
   ++counts_.generated_tokens;
 
   Event event;

@@ -14,6 +14,7 @@
 
 #include "base/status.h"
 #include "base/thread_pool.h"
+#include "engine/draft_policy.h"
 #include "engine/event_channel.h"
 #include "engine/meter.h"
 #include "engine/scheduler.h"
@@ -60,6 +61,8 @@ struct StepLoopParts {
   bool has_states = true;          // of the model's layers, in state slots
   int64_t max_model_len = 0;       // at most 64 tokens for each KV block
   int max_num_batched_tokens = 0;  // at least max_num_seqs + 64
+  int max_decode_rows = 0;         // of a step, with drafts; 0: max_num_seqs
+  int drafts_max = 0;              // of a sequence; at most the runner's
   std::vector<int32_t> eos_token_ids;
   std::optional<StepBytes> step_bytes = {};  // none: steps are not metered
 };
@@ -101,7 +104,9 @@ class StepLoop {
   struct AwaitedRows {
     std::shared_ptr<Choice> choice;
     int32_t rows = 0;
-    int64_t first_position = 0;  // that the first result is about
+    std::vector<int32_t> drafts = {};  // the tokens of the last rows
+    int32_t drafts_wanted = 0;         // that the runner brings with the results
+    int64_t first_position = 0;        // that the first result is about
     size_t results = 0;
     bool ends = false;  // nothing more comes, not even a token
   };
@@ -110,12 +115,17 @@ class StepLoop {
   void take_submissions();
   void open_choices(const std::shared_ptr<OpenRequest>& request);
   void drop_cancelled();
+  void choose_drafts();
   void prepare_guides();
   void build_step(std::span<const ScheduledRows> plan);
   AwaitedRows add_samples(const ScheduledRows& item, int32_t first_row);
-  static kernels::SampleRow draw_of(const Choice& choice, int64_t position);
+  static kernels::SampleRow draw_of(const Choice& choice, int64_t position, int32_t draft);
+  [[nodiscard]] bool wants_drafting(std::span<const ScheduledRows> plan) const;
   void deliver(std::span<const kernels::SampleResult> results);
-  void deliver_rows(const AwaitedRows& rows, std::span<const kernels::SampleResult> results);
+  void deliver_rows(const AwaitedRows& rows, std::span<const kernels::SampleResult> results,
+                    std::span<const int32_t> drafts);
+  static int drafts_of_all(const std::vector<AwaitedRows>& step);
+  int32_t count_held(const AwaitedRows& rows, std::span<const kernels::SampleResult> results);
   [[nodiscard]] bool is_end_of_turn(const OpenRequest& request, int32_t token) const;
   void deliver_token(Choice& choice, const kernels::SampleResult& result);
   void finish(Choice& choice, Event event);
@@ -136,6 +146,7 @@ class StepLoop {
   model::Step step_;                                // being built
   std::deque<std::vector<AwaitedRows>> under_way_;  // by step, oldest first
   std::optional<StepMeter> meter_;
+  DraftPolicy draft_policy_;
   std::vector<std::pair<std::shared_ptr<EventChannel>, Event>> outgoing_;
   EngineStats counts_;  // the totals; published with the rest in stats_
 

@@ -17,7 +17,8 @@ Status check_rank(const PlanOptions& options, const kernels::Backend& backend) {
 
 }  // namespace
 
-kernels::CacheShape cache_shape(const ModelConfig& config, DType kv_dtype, bool with_mtp, kernels::Rank rank) {
+kernels::CacheShape cache_shape(const ModelConfig& config, DType kv_dtype, bool with_mtp, kernels::Rank rank,
+                                int drafts_max) {
   const auto shard = make_shard(config, rank);
   TESSERA_CHECK(shard.ok());
   kernels::CacheShape shape;
@@ -26,6 +27,7 @@ kernels::CacheShape cache_shape(const ModelConfig& config, DType kv_dtype, bool 
   shape.attention_layers = config.count(LayerType::full_attention) + (with_mtp ? config.mtp_layers : 0);
   shape.delta_net = shard->delta_net;
   shape.linear_layers = config.count(LayerType::linear_attention);
+  shape.record_rows = drafts_max > 0 ? drafts_max + 1 : 0;
   return shape;
 }
 
@@ -51,9 +53,9 @@ Expected<std::unique_ptr<Model>> Model::dummy(const ModelConfig& config, const K
   return model;
 }
 
-Expected<std::unique_ptr<kernels::Cache>> Model::make_cache(DType kv_dtype, int blocks, int state_slots,
-                                                            bool with_mtp) const {
-  kernels::CacheShape shape = cache_shape(config_, kv_dtype, with_mtp, backend_.rank());
+Expected<std::unique_ptr<kernels::Cache>> Model::make_cache(DType kv_dtype, int blocks, int state_slots, bool with_mtp,
+                                                            int drafts_max) const {
+  kernels::CacheShape shape = cache_shape(config_, kv_dtype, with_mtp, backend_.rank(), drafts_max);
   shape.k_scales = kv_scales_.k;
   shape.v_scales = kv_scales_.v;
   shape.blocks = blocks;

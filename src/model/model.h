@@ -22,8 +22,9 @@ struct LoadOptions {
 };
 
 /// What the caches of a rank hold (one that make_shard takes); blocks and slots are the caller's to set. with_mtp: the
-/// MTP layers' KV as well.
-kernels::CacheShape cache_shape(const ModelConfig& config, DType kv_dtype, bool with_mtp, kernels::Rank rank = {});
+/// MTP layers' KV as well. drafts_max: that a step of a sequence may have.
+kernels::CacheShape cache_shape(const ModelConfig& config, DType kv_dtype, bool with_mtp, kernels::Rank rank = {},
+                                int drafts_max = 0);
 
 /// Qwen3.5 (MoE and dense) with its MTP head, or a rank's share of it: one forward over the blocks of any backend.
 /// Immutable once loaded.
@@ -48,7 +49,7 @@ class Model {
 
   /// A cache with the checkpoint's scales (FP8).
   [[nodiscard]] Expected<std::unique_ptr<kernels::Cache>> make_cache(DType kv_dtype, int blocks, int state_slots,
-                                                                     bool with_mtp) const;
+                                                                     bool with_mtp, int drafts_max = 0) const;
   /// Room for steps within these bounds; the model's own sizes are filled in.
   [[nodiscard]] Expected<std::unique_ptr<kernels::Pass>> make_pass(kernels::PassShape shape) const;
 

@@ -74,6 +74,8 @@ struct WeightPlan {
       for (const Placement& placement : block->placements) visit(*block, placement);
     }
   }
+  /// Whether the MTP head was asked for and there is one.
+  [[nodiscard]] bool has_mtp() const { return !blocks.empty() && blocks.back()->mtp; }
   /// Bytes of what is loaded, as they are stored.
   [[nodiscard]] size_t stored_bytes() const;
   /// What becomes FP8 when it is loaded: so many matrices, of so many bytes as they are stored.

@@ -80,6 +80,26 @@ MetricFamily step_tokens(const StepTokens& steps, const std::string& model_name)
   return made;
 }
 
+/// What vLLM counts of speculation.
+void add_drafts(const DraftStats& drafts, const std::string& model_name, std::vector<MetricFamily>& all) {
+  const auto counter = [&](const char* name, const char* help, uint64_t value) {
+    all.push_back(family(name, help, MetricType::Counter, static_cast<double>(value), model_name));
+  };
+  counter("vllm:spec_decode_num_drafts_total", "Steps of one sequence with drafts", drafts.steps);
+  counter("vllm:spec_decode_num_draft_tokens_total", "Drafts that were tried", drafts.proposed);
+  counter("vllm:spec_decode_num_accepted_tokens_total", "Drafts that the model drew too", drafts.accepted);
+  MetricFamily by_position = family("vllm:spec_decode_num_accepted_tokens_per_pos_total",
+                                    "The same by position behind the last token", MetricType::Counter, 0, model_name);
+  by_position.metric.clear();
+  for (size_t i = 0; i < drafts.accepted_at.size(); ++i) {
+    prometheus::ClientMetric metric;
+    metric.label = {{"model_name", model_name}, {"position", std::to_string(i)}};
+    metric.counter.value = static_cast<double>(drafts.accepted_at[i]);
+    by_position.metric.push_back(std::move(metric));
+  }
+  all.push_back(std::move(by_position));
+}
+
 /// The speed-of-light meter; nothing on the CPU, and what the driver does not say is left out.
 void add_gpu(const Metrics::Now& now, const std::string& model_name, std::vector<MetricFamily>& all) {
   if (!now.engine.gpu) return;
@@ -202,6 +222,7 @@ std::string Metrics::text(const Now& now) const {
   counter("vllm:prefix_cache_hits_total", "Of those, the ones that it had", static_cast<double>(e.prefix_hits));
   gauge("tessera:prefix_blocks", "KV blocks that the prefix cache has and no sequence uses", e.kept_blocks);
   gauge("tessera:prefix_states", "Sequence states that the prefix cache has", e.kept_states);
+  add_drafts(e.drafts, state_->model, all);
   counter("vllm:num_preemptions_total", "Sequences set aside for want of memory", static_cast<double>(e.preemptions));
   gauge("tessera:kv_blocks_used", "KV blocks in use", e.kv_blocks_used);
   gauge("tessera:kv_blocks_total", "KV blocks", e.kv_blocks_total);

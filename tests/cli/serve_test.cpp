@@ -36,7 +36,7 @@ TEST(ServeCommand, FlagsThatMakeNoSense) {
       {{"m", "--dtype", "float16"}, "found \"float16\", expected auto or bfloat16"},
       {{"m", "--rope-scaling", "{}"}, "--rope-scaling: it is not supported: positions are what config.json says"},
       {{"m", "--enable-lora"}, "--enable-lora: it is not supported: there are no adapters"},
-      {{"m", "--speculative-config.method", "mtp"}, "there is no speculative decoding yet"},
+      {{"m", "--speculative-config.method", "mtp"}, R"(expected JSON such as {"method": "mtp")"},
       {{"m", "--generation-config", "folder"}, "expected one of auto, vllm"},
       {{"m", "--kv-cache-dtype", "fp8_e5m2"}, "expected one of auto, bfloat16, fp8"},
       {{"m", "--config", "/nonexistent.yaml"}, "/nonexistent.yaml"},

@@ -32,7 +32,7 @@ struct Fixture {
         tokenizer(*text::Tokenizer::load(files.directory() / "tokenizer.json")) {
     auto checkpoint = format::Checkpoint::open(files.directory());
     auto config = model::parse_config(**checkpoint->read_text("config.json"), "config.json");
-    auto loaded = model::Model::load(*checkpoint, *config, *backend);
+    auto loaded = model::Model::load(*checkpoint, *config, *backend, {.plan = {.with_mtp = true}});
     EXPECT_TRUE(loaded.ok()) << loaded.status().message();
     model = *std::move(loaded);
   }
@@ -49,18 +49,23 @@ struct Fixture {
 struct Sizes {
   int blocks = 16, slots = 1, rows = 512, steps_ahead = 0;
   int kept_states = -1;  // -1: no prefix cache
+  int drafts_max = 0;
+
+  [[nodiscard]] int decode_rows() const { return decode_rows_max(slots, drafts_max); }
 };
 
 /// A loop with caches of its own.
 struct World {
   World(Fixture& f, const Sizes& s)
-      : cache(*f.model->make_cache(DType::bf16, s.blocks, s.slots + std::max(s.kept_states, 0), /*with_mtp=*/false)),
+      : cache(*f.model->make_cache(DType::bf16, s.blocks, s.slots + std::max(s.kept_states, 0),
+                                   /*with_mtp=*/s.drafts_max > 0, s.drafts_max)),
         runner(*model::make_cpu_runner({.model = f.model.get(),
                                         .cache = cache.get(),
                                         .pool = &f.pool,
                                         .known_ids = f.tokenizer.vocab_size(),
                                         .rows_max = s.rows,
-                                        .samples_max = static_cast<int32_t>(logit_rows_max(s.slots)),
+                                        .samples_max = static_cast<int32_t>(logit_rows_max(s.decode_rows())),
+                                        .drafts_max = s.drafts_max,
                                         .steps_ahead = s.steps_ahead})),
         loop({.runner = runner.get(),
               .tokenizer = &f.tokenizer,
@@ -71,6 +76,8 @@ struct World {
               .prefix_caching = s.kept_states >= 0,
               .max_model_len = int64_t{s.blocks} * 64,
               .max_num_batched_tokens = s.rows,
+              .max_decode_rows = s.decode_rows(),
+              .drafts_max = s.drafts_max,
               .eos_token_ids = {7}}) {}
 
   std::unique_ptr<kernels::Cache> cache;
@@ -157,6 +164,9 @@ SamplingParams random_sampling(Dice& dice, int64_t max_tokens) {
   if (dice.one_in(3)) params.presence_penalty = 0.7F;
   if (dice.one_in(3)) params.frequency_penalty = -0.4F;
   if (dice.one_in(4)) params.logit_bias = {{static_cast<int32_t>(dice.between(0, 3071)), 4.0F}};
+  if (dice.one_in(3)) {  // so few that even this model's head guesses some
+    for (int i = 0; i < 3; ++i) params.logit_bias.emplace_back(static_cast<int32_t>(dice.between(0, 99)), 30.0F);
+  }
   params.n = static_cast<int>(dice.one_of({1, 1, 1, 2, 3}));
   params.max_tokens = dice.one_in(4) ? -1 : dice.between(0, max_tokens);
   if (params.max_tokens > 0 && dice.one_in(3)) params.min_tokens = dice.between(0, params.max_tokens);
@@ -264,7 +274,8 @@ void compare(const Job& job, const std::vector<Seen>& together, const std::vecto
 enum class Prefixes { off, few, many };  // kept: none, what the pools have left, more than that
 
 /// One run, its requests together on `threads` threads and alone on one.
-EngineStats simulate(TinyKind kind, int steps_ahead, Prefixes prefixes, uint64_t seed, int threads = 1) {
+EngineStats simulate(TinyKind kind, int steps_ahead, Prefixes prefixes, int drafts_max, uint64_t seed,
+                     int threads = 1) {
   SCOPED_TRACE("seed " + std::to_string(seed));
   Fixture& f = fixture(kind, threads);
   Dice dice(seed);
@@ -273,7 +284,8 @@ EngineStats simulate(TinyKind kind, int steps_ahead, Prefixes prefixes, uint64_t
   Sizes sizes{.blocks = blocks,
               .slots = slots,
               .rows = slots + 64 + static_cast<int>(dice.between(0, 200)),
-              .steps_ahead = steps_ahead};
+              .steps_ahead = steps_ahead,
+              .drafts_max = drafts_max};
   if (prefixes == Prefixes::few) sizes.kept_states = static_cast<int>(dice.between(0, 1));
   if (prefixes == Prefixes::many) {
     sizes.kept_states = 6;
@@ -298,11 +310,11 @@ EngineStats simulate(TinyKind kind, int steps_ahead, Prefixes prefixes, uint64_t
   return world.loop.stats();
 }
 
-class Simulation : public testing::TestWithParam<std::tuple<TinyKind, int, Prefixes>> {
+class Simulation : public testing::TestWithParam<std::tuple<TinyKind, int, Prefixes, int>> {
  protected:
   EngineStats simulate(uint64_t seed, int threads = 1) {
-    const auto [kind, steps_ahead, prefixes] = GetParam();
-    return engine::simulate(kind, steps_ahead, prefixes, seed, threads);
+    const auto [kind, steps_ahead, prefixes, drafts_max] = GetParam();
+    return engine::simulate(kind, steps_ahead, prefixes, drafts_max, seed, threads);
   }
 };
 
@@ -311,32 +323,47 @@ TEST_P(Simulation, EveryRequestGetsWhatItGetsAlone) {
     simulate(std::strtoull(seed, nullptr, 10));
     return;
   }
-  uint64_t preemptions = 0, hits = 0;
+  uint64_t preemptions = 0, hits = 0, proposed = 0, accepted = 0;
   for (uint64_t seed = 1; seed <= 12 && !HasFailure(); ++seed) {
     const EngineStats stats = simulate(seed);
     preemptions += stats.preemptions;
     hits += stats.prefix_hits;
+    proposed += stats.drafts.proposed;
+    accepted += stats.drafts.accepted;
   }
   const Prefixes prefixes = std::get<2>(GetParam());
-  if (prefixes != Prefixes::many) EXPECT_GT(preemptions, 6U) << "the pools are too large to test anything";
+  if (std::get<3>(GetParam()) > 0) {
+    EXPECT_GT(accepted, 200U);
+    EXPECT_GT(proposed, accepted + 200);
+  }
+  if (prefixes != Prefixes::many) {
+    EXPECT_GT(preemptions, 3U) << "the pools are too large to test anything";
+  }
   if (prefixes == Prefixes::off) EXPECT_EQ(hits, 0U);
   if (prefixes == Prefixes::few) EXPECT_GT(hits, 500U);
-  if (prefixes == Prefixes::many) EXPECT_GT(hits, 2000U);
+  if (prefixes == Prefixes::many) EXPECT_GT(hits, 1000U);
 }
 
 TEST_P(Simulation, ThreadsChangeNothing) { simulate(101, 2); }
 
 std::string name_of(const testing::TestParamInfo<Simulation::ParamType>& test) {
-  const auto [kind, steps_ahead, prefixes] = test.param;
+  const auto [kind, steps_ahead, prefixes, drafts_max] = test.param;
   return std::string(kind == TinyKind::moe ? "Moe" : "Dense") + (steps_ahead == 0 ? "" : "OneStepAhead") +
          (prefixes == Prefixes::off   ? ""
           : prefixes == Prefixes::few ? "FewPrefixes"
-                                      : "ManyPrefixes");
+                                      : "ManyPrefixes") +
+         (drafts_max == 0 ? "" : "Drafts" + std::to_string(drafts_max));
 }
+
+INSTANTIATE_TEST_SUITE_P(Drafts, Simulation,
+                         testing::Combine(testing::Values(TinyKind::moe, TinyKind::dense), testing::Values(0, 1),
+                                          testing::Values(Prefixes::few), testing::Values(1, 3, 8)),
+                         name_of);
 
 INSTANTIATE_TEST_SUITE_P(Models, Simulation,
                          testing::Combine(testing::Values(TinyKind::moe, TinyKind::dense), testing::Values(0, 1),
-                                          testing::Values(Prefixes::off, Prefixes::few, Prefixes::many)),
+                                          testing::Values(Prefixes::off, Prefixes::few, Prefixes::many),
+                                          testing::Values(0)),
                          name_of);
 
 }  // namespace
