@@ -104,8 +104,7 @@ class Bench {
       for (size_t at = 0; at < cases_.size() && !stop; ++at) {
         if (const Status status = run_case(at, round); !status.ok() && !stop) {
           if (at == 0 && round == 0) return status;
-          note("tessera: {}: {}", cases_[at].name(), status.message());  // what was measured before is not lost
-          return report(status);
+          return report(status.with_context(cases_[at].name()));  // what was measured before is not lost
         }
       }
     }
@@ -166,8 +165,9 @@ class Bench {
     return {stop_, [this, at, round](const loadgen::Progress& p) {
               std::string text = fmt::format("case {} of {}: {}", at + 1, cases_.size(), cases_[at].name());
               if (options_.rounds > 1) text += fmt::format(", round {} of {}", round + 1, options_.rounds);
-              line(fmt::format("{}: {} of {} done, {} under way, {} failed, {:.0f} tok/s", text, p.done, p.total,
-                               p.running, p.failed, static_cast<double>(p.output_tokens) / std::max(p.seconds, 0.1)));
+              const std::string of = options_.duration > 0 ? "" : fmt::format(" of {}", p.total);
+              line(fmt::format("{}: {}{} done, {} under way, {} failed, {:.0f} tok/s", text, p.done, of, p.running,
+                               p.failed, static_cast<double>(p.output_tokens) / std::max(p.seconds, 0.1)));
             }};
   }
 
@@ -295,7 +295,9 @@ void add_grid_flags(CLI::App& command, Options& o) {
   };
   value("--requests", o.requests, "Requests of a case (default: 4 a user, 30 s of a rate, at least 16)", "N",
         whole(1, 10000000));
-  value("--duration", o.duration, "Seconds of a case after which no request begins", "S", number(0.1, 1e6));
+  value("--duration", o.duration,
+        "Seconds after which no request of a case begins; without --requests nothing else ends it", "S",
+        number(0.1, 1e6));
   value("--rounds", o.rounds, "Runs of the whole grid, one after the other (default 1)", "N", whole(1, 1000));
   value("--warmup", o.warmup, "Requests before each case that are not counted (default: one a user)", "N",
         whole(0, 100000));

@@ -13,6 +13,7 @@ namespace tessera::loadgen {
 namespace {
 
 constexpr int64_t kRequestsMin = 16, kRequestsPerUser = 4;
+constexpr int64_t kSpareArrivals = 100, kRequestsOfDuration = 10'000'000;
 constexpr double kRateSeconds = 30;
 constexpr double kTickSeconds = 0.1;
 constexpr int64_t kFailuresMax = 20;  // besides one a user, when nothing has succeeded
@@ -172,6 +173,10 @@ std::string Case::name() const {
 
 int64_t requests_of(const Case& of, const LoadOptions& options) {
   if (options.requests > 0) return options.requests;
+  const double seconds = options.duration_seconds;
+  if (seconds > 0) {  // the clock ends it; of a rate, more arrivals than chance will put into that time
+    return of.open() ? static_cast<int64_t>(of.rate * seconds * 1.5) + kSpareArrivals : kRequestsOfDuration;
+  }
   const double wanted =
       of.open() ? std::ceil(of.rate * kRateSeconds) : static_cast<double>(of.users * kRequestsPerUser);
   return std::max(kRequestsMin, static_cast<int64_t>(wanted));

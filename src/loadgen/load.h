@@ -30,8 +30,8 @@ struct Case {
 
 struct LoadOptions {
   std::string model;
-  PromptPlan prompts;            // its seed is that of all cases
-  int64_t requests = 0;          // of a case; 0: four a user, half a minute of a rate, at least 16
+  PromptPlan prompts;    // its seed is that of all cases
+  int64_t requests = 0;  // of a case; 0: what the duration says, else four a user, half a minute of a rate, at least 16
   double duration_seconds = 0;   // none begins later; 0: no such end
   int64_t in_flight_max = 1024;  // of an open loop
   bool ignore_eos = false;

@@ -92,8 +92,9 @@ ServerCounters parse_counters(std::string_view metrics) {
     const std::string_view line = metrics.substr(0, end);
     metrics.remove_prefix(std::min(end + 1, metrics.size()));
     const std::string_view name = line.substr(0, line.find_first_of("{ "));
-    const size_t value_at = line.find_first_not_of(
-        ' ', line.starts_with(name) && line.find('}') != line.npos ? line.find('}') + 1 : name.size());
+    const size_t labels_end = line.rfind('}');
+    const size_t value_at =
+        line.find_first_not_of(' ', labels_end == std::string_view::npos ? name.size() : labels_end + 1);
     double value = 0;
     if (value_at == std::string_view::npos ||
         std::from_chars(line.data() + value_at, line.data() + line.size(), value).ec != std::errc()) {

@@ -22,7 +22,7 @@ Expected<ServerFacts> probe(const HttpOptions& options, const std::string& wante
 
 /// Sums that a server counts by itself, under vllm's names.
 struct ServerCounters {
-  std::optional<double> prompt_tokens, output_tokens, drafts, drafted, accepted;
+  std::optional<double> prompt_tokens = {}, output_tokens = {}, drafts = {}, drafted = {}, accepted = {};
 
   /// What has been added since `before`; nothing where either does not know.
   [[nodiscard]] ServerCounters since(const ServerCounters& before) const;

@@ -51,6 +51,10 @@ Json message(std::string_view role, std::string content) {
 
 }  // namespace
 
+std::vector<PromptKind> all_kinds() {
+  return {PromptKind::chat, PromptKind::code, PromptKind::agent, PromptKind::document};
+}
+
 /// One prompt's draws.
 class PromptSet::Writer {
  public:
@@ -163,7 +167,7 @@ class PromptSet::Writer {
     }
     const bool agent = prompt_.kind == PromptKind::agent;
     std::string text = fmt::format("Reference {}.", code);
-    if (agent) text += " " + draw(group_, "agent system");
+    if (agent) text.append(" ").append(draw(group_, "agent system"));
     if (plan_.shared > 0) {
       const auto bytes = static_cast<size_t>(static_cast<double>(budget_) * plan_.shared);
       if (bytes > text.size()) text += "\n\n" + parts(group_, "paragraph", bytes - text.size(), /*headed=*/true);

@@ -21,9 +21,11 @@ enum class PromptKind { chat, code, agent, document };
 constexpr size_t kPromptKinds = 4;
 constexpr std::array<std::string_view, kPromptKinds> kPromptKindNames = {"chat", "code", "agent", "document"};
 
+std::vector<PromptKind> all_kinds();
+
 struct PromptPlan {
   uint64_t seed = 0;
-  std::vector<PromptKind> kinds = {PromptKind::chat, PromptKind::code, PromptKind::agent, PromptKind::document};
+  std::vector<PromptKind> kinds = all_kinds();
   int64_t context_tokens = 0;  // 0: as long as the prompts are by themselves
   /// Bytes of text that make a token of the served model: a prompt of N tokens is N times as long.
   std::array<double, kPromptKinds> bytes_per_token = {4, 4, 4, 4};
