@@ -14,6 +14,7 @@ double sum(const std::vector<double>& values) { return std::accumulate(values.be
 
 /// Tokens of an answer that had come at `time`; where the server tells no more than their sum, evenly over its pieces.
 double tokens_until(const Record& record, double time) {
+  if (time >= record.end) return static_cast<double>(record.usage.completion.value_or(0));
   const auto after = std::upper_bound(record.deliveries.begin(), record.deliveries.end(), time,
                                       [](double t, const Delivery& delivery) { return t < delivery.at; });
   if (after == record.deliveries.begin()) return 0;

@@ -13,11 +13,15 @@ std::optional<double> Record::ttft() const {
 }
 
 std::optional<double> Record::tpot() const {
-  if (deliveries.size() < 2 || !usage.completion) return std::nullopt;
-  // The first piece may have brought several tokens; they did not take the time behind it.
-  const int64_t first = deliveries.front().tokens > 0 ? deliveries.front().tokens : 1;
-  if (*usage.completion <= first) return std::nullopt;
-  return (deliveries.back().at - deliveries.front().at) / static_cast<double>(*usage.completion - first);
+  if (deliveries.empty() || !usage.completion) return std::nullopt;
+  // The first piece may have brought several tokens; they did not take the time behind it. The last tokens may bring no
+  // text: with a count in each piece they are left out, without one their time is that to the end.
+  const Delivery& begin = deliveries.front();
+  const bool counted = begin.tokens > 0 && deliveries.back().tokens > 0;
+  const Delivery last = counted ? deliveries.back() : Delivery{end, *usage.completion};
+  const int64_t tokens = last.tokens - (counted ? begin.tokens : 1);
+  if (tokens <= 0) return std::nullopt;
+  return (last.at - begin.at) / static_cast<double>(tokens);
 }
 
 double repetition_of(std::string_view text) {

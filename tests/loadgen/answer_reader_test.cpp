@@ -24,6 +24,7 @@ Record read(const std::vector<std::string>& pieces) {
     if (!reader.feed(piece, now += 0.1)) break;
   }
   reader.finish();
+  record.end = now;
   return record;
 }
 
@@ -43,7 +44,7 @@ TEST(AnswerReader, TokensAreThoseOfUsage) {
   EXPECT_EQ(record.usage.cached, 4);
   EXPECT_EQ(record.usage.reasoning, 2);
   EXPECT_EQ(record.finish_reason, "stop");
-  EXPECT_NEAR(*record.tpot(), 0.1 / 8, 1e-12);
+  EXPECT_NEAR(*record.tpot(), 0.4 / 8, 1e-12);
 }
 
 TEST(AnswerReader, ContinuousUsageTellsTokensOfEachPiece) {

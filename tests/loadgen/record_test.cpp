@@ -19,18 +19,23 @@ TEST(Repetition, IsTheShareOfSequencesThatWereThere) {
   EXPECT_EQ(repetition_of(""), 0);
 }
 
-TEST(Record, TimesOfATokenNeedTwoPieces) {
+TEST(Record, TimesOfATokenNeedCounts) {
   Record record;
   EXPECT_FALSE(record.ttft());
   EXPECT_FALSE(record.tpot());
   record.due = 1;
-  record.deliveries = {{2, -1}, {5, -1}};
+  record.deliveries = {{2, -1}, {4, -1}};
+  record.end = 5;
   EXPECT_EQ(record.ttft(), 1);
   EXPECT_FALSE(record.tpot());  // without usage nobody knows how many tokens there were
   record.usage.completion = 4;
   EXPECT_EQ(record.tpot(), 1);
   record.usage.completion = 1;
   EXPECT_FALSE(record.tpot());
+  // Tokens behind the last text, such as the one that ends the answer, took none of the time between the two pieces.
+  record.deliveries = {{2, 3}, {4, 7}};
+  record.usage.completion = 64;
+  EXPECT_EQ(record.tpot(), 0.5);
 }
 
 TEST(ServerAddress, FormsThatPeopleGive) {

@@ -34,8 +34,8 @@ std::vector<std::string> codes(const Summary& summary) {
   return found;
 }
 
-Summary of(const CaseRun& run, const Case& kind = kTwoUsers, const Goals& goals = {}, const LoadOptions& options = kPlain,
-           const ServerCounters& counted = {}) {
+Summary of(const CaseRun& run, const Case& kind = kTwoUsers, const Goals& goals = {},
+           const LoadOptions& options = kPlain, const ServerCounters& counted = {}) {
   return summarize(kind, options, goals, {run}, counted);
 }
 
@@ -57,6 +57,14 @@ TEST(Summary, Figures) {
     EXPECT_EQ(s.cached_share, 0);
     EXPECT_THAT(codes(s), UnorderedElementsAre());
   }
+}
+
+/// What ended inside the window counts whole, tokens without text too.
+TEST(Summary, SteadyOutputHasAllTokens) {
+  CaseRun run = plain_run();
+  for (Record& record : run.records) record.usage.completion = 60;
+  run.records[0].end = run.records[1].end = 1.47;
+  EXPECT_NEAR(*of(run).steady_output, 2 * 59 / 0.98, 2.1);
 }
 
 TEST(Summary, FailuresAreInNoFigure) {
