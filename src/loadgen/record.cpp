@@ -14,14 +14,11 @@ std::optional<double> Record::ttft() const {
 
 std::optional<double> Record::tpot() const {
   if (deliveries.empty() || !usage.completion) return std::nullopt;
-  // The first piece may have brought several tokens; they did not take the time behind it. The last tokens may bring no
-  // text: with a count in each piece they are left out, without one their time is that to the end.
-  const Delivery& begin = deliveries.front();
-  const bool counted = begin.tokens > 0 && deliveries.back().tokens > 0;
-  const Delivery last = counted ? deliveries.back() : Delivery{end, *usage.completion};
-  const int64_t tokens = last.tokens - (counted ? begin.tokens : 1);
+  // The first piece may have brought several tokens, which did not take the time behind it. The last tokens may bring
+  // no text, so their time is that to the end.
+  const int64_t tokens = *usage.completion - std::max<int64_t>(1, deliveries.front().tokens);
   if (tokens <= 0) return std::nullopt;
-  return (last.at - begin.at) / static_cast<double>(tokens);
+  return (end - deliveries.front().at) / static_cast<double>(tokens);
 }
 
 double repetition_of(std::string_view text) {

@@ -55,7 +55,7 @@ TEST(AnswerReader, ContinuousUsageTellsTokensOfEachPiece) {
   ASSERT_EQ(record.deliveries.size(), 2U);  // what came together is one delivery
   EXPECT_EQ(record.deliveries[0].tokens, 2);
   EXPECT_EQ(record.deliveries[1].tokens, 6);
-  EXPECT_NEAR(*record.tpot(), 0.1 / 4, 1e-12);  // four tokens behind the first piece
+  EXPECT_NEAR(*record.tpot(), 0.2 / 4, 1e-12);  // four tokens behind the first piece
 }
 
 TEST(AnswerReader, ThinkingComesBeforeTheAnswer) {

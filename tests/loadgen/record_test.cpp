@@ -32,10 +32,10 @@ TEST(Record, TimesOfATokenNeedCounts) {
   EXPECT_EQ(record.tpot(), 1);
   record.usage.completion = 1;
   EXPECT_FALSE(record.tpot());
-  // Tokens behind the last text, such as the one that ends the answer, took none of the time between the two pieces.
+  // The first piece's three tokens took none of the time behind it; the last eight, which brought no text, did.
   record.deliveries = {{2, 3}, {4, 7}};
-  record.usage.completion = 64;
-  EXPECT_EQ(record.tpot(), 0.5);
+  record.usage.completion = 15;
+  EXPECT_EQ(record.tpot(), 0.25);
 }
 
 TEST(ServerAddress, FormsThatPeopleGive) {
