@@ -80,7 +80,11 @@ Expected<HttpAnswer> http_get(const HttpOptions& options, const std::string& url
   if (code == CURLE_ABORTED_BY_CALLBACK) return error(StatusCode::cancelled, "interrupted");
   if (code != CURLE_OK) {
     const std::string where = options.server.unix_socket.empty() ? url : options.server.unix_socket;
-    return error(StatusCode::unavailable, "{}: {}", where, message[0] != '\0' ? message : curl_easy_strerror(code));
+    const char* why = message[0] != '\0' ? message : curl_easy_strerror(code);
+    if (code == CURLE_PEER_FAILED_VERIFICATION) {
+      return error(StatusCode::invalid_argument, "{}: {}; --insecure trusts any certificate", where, why);
+    }
+    return error(StatusCode::unavailable, "{}: {}", where, why);
   }
   long status = 0;
   curl_easy_getinfo(easy.get(), CURLINFO_RESPONSE_CODE, &status);

@@ -39,7 +39,7 @@ Expected<ServerFacts> probe(const HttpOptions& options, const std::string& wante
   const std::string url = options.server.api + "/models";
   Expected<HttpAnswer> got = http_get(options, url, kProbeSeconds, stop);
   if (!got.ok()) {
-    if (got.status().code() == StatusCode::cancelled) return got.status();
+    if (got.status().code() != StatusCode::unavailable) return got.status();
     return error(got.status().code(), "{}; is the server running, and is this its address?", got.status().message());
   }
   const HttpAnswer& answer = *got;
