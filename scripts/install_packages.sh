@@ -8,10 +8,10 @@ packages=(
   g++ cmake ninja-build pkg-config
   libfmt-dev libspdlog-dev libsimdjson-dev nlohmann-json3-dev libcli11-dev
   libpcre2-dev libutf8proc-dev libhwy-dev libyaml-dev
-  libssl-dev prometheus-cpp-dev
+  libssl-dev prometheus-cpp-dev libcurl4-openssl-dev
   libgtest-dev libgmock-dev librapidcheck-dev libbenchmark-dev
   python3 python3-jinja2 python3-venv
-  libjs-marked node-dompurify node-prismjs libjs-katex fonts-katex
+  libjs-marked node-dompurify node-prismjs libjs-katex fonts-katex libjs-chart.js
   curl
 )
 # Asio and Beast from 1.81 on: Debian 12's default is 1.74.

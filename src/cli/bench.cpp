@@ -2,6 +2,7 @@
 #include <memory>
 
 #include "cli/bench_engine.h"
+#include "cli/bench_serve.h"
 #include "cli/commands.h"
 #include "cli/console.h"
 #include "cli/engine_flags.h"
@@ -100,8 +101,9 @@ Status bench_moe(const Options& options) {
 }  // namespace
 
 void add_bench(CLI::App& app, Action& action) {
-  CLI::App* bench = app.add_subcommand("bench", "Measure parts of the engine");
+  CLI::App* bench = app.add_subcommand("bench", "Measure a server, or parts of the engine");
   bench->require_subcommand(1);
+  add_bench_serve(*bench, action);
   add_bench_engine(*bench, action);
   auto options = std::make_shared<Options>();
   CLI::App* moe = bench->add_subcommand("moe", "Time the routed experts of a layer on a GPU against their floor");

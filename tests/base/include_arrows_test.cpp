@@ -29,9 +29,10 @@ const std::map<std::string, Folders> kArrows = {
     {"model", {"kernels"}},
     {"engine", {"model", "text", "guide"}},
     {"server", {"engine", "text"}},
-    {"cli", {"server", "selftest", "plan"}},
+    {"loadgen", {"base"}},
+    {"cli", {"server", "selftest", "plan", "loadgen"}},
 };
-const Folders kFreeOfCuda = {"base", "format", "plan", "text", "guide", "server", "cli"};
+const Folders kFreeOfCuda = {"base", "format", "plan", "text", "guide", "server", "loadgen", "cli"};
 
 Folders reachable(const std::string& folder) {
   Folders all = {folder};

@@ -1,0 +1,336 @@
+#include <arpa/inet.h>
+#include <gmock/gmock.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
+#include <iostream>
+#include <nlohmann/json.hpp>
+#include <regex>
+#include <set>
+#include <thread>
+
+#include "cli/model_directory.h"
+#include "cli/scripted_server.h"
+
+namespace tessera::cli {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+using Json = nlohmann::json;
+using Connection = ScriptedServer::Connection;
+using Request = ScriptedServer::Request;
+
+class BenchServeTest : public ::testing::Test {
+ protected:
+  BenchServeTest() {
+    ::unsetenv("OPENAI_API_KEY");
+    std::filesystem::remove_all(directory_);
+    std::filesystem::create_directories(directory_);
+  }
+  ~BenchServeTest() override { std::filesystem::remove_all(directory_); }
+
+  [[nodiscard]] std::string path(const std::string& name) const { return (directory_ / name).string(); }
+
+  /// `bench serve URL ... --json`, and what it wrote.
+  Finished bench(const std::string& url, const Arguments& more) {
+    Arguments arguments = {"bench", "serve", url, "--json", path("r.json")};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    Finished finished = run_tessera(arguments);
+    const std::string text = read_file(path("r.json"));
+    results = text.empty() ? Json() : Json::parse(text);
+    return finished;
+  }
+
+  Json results;
+
+ private:
+  std::filesystem::path directory_ =
+      std::filesystem::path(::testing::TempDir()) / ("tessera_bench_serve_" + std::to_string(::getpid()));
+};
+
+std::string chunk(const std::string& text, int tokens) {
+  return R"({"choices":[{"index":0,"delta":{"content":")" + text +
+         R"("}}],"usage":{"prompt_tokens":50,"completion_tokens":)" + std::to_string(tokens) +
+         R"(,"prompt_tokens_details":{"cached_tokens":0}}})";
+}
+const char* const kFinish = R"({"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]})";
+
+/// A whole answer of `tokens` tokens, each `pause` after the one before.
+void answer_well(const Connection& to, int tokens, std::chrono::milliseconds pause = {}) {
+  to.begin_stream();
+  for (int i = 1; i <= tokens; ++i) {
+    std::this_thread::sleep_for(pause);
+    to.event(chunk(" w" + std::to_string(i), i));
+  }
+  to.event(kFinish);
+  to.event("[DONE]");
+}
+
+TEST_F(BenchServeTest, FlagsThatMakeNoSense) {
+  const std::pair<Arguments, const char*> kWrong[] = {
+      {{}, "expected the address of a server"},
+      {{"http://h", "--users", "0"}, "whole number"},
+      {{"http://h", "--rate", "-1"}, "found \"-1\""},
+      {{"http://h", "--users", "2", "--rate", "1"}, "--users"},
+      {{"http://h", "--thinking", "of"}, "did you mean off?"},
+      {{"http://h", "--prompts", "chat,cod"}, "did you mean code?"},
+      {{"http://h", "--goodput", "tft:1"}, "found \"tft:1\", expected NAME:MILLISECONDS"},
+      {{"http://h", "--extra-body", "[1]"}, "JSON object"},
+      {{"http://h", "--prefix-reuse", "0.5"}, "a share of --context"},
+      {{"--compare", "/nonexistent"}, "--compare"},
+      {{"--compare", "/nonexistent", "/nonexistent"}, "cannot read /nonexistent"},
+  };
+  for (const auto& [flags, says] : kWrong) {
+    Arguments arguments = {"bench", "serve"};
+    arguments.insert(arguments.end(), flags.begin(), flags.end());
+    const Finished finished = run_tessera(arguments);
+    EXPECT_EQ(finished.exit_code, 2) << finished.err;
+    EXPECT_THAT(finished.err, HasSubstr(says));
+  }
+  EXPECT_THAT(run_tessera({"bench", "serve", "ftp://h"}).err, HasSubstr("expected http://HOST:PORT"));
+}
+
+TEST_F(BenchServeTest, CountsAndTimesWhatTheServerDid) {
+  std::mutex mutex;
+  std::set<std::string> bodies;
+  const ScriptedServer server([&](const Request& request, const Connection& to) {
+    {
+      const std::lock_guard lock(mutex);
+      EXPECT_TRUE(bodies.insert(Json::parse(request.body)["messages"].dump()).second) << "a prompt came twice";
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    answer_well(to, 40, std::chrono::milliseconds(5));
+  });
+  const Finished finished =
+      bench(server.url(), {"--users", "1,3", "--requests", "6", "--output", "40", "--goodput", "ttft:60000,e2e:200",
+                           "--csv", path("r.csv"), "--html", path("r.html")});
+  EXPECT_EQ(finished.exit_code, 0) << finished.err << finished.out;
+  EXPECT_EQ(bodies.size(), 6U + 1 + 6 + 3);  // the warm-ups too
+  ASSERT_EQ(results["cases"].size(), 2U);
+  for (const Json& made : results["cases"]) {
+    EXPECT_EQ(made["requests_ok"], 6);
+    double tokens = 0;
+    for (const Json& record : made["records"]) tokens += record["output_tokens"].get<double>();
+    EXPECT_EQ(tokens, 240);
+    // Only lower bounds: the machine may be as slow as it likes.
+    EXPECT_GE(made["ttft_ms"]["min"], 105);
+    EXPECT_GE(made["e2e_ms"]["min"], 300);
+    EXPECT_GE(made["tpot_ms"]["min"], 4.9);
+    EXPECT_EQ(made["goodput"]["share"], 0);
+    EXPECT_NEAR(made["throughput"]["output_tokens_per_second"].get<double>() * made["seconds"].get<double>(), 240,
+                1e-6);
+  }
+  EXPECT_THAT(finished.out, HasSubstr("6/6"));
+  EXPECT_THAT(read_file(path("r.html")), HasSubstr("Chart"));
+  const std::string csv = read_file(path("r.csv"));
+  EXPECT_EQ(std::count(csv.begin(), csv.end(), '\n'), 3);
+  const Finished compared = run_tessera({"bench", "serve", "--compare", path("r.json"), path("r.json")});
+  EXPECT_EQ(compared.exit_code, 0) << compared.err;
+  EXPECT_THAT(compared.out, HasSubstr("1.000 to 1.000"));
+  EXPECT_THAT(compared.out, HasSubstr("no difference seen"));
+}
+
+/// Every fault is counted by its kind, and the others' answers count.
+TEST_F(BenchServeTest, FaultsAreCountedByKind) {
+  std::atomic<int> number = 0;
+  const ScriptedServer server([&](const Request&, const Connection& to) {
+    switch (number++ % 9) {
+      case 0: to.answer(429, R"({"error":{"message":"too many"}})"); break;
+      case 1: to.answer(500, "oops"); break;
+      case 2: to.answer(400, R"({"error":{"message":"max_tokens is odd"}})"); break;
+      case 3:  // cut in the middle
+        to.begin_stream();
+        to.event(chunk("a", 1));
+        to.send("data: {\"choi");
+        break;
+      case 4:
+        to.begin_stream();
+        to.event("{\"choices\": [");
+        break;
+      case 5:
+        to.begin_stream();
+        to.event(R"({"error":{"message":"kernel failed"}})");
+        break;
+      case 6: to.answer(200, R"({"choices":[{"message":{"content":"not streamed"}}]})"); break;
+      case 7: to.send("\x16\x03 this is no HTTP\r\n\r\n"); break;
+      default: answer_well(to, 40);
+    }
+  });
+  const Finished finished =
+      bench(server.url(), {"--users", "1", "--requests", "18", "--output", "40", "--warmup", "0"});
+  EXPECT_EQ(finished.exit_code, 0) << finished.err;
+  const Json& made = results["cases"][0];
+  EXPECT_EQ(made["requests_ok"], 2);
+  std::map<std::string, int> counts;
+  for (const auto& [kind, failures] : made["failures"].items()) counts[kind] = failures["count"];
+  EXPECT_EQ(counts, (std::map<std::string, int>{{"rate_limited", 2},
+                                                {"server_error", 2},
+                                                {"bad_request", 2},
+                                                {"stream_cut", 2},
+                                                {"bad_stream", 6},
+                                                {"stream_error", 2}}));
+  for (const char* says : {"too many", "oops", "max_tokens is odd", "inside a chunk", "no JSON object", "kernel failed",
+                           "16 of 18 requests failed"}) {
+    EXPECT_THAT(finished.out, HasSubstr(says));
+  }
+}
+
+TEST_F(BenchServeTest, WhatKeepsItFromBeginning) {
+  const auto fails = [&](const std::string& url, const Arguments& more, const char* says) {
+    const Finished finished = bench(url, more);
+    EXPECT_EQ(finished.exit_code, 1);
+    EXPECT_THAT(finished.err, HasSubstr(says));
+  };
+  fails("http://127.0.0.1:1", {}, "is the server running");
+  fails("unix:" + path("nobody"), {}, "is the server running");
+  fails("http://no-such-host.invalid", {}, "is the server running");
+  const ScriptedServer refusing(
+      [](const Request&, const Connection& to) { to.answer(401, R"({"error":{"message":"a key is needed"}})"); });
+  fails(refusing.url(), {}, "(unauthorized): HTTP 401: a key is needed");
+  fails(refusing.url(), {"--model", "gpt"}, "no model \"gpt\"; it has scripted");
+  fails(refusing.url(), {"--context", "4000", "--output", "2000"}, "do not fit into the 5000");
+  fails(refusing.url(), {"--context", "1000"}, "of kind chat was not answered");
+  const ScriptedServer empty([](const Request&, const Connection&) {});
+  fails(empty.url(), {"--users", "1"}, "no request of the warm-up was answered (stream_cut)");
+}
+
+TEST_F(BenchServeTest, SlowServersMeetTheTimeout) {
+  std::atomic<bool> over = false;
+  std::atomic<int> number = 0;
+  {
+    const ScriptedServer server([&](const Request&, const Connection& to) {
+      if (number++ % 2 == 0) return answer_well(to, 40);
+      to.begin_stream();
+      while (!over && to.event(chunk("a", 1))) std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    });
+    const Finished finished =
+        bench(server.url(), {"--users", "2", "--requests", "4", "--output", "40", "--timeout", "1.5", "--warmup", "0"});
+    over = true;
+    EXPECT_EQ(finished.exit_code, 0) << finished.err;
+    EXPECT_EQ(results["cases"][0]["failures"]["timeout"]["count"], 2);
+    EXPECT_EQ(results["cases"][0]["requests_ok"], 2);
+    EXPECT_THAT(finished.out, HasSubstr("not done after 1.5 s"));
+  }
+}
+
+TEST_F(BenchServeTest, GivesUpWhereNothingSucceeds) {
+  std::atomic<int> number = 0;
+  const ScriptedServer server([&](const Request&, const Connection& to) {
+    ++number;
+    to.answer(503, R"({"error":{"message":"loading"}})");
+  });
+  const Finished finished = bench(server.url(), {"--users", "2", "--requests", "100000", "--warmup", "0"});
+  EXPECT_EQ(finished.exit_code, 1);
+  EXPECT_THAT(finished.out, HasSubstr("given up"));
+  EXPECT_LT(number, 100);
+  EXPECT_EQ(results["cases"][0]["failures"]["server_error"]["first"], "HTTP 503: loading");
+}
+
+TEST_F(BenchServeTest, AnInterruptEndsWithTheResultsSoFar) {
+  std::atomic<bool> over = false;
+  std::atomic<int> number = 0;
+  const ScriptedServer server([&](const Request&, const Connection& to) {
+    if (number++ < 3) return answer_well(to, 40);
+    to.begin_stream();
+    while (!over && to.event(chunk("a", 1))) std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  });
+  Process process({"bench", "serve", server.url(), "--users", "1", "--requests", "10", "--output", "40", "--warmup",
+                   "0", "--json", path("r.json")});
+  for (int i = 0; i < 3000 && number < 4; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  process.signal(SIGINT);
+  const Finished finished = process.wait();
+  over = true;
+  EXPECT_EQ(finished.exit_code, 130) << finished.err;
+  EXPECT_THAT(finished.out, HasSubstr("interrupted: the figures are of the requests that had ended"));
+  const Json made = Json::parse(read_file(path("r.json")))["cases"][0];
+  EXPECT_EQ(made["requests_ok"], 3);
+  EXPECT_EQ(made["failures"]["interrupted"]["count"], 1);
+}
+
+TEST_F(BenchServeTest, ARateThatTheServerCannotBear) {
+  std::mutex one_at_a_time;
+  const ScriptedServer server([&](const Request&, const Connection& to) {
+    const std::lock_guard lock(one_at_a_time);
+    answer_well(to, 40, std::chrono::milliseconds(2));
+  });
+  const Finished finished =
+      bench(server.url(), {"--rate", "60", "--requests", "80", "--output", "40", "--warmup", "0"});
+  EXPECT_EQ(finished.exit_code, 0) << finished.err;
+  EXPECT_EQ(results["cases"][0]["requests_ok"], 80);
+  EXPECT_THAT(finished.out, HasSubstr("the server fell behind"));
+  EXPECT_THAT(finished.out, Not(HasSubstr("--max-in-flight")));
+  bench(server.url(), {"--rate", "60", "--requests", "20", "--output", "40", "--warmup", "0", "--max-in-flight", "2"});
+  EXPECT_GT(results["cases"][0]["client"]["held_back"], 0);
+}
+
+/// A GET over a Unix socket; empty if nobody answers.
+std::string get(const std::string& socket_path, const std::string& path) {
+  const int socket = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  socket_path.copy(address.sun_path, sizeof address.sun_path - 1);
+  std::string text;
+  if (::connect(socket, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0) {
+    Connection(socket).send("GET " + path + " HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
+    char bytes[65536];
+    for (ssize_t got = 0; (got = ::recv(socket, bytes, sizeof bytes, 0)) > 0;) {
+      text.append(bytes, static_cast<size_t>(got));
+    }
+  }
+  ::close(socket);
+  return text;
+}
+
+double metric(const std::string& text, const std::string& name) {
+  std::smatch found;
+  const std::regex line("(?:^|\n)" + name + R"((?:\{[^\n]*\})? ([-+.e0-9]+))");
+  EXPECT_TRUE(std::regex_search(text, found, line)) << name;
+  return found.empty() ? -1 : std::stod(found[1]);
+}
+
+/// The bundled model: the client's sums are the server's own.
+TEST_F(BenchServeTest, AgreesWithTheMetricsOfTessera) {
+  const std::string socket = path("s");
+  Process server({"serve", TESSERA_SOURCE_DIR "/models/demo", "--uds", socket});
+  for (int i = 0; i < 6000 && get(socket, "/health").find("200 OK") == std::string::npos; ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  const Finished finished = bench("unix:" + socket, {"--users", "3", "--requests", "9", "--output", "24", "--thinking",
+                                                     "off,on", "--prompts", "chat,code,agent", "--warmup", "0"});
+  EXPECT_EQ(finished.exit_code, 0) << finished.err << finished.out;
+  double input = 0, output = 0, ttft = 0, e2e = 0;
+  ASSERT_EQ(results["cases"].size(), 2U);
+  for (const Json& made : results["cases"]) {
+    EXPECT_EQ(made["requests_ok"], 9);
+    for (const Json& record : made["records"]) {
+      input += record["input_tokens"].get<double>();
+      output += record["output_tokens"].get<double>();
+      ttft += record["ttft_ms"].is_null() ? 0 : record["ttft_ms"].get<double>() / 1e3;
+      e2e += record["e2e_ms"].get<double>() / 1e3;
+      EXPECT_LE(record["output_tokens"], 24);
+    }
+  }
+  EXPECT_EQ(results["cases"][0]["thinking_share"], 0);
+  EXPECT_GT(results["cases"][1]["thinking_share"], 0);
+  const std::string metrics = get(socket, "/metrics");
+  EXPECT_EQ(metric(metrics, "vllm:prompt_tokens_total"), input);
+  EXPECT_EQ(metric(metrics, "vllm:generation_tokens_total"), output);
+  EXPECT_EQ(metric(metrics, "vllm:e2e_request_latency_seconds_count"), 18);
+  // What the client adds to the server's times is a matter of the machine: told, not tested.
+  std::cout << "sums of TTFT, client and server: " << ttft << " and "
+            << metric(metrics, "vllm:time_to_first_token_seconds_sum") << " s; of E2E: " << e2e << " and "
+            << metric(metrics, "vllm:e2e_request_latency_seconds_sum") << " s\n";
+  EXPECT_GE(e2e, metric(metrics, "vllm:e2e_request_latency_seconds_sum") * 0.5);
+  server.signal(SIGTERM);
+  EXPECT_EQ(server.wait().exit_code, 0);
+}
+
+}  // namespace
+}  // namespace tessera::cli

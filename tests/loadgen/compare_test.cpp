@@ -1,0 +1,96 @@
+#include "loadgen/compare.h"
+
+#include <gmock/gmock.h>
+
+#include "loadgen/made_runs.h"
+
+namespace tessera::loadgen {
+namespace {
+
+using ::testing::Contains;
+using ::testing::HasSubstr;
+
+/// Requests of lengths of their own; `slower` times as slow, with noise of 5 % of `noise_seed`.
+Json results_of(double slower, uint64_t noise_seed, int64_t rounds = 1, double round_noise = 0,
+                const std::string& seed = "0") {
+  Random noise(noise_seed), lengths(1);
+  CaseResult result;
+  for (int64_t round = 0; round < rounds; ++round) {
+    CaseRun& run = result.runs.emplace_back();
+    const double of_round = 1 + round_noise * (noise.unit() - 0.5);
+    for (int64_t i = 0; i < 60; ++i) {
+      const double slow = slower * of_round * (0.95 + 0.1 * noise.unit());
+      const double prompt = 0.1 + lengths.unit();  // the same for both: a longer prompt takes longer
+      run.records.push_back(answered(i, 0, prompt * slow, 0.02 * slow, 50 + static_cast<int64_t>(lengths.below(100))));
+      run.records.back().round = round;
+    }
+    run.seconds = 10;
+  }
+  result.summary = summarize({.users = 3, .output = 150}, LoadOptions(), {}, result.runs, {});
+  return results_json({{"model", "m"}, {"prompts", seed}, {"sampling", "s"}}, {result});
+}
+
+Change of(const Comparison& comparison, const std::string& figure) {
+  for (const Change& change : comparison.changes) {
+    if (change.figure.starts_with(figure)) return change;
+  }
+  ADD_FAILURE() << figure;
+  return {};
+}
+
+TEST(Compare, DifferencesAreSeenAndChanceIsNot) {
+  const auto same = compare(results_of(1, 1), results_of(1, 2));
+  ASSERT_TRUE(same.ok());
+  EXPECT_EQ(same->changes.size(), 5U);
+  for (const char* figure : {"TPOT", "output"}) EXPECT_FALSE(of(*same, figure).differs()) << figure;
+  const auto slower = compare(results_of(1, 1), results_of(1.1, 2));
+  ASSERT_TRUE(slower.ok());
+  const Change tpot = of(*slower, "TPOT");
+  EXPECT_TRUE(tpot.differs() && tpot.paired && !tpot.by_rounds);
+  EXPECT_NEAR(tpot.ratio, 1.1, 0.02);
+  EXPECT_LT(tpot.interval.low, 1.1);
+  EXPECT_GT(tpot.interval.high, 1.1);
+  EXPECT_LT(of(*slower, "output").interval.high, 1);
+}
+
+/// Prompts differ in length far more than servers in speed; pairs do away with that.
+TEST(Compare, PairsAreNarrower) {
+  const auto paired = compare(results_of(1, 1), results_of(1.1, 2));
+  const auto apart = compare(results_of(1, 1), results_of(1.1, 2, 1, 0, "another"));
+  ASSERT_TRUE(paired.ok() && apart.ok());
+  const auto width = [](const Change& change) { return change.interval.high - change.interval.low; };
+  EXPECT_FALSE(of(*apart, "E2E").paired);
+  EXPECT_LT(width(of(*paired, "E2E")), 0.5 * width(of(*apart, "E2E")));
+  EXPECT_THAT(apart->notes, Contains(HasSubstr("differ in prompts")));
+}
+
+/// Rounds that differ by more than their requests do: only drawing rounds tells how little is known.
+TEST(Compare, RoundsCount) {
+  const auto comparison = compare(results_of(1, 1, 5, 0.6), results_of(1, 2, 5, 0.6));
+  ASSERT_TRUE(comparison.ok());
+  const Change tpot = of(*comparison, "TPOT");
+  EXPECT_TRUE(tpot.by_rounds);
+  EXPECT_GT(tpot.interval.high - tpot.interval.low, 0.1);
+  EXPECT_FALSE(of(*compare(results_of(1, 1, 2), results_of(1, 2, 2)), "TPOT").by_rounds);
+}
+
+TEST(Compare, WhatCannotBeCompared) {
+  Json a = results_of(1, 1), b = results_of(1, 2);
+  b["cases"][0]["case"]["users"] = 4;
+  const auto other = compare(a, b);
+  ASSERT_TRUE(other.ok());
+  EXPECT_TRUE(other->changes.empty());
+  EXPECT_THAT(other->notes, Contains(HasSubstr("only the first file has it")));
+  EXPECT_THAT(other->notes, Contains(HasSubstr("only the second file has it")));
+  b = results_of(1, 2);
+  b["model"] = "n";
+  EXPECT_THAT(compare(a, b)->notes, Contains(HasSubstr("differ in model: \"m\" and \"n\"")));
+  b["cases"][0].erase("records");
+  EXPECT_THAT(compare(a, b).status().message(), HasSubstr("has been changed"));
+  b = results_of(1, 2);
+  b["cases"][0]["records"] = Json::array();
+  EXPECT_THAT(compare(a, b)->notes, Contains(HasSubstr("too few")));
+}
+
+}  // namespace
+}  // namespace tessera::loadgen
