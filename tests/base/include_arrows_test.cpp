@@ -28,10 +28,11 @@ const std::map<std::string, Folders> kArrows = {
     {"selftest", {"kernels"}},
     {"model", {"kernels"}},
     {"engine", {"model", "text", "guide"}},
+    {"doctor", {"engine"}},
     {"server", {"engine", "text"}},
-    {"cli", {"server", "selftest", "plan"}},
+    {"cli", {"server", "selftest", "plan", "doctor"}},
 };
-const Folders kFreeOfCuda = {"base", "format", "plan", "text", "guide", "server", "cli"};
+const Folders kFreeOfCuda = {"base", "format", "plan", "text", "guide", "doctor", "server", "cli"};
 
 Folders reachable(const std::string& folder) {
   Folders all = {folder};
