@@ -12,6 +12,7 @@
 #include "cli/flags.h"
 #include "cli/live_gpu.h"
 #include "cli/step_plan.h"
+#include "device/device.h"
 #include "doctor/check.h"
 #include "doctor/gather.h"
 #include "engine/open_model.h"
@@ -55,8 +56,10 @@ std::optional<StepPlanOptions> plan_options(const Facts& facts, bool live) {
 
 /// Which kernels a decode step of one sequence is made of; nothing where the build or the machine has no GPU.
 std::optional<doctor::PlannedKernels> plan_kernels(const Facts& facts, bool live) {
+  if (!facts.model || !facts.model->error.empty()) return std::nullopt;
+  if (device::list_gpus().status().code() == StatusCode::unsupported) return std::nullopt;  // built without CUDA
   auto plan = plan_options(facts, live);
-  if (!plan || !facts.model || !facts.model->error.empty()) return std::nullopt;
+  if (!plan) return std::nullopt;
   plan->steps = {{.rows = 1}};
   const auto run = [&]() -> Expected<std::vector<StepPlan>> {
     TESSERA_ASSIGN_OR_RETURN(const auto opened, engine::open_model(facts.model->name));
@@ -67,7 +70,6 @@ std::optional<doctor::PlannedKernels> plan_kernels(const Facts& facts, bool live
   const auto steps = run();
   doctor::PlannedKernels kernels;
   if (!steps.ok()) {
-    if (!facts.gpu.built_with_cuda) return std::nullopt;
     kernels.error = steps.status().message();
     return kernels;
   }
