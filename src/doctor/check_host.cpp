@@ -56,7 +56,8 @@ void memory(const HostFacts& facts, std::vector<Finding>& findings) {
     findings.push_back(
         {"memory-bandwidth", slow ? Level::warn : Level::ok,
          fmt::format("{} read by all threads, measured", rate_text(static_cast<double>(*facts.read_bytes_per_second))),
-         slow ? "a module in each channel (sudo dmidecode -t memory), their profile in the BIOS; a machine of one's own"
+         slow ? "measure again while nothing else runs; a module in each channel (sudo dmidecode -t memory), their "
+                "profile in the BIOS; a machine of one's own"
               : ""});
   }
   if (facts.swap_bytes) {

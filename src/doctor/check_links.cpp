@@ -22,13 +22,13 @@ std::string some_of(const std::vector<std::string>& all) {
 }
 
 const char* p2p_reason(int64_t status) {
-  constexpr const char* kReasons[] = {"can",
-                                      "cannot: the chipset does not support it",
-                                      "cannot: the GPU does not support it",
-                                      "cannot: they are below different root complexes",
-                                      "cannot: a setting of the driver has turned it off",
-                                      "cannot: it is not supported",
-                                      "do not say whether they can"};
+  constexpr const char* kReasons[] = {"",
+                                      "the chipset does not support it",
+                                      "the GPU does not support it",
+                                      "they are below different root complexes",
+                                      "a setting of the driver has turned it off",
+                                      "it is not supported",
+                                      "the driver does not say why"};
   return kReasons[std::clamp<int64_t>(status, 0, std::ssize(kReasons) - 1)];
 }
 
@@ -42,10 +42,11 @@ void p2p(const GpuFacts& facts, std::vector<Finding>& findings) {
       findings.push_back(
           {"p2p", Level::ok, fmt::format("{} pairs of GPUs can read each other's memory", pairs.size()), ""});
     } else {
-      findings.push_back({"p2p", Level::warn,
-                          fmt::format("pairs {} {} read each other's memory", some_of(pairs), p2p_reason(status)),
-                          "GPUs below one root complex or switch; GeForce cards have none; nothing is to be done for "
-                          "one GPU at a time"});
+      findings.push_back(
+          {"p2p", Level::warn,
+           fmt::format("pairs {} cannot read each other's memory: {}", some_of(pairs), p2p_reason(status)),
+           "GPUs below one root complex or switch; GeForce cards have none; nothing is to be done for "
+           "one GPU at a time"});
     }
   }
 }

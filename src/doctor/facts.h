@@ -41,13 +41,10 @@ struct GpuFacts {
 
 /// A GPU or a bridge above one, from its configuration space.
 struct PciDevice {
-  std::string address;  // "0000:41:00.0"
-  bool is_gpu = false;  // of NVIDIA
-  int bus = 0;
-  int secondary_bus = 0;  // of a bridge: the bus below it
-  std::string parent;     // address of the bridge above; empty: the root complex
-  Number width, width_max;
-  std::string speed_max;                // "32.0 GT/s PCIe"
+  std::string address;                  // "0000:41:00.0"
+  bool is_gpu = false;                  // of NVIDIA
+  std::string parent;                   // address of the bridge above; empty: the root complex
+  Number width_max;                     // lanes that it has
   Number numa_node;                     // -1: the machine has one, or does not say
   std::string iommu_type;               // of its group: "DMA", "DMA-FQ", "identity"; empty: none
   bool readable = false;                // the whole configuration space, which root alone reads

@@ -1,6 +1,4 @@
-#include <charconv>
 #include <map>
-#include <set>
 
 #include "doctor/config_space.h"
 #include "doctor/gather.h"
@@ -12,13 +10,6 @@ const std::string kDevices = "sys/bus/pci/devices/";
 
 /// "0000:41" of "0000:41:00.0".
 std::string bus_of(const std::string& address) { return address.substr(0, address.rfind(':')); }
-int bus_number(const std::string& address) {
-  const std::string bus = bus_of(address);
-  int number = 0;
-  const size_t at = bus.rfind(':') + 1;
-  std::from_chars(bus.data() + at, bus.data() + bus.size(), number, 16);
-  return number;
-}
 
 /// The bus below a bridge, as "0000:41".
 std::string bus_below(const std::string& address, int secondary) {
@@ -34,7 +25,6 @@ PciDevice read_device(const Tree& tree, const std::string& address) {
   const std::string path = kDevices + address + "/";
   PciDevice device;
   device.address = address;
-  device.bus = bus_number(address);
   const auto kind = tree.read(path + "class");
   (void)tree.read(path + "vendor");
   device.is_gpu = is_nvidia_gpu(tree, path, kind.value_or(""));
@@ -42,11 +32,8 @@ PciDevice read_device(const Tree& tree, const std::string& address) {
   if (!bytes.empty()) tree.record(path + "config", without_serials(bytes));
   const ConfigSpace space = parse_config_space(bytes);
   device.readable = space.complete;
-  device.secondary_bus = space.secondary_bus;
   device.acs_control = space.acs_control;
-  device.width = tree.read_number(path + "current_link_width");
   device.width_max = tree.read_number(path + "max_link_width");
-  device.speed_max = tree.read(path + "max_link_speed").value_or("");
   device.numa_node = tree.read_number(path + "numa_node");
   device.iommu_type = tree.read(path + "iommu_group/type").value_or("");
   device.resizable_bar = device.is_gpu && tree.read(path + "resource1_resize").has_value();

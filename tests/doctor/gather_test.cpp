@@ -186,6 +186,12 @@ TEST(Measure, SmallThingsAreNotMeasured) {
   EXPECT_FALSE(measure_disk_rate(directory / "none", 1));
 }
 
+TEST(Measure, MemoryIsRead) {
+  const Number rate = measure_memory_rate(size_t{4} << 30);
+  ASSERT_TRUE(rate);
+  EXPECT_GT(*rate, 0);
+}
+
 TEST(Tree, NumbersAndWords) {
   EXPECT_EQ(leading_number(" 42 kB"), 42);
   EXPECT_EQ(leading_number("max"), std::nullopt);

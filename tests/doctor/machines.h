@@ -52,7 +52,7 @@ inline Facts healthy() {
     device.parent = parent;
     device.is_gpu = is_gpu;
     device.readable = true;
-    device.width = device.width_max = 16;
+    device.width_max = 16;
     device.numa_node = 0;
     device.iommu_type = "identity";
     if (!is_gpu) device.acs_control = 0x1;

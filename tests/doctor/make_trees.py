@@ -64,8 +64,7 @@ class Tree:
         if memory_rate:
             self.put("measured.json", json.dumps({"memory_read_bytes_per_second": memory_rate}) + "\n")
 
-    def pci(self, address, kind, vendor, secondary=None, acs=None, root=True, width=16, width_max=16,
-            speed="32.0 GT/s PCIe", node=-1, iommu=None, resizable=False):
+    def pci(self, address, kind, vendor, secondary=None, acs=None, root=True, width_max=16, node=-1, iommu=None, resizable=False):
         """One device; `root`: recorded with the rights to read all of its configuration space."""
         at = f"sys/bus/pci/devices/{address}/"
         bus = int(address.split(":")[1], 16)
@@ -86,9 +85,7 @@ class Tree:
         self.put(at + "config", bytes(space))
         self.put(at + "class", f"0x{kind:06x}\n")
         self.put(at + "vendor", f"0x{vendor:04x}\n")
-        self.put(at + "current_link_width", f"{width}\n")
         self.put(at + "max_link_width", f"{width_max}\n")
-        self.put(at + "max_link_speed", speed + "\n")
         self.put(at + "numa_node", f"{node}\n")
         if iommu:
             self.put(at + "iommu_group/type", iommu + "\n")
@@ -146,7 +143,7 @@ def wsl2_rtx_5090():
     t.host("6.6.87.2-microsoft-standard-WSL2", x86("AMD Ryzen 9 9950X 16-Core Processor"), 32, 49_269_116, 46_321_984,
            12_582_912, 12_582_912, "hyperv_clocksource_tsc_page", locked=65_536_000, memory_rate=52_000_000_000,
            environment=[("CUDA_VISIBLE_DEVICES", "0"), ("VLLM_WORKER_MULTIPROC_METHOD", "set")])
-    t.pci("5582:00:00.0", 0x030200, 0x1414, root=False, width=0, width_max=0)
+    t.pci("5582:00:00.0", 0x030200, 0x1414, root=False, width_max=0)
     card = gpu("NVIDIA GeForce RTX 5090", "00000000:01:00.0", 12, 0, 32_607 * MIB, 2_141 * MIB, 575, (3090, 14001), 0,
                pcie_generation=5, pcie_generation_max=5, pcie_width=16, pcie_width_max=16, persistence=1,
                smem_per_block_bytes=101_376, read_bytes_per_second=1_523_000_000_000)
@@ -159,8 +156,8 @@ def dgx_spark():
     cpu = "CPU implementer\t: 0x41\nCPU part\t: 0xd85\nCPU part\t: 0xd87\nFeatures\t: fp asimd sve sve2 i8mm bf16\n"
     t.host("6.14.0-1013-nvidia", cpu, 20, 125_513_728, 119_201_792, 16_777_212, 16_777_212, "arch_sys_counter",
            "performance", "cppc_cpufreq", memory_rate=118_000_000_000)
-    t.pci("000f:00:00.0", 0x060400, 0x10DE, secondary=1, root=False, width=1, width_max=1, speed="2.5 GT/s PCIe")
-    t.pci("000f:01:00.0", 0x030200, 0x10DE, root=False, width=1, width_max=16, iommu="identity")
+    t.pci("000f:00:00.0", 0x060400, 0x10DE, secondary=1, root=False, width_max=1)
+    t.pci("000f:01:00.0", 0x030200, 0x10DE, root=False, width_max=16, iommu="identity")
     spark = gpu("NVIDIA GB10", "0000000F:01:00.0", 12, 1, 128_526_057_472, 0, 0, (3003, 0), 0, pcie_generation=1,
                 pcie_generation_max=1, pcie_width=1, pcie_width_max=1, persistence=1, smem_per_block_bytes=101_376,
                 read_bytes_per_second=241_000_000_000)
