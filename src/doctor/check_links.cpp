@@ -143,9 +143,9 @@ void iommu(const PciFacts& facts, std::vector<Finding>& findings) {
   }
 }
 
-void numa(const Facts& facts, std::vector<Finding>& findings) {
+void numa(const Facts& facts, const PciFacts& pci, std::vector<Finding>& findings) {
   std::set<int64_t> nodes;
-  for (const PciDevice& device : facts.pci.devices) {
+  for (const PciDevice& device : pci.devices) {
     if (device.is_gpu && device.numa_node.value_or(-1) >= 0) nodes.insert(*device.numa_node);
   }
   std::vector<std::string> across;
@@ -186,18 +186,38 @@ void nvlink(const GpuFacts& facts, std::vector<Finding>& findings) {
   }
 }
 
+/// The GPUs that the driver knows and the bridges above them: in a container the bus shows those of others too. Where
+/// it knows none, all.
+PciFacts own_devices(const Facts& facts) {
+  std::set<std::string> own;
+  for (const PciDevice& device : facts.pci.devices) {
+    const bool known = std::ranges::any_of(
+        facts.gpu.gpus, [&](const Gpu& gpu) { return sysfs_address(gpu.pci_bus_id) == device.address; });
+    if (device.is_gpu && (known || facts.gpu.gpus.empty())) own.insert(device.address);
+  }
+  for (size_t size = 0; size != own.size();) {
+    size = own.size();
+    for (const PciDevice& device : facts.pci.devices) {
+      if (own.contains(device.address) && !device.parent.empty()) own.insert(device.parent);
+    }
+  }
+  PciFacts found = facts.pci;
+  std::erase_if(found.devices, [&](const PciDevice& device) { return !own.contains(device.address); });
+  return found;
+}
+
 }  // namespace
 
 void check_links(const Facts& facts, std::vector<Finding>& findings) {
-  const auto on_bus = std::ranges::count_if(facts.pci.devices, &PciDevice::is_gpu);
-  const bool several = facts.gpu.gpus.size() > 1 || on_bus > 1;
-  if (!several) return;
+  const PciFacts pci = own_devices(facts);
+  const auto on_bus = std::ranges::count_if(pci.devices, &PciDevice::is_gpu);
+  if (facts.gpu.gpus.size() < 2 && on_bus < 2) return;
   p2p(facts.gpu, findings);
   peer_copies(facts.gpu, findings);
   if (on_bus > 1) {
-    acs(facts.pci, findings);
-    iommu(facts.pci, findings);
-    numa(facts, findings);
+    acs(pci, findings);
+    iommu(pci, findings);
+    numa(facts, pci, findings);
   }
   nvlink(facts.gpu, findings);
 }

@@ -281,6 +281,18 @@ TEST(Check, OneGpuNeedsNoLinks) {
   EXPECT_EQ(worst(findings), Level::ok) << text_of(findings);
 }
 
+TEST(Check, GpusOfOtherContainersDoNotMatter) {
+  Facts facts = healthy();
+  facts.gpu.gpus.pop_back();
+  facts.gpu.pairs.clear();
+  facts.gpu.peer_copies.clear();
+  facts.gpu.cuda_count = 1;
+  facts.pci.devices.back().iommu_type = "DMA";
+  port(facts).acs_control = kAcsRedirects;
+  const auto findings = check(facts);
+  EXPECT_EQ(worst(findings), Level::ok) << text_of(findings);
+}
+
 TEST(Check, GovernorsOfPstateDriversAreFast) {
   Facts facts = healthy();
   facts.host.governor = "powersave";

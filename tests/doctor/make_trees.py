@@ -64,7 +64,8 @@ class Tree:
         if memory_rate:
             self.put("measured.json", json.dumps({"memory_read_bytes_per_second": memory_rate}) + "\n")
 
-    def pci(self, address, kind, vendor, secondary=None, acs=None, root=True, width_max=16, node=-1, iommu=None, resizable=False):
+    def pci(self, address, kind, vendor, secondary=None, acs=None, root=True, width_max=16, node=-1, iommu=None,
+            resizable=False):
         """One device; `root`: recorded with the rights to read all of its configuration space."""
         at = f"sys/bus/pci/devices/{address}/"
         bus = int(address.split(":")[1], 16)
@@ -101,14 +102,16 @@ def x86(model, avx512=True):
 def gpu(name, bus, major, minor, memory, used, watts, clocks, index, **more):
     return {"name": name, "pci_bus_id": bus, "compute_major": major, "compute_minor": minor, "memory_bytes": memory,
             "memory_used_bytes": used, "power_limit_milliwatts": watts * 1000, "power_default_milliwatts": watts * 1000,
-            "sm_clock_mhz": 180, "sm_clock_mhz_max": clocks[0], "memory_clock_mhz": 405, "memory_clock_mhz_max": clocks[1],
+            "sm_clock_mhz": 180, "sm_clock_mhz_max": clocks[0], "memory_clock_mhz": 405,
+            "memory_clock_mhz_max": clocks[1],
             "throttle_reasons": 1, "compute_mode": 0, "celsius": 34, "busy_percent": 0, "performance_state": 8,
             "cuda_index": index, **more}
 
 
 def driver(gpus, version, pairs=(), copies=(), **more):
     return {"driver_version": version, "cuda_version": 13000, "error": 0, "error_text": "", "built_with_cuda": True,
-            "cuda_error": "", "cuda_count": len(gpus), "gpus": gpus, "pairs": list(pairs), "peer_copies": list(copies), **more}
+            "cuda_error": "", "cuda_count": len(gpus), "gpus": gpus, "pairs": list(pairs),
+            "peer_copies": list(copies), **more}
 
 
 def every_pair(count):
