@@ -65,6 +65,7 @@ if wanted quick; then
   for test in "${tests[@]}"; do
     run 120 "${test##*/}.log" "$from/tests/$test" --gtest_filter='-*Large*:*Depths*'
   done
+  run 120 doctor.txt "$tessera" doctor --full
   run 120 bench_untuned.txt "$tessera" bench moe --read-tb-s 4.5
   run 120 bench_engine.txt "$tessera" bench engine --preset 35b
   run 60 plan.txt "$tessera" plan --preset 397b

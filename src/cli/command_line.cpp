@@ -25,8 +25,8 @@
 namespace tessera::cli {
 namespace {
 
-constexpr std::array kCommands = {add_run,      add_serve, add_score, add_tokenize, add_inspect, add_synth,
-                                  add_quantize, add_plan,  add_tiles, add_tune,     add_bench,   add_selftest};
+constexpr std::array kCommands = {add_run,      add_serve, add_score, add_tokenize, add_doctor, add_inspect, add_synth,
+                                  add_quantize, add_plan,  add_tiles, add_tune,     add_bench,  add_selftest};
 
 constexpr const char* kFooter =
     "\"tessera COMMAND --help\" explains a command. A MODEL is a directory with config.json and safetensors files, or\n"

@@ -33,6 +33,7 @@ void add_run(CLI::App& app, Action& action);
 void add_serve(CLI::App& app, Action& action);
 void add_score(CLI::App& app, Action& action);
 void add_bench(CLI::App& app, Action& action);
+void add_doctor(CLI::App& app, Action& action);
 void add_inspect(CLI::App& app, Action& action);
 void add_plan(CLI::App& app, Action& action);
 void add_quantize(CLI::App& app, Action& action);

@@ -1,25 +1,20 @@
 #include "device/gpu_sensors.h"
 
-#include <dlfcn.h>
-
 #include <chrono>
+
+#include "device/nvml.h"
 
 namespace tessera::device {
 namespace {
 
-// Of NVML's API, by hand: nvml.h is a package of its own (cuda-nvml-dev), and the library comes with the driver.
-// Types and values: NVML API Reference Guide, "Device Enums", "Initialization and Cleanup", "Device Queries".
-using Return = int;     // nvmlReturn_t
-using Device = void*;   // nvmlDevice_t
 using ClockType = int;  // nvmlClockType_t
-constexpr Return kSuccess = 0;
-constexpr ClockType kClockSm = 1, kClockMemory = 2;
+using nvml::kSuccess;
+using nvml::Return;
 
-using Init = Return();
-using DeviceByBusId = Return(const char* pci_bus_id, Device* device);
-using ClockInfo = Return(Device device, ClockType type, unsigned* megahertz);
-using PowerUsage = Return(Device device, unsigned* milliwatts);
-using TotalEnergy = Return(Device device, unsigned long long* millijoules);  // since the driver was loaded
+using DeviceByBusId = Return(const char* pci_bus_id, nvml::Device* device);
+using ClockInfo = Return(nvml::Device device, ClockType type, unsigned* megahertz);
+using PowerUsage = Return(nvml::Device device, unsigned* milliwatts);
+using TotalEnergy = Return(nvml::Device device, unsigned long long* millijoules);  // since the driver was loaded
 
 /// NVML updates its count of energy some times a second: shorter stretches would be noise.
 constexpr std::chrono::milliseconds kEnergyStretchMin{200};
@@ -29,28 +24,15 @@ constexpr std::chrono::milliseconds kEnergyStretchMin{200};
 struct GpuSensors::Nvml {
   using Clock = std::chrono::steady_clock;
 
-  ~Nvml() {
-    if (initialized) (void)shutdown();
-    if (library != nullptr) ::dlclose(library);
-  }
+  explicit Nvml(const char* name) : library(name) {}
 
-  bool open(const std::string& pci_bus_id, const char* name) {
-    library = ::dlopen(name, RTLD_NOW | RTLD_LOCAL);
-    if (library == nullptr) return false;
-    auto* const init = symbol<Init>("nvmlInit_v2");
-    auto* const device_by_bus_id = symbol<DeviceByBusId>("nvmlDeviceGetHandleByPciBusId_v2");
-    shutdown = symbol<Init>("nvmlShutdown");
-    clock_info = symbol<ClockInfo>("nvmlDeviceGetClockInfo");
-    power_usage = symbol<PowerUsage>("nvmlDeviceGetPowerUsage");
-    total_energy = symbol<TotalEnergy>("nvmlDeviceGetTotalEnergyConsumption");
-    if (init == nullptr || device_by_bus_id == nullptr || shutdown == nullptr) return false;
-    initialized = init() == kSuccess;
-    return initialized && device_by_bus_id(pci_bus_id.c_str(), &device) == kSuccess;
-  }
-
-  template <typename Function>
-  Function* symbol(const char* name) const {
-    return reinterpret_cast<Function*>(::dlsym(library, name));
+  bool open(const std::string& pci_bus_id) {
+    if (library.opened() != kSuccess) return false;
+    clock_info = library.symbol<ClockInfo>("nvmlDeviceGetClockInfo");
+    power_usage = library.symbol<PowerUsage>("nvmlDeviceGetPowerUsage");
+    total_energy = library.symbol<TotalEnergy>("nvmlDeviceGetTotalEnergyConsumption");
+    auto* const by_bus_id = library.symbol<DeviceByBusId>("nvmlDeviceGetHandleByPciBusId_v2");
+    return by_bus_id != nullptr && by_bus_id(pci_bus_id.c_str(), &device) == kSuccess;
   }
 
   [[nodiscard]] std::optional<double> clock_hertz(ClockType type) const {
@@ -76,10 +58,8 @@ struct GpuSensors::Nvml {
     return milliwatts * 1e-3;
   }
 
-  void* library = nullptr;
-  bool initialized = false;
-  Device device = nullptr;
-  Init* shutdown = nullptr;
+  nvml::Library library;
+  nvml::Device device = nullptr;
   ClockInfo* clock_info = nullptr;
   PowerUsage* power_usage = nullptr;
   TotalEnergy* total_energy = nullptr;
@@ -89,8 +69,8 @@ struct GpuSensors::Nvml {
   Clock::time_point energy_at;
 };
 
-GpuSensors::GpuSensors(const std::string& pci_bus_id, const char* library) : nvml_(std::make_unique<Nvml>()) {
-  if (!nvml_->open(pci_bus_id, library)) nvml_.reset();
+GpuSensors::GpuSensors(const std::string& pci_bus_id, const char* library) : nvml_(std::make_unique<Nvml>(library)) {
+  if (!nvml_->open(pci_bus_id)) nvml_.reset();
 }
 GpuSensors::GpuSensors(GpuSensors&&) noexcept = default;
 GpuSensors& GpuSensors::operator=(GpuSensors&&) noexcept = default;
@@ -98,8 +78,8 @@ GpuSensors::~GpuSensors() = default;
 
 GpuReading GpuSensors::read() {
   if (!nvml_) return {};
-  return {.sm_clock_hertz = nvml_->clock_hertz(kClockSm),
-          .memory_clock_hertz = nvml_->clock_hertz(kClockMemory),
+  return {.sm_clock_hertz = nvml_->clock_hertz(nvml::kClockSm),
+          .memory_clock_hertz = nvml_->clock_hertz(nvml::kClockMemory),
           .power_watts = nvml_->power_watts()};
 }
 

@@ -1,5 +1,6 @@
 #include "base/status.h"
 #include "device/device.h"
+#include "device/peer_copy.h"
 
 // Linked in place of the CUDA sources when TESSERA_CUDA is off, so that callers need no #ifdef.
 namespace tessera::device {
@@ -16,5 +17,6 @@ Expected<std::vector<GpuFacts>> list_gpus() { return built_without_cuda(); }
 Status has_kernels(int /*index*/) { return built_without_cuda(); }
 Expected<GpuMemory> gpu_memory(int /*index*/) { return built_without_cuda(); }
 Expected<double> measure_read_rate(int /*index*/, size_t /*bytes*/) { return built_without_cuda(); }
+Expected<std::vector<PeerCopy>> try_peer_copies(size_t /*bytes*/) { return built_without_cuda(); }
 
 }  // namespace tessera::device

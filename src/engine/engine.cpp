@@ -15,6 +15,7 @@
 #include "engine/fit.h"
 #include "engine/generation_config.h"
 #include "engine/gpu_watch.h"
+#include "engine/model_fit.h"
 #include "engine/open_model.h"
 #include "engine/precision.h"
 #include "engine/request_check.h"
@@ -294,6 +295,22 @@ Status Engine::Impl::load_runner(const OpenedEngine& opened, const Settings& set
                                .graphs = options.cuda_graphs,
                                .pdl = options.pdl}));
   return {};
+}
+
+Expected<engine::ModelFit> engine::fit_model(const EngineOptions& options) {
+  TESSERA_ASSIGN_OR_RETURN(const Settings settings, parse_settings(options));
+  TESSERA_ASSIGN_OR_RETURN(const OpenedEngine opened, ::tessera::open_model(options, settings));
+  return on_first_that_can(settings.devices, [&](const Device& device) -> Expected<ModelFit> {
+    ThreadPool pool(1);
+    kernels::Workspace workspace;
+    TESSERA_ASSIGN_OR_RETURN(const auto backend,
+                             open_backend(device, opened.config(), {.pool = &pool, .workspace = &workspace}));
+    TESSERA_ASSIGN_OR_RETURN(FitReport report, plan_memory(opened, settings, options, device, *backend));
+    TESSERA_ASSIGN_OR_RETURN(const model::WeightPlan weights, opened.model.plan_weights(settings.plan));
+    const auto shape = model::cache_shape(opened.config(), opened.kv_dtype, /*with_mtp=*/false, settings.plan.rank);
+    return ModelFit{.report = std::move(report),
+                    .step_bytes = {.weights = weights.traffic(), .cache = backend->cache_bytes(shape)}};
+  });
 }
 
 Expected<Engine> Engine::create(EngineOptions options) {

@@ -28,11 +28,12 @@ const std::map<std::string, Folders> kArrows = {
     {"selftest", {"kernels"}},
     {"model", {"kernels"}},
     {"engine", {"model", "text", "guide"}},
+    {"doctor", {"engine"}},
     {"server", {"engine", "text"}},
     {"loadgen", {"base"}},
-    {"cli", {"server", "selftest", "plan", "loadgen"}},
+    {"cli", {"server", "selftest", "plan", "loadgen", "doctor"}},
 };
-const Folders kFreeOfCuda = {"base", "format", "plan", "text", "guide", "server", "loadgen", "cli"};
+const Folders kFreeOfCuda = {"base", "format", "plan", "text", "guide", "doctor", "server", "loadgen", "cli"};
 
 Folders reachable(const std::string& folder) {
   Folders all = {folder};

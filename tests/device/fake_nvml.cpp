@@ -1,4 +1,5 @@
-// NVML as far as Tessera calls it: one GPU of 300 W that has taken 1e9 J more at each look at its count of energy.
+// NVML as far as Tessera calls it, and not all of that: two GPUs of 300 W, of which the first can be found by its bus
+// and has taken 1e9 J more at each look at its count of energy.
 
 #include <cstring>
 
@@ -41,6 +42,72 @@ int nvmlDeviceGetPowerUsage(void*, unsigned* milliwatts) {
 int nvmlDeviceGetTotalEnergyConsumption(void*, unsigned long long* millijoules) {
   energy += 1'000'000'000'000;
   *millijoules = energy;
+  return 0;
+}
+
+int nvmlSystemGetDriverVersion(char* text, unsigned bytes) {
+  std::strncpy(text, "580.95.05", bytes);
+  return 0;
+}
+
+int nvmlSystemGetCudaDriverVersion_v2(int* version) {
+  *version = 13000;
+  return 0;
+}
+
+int nvmlDeviceGetCount_v2(unsigned* count) {
+  *count = 2;
+  return 0;
+}
+
+int nvmlDeviceGetHandleByIndex_v2(unsigned index, void** device) {
+  *device = index == 0 ? static_cast<void*>(&open_count) : &energy;
+  return 0;
+}
+
+int nvmlDeviceGetName(void*, char* text, unsigned bytes) {
+  std::strncpy(text, "NVIDIA H200", bytes);
+  return 0;
+}
+
+int nvmlDeviceGetPciInfo_v3(void*, void* info) {
+  // nvmlPciInfo_t: 16 bytes, five numbers, then the bus id.
+  std::strcpy(static_cast<char*>(info) + 16 + 5 * sizeof(unsigned), "00000000:19:00.0");
+  return 0;
+}
+
+int nvmlDeviceGetMemoryInfo(void*, unsigned long long* total_free_used) {
+  total_free_used[0] = 150'000'000'000;
+  total_free_used[1] = 149'999'999'993;
+  total_free_used[2] = 7;
+  return 0;
+}
+
+int nvmlDeviceGetCudaComputeCapability(void*, int* major, int* minor) {
+  *major = 9;
+  *minor = 0;
+  return 0;
+}
+
+int nvmlDeviceGetEccMode(void*, int*, int*) { return 3; }  // NVML_ERROR_NOT_SUPPORTED
+
+int nvmlDeviceGetCurrentClocksThrottleReasons(void*, unsigned long long* reasons) {
+  *reasons = 4;
+  return 0;
+}
+
+int nvmlDeviceGetNvLinkState(void*, unsigned link, int* active) {
+  *active = link != 1 ? 1 : 0;
+  return link < 3 ? 0 : 2;  // NVML_ERROR_INVALID_ARGUMENT
+}
+
+int nvmlDeviceGetP2PStatus(void* from, void*, int index, int* status) {
+  *status = from == &open_count ? 0 : 3;
+  return index == 0 ? 0 : 2;
+}
+
+int nvmlDeviceGetTopologyCommonAncestor(void*, void*, int* level) {
+  *level = 50;
   return 0;
 }
 }

@@ -3,7 +3,10 @@
 #include <algorithm>
 
 #include "device/device.h"
+#include "device/gpu_inventory.h"
 #include "device/gpu_sensors.h"
+#include "device/nvml.h"
+#include "device/peer_copy.h"
 
 namespace tessera::device {
 namespace {
@@ -46,6 +49,31 @@ TEST(Gpu, ClocksAndPowerAreThoseOfAGpu) {
   EXPECT_GT(reading.sm_clock_hertz.value_or(1e9), 1e8);
   EXPECT_GT(reading.memory_clock_hertz.value_or(1e9), 1e8);
   EXPECT_GT(reading.power_watts.value_or(100), 1);
+}
+
+TEST(Gpu, TheDriverKnowsTheGpusThatCudaSees) {
+  const auto gpus = list_gpus();
+  ASSERT_TRUE(gpus.ok()) << gpus.status().message();
+  const GpuInventory inventory = read_gpu_inventory(nvml::kLibrary);
+  if (inventory.error == nvml::kNoLibrary) GTEST_SKIP() << "no NVML here";
+  ASSERT_EQ(inventory.error, nvml::kSuccess) << inventory.error_text;
+  ASSERT_GE(inventory.gpus.size(), gpus->size());
+  const DriverGpu& gpu = inventory.gpus.front();
+  EXPECT_EQ(gpu.compute_major, gpus->front().compute_major);
+  EXPECT_FALSE(gpu.pci_bus_id.empty());
+  EXPECT_GE(inventory.cuda_version, 13000);
+}
+
+/// Of one GPU there is nothing to copy.
+TEST(Gpu, CopiesBetweenGpusArrive) {
+  const auto copies = try_peer_copies(size_t{8} << 20);
+  ASSERT_TRUE(copies.ok()) << copies.status().message();
+  EXPECT_EQ(copies->size(), list_gpus()->size() * (list_gpus()->size() - 1));
+  for (const PeerCopy& copy : *copies) {
+    std::printf("GPU %d to %d: %s, %.1f GB/s\n", copy.from, copy.to, copy.direct ? "direct" : "through the host",
+                copy.bytes_per_second * 1e-9);
+    EXPECT_EQ(copy.result, PeerCopy::Result::equal) << copy.error;
+  }
 }
 
 TEST(Gpu, BadArgumentsAreErrors) {

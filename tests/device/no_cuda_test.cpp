@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "device/device.h"
+#include "device/peer_copy.h"
 
 namespace tessera::device {
 namespace {
@@ -13,6 +14,7 @@ TEST(NoCuda, AnswersThatItWasBuiltWithoutCuda) {
   EXPECT_THAT(gpus.status().message(), testing::HasSubstr("built without CUDA"));
   EXPECT_EQ(has_kernels(0).code(), StatusCode::unsupported);
   EXPECT_EQ(measure_read_rate(0, 1 << 20).status().code(), StatusCode::unsupported);
+  EXPECT_EQ(try_peer_copies(1 << 20).status().code(), StatusCode::unsupported);
 }
 
 }  // namespace

@@ -13,6 +13,7 @@
 #include <thread>
 #include <vector>
 
+#include "engine/model_fit.h"
 #include "format/checkpoint.h"
 #include "tiny_model.h"
 
@@ -505,6 +506,24 @@ TEST(EngineCreate, ReportsFitAndProgressAndRunsInEveryPrecision) {
     EXPECT_EQ(last_done, last_total);
     EXPECT_EQ(run(engine, greedy({1, 2, 3}, 5)).tokens.size(), 5U);
   }
+}
+
+TEST(EngineCreate, FitModelSaysTheSameBeforeAnythingIsLoaded) {
+  const TinyModel model(TinyKind::moe);
+  EngineOptions options = small_options(model);
+  options.device = "cpu";
+  FitReport created;
+  options.on_fit = [&](const FitReport& fit) { created = fit; };
+  (void)make_engine(options);
+  const auto fit = engine::fit_model(options);
+  ASSERT_TRUE(fit.ok()) << fit.status().message();
+  EXPECT_EQ(fit->report.device, "cpu");
+  EXPECT_EQ(fit->report.weight_bytes, created.weight_bytes);
+  EXPECT_EQ(fit->report.max_model_len, created.max_model_len);
+  EXPECT_EQ(fit->report.max_num_seqs, created.max_num_seqs);
+  EXPECT_GT(fit->step_bytes.weights.bytes_per_step(1), 0);
+  options.max_model_len = -1;
+  EXPECT_EQ(engine::fit_model(options).status().code(), StatusCode::invalid_argument);
 }
 
 }  // namespace

@@ -1,0 +1,49 @@
+#include "device/gpu_inventory.h"
+
+#include <gtest/gtest.h>
+
+#include "device/nvml.h"
+
+namespace tessera::device {
+namespace {
+
+TEST(GpuInventory, WithoutTheLibraryThereIsAnError) {
+  const GpuInventory inventory = read_gpu_inventory("libno-such-thing.so.1");
+  EXPECT_EQ(inventory.error, nvml::kNoLibrary);
+  EXPECT_EQ(inventory.error_text, "there is no libnvidia-ml.so.1");
+  EXPECT_TRUE(inventory.gpus.empty());
+}
+
+TEST(GpuInventory, ALibraryThatIsNotNvmlIsAnError) {
+  const GpuInventory inventory = read_gpu_inventory("libm.so.6");
+  EXPECT_EQ(inventory.error, nvml::kNoLibrary);
+  EXPECT_NE(inventory.error_text.find("is not NVML"), std::string::npos);
+}
+
+TEST(GpuInventory, WhatTheDriverSaysAndWhatItLeavesOut) {
+  const GpuInventory inventory = read_gpu_inventory(TESSERA_FAKE_NVML);
+  ASSERT_EQ(inventory.error, nvml::kSuccess);
+  EXPECT_EQ(inventory.driver_version, "580.95.05");
+  EXPECT_EQ(inventory.cuda_version, 13000);
+  ASSERT_EQ(inventory.gpus.size(), 2U);
+  const DriverGpu& gpu = inventory.gpus.front();
+  EXPECT_EQ(gpu.name, "NVIDIA H200");
+  EXPECT_EQ(gpu.pci_bus_id, "00000000:19:00.0");
+  EXPECT_EQ(gpu.compute_major, 9);
+  EXPECT_EQ(gpu.compute_minor, 0);
+  EXPECT_EQ(gpu.memory_bytes, 150'000'000'000);
+  EXPECT_EQ(gpu.memory_used_bytes, 7);
+  EXPECT_EQ(gpu.sm_clock_mhz, 1980);
+  EXPECT_EQ(gpu.nvlinks, 2);
+  EXPECT_EQ(gpu.throttle_reasons, kThrottlePowerCap);  // by the older name of the question
+  EXPECT_FALSE(gpu.ecc);                               // not supported
+  EXPECT_FALSE(gpu.bar1_bytes);                        // no such function
+  ASSERT_EQ(inventory.pairs.size(), 2U);
+  EXPECT_EQ(inventory.pairs[1].from, 1);
+  EXPECT_EQ(inventory.pairs[1].to, 0);
+  EXPECT_EQ(inventory.pairs[1].p2p_read, 3);
+  EXPECT_EQ(inventory.pairs[1].topology, kTopologySystem);
+}
+
+}  // namespace
+}  // namespace tessera::device

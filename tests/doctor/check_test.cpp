@@ -1,0 +1,335 @@
+#include "doctor/check.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <fstream>
+#include <functional>
+#include <set>
+#include <sstream>
+
+#include "device/nvml.h"
+#include "doctor/environment.h"
+#include "doctor/machines.h"
+
+namespace tessera::doctor {
+namespace {
+
+using device::PeerCopy;
+
+/// One thing that is wrong with a machine that is well otherwise.
+struct Fault {
+  const char* name;
+  const char* check;
+  Level level;
+  std::function<void(Facts&)> make;
+  const char* found = "";  // a part of the finding
+  const char* mend = "";   // a part of what mends it
+};
+
+Gpu& gpu(Facts& facts) { return facts.gpu.gpus.front(); }
+PciDevice& port(Facts& facts) { return facts.pci.devices[2]; }
+model::Inspection& inspection(Facts& facts) { return *facts.model->inspection; }
+void set(Facts& facts, const char* name, const char* value) { facts.environment.variables = {{name, value}}; }
+void no_gpu(Facts& facts) {
+  facts.gpu = {};
+  facts.gpu.error = device::nvml::kNoLibrary;
+}
+
+const std::vector<Fault>& faults() {
+  using enum Level;
+  static const std::vector<Fault> all = {
+      {"NoGpu", "gpu-driver", warn,
+       [](Facts& f) {
+         no_gpu(f);
+         f.pci = {};
+       },
+       "no NVIDIA GPU", "--gpus all"},
+      {"NoDriver", "gpu-driver", fail,
+       [](Facts& f) {
+         no_gpu(f);
+         f.gpu.error = device::nvml::kDriverNotLoaded;
+       },
+       "not loaded", "modprobe"},
+      {"NoLibrary", "gpu-driver", fail, [](Facts& f) { no_gpu(f); }, "does not answer", "580"},
+      {"LibraryOfAnotherVersion", "gpu-driver", fail,
+       [](Facts& f) {
+         no_gpu(f);
+         f.gpu.error = device::nvml::kVersionMismatch;
+       },
+       "", "reboot"},
+      {"NoNvml", "gpu-driver", warn, [](Facts& f) { f.gpu.error = device::nvml::kNoLibrary; }, "NVML"},
+      {"Wsl2WithoutGpu", "gpu-driver", warn,
+       [](Facts& f) {
+         no_gpu(f);
+         f.pci = {};
+         f.host.wsl = true;
+       },
+       "WSL2", "in Windows"},
+      {"OldDriver", "driver-version", fail, [](Facts& f) { f.gpu.cuda_version = 12080; }, "CUDA 12.8", "580"},
+      {"BuiltWithoutCuda", "cuda", warn, [](Facts& f) { f.gpu.built_with_cuda = false; }, "no CUDA",
+       "scripts/build.sh cuda"},
+      {"CudaFails", "cuda", fail, [](Facts& f) { f.gpu.cuda_error = "no NVIDIA GPU can be used"; }, "no NVIDIA GPU"},
+      {"HiddenGpu", "cuda", warn, [](Facts& f) { f.gpu.cuda_count = 1; }, "1 of 2"},
+      {"Wsl2", "wsl2", warn, [](Facts& f) { f.host.wsl = true; }, "WSL2"},
+      {"OldGpuBesides", "compute-capability", warn, [](Facts& f) { gpu(f).compute_major = 8; },
+       "GPU 0: compute capability 8.0"},
+      {"OldGpusAlone", "compute-capability", fail,
+       [](Facts& f) { gpu(f).compute_major = f.gpu.gpus[1].compute_major = 10; }, "GPUs 0-1: compute capability 10.0"},
+      {"LessSharedMemory", "gpu-shared-memory", fail, [](Facts& f) { gpu(f).smem_per_block_bytes = 101'375; },
+       "expected 101376"},
+      {"MemoryTaken", "gpu-memory", warn, [](Facts& f) { gpu(f).memory_used_bytes = 51'000'000'000; }, "50 % are taken",
+       "nvidia-smi"},
+      {"EccError", "ecc", fail, [](Facts& f) { gpu(f).ecc_errors_uncorrected = 1; }, "1 uncorrected"},
+      {"EccPending", "ecc", warn, [](Facts& f) { gpu(f).ecc_pending = 0; }, "will be off", "reboot"},
+      {"SmallBar", "bar1", warn, [](Facts& f) { gpu(f).bar1_bytes = 256 << 20; }, "256 MiB", "Resizable BAR"},
+      {"EightLanes", "pcie-link", warn, [](Facts& f) { gpu(f).pcie_width = 8; },
+       "generation 5 x8, and the card has x16"},
+      {"SlotOfEightLanes", "pcie-link", warn, [](Facts& f) { gpu(f).pcie_width = gpu(f).pcie_width_max = 8; },
+       "the card has x16"},
+      {"OldSlot", "pcie-link", warn, [](Facts& f) { gpu(f).pcie_generation_max = 4; }, "the card has generation 5"},
+      {"SlowWhileItWorks", "pcie-link", warn, [](Facts& f) { gpu(f).busy_percent = 90; },
+       "at generation 1 while it works"},
+      {"LessPower", "power-limit", warn, [](Facts& f) { gpu(f).power_limit_milliwatts = 400'000; },
+       "400 W, by default 600", "-pl 600"},
+      {"Heat", "clocks", warn, [](Facts& f) { gpu(f).throttle_reasons = 0x40; }, "heat"},
+      {"Brake", "clocks", warn, [](Facts& f) { gpu(f).throttle_reasons = 0x80; }, "brake"},
+      {"Slowdown", "clocks", warn, [](Facts& f) { gpu(f).throttle_reasons = 0x8; }, "hardware"},
+      {"FixedClocks", "clocks", warn, [](Facts& f) { gpu(f).throttle_reasons = 0x2; }, "somebody has set", "-rgc"},
+      {"NoPersistence", "persistence", warn, [](Facts& f) { gpu(f).persistence = 0; }, "off", "nvidia-persistenced"},
+      {"Mig", "mig", warn, [](Facts& f) { gpu(f).mig = 1; }, "on", "-mig 0"},
+      {"Prohibited", "compute-mode", fail, [](Facts& f) { gpu(f).compute_mode = 2; }, "prohibited"},
+      {"Exclusive", "compute-mode", warn, [](Facts& f) { gpu(f).compute_mode = 3; }, "exclusive"},
+      {"TwoKinds", "mixed-gpus", warn, [](Facts& f) { gpu(f).name = "NVIDIA GeForce RTX 5090"; }, "RTX 5090",
+       "PCI_BUS_ID"},
+      {"NoP2p", "p2p", warn, [](Facts& f) { f.gpu.pairs[0].p2p_read = 2; },
+       "pairs 0-1 cannot read each other's memory: the GPU"},
+      {"OtherData", "p2p-copy", fail, [](Facts& f) { f.gpu.peer_copies[1].result = PeerCopy::Result::differs; }, "1-0",
+       "ACS"},
+      {"CopyHangs", "p2p-copy", fail, [](Facts& f) { f.gpu.peer_copies[1].result = PeerCopy::Result::hangs; },
+       "never arrived"},
+      {"CopyFails", "p2p-copy", warn,
+       [](Facts& f) {
+         f.gpu.peer_copies[1].result = PeerCopy::Result::failed;
+         f.gpu.peer_copies[1].error = "cudaMalloc";
+       },
+       "cudaMalloc"},
+      {"RequestRedirect", "acs", warn, [](Facts& f) { port(f).acs_control = 0x4; }, "0000:02:00.0",
+       "setpci -s $p ECAP_ACS+6.w=0000"},
+      {"CompletionRedirect", "acs", warn, [](Facts& f) { port(f).acs_control = 0x8; }, "0000:02:00.0"},
+      {"AcsUnreadable", "acs", warn,
+       [](Facts& f) {
+         port(f).readable = false;
+         port(f).acs_control = {};
+       },
+       "64 bytes", "sudo"},
+      {"IommuTranslates", "iommu", warn, [](Facts& f) { f.pci.devices.back().iommu_type = "DMA-FQ"; }, "DMA-FQ",
+       "iommu=pt"},
+      {"TwoSockets", "gpu-numa", warn,
+       [](Facts& f) {
+         f.pci.devices.back().numa_node = 1;
+         gpu(f).nvlinks = 0;
+         f.gpu.gpus[1].nvlinks = 0;
+       },
+       "2 NUMA nodes"},
+      {"LinkDown", "nvlink", warn, [](Facts& f) { gpu(f).nvlinks = 3; }, "4 links up on one GPU, 3 on another"},
+      {"FewCores", "cpu-cores", warn, [](Facts& f) { f.host.cores_allowed = 2; }, "2 of 64 cores"},
+      {"NoVectors", "cpu-instructions", warn, [](Facts& f) { f.host.avx2 = f.host.avx512 = false; }, "neither", "host"},
+      {"Powersave", "cpu-governor", warn, [](Facts& f) { f.host.governor = "powersave"; }, "powersave", "cpupower"},
+      {"LittleMemory", "memory", warn, [](Facts& f) { f.host.memory_available_bytes = 1'000'000'000; },
+       "1.00 GB available"},
+      {"SlowMemory", "memory-bandwidth", warn, [](Facts& f) { f.host.read_bytes_per_second = 9'000'000'000; },
+       "9.0 GB/s"},
+      {"Swapping", "swap", warn, [](Facts& f) { f.host.swap_used_bytes = 4'000'000'000; }, "4.00 GB in use"},
+      {"NoHugePages", "huge-pages", warn, [](Facts& f) { f.host.transparent_huge_pages = "never"; }, "never",
+       "madvise"},
+      {"LittleLockedMemory", "locked-memory", warn, [](Facts& f) { f.host.locked_bytes_max = 65'536; }, "65.5 kB",
+       "memlock"},
+      {"FewFiles", "open-files", warn, [](Facts& f) { f.host.open_files_max = 1024; }, "1024", "nofile"},
+      {"LittleSharedMemory", "shared-memory", warn, [](Facts& f) { f.host.shared_memory_bytes = 64 << 20; }, "67.1 MB",
+       "--shm-size"},
+      {"SmallQuota", "container-limits", warn, [](Facts& f) { f.host.cpu_quota = 2.5; }, "2.5 cores", "--cpus 4"},
+      {"QuotaOfVersion1", "container-limits", warn, [](Facts& f) { f.host.cpu_quota_v1 = true; }, "32 cores",
+       "--threads 32"},
+      {"SlowClock", "clock-source", warn, [](Facts& f) { f.host.clock_source = "hpet"; }, "hpet", "tsc"},
+      {"NumaBalancing", "numa", warn, [](Facts& f) { f.host.numa_balancing = true; }, "balancing on",
+       "numa_balancing=0"},
+      {"AllGpusHidden", "environment", warn, [](Facts& f) { set(f, "CUDA_VISIBLE_DEVICES", ""); }, "hides every GPU",
+       "unset"},
+      {"LaunchBlocking", "environment", warn, [](Facts& f) { set(f, "CUDA_LAUNCH_BLOCKING", "1"); },
+       "waits for each kernel", "unset"},
+      {"OmpThreads", "environment-unused", warn, [](Facts& f) { set(f, "OMP_NUM_THREADS", "set"); }, "no effect",
+       "--threads"},
+      {"PortTaken", "port", warn, [](Facts& f) { f.places->port_error = "Address already in use"; }, "8000: Address",
+       "--port"},
+      {"CacheReadOnly", "cache-directory", warn, [](Facts& f) { f.places->cache_error = "Permission denied"; },
+       "Permission"},
+      {"CacheFull", "cache-directory", warn, [](Facts& f) { f.places->cache_free_bytes = 1000; }, "1.00 kB free"},
+      {"NotComplete", "model-files", fail, [](Facts& f) { f.model->error = "no tensor"; }, "no tensor", "hf download"},
+      {"BadTokenizer", "model-text", fail, [](Facts& f) { f.model->text_error = "tokenizer.json: bad"; }, "bad"},
+      {"NoTokenizer", "model-text", warn, [](Facts& f) { inspection(f).has_tokenizer = false; }, "no tokenizer.json"},
+      {"SlowDisk", "model-disk", warn, [](Facts& f) { f.model->disk.read_bytes_per_second = 100'000'000; }, "200 s",
+       "NVMe"},
+      {"RemoteDisk", "model-disk", warn,
+       [](Facts& f) {
+         f.model->disk.read_bytes_per_second = {};
+         f.model->disk.file_system = "9p";
+       },
+       "(9p)", "/mnt"},
+      {"FullDisk", "model-space", warn, [](Facts& f) { f.model->disk.free_bytes = 1'000'000'000; }, "1.00 GB free"},
+      {"Fp32Weights", "model-formats", warn, [](Facts& f) { inspection(f).parts[0].format = "F32"; }, "F32",
+       "quantize"},
+      {"NotOnGpu", "model-fit", warn,
+       [](Facts& f) {
+         f.model->fits[0].error = "too large";
+         f.model->fits.push_back({"cpu", {}, {}});
+       },
+       "not on cuda:0: too large"},
+      {"Nowhere", "model-fit", fail, [](Facts& f) { f.model->fits[0].error = "too large"; }, "too large",
+       "--max-model-len"},
+      {"TooLargeForARecordedGpu", "model-fit", warn,
+       [](Facts& f) {
+         f.model->fits.clear();
+         inspection(f).tensor_bytes = 100'000'000'000;
+       },
+       "100 GB of weights"},
+      {"NoKernel", "model-kernels", fail, [](Facts& f) { f.model->kernels->error = "no kernel for FP6"; }, "FP6"},
+      {"FourBitActivations", "model-kernels", warn,
+       [](Facts& f) { inspection(f).quantization.activations_4bit = true; }, "16 bits"},
+      {"BadTuning", "model-kernels", warn, [](Facts& f) { f.model->tuning_error = "checksum"; }, "checksum",
+       "tessera tune"},
+      {"SlowerThanReading", "expected-speed", warn, [](Facts& f) { f.model->step_bytes.weights.fixed_bytes = 1e12; },
+       "1.6 at 1"},
+  };
+  return all;
+}
+
+std::string text_of(const std::vector<Finding>& findings) {
+  std::string text;
+  for (const Finding& finding : findings) {
+    text += "(" + std::to_string(static_cast<int>(finding.level)) + ") " + std::string(finding.check) + ": " +
+            finding.found + "\n";
+  }
+  return text;
+}
+
+TEST(Check, AHealthyMachineHasNothingToMend) {
+  const auto findings = check(healthy());
+  EXPECT_EQ(worst(findings), Level::ok) << text_of(findings);
+  std::set<std::string_view> seen;
+  for (const Finding& finding : findings) seen.insert(finding.check);
+  for (const Check& known : checks()) {
+    EXPECT_TRUE(seen.contains(known.name) || known.name == "wsl2") << known.name << " looks at nothing";
+  }
+}
+
+TEST(Check, EachFaultIsFoundAndNoOther) {
+  for (const Fault& fault : faults()) {
+    Facts facts = healthy();
+    fault.make(facts);
+    const auto findings = check(facts);
+    bool found = false;
+    for (const Finding& finding : findings) {
+      if (finding.level == Level::ok) continue;
+      found |= finding.check == fault.check && finding.level == fault.level &&
+               finding.found.find(fault.found) != std::string::npos &&
+               finding.mend.find(fault.mend) != std::string::npos;
+      EXPECT_EQ(finding.check, fault.check) << fault.name << " is also: " << finding.found;
+      EXPECT_FALSE(finding.mend.empty()) << fault.name;
+    }
+    EXPECT_TRUE(found) << fault.name << " is not found in\n" << text_of(findings);
+  }
+}
+
+TEST(Check, EveryCheckHasAFault) {
+  std::set<std::string_view> faulted;
+  for (const Fault& fault : faults()) faulted.insert(fault.check);
+  for (const Check& known : checks()) EXPECT_TRUE(faulted.contains(known.name)) << known.name;
+}
+
+TEST(Check, EveryCheckHasItsPlaceInTheDocument) {
+  std::ifstream file(TESSERA_SOURCE_DIR "/docs/doctor.md");
+  std::stringstream text;
+  text << file.rdbuf();
+  for (const Check& known : checks()) {
+    EXPECT_NE(text.str().find("\n### " + std::string(known.name) + "\n"), std::string::npos) << known.name;
+  }
+}
+
+TEST(Check, RedirectsOfARootPortDoNotMatter) {
+  Facts facts = healthy();
+  facts.pci.devices.front().acs_control = kAcsRedirects;
+  EXPECT_EQ(worst(check(facts)), Level::ok);
+}
+
+TEST(Check, NvlinkJoinsSockets) {
+  Facts facts = healthy();
+  facts.pci.devices.back().numa_node = 1;
+  EXPECT_EQ(worst(check(facts)), Level::ok);
+}
+
+TEST(Check, OneGpuNeedsNoLinks) {
+  Facts facts = healthy();
+  facts.gpu.gpus.pop_back();
+  facts.gpu.pairs.clear();
+  facts.gpu.peer_copies.clear();
+  facts.gpu.cuda_count = 1;
+  facts.pci.devices.pop_back();
+  facts.pci.devices.back().iommu_type = "DMA";
+  port(facts).acs_control = kAcsRedirects;
+  const auto findings = check(facts);
+  EXPECT_EQ(worst(findings), Level::ok) << text_of(findings);
+}
+
+TEST(Check, GpusOfOtherContainersDoNotMatter) {
+  Facts facts = healthy();
+  facts.gpu.gpus.pop_back();
+  facts.gpu.pairs.clear();
+  facts.gpu.peer_copies.clear();
+  facts.gpu.cuda_count = 1;
+  facts.pci.devices.back().iommu_type = "DMA";
+  port(facts).acs_control = kAcsRedirects;
+  const auto findings = check(facts);
+  EXPECT_EQ(worst(findings), Level::ok) << text_of(findings);
+}
+
+TEST(Check, GovernorsOfPstateDriversAreFast) {
+  Facts facts = healthy();
+  facts.host.governor = "powersave";
+  facts.host.scaling_driver = "amd-pstate-epp";
+  EXPECT_EQ(worst(check(facts)), Level::ok);
+}
+
+TEST(Check, MixedGpusCountedByTheirBusAreFine) {
+  Facts facts = healthy();
+  gpu(facts).name = "NVIDIA GeForce RTX 5090";
+  set(facts, "CUDA_DEVICE_ORDER", "PCI_BUS_ID");
+  EXPECT_EQ(worst(check(facts)), Level::ok);
+}
+
+TEST(Check, NothingIsKnown) {
+  const auto findings = check(Facts());
+  for (const Finding& finding : findings) EXPECT_NE(finding.level, Level::fail) << finding.found;
+}
+
+TEST(Check, ExpectedSpeedIsOfBytesOverTheMeasuredRate) {
+  Facts facts = healthy();
+  facts.model->step_bytes = {};
+  facts.model->step_bytes.weights.fixed_bytes = 4e9;
+  facts.model->step_bytes.cache = {.kv_block = 1'000'000, .state_slot = 0};  // 32 blocks: 32 MB a stream
+  const auto findings = check(facts);
+  const auto speed = std::ranges::find(findings, "expected-speed", &Finding::check);
+  ASSERT_NE(speed, findings.end());
+  // 1600e9 / 4.032e9, 8 x 1600e9 / 4.256e9, 64 x 1600e9 / 6.048e9
+  EXPECT_NE(speed->found.find("397 at 1, 3008 at 8, 16931 at 64"), std::string::npos) << speed->found;
+  EXPECT_NE(speed->found.find("expected at most"), std::string::npos);
+}
+
+TEST(Environment, NamesComeBeforePrefixes) {
+  EXPECT_EQ(find_rule("VLLM_API_KEY")->effect, VariableEffect::acts);
+  EXPECT_EQ(find_rule("VLLM_USE_V1")->effect, VariableEffect::nothing);
+  EXPECT_EQ(find_rule("PATH"), nullptr);
+}
+
+}  // namespace
+}  // namespace tessera::doctor

@@ -1,0 +1,205 @@
+#include "doctor/gather.h"
+
+#include <arpa/inet.h>
+#include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "base/temp_directory.h"
+#include "doctor/config_space.h"
+#include "doctor/machines.h"
+
+namespace tessera::doctor {
+namespace {
+
+using test::TempDirectory;
+
+/// A bridge to bus 0x41 with a serial number (capability 3) and ACS.
+std::string switch_port() {
+  std::string space(0x120, '\0');
+  space[0x0E] = '\x81';  // of several functions
+  space[0x19] = '\x41';
+  space.replace(0x100, 4, std::string("\x03\x00\x01\x11", 4));
+  space.replace(0x104, 8, "SERIALNO");
+  space.replace(0x110, 8, std::string("\x0D\x00\x01\x00\x5F\x00\x1D\x00", 8));
+  return space;
+}
+
+TEST(ConfigSpace, BridgeAndAcs) {
+  const ConfigSpace space = parse_config_space(switch_port());
+  EXPECT_TRUE(space.complete);
+  EXPECT_TRUE(space.is_bridge);
+  EXPECT_EQ(space.secondary_bus, 0x41);
+  EXPECT_EQ(space.acs_control, 0x1DU);
+}
+
+TEST(ConfigSpace, WithoutRightsThereAre64Bytes) {
+  const ConfigSpace space = parse_config_space(switch_port().substr(0, 64));
+  EXPECT_FALSE(space.complete);
+  EXPECT_TRUE(space.is_bridge);
+  EXPECT_FALSE(space.acs_control);
+}
+
+TEST(ConfigSpace, SerialNumbersAreNotRecorded) {
+  const std::string kept = without_serials(switch_port());
+  EXPECT_EQ(kept.find("SERIAL"), std::string::npos);
+  EXPECT_EQ(parse_config_space(kept).acs_control, 0x1DU);
+}
+
+TEST(ConfigSpace, AnyBytesAreRead) {
+  std::string circle = switch_port();
+  circle[0x112] = '\x01';
+  circle[0x113] = '\x10';  // ACS points back at the serial number
+  EXPECT_TRUE(parse_config_space(circle).acs_control);
+  for (size_t size = 0; size < circle.size(); ++size) {
+    (void)parse_config_space(circle.substr(0, size));
+    EXPECT_EQ(without_serials(circle.substr(0, size)).size(), size);
+  }
+  EXPECT_FALSE(parse_config_space(std::string(4096, '\xFF')).acs_control);
+}
+
+TEST(GpuJson, GoesThereAndBack) {
+  GpuFacts facts = healthy().gpu;
+  facts.peer_copies[0].result = device::PeerCopy::Result::hangs;
+  facts.peer_copies[1].error = "cudaMalloc";
+  const std::string json = gpu_facts_json(facts);
+  EXPECT_EQ(gpu_facts_json(parse_gpu_facts(json)), json);
+  EXPECT_NE(json.find("\"hangs\""), std::string::npos);
+}
+
+TEST(GpuJson, AnythingIsRead) {
+  for (const char* text :
+       {"", "{", "[]", "7", R"({"gpus": 7})", R"({"gpus": [7, {"name": 7}], "pairs": [{"from": 0, "to": 99}, 7]})",
+        R"({"gpus": [{}, {}], "peer_copies": [{"from": -1, "to": 0}, {"from": 1, "to": 1}]})"}) {
+    const GpuFacts facts = parse_gpu_facts(text);
+    EXPECT_TRUE(facts.pairs.empty() && facts.peer_copies.empty()) << text;
+  }
+}
+
+TEST(Host, LimitsOfGroupsOfVersion2) {
+  const TempDirectory root;
+  root.write("proc/meminfo", "MemTotal: 1000000 kB\nMemAvailable: 900000 kB\n");
+  root.write("proc/self/cgroup", "0::/user.slice/job\n");
+  root.write("sys/fs/cgroup/user.slice/cpu.max", "250000 100000\n");
+  root.write("sys/fs/cgroup/user.slice/job/cpu.max", "max 100000\n");
+  root.write("sys/fs/cgroup/user.slice/job/memory.max", "512000000\n");
+  root.write("sys/fs/cgroup/memory.max", "600000000\n");
+  const HostFacts facts = gather_host(Tree(root.path()), {.live = false, .model = {}});
+  EXPECT_EQ(facts.cpu_quota, 2.5);
+  EXPECT_FALSE(facts.cpu_quota_v1);
+  EXPECT_EQ(facts.container_memory_bytes, 512'000'000);
+}
+
+TEST(Host, LimitsOfGroupsOfVersion1) {
+  const TempDirectory root;
+  root.write("proc/meminfo", "MemTotal: 1000000 kB\nMemAvailable: 900000 kB\n");
+  root.write("proc/self/cgroup", "5:cpu,cpuacct:/job\n4:memory:/job\n1:name=systemd:none\n");
+  root.write("sys/fs/cgroup/cpu/cpu.cfs_quota_us", "150000\n");
+  root.write("sys/fs/cgroup/cpu/cpu.cfs_period_us", "100000\n");
+  root.write("sys/fs/cgroup/cpu/job/cpu.cfs_quota_us", "-1\n");
+  root.write("sys/fs/cgroup/cpu/job/cpu.cfs_period_us", "100000\n");
+  root.write("sys/fs/cgroup/memory/job/memory.limit_in_bytes", "9223372036854771712\n");
+  const HostFacts facts = gather_host(Tree(root.path()), {.live = false, .model = {}});
+  EXPECT_EQ(facts.cpu_quota, 1.5);
+  EXPECT_TRUE(facts.cpu_quota_v1);
+  EXPECT_FALSE(facts.container_memory_bytes);  // more than there is: none
+}
+
+TEST(Host, NamesOfGroupsAreNotRecorded) {
+  const TempDirectory root, record;
+  root.write("proc/meminfo", "MemTotal: 1000000 kB\nMemAvailable: 900000 kB\n");
+  root.write("proc/self/cgroup", "0::/alice\n");
+  root.write("sys/fs/cgroup/alice/cpu.max", "250000 100000\n");
+  root.write("sys/fs/cgroup/alice/memory.max", "512000000\n");
+  root.write("sys/fs/cgroup/alice/memory.current", "12000000\n");
+  root.write("proc/self/mounts", "alice:/home /home/alice nfs rw 0 0\ntmpfs /dev/shm tmpfs rw,size=64k 0 0\n");
+  Tree tree(root.path());
+  tree.record_to(record.path());
+  const HostFacts facts = gather_host(tree, {.live = false, .model = {}});
+  const HostFacts again = gather_host(Tree(record.path()), {.live = false, .model = {}});
+  EXPECT_EQ(again.cpu_quota, facts.cpu_quota);
+  EXPECT_EQ(again.container_memory_bytes, 512'000'000);
+  EXPECT_EQ(again.memory_available_bytes, facts.memory_available_bytes);
+  EXPECT_EQ(again.shared_memory_bytes, 65'536);
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(record.path())) {
+    EXPECT_EQ(entry.path().string().find("alice", record.path().string().size()), std::string::npos) << entry.path();
+    if (!entry.is_regular_file()) continue;
+    std::ifstream file(entry.path());
+    std::stringstream text;
+    text << file.rdbuf();
+    EXPECT_EQ(text.str().find("alice"), std::string::npos) << entry.path();
+  }
+}
+
+TEST(Environment, KeysAndPathsAreNotShown) {
+  ::setenv("VLLM_API_KEY", "secret", 1);
+  ::setenv("HF_HOME", "/home/alice", 1);
+  ::setenv("CUDA_VISIBLE_DEVICES", "GPU-8d6b1fd2-1111-2222-3333-444455556666", 1);
+  const EnvironmentFacts facts = gather_environment(Tree(), {.live = true, .model = {}});
+  for (const char* name : {"VLLM_API_KEY", "HF_HOME", "CUDA_VISIBLE_DEVICES"}) ::unsetenv(name);
+  int found = 0;
+  for (const auto& [name, value] : facts.variables) {
+    if (name != "VLLM_API_KEY" && name != "HF_HOME" && name != "CUDA_VISIBLE_DEVICES") continue;
+    ++found;
+    EXPECT_EQ(value, "set") << name;
+  }
+  EXPECT_EQ(found, 3);
+}
+
+TEST(Places, APortThatIsTakenIsSaid) {
+  const int listener = ::socket(AF_INET, SOCK_STREAM, 0);
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t size = sizeof address;
+  ASSERT_EQ(::bind(listener, reinterpret_cast<sockaddr*>(&address), size), 0);
+  ASSERT_EQ(::listen(listener, 1), 0);
+  ASSERT_EQ(::getsockname(listener, reinterpret_cast<sockaddr*>(&address), &size), 0);
+  EXPECT_NE(gather_places(ntohs(address.sin_port)).port_error, "");
+  ::close(listener);
+  EXPECT_EQ(gather_places(ntohs(address.sin_port)).port_error, "");
+  EXPECT_EQ(gather_places(0).port_error, "");
+}
+
+TEST(Places, ACacheThatIsNoDirectoryIsSaid) {
+  const TempDirectory directory;
+  directory.write("cache", "a file");
+  const char* before = std::getenv("XDG_CACHE_HOME");
+  const std::string kept = before == nullptr ? "" : before;
+  ::setenv("XDG_CACHE_HOME", (directory / "cache").c_str(), 1);
+  EXPECT_NE(gather_places(0).cache_error, "");
+  ::setenv("XDG_CACHE_HOME", (directory / "new/one").c_str(), 1);  // can be made
+  EXPECT_EQ(gather_places(0).cache_error, "");
+  before == nullptr ? ::unsetenv("XDG_CACHE_HOME") : ::setenv("XDG_CACHE_HOME", kept.c_str(), 1);
+}
+
+TEST(Measure, SmallThingsAreNotMeasured) {
+  const TempDirectory directory;
+  EXPECT_FALSE(measure_memory_rate(0));
+  EXPECT_FALSE(measure_disk_rate(directory.write("small", "abc"), 1));
+  EXPECT_FALSE(measure_disk_rate(directory / "none", 1));
+}
+
+TEST(Measure, MemoryIsRead) {
+  const Number rate = measure_memory_rate(size_t{4} << 30);
+  ASSERT_TRUE(rate);
+  EXPECT_GT(*rate, 0);
+}
+
+TEST(Tree, NumbersAndWords) {
+  EXPECT_EQ(leading_number(" 42 kB"), 42);
+  EXPECT_EQ(leading_number("max"), std::nullopt);
+  EXPECT_EQ(leading_number(""), std::nullopt);
+  EXPECT_EQ(words_of(" a  b\tc").size(), 3U);
+  EXPECT_EQ(sysfs_address("0000000F:01:00.0"), "000f:01:00.0");
+  EXPECT_EQ(sysfs_address("x"), "x");
+}
+
+}  // namespace
+}  // namespace tessera::doctor
