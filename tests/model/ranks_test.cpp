@@ -377,7 +377,7 @@ TEST(RankPlans, SharesOfReleasedShapesHaveKernels) {
           return std::any_of(operation.kernels.begin(), operation.kernels.end(),
                              [](const auto& kernel) { return kernel.name == "add_norm_rows<true>"; });
         });
-        EXPECT_EQ(norm_sums_experts, world == 1 && config.is_moe());
+        EXPECT_EQ(norm_sums_experts, world == 1 && config.is_moe);
       }
     }
   }
