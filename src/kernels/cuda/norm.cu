@@ -13,7 +13,6 @@ namespace tessera::kernels::cuda {
 namespace {
 
 constexpr int kThreads = kNormLanes;
-
 static_assert(kThreads > plan::kExpertsPerTokenMax);
 
 /// A block a row. Dynamic shared memory: the row's sums, then those of the parts; a thread reads back what it has
