@@ -26,7 +26,9 @@
 // Between blocks the hidden rows are residual + delta: a block adds the delta that the block before left to the
 // residual (rounded once), norms the sum, and leaves its own output as the new delta. With tensor parallelism a rank's
 // blocks have a share of the heads, channels and experts' columns (model/shard.h), and a delta is a part of a sum until
-// the next block's norm: there, and before the final norm, the backend has the ranks' parts added (comm.h).
+// the next block's norm: there, and before the final norm, the backend has the ranks' parts added (comm.h). A backend
+// may leave the sum over a token's experts to that norm too. A delta is the same bits whenever it is summed: in BF16,
+// rounded before it is added.
 namespace tessera::kernels {
 
 // ---- what a checkpoint holds, as a backend takes it ----

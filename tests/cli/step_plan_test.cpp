@@ -81,6 +81,30 @@ TEST_P(StepPlanTest, EveryLayerAndEveryKernelOfItIsListed) {
   }
 }
 
+/// Launches of a kernel in operations of a name; of any name where it is empty.
+int launches(const StepPlan& step, const std::string& kernel, const std::string& operation = "") {
+  int count = 0;
+  for (const StepPart& part : step.parts) {
+    if (!operation.empty() && part.operation.name != operation) continue;
+    for (const kernels::PlannedKernel& k : part.operation.kernels) count += k.name == kernel ? part.count : 0;
+  }
+  return count;
+}
+
+TEST_P(StepPlanTest, OfAFewRowsTheNormAfterExpertsSumsThem) {
+  options_.steps = {{1}, {8}, {128}, {128, true}, {129}, {512, true}};
+  const auto steps = plan_preset("35b", options_);
+  ASSERT_TRUE(steps.ok()) << steps.status().message();
+  for (const StepPlan& step : *steps) {
+    SCOPED_TRACE(step.size.rows);
+    const int few = step.size.rows <= 128 ? 1 : 0;
+    EXPECT_EQ(launches(step, "add_norm_rows<true>"), 40 * few) << "of 39 layers and the head";
+    EXPECT_EQ(launches(step, "add_norm_rows<true>", "head"), few);
+    EXPECT_EQ(launches(step, "sum_expert_rows", "experts"), 40 * (1 - few));
+    EXPECT_EQ(launches(step, "sum_expert_rows"), 40 * (1 - few));
+  }
+}
+
 TEST_P(StepPlanTest, WeightsAreThoseOfTheShape) {
   const auto steps = plan_preset("35b", options_);
   ASSERT_TRUE(steps.ok()) << steps.status().message();

@@ -372,6 +372,12 @@ TEST(RankPlans, SharesOfReleasedShapesHaveKernels) {
         for (const int32_t rows : {64, 512}) plan_step(**model, rows, RowClass::prefill), ++steps;
         EXPECT_EQ(comm.sums, world == 1 ? 0 : steps * 2 * config.num_layers());
         EXPECT_EQ(comm.gathers, world == 1 ? 0 : steps);
+        // What ranks add is rows.
+        const bool norm_sums_experts = std::any_of(operations.begin(), operations.end(), [](const auto& operation) {
+          return std::any_of(operation.kernels.begin(), operation.kernels.end(),
+                             [](const auto& kernel) { return kernel.name == "add_norm_rows<true>"; });
+        });
+        EXPECT_EQ(norm_sums_experts, world == 1 && config.is_moe);
       }
     }
   }

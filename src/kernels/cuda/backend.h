@@ -89,6 +89,7 @@ class CudaBackend : public kernels::Backend {
   Status write_delta(Pass& pass, const DeviceMatrix& weight, const uint16_t* x) const;
   Status swiglu_down(Pass& pass, const CudaSwiglu& weights, const uint16_t* gated, uint16_t* out,
                      bool overlaps_previous = false) const;
+  Status sum_delta(Pass& pass) const;
   Status finish(Pass& pass) const;
   Status count_experts(const Pass& pass, const std::byte* first_slots, int experts) const;
 

@@ -103,7 +103,7 @@ struct DecodeSmem {
 };
 DecodeSmem decode_smem(const DecodeArgs& args);
 
-/// Whether the norm is redone in every block of the product.
+/// Whether the norm is redone in every block of the product. One that sums experts is not: its rows are too many.
 bool norm_is_fused(const DenseArgs& args, const plan::DeviceFacts& device);
 
 /// Bytes of x in shared memory for so many rows: whole slices.

@@ -96,22 +96,6 @@ __device__ inline void copy_rows(const DecodeArgs& args, std::byte* x, int rows)
   ptx::cp_async_wait_group<0>();
 }
 
-/// The norm's weights of a thread's first chunks, asked for before the PDL wait: all of rows of 4,096 elements.
-struct NormWeights {
-  static constexpr int kChunks = 2;
-  float4 low[kChunks], high[kChunks];
-
-  __device__ NormWeights(const NormInput& norm, int chunks) {
-#pragma unroll
-    for (int n = 0; n < kChunks; ++n) {
-      const int chunk = static_cast<int>(threadIdx.x) + n * kDecodeThreads;
-      if (norm.residual == nullptr || chunk >= chunks) continue;
-      low[n] = *reinterpret_cast<const float4*>(norm.weight + chunk * kNormChunk);
-      high[n] = *reinterpret_cast<const float4*>(norm.weight + chunk * kNormChunk + 4);
-    }
-  }
-};
-
 /// The same of normed rows: every block norms all of them, and one keeps what is to be kept of a row. A thread has
 /// chunks threadIdx.x + n * kDecodeThreads of every row throughout, which are those of its lane in the norm's tree.
 struct NormedRows {
@@ -183,15 +167,9 @@ __device__ inline void norm_rows(const DecodeArgs& args, const NormWeights& weig
   __syncthreads();
   if (thread < rows) inverses[thread] = inverse_norm(parts + thread * kNormParts, args.depth, args.norm.eps);
   __syncthreads();
-#pragma unroll
-  for (int n = 0; n < NormWeights::kChunks; ++n) {
-    const int chunk = thread + n * kDecodeThreads;
-    if (chunk < chunks) normed_rows.scale(chunk, inverses, weights.low[n], weights.high[n]);
-  }
-  for (int chunk = thread + NormWeights::kChunks * kDecodeThreads; chunk < chunks; chunk += kDecodeThreads) {
-    const auto* weight = reinterpret_cast<const float4*>(args.norm.weight + chunk * kNormChunk);
-    normed_rows.scale(chunk, inverses, weight[0], weight[1]);
-  }
+  weights.for_each_chunk(args.norm, chunks, [&](int chunk, const float4& low, const float4& high) {
+    normed_rows.scale(chunk, inverses, low, high);
+  });
 }
 
 }  // namespace tessera::kernels::cuda

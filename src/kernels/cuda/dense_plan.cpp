@@ -68,7 +68,7 @@ int stages_beside(const DecodeArgs& args, const plan::DeviceFacts& device, int f
 }  // namespace
 
 bool norm_is_fused(const DenseArgs& args, const plan::DeviceFacts& device) {
-  return args.norm.residual != nullptr && args.rows_max <= kFusedNormRowsMax &&
+  return args.norm.residual != nullptr && args.norm.experts.rows == nullptr && args.rows_max <= kFusedNormRowsMax &&
          decode_launch(args, device).args.resident_bytes > 0;
 }
 

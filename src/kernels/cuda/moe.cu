@@ -3,88 +3,11 @@
 #include <string>
 
 #include "kernels/atom.h"
-#include "kernels/cuda/bf16_pair.cuh"
-#include "kernels/cuda/live_tokens.cuh"
 #include "kernels/cuda/quantize.h"
 #include "kernels/cuda/route.h"
-#include "kernels/ptx/griddepcontrol.cuh"
-#include "kernels/ptx/mma_bf16.cuh"
-#include "kernels/spelt_math.h"
 
 namespace tessera::kernels::cuda {
 namespace {
-
-struct ReduceArgs {
-  const uint16_t* rows = nullptr;         // [slots, hidden] BF16
-  const int32_t* slots = nullptr;         // [tokens, experts_per_token]
-  const float* weights = nullptr;         // [tokens, experts_per_token]
-  const uint16_t* shared_rows = nullptr;  // [tokens, hidden] BF16; null: none
-  const float* shared_gate = nullptr;     // [tokens, 1], rows logits_stride apart; null: weight 1
-  int64_t logits_stride = 0;
-  const int32_t* live_tokens = nullptr;
-  uint16_t* delta = nullptr;  // [tokens, hidden] BF16
-  int32_t tokens = 0;
-  int32_t hidden = 0;  // a multiple of 64
-  int32_t experts_per_token = 0;
-};
-
-constexpr int kReduceThreads = 128;  // of 8 columns each; more than kExpertsPerTokenMax
-
-/// sums += weight * eight BF16 values.
-__device__ void add_row(const uint4& values, float weight, float (&sums)[8]) {
-  const uint32_t pairs[4] = {values.x, values.y, values.z, values.w};
-#pragma unroll
-  for (int i = 0; i < 4; ++i) {
-    sums[2 * i] = __fmaf_rn(weight, low_bf16(pairs[i]), sums[2 * i]);
-    sums[2 * i + 1] = __fmaf_rn(weight, high_bf16(pairs[i]), sums[2 * i + 1]);
-  }
-}
-
-__device__ float shared_weight(const ReduceArgs& args, int64_t token) {
-  if (args.shared_gate == nullptr) return 1.0F;
-  return spelt::sigmoid(low_bf16(ptx::cvt_bf16x2(0.0F, __ldcg(args.shared_gate + token * args.logits_stride))));
-}
-
-/// delta = bf16(sum over experts, ascending, the shared one last).
-__global__ void __launch_bounds__(kReduceThreads) sum_experts(const __grid_constant__ ReduceArgs args) {
-  __shared__ int64_t rows[plan::kExpertsPerTokenMax];
-  __shared__ float weights[plan::kExpertsPerTokenMax + 1];
-  ptx::griddepcontrol_launch_dependents_early();
-  // Before the PDL wait, all but the experts' rows: none of it is of the kernel before.
-  const int64_t token = blockIdx.x;
-  const int k = args.experts_per_token, thread = static_cast<int>(threadIdx.x);
-  const bool live = token < live_tokens(args.live_tokens, args.tokens), shared = args.shared_rows != nullptr;
-  if (live && thread < k) {
-    rows[thread] = int64_t{__ldcg(args.slots + token * k + thread)} * args.hidden;
-    weights[thread] = __ldcg(args.weights + token * k + thread);
-  } else if (live && thread == k && shared) {
-    weights[k] = shared_weight(args, token);
-  }
-  __syncthreads();
-  const int column = (static_cast<int>(blockIdx.y) * kReduceThreads + thread) * 8;
-  const bool exists = live && column < args.hidden;
-  const int64_t at = token * args.hidden + column;
-  uint4 shared_row{};
-  if (exists && shared) shared_row = __ldcg(reinterpret_cast<const uint4*>(args.shared_rows + at));
-  ptx::griddepcontrol_wait();
-  if (!exists) return;
-  constexpr int kAtOnce = 12;  // rows under way: those of most models at once
-  float sums[8] = {};
-  for (int first = 0; first < k; first += kAtOnce) {
-    uint4 values[kAtOnce];
-#pragma unroll
-    for (int i = 0; i < kAtOnce; ++i) {
-      if (first + i < k) values[i] = *reinterpret_cast<const uint4*>(args.rows + rows[first + i] + column);
-    }
-#pragma unroll
-    for (int i = 0; i < kAtOnce; ++i) {
-      if (first + i < k) add_row(values[i], weights[first + i], sums);
-    }
-  }
-  if (shared) add_row(shared_row, weights[k], sums);
-  *reinterpret_cast<uint4*>(args.delta + at) = {ptx::cvt_bf16x2(sums[1], sums[0]), ptx::cvt_bf16x2(sums[3], sums[2]),
-                                                ptx::cvt_bf16x2(sums[5], sums[4]), ptx::cvt_bf16x2(sums[7], sums[6])};
-}
 
 template <typename T>
 T* at(const MoeArgs& args, size_t offset) {
@@ -177,33 +100,33 @@ Status moe_route(const MoePlan& plan, const MoeArgs& args, const device::Queue& 
   return route(route_args(plan, args, moe_workspace(plan)), queue);
 }
 
-Status moe_experts(const MoePlan& plan, const MoeArgs& args, const device::Queue& queue) {
-  const plan::Desc& d = plan.desc;
-  if (d.tokens == 0) return {};
+Status moe_products(const MoePlan& plan, const MoeArgs& args, const device::Queue& queue) {
+  if (plan.desc.tokens == 0) return {};
   const MoeWorkspace w = moe_workspace(plan);
   TESSERA_RETURN_IF_ERROR(multiply(plan, args, w, plan::Op::gate_up, queue));
-  TESSERA_RETURN_IF_ERROR(multiply(plan, args, w, plan::Op::down, queue));
-  ReduceArgs reduce;
-  reduce.rows = at<uint16_t>(args, w.rows);
-  reduce.slots = at<int32_t>(args, w.slots);
-  reduce.weights = at<float>(args, w.weights);
-  reduce.shared_rows = args.shared_rows;
-  reduce.shared_gate = args.shared_gate;
-  reduce.logits_stride = args.logits_stride;
-  reduce.live_tokens = args.live_tokens;
-  reduce.delta = args.delta;
-  reduce.tokens = static_cast<int32_t>(d.tokens);
-  reduce.hidden = static_cast<int32_t>(d.hidden);
-  reduce.experts_per_token = d.experts_per_token;
-  constexpr unsigned kBlockColumns = kReduceThreads * 8;
-  const dim3 grid(static_cast<unsigned>(d.tokens),
-                  (static_cast<unsigned>(d.hidden) + kBlockColumns - 1) / kBlockColumns);
-  return device::launch(sum_experts, queue, grid, kReduceThreads, 0, reduce);
+  return multiply(plan, args, w, plan::Op::down, queue);
+}
+
+ExpertSum expert_sum(const MoePlan& plan, const MoeArgs& args) {
+  const MoeWorkspace w = moe_workspace(plan);
+  return {.rows = at<uint16_t>(args, w.rows),
+          .slots = at<int32_t>(args, w.slots),
+          .weights = at<float>(args, w.weights),
+          .shared_rows = args.shared_rows,
+          .shared_gate = args.shared_gate,
+          .gate_stride = args.logits_stride,
+          .experts_per_token = plan.desc.experts_per_token};
 }
 
 Status moe(const MoePlan& plan, const MoeArgs& args, const device::Queue& queue) {
   TESSERA_RETURN_IF_ERROR(moe_route(plan, args, queue));
-  return moe_experts(plan, args, queue);
+  TESSERA_RETURN_IF_ERROR(moe_products(plan, args, queue));
+  return sum_experts({.experts = expert_sum(plan, args),
+                      .live_tokens = args.live_tokens,
+                      .delta = args.delta,
+                      .tokens = static_cast<int32_t>(plan.desc.tokens),
+                      .hidden = static_cast<int32_t>(plan.desc.hidden)},
+                     queue);
 }
 
 }  // namespace tessera::kernels::cuda

@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "device/cuda.h"
+#include "kernels/cuda/expert_sum.h"
 #include "kernels/cuda/grouped_gemm.h"
 #include "plan/desc.h"
 #include "plan/device_facts.h"
@@ -60,7 +61,7 @@ struct MoeArgs {
   const float* shared_gate = nullptr;     // [tokens, 1], before the sigmoid; with shared_rows; null: weight 1
   int64_t logits_stride = 0;              // at least E
   const uint16_t* shared_rows = nullptr;  // [tokens, H] BF16: output of the shared expert; null: there is none
-  uint16_t* delta = nullptr;              // out: [tokens, H] BF16; rows of tokens that do not count are not written
+  uint16_t* delta = nullptr;              // out of moe() alone: SumExpertsArgs::delta
   int32_t* chosen = nullptr;              // optional out: [tokens, experts_per_token], descending logit
   // [E] atom matrices of 2 I rows, gate and up interleaved (kernels/atom.h), and of H rows.
   const std::byte* gate_up = nullptr;
@@ -79,8 +80,10 @@ struct MoeArgs {
 /// tokens, 5 up to 128, 7 beyond, W4A4 two more; none for 0 tokens. invalid_argument: a stride below E.
 Status moe(const MoePlan& plan, const MoeArgs& args, const device::Queue& queue);
 
-/// Its two parts, for who has something to run in between: choices and grouping, which read logits alone, and the rest.
+/// Its parts, for who has something to run in between, or leaves the sum to the norm after it: choices and grouping,
+/// which read logits alone; the two products; and what is then to be summed, of which the workspace holds the most.
 Status moe_route(const MoePlan& plan, const MoeArgs& args, const device::Queue& queue);
-Status moe_experts(const MoePlan& plan, const MoeArgs& args, const device::Queue& queue);
+Status moe_products(const MoePlan& plan, const MoeArgs& args, const device::Queue& queue);
+ExpertSum expert_sum(const MoePlan& plan, const MoeArgs& args);
 
 }  // namespace tessera::kernels::cuda

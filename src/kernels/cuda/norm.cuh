@@ -72,4 +72,36 @@ __device__ inline uint4 normed(const uint4& v, float inverse, const float4& low,
   return {pair(v.x, low.x, low.y), pair(v.y, low.z, low.w), pair(v.z, high.x, high.y), pair(v.w, high.z, high.w)};
 }
 
+/// The norm's weights, by a block of kNormLanes threads: those of a thread's first chunks, all of rows of 4,096
+/// elements, are asked for before the PDL wait.
+struct NormWeights {
+  static constexpr int kChunks = 2;
+  float4 low[kChunks], high[kChunks];
+
+  __device__ NormWeights(const NormInput& norm, int chunks) {
+#pragma unroll
+    for (int n = 0; n < kChunks; ++n) {
+      const int chunk = static_cast<int>(threadIdx.x) + n * kNormLanes;
+      if (norm.residual == nullptr || chunk >= chunks) continue;
+      low[n] = *reinterpret_cast<const float4*>(norm.weight + chunk * kNormChunk);
+      high[n] = *reinterpret_cast<const float4*>(norm.weight + chunk * kNormChunk + 4);
+    }
+  }
+
+  /// scale(chunk, its weights' low and high halves) for each chunk of the thread's lane.
+  template <typename Scale>
+  __device__ void for_each_chunk(const NormInput& norm, int chunks, const Scale& scale) const {
+    const auto thread = static_cast<int>(threadIdx.x);
+#pragma unroll
+    for (int n = 0; n < kChunks; ++n) {
+      const int chunk = thread + n * kNormLanes;
+      if (chunk < chunks) scale(chunk, low[n], high[n]);
+    }
+    for (int chunk = thread + kChunks * kNormLanes; chunk < chunks; chunk += kNormLanes) {
+      const auto* weight = reinterpret_cast<const float4*>(norm.weight + chunk * kNormChunk);
+      scale(chunk, weight[0], weight[1]);
+    }
+  }
+};
+
 }  // namespace tessera::kernels::cuda

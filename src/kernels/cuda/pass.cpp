@@ -164,7 +164,8 @@ Status Pass::begin() {
   TESSERA_CHECK_EQ(begun, ended);
   ++begun;
   current = 0;
-  has_delta = false;
+  delta_kind = DeltaKind::none;
+  experts_frame.reset();
   return begin_step(step_memory, queue);
 }
 

@@ -1,9 +1,11 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "kernels/backend.h"
+#include "kernels/cuda/expert_sum.h"
 #include "kernels/cuda/memory.h"
 #include "kernels/cuda/step.h"
 
@@ -34,6 +36,9 @@ struct PayloadBounds {
   size_t result_bytes = 0;
 };
 
+/// What the block before has left for the next norm: nothing, rows, or the outputs of its experts.
+enum class DeltaKind { none, rows, experts };
+
 /// A forward pass on a GPU: the memory of a step, its activations, and the queue that its kernels go to.
 class Pass final : public kernels::Pass {
  public:
@@ -51,7 +56,9 @@ class Pass final : public kernels::Pass {
   DeviceBuffer hidden;       // [rows_max, hidden] BF16
   DeviceBuffer logits;       // [logit_rows_max, vocab] fp32
   int current = 0;           // of residual
-  bool has_delta = false;
+  DeltaKind delta_kind = DeltaKind::none;
+  ExpertSum experts;                          // with DeltaKind::experts; `delta` is then free
+  std::optional<Arena::Frame> experts_frame;  // holds their memory until another layer's take it, or the next step
 
   // A step. Areas are used in turn; no more than two steps are under way.
   StepMemory step_memory;

@@ -263,15 +263,8 @@ __device__ int32_t draw_of_few(const KernelArgs& args, int row, SelectShared& co
   const SampleEntry& entry = context.entry;
   const SampleRowView view = view_of(args, row, context, false);
   const MassScale scale = mass_scale(context);
-  // The top_k-th of the blocks' best is no better than the top_k-th id.
   Rank low = kLeastRank;
-  if (entry.top_k < args.blocks) {
-    for (int i = static_cast<int>(threadIdx.x); i < args.blocks; i += kSampleThreads) {
-      s.list[i] = __ldcg(view.best + i);
-    }
-    sort_list(s, args.blocks);
-    low = larger(low, s.list[entry.top_k - 1]);
-  }
+  if (entry.top_k < args.blocks) low = larger(low, reached_by(view, entry.top_k, s));
   int kept = list_best(view, entry.top_k, low, context.state.best, s);
   // ---- top_p ----
   constexpr int kEach = kSmallTopK / kSampleThreads;
@@ -462,14 +455,7 @@ __device__ int write_logprobs(const KernelArgs& args, int row, SelectShared& con
 
   // ---- the best ----
   Rank low = kLeastRank;
-  if (wanted < args.blocks) {
-    __syncthreads();
-    for (int i = static_cast<int>(threadIdx.x); i < args.blocks; i += kSampleThreads) {
-      s.list[i] = __ldcg(view.best + i);
-    }
-    sort_list(s, args.blocks);
-    low = larger(low, s.list[wanted - 1]);
-  }
+  if (wanted < args.blocks) low = larger(low, reached_by(view, wanted, s));
   const int listed = list_best(view, wanted, low, context.state.raw_best, s);
   if (static_cast<int>(threadIdx.x) < listed) {
     const Rank other = s.list[threadIdx.x];

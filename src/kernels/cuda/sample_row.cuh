@@ -194,14 +194,16 @@ __device__ inline Rank best_of_lane(int block, int lane, const float (&values)[k
   return Rank{key} << 32 | ~static_cast<uint32_t>(id);
 }
 
-/// f(block, values) for the blocks whose best rank is at least `low`, by all warps of a thread block. The next block is
-/// under way while f looks at one.
+/// f(block, values) for the blocks whose best rank is at least `low`, by all warps of a thread block. The next block,
+/// and the ranks after these, are under way while f looks at one.
 template <typename F>
 __device__ void for_blocks(const SampleRowView& row, Rank low, F&& f) {
   const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
+  const auto rank_at = [&](int block) { return block < row.blocks ? __ldcg(row.best + block) : kNoRank; };
+  Rank mine = rank_at(warp * 32 + lane);
   for (int first = warp * 32; first < row.blocks; first += kSampleThreads) {
-    const int mine = first + lane;
-    uint32_t pending = __ballot_sync(kAllLanes, mine < row.blocks && __ldcg(row.best + mine) >= low);
+    uint32_t pending = __ballot_sync(kAllLanes, mine >= low && mine != kNoRank);
+    mine = rank_at(first + kSampleThreads + lane);
     float ahead[kLaneIds];
     if (pending != 0) load_values(row, first + __ffs(static_cast<int>(pending)) - 1, lane, ahead);
     while (pending != 0) {

@@ -162,14 +162,21 @@ __device__ inline int gather(const SampleRowView& row, Rank low, Rank high, Sele
   return static_cast<int>(s.listed);
 }
 
-/// Sorts the first `count` of the list, best first.
+/// Sorts the first `count` of the list, best first. With a __syncthreads() before and after. Pairs up to 32 apart are
+/// those of 64 neighbours that one warp has throughout, so that other warps are waited for in few of the steps.
 __device__ inline void sort_list(SelectScratch& s, int count) {
   int size = 2;
   while (size < count) size *= 2;
   for (int i = count + static_cast<int>(threadIdx.x); i < size; i += kSampleThreads) s.list[i] = kNoRank;
+  bool own = false;  // what a warp looks at was last written by itself
   for (int run = 2; run <= size; run *= 2) {
     for (int stride = run / 2; stride > 0; stride /= 2) {
-      __syncthreads();
+      if (own && stride <= 32) {
+        __syncwarp();
+      } else {
+        __syncthreads();
+      }
+      own = stride <= 32;
       for (int i = static_cast<int>(threadIdx.x); i < size / 2; i += kSampleThreads) {
         const int at = 2 * i - (i & (stride - 1));
         const Rank a = s.list[at], b = s.list[at + stride];
@@ -181,6 +188,20 @@ __device__ inline void sort_list(SelectScratch& s, int count) {
     }
   }
   __syncthreads();
+}
+
+/// A rank that at least `count` ids of the row reach, and few more: the count-th best of the blocks' best, or, of few,
+/// of those of groups of blocks, which are sooner sorted. count: less than there are blocks.
+__device__ inline Rank reached_by(const SampleRowView& row, int count, SelectScratch& s) {
+  const int groups = count <= kSampleThreads / 4 ? min(row.blocks, kSampleThreads) : row.blocks;
+  __syncthreads();
+  for (int i = static_cast<int>(threadIdx.x); i < groups; i += kSampleThreads) {
+    Rank best = kNoRank;
+    for (int block = i; block < row.blocks; block += groups) best = larger(best, __ldcg(row.best + block));
+    s.list[i] = best;
+  }
+  sort_list(s, groups);
+  return s.list[count - 1];
 }
 
 /// Narrows [low, high] to a range of at most kListMax ids in which the sum from `high` down reaches `wanted`, by the

@@ -16,8 +16,9 @@
 // The first two kernels of a step read nothing of that step before their wait.
 //
 // Two kinds of kernels are too short to hide the start of the one after them, and take more:
-//  - Sums of experts and norms trigger before their wait. What comes after them is a norm or a dense product, which
-//    read nothing before their wait but what nothing writes after loading and the step's counts.
+//  - Sums of experts and norms, in one launch or in two, trigger before their wait. What comes after them is a norm or
+//    a dense product, which read nothing before their wait but what nothing writes after loading and the step's counts.
+//    (A norm that sums experts reads more, and comes after experts.)
 //  - A dense product that overlaps the kernel before it (DenseArgs::overlaps_previous) reads x, triggers and writes
 //    without a wait, which comes last. The kernel before triggers after its own wait, so x is complete if that one did
 //    not write it; the one after waits before all else.

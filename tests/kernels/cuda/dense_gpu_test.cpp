@@ -1,3 +1,4 @@
+#include <numeric>
 #include <optional>
 #include <random>
 
@@ -341,23 +342,31 @@ struct NormedProduct {
   std::vector<uint16_t> residual, normed;
 };
 
-/// fused: as dense() has it; else add_norm, then the product.
+enum class Delta { none, rows, experts };
+
+/// fused: as dense() has it; else add_norm, then the product. A delta of experts is that of rows: one a token.
 NormedProduct run_normed(const DenseWeights& w, const NormCase& c, int64_t rows, int64_t rows_max, bool fused,
-                         bool keep_normed, bool with_delta, int sm_count) {
+                         bool keep_normed, Delta kind, int sm_count) {
   const auto elements = static_cast<size_t>(rows_max * c.depth);
   const OnDevice<uint16_t> residual(c.residual), delta(c.delta);
-  const OnDevice<float> weight(c.weight);
+  const OnDevice<float> weight(c.weight), ones(std::vector<float>(static_cast<size_t>(rows_max), 1.0F));
+  std::vector<int32_t> slot_of_row(static_cast<size_t>(rows_max));
+  std::iota(slot_of_row.begin(), slot_of_row.end(), 0);
+  const OnDevice<int32_t> slots(slot_of_row);
   const OnDevice<uint16_t> residual_out(std::vector<uint16_t>(elements, kUntouched));
   const OnDevice<uint16_t> normed(std::vector<uint16_t>(elements, kUntouched));
   const OnDevice<int32_t> live(std::vector<int32_t>{static_cast<int32_t>(rows)});
   const DenseOutput output(w, rows_max);
   DenseArgs args;
   args.norm = {.residual = residual.get(),
-               .delta = with_delta ? delta.get() : nullptr,
+               .delta = kind == Delta::rows ? delta.get() : nullptr,
                .weight = weight.get(),
                .eps = 1e-6F,
                .residual_out = residual_out.get(),
                .normed_out = keep_normed ? normed.get() : nullptr};
+  if (kind == Delta::experts) {
+    args.norm.experts = {.rows = delta.get(), .slots = slots.get(), .weights = ones.get(), .experts_per_token = 1};
+  }
   args.depth = static_cast<int32_t>(c.depth);
   args.live_rows = live.get();
   args.rows_max = static_cast<int32_t>(rows_max);
@@ -384,9 +393,9 @@ TEST(DenseGpu, ANormBeforeTheProductIsTheNormAsALaunchOfItsOwn) {
          {std::pair<int64_t, int64_t>{1, 1}, {2, 4}, {4, 4}, {0, 3}, {5, 8}, {16, 16}, {17, 18}}) {
       const NormCase c(rows, depth, 27);
       for (const bool keep : {true, false}) {
-        const bool with_delta = rows != 2;
-        const NormedProduct want = run_normed(w, c, rows, rows_max, false, true, with_delta, 132);
-        const NormedProduct got = run_normed(w, c, rows, rows_max, true, keep, with_delta, rows == 4 ? 1 : 132);
+        const Delta delta = rows == 2 ? Delta::none : Delta::rows;
+        const NormedProduct want = run_normed(w, c, rows, rows_max, false, true, delta, 132);
+        const NormedProduct got = run_normed(w, c, rows, rows_max, true, keep, delta, rows == 4 ? 1 : 132);
         const std::string what = std::to_string(rows) + " rows of " + std::to_string(depth);
         expect_rows(w, got.product, want.product, rows, what);
         EXPECT_EQ(got.residual, want.residual) << what;
@@ -396,6 +405,24 @@ TEST(DenseGpu, ANormBeforeTheProductIsTheNormAsALaunchOfItsOwn) {
           EXPECT_TRUE(std::all_of(got.normed.begin(), got.normed.end(), [](uint16_t v) { return v == kUntouched; }))
               << what;
         }
+        if (HasFatalFailure()) return;
+      }
+    }
+  }
+}
+
+TEST(DenseGpu, ANormThatSumsExpertsIsTheNormOfTheirSum) {
+  for (const int64_t depth : {96, 2304}) {
+    const DenseWeights w(WeightFormat::bf16, 48, depth, Epilogue::bf16, 26);
+    for (const auto& [rows, rows_max] : {std::pair<int64_t, int64_t>{1, 1}, {5, 8}, {0, 3}, {16, 16}, {17, 18}}) {
+      const NormCase c(rows, depth, 27);
+      for (const bool keep : {true, false}) {
+        const NormedProduct want = run_normed(w, c, rows, rows_max, true, keep, Delta::rows, 132);
+        const NormedProduct got = run_normed(w, c, rows, rows_max, true, keep, Delta::experts, 132);
+        const std::string what = std::to_string(rows) + " rows of " + std::to_string(depth);
+        expect_rows(w, got.product, want.product, rows, what);
+        EXPECT_EQ(got.residual, want.residual) << what;
+        EXPECT_EQ(got.normed, want.normed) << what;
         if (HasFatalFailure()) return;
       }
     }

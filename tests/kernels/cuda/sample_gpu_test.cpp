@@ -78,6 +78,25 @@ TEST(Sample, CrowdsOfEqualLogits) {
                     "two crowds");
 }
 
+/// The best ids are in pairs of blocks so far apart that the search for few of them takes each pair for one.
+TEST(Sample, TheBestIdsOfManyBlocks) {
+  constexpr int64_t kVocab = 70'400, kApart = 256;  // 275 blocks
+  auto logits = normal_logits(kVocab, 6, 0.5F);
+  for (int64_t block = 0; block < 19; ++block) {
+    const float logit = 10 + 0.01F * static_cast<float>(block * 7 % 19);
+    logits[static_cast<size_t>(block * 256 + 7)] = logit;
+    logits[static_cast<size_t>((block + kApart) * 256 + 3)] = logit + 0.005F;
+  }
+  GpuSampler gpu(8, kVocab, kVocab);
+  for (const SampleParams& params :
+       {SampleParams{.top_k = 20, .logprobs = 20}, SampleParams{.top_k = 37, .top_p = 0.9F}, SampleParams{.top_k = 64},
+        SampleParams{.top_k = 65}, SampleParams{.temperature = 0, .logprobs = 12}}) {
+    std::vector<Row> rows(8, plain(logits, params));
+    for (size_t i = 0; i < rows.size(); ++i) rows[i].noise.position = 100 * i;
+    gpu.expect_as_cpu(rows, "top_k " + std::to_string(params.top_k));
+  }
+}
+
 /// The row at two positions: where the last id that top_p keeps is drawn, and where the first that it drops would be.
 std::vector<Row> at_the_cut(Row row) {
   const float max = *std::max_element(row.logits.begin(), row.logits.end());
