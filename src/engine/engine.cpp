@@ -115,19 +115,20 @@ Expected<int> choose_drafts(const OpenedEngine& opened, const EngineOptions& opt
                "speculative_tokens is {}, and this checkpoint has no MTP head to draft with; leave it out", wanted);
 }
 
-Expected<FitReport> plan_memory(const OpenedEngine& opened, const Settings& settings, const EngineOptions& options,
-                                const engine::Device& device, int drafts_max, const kernels::Backend& backend) {
+/// In `plan`, too: what is loaded besides.
+Expected<FitReport> plan_memory(const OpenedEngine& opened, const EngineOptions& options, const engine::Device& device,
+                                const kernels::Backend& backend, model::PlanOptions& plan) {
+  TESSERA_ASSIGN_OR_RETURN(const int drafts_max, choose_drafts(opened, options, device, plan));
   engine::FitInput input;
   input.gpu = device;
   input.drafts_max = drafts_max;
   TESSERA_ASSIGN_OR_RETURN(input.available_bytes, engine::available_bytes(device, options.gpu_memory_utilization));
-  TESSERA_ASSIGN_OR_RETURN(const model::WeightPlan weights, opened.model.plan_weights(settings.plan));
+  TESSERA_ASSIGN_OR_RETURN(const model::WeightPlan weights, opened.model.plan_weights(plan));
   input.weight_bytes = weights.placed_bytes(backend);
   input.staging_bytes = weights.staging_bytes(backend);
   input.kv_dtype = opened.kv_dtype;
-  input.cache_bytes =
-      backend.cache_bytes(model::cache_shape(opened.config(), opened.kv_dtype,
-                                             /*with_mtp=*/drafts_max > 0, settings.plan.rank, drafts_max));
+  input.cache_bytes = backend.cache_bytes(model::cache_shape(opened.config(), opened.kv_dtype,
+                                                             /*with_mtp=*/drafts_max > 0, plan.rank, drafts_max));
   input.max_model_len = options.max_model_len;
   input.max_num_seqs = options.max_num_seqs;
   input.max_num_batched_tokens = options.max_num_batched_tokens;
@@ -238,13 +239,12 @@ struct Engine::Impl {
 /// All that depends on the device.
 Status Engine::Impl::open(const OpenedEngine& opened, Settings settings, const EngineOptions& options,
                           const engine::Device& device) {
-  TESSERA_ASSIGN_OR_RETURN(const int drafts_max, choose_drafts(opened, options, device, settings.plan));
   TESSERA_ASSIGN_OR_RETURN(
       backend,
       engine::open_backend(
           device, opened.config(),
           {.compute = settings.precision.compute, .pool = &pool, .workspace = &workspace, .pdl = options.pdl}));
-  TESSERA_ASSIGN_OR_RETURN(fit, plan_memory(opened, settings, options, device, drafts_max, *backend));
+  TESSERA_ASSIGN_OR_RETURN(fit, plan_memory(opened, options, device, *backend, settings.plan));
   if (options.on_fit) options.on_fit(fit);
   if (!device) return load_runner(opened, settings, options, device);
   // Before the weights are there: the read rate wants a quiet GPU and some free memory.
@@ -305,9 +305,11 @@ Expected<engine::ModelFit> engine::fit_model(const EngineOptions& options) {
     kernels::Workspace workspace;
     TESSERA_ASSIGN_OR_RETURN(const auto backend,
                              open_backend(device, opened.config(), {.pool = &pool, .workspace = &workspace}));
-    TESSERA_ASSIGN_OR_RETURN(FitReport report, plan_memory(opened, settings, options, device, *backend));
-    TESSERA_ASSIGN_OR_RETURN(const model::WeightPlan weights, opened.model.plan_weights(settings.plan));
-    const auto shape = model::cache_shape(opened.config(), opened.kv_dtype, /*with_mtp=*/false, settings.plan.rank);
+    model::PlanOptions plan = settings.plan;
+    TESSERA_ASSIGN_OR_RETURN(FitReport report, plan_memory(opened, options, device, *backend, plan));
+    TESSERA_ASSIGN_OR_RETURN(const model::WeightPlan weights, opened.model.plan_weights(plan));
+    const auto shape =
+        model::cache_shape(opened.config(), opened.kv_dtype, plan.with_mtp, plan.rank, report.drafts_max);
     return ModelFit{.report = std::move(report),
                     .step_bytes = {.weights = weights.traffic(), .cache = backend->cache_bytes(shape)}};
   });
