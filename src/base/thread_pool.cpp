@@ -19,6 +19,10 @@ namespace tessera {
 namespace {
 
 constexpr auto kSpinTime = std::chrono::microseconds(100);
+// A worker that keeps the others waiting for so long has lost its core; systems take cores for 1 to 10 ms.
+constexpr auto kStall = std::chrono::microseconds(300);
+constexpr auto kFirstRest = std::chrono::milliseconds(20);
+constexpr auto kLongestRest = std::chrono::milliseconds(640);
 
 void pause_cpu() {
 #if defined(__x86_64__)
@@ -47,8 +51,12 @@ ThreadPool::ThreadPool(int threads) {
   TESSERA_CHECK_GE(threads, 1);
   workers_.reserve(static_cast<size_t>(threads - 1));
   try {
-    for (int i = 1; i < threads; ++i) workers_.emplace_back([this, i] { work(i); });
+    for (int i = 1; i < threads; ++i) {
+      workers_.push_back(std::make_unique<Worker>());
+      workers_.back()->thread = std::thread([this, i] { work(i); });
+    }
   } catch (const std::system_error&) {
+    workers_.pop_back();  // has no thread
     stop_workers();
     throw;
   }
@@ -60,10 +68,9 @@ void ThreadPool::stop_workers() {
   {
     const std::lock_guard lock(mutex_);
     stop_ = true;
-    ++generation_;
   }
   wake_.notify_all();
-  for (auto& worker : workers_) worker.join();
+  for (auto& worker : workers_) worker->thread.join();
 }
 
 void ThreadPool::run_chunks(int64_t chunks, const std::function<void(int64_t, int)>& body) {
@@ -72,44 +79,87 @@ void ThreadPool::run_chunks(int64_t chunks, const std::function<void(int64_t, in
     for (int64_t i = 0; i < chunks; ++i) body(i, 0);
     return;
   }
-  body_ = &body;
-  chunks_ = chunks;
-  next_chunk_.store(0, std::memory_order_relaxed);
-  busy_workers_.store(static_cast<int>(workers_.size()), std::memory_order_relaxed);
-  // seq_cst on generation_ and sleepers_: either the worker sees the new generation before it sleeps, or we see
-  // the sleeper and wake it.
-  ++generation_;
+  TESSERA_CHECK_LT(chunks, static_cast<int64_t>(kClosed));
+  // The loop before is closed, so nobody can have a chunk of it who reads what follows.
+  body_.store(&body, std::memory_order_release);
+  chunks_.store(chunks, std::memory_order_release);
+  chunks_left_.store(chunks, std::memory_order_relaxed);
+  const Ticket loop = (ticket_.load(std::memory_order_relaxed) >> 32) + 1;
+  // seq_cst on ticket_ and sleepers_: either the worker sees the new loop before it sleeps, or we see the sleeper and
+  // wake it.
+  ticket_.store(loop << 32);
   if (sleepers_.load() > 0) {
     { const std::lock_guard lock(mutex_); }
     wake_.notify_all();
   }
-  take_chunks(0);
-  const auto done = [this] { return busy_workers_.load(std::memory_order_acquire) == 0; };
-  while (!spin_until(done)) std::this_thread::yield();
+  take_chunks(0, nullptr);
+  wait_for_chunks();
+  ticket_.store(loop << 32 | kClosed, std::memory_order_release);
 }
 
-void ThreadPool::take_chunks(int thread) {
+void ThreadPool::take_chunks(int thread, std::atomic<bool>* has_chunk) {
+  Ticket ticket = ticket_.load(std::memory_order_acquire);
   for (;;) {
-    const int64_t chunk = next_chunk_.fetch_add(1, std::memory_order_relaxed);
-    if (chunk >= chunks_) return;
-    (*body_)(chunk, thread);
+    const auto chunk = static_cast<int64_t>(ticket & kClosed);
+    const int64_t chunks = chunks_.load(std::memory_order_acquire);
+    const auto* const body = body_.load(std::memory_order_acquire);
+    if (chunk >= chunks) return;
+    if (!ticket_.compare_exchange_weak(ticket, ticket + 1, std::memory_order_acq_rel)) continue;
+    if (has_chunk != nullptr) has_chunk->store(true, std::memory_order_relaxed);
+    (*body)(chunk, thread);
+    if (has_chunk != nullptr) has_chunk->store(false, std::memory_order_relaxed);
+    chunks_left_.fetch_sub(1, std::memory_order_release);
+    ticket = ticket_.load(std::memory_order_acquire);
   }
 }
 
+/// Until the chunks that others took are done.
+void ThreadPool::wait_for_chunks() {
+  const auto done = [this] { return chunks_left_.load(std::memory_order_acquire) == 0; };
+  if (done()) return;
+  const auto begin = Clock::now();
+  Worker* stalled = nullptr;
+  while (!spin_until(done)) {
+    for (size_t i = 0; i < workers_.size() && stalled == nullptr && Clock::now() - begin > kStall; ++i) {
+      if (workers_[i]->has_chunk.load(std::memory_order_relaxed)) stalled = workers_[i].get();
+    }
+    std::this_thread::yield();
+  }
+  if (stalled != nullptr) count_wait(*stalled, begin, Clock::now());
+}
+
+/// The worker kept the others waiting. Of n threads it saves 1 / (n - 1) of the time in which all work.
+void ThreadPool::count_wait(Worker& worker, Clock::time_point begin, Clock::time_point end) const {
+  const Clock::duration worked = begin - worker.since;
+  worker.worked = worker.worked / 2 + worked;
+  worker.waited = worker.waited / 2 + (end - begin);
+  worker.since = end;
+  if (worker.waited * static_cast<int>(workers_.size()) < worker.worked) return;
+  const bool again = worked < 2 * worker.rest;
+  worker.rest = std::clamp<Clock::duration>(again ? 2 * worker.rest : kFirstRest, kFirstRest, kLongestRest);
+  worker.since = end + worker.rest;
+  worker.worked = worker.waited = {};
+  worker.rests_until.store(worker.since.time_since_epoch().count(), std::memory_order_relaxed);
+}
+
 void ThreadPool::work(int thread) {
-  uint64_t seen = 0;
+  Worker& worker = *workers_[static_cast<size_t>(thread - 1)];
+  Ticket seen = 0;  // the loop
   for (;;) {
-    const auto started = [&] { return generation_.load() != seen; };
-    if (!spin_until(started)) {
+    const auto started = [&] { return stop_.load() || ticket_.load() >> 32 != seen; };
+    const Clock::time_point rests_until{Clock::duration(worker.rests_until.load(std::memory_order_relaxed))};
+    if (Clock::now() < rests_until) {
+      std::unique_lock lock(mutex_);
+      wake_.wait_until(lock, rests_until, [&] { return stop_.load(); });
+    } else if (!spin_until(started)) {
       std::unique_lock lock(mutex_);
       ++sleepers_;
       wake_.wait(lock, started);
       --sleepers_;
     }
-    seen = generation_.load();
     if (stop_) return;
-    take_chunks(thread);
-    busy_workers_.fetch_sub(1, std::memory_order_release);
+    seen = ticket_.load() >> 32;
+    take_chunks(thread, &worker.has_chunk);
   }
 }
 

@@ -1,10 +1,12 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <mutex>
 #include <thread>
 #include <vector>
@@ -17,6 +19,10 @@ namespace tessera {
 /// of its own. Which thread takes which chunk is free; a kernel must compute every output wholly inside one
 /// chunk, so results never depend on the number of threads. Workers spin for about 100 us after a loop (a
 /// decode step runs hundreds of short loops back to back; waking a sleeping thread costs 20-50 us), then sleep.
+///
+/// On a machine that others use too, the system takes cores away for milliseconds, and a loop would wait for a worker
+/// that does not run. So a loop waits for chunks that were taken, never for workers; and a worker whose lost cores cost
+/// the others more time than it saves them takes no chunk for a while, ever longer if it goes on so.
 class ThreadPool {
  public:
   /// `threads` >= 1, the caller included. Throws std::system_error where the system starts no more.
@@ -32,16 +38,34 @@ class ThreadPool {
   void run_chunks(int64_t chunks, const std::function<void(int64_t chunk, int thread)>& body);
 
  private:
+  using Clock = std::chrono::steady_clock;
+
+  /// A loop's number in the upper half, the next chunk in the lower: whoever raises it by one has that chunk, and only
+  /// of the loop that it has read.
+  using Ticket = uint64_t;
+  static constexpr Ticket kClosed = 0xffffffff;  // in the lower half: no chunk is left
+
+  struct alignas(64) Worker {
+    std::thread thread;
+    std::atomic<bool> has_chunk{false};
+    std::atomic<Clock::rep> rests_until{0};  // takes no chunk before
+    // The owner's: how long it worked with the others and how long they waited for it, of late; its newest rest, and
+    // when that ended.
+    Clock::duration worked = {}, waited = {}, rest = {};
+    Clock::time_point since = {};
+  };
+
   void stop_workers();
   void work(int thread);
-  void take_chunks(int thread);
+  void take_chunks(int thread, std::atomic<bool>* has_chunk);
+  void wait_for_chunks();
+  void count_wait(Worker& worker, Clock::time_point begin, Clock::time_point end) const;
 
-  std::vector<std::thread> workers_;
-  const std::function<void(int64_t, int)>* body_ = nullptr;
-  int64_t chunks_ = 0;
-  std::atomic<int64_t> next_chunk_{0};
-  std::atomic<int> busy_workers_{0};
-  std::atomic<uint64_t> generation_{0};
+  std::vector<std::unique_ptr<Worker>> workers_;
+  std::atomic<const std::function<void(int64_t, int)>*> body_{nullptr};
+  std::atomic<int64_t> chunks_{0};
+  std::atomic<int64_t> chunks_left_{0};
+  std::atomic<Ticket> ticket_{kClosed};
   std::atomic<int> sleepers_{0};
   std::atomic<bool> stop_{false};
   std::mutex mutex_;
