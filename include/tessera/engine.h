@@ -180,6 +180,8 @@ struct EngineOptions {
   bool cuda_graphs = true;              // decode steps as CUDA graphs; changes no bit
   bool pdl = true;                      // programmatic dependent launch; changes no bit
   bool prefix_caching = true;           // what prompts begin with is computed once; changes no bit
+  /// Milliseconds that a step may take which reads prompts while other sequences decode; 0: no bound. Changes no bit.
+  int prefill_step_ms = 50;
   int speculative_tokens = -1;  // most drafts of the MTP head, 0 to 8; -1: where there is a head; changes no bit
   int threads = 0;              // 0: all cores this process may use
   /// Before loading; not called when the model does not fit. Called again where device auto goes on to another device.

@@ -129,6 +129,12 @@ void add_engine_flags(CLI::App& command, EngineFlags& flags) {
                 "Compute what prompts begin with once (default); the same bits without")
       ->group(kGroup);
   command
+      .add_option("--prefill-step-ms", options.prefill_step_ms,
+                  "Milliseconds of a step that reads prompts while others get tokens (default 50; 0: no bound)")
+      ->type_name("N")
+      ->check(whole(0, 60'000))
+      ->group(kGroup);
+  command
       .add_option("--num-speculative-tokens", options.speculative_tokens,
                   "Drafts of the MTP head, at most (default: 5 where the model has one); the same bits without")
       ->type_name("N")

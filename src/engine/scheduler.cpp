@@ -83,6 +83,9 @@ const std::vector<ScheduledRows>& Scheduler::plan() {
   drop_plan();
   rows_left_ = limits_.max_batched_rows;
   plan_decodes();
+  if (std::ranges::any_of(running_, [](const Sequence* sequence) { return sequence->decoding(); })) {
+    rows_left_ = static_cast<int32_t>(std::min<int64_t>(rows_left_, std::max<int64_t>(chunk_rows_max_, kBlockTokens)));
+  }
   plan_chunks();
   std::stable_partition(plan_.begin(), plan_.end(),
                         [](const ScheduledRows& item) { return item.row_class == RowClass::decode; });

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <limits>
 #include <vector>
 
 #include "base/status.h"
@@ -90,6 +91,8 @@ class Scheduler {
   /// Chooses the rows of the next step: preempts, admits, takes blocks. Valid until the next call to plan,
   /// mark_submitted or remove. Empty only if there is no sequence, or if steps under way have to be collected first.
   [[nodiscard]] const std::vector<ScheduledRows>& plan();
+  /// From the next plan on: rows of prompts, and of replays, in a step while another sequence decodes.
+  void limit_chunk_rows(int64_t rows) { chunk_rows_max_ = rows; }
   /// Records that the planned rows are under way.
   void mark_submitted();
   /// Records that a step with `rows` rows of `sequence` was collected: the first `accepted` of them hold. Where not all
@@ -129,6 +132,7 @@ class Scheduler {
   std::vector<Sequence*> running_;
   std::vector<ScheduledRows> plan_;
   int32_t rows_left_ = 0;  // of the step being planned
+  int64_t chunk_rows_max_ = std::numeric_limits<int64_t>::max();
   SchedulerCounts counts_;
 };
 

@@ -130,7 +130,8 @@ StepLoop::StepLoop(StepLoopParts parts)
                   .max_decode_rows = parts_.max_decode_rows,
                   .prefix_caching = parts_.prefix_caching,
                   .has_states = parts_.has_states}),
-      draft_policy_(parts_.drafts_max) {
+      draft_policy_(parts_.drafts_max),
+      chunk_policy_(parts_.chunk_time, parts_.max_num_batched_tokens) {
   TESSERA_CHECK_LE(parts_.drafts_max, parts_.runner->drafts_max());
   TESSERA_CHECK(scheduler_.check_fits(parts_.max_model_len).ok());
   if (parts_.step_bytes) meter_.emplace(*parts_.step_bytes);
@@ -228,6 +229,7 @@ bool StepLoop::step() {
   choose_drafts();
   prepare_guides();
   drop_cancelled();
+  scheduler_.limit_chunk_rows(chunk_policy_.rows());
   const std::vector<ScheduledRows>& plan = scheduler_.plan();
   const bool planned = !plan.empty();
   if (planned) {
@@ -311,7 +313,8 @@ void StepLoop::drop_cancelled() {
 void StepLoop::build_step(std::span<const ScheduledRows> plan) {
   step_.clear();
   const Time now = std::chrono::steady_clock::now();
-  std::vector<AwaitedRows>& awaited = under_way_.emplace_back();
+  StepUnderWay& step = under_way_.emplace_back();
+  step.submitted = now;
   const bool drafting = wants_drafting(plan);
   for (const ScheduledRows& item : plan) {
     auto& choice = static_cast<Choice&>(*item.sequence);
@@ -343,7 +346,10 @@ void StepLoop::build_step(std::span<const ScheduledRows> plan) {
     if (item.starts && choice.request->sample.has_penalty()) {
       step_.histories.push_back({.slot = choice.slot, .prompt = *choice.prompt, .output = choice.output});
     }
-    awaited.push_back(add_samples(item, first_row));
+    const bool decodes = choice.decoding();
+    if (!decodes) step.chunk_rows += item.rows;
+    step.beside_decodes |= decodes;
+    step.rows.push_back(add_samples(item, first_row));
   }
 }
 
@@ -399,8 +405,12 @@ kernels::SampleRow StepLoop::draw_of(const Choice& choice, int64_t position, int
 }
 
 void StepLoop::deliver(std::span<const kernels::SampleResult> results) {
-  const std::vector<AwaitedRows> step = std::move(under_way_.front());
+  const StepUnderWay whole = std::move(under_way_.front());
+  const std::vector<AwaitedRows>& step = whole.rows;
   under_way_.pop_front();
+  const Time now = std::chrono::steady_clock::now();
+  if (whole.beside_decodes) chunk_policy_.took(now - std::max(whole.submitted, collected_), whole.chunk_rows);
+  collected_ = now;
   std::span<const int32_t> drafts = parts_.runner->drafts();
   const uint64_t tokens_before = counts_.generated_tokens;
   for (const AwaitedRows& rows : step) {
@@ -413,7 +423,7 @@ void StepLoop::deliver(std::span<const kernels::SampleResult> results) {
   }
   TESSERA_CHECK(results.empty());
   if (parts_.drafts_max > 0) {
-    draft_policy_.collected(DraftPolicy::Clock::now(), static_cast<int>(step.size()), drafts_of_all(step),
+    draft_policy_.collected(now, static_cast<int>(step.size()), drafts_of_all(step),
                             static_cast<int64_t>(counts_.generated_tokens - tokens_before));
   }
   settle();

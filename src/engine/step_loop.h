@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
@@ -14,6 +15,7 @@
 
 #include "base/status.h"
 #include "base/thread_pool.h"
+#include "engine/chunk_policy.h"
 #include "engine/draft_policy.h"
 #include "engine/event_channel.h"
 #include "engine/meter.h"
@@ -63,6 +65,8 @@ struct StepLoopParts {
   int max_num_batched_tokens = 0;  // at least max_num_seqs + 64
   int max_decode_rows = 0;         // of a step, with drafts; 0: max_num_seqs
   int drafts_max = 0;              // of a sequence; at most the runner's
+  /// That a step may take which reads prompts while others decode; 0: no bound.
+  std::chrono::duration<double> chunk_time = {};
   std::vector<int32_t> eos_token_ids;
   std::optional<StepBytes> step_bytes = {};  // none: steps are not metered
 };
@@ -111,6 +115,13 @@ class StepLoop {
     bool ends = false;  // nothing more comes, not even a token
   };
 
+  struct StepUnderWay {
+    std::vector<AwaitedRows> rows;
+    std::chrono::steady_clock::time_point submitted = {};
+    int64_t chunk_rows = 0;       // of prompts and replays
+    bool beside_decodes = false;  // others decoded
+  };
+
   bool wait_for_work();
   void take_submissions();
   void open_choices(const std::shared_ptr<OpenRequest>& request);
@@ -143,10 +154,12 @@ class StepLoop {
   Scheduler scheduler_;
   std::vector<std::shared_ptr<Choice>> choices_;  // in order of arrival
 
-  model::Step step_;                                // being built
-  std::deque<std::vector<AwaitedRows>> under_way_;  // by step, oldest first
+  model::Step step_;                                 // being built
+  std::deque<StepUnderWay> under_way_;               // oldest first
+  std::chrono::steady_clock::time_point collected_;  // the newest step that was
   std::optional<StepMeter> meter_;
   DraftPolicy draft_policy_;
+  ChunkPolicy chunk_policy_;
   std::vector<std::pair<std::shared_ptr<EventChannel>, Event>> outgoing_;
   EngineStats counts_;  // the totals; published with the rest in stats_
 

@@ -89,6 +89,21 @@ TEST(Scheduler, DecodeRowsComeFirst) {
   EXPECT_EQ(plan[1].rows, 64);
 }
 
+TEST(Scheduler, ChunksAreBoundedWhileOthersDecode) {
+  Scheduler scheduler({.blocks = 20, .slots = 2, .max_batched_rows = 500});
+  scheduler.limit_chunk_rows(130);
+  const auto first = make_sequence(300);
+  scheduler.add(first.get());
+  EXPECT_EQ(run_step(scheduler)[0].rows, 300);  // nobody waits for it
+  const auto second = make_sequence(300);
+  scheduler.add(second.get());
+  EXPECT_EQ(run_step(scheduler)[1].rows, 128);
+  scheduler.limit_chunk_rows(1);
+  EXPECT_EQ(run_step(scheduler)[1].rows, 64);
+  scheduler.remove(first.get());
+  EXPECT_EQ(run_step(scheduler)[0].rows, 108);
+}
+
 TEST(Scheduler, PromptLogitsComeOneChunkAStep) {
   Scheduler scheduler({.blocks = 20, .slots = 2, .max_batched_rows = 500});
   const auto a = make_sequence(100);
