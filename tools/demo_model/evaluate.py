@@ -39,6 +39,7 @@ def questions(arguments):
 
 
 def by_torch(arguments, asked, tokenizer):
+    """[(output text, whether it ended)]"""
     import torch
 
     from demo_model import checkpoint, decode, quantise
@@ -49,7 +50,7 @@ def by_torch(arguments, asked, tokenizer):
     ends = [tokenizer.token_to_id("<|im_end|>"), tokenizer.token_to_id("<|endoftext|>")]
     prompts = [tokenizer.encode(p, add_special_tokens=False).ids for _, _, p, _ in asked]
     rows = decode.generate_all(c, weights, prompts, MAX_TOKENS, ends, 512 if device == "cuda" else 32)
-    return [tokenizer.decode(ids, skip_special_tokens=False) for ids in rows]
+    return [(tokenizer.decode(ids, skip_special_tokens=False), len(ids) < MAX_TOKENS) for ids in rows]
 
 
 def by_run(arguments, asked, tokenizer):
@@ -60,11 +61,14 @@ def by_run(arguments, asked, tokenizer):
         with source.open("w") as f:
             for _, _, prompt, _ in asked:
                 f.write(json.dumps({"token_ids": tokenizer.encode(prompt, add_special_tokens=False).ids, "temperature": 0, "max_tokens": MAX_TOKENS}) + "\n")
-        subprocess.run([program, "run", directory, "--input", str(source), "--output", str(answers), "--token-ids"], check=True)
-        out = [""] * len(asked)
+        subprocess.run([program, "run", directory, "--input", str(source), "--output", str(answers), "--token-ids"])
+        out = [("", False)] * len(asked)
         for line in answers.read_text().splitlines():
             answer = json.loads(line)
-            out[answer["index"]] = tokenizer.decode(answer["token_ids"], skip_special_tokens=False).removesuffix(render.END)
+            if "token_ids" not in answer:
+                continue  # longer than the model reads, which the program has said
+            text = tokenizer.decode(answer["token_ids"], skip_special_tokens=False).removesuffix(render.END)
+            out[answer["index"]] = text, len(answer["token_ids"]) < MAX_TOKENS
     return out
 
 
@@ -88,9 +92,11 @@ def by_server(arguments, asked, _):
         if d.get("tools"):
             body["tools"] = d["tools"]
         request = urllib.request.Request(f"{base}/chat/completions", json.dumps(body).encode(), {"Content-Type": "application/json"})
-        message = json.load(urllib.request.urlopen(request, timeout=600))["choices"][0]["message"]
+        choice = json.load(urllib.request.urlopen(request, timeout=600))["choices"][0]
+        message = choice["message"]
         calls = [{"name": c["function"]["name"], "arguments": json.loads(c["function"]["arguments"])} for c in message.get("tool_calls") or []]
-        return {"reasoning": message.get("reasoning_content") or "", "content": (message.get("content") or "").strip(), "calls": calls, "clean": True}
+        return {"reasoning": message.get("reasoning_content") or "", "content": (message.get("content") or "").strip(), "calls": calls, "clean": True,
+                "ended": choice["finish_reason"] != "length"}
 
     with concurrent.futures.ThreadPoolExecutor(16) as pool:
         return list(pool.map(ask, asked))
@@ -114,7 +120,7 @@ def main():
     answers = {"torch": by_torch, "run": by_run, "serve": by_server}[arguments.how](arguments, asked, tokenizer)
     table, shown = {}, 0
     for (d, turn, prompt, _), answer in zip(asked, answers):
-        output = answer if isinstance(answer, dict) else scoring.parse(answer, d.get("tools"), d["thinking"])
+        output = answer if isinstance(answer, dict) else scoring.parse(answer[0], d.get("tools"), d["thinking"])
         what, good = scoring.right(d, turn, output)
         row = table.setdefault((d["kind"], "on" if d["thinking"] else "off", what), [0, 0])
         row[0] += good
