@@ -38,6 +38,12 @@ def questions(arguments):
     return out
 
 
+def tokenizer_of(arguments):
+    """The checkpoint's own, which may be older than that of files/."""
+    from tokenizers import Tokenizer
+    return Tokenizer.from_file(str(pathlib.Path(arguments.where[1]) / "tokenizer.json" if arguments.how == "run" else TOKENIZER))
+
+
 def by_torch(arguments, asked, tokenizer):
     """[(output text, whether it ended)]"""
     import torch
@@ -113,8 +119,7 @@ def main():
     parser.add_argument("--thinking", choices=("both", "on", "off"), default="both")
     parser.add_argument("--wrong", type=int, default=0, help="print so many wrong answers")
     arguments = parser.parse_args()
-    from tokenizers import Tokenizer
-    tokenizer = Tokenizer.from_file(str(TOKENIZER))
+    tokenizer = tokenizer_of(arguments)
     asked = questions(arguments)
     start = time.time()
     answers = {"torch": by_torch, "run": by_run, "serve": by_server}[arguments.how](arguments, asked, tokenizer)

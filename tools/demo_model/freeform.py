@@ -72,8 +72,7 @@ def main():
     parser.add_argument("--only", help="categories, with commas between")
     parser.add_argument("--wrong", type=int, default=0, help="print so many wrong answers of each category")
     arguments = parser.parse_args()
-    from tokenizers import Tokenizer
-    tokenizer = Tokenizer.from_file(str(evaluate.TOKENIZER))
+    tokenizer = evaluate.tokenizer_of(arguments)
     dialogues = [d for d in prompts(not arguments.no_thinking) if not arguments.only or d["kind"] in arguments.only.split(",")]
     asked = [(d, 0, prompt_text(d), d["messages"]) for d in dialogues]
     start = time.time()
