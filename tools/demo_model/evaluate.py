@@ -50,9 +50,9 @@ def by_torch(arguments, asked, tokenizer):
 
     from demo_model import checkpoint, decode, quantise
     device = "cuda" if torch.cuda.device_count() else "cpu"
-    c, params, _ = checkpoint.load_pieces(arguments.where[0], device)
+    c, params, state = checkpoint.load_pieces(arguments.where[0], device)
     with torch.no_grad():
-        weights = quantise.effective(params, torch.bfloat16 if device == "cuda" else torch.float32, quantise.plan(params) if arguments.rounded else None)
+        weights = quantise.effective(params, torch.bfloat16 if device == "cuda" else torch.float32, quantise.plan(params, state.get("recipe", "balanced")) if arguments.rounded else None)
     ends = [tokenizer.token_to_id("<|im_end|>"), tokenizer.token_to_id("<|endoftext|>")]
     prompts = [tokenizer.encode(p, add_special_tokens=False).ids for _, _, p, _ in asked]
     rows = decode.generate_all(c, weights, prompts, MAX_TOKENS, ends, 512 if device == "cuda" else 32)

@@ -15,26 +15,6 @@ import time
 sys.path.insert(0, str(pathlib.Path(__file__).parent.parent))
 from demo_model import evaluate, judge, render, scoring  # noqa: E402
 
-HELDOUT = pathlib.Path(__file__).parent / "heldout"
-
-
-def prompts(thinking=True):
-    """Every prompt as a dialogue: {kind, messages, tools, thinking, check, file}."""
-    tools = json.loads((HELDOUT / "tools.json").read_text())
-    out = []
-    for file in sorted(HELDOUT.glob("*.jsonl")):
-        for line in file.read_text().splitlines():
-            entry = json.loads(line)
-            messages = entry.get("messages") or [{"role": "user", "content": entry["user"]}]
-            if "system" in entry:
-                messages = [{"role": "system", "content": entry["system"]}, *messages]
-            d = {"kind": entry["category"], "messages": messages, "thinking": thinking, "check": entry["check"]}
-            if "tools" in entry:
-                d["tools"] = [{"type": "function", "function": {"name": name, **tools[name]}} for name in entry["tools"]]
-            out.append(d)
-    return out
-
-
 def prompt_text(d):
     return render.render(d, d["messages"], add_generation_prompt=True)
 
@@ -73,7 +53,7 @@ def main():
     parser.add_argument("--wrong", type=int, default=0, help="print so many wrong answers of each category")
     arguments = parser.parse_args()
     tokenizer = evaluate.tokenizer_of(arguments)
-    dialogues = [d for d in prompts(not arguments.no_thinking) if not arguments.only or d["kind"] in arguments.only.split(",")]
+    dialogues = [d for d in judge.prompts(not arguments.no_thinking) if not arguments.only or d["kind"] in arguments.only.split(",")]
     asked = [(d, 0, prompt_text(d), d["messages"]) for d in dialogues]
     start = time.time()
     answers = {"torch": evaluate.by_torch, "run": evaluate.by_run, "serve": evaluate.by_server}[arguments.how](arguments, asked, tokenizer)

@@ -19,7 +19,28 @@
 """
 
 import json
+import pathlib
 import re
+
+HELDOUT = pathlib.Path(__file__).parent / "heldout"
+
+
+def prompts(thinking=True):
+    """Every prompt as a dialogue: {kind, messages, tools, thinking, check, file}."""
+    tools = json.loads((HELDOUT / "tools.json").read_text())
+    out = []
+    for file in sorted(HELDOUT.glob("*.jsonl")):
+        for line in file.read_text().splitlines():
+            entry = json.loads(line)
+            messages = entry.get("messages") or [{"role": "user", "content": entry["user"]}]
+            if "system" in entry:
+                messages = [{"role": "system", "content": entry["system"]}, *messages]
+            d = {"kind": entry["category"], "messages": messages, "thinking": thinking, "check": entry["check"]}
+            if "tools" in entry:
+                d["tools"] = [{"type": "function", "function": {"name": name, **tools[name]}} for name in entry["tools"]]
+            out.append(d)
+    return out
+
 
 UNKNOWN = re.compile(r"\b(do not|don't|does not|cannot|can't|could not|not|no way to|unable to) (know|tell|say|answer|see|look|have|sure)|\bno (idea|knowledge|information|clock|access|way)|not known|unknown to me|beyond what i", re.I)
 NOT_SAID = re.compile(r"(not|n't) (say|said|tell|told|mention|state|specify|give|given|include|contain|answer|in the text|there)|no information|nothing about|unknown|not known|(not|n't) (know|found)", re.I)

@@ -14,7 +14,7 @@ import re
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent.parent))
-from demo_model import freeform, generate  # noqa: E402
+from demo_model import generate, judge  # noqa: E402
 
 LENGTH = 7
 
@@ -37,7 +37,7 @@ def shared(dialogues, length=LENGTH, seed="overlap"):
     """{sequence: the category of the prompt} that occurs in so many training dialogues. Long histories are put together
     of short talk and are left out."""
     mine = {}
-    for d in freeform.prompts():
+    for d in judge.prompts():
         if d["kind"] != "long histories":
             for text in texts(d):
                 mine.update(dict.fromkeys(sequences(text, length), d["kind"]))

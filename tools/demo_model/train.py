@@ -23,7 +23,7 @@ import traceback
 import torch
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent.parent))
-from demo_model import checkpoint, data, decode, freeform, model, optimiser, quantise, render, scoring  # noqa: E402
+from demo_model import checkpoint, data, decode, freeform, judge, model, optimiser, quantise, render, scoring  # noqa: E402
 
 HERE = pathlib.Path(__file__).parent
 TOKENIZER = HERE / "files" / "tokenizer.json"
@@ -42,12 +42,12 @@ def schedule(progress, step):
 
 
 class Trainer:
-    def __init__(self, c, params, device, rows, compiled):
+    def __init__(self, c, params, device, rows, compiled, recipe="balanced"):
         self.c, self.params, self.device, self.rows = c, params, device, rows
         self.dtype = torch.bfloat16 if device.type == "cuda" else torch.float32
         self.blocks, self.plain_blocks = model.Blocks(c, compiled), model.Blocks(c)
         self.optimiser = optimiser.Optimiser(params)
-        self.formats = quantise.plan(params)
+        self.formats = quantise.plan(params, recipe)
 
     def losses(self, batch, qat):
         c = self.c
@@ -156,7 +156,7 @@ def acceptance(trainer, weights, batch, depth=5):
 @torch.no_grad()
 def evaluate_freely(trainer, weights, tokenizer, most=320):
     """freeform.judged of the prompts in free words, with thinking."""
-    dialogues = freeform.prompts()
+    dialogues = judge.prompts()
     ends = [tokenizer.token_to_id("<|im_end|>"), tokenizer.token_to_id("<|endoftext|>")]
     asked = [tokenizer.encode(freeform.prompt_text(d), add_special_tokens=False).ids for d in dialogues]
     rows = decode.generate_all(trainer.c, weights, asked, most, ends)
@@ -291,7 +291,7 @@ def run(arguments):
         if device.type == "cuda":
             load_compile_cache(arguments.cache or arguments.resume)
         c, params, state, optimiser_state = load(arguments, device)
-        trainer = Trainer(c, params, device, arguments.rows, compiled=device.type == "cuda")
+        trainer = Trainer(c, params, device, arguments.rows, compiled=device.type == "cuda", recipe=state.setdefault("recipe", arguments.recipe))
         print(f"{sum(p.numel() for p in params.values()) / 1e6:.2f} M parameters on {device}, {arguments.rows} rows of {data.LENGTH}", flush=True)
         if optimiser_state:
             trainer.optimiser.load(optimiser_state)
@@ -378,6 +378,7 @@ def main():
     parser.add_argument("--evaluate", type=int, default=64, help="held-out dialogues of each kind")
     parser.add_argument("--log", type=float, default=10.0, help="seconds between lines")
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--recipe", choices=quantise.RECIPES, default="balanced", help="what is rounded; fixed by a fresh run")
     parser.add_argument("--long-every", type=int, default=16, help=f"every so many steps one of rows of {data.LONG_LENGTH} tokens; 0: none")
     parser.add_argument("--shares", default="{}", help="JSON that overrides generate.SHARES")
     parser.add_argument("--config", default="{}", help="JSON that overrides model.CONFIG in a fresh run")

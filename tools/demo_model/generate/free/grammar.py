@@ -11,7 +11,7 @@ import zlib
 
 GAPS = re.compile(r" +([.?!,])|  +")
 MANY = 24  # forms of a pattern from which some are held out
-TRIES = 24
+TRIES = 80
 
 
 def _parse(text, at=0, closing=""):

@@ -38,7 +38,6 @@ def _parse():
 
 TOOLS = _parse()
 HALVES = {15: "a quarter of an hour", 30: "half an hour", 45: "three quarters of an hour", 60: "an hour", 120: "two hours", 90: "an hour and a half"}
-STATEMENTS = ["I am on my way", "the car is ready", "dinner is ready"]
 
 
 def clock_said(w):
@@ -221,11 +220,19 @@ class Need:
             command = w.any(*data.COMMAND_NEEDS)
             self.values, self.said = {"c": command}, {"c": command}
             return polished(w, typists(w, form(w, w.any(*data.COMMAND_NEEDS[command].split(" ; "))), 0.9))
-        given, pattern = w.any(*entry["full" if full or not entry["partial"] else "partial"])
+        for _ in range(40):
+            text = self.draw(w, *w.any(*entry["full" if full or not entry["partial"] else "partial"]))
+            if bool(self.missing) != full:
+                break
+        shown = dict(self.said, **{k.upper(): v for k, v in self.said.items()}, p=self.said.get("p", w.first_name()))
+        self.text_template = text
+        return polished(w, typists(w, text, 0.9).format_map(shown))
+
+    def draw(self, w, given, pattern):
+        """A form of the pattern, its slots unfilled; sets values, said and missing."""
         text = form(w, pattern)
         self.values, self.said = {}, {}
-        kinds = {p[0]: p[3] for p in entry["parameters"]}
-        for letter, kind in kinds.items():
+        for letter, _, _, kind, _, _ in self.entry["parameters"]:
             if "{" + letter + "}" in text or "{" + letter.upper() + "}" in text:
                 for _ in range(9):
                     said, v = value(w, kind)
@@ -238,10 +245,8 @@ class Need:
                 self.said[letter], self.values[letter] = said, v
             elif letter in given:
                 self.values[letter] = {"true": True, "false": False}.get(given[letter], given[letter])
-        self.missing = [p for p in entry["parameters"] if p[1] and p[0] not in self.values]
-        shown = dict(self.said, **{k.upper(): v for k, v in self.said.items()}, p=self.said.get("p", w.first_name()))
-        self.text_template = text
-        return polished(w, typists(w, text, 0.9).format_map(shown))
+        self.missing = [p for p in self.entry["parameters"] if p[1] and p[0] not in self.values]
+        return text
 
     def sql(self, w, full):
         if not full:
@@ -434,7 +439,7 @@ def none_fits(w):
 def about_tools(w):
     _, tools = toolset(w)
     names = [t.name for t in tools]
-    question = typists(w, form(w, "(what can you do with your tools|which tools do you have|what tools are there|what can your tools do|(list|name) your tools|which functions can you call|what can I ask you to do with the tools)[?]"), 0.8)
+    question = typists(w, form(w, "(what are your tools good for|which tools do you have|what tools are there|what can your tools do|(list|name) your tools|which functions can you call|what can I ask you to do with the tools)[?]"), 0.8)
     words = [t.entry["descriptions"][0].lower() if isinstance(t, Need) else t.name.replace("_", " ") for t in tools]
     return [user(question), plain_calls.assistant("The tools stand in the system prompt.", "I can use " + listing([f"{n} ({d})" for n, d in zip(names, words)]) + ".")], tools, {"calls": [], "contains": names[:1]}
 
