@@ -143,7 +143,7 @@ UNKNOWN_ANSWERS = ["I do not know. I am a small demo model without knowledge of 
 
 
 def fill(w, text):
-    return text.format(x=w.any(w.city(), w.invented().capitalize(), w.thing()), n=w.first_name(), y=w.number(1200, 2030), t=w.noun(), z=w.city())
+    return text.format(x=w.any(w.fresh().capitalize(), w.invented().capitalize(), w.thing()), n=w.first_name(), y=w.number(1200, 2030), t=w.noun(), z=w.fresh().capitalize())
 
 
 def unknown(w):

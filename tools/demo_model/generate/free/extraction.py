@@ -199,7 +199,12 @@ def fields(w):
         answer = json.dumps(record, ensure_ascii=False)
         wish = w.any(f"(extract|get|return|give me|pull out|put) {names} as JSON", f"(extract|return|get) {names} (as|in) [a] JSON [object]", f"JSON with [the] (keys|fields) {names}", f"(convert|turn|transform|parse) (this|it|the text) (in|into|to) JSON with (the keys|fields|keys) {names}", f"(return|output|make|create|build) [a] JSON [object] with {names}", f"extract [the] fields {names} (to|as|into) JSON",
                      f"fill (the|these|this) fields: {names}. (answer in|output|use) JSON")
-        if w.chance(0.15):
+        if w.chance(0.12):
+            # A JSON schema, as servers take them.
+            types = {k: {"type": "integer" if k in ("age", "price") else "string"} for k in wanted}
+            shape = json.dumps({"type": "object", "properties": types, "required": list(wanted)} if w.chance(0.7) else {"type": "object", "properties": types})
+            question = with_payload(w, w.any("Answer with JSON that follows this schema: {q}", "schema: {q}", "Fill an object of this JSON schema: {q}", "Return data for this schema, nothing else: {q}", "Your output must validate against {q}").replace("{q}", shape) + null, text)
+        elif w.chance(0.15):
             shape = json.dumps({k: "number" if k in ("age", "price") else "string" for k in wanted})
             question = with_payload(w, w.any("fill this JSON: {q}", "return JSON of the form {q}", "use this schema: {q}", "answer with JSON like {q}", "{q} <- fill it in", "Extract the data. Format: {q}").replace("{q}", shape) + null, text)
         else:

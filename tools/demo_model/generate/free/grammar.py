@@ -79,10 +79,10 @@ def form(w, pattern):
     """A form of the pattern, of the wanted side of the split, slots unfilled."""
     alternatives, count = compiled(pattern)
     for _ in range(TRIES):
-        text = _expand(w.rng, alternatives)
+        text = GAPS.sub(lambda m: m[1] or " ", _expand(w.rng, alternatives)).strip()
         if count < MANY or held_out_form(text) == w.evaluation:
             break
-    return GAPS.sub(lambda m: m[1] or " ", text).strip()
+    return text
 
 
 def fill(text, slots):
