@@ -3,7 +3,7 @@
 import random
 
 from . import arithmetic, calls, copying, formats, measures, references, talk
-from .free import agents, chat, classify, coding, extraction, facts, longer, manual, memory, needs, ordering, plain, reading, rewriting, sums
+from .free import agents, chat, classify, coding, extraction, facts, longer, manual, memory, needs, ordering, outputs, plain, reading, rewriting, sums
 from .words import Words
 
 # Of the dialogues; the first line are templates, the rest is language (free/).
@@ -38,8 +38,8 @@ def special(w, kind, most):
     if kind == "tools" or kind in calls.KINDS:
         return calls.dialogue(w, None if kind == "tools" else kind)
     if kind == "needs":
-        messages, tools, check = needs.dialogue(w)
-        out = {"kind": kind, "messages": messages, "tools": tools, "check": check}
+        messages, definitions, check = needs.dialogue(w) if w.chance(0.8) else outputs.dialogue(w)
+        out = {"kind": kind, "messages": messages, "tools": definitions, "check": check}
         if w.chance(0.15):
             messages.insert(0, {"role": "system", "content": w.any(*GENERAL, *calls.SYSTEM)})
         return out
