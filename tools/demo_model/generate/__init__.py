@@ -3,18 +3,18 @@
 import random
 
 from . import arithmetic, calls, copying, formats, measures, references, talk
-from .free import agents, chat, classify, coding, extraction, facts, longer, manual, memory, needs, ordering, outputs, plain, reading, rewriting, sums
+from .free import agents, chat, classify, coding, extraction, facts, longer, manual, memory, mixed, needs, ordering, outputs, plain, reading, rewriting, sums
 from .words import Words
 
 # Of the dialogues; the first line are templates, the rest is language (free/).
-SHARES = {"arithmetic": 0.06, "measures": 0.025, "formats": 0.065, "system": 0.02, "talk": 0.03, "references": 0.04, "tools": 0.15, "copying": 0.05,
-          "needs": 0.14, "reading": 0.085, "extraction": 0.05, "classify": 0.05, "rewriting": 0.05, "ordering": 0.05, "sums": 0.06, "facts": 0.035,
-          "manual": 0.015, "chat": 0.03, "coding": 0.035, "memory": 0.04, "agents": 0.04, "longer": 0.01, "plain": 0.02}
+SHARES = {"arithmetic": 0.06, "measures": 0.025, "formats": 0.06, "system": 0.02, "talk": 0.02, "references": 0.035, "tools": 0.125, "copying": 0.05,
+          "needs": 0.13, "reading": 0.12, "extraction": 0.06, "classify": 0.065, "rewriting": 0.065, "ordering": 0.06, "sums": 0.07, "facts": 0.05,
+          "manual": 0.02, "chat": 0.04, "coding": 0.045, "memory": 0.05, "agents": 0.05, "longer": 0.01, "plain": 0.008}
 LONG_SHARES = {"longer": 0.5, "needs": 0.1, "reading": 0.08, "tools": 0.08, "agents": 0.05, "memory": 0.05, "plain": 0.04, "sums": 0.04, "extraction": 0.03, "copying": 0.03}
 THINKING = {"arithmetic": 0.8, "measures": 0.85, "copying": 0.4, "sums": 0.8}
 GENERAL = ["You are a helpful assistant.", "Be helpful.", "You are a small and friendly assistant.", "Answer briefly.", "You are a helpful AI assistant.", "Be concise.", "Help the user.", "You are an assistant. Answer the user's questions."]
 PLAIN = {"arithmetic": arithmetic.question, "measures": measures.question, "formats": formats.question, "talk": talk.question, "copying": copying.question,
-         "reading": reading.question_of, "extraction": extraction.question_of, "classify": classify.question_of, "rewriting": rewriting.question_of, "ordering": ordering.question_of,
+         "reading": mixed.question_of, "extraction": extraction.question_of, "classify": classify.question_of, "rewriting": rewriting.question_of, "ordering": ordering.question_of,
          "sums": sums.question_of, "facts": facts.question_of, "manual": manual.question_of, "chat": chat.question_of, "coding": coding.question_of}
 FREE = ("needs", "reading", "extraction", "classify", "rewriting", "ordering", "sums", "facts", "manual", "chat", "coding", "memory", "agents")
 HARMLESS = {"light_control", "set_timer", "set_alarm", "play_music", "set_volume", "book_table", "find_flights", "order_status", "cancel_order", "lock_door", "vacuum", "book_taxi", "transfer_money", "send_email", "create_event", "delete_file", "restart_service", "git_commit", "set_thermostat", "order_food", "return_item"}
