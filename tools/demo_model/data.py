@@ -89,17 +89,22 @@ def gathered(where, values, capacity):
     return positions, out
 
 
-def batch(blocks, draft_rows):
+def batch(blocks, head_rows):
     """Tensors of one step. index, label: the learnt positions; draft_index, draft_label [depth, n]: those of the first
-    `draft_rows` rows from which the MTP head is trained."""
+    `head_rows` rows from which the MTP head is trained."""
     tokens, learnt, age, document = (numpy.concatenate(x) for x in zip(*blocks))
     first = labels(tokens, learnt, document, 1)
     index, label = gathered(first >= 0, [first], int(LEARNT_SHARE * tokens.size))
-    head = slice(0, draft_rows)
+    head = slice(0, head_rows)
     later = [labels(tokens[head], learnt[head], document[head], 2 + j) for j in range(DRAFT_DEPTH)]
-    draft_index, draft_label = gathered(later[0] >= 0, later, int(LEARNT_SHARE * draft_rows * tokens.shape[1]))
+    draft_index, draft_label = gathered(later[0] >= 0, later, int(LEARNT_SHARE * head_rows * tokens.shape[1]))
     out = {"tokens": tokens, "age": age, "document": document, "index": index, "label": label[0], "draft_index": draft_index, "draft_label": draft_label}
     return {k: torch.from_numpy(v.astype(numpy.int64)) for k, v in out.items()}, int((first >= 0).sum())
+
+
+def draft_rows(rows):
+    """So many rows of a batch train the MTP head."""
+    return max(1, rows // 4)
 
 
 class Stream:
@@ -125,7 +130,8 @@ class Stream:
 
     def make(self, long):
         """One batch (tensors, number of learnt positions)."""
-        made, learnt = batch([self.blocks[long].get() for _ in range(self.rows // BLOCK_ROWS)], self.rows * LENGTH // (LONG_LENGTH if long else LENGTH) // 4)
+        blocks = [self.blocks[long].get() for _ in range(self.rows // BLOCK_ROWS)]
+        made, learnt = batch(blocks, draft_rows(sum(len(b[0]) for b in blocks)))
         if self.device.type == "cuda":
             made = {k: v.pin_memory().to(self.device, non_blocking=True) for k, v in made.items()}
         return made, learnt

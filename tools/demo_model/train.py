@@ -55,7 +55,7 @@ class Trainer:
         h, mask, balance = model.forward(c, weights, batch["tokens"], batch["age"], batch["document"], self.blocks)
         embedding = weights["model.embed_tokens.weight"]
         loss, count, good = self.blocks.score(h.reshape(-1, c["hidden_size"])[batch["index"]], embedding, batch["label"])
-        head = self.rows // 4
+        head = data.draft_rows(len(batch["tokens"]))
         drafts, draft_balance = model.mtp_drafts(c, weights, batch["tokens"][:head], h[:head], mask[:head], len(batch["draft_label"]), self.blocks)
         draft_losses, draft_good = [], []
         for y, label in zip(drafts, batch["draft_label"]):
