@@ -8,39 +8,40 @@ import threading
 import numpy
 import torch
 
-LENGTH = 1024
-BLOCK_ROWS = 16
+LENGTH, BLOCK_ROWS = 1024, 16
+LONG_LENGTH = 8192  # of the rows of some steps; they hold as many tokens in all
 POOL = 48  # dialogues waiting to be packed
 PAD = 0
 LEARNT_SHARE = 0.36  # of all positions, at most: the size of the gathered batch
 DRAFT_DEPTH = 3
 
 
-def dialogues(tokenizer_file, label, evaluation=False):
+def dialogues(tokenizer_file, label, evaluation=False, length=LENGTH, shares=None):
     """Endless (ids, flags) for the seeds "label 0", "label 1", ..."""
     from tokenizers import Tokenizer
 
     from . import generate, render
     tokenizer = Tokenizer.from_file(str(tokenizer_file))
+    shares = shares or (generate.LONG_SHARES if length > LENGTH else generate.SHARES)
     i = 0
     while True:
-        ids, flags = render.encode(tokenizer, generate.dialogue(f"{label} {i}", evaluation))
+        ids, flags = render.encode(tokenizer, generate.dialogue(f"{label} {i}", evaluation, shares=shares, most=7000 if length > LENGTH else 700))
         i += 1
-        if len(ids) <= LENGTH:
+        if len(ids) <= length:
             yield ids, flags
 
 
-def rows(source):
-    """Endless rows (tokens, learnt, age, document), each a full LENGTH: the largest waiting dialogue that fits first."""
+def rows(source, length=LENGTH):
+    """Endless rows (tokens, learnt, age, document), each of full length: the largest waiting dialogue that fits first."""
     waiting = []
     while True:
-        tokens, learnt = numpy.full(LENGTH, PAD, numpy.int16), numpy.zeros(LENGTH, bool)
-        age, document = numpy.arange(LENGTH, dtype=numpy.int16), numpy.zeros(LENGTH, numpy.int16)
+        tokens, learnt = numpy.full(length, PAD, numpy.int16), numpy.zeros(length, bool)
+        age, document = numpy.arange(length, dtype=numpy.int16), numpy.zeros(length, numpy.int16)
         at = number = 0
         while True:
             while len(waiting) < POOL:
                 waiting.append(next(source))
-            room = LENGTH - at
+            room = length - at
             if at == 0:
                 best = waiting[0]  # the oldest, so that none waits for ever
             else:
@@ -53,20 +54,20 @@ def rows(source):
             tokens[at:end], learnt[at:end] = ids, flags
             age[at:end], document[at:end] = numpy.arange(len(ids)), number
             at, number = end, number + 1
-        age[at:], document[at:] = numpy.arange(LENGTH - at), number
+        age[at:], document[at:] = numpy.arange(length - at), number
         yield tokens, learnt, age, document
 
 
-def block(source):
-    return tuple(numpy.stack(x) for x in zip(*(next(source) for _ in range(BLOCK_ROWS))))
+def block(source, count=BLOCK_ROWS):
+    return tuple(numpy.stack(x) for x in zip(*(next(source) for _ in range(count))))
 
 
-def work(tokenizer_file, label, out):
+def work(tokenizer_file, label, out, length, shares):
     os.nice(5)
     torch.set_num_threads(1)
-    source = rows(dialogues(tokenizer_file, label))
+    source = rows(dialogues(tokenizer_file, label, length=length, shares=shares), length)
     while True:
-        out.put(block(source))
+        out.put(block(source, BLOCK_ROWS * LENGTH // length))
 
 
 def labels(tokens, learnt, document, ahead):
@@ -88,29 +89,38 @@ def gathered(where, values, capacity):
     return positions, out
 
 
-def batch(blocks, draft_rows):
+def batch(blocks, head_rows):
     """Tensors of one step. index, label: the learnt positions; draft_index, draft_label [depth, n]: those of the first
-    `draft_rows` rows from which the MTP head is trained."""
+    `head_rows` rows from which the MTP head is trained."""
     tokens, learnt, age, document = (numpy.concatenate(x) for x in zip(*blocks))
     first = labels(tokens, learnt, document, 1)
     index, label = gathered(first >= 0, [first], int(LEARNT_SHARE * tokens.size))
-    head = slice(0, draft_rows)
+    head = slice(0, head_rows)
     later = [labels(tokens[head], learnt[head], document[head], 2 + j) for j in range(DRAFT_DEPTH)]
-    draft_index, draft_label = gathered(later[0] >= 0, later, int(LEARNT_SHARE * draft_rows * LENGTH))
+    draft_index, draft_label = gathered(later[0] >= 0, later, int(LEARNT_SHARE * head_rows * tokens.shape[1]))
     out = {"tokens": tokens, "age": age, "document": document, "index": index, "label": label[0], "draft_index": draft_index, "draft_label": draft_label}
     return {k: torch.from_numpy(v.astype(numpy.int64)) for k, v in out.items()}, int((first >= 0).sum())
 
 
-class Stream:
-    """Batches on the device, made ahead. Start it before anything touches the GPU: the workers are forked."""
+def draft_rows(rows):
+    """So many rows of a batch train the MTP head."""
+    return max(1, rows // 4)
 
-    def __init__(self, tokenizer_file, label, rows_per_step, workers):
+
+class Stream:
+    """Batches on the device, made ahead. Start it before anything touches the GPU: the workers are forked. Every
+    long_every-th batch has rows of LONG_LENGTH; none where long_every is 0."""
+
+    def __init__(self, tokenizer_file, label, rows_per_step, workers, long_every=0, shares=None):
         context = multiprocessing.get_context("fork")
-        self.blocks = context.Queue(maxsize=4 * workers + 8)
-        self.workers = [context.Process(target=work, args=(tokenizer_file, f"{label}/{i}", self.blocks), daemon=True) for i in range(workers)]
+        self.long_every, self.rows, self.count = long_every, rows_per_step, 0
+        # The long ones are cheap a token: fewer and longer dialogues.
+        longs = max(1, round(workers / long_every)) if long_every else 0
+        self.blocks = {False: context.Queue(maxsize=4 * workers + 8), True: context.Queue(maxsize=8 * longs + 8)}
+        lengths = [LONG_LENGTH] * longs + [LENGTH] * max(1, workers - longs)
+        self.workers = [context.Process(target=work, args=(tokenizer_file, f"{label}/{i}", self.blocks[length > LENGTH], length, None if length > LENGTH else shares), daemon=True) for i, length in enumerate(lengths)]
         for w in self.workers:
             w.start()
-        self.rows = rows_per_step
         self.ready = queue.Queue(maxsize=4)
         self.stopping = False
 
@@ -118,12 +128,18 @@ class Stream:
         self.device = device
         threading.Thread(target=self._fill, daemon=True).start()
 
+    def make(self, long):
+        """One batch (tensors, number of learnt positions)."""
+        blocks = [self.blocks[long].get() for _ in range(self.rows // BLOCK_ROWS)]
+        made, learnt = batch(blocks, draft_rows(sum(len(b[0]) for b in blocks)))
+        if self.device.type == "cuda":
+            made = {k: v.pin_memory().to(self.device, non_blocking=True) for k, v in made.items()}
+        return made, learnt
+
     def _fill(self):
         while not self.stopping:
-            made, learnt = batch([self.blocks.get() for _ in range(self.rows // BLOCK_ROWS)], self.rows // 4)
-            if self.device.type == "cuda":
-                made = {k: v.pin_memory().to(self.device, non_blocking=True) for k, v in made.items()}
-            self.ready.put((made, learnt))
+            self.count += 1
+            self.ready.put(self.make(bool(self.long_every) and self.count % self.long_every == 0))
 
     def next(self):
         return self.ready.get()

@@ -100,12 +100,18 @@ def generate(c, weights, prompts, most, end_ids):
     return [row[:next((j for j, t in enumerate(row) if t in stop), len(row))] for row in rows]
 
 
+PREFILL = 1 << 29  # entries of the mask of a prefill, at most
+
+
 def generate_all(c, weights, prompts, most, end_ids, batch=512):
     """The same for any number of prompts, those of like length together."""
     order = sorted(range(len(prompts)), key=lambda i: len(prompts[i]))
     out = [None] * len(prompts)
-    for start in range(0, len(order), batch):
-        rows = order[start:start + batch]
+    while order:
+        count = 1
+        while count < min(batch, len(order)) and (count + 1) * len(prompts[order[count]]) ** 2 <= PREFILL:
+            count += 1
+        rows, order = order[:count], order[count:]
         for i, tokens in zip(rows, generate(c, weights, [prompts[i] for i in rows], most, end_ids)):
             out[i] = tokens
     return out

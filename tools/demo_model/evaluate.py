@@ -38,18 +38,25 @@ def questions(arguments):
     return out
 
 
+def tokenizer_of(arguments):
+    """The checkpoint's own, which may be older than that of files/."""
+    from tokenizers import Tokenizer
+    return Tokenizer.from_file(str(pathlib.Path(arguments.where[1]) / "tokenizer.json" if arguments.how == "run" else TOKENIZER))
+
+
 def by_torch(arguments, asked, tokenizer):
+    """[(output text, whether it ended)]"""
     import torch
 
     from demo_model import checkpoint, decode, quantise
     device = "cuda" if torch.cuda.device_count() else "cpu"
-    c, params, _ = checkpoint.load_pieces(arguments.where[0], device)
+    c, params, state = checkpoint.load_pieces(arguments.where[0], device)
     with torch.no_grad():
-        weights = quantise.effective(params, torch.bfloat16 if device == "cuda" else torch.float32, quantise.plan(params) if arguments.rounded else None)
+        weights = quantise.effective(params, torch.bfloat16 if device == "cuda" else torch.float32, quantise.plan(params, state.get("recipe", "balanced")) if arguments.rounded else None)
     ends = [tokenizer.token_to_id("<|im_end|>"), tokenizer.token_to_id("<|endoftext|>")]
     prompts = [tokenizer.encode(p, add_special_tokens=False).ids for _, _, p, _ in asked]
     rows = decode.generate_all(c, weights, prompts, MAX_TOKENS, ends, 512 if device == "cuda" else 32)
-    return [tokenizer.decode(ids, skip_special_tokens=False) for ids in rows]
+    return [(tokenizer.decode(ids, skip_special_tokens=False), len(ids) < MAX_TOKENS) for ids in rows]
 
 
 def by_run(arguments, asked, tokenizer):
@@ -60,11 +67,14 @@ def by_run(arguments, asked, tokenizer):
         with source.open("w") as f:
             for _, _, prompt, _ in asked:
                 f.write(json.dumps({"token_ids": tokenizer.encode(prompt, add_special_tokens=False).ids, "temperature": 0, "max_tokens": MAX_TOKENS}) + "\n")
-        subprocess.run([program, "run", directory, "--input", str(source), "--output", str(answers), "--token-ids"], check=True)
-        out = [""] * len(asked)
+        subprocess.run([program, "run", directory, "--input", str(source), "--output", str(answers), "--token-ids"])
+        out = [("", False)] * len(asked)
         for line in answers.read_text().splitlines():
             answer = json.loads(line)
-            out[answer["index"]] = tokenizer.decode(answer["token_ids"], skip_special_tokens=False).removesuffix(render.END)
+            if "token_ids" not in answer:
+                continue  # longer than the model reads, which the program has said
+            text = tokenizer.decode(answer["token_ids"], skip_special_tokens=False).removesuffix(render.END)
+            out[answer["index"]] = text, len(answer["token_ids"]) < MAX_TOKENS
     return out
 
 
@@ -88,9 +98,11 @@ def by_server(arguments, asked, _):
         if d.get("tools"):
             body["tools"] = d["tools"]
         request = urllib.request.Request(f"{base}/chat/completions", json.dumps(body).encode(), {"Content-Type": "application/json"})
-        message = json.load(urllib.request.urlopen(request, timeout=600))["choices"][0]["message"]
+        choice = json.load(urllib.request.urlopen(request, timeout=600))["choices"][0]
+        message = choice["message"]
         calls = [{"name": c["function"]["name"], "arguments": json.loads(c["function"]["arguments"])} for c in message.get("tool_calls") or []]
-        return {"reasoning": message.get("reasoning_content") or "", "content": (message.get("content") or "").strip(), "calls": calls, "clean": True}
+        return {"reasoning": message.get("reasoning_content") or "", "content": (message.get("content") or "").strip(), "calls": calls, "clean": True,
+                "ended": choice["finish_reason"] != "length"}
 
     with concurrent.futures.ThreadPoolExecutor(16) as pool:
         return list(pool.map(ask, asked))
@@ -107,14 +119,13 @@ def main():
     parser.add_argument("--thinking", choices=("both", "on", "off"), default="both")
     parser.add_argument("--wrong", type=int, default=0, help="print so many wrong answers")
     arguments = parser.parse_args()
-    from tokenizers import Tokenizer
-    tokenizer = Tokenizer.from_file(str(TOKENIZER))
+    tokenizer = tokenizer_of(arguments)
     asked = questions(arguments)
     start = time.time()
     answers = {"torch": by_torch, "run": by_run, "serve": by_server}[arguments.how](arguments, asked, tokenizer)
     table, shown = {}, 0
     for (d, turn, prompt, _), answer in zip(asked, answers):
-        output = answer if isinstance(answer, dict) else scoring.parse(answer, d.get("tools"), d["thinking"])
+        output = answer if isinstance(answer, dict) else scoring.parse(answer[0], d.get("tools"), d["thinking"])
         what, good = scoring.right(d, turn, output)
         row = table.setdefault((d["kind"], "on" if d["thinking"] else "off", what), [0, 0])
         row[0] += good

@@ -10,7 +10,7 @@ import shutil
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent.parent))
-from demo_model import checkpoint  # noqa: E402
+from demo_model import checkpoint, quantise  # noqa: E402
 
 HERE = pathlib.Path(__file__).parent
 
@@ -25,6 +25,7 @@ def main():
     shutil.copy(HERE / "chat_template.jinja", directory / "chat_template.jinja")
     size = sum(f.stat().st_size for f in directory.iterdir())
     print(f"{directory}: {sum(p.numel() for p in params.values()) / 1e6:.2f} M parameters, {size / 1e6:.1f} MB, after {state['step']} steps in {state['minutes']:.1f} minutes")
+    print(f"to be quantised with {quantise.RECIPES[state.get('recipe', 'balanced')]}")
 
 
 if __name__ == "__main__":

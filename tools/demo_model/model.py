@@ -15,7 +15,7 @@ RESET = -40.0  # a decay in log space that forgets everything: e^-40
 CONFIG = dict(
     hidden_size=384, num_hidden_layers=8, num_attention_heads=6, num_key_value_heads=2, head_dim=64, linear_num_key_heads=3, linear_num_value_heads=6,
     linear_key_head_dim=64, linear_value_head_dim=64, linear_conv_kernel_dim=4, num_experts=8, num_experts_per_tok=2, moe_intermediate_size=192,
-    shared_expert_intermediate_size=192, vocab_size=4096, rms_norm_eps=1e-6, full_attention_interval=4, rope_theta=10000.0, max_position_embeddings=4096)
+    shared_expert_intermediate_size=192, vocab_size=4096, rms_norm_eps=1e-6, full_attention_interval=4, rope_theta=10000.0, max_position_embeddings=8192)
 
 
 def is_attention(c, layer):
@@ -137,13 +137,36 @@ def delta_rule(q, k, v, g, beta, chunk):
     step = torch.eye(dk, device=q.device) * grown[..., -1:, :] - left @ w
     gain = left @ u
     reads = q * grown - p @ w
-    state = torch.zeros(b, hk, r, dk, dv, device=q.device, dtype=torch.float32)
+    states, state = scan(step, gain)
+    o = reads @ states + p @ u
+    return o.reshape(b, hv, length, dv), state.reshape(b, hv, dk, dv)
+
+
+GROUP = 16
+
+
+def scan(step, gain):
+    """(the states before each chunk, the last one) of state' = step state + gain; step [..., n, dk, dk], gain [..., n, dk,
+    dv]. Long rows are done in groups, so that few products follow one another."""
+    n = step.shape[-3]
+    if n > GROUP and n % GROUP == 0:
+        step, gain = (x.unflatten(-3, (n // GROUP, GROUP)) for x in (step, gain))
+        factor = torch.eye(step.shape[-1], device=step.device).expand(*step.shape[:-3], -1, -1)
+        sums = torch.zeros_like(gain[..., 0, :, :])
+        factors, before = [], []
+        for i in range(GROUP):
+            factors.append(factor)
+            before.append(sums)
+            factor, sums = step[..., i, :, :] @ factor, step[..., i, :, :] @ sums + gain[..., i, :, :]
+        starts, state = scan(factor, sums)
+        states = torch.stack(factors, -3) @ starts[..., None, :, :] + torch.stack(before, -3)
+        return states.flatten(-4, -3), state
+    state = torch.zeros_like(gain[..., 0, :, :])
     states = []
     for i in range(n):
         states.append(state)
-        state = step[:, :, :, i] @ state + gain[:, :, :, i]
-    o = reads @ torch.stack(states, 3) + p @ u
-    return o.reshape(b, hv, length, dv), state.reshape(b, hv, dk, dv)
+        state = step[..., i, :, :] @ state + gain[..., i, :, :]
+    return torch.stack(states, -3), state
 
 
 def delta_net_inputs(c, x, qkv, w, cast):

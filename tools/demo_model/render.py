@@ -5,6 +5,7 @@ A dialogue is a dictionary:
   tools      list of OpenAI tool definitions, or absent
   thinking   whether the prompt opens <think> or closes it at once
   check      what a right answer looks like (evaluate.py); not rendered
+or {"text": ...}, a plain text that is learnt whole.
 """
 
 import json
@@ -17,6 +18,7 @@ TEMPLATE = pathlib.Path(__file__).parent / "chat_template.jinja"
 OPEN = "<|im_start|>assistant\n<think>\n"
 CLOSED = OPEN + "\n</think>\n\n"
 END = "<|im_end|>"
+TEXT_END = "<|endoftext|>"
 
 
 def _fail(message):
@@ -58,6 +60,9 @@ def pieces(dialogue):
 
 def encode(tokenizer, dialogue):
     """(token ids, flags): the flag of a token says whether its prediction is learnt."""
+    if "text" in dialogue:
+        ids = tokenizer.encode(dialogue["text"], add_special_tokens=False).ids + [tokenizer.token_to_id(TEXT_END)]
+        return ids, [True] * len(ids)
     ids, flags = [], []
     for text, learnt in pieces(dialogue):
         piece = tokenizer.encode(text, add_special_tokens=False).ids

@@ -39,7 +39,8 @@ ADDED = SPECIAL + NOT_SPECIAL
 def corpus():
     cut = re.compile("|".join(map(re.escape, sorted(ADDED, key=len, reverse=True))))
     for seed in range(DIALOGUES):
-        for piece in cut.split(render.render(generate.dialogue(f"tokenizer {seed}"))):
+        d = generate.dialogue(f"tokenizer {seed}")
+        for piece in cut.split(d["text"] if "text" in d else render.render(d)):
             yield piece
 
 
@@ -91,7 +92,7 @@ def main():
     assert tokenizer.get_vocab_size() == VOCAB_SIZE
     (directory / "tokenizer.json").write_text(text, encoding="utf-8")
     config = {"add_bos_token": False, "add_prefix_space": False, "bos_token": None, "clean_up_tokenization_spaces": False, "eos_token": "<|im_end|>",
-              "model_max_length": 4096, "pad_token": "<|endoftext|>", "tokenizer_class": "Qwen2Tokenizer", "unk_token": None}
+              "model_max_length": 8192, "pad_token": "<|endoftext|>", "tokenizer_class": "Qwen2Tokenizer", "unk_token": None}
     (directory / "tokenizer_config.json").write_text(json.dumps(config, indent=2) + "\n", encoding="utf-8")
     end, text_end = tokenizer.token_to_id("<|im_end|>"), tokenizer.token_to_id("<|endoftext|>")
     generation = {"do_sample": True, "temperature": 0.3, "top_k": 20, "top_p": 0.95, "eos_token_id": [end, text_end], "pad_token_id": text_end}

@@ -23,7 +23,7 @@ import traceback
 import torch
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent.parent))
-from demo_model import checkpoint, data, decode, model, optimiser, quantise, render, scoring  # noqa: E402
+from demo_model import checkpoint, data, decode, freeform, judge, model, optimiser, quantise, render, scoring  # noqa: E402
 
 HERE = pathlib.Path(__file__).parent
 TOKENIZER = HERE / "files" / "tokenizer.json"
@@ -31,7 +31,8 @@ LOCAL = pathlib.Path("/tmp/demo_model_state.pt")  # fp32 and the optimiser, for 
 WARM_UP_STEPS = 100
 FALL_FROM, QAT_FROM = 0.55, 0.78
 DRAFT_WEIGHT, BALANCE_WEIGHT = 0.2, 0.01
-EVALUATED = ("call", "parallel", "follow_up", "chain", "no_call", "arithmetic", "measures", "formats", "system", "talk", "references", "copying")
+EVALUATED = ("call", "parallel", "follow_up", "chain", "no_call", "arithmetic", "measures", "formats", "system", "talk", "references", "copying", "needs", "reading", "extraction", "classify",
+             "rewriting", "ordering", "sums", "facts", "manual", "chat", "coding", "memory", "agents", "longer")
 
 
 def schedule(progress, step):
@@ -41,12 +42,12 @@ def schedule(progress, step):
 
 
 class Trainer:
-    def __init__(self, c, params, device, rows, compiled):
+    def __init__(self, c, params, device, rows, compiled, recipe="balanced"):
         self.c, self.params, self.device, self.rows = c, params, device, rows
         self.dtype = torch.bfloat16 if device.type == "cuda" else torch.float32
         self.blocks, self.plain_blocks = model.Blocks(c, compiled), model.Blocks(c)
         self.optimiser = optimiser.Optimiser(params)
-        self.formats = quantise.plan(params)
+        self.formats = quantise.plan(params, recipe)
 
     def losses(self, batch, qat):
         c = self.c
@@ -54,7 +55,7 @@ class Trainer:
         h, mask, balance = model.forward(c, weights, batch["tokens"], batch["age"], batch["document"], self.blocks)
         embedding = weights["model.embed_tokens.weight"]
         loss, count, good = self.blocks.score(h.reshape(-1, c["hidden_size"])[batch["index"]], embedding, batch["label"])
-        head = self.rows // 4
+        head = data.draft_rows(len(batch["tokens"]))
         drafts, draft_balance = model.mtp_drafts(c, weights, batch["tokens"][:head], h[:head], mask[:head], len(batch["draft_label"]), self.blocks)
         draft_losses, draft_good = [], []
         for y, label in zip(drafts, batch["draft_label"]):
@@ -152,6 +153,16 @@ def acceptance(trainer, weights, batch, depth=5):
         return shares
 
 
+@torch.no_grad()
+def evaluate_freely(trainer, weights, tokenizer, most=320):
+    """freeform.judged of the prompts in free words, with thinking."""
+    dialogues = judge.prompts()
+    ends = [tokenizer.token_to_id("<|im_end|>"), tokenizer.token_to_id("<|endoftext|>")]
+    asked = [tokenizer.encode(freeform.prompt_text(d), add_special_tokens=False).ids for d in dialogues]
+    rows = decode.generate_all(trainer.c, weights, asked, most, ends)
+    return freeform.judged(dialogues, [freeform.output_of(d, tokenizer.decode(ids, skip_special_tokens=False), len(ids) < most) for d, ids in zip(dialogues, rows)])
+
+
 def print_table(table):
     for (kind, thinking, what), (good, count) in sorted(table.items()):
         print(f"  {kind:11s} thinking {thinking:3s} {what:8s} {good:5d} of {count:5d}  {100 * good / count:6.2f} %")
@@ -175,8 +186,12 @@ def report_scores(trainer, out, dialogues, final_quantised, label):
     print("causes: " + "; ".join(f"{kind}: {cause} {count}" for (kind, cause), count in sorted(causes.items())))
     miscopied = sum(count for (_, cause), count in causes.items() if cause.endswith("miscopied"))
     print(f"of {sum(causes.values())} misses {miscopied} are miscopied text, the rest is of the form or the choice")
+    free, runaways, missed = evaluate_freely(trainer, weights, tokenizer)
+    print("free words (heldout/):")
+    freeform.print_scores(free, runaways)
+    (out / f"free-{label}.json").write_text(json.dumps([{"kind": d["kind"], "asked": d["messages"][-1]["content"][-400:], "check": d["check"], "output": o} for d, o in missed], indent=1, ensure_ascii=False))
     (out / f"scores-{label}.json").write_text(json.dumps(
-        {"loss_bf16": bf16, "loss_rounded": rounded, "acceptance": shares, "table": {" / ".join(k): v for k, v in table.items()}, "wrong": wrong[:400]}, indent=1))
+        {"loss_bf16": bf16, "loss_rounded": rounded, "acceptance": shares, "table": {" / ".join(k): v for k, v in table.items()}, "free": free, "wrong": wrong[:400]}, indent=1))
 
 
 def cache_file(out):
@@ -234,6 +249,15 @@ def train(trainer, stream, state, minutes, total_minutes, deadline, log, schedul
             return steady
 
 
+def mixture(text):
+    """generate.SHARES with some of them changed: {"kind": share}."""
+    from demo_model import generate
+    changes = json.loads(text)
+    if unknown := changes.keys() - generate.SHARES.keys():
+        raise SystemExit(f"--shares names {sorted(unknown)}; there are {sorted(generate.SHARES)}")
+    return {**generate.SHARES, **changes}
+
+
 def new_state():
     return {"step": 0, "minutes": 0.0, "pieces": 0, "optimiser_began": 0, "log": []}
 
@@ -261,13 +285,13 @@ def run(arguments):
     deadline = time.time() + 60 * arguments.wall_minutes
     device = torch.device("cuda" if torch.cuda.device_count() else "cpu")
     peek = json.loads((pathlib.Path(arguments.resume) / "state.json").read_text()) if arguments.resume else new_state()
-    stream = data.Stream(TOKENIZER, f"seed {arguments.seed} piece {peek['pieces']}", arguments.rows, arguments.workers)
+    stream = data.Stream(TOKENIZER, f"seed {arguments.seed} piece {peek['pieces']}", arguments.rows, arguments.workers, arguments.long_every, mixture(arguments.shares))
     try:
         torch.set_float32_matmul_precision("high")
         if device.type == "cuda":
             load_compile_cache(arguments.cache or arguments.resume)
         c, params, state, optimiser_state = load(arguments, device)
-        trainer = Trainer(c, params, device, arguments.rows, compiled=device.type == "cuda")
+        trainer = Trainer(c, params, device, arguments.rows, compiled=device.type == "cuda", recipe=state.setdefault("recipe", arguments.recipe))
         print(f"{sum(p.numel() for p in params.values()) / 1e6:.2f} M parameters on {device}, {arguments.rows} rows of {data.LENGTH}", flush=True)
         if optimiser_state:
             trainer.optimiser.load(optimiser_state)
@@ -284,6 +308,8 @@ def run(arguments):
                 print("not compiled: going on without torch.compile", flush=True)
                 trainer.blocks = trainer.plain_blocks
             trainer.losses(batch, True)[0].backward()
+            if arguments.long_every:
+                trainer.losses(stream.make(True)[0], False)[0].backward()
             for p in params.values():
                 p.grad = None
             torch.cuda.synchronize()
@@ -352,6 +378,9 @@ def main():
     parser.add_argument("--evaluate", type=int, default=64, help="held-out dialogues of each kind")
     parser.add_argument("--log", type=float, default=10.0, help="seconds between lines")
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--recipe", choices=quantise.RECIPES, default="balanced", help="what is rounded; fixed by a fresh run")
+    parser.add_argument("--long-every", type=int, default=16, help=f"every so many steps one of rows of {data.LONG_LENGTH} tokens; 0: none")
+    parser.add_argument("--shares", default="{}", help="JSON that overrides generate.SHARES")
     parser.add_argument("--config", default="{}", help="JSON that overrides model.CONFIG in a fresh run")
     run(parser.parse_args())
 

@@ -3,38 +3,85 @@
 import random
 
 from . import arithmetic, calls, copying, formats, measures, references, talk
+from .free import agents, chat, classify, coding, extraction, facts, longer, manual, memory, mixed, needs, ordering, outputs, plain, reading, rewriting, sums
 from .words import Words
 
-SHARES = {"arithmetic": 0.14, "measures": 0.06, "formats": 0.15, "system": 0.04, "talk": 0.08, "references": 0.1, "tools": 0.33, "copying": 0.1}
-THINKING = {"arithmetic": 0.8, "measures": 0.85, "copying": 0.4}
-GENERAL = ["You are a helpful assistant.", "Be helpful.", "You are a small and friendly assistant.", "Answer briefly."]
-PLAIN = {"arithmetic": arithmetic.question, "measures": measures.question, "formats": formats.question, "talk": talk.question, "copying": copying.question}
+# Of the dialogues; the first line are templates, the rest is language (free/).
+SHARES = {"arithmetic": 0.06, "measures": 0.025, "formats": 0.06, "system": 0.02, "talk": 0.02, "references": 0.035, "tools": 0.125, "copying": 0.05,
+          "needs": 0.13, "reading": 0.12, "extraction": 0.06, "classify": 0.065, "rewriting": 0.065, "ordering": 0.06, "sums": 0.07, "facts": 0.05,
+          "manual": 0.02, "chat": 0.04, "coding": 0.045, "memory": 0.05, "agents": 0.05, "longer": 0.01, "plain": 0.008}
+LONG_SHARES = {"longer": 0.5, "needs": 0.1, "reading": 0.08, "tools": 0.08, "agents": 0.05, "memory": 0.05, "plain": 0.04, "sums": 0.04, "extraction": 0.03, "copying": 0.03}
+THINKING = {"arithmetic": 0.8, "measures": 0.85, "copying": 0.4, "sums": 0.8}
+GENERAL = ["You are a helpful assistant.", "Be helpful.", "You are a small and friendly assistant.", "Answer briefly.", "You are a helpful AI assistant.", "Be concise.", "Help the user.", "You are an assistant. Answer the user's questions."]
+PLAIN = {"arithmetic": arithmetic.question, "measures": measures.question, "formats": formats.question, "talk": talk.question, "copying": copying.question,
+         "reading": mixed.question_of, "extraction": extraction.question_of, "classify": classify.question_of, "rewriting": rewriting.question_of, "ordering": ordering.question_of,
+         "sums": sums.question_of, "facts": facts.question_of, "manual": manual.question_of, "chat": chat.question_of, "coding": coding.question_of}
+FREE = ("needs", "reading", "extraction", "classify", "rewriting", "ordering", "sums", "facts", "manual", "chat", "coding", "memory", "agents")
+HARMLESS = {"light_control", "set_timer", "set_alarm", "play_music", "set_volume", "book_table", "find_flights", "order_status", "cancel_order", "lock_door", "vacuum", "book_taxi", "transfer_money", "send_email", "create_event", "delete_file", "restart_service", "git_commit", "set_thermostat", "order_food", "return_item"}
 
 
-def dialogue(seed, evaluation=False, kind=None, thinking=None):
-    """One dialogue, the same for the same arguments. kind: one of SHARES or of calls.KINDS.
-    evaluation: from the held-out words, names and number pairs."""
+def with_tools(w, out):
+    """A question that needs none of the tools that are there."""
+    tools = []
+    while len(tools) < w.number(1, 3):
+        t = needs.Need(w, taken=[x.name for x in tools])
+        if t.entry["names"][0] in HARMLESS:
+            tools.append(t)
+    out["tools"] = [t.definition(w) for t in tools]
+    last = out["messages"][-1]
+    last["reasoning_content"] = "No tool is needed. " + last["reasoning_content"]
+    out["check"] = dict(out["check"], calls=[])
+
+
+def special(w, kind, most):
+    """The kinds whose dialogues are more than a question and an answer."""
+    if kind == "tools" or kind in calls.KINDS:
+        return calls.dialogue(w, None if kind == "tools" else kind)
+    if kind == "needs":
+        messages, definitions, check = needs.dialogue(w) if w.chance(0.8) else outputs.dialogue(w)
+        out = {"kind": kind, "messages": messages, "tools": definitions, "check": check}
+        if w.chance(0.15):
+            messages.insert(0, {"role": "system", "content": w.any(*GENERAL, *calls.SYSTEM)})
+        return out
+    if kind == "memory":
+        messages, check = memory.dialogue(w)
+        return {"kind": kind, "messages": messages, "check": check}
+    if kind in ("agents", "longer"):
+        return {"kind": kind, **(agents.dialogue(w) if kind == "agents" else longer.dialogue(w, most))}
+    if kind == "references":
+        messages, check = references.dialogue(w)
+        return {"kind": kind, "messages": messages, "check": check}
+    if kind == "system":
+        system, question, reasoning, answer, check = formats.under_system(w)
+        past = references.turns(*references.fillers(w, 1)) if w.chance(0.2) else []
+        return {"kind": kind, "messages": [{"role": "system", "content": system}, *past, *references.last(question, reasoning, answer)], "check": check}
+    return None
+
+
+def dialogue(seed, evaluation=False, kind=None, thinking=None, shares=None, most=700):
+    """One dialogue, the same for the same arguments. kind: one of SHARES or of calls.KINDS; shares: instead of SHARES;
+    most: tokens of the long ones, about. evaluation: from the held-out words, names, number pairs and forms."""
     w = Words(random.Random(f"{'evaluation' if evaluation else 'training'} {seed}"), evaluation)
-    kind = kind or w.rng.choices(list(SHARES), list(SHARES.values()))[0]
+    shares = shares or SHARES
+    kind = kind or w.rng.choices(list(shares), list(shares.values()))[0]
     draw = w.rng.random()
+    if kind == "plain":
+        return {"kind": kind, "text": plain.text(w), "thinking": False, "messages": [], "check": {}}
     if thinking is None:
         thinking = draw < THINKING.get(kind, 0.62)
     w.thinking = thinking
-    if kind == "tools" or kind in calls.KINDS:
-        out = calls.dialogue(w, None if kind == "tools" else kind)
-    elif kind == "references":
-        messages, check = references.dialogue(w)
-        out = {"kind": kind, "messages": messages, "check": check}
-    elif kind == "system":
-        system, question, reasoning, answer, check = formats.under_system(w)
-        past = references.turns(*references.fillers(w, 1)) if w.chance(0.2) else []
-        out = {"kind": kind, "messages": [{"role": "system", "content": system}, *past, *references.last(question, reasoning, answer)], "check": check}
-    else:
+    out = special(w, kind, most)
+    if not out:
         question, reasoning, answer, check = PLAIN[kind](w)
         messages = references.last(question, reasoning, answer)
-        if w.chance(0.1):
-            messages.insert(0, {"role": "system", "content": w.any(*GENERAL)})
         out = {"kind": kind, "messages": messages, "check": check}
+        r = w.rng.random()
+        if r < 0.1:
+            messages.insert(0, {"role": "system", "content": w.any(*GENERAL)})
+        elif r < 0.16 and kind in FREE:
+            with_tools(w, out)
+        elif r < 0.22 and kind in FREE:
+            out["messages"] = [*memory.filler(w), *messages]
     out["thinking"] = thinking
     if not thinking:
         for message in out["messages"]:

@@ -1,0 +1,159 @@
+#!/usr/bin/env python3
+"""The demo model's generators and its prompts in free words.
+
+    python3 tests/tools/demo_model_test.py [TESSERA]    with the program: its manual is compared with `tessera --help` too
+"""
+
+import json
+import pathlib
+import random
+import re
+import sys
+import unittest
+
+ROOT = pathlib.Path(__file__).parents[2]
+sys.path.insert(0, str(ROOT / "tools"))
+from demo_model import generate, judge, manual, overlap  # noqa: E402
+from demo_model.generate.free import grammar, needs  # noqa: E402
+from demo_model.generate.free import manual as questions  # noqa: E402
+from demo_model.generate.words import Words  # noqa: E402
+
+PROGRAM = sys.argv.pop(1) if len(sys.argv) > 1 and not sys.argv[1].startswith("-") else None
+
+
+def said(text, calls=(), ended=True):
+    return {"content": text, "calls": list(calls), "ended": ended}
+
+
+class Generators(unittest.TestCase):
+    def test_every_kind_gives_whole_dialogues(self):
+        for kind in generate.SHARES:
+            for evaluation in (False, True):
+                for i in range(60):
+                    d = generate.dialogue(f"test {i}", evaluation, kind)
+                    if kind == "plain":
+                        self.assertTrue(d["text"].strip())
+                        continue
+                    with self.subTest(kind=kind, i=i):
+                        self.assertEqual(d["messages"][-1]["role"], "assistant")
+                        self.assertTrue(d["messages"][-1]["content"] or d["messages"][-1].get("tool_calls"), d)
+                        for m in d["messages"]:
+                            self.assertIsNone(re.search(r"\{[a-zA-Z]\w?\}|\(\w+\|", m["content"]) if kind in ("chat", "facts", "needs", "memory") else None, m["content"])
+
+    def test_the_same_seed_gives_the_same_dialogue(self):
+        for kind in generate.SHARES:
+            self.assertEqual(generate.dialogue("again", False, kind), generate.dialogue("again", False, kind))
+
+    def test_calls_name_offered_tools_and_their_parameters(self):
+        for i in range(800):
+            d = generate.dialogue(f"calls {i}", False, "needs")
+            schemas = {t["function"]["name"]: t["function"]["parameters"] for t in d["tools"]}
+            self.assertEqual(len(schemas), len(d["tools"]), "two tools of one name")
+            for c in (c["function"] for m in d["messages"] for c in m.get("tool_calls", [])):
+                properties = schemas[c["name"]]["properties"]
+                self.assertLessEqual(c["arguments"].keys(), properties.keys())
+                self.assertLessEqual(set(schemas[c["name"]]["required"]), c["arguments"].keys())
+                for name, value in c["arguments"].items():
+                    types = {"string": str, "integer": int, "number": (int, float), "boolean": bool}[properties[name]["type"]]
+                    self.assertIsInstance(value, types, (c["name"], name))
+
+    def test_what_is_missing_is_not_in_the_call_and_asked_for(self):
+        for i in range(300):
+            w = Words(random.Random(f"missing {i}"))
+            messages, tools, _ = needs.missing(w)
+            self.assertNotIn("tool_calls", messages[1])
+            self.assertRegex(messages[1]["content"], r"\?|tell me")
+
+    def test_forms_are_held_out(self):
+        pattern = "(a|b|c) (d|e|f) (g|h|i) [j]"
+        both = {e: Words(random.Random(1), e) for e in (False, True)}
+        drawn = {e: {grammar.form(w, pattern) for _ in range(2000)} for e, w in both.items()}
+        held_out = {f for f in drawn[False] | drawn[True] if grammar.held_out_form(f)}
+        self.assertEqual(len(drawn[False] | held_out), grammar.compiled(pattern)[1])
+        self.assertTrue(held_out)
+        self.assertFalse(drawn[False] & held_out)
+        self.assertTrue(held_out <= drawn[True])
+
+    def test_slips_leave_slots_alone(self):
+        for i in range(400):
+            w = Words(random.Random(i))
+            self.assertIn("Il Forno 19:45", grammar.typed(w, "please book what is wanted at {x}, thank you very much", x="Il Forno 19:45"))
+
+
+class Manual(unittest.TestCase):
+    def named(self, text):
+        """(command, flag) pairs of an answer; the refusals name what does not exist."""
+        return [(c, re.findall(r"--[a-z][a-z0-9-]*", line)) for line in text.split("\n") for c in re.findall(r"tessera ([a-z]+)", line)]
+
+    def test_no_answer_names_what_does_not_exist(self):
+        for i in range(3000):
+            w = Words(random.Random(i))
+            _, _, answer, _ = questions.question_of(w)
+            if answer.startswith("No, "):
+                absent = re.search(r"no command tessera (\S+?)\.|tessera (\w+) has no flag (--\w+)", answer)
+                self.assertTrue(absent[1] not in questions.MANUAL if absent[1] else absent[3] not in questions.MANUAL[absent[2]]["flags"], answer)
+                continue
+            for command, flags in self.named(answer):
+                self.assertIn(command, questions.MANUAL, answer)
+                for flag in flags:
+                    self.assertIn(flag, questions.MANUAL[command]["flags"], answer)
+
+    @unittest.skipUnless(PROGRAM, "needs the program")
+    def test_the_manual_is_what_the_program_says(self):
+        self.assertEqual(manual.read(PROGRAM), json.loads(manual.FILE.read_text()), "run tools/demo_model/manual.py")
+
+
+class Prompts(unittest.TestCase):
+    def test_every_prompt_has_rules_and_tools_that_exist(self):
+        prompts = judge.prompts()
+        self.assertGreaterEqual(len(prompts), 400)
+        known = {r for rules in re.findall(r"^  ([a-z_, ]+?)  ", judge.__doc__, re.M) for r in rules.split(", ")} | {"case_any", "may"}
+        for d in prompts:
+            self.assertTrue(d["check"])
+            self.assertLessEqual(d["check"].keys(), known, d)
+            self.assertIn(d["messages"][-1]["role"], ("user", "tool"))
+
+    def test_prompts_are_not_in_the_training_text(self):
+        found = overlap.shared(6000)
+        # What anybody would ask alike (how many legs, the first letter) is allowed.
+        self.assertLessEqual(len(found), 8, f"copied from the prompts, or they from a generator: {sorted(found)}")
+
+
+class Judge(unittest.TestCase):
+    def test_words_and_numbers(self):
+        self.assertTrue(judge.right({"has": ["85"]}, said("47 + 38 = 85.")))
+        self.assertFalse(judge.right({"has": ["85"]}, said("It is 850.")))
+        self.assertFalse(judge.right({"has": ["85"]}, said("It is 8.85.")))
+        self.assertTrue(judge.right({"has": ["2000"]}, said("That is 2,000 ml.")))
+        self.assertFalse(judge.right({"any": ["positive"], "lacks": ["negative"]}, said("positive or negative")))
+        self.assertTrue(judge.right({"is": ["Haldane Ltd"]}, said("\"Haldane Ltd.\"")))
+        self.assertFalse(judge.right({"has": ["5"], "words": 3}, said("I think it is 5")))
+
+    def test_an_answer_without_an_end_is_wrong(self):
+        self.assertFalse(judge.right({"has": ["a"]}, said("a a a a", ended=False)))
+
+    def test_calls(self):
+        wanted = {"calls": [{"name": "t", "arguments": {"n": 5, "p": {"has": "oslo"}}, "may": {"day": ["today"]}}]}
+        call = {"name": "t", "arguments": {"n": 5, "p": "Oslo city"}}
+        self.assertTrue(judge.right(wanted, said("", [call])))
+        self.assertTrue(judge.right(wanted, said("", [{**call, "arguments": {**call["arguments"], "day": "today"}}])))
+        self.assertFalse(judge.right(wanted, said("", [{**call, "arguments": {**call["arguments"], "n": "5"}}])))
+        self.assertFalse(judge.right(wanted, said("", [{**call, "arguments": {**call["arguments"], "x": 1}}])))
+        self.assertFalse(judge.right(wanted, said("", [call, call])))
+        self.assertFalse(judge.right({"asks": ["city"]}, said("Which city?", [call])))
+        self.assertTrue(judge.right({"asks": ["city"]}, said("Which city?")))
+
+    def test_not_knowing_and_not_said(self):
+        self.assertTrue(judge.right({"unknown": True}, said("I do not know that.")))
+        self.assertFalse(judge.right({"unknown": True}, said("It was signed in 1661.")))
+        self.assertTrue(judge.right({"not_said": True}, said("The text does not say.")))
+        self.assertFalse(judge.right({"not_said": True}, said("Five people.")))
+
+    def test_json(self):
+        self.assertTrue(judge.right({"json": {"a": 1}}, said("```json\n{\"a\": 1}\n```")))
+        self.assertFalse(judge.right({"json": {"a": 1}}, said("{\"a\": \"1\"}")))
+        self.assertFalse(judge.right({"json_has": ["x"]}, said("x")))
+
+
+if __name__ == "__main__":
+    unittest.main()

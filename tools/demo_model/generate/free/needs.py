@@ -1,0 +1,625 @@
+"""Tools as people use them: a need and not an order, arguments that are missing, tools that do not fit, several calls,
+results and errors, files and shell."""
+
+import json
+
+from .. import calls as plain_calls
+from .. import domains, slots
+from . import lexicon
+from . import needs_data as data
+from .grammar import capital, fill, form, listing, say, typists
+from .worlds import VENUES, draw
+
+
+def _parse():
+    """[tool]: names, descriptions, parameters [(letter, required, names, kind, descriptions, asked)], full and partial
+    requests [(fixed values, pattern)], result [(field, kind)], answer."""
+    tools = []
+    for line in data.TOOLS.strip().split("\n"):
+        mark, rest = line[0], line[1:].strip()
+        if mark == "@":
+            names, descriptions = rest.split(" | ")
+            tools.append({"names": names.split(", "), "descriptions": descriptions.split(" ; "), "parameters": [], "full": [], "partial": []})
+        elif mark == "=":
+            for request in rest.split(" ; "):
+                fixed, _, pattern = request.rpartition(" > ")
+                given = dict(f.split(":") for f in fixed.split(",")) if fixed else {}
+                required = [p[0] for p in tools[-1]["parameters"] if p[1]]
+                full = all("{" + r + "}" in pattern or r in given or "{" + r.upper() + "}" in pattern for r in required)
+                tools[-1]["full" if full else "partial"].append((given, pattern))
+        elif mark == ">":
+            fields, answer = rest.split(" | ")
+            tools[-1].update(result=[tuple(f.split(" ", 1)) for f in fields.split(", ")], answer=answer)
+        else:
+            letter, names, kind, descriptions, asked = line.split(" | ")
+            tools[-1]["parameters"].append((letter[0], letter.endswith("!"), names.split(), kind, descriptions.split(" ; "), asked))
+    return tools
+
+
+TOOLS = _parse()
+HALVES = {15: "a quarter of an hour", 30: "half an hour", 45: "three quarters of an hour", 60: "an hour", 120: "two hours", 90: "an hour and a half"}
+
+
+def clock_said(w):
+    h, m = w.number(5, 22), w.any(0, 0, 30, 15, 45, 10, 20, 50, 40, w.number(1, 59))
+    value = f"{h:02d}:{m:02d}"
+    words = [value, f"{h}:{m:02d}", f"{h}:{m:02d}"]
+    twelve = (h - 1) % 12 + 1
+    words.append(f"{twelve}{f':{m:02d}' if m else ''} {'am' if h < 12 else 'pm'}")
+    words.append(f"{twelve}{f':{m:02d}' if m else ''}{'am' if h < 12 else 'pm'}")
+    if h < 13 and m == 30:
+        words += [f"half past {lexicon.in_words(h)}"] * 3
+    if h < 13 and m in (15, 45):
+        words.append(f"quarter past {lexicon.in_words(h)}" if m == 15 else f"quarter to {lexicon.in_words(h % 12 + 1)}")
+    if m == 0:
+        words += [f"{h} o'clock" if h < 13 else f"{h}h", lexicon.in_words(h) + (" in the morning" if h < 11 else "") if h < 13 else value]
+        if h == 12:
+            words.append("noon")
+    return w.any(*words), value
+
+
+def value(w, kind):
+    """(as it is said, the argument)"""
+    if kind == "city":
+        v = w.city() if w.chance(0.85) else w.any("Malmö", "San Sebastián", "São Paulo", "New York", "Los Angeles", "Zürich", "Tromsø", "Kraków", "St. Gallen", "Bad Homburg", "Rio de Janeiro", "Den Haag")
+    elif kind == "day":
+        v = w.any("today", "tomorrow", "tonight", *lexicon.DAYS)
+    elif kind == "clock":
+        return clock_said(w)
+    elif kind == "minutes":
+        n = w.any(w.number(1, 20), w.number(1, 12) * 5, w.number(2, 120))
+        words = [f"{n} minutes", f"{n} min", f"{n} minutes", f"{n} mins"] + ([f"{lexicon.in_words(n)} minutes"] * 2 if n < 61 else []) + ([HALVES[n]] * 2 if n in HALVES else [])
+        return (w.any(*words) if n > 1 else "one minute"), n
+    elif kind == "degrees":
+        n = w.any(w.number(15, 26), w.number(15, 26), w.number(15, 25) + 0.5)
+        return (lexicon.in_words(n) if isinstance(n, int) and w.chance(0.15) else str(n)), n
+    elif kind == "amount":
+        n = w.any(w.number(2, 99), w.number(1, 99) * 10, round(w.number(1, 300) + w.number(1, 99) / 100, 2))
+        return str(n), n
+    elif kind.startswith("int:"):
+        low, high = map(int, kind[4:].split(":"))
+        n = w.number(low, high)
+        return (lexicon.in_words(n) if n < 13 and w.chance(0.35) else str(n)), n
+    elif kind.startswith("of:"):
+        v = w.any(*kind[3:].split("|"))
+    elif kind == "bool":
+        v = w.chance(0.5)
+    elif kind == "room":
+        v = w.any(*domains.ROOMS, "dining room", "hallway", "nursery", "guest room", "study", "cellar") if w.chance(0.8) else w.noun()
+    elif kind == "first":
+        v = w.first_name()
+    elif kind == "person":
+        v = w.person()
+    elif kind == "message":
+        v = w.any(*data.MESSAGES) if w.chance(0.7) else f"the {w.noun()} is {w.any('ready', 'here', 'broken', 'gone', w.adjective())}"
+    elif kind == "task":
+        v = w.any(*data.TASKS) if w.chance(0.6) else f"{w.any('buy', 'fix', 'clean', 'sell', 'check', 'find', 'paint', 'bring back', 'order')} the {w.noun()}"
+    elif kind == "taskname":
+        v = w.any("gym", "work", "school", "the flight", "yoga", "medicine", "early shift", "dinner", "rent", "the tickets", w.noun())
+    elif kind == "grocery":
+        v = w.any(*data.GROCERIES) if w.chance(0.75) else lexicon.plural(w.noun())
+    elif kind == "event":
+        v = w.any("dentist", "lunch with {p}", "a meeting with {p}", "yoga", "dinner with {p}", "parents' evening", "the team meeting", "a haircut", "an interview", "a concert", "football training", "piano lesson", "doctor's appointment", "{p}'s birthday", "a call with {p}", "car inspection").format(p=w.first_name()) if w.chance(0.7) else domains.value(w, "event")
+        bare = v.removeprefix("a ").removeprefix("an ").removeprefix("the ")
+        return v, bare
+    elif kind in ("date", "code", "email", "path"):
+        v = slots.value_of(w, kind)
+        if kind == "path" and w.chance(0.5):
+            v = f"{w.any('', '', 'src/', 'docs/', './', '/etc/', '/tmp/', 'config/')}{w.any(w.noun(), w.fresh(), 'README', 'config', 'settings', 'main', 'notes', 'package', 'setup', 'index', 'test')}.{w.any('txt', 'md', 'py', 'json', 'yaml', 'toml', 'ini', 'csv', 'log', 'html', 'conf', 'js')}"
+        if kind == "code" and w.chance(0.4):
+            v = w.any(f"{w.number(10, 99)}-{w.number(100, 9999)}", str(w.number(10, 99999)), f"{w.any('A', 'B', 'X', 'K')}{w.number(10, 9999)}")
+    elif kind == "folder":
+        v = w.any("src", "docs", "lib", "tests", "/etc", "/tmp", "/var/log", "build", "app", "data", "scripts", "src/utils", w.noun(), f"/home/{w.fresh()}", f"{w.noun()}/{w.noun()}")
+    elif kind == "subject":
+        v = w.any("Invoice", "Meeting", "Hello", "Question", "Holiday", "Your order", "Tomorrow", "Documents", "Report", "Party", "News", capital(w.noun()), f"{capital(w.adjective())} {w.noun()}")
+    elif kind == "music":
+        v = w.any(*data.MUSIC) if w.chance(0.5) else w.any(domains.value(w, "song"), f"{domains.value(w, 'song')} by {w.person()}", w.person())
+        return v, v.removeprefix("some ").removeprefix("a ") if v in data.MUSIC else v
+    elif kind == "topic":
+        v = w.any(domains.value(w, "topic"), f"{w.adjective()} {w.noun()}", f"{w.noun()} in {w.city()}", w.person(), f"how to {w.any(*data.TASKS)}")
+    elif kind == "language":
+        v = w.any(*lexicon.KINDS["language"])
+    elif kind == "currency":
+        v = w.any(*domains.CURRENCIES, "PLN", "NOK", "DKK", "INR", "CNY", "MXN")
+    elif kind == "expression":
+        v = w.any(f"{w.number(2, 999)} {w.any('+', '-', '*', '/')} {w.number(2, 999)}", f"{w.number(2, 99)}{w.any('+', '-', '*', '/')}{w.number(2, 99)}", f"({w.number(2, 99)} + {w.number(2, 99)}) * {w.number(2, 99)}")
+    elif kind == "symbol":
+        v = domains.value(w, "symbol")
+    elif kind == "restaurant":
+        v = w.any("Il Forno", "Luigi's", "the Golden Fork", "Sakura", "Chez {N}", "{N}'s", "Bar {N}", "Cafe {N}", "La {N}", "the {N} Grill", "{N}").format(N=capital(w.any(w.noun(), w.fresh(), w.first_name())))
+    elif kind == "reason":
+        v = w.any(*data.REASONS)
+    elif kind == "problem":
+        v = w.any(*data.PROBLEMS) if w.chance(0.7) else f"the {w.noun()} is broken"
+    elif kind == "snippet":
+        v = w.any(f"{w.fresh()}={w.any('true', 'false', 'on', 'off', w.number(0, 9999))}", w.noun(), f"{w.fresh()}_{w.fresh()}", f"port = {w.number(80, 9999)}", f"v{w.number(0, 9)}.{w.number(0, 20)}", str(w.number(1, 9999)), f"{w.noun()}: {w.noun()}", w.fresh())
+    elif kind == "symbolname":
+        v = w.any(f"{w.fresh()}_{w.fresh()}", f"{w.fresh()}{capital(w.fresh())}", f"parse_{w.noun()}", f"get_{w.noun()}", "TODO", capital(w.noun()) + w.any("Error", "Manager", "Service"), f"load{capital(w.noun())}", f"is_{w.adjective()}", w.fresh())
+    elif kind == "command":
+        v = w.any(*data.COMMANDS) if w.chance(0.6) else w.any(f"ls {value(w, 'folder')[1]}", f"cat {value(w, 'path')[1]}", f"mkdir {w.noun()}", f"rm {value(w, 'path')[1]}", f"wc -l {value(w, 'path')[1]}", f"grep {w.noun()} {value(w, 'path')[1]}", f"python {w.noun()}.py", f"git checkout {w.noun()}", f"pip install {w.fresh()}", f"npm install {w.fresh()}", f"head -n {w.number(1, 50)} {value(w, 'path')[1]}", f"echo {w.noun()}")
+    elif kind == "place":
+        v = w.any(w.city, lambda: draw(w, "street")[0], lambda: w.any(*VENUES[:14]), lambda: w.any("the airport", "the main station", "home", "the office", "the hospital", "the university", "Central Park", "the zoo"))().replace("{n}", "4")
+    elif kind == "street":
+        v = f"{w.number(1, 200)} {capital(w.noun())} {w.any('Street', 'Road', 'Lane')}"
+    elif kind == "placekind":
+        v = w.any(*data.PLACE_KINDS)
+    elif kind == "dish":
+        v = w.any(*lexicon.KINDS["dish"], "apple pie", "chocolate cake", "fried rice", "tomato soup", "pad thai")
+    elif kind == "door":
+        v = w.any("front", "back", "garage", "garden", "cellar", "main", "side", "balcony", "office")
+    elif kind == "word":
+        v = w.any(w.adjective, w.noun, w.fresh)()
+    elif kind == "topicword":
+        v = w.any("sports", "politics", "science", "technology", "music", w.city(), "the economy", "football", "space", "health")
+    elif kind == "service":
+        v = w.any(*data.SERVICES) if w.chance(0.7) else w.fresh()
+        return v, v.removeprefix("the ")
+    elif kind == "product":
+        v = w.any("kettle", "lamp", "red chair", "camera", "laptop", "garden hose", "tent", "blue jacket", w.noun(), f"{w.adjective()} {w.noun()}")
+    elif kind == "commitmsg":
+        v = w.any(*data.COMMIT_MESSAGES) if w.chance(0.7) else f"{w.any('fix', 'add', 'remove', 'rename', 'update')} {w.noun()}"
+    elif kind == "url":
+        v = f"https://{w.fresh()}.{w.any('com', 'org')}/{w.fresh()}"
+    elif kind == "files":
+        v = ", ".join(value(w, "path")[1].rpartition("/")[2] for _ in range(w.number(1, 5)))
+    elif kind == "phonenr":
+        v = draw(w, "phone")[0]
+    elif kind == "hex":
+        v = "".join(w.rng.choices("0123456789abcdef", k=7))
+    elif kind == "output":
+        v = w.any("ok", "done", "0 errors", f"{w.number(1, 90)} files", "all tests passed", f"{w.number(1, 9)} failed", w.noun())
+    elif kind == "sql":
+        v = query(w)[1]
+    elif kind in ("money", "real"):
+        v = domains.value(w, kind)
+    else:
+        raise ValueError(kind)
+    return v if isinstance(v, str) else str(v), v
+
+
+def schema(kind):
+    if kind in ("minutes",) or kind.startswith("int:"):
+        return {"type": "integer"}
+    if kind in ("degrees", "amount"):
+        return {"type": "number"}
+    if kind == "bool":
+        return {"type": "boolean"}
+    if kind.startswith("of:"):
+        return {"type": "string", "enum": kind[3:].split("|")}
+    return {"type": "string"}
+
+
+class Need:
+    """A tool drawn from TOOLS: its name and its parameters' names; the interface of schemas.Tool as far as needed."""
+
+    def __init__(self, w, entry=None, taken=()):
+        while True:
+            self.entry = entry or w.any(*TOOLS)
+            self.name = w.any(*self.entry["names"]) if w.chance(0.9) else w.any(*self.entry["names"]) + w.any("_tool", "_v2", "2", "_now", "_api")
+            if self.name not in taken:
+                break
+        self.names = {}
+        for letter, _, names, _, _, _ in self.entry["parameters"]:
+            self.names[letter] = w.any(*[n for n in names if n not in self.names.values()] or [names[0] + "_2"])
+        if any(c.isupper() for c in self.name) and w.chance(0.8):
+            self.names = {k: slots.styled(n, "camel") for k, n in self.names.items()}
+
+    def definition(self, w):
+        properties = {}
+        for letter, _, _, kind, descriptions, _ in self.entry["parameters"]:
+            properties[self.names[letter]] = {**schema(kind), "description": w.any(*descriptions)} if w.chance(0.8) else schema(kind)
+        return {"type": "function", "function": {"name": self.name, "description": w.any(*self.entry["descriptions"]) + w.any("", "", "."), "parameters": {
+            "type": "object", "properties": properties, "required": [self.names[p[0]] for p in self.entry["parameters"] if p[1]]}}}
+
+    def request(self, w, full=True):
+        """Draws a request; sets self.said (text of each letter) and self.values."""
+        entry = self.entry
+        if entry["names"][0] == "query_database":
+            return self.sql(w, full)
+        if entry["names"][0] == "run_command" and full and w.chance(0.4):
+            command = w.any(*data.COMMAND_NEEDS)
+            self.values, self.said = {"c": command}, {"c": command}
+            return polished(w, typists(w, form(w, w.any(*data.COMMAND_NEEDS[command].split(" ; "))), 0.9))
+        for _ in range(40):
+            text = self.draw(w, *w.any(*entry["full" if full or not entry["partial"] else "partial"]))
+            if bool(self.missing) != full:
+                break
+        shown = dict(self.said, **{k.upper(): v for k, v in self.said.items()}, p=self.said.get("p", w.first_name()))
+        self.text_template = text
+        return polished(w, typists(w, text, 0.9).format_map(shown))
+
+    def draw(self, w, given, pattern):
+        """A form of the pattern, its slots unfilled; sets values, said and missing."""
+        text = form(w, pattern)
+        self.values, self.said = {}, {}
+        for letter, _, _, kind, _, _ in self.entry["parameters"]:
+            if "{" + letter + "}" in text or "{" + letter.upper() + "}" in text:
+                for _ in range(9):
+                    said, v = value(w, kind)
+                    if v not in self.values.values():
+                        break
+                if "{M}" in text and letter == "m":
+                    said = v = w.any(*data.MESSAGES)
+                if "{Q}" in text and letter == "q":
+                    said = v = w.any("won the cup", "wrote the song", "built the tower", "the war began", "the river ends", "the prize is given")
+                self.said[letter], self.values[letter] = said, v
+            elif letter in given:
+                self.values[letter] = {"true": True, "false": False}.get(given[letter], given[letter])
+        self.missing = [p for p in self.entry["parameters"] if p[1] and p[0] not in self.values]
+        return text
+
+    def sql(self, w, full):
+        if not full:
+            self.values, self.said, self.missing = {}, {}, [self.entry["parameters"][0]]
+            return say(w, "(run|do|start) a (query|SQL query)[, please]|(query|ask) the database|I need something from the database")
+        question, sql = query(w)
+        self.values, self.said, self.missing = {"q": sql}, {"q": sql}, []
+        return question
+
+    def arguments(self):
+        return {self.names[p[0]]: self.values[p[0]] for p in self.entry["parameters"] if p[0] in self.values}
+
+    def result(self, w):
+        self.found = {f: value(w, k)[1] for f, k in self.entry["result"]}
+        return self.found
+
+    def answer(self):
+        shown = {k: slots.spoken(v) for k, v in {**self.values, **self.found}.items()}
+        missing = {p[0]: "it" for p in self.entry["parameters"] if p[0] not in shown}
+        return capital(self.entry["answer"].format_map({**missing, **shown}))
+
+
+def query(w):
+    """(a question about a table as typed, its SQL)"""
+    while True:
+        questions, sql = w.any(*data.QUERIES).split(" => ")
+        table = w.any(*data.TABLES)
+        columns = data.TABLES[table].split()
+        numeric = [c for c in columns if c in data.NUMERIC]
+        if w.chance(0.25):
+            table = lexicon.plural(w.noun())
+        if numeric or "{k}" not in sql:
+            break
+    slots_ = {"t": table, "c": w.any(*[c for c in columns if c not in data.NUMERIC] or columns), "k": w.any(*(numeric or columns)), "n": w.any(w.number(2, 100), w.number(1, 99) * 100), "m": w.number(2, 20), "v": w.any(w.noun(), w.city(), w.first_name())}
+    text = typists(w, form(w, w.any(*questions.split(" ; "))), 0.8)
+    return fill(text, slots_), sql.format_map(slots_)
+
+
+def polished(w, text):
+    r = w.rng.random()
+    if r < 0.05:
+        text = w.any("Hi! ", "Hello, ", "Hey, ", "hi ", "Good morning, ", "ok ", "so ", "quick: ", "um, ", "Sorry, ", "btw ") + text
+    elif r < 0.1:
+        text = text.rstrip(".!?") + w.any(" please", ", thanks", " thx", " pls", ", ok?", " for me", " if possible", " asap", " - thank you!", "...")
+    return capital(text) if w.chance(0.5) else text
+
+
+def toolset(w, first=None, most=5):
+    """(the tool that is used, all tools shuffled)"""
+    count = w.rng.choices((1, 2, 3, 4, 5, 8), (24, 28, 22, 12, 8, 3))[0]
+    used = first or Need(w)
+    tools, entries = [used], [used.entry["names"][0]]
+    while len(tools) < min(count, most if most > 4 else count):
+        if w.chance(0.15):
+            t = plain_calls.draw_tool(w, [x.name for x in tools], 0.0)
+        else:
+            t = Need(w, taken=[x.name for x in tools])
+            if t.entry["names"][0] in entries or similar(t.entry["names"][0], entries):
+                continue
+            entries.append(t.entry["names"][0])
+        tools.append(t)
+    w.rng.shuffle(tools)
+    return used, tools
+
+
+SIMILAR = [{"get_weather", "search_web", "get_news"}, {"send_email", "send_message", "call_phone", "get_contact"}, {"set_reminder", "add_todo", "create_note", "create_event", "set_alarm"}, {"set_timer", "set_alarm", "set_reminder"}, {"run_command", "list_directory", "read_file", "grep", "delete_file", "move_file", "write_file", "git_commit", "edit_file"},
+           {"search_web", "find_recipe", "define_word", "get_news", "find_places"}, {"calculator", "convert_currency"}, {"find_flights", "find_trains", "get_directions", "book_taxi"}, {"book_table", "find_places", "order_food", "find_hotel"}, {"order_status", "cancel_order", "return_item", "check_stock"}, {"get_logs", "restart_service", "run_command"}, {"shopping_list_add", "add_todo", "order_food"},
+           {"create_ticket", "create_note"}, {"get_user", "query_database", "get_contact"}, {"get_time", "get_weather"}]
+CONFUSABLE = {frozenset(p) for p in [("add_todo", "set_reminder"), ("create_note", "add_todo"), ("shopping_list_add", "add_todo"), ("grep", "run_command"), ("list_directory", "run_command"), ("read_file", "run_command"), ("delete_file", "run_command"), ("move_file", "run_command"), ("git_commit", "run_command"), ("search_web", "get_news"),
+                                         ("find_places", "search_web"), ("define_word", "search_web"), ("find_recipe", "search_web"), ("get_weather", "search_web"), ("get_user", "query_database"), ("get_logs", "run_command"), ("restart_service", "run_command"), ("find_trains", "get_directions"), ("create_note", "set_reminder"), ("write_file", "create_note"), ("edit_file", "run_command"), ("write_file", "run_command"), ("find_flights", "find_trains"), ("set_timer", "set_reminder")]}
+
+
+def similar(name, entries):
+    """Whether both could be meant by one request."""
+    return any(frozenset((name, e)) in CONFUSABLE for e in entries)
+
+
+def call(tool):
+    return plain_calls.call(tool, tool.arguments())
+
+
+def thought(w, tool):
+    given = listing([f"{k} {json.dumps(v, ensure_ascii=False) if not isinstance(v, str) else v}" for k, v in tool.arguments().items() if len(str(v)) < 60] or ["as said"])
+    return f"{tool.name} fits: {given}."
+
+
+def user(text):
+    return {"role": "user", "content": text}
+
+
+ERRORS = ["not found", "timeout", "connection timed out", "permission denied", "404", "no such file or directory", "service unavailable", "invalid argument", "not allowed", "rate limit exceeded", "no results", "unknown id", "internal server error", "network unreachable", "access denied", "disk full", "out of stock", "does not exist"]
+
+
+def error_result(w):
+    """(text of the tool, what went wrong)"""
+    error = w.any(*ERRORS) if w.chance(0.75) else w.any(f"no {w.noun()} with that name", f"{w.noun()} is locked", f"{w.noun()} not available", f"allowed range is {w.number(1, 15)} to {w.number(20, 90)}", f"next free at {w.number(8, 21)}:{w.any('00', '15', '30')}", f"only {w.number(1, 9)} left", f"try again in {w.number(2, 50)} minutes", f"{w.fresh()}: command not found")
+    text = w.any(json.dumps({"error": error}), json.dumps({"ok": False, "reason": error}), json.dumps({"status": "error", "message": error}), f"Error: {error}", f"ERROR {w.number(400, 599)}: {error}", f"{capital(error)}", json.dumps({"success": False, "error": {"code": w.number(1, 599), "message": error}}), f"Exception: {error}", f"failed: {error}", json.dumps({"status": "failed", "detail": error}))
+    return text, error
+
+
+def tool_text(w, tool):
+    result = tool.result(w)
+    r = w.rng.random()
+    if r < 0.6:
+        return json.dumps(result, ensure_ascii=False)
+    if r < 0.72:
+        return "\n".join(f"{k}: {slots.spoken(v)}" for k, v in result.items())
+    if r < 0.82:
+        return json.dumps({**result, **{w.fresh(): w.any(w.number(0, 99), w.noun(), True) for _ in range(w.number(1, 3))}}, ensure_ascii=False)
+    if r < 0.9:
+        return json.dumps({"data": result}, ensure_ascii=False)
+    return ", ".join(f"{k} = {slots.spoken(v)}" for k, v in result.items())
+
+
+def after(w, tool, messages):
+    """Adds a result or an error and what is said about it; returns what must be in it."""
+    if w.chance(0.2):
+        text, error = error_result(w)
+        messages += [{"role": "tool", "content": text}, plain_calls.assistant(f"The tool failed: {error}.", w.any("That did not work: {e}.", "That did not work: {e}.", "Sorry, that failed: {e}.", "I could not do it: {e}.").format(e=error))]
+        return [error]
+    text = tool_text(w, tool)
+    answer = tool.answer()
+    messages += [{"role": "tool", "content": text}, plain_calls.assistant("The result is there.", answer)]
+    return []
+
+
+def single(w):
+    used, tools = toolset(w)
+    question = used.request(w)
+    messages = [user(question), plain_calls.assistant(thought(w, used), "", [call(used)])]
+    check = {"calls": [{"name": used.name, "arguments": used.arguments()}], "everyday": True, "contains": []}
+    if w.chance(0.45):
+        check["contains"] = after(w, used, messages)
+    return messages, tools, check
+
+
+def ask_for(w, names):
+    return w.any("Could you tell me {x}?", "What {be} {x}?", "Please tell me {x}.", "I need {x}. What {be} {x2}?").format(x=listing(["the " + n for n in names]), be="are" if len(names) > 1 else "is", x2="they" if len(names) > 1 else "it")
+
+
+def missing(w):
+    while True:
+        used = Need(w)
+        if used.entry["partial"]:
+            question = used.request(w, False)
+            if used.missing:
+                break
+    _, tools = toolset(w, used)
+    names = [p[5] for p in used.missing]
+    labels = [used.names[p[0]] for p in used.missing]
+    messages = [user(question), plain_calls.assistant(f"{used.name} fits, but {listing(labels)} {'are' if len(labels) > 1 else 'is'} missing.", ask_for(w, names))]
+    check = {"calls": [], "contains": [names[0].split()[0]]}
+    if w.chance(0.4):
+        kinds = {p[0]: p[3] for p in used.entry["parameters"]}
+        said = []
+        for p in used.missing:
+            text, v = value(w, kinds[p[0]])
+            if p[3] == "bool":
+                text = {True: "on", False: "off"}[v] if "light" in used.entry["names"][0] else {True: "locked", False: "unlocked"}[v]
+            used.values[p[0]] = v
+            said.append((p[5], text))
+        if len(said) == 1:
+            text = w.any("{v}", "{v}", "{v}", "{v} please", "{v}.", "the {n} is {v}", "{v}, please").format(v=said[0][1], n=said[0][0])
+        else:
+            text = w.any(", ", "; ", "\n").join(w.any("{v}", "{v}") .format(v=v) for _, v in said) if w.chance(0.5) else w.any(", ", "\n").join(f"{n}: {v}" for n, v in said)
+        messages += [user(text), plain_calls.assistant(thought(w, used), "", [call(used)])]
+        check = {"calls": [{"name": used.name, "arguments": used.arguments()}], "everyday": True}
+    return messages, tools, check
+
+
+DECLINE = ["I cannot do that: I have no tool for it.", "I have no tool for that, so I cannot do it.", "Sorry, I cannot do that with my tools.", "I am not able to do that: none of my tools fits."]
+
+
+def none_fits(w):
+    _, tools = toolset(w)
+    entries = [t.entry["names"][0] for t in tools if isinstance(t, Need)]
+    while True:
+        other = Need(w)
+        name = other.entry["names"][0]
+        if name in entries or any(name in s and e in s for s in SIMILAR for e in entries) or name in ("calculator", "translate", "define_word", "get_time") or "run_command" in entries and w.chance(0.8):
+            continue
+        break
+    question = other.request(w, w.chance(0.9))
+    if w.chance(0.15):
+        question = say(w, "(order|buy|cook|paint|build|fetch) me (a|an) {x}[, please]|(feed|wash|brush|walk) my (dog|cat|horse)|(delete|print|scan|burn) the {x} [for me]|(can|could) you (drive|carry|lift) me to the {x}?|(make|take) a (photo|picture|video) of the {x}|(open|close|clean) the {x}", x=w.noun())
+    messages = [user(question), plain_calls.assistant(f"The tools: {listing([t.name for t in tools])}. None fits.", w.any(*DECLINE))]
+    return messages, tools, {"calls": [], "contains": []}
+
+
+def about_tools(w):
+    _, tools = toolset(w)
+    names = [t.name for t in tools]
+    question = typists(w, form(w, "(what are your tools good for|which tools do you have|what tools are there|what can your tools do|(list|name) your tools|which functions can you call|what can I ask you to do with the tools)[?]"), 0.8)
+    words = [t.entry["descriptions"][0].lower() if isinstance(t, Need) else t.name.replace("_", " ") for t in tools]
+    return [user(question), plain_calls.assistant("The tools stand in the system prompt.", "I can use " + listing([f"{n} ({d})" for n, d in zip(names, words)]) + ".")], tools, {"calls": [], "contains": names[:1]}
+
+
+def several(w):
+    """Two or three calls from one request: one tool with several values, or several tools."""
+    used, tools = toolset(w)
+    needs = [t for t in tools if isinstance(t, Need)]
+    if len(needs) > 1 and w.chance(0.5):
+        chosen = w.rng.sample(needs, 2)
+        texts = [t.request(w).rstrip(".?! ") for t in chosen]
+        texts[1] = texts[1][0].lower() + texts[1][1:] if texts[1].split()[0] not in ("I", "I'm") and not texts[1].split()[0].isupper() else texts[1]
+        question = texts[0] + w.any(" and ", ", and ", ". Also, ", " and also ", ". And ", "; ", "\n", " & ", ", then ", ". Then ") + texts[1] + w.any("", ".", "?", " please")
+    else:
+        for _ in range(30):
+            question = used.request(w)
+            letters = [l for l, v in used.said.items() if "{" + l + "}" in getattr(used, "text_template", "")]
+            kinds = {p[0]: p[3] for p in used.entry["parameters"]}
+            letters = [l for l in letters if kinds[l] in ("city", "first", "room", "code", "symbol", "path", "minutes", "language", "currency", "clock", "grocery", "dish", "folder", "service", "task", "product", "door", "placekind", "word", "email")]
+            if letters:
+                break
+            used, tools = toolset(w)
+        else:
+            return several(w)
+        letter = w.any(*letters)
+        count = w.any(2, 2, 3)
+        values, said = [used.values[letter]], [used.said[letter]]
+        for _ in range(20):
+            text, v = value(w, kinds[letter])
+            if v not in values and v not in used.values.values():
+                values.append(v)
+                said.append(text)
+            if len(values) == count:
+                break
+        shown = dict(used.said, **{k.upper(): v for k, v in used.said.items()})
+        joined = listing(said, w.any("and", "and", "and", "&", "and also"))
+        if len(said) == 2 and w.chance(0.25):
+            joined = f"both {joined}" if kinds[letter] in ("city", "first", "room", "path") else joined
+        shown[letter] = joined
+        shown.setdefault("p", w.first_name())
+        question = polished(w, typists(w, used.text_template, 0.6).format_map(shown))
+        chosen = []
+        for v in values:
+            copy = object.__new__(Need)
+            copy.__dict__.update(used.__dict__, values={**used.values, letter: v})
+            chosen.append(copy)
+    calls = [call(t) for t in chosen]
+    messages = [user(question), plain_calls.assistant(f"{len(calls)} calls: {listing([t.name for t in chosen])}.", "", calls)]
+    check = {"calls": [{"name": t.name, "arguments": t.arguments()} for t in chosen], "everyday": True, "contains": []}
+    if w.chance(0.4):
+        answers = []
+        for t in chosen:
+            messages.append({"role": "tool", "content": tool_text(w, t)})
+            answers.append(t.answer())
+        messages.append(plain_calls.assistant("All results are there.", " ".join(a if a.endswith((".", "!", "?")) else a + "." for a in answers)))
+    return messages, tools, check
+
+
+def chained(w):
+    """A result that is needed for the next call, or an error that is followed by another try."""
+    r = w.rng.random()
+    if r < 0.5:
+        entry = {t["names"][0]: t for t in TOOLS}
+        reader, lister = Need(w, entry["read_file"]), Need(w, entry["list_directory"])
+        folder, path = value(w, "folder")[1], value(w, "path")[1].rpartition("/")[2]
+        others = [value(w, "path")[1].rpartition("/")[2] for _ in range(w.number(1, 5))]
+        files = [path, *others]
+        w.rng.shuffle(files)
+        full = f"{folder.rstrip('/')}/{path}"
+        lister.values, reader.values = {"p": folder}, {"p": full}
+        _, tools = toolset(w, reader, 3)
+        tools = [t for t in tools if t is reader or not isinstance(t, Need) or t.entry["names"][0] not in ("list_directory", "run_command")] + [lister]
+        if lister.name in [t.name for t in tools[:-1]]:
+            return chained(w)
+        stem = path.rpartition(".")[0]
+        question = polished(w, typists(w, form(w, "(look|find) (in|into) [the folder] {f} (for|and read) the {s} file|(what does|read) the {s} file in {f} [say][?]|(open|read) whichever file in {f} is (about|called something like) {s}|there is a file about {s} in {f}, (read it|what does it say)")).format(f=folder, s=stem))
+        content = w.any(*data.MESSAGES)
+        messages = [user(question), plain_calls.assistant(f"First the files of {folder}.", "", [call(lister)]), {"role": "tool", "content": w.any("\n".join(files), json.dumps(files), json.dumps({"files": files}))},
+                    plain_calls.assistant(f"The file is {path}. Read it.", "", [call(reader)])]
+        if w.chance(0.6):
+            messages += [{"role": "tool", "content": content}, plain_calls.assistant("The content is there.", f"{path} says: {content}")]
+        return messages, tools, {"steps": [[{"name": lister.name, "arguments": lister.arguments()}], [{"name": reader.name, "arguments": reader.arguments()}]]}
+    messages, tools, check = single(w)
+    messages = messages[:2]
+    used = next(t for t in tools if t.name == check["calls"][0]["name"])
+    after(w, used, messages)
+    again = w.any("again", "try again", "one more time please", "do it again", "retry", "try once more", "Same again, please.")
+    for m in messages[:-1]:
+        m.pop("reasoning_content", None)
+    messages += [user(again), plain_calls.assistant(thought(w, used), "", [call(used)])]
+    return messages, tools, check
+
+
+def corrected(w):
+    """The user changes one value of the last request."""
+    for _ in range(20):
+        messages, tools, check = single(w)
+        used = next(t for t in tools if t.name == check["calls"][0]["name"])
+        kinds = {p[0]: p[3] for p in used.entry["parameters"]}
+        letters = [l for l in used.said if l in used.values and kinds[l] in ("city", "first", "room", "clock", "minutes", "date", "restaurant", "degrees", "code", "path", "symbol", "language", "amount", "day")]
+        if letters:
+            break
+    else:
+        return single(w)
+    messages = messages[:2]
+    after(w, used, messages)
+    for m in messages:
+        m.pop("reasoning_content", None)
+    letter = w.any(*letters)
+    said, v = value(w, kinds[letter])
+    used.values[letter] = v
+    text = w.any("and {v}?", "And for {v}?", "what about {v}?", "the same for {v}", "no, {v}", "sorry, I meant {v}", "make it {v} instead", "{v}, not {o}", "how about {v}", "now with {v} please", "actually {v}").format(v=said, o=used.said[letter])
+    messages += [user(text), plain_calls.assistant(f"The same with {said}. {thought(w, used)}", "", [call(used)])]
+    return messages, tools, {"calls": [{"name": used.name, "arguments": used.arguments()}], "everyday": True}
+
+
+def rows_result(w):
+    """A result of rows, and a question about them: most, least, how many, which, value of one."""
+    columns = w.any(("name", "price"), ("title", "year"), ("flight", "price"), ("city", "population"), ("product", "stock"), ("player", "points"), ("file", "size"), ("hotel", "price"), ("user", "age"), ("train", "minutes"), ("task", "priority"), ("server", "load"), ("shop", "distance"))
+    label, number = columns
+    count = w.number(2, 6)
+    names, values = [], []
+    while len(names) < count:
+        x = w.any(lambda: capital(w.noun()), lambda: capital(w.fresh()), w.first_name, lambda: value(w, "code")[1])() if label not in ("file", "flight") else value(w, "path")[1].rpartition("/")[2] if label == "file" else f"{w.any('KL', 'LH', 'BT', 'SK', 'AF', 'BA')}{w.number(1, 999)}"
+        n = w.number(1, 20) if number == "priority" else w.number(1, 900)
+        if x not in names and n not in values:
+            names.append(x)
+            values.append(n)
+    style = w.any("json", "json", "lines", "csv", "table", "numbered")
+    text = {"json": json.dumps([{label: a, number: b} for a, b in zip(names, values)], ensure_ascii=False), "lines": "\n".join(f"{a}: {b}" for a, b in zip(names, values)), "csv": f"{label},{number}\n" + "\n".join(f"{a},{b}" for a, b in zip(names, values)),
+            "table": f"| {label} | {number} |\n|---|---|\n" + "\n".join(f"| {a} | {b} |" for a, b in zip(names, values)), "numbered": "\n".join(f"{i + 1}. {a} ({number} {b})" for i, (a, b) in enumerate(zip(names, values)))}[style]
+    kind = w.number(0, 5)
+    top, low = names[values.index(max(values))], names[values.index(min(values))]
+    if kind == 0:
+        more = {"price": "most expensive", "year": "newest", "population": "largest", "stock": "most in stock", "points": "best", "size": "largest", "age": "oldest", "minutes": "slowest", "priority": "highest priority", "load": "busiest", "distance": "farthest"}[number]
+        return text, say(w, "(which|what) {l} (has the (highest|largest|most) {n}|is the {m})[?]|(who|what) is the {m} {l}?|the {m} {l}[, please]|highest {n}?", l=label, n=number, m=more), f"The highest {number} is {max(values)}: {top}.", f"{top} with {max(values)}.", label
+    if kind == 1:
+        less = {"price": "cheapest", "year": "oldest", "population": "smallest", "stock": "least in stock", "points": "worst", "size": "smallest", "age": "youngest", "minutes": "fastest", "priority": "lowest priority", "load": "least busy", "distance": "nearest"}[number]
+        return text, say(w, "(which|what) {l} (has the (lowest|smallest) {n}|is the {m})[?]|(find|show) the {m} {l}[, please]|{m} {l}?|lowest {n}?", l=label, n=number, m=less), f"The lowest {number} is {min(values)}: {low}.", f"{low} with {min(values)}.", label
+    if kind == 2:
+        return text, say(w, "how many {l}s (are there|do we have|did you find)[?]|(count|number of) (the|) {l}s[?]", l=label), f"Counted: {listing(names)}.", f"There are {count}.", label
+    if kind == 3:
+        i = w.rng.randrange(count)
+        return text, say(w, "what is the {n} of {x}[?]|{n} of {x}[?]|(which|what) {n} (does|has) {x} [have][?]|tell me {x}'s {n}", n=number, x=names[i]), f"The row of {names[i]}: {values[i]}.", f"The {number} of {names[i]} is {values[i]}.", label
+    if kind == 4:
+        return text, say(w, "(list|name|show|give me) (all|the) {l}s[, please]|(which|what) {l}s are there[?]", l=label), f"{count} rows.", listing(names) + ".", label
+    return text, say(w, "(sort|rank) (them|the {l}s) by {n}|(list|show) the {l}s by {n}[, highest first]", l=label, n=number), "Highest first.", ", ".join(x for _, x in sorted(zip(values, names), reverse=True)), label
+
+
+class Lister:
+    """A tool that lists things of one kind."""
+
+    def __init__(self, w, label):
+        self.label = label
+        self.name = w.any(f"list_{label}s", f"get_{label}s", f"{label}s", f"fetch_{label}_list", f"all_{label}s", f"search_{label}s", f"find_{label}s", f"query_{label}s")
+        self.values = {}
+        self.limited = w.chance(0.2)
+
+    def definition(self, w):
+        properties = {"limit": {"type": "integer", "description": "Most entries"}} if self.limited else {}
+        return {"type": "function", "function": {"name": self.name, "description": w.any(f"Lists the {self.label}s", f"All {self.label}s with their values", f"Returns the {self.label}s"), "parameters": {"type": "object", "properties": properties, "required": []}}}
+
+    def arguments(self):
+        return {}
+
+
+def rows(w):
+    text, question, reason, answer, label = rows_result(w)
+    used = Lister(w, label)
+    _, tools = toolset(w)
+    tools = [t for t in tools if t.name != used.name][:w.number(0, 3)] + [used]
+    w.rng.shuffle(tools)
+    messages = [user(polished(w, typists(w, question, 0.7))), plain_calls.assistant(f"{used.name} has the {label}s.", "", [call(used)]), {"role": "tool", "content": text}, plain_calls.assistant(reason, answer)]
+    return messages, tools, {"calls": [{"name": used.name, "arguments": {}}], "everyday": True, "contains": [answer]}
+
+
+SHARES = {single: 40, missing: 20, none_fits: 10, about_tools: 2, several: 14, chained: 5, corrected: 6, rows: 9}
+
+
+def dialogue(w):
+    """(messages, definitions, check)"""
+    messages, tools, check = w.rng.choices(list(SHARES), list(SHARES.values()))[0](w)
+    return messages, [t.definition(w) for t in tools], check
