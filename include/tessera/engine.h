@@ -182,7 +182,7 @@ struct EngineOptions {
   bool prefix_caching = true;           // what prompts begin with is computed once; changes no bit
   /// Milliseconds that a step may take which reads prompts while other sequences decode; 0: no bound. Changes no bit.
   int prefill_step_ms = 50;
-  int speculative_tokens = -1;  // most drafts of the MTP head, 0 to 8; -1: where there is a head; changes no bit
+  int speculative_tokens = -1;  // most drafts of the MTP head, 0 to 8; -1: where they pay; changes no bit
   int threads = 0;              // 0: all cores this process may use
   /// Before loading; not called when the model does not fit. Called again where device auto goes on to another device.
   std::function<void(const FitReport&)> on_fit = {};

@@ -9,25 +9,30 @@
 namespace tessera {
 namespace {
 
-TEST(DemoModel, RepliesAsRecorded) {
+/// What steps did besides.
+EngineStats expect_replies_as_recorded(int drafts) {
   EngineOptions options;
   options.model = TESSERA_SOURCE_DIR "/models/demo";
   options.device = "cpu";
   options.max_model_len = 1024;
+  options.speculative_tokens = drafts;
   auto engine = Engine::create(options);
-  ASSERT_TRUE(engine.ok()) << engine.status().message();
+  if (!engine.ok()) {
+    ADD_FAILURE() << engine.status().message();
+    return {};
+  }
   const std::vector<DemoTranscript> transcripts = read_demo_transcripts();
-  ASSERT_GE(transcripts.size(), 16U);
+  EXPECT_GE(transcripts.size(), 16U);
 
   std::vector<RequestStream> streams;
   for (const DemoTranscript& transcript : transcripts) {
     const auto text = engine->render_chat(transcript.request.dump());
-    ASSERT_TRUE(text.ok()) << text.status().message();
+    EXPECT_TRUE(text.ok()) << text.status().message();
     const auto prompt = engine->tokenize(*text);
-    ASSERT_TRUE(prompt.ok()) << prompt.status().message();
-    ASSERT_EQ(*prompt, transcript.prompt) << text->text;
+    EXPECT_TRUE(prompt.ok()) << prompt.status().message();
+    EXPECT_EQ(*prompt, transcript.prompt) << text->text;
     auto stream = engine->submit({.prompt = *prompt, .sampling = {.temperature = 0, .max_tokens = 200}});
-    ASSERT_TRUE(stream.ok()) << stream.status().message();
+    EXPECT_TRUE(stream.ok()) << stream.status().message();
     streams.push_back(*std::move(stream));
   }
   for (size_t i = 0; i < streams.size(); ++i) {
@@ -38,6 +43,16 @@ TEST(DemoModel, RepliesAsRecorded) {
     EXPECT_EQ(tokens, transcripts[i].tokens)
         << transcripts[i].request << "\nsaid " << engine->detokenize(tokens, /*skip_special_tokens=*/false);
   }
+  return engine->stats();
+}
+
+TEST(DemoModel, RepliesAsRecorded) { EXPECT_EQ(expect_replies_as_recorded(0).drafts.proposed, 0U); }
+
+TEST(DemoModel, RepliesAsRecordedWithDrafts) {
+  const DraftStats drafts = expect_replies_as_recorded(1).drafts;
+  EXPECT_GT(drafts.steps, 100U);
+  EXPECT_GT(static_cast<double>(drafts.accepted_at[0]), 0.9 * static_cast<double>(drafts.steps));
+  expect_replies_as_recorded(8);
 }
 
 }  // namespace
