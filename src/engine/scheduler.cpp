@@ -124,10 +124,10 @@ void Scheduler::commit(Sequence* sequence, int32_t rows, int32_t accepted) {
 }
 
 void Scheduler::plan_decodes() {
-  int64_t spare_rows = std::clamp(
-      limits_.max_decode_rows, limits_.slots,
-      static_cast<int32_t>(limits_.max_batched_rows - kBlockTokens));  // for drafts, beside a row of each sequence
-  for (const Sequence* sequence : running_) spare_rows -= sequence->decoding() ? 1 : 0;
+  int64_t spare_rows = std::clamp(limits_.max_decode_rows, limits_.slots,
+                                  static_cast<int32_t>(limits_.max_batched_rows - kBlockTokens));  // for drafts
+  // Beside the draw of each sequence: prompts that end in this step draw, too.
+  spare_rows -= std::min<int64_t>(limits_.slots, static_cast<int64_t>(running_.size() + waiting_.size()));
   for (size_t i = 0; i < running_.size(); ++i) {
     Sequence* sequence = running_[i];
     if (!sequence->decoding()) continue;

@@ -50,7 +50,7 @@ struct SchedulerLimits {
   int32_t slots = 0;             // sequences that run at once, each with a state slot
   int32_t kept_slots = 0;        // state slots besides, for the prefix cache; it has those that nobody runs in, too
   int32_t max_batched_rows = 0;  // rows of a step; at least slots + 64, so that prompts move whatever decodes
-  int32_t max_decode_rows = 0;   // of a step, with drafts; at least slots, which 0 means
+  int32_t max_decode_rows = 0;   // that draw in a step, with drafts; at least slots, which 0 means
   bool prefix_caching = false;
   bool has_states = true;  // the model has layers whose states are in slots
 };

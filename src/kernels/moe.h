@@ -40,10 +40,10 @@ struct MoeArgs {
 
 /// Mixture of experts. Router: logits (rounded to BF16), softmax over all experts in fp32 (sum in 16 lanes and the tree
 /// of rms_norm), the experts_per_token largest logits (ties to the lower id; NaN last, and then the row's output is
-/// NaN), weights renormalised to sum 1. An expert is an mlp; its output, rounded to BF16 per (token, expert), is
-/// multiplied by its weight and summed in fp32 (serial fma) by ascending expert id, the shared expert with weight
-/// sigmoid(shared_gate x) last; the sum is rounded once. transformers rounds the weights and every partial sum to BF16
-/// as well; here they stay fp32.
+/// NaN), weights divided by their sum, which is taken by falling probability. An expert is an mlp; its output, rounded
+/// to BF16 per (token, expert), is multiplied by its weight and summed in fp32 (serial fma) by ascending expert id, the
+/// shared expert with weight sigmoid(shared_gate x) last; the sum is rounded once. transformers rounds the weights and
+/// every partial sum to BF16 as well; here they stay fp32.
 void moe(const Context& context, const MoeArgs& args);
 
 }  // namespace tessera::kernels

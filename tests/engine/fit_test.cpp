@@ -56,6 +56,32 @@ TEST(Fit, AGpuCountsTokensOfEverySlot) {
   expect_consistent(*fit);
 }
 
+/// What stays free: a 20th of the memory and at least 256 MiB, 1.5 GiB of a GPU; to the last byte.
+TEST(Fit, AReserveStaysFree) {
+  EXPECT_EQ(plan_fit(config_35b(), input_35b())->reserve_bytes, 2 * kGiB);
+  FitInput small = input_35b();
+  small.available_bytes = 4 * kGiB;
+  small.weight_bytes = kGiB / 2;
+  small.max_num_seqs = 1;
+  small.max_model_len = 2048;
+  EXPECT_EQ(plan_fit(config_35b(), small)->reserve_bytes, kGiB / 4);
+  FitInput gpu = input_35b();
+  gpu.gpu = 0;
+  EXPECT_EQ(plan_fit(config_35b(), gpu)->reserve_bytes, kGiB / 2 * 3);
+  for (FitInput input : {input_35b(), small, gpu}) {
+    input.max_num_seqs = 1;
+    input.max_model_len = 2048;
+    const auto fit = plan_fit(config_35b(), input);
+    ASSERT_TRUE(fit.ok()) << fit.status().message();
+    // Exactly what one sequence takes is given to states and KV, and the weights fill up the rest.
+    input.memory_bytes = fit->state_slot_bytes + 32 * fit->kv_block_bytes;
+    input.weight_bytes = input.available_bytes - fit->reserve_bytes - fit->workspace_bytes - input.memory_bytes;
+    EXPECT_TRUE(plan_fit(config_35b(), input).ok());
+    ++input.weight_bytes;
+    EXPECT_EQ(plan_fit(config_35b(), input).status().code(), StatusCode::resource_exhausted);
+  }
+}
+
 /// The loader holds the largest matrix as it is stored beside the weights, and gives it back before the cache is made.
 TEST(Fit, WeightsAreStagedBeforeTheRestIsTaken) {
   FitInput input = input_35b();

@@ -8,7 +8,6 @@
 #include <deque>
 #include <map>
 #include <memory>
-#include <optional>
 #include <set>
 
 #include "kernels/noise.h"
@@ -275,49 +274,157 @@ TEST(Scheduler, RefusesWhatCanNeverRun) {
   EXPECT_THAT(status.message(), testing::HasSubstr("needs 5 KV blocks of 64 tokens, and there are 4"));
 }
 
+TEST(Scheduler, AdmissionLeavesABlockForEachRunningSequence) {
+  Scheduler scheduler({.blocks = 4, .slots = 2, .max_batched_rows = 512});
+  const auto old = make_sequence(64);
+  const auto young = make_sequence(192);
+  scheduler.add(old.get());
+  scheduler.add(young.get());
+  run_step(scheduler);
+  EXPECT_THAT(scheduler.running(), testing::ElementsAre(old.get())) << "three blocks are free, and the old one grows";
+  scheduler.remove(young.get());
+  const auto shorter = make_sequence(128);
+  Scheduler roomy({.blocks = 4, .slots = 2, .max_batched_rows = 512});
+  const auto first = make_sequence(64);
+  roomy.add(first.get());
+  roomy.add(shorter.get());
+  EXPECT_EQ(roomy.plan().size(), 2U) << "two blocks and the spare one are free";
+}
+
+TEST(Scheduler, WhoLeavesWhileWaitingIsForgotten) {
+  Scheduler scheduler({.blocks = 4, .slots = 1, .max_batched_rows = 256});
+  const auto running = make_sequence(10), gone = make_sequence(10, 20), next = make_sequence(10, 40);
+  for (Sequence* sequence : {running.get(), gone.get(), next.get()}) scheduler.add(sequence);
+  run_step(scheduler);
+  scheduler.remove(gone.get());
+  EXPECT_THAT(scheduler.waiting(), testing::ElementsAre(next.get()));
+  scheduler.remove(running.get());
+  const auto plan = scheduler.plan();
+  ASSERT_EQ(plan.size(), 1U);
+  EXPECT_EQ(plan[0].sequence, next.get());
+}
+
+const SchedulerLimits kWithPrefixes = {
+    .blocks = 40, .slots = 2, .kept_slots = 2, .max_batched_rows = 2000, .prefix_caching = true};
+
+TEST(Scheduler, APlanThatIsDroppedGivesTheSlotOfItsStateBack) {
+  Scheduler scheduler(kWithPrefixes);
+  const auto sequence = make_sequence(300);
+  scheduler.add(sequence.get());
+  for (int i = 0; i < 5; ++i) {
+    const auto plan = scheduler.plan();
+    ASSERT_EQ(plan.size(), 1U);
+    EXPECT_GE(plan[0].snapshot_slot, 0);
+    EXPECT_EQ(scheduler.slots().used(), 2) << "its own and the state's";
+  }
+  scheduler.remove(sequence.get());
+  EXPECT_EQ(scheduler.slots().used(), 0);
+}
+
+TEST(Scheduler, WhoBeginsAlikeWaitsForTheOneThatComputesIt) {
+  Scheduler scheduler(kWithPrefixes);
+  const auto first = make_sequence(600), second = make_sequence(600);
+  second->prompt = first->prompt;  // choices of one request
+  scheduler.add(first.get());
+  scheduler.add(second.get());
+  const auto step = run_step(scheduler);
+  ASSERT_EQ(step.size(), 1U);
+  EXPECT_EQ(step[0].sequence, first.get());
+  EXPECT_THAT(scheduler.waiting(), testing::ElementsAre(second.get()));
+  while (second->submitted == 0) run_step(scheduler);
+  EXPECT_EQ(second->resumed, 576);
+  EXPECT_EQ(scheduler.counts().prefix_hits, 576U);
+}
+
+TEST(Scheduler, AChunkEndsAtTheFirstOfTwoResumePoints) {
+  Scheduler scheduler(kWithPrefixes);
+  const auto sequence = make_sequence(1000);
+  sequence->likely_ends = {300};
+  scheduler.add(sequence.get());
+  const auto first = run_step(scheduler);
+  ASSERT_EQ(first.size(), 1U);
+  EXPECT_EQ(first[0].rows, 256);
+  EXPECT_EQ(first[0].snapshot_position, 256);
+  const auto second = run_step(scheduler);
+  EXPECT_EQ(second[0].rows, 744);
+  EXPECT_EQ(second[0].snapshot_position, 960);
+  EXPECT_EQ(scheduler.prefixes().kept_slots(), 2);
+}
+
 // A model whose tokens are hashes of everything that a real one's depend on: the recurrent state (whole chunks for
 // prefill rows, single rows for decode), the KV cache read back through the block table, the slot's newest draw where
-// the host does not know a token yet, and what a guide on the host says.
+// the host does not know a token yet, and what a guide on the host says. Rows with drafts leave the state as it is and
+// are kept in the slot as records, from which the next step's `held` are taken into the state.
 class HashModel {
  public:
   HashModel(int32_t blocks, int32_t slots)
       : kv_(static_cast<size_t>(blocks) * 64),
         states_(static_cast<size_t>(slots)),
+        records_(static_cast<size_t>(slots)),
         drawn_(static_cast<size_t>(slots)) {}
 
-  /// As a runner takes a step: what it copies, then its rows, which leave states.
-  int32_t run(const ScheduledRows& item) {
+  /// As a runner takes a step: what it copies, then its rows, which leave states. The draws behind the last row that
+  /// is no draft and behind each draft.
+  std::vector<int32_t> run(const ScheduledRows& item, bool guided) {
     const Sequence& sequence = *item.sequence;
     if (sequence.restore_slot >= 0) state_of(sequence.slot) = state_of(sequence.restore_slot);
     kept_slot_ = item.snapshot_slot;
     kept_position_ = item.snapshot_position;
-    return forward(sequence, sequence.submitted, item.rows, item.row_class);
+    const std::vector<uint64_t>& records = records_.at(static_cast<size_t>(sequence.slot));
+    for (int32_t i = 0; i < sequence.held; ++i) {
+      state_of(sequence.slot) = behind_decode_row(state_of(sequence.slot), records.at(static_cast<size_t>(i)));
+    }
+    const uint64_t before = state_of(sequence.slot);
+    std::vector<uint64_t> tokens;
+    for (int32_t i = 0; i < item.rows; ++i) tokens.push_back(token_at(sequence, sequence.submitted + i));
+    const int32_t rows = item.rows - item.drafts;
+    std::vector<int32_t> draws = {forward(sequence, sequence.submitted, rows, item.row_class, guided)};
+    for (int32_t i = 0; i < item.drafts; ++i) {
+      draws.push_back(forward(sequence, sequence.submitted + rows + i, 1, item.row_class, guided));
+    }
+    if (item.drafts > 0) {
+      state_of(sequence.slot) = before;
+      records_.at(static_cast<size_t>(sequence.slot)) = std::move(tokens);
+    }
+    return draws;
   }
 
   /// Runs rows of a sequence; returns the next token after the last of them.
-  int32_t forward(const Sequence& sequence, int64_t first, int32_t rows, RowClass row_class) {
+  int32_t forward(const Sequence& sequence, int64_t first, int32_t rows, RowClass row_class, bool guided) {
     uint64_t& state = state_of(sequence.slot);
     if (first == 0) state = 0;
     for (int64_t position = first; position < first + rows; ++position) {
-      const auto token = static_cast<uint64_t>(position < sequence.size() ? sequence.token(position)
-                                                                          : drawn_[static_cast<size_t>(sequence.slot)]);
+      const uint64_t token = token_at(sequence, position);
       kv_[kv_index(sequence, position)] = mix_bits(token + 1);
-      state = mix_bits(state + token);
       const bool chunk_ends = position + 1 == first + rows || (position + 1) % 64 == 0;
-      if (row_class == RowClass::decode || chunk_ends)
-        state = mix_bits(state + 0x1000 + static_cast<uint64_t>(row_class));
+      if (row_class == RowClass::decode) {
+        state = behind_decode_row(state, token);
+      } else {
+        state = mix_bits(state + token);
+        if (chunk_ends) state = mix_bits(state + 0x2000);
+      }
       if (kept_slot_ >= 0 && kept_position_ == position + 1) state_of(kept_slot_) = state;
     }
     uint64_t attended = state;
     for (int64_t position = 0; position < first + rows; ++position)
       attended = mix_bits(attended + kv_[kv_index(sequence, position)]);
-    if (sequence.needs_host) attended = mix_bits(attended + static_cast<uint64_t>(sequence.token(sequence.size() - 1)));
+    // The guide knows what the host does.
+    const int64_t known = sequence.size() + static_cast<int64_t>(sequence.drafts.size());
+    if (guided)
+      attended = mix_bits(attended + static_cast<uint64_t>(sequence.token(std::min(first + rows, known) - 1)));
     const auto token = static_cast<int32_t>(attended % 50000);
     drawn_[static_cast<size_t>(sequence.slot)] = token;
     return token;
   }
 
  private:
+  static uint64_t behind_decode_row(uint64_t state, uint64_t token) {
+    return mix_bits(mix_bits(state + token) + 0x1000);
+  }
+  [[nodiscard]] uint64_t token_at(const Sequence& sequence, int64_t position) const {
+    const bool known = position < sequence.size() + static_cast<int64_t>(sequence.drafts.size());
+    return static_cast<uint64_t>(known ? sequence.token(position) : drawn_[static_cast<size_t>(sequence.slot)]);
+  }
   uint64_t& state_of(int32_t slot) { return states_.at(static_cast<size_t>(slot)); }
   static size_t kv_index(const Sequence& sequence, int64_t position) {
     return static_cast<size_t>(sequence.blocks.at(static_cast<size_t>(position / 64))) * 64 +
@@ -325,6 +432,7 @@ class HashModel {
   }
   std::vector<uint64_t> kv_;
   std::vector<uint64_t> states_;
+  std::vector<std::vector<uint64_t>> records_;  // tokens of rows that may not hold, by slot
   std::vector<int32_t> drawn_;
   int32_t kept_slot_ = -1;
   int64_t kept_position_ = 0;
@@ -337,6 +445,9 @@ struct Job {
   int32_t stop_every = 0;  // a multiple of it ends the output; 0: none does
   int64_t arrival_step = 0;
   int64_t cancel_step = 0;  // or beyond the end
+  int64_t drafts_max = 0;   // of a step; 0: it has none
+  bool guided = false;
+  std::vector<int32_t> alone;  // what it generates by itself
   bool gone = false;
 
   [[nodiscard]] bool stops(int32_t token) const { return stop_every > 0 && token % stop_every == 0; }
@@ -349,14 +460,14 @@ struct Job {
 std::vector<int32_t> generate_alone(const Job& job) {
   HashModel model(64, 1);
   auto sequence = make_sequence(job.sequence->prompt_size(), job.first_token);
-  sequence->needs_host = job.sequence->needs_host;
   sequence->slot = 0;
   for (int32_t block = 0; block < 64; ++block) sequence->blocks.push_back(block);
-  int32_t token = model.forward(*sequence, 0, static_cast<int32_t>(sequence->prompt_size()), RowClass::prefill);
+  int32_t token =
+      model.forward(*sequence, 0, static_cast<int32_t>(sequence->prompt_size()), RowClass::prefill, job.guided);
   while (static_cast<int64_t>(sequence->output.size()) < job.output_tokens) {
     sequence->output.push_back(token);
     if (job.stops(token)) break;
-    token = model.forward(*sequence, sequence->size() - 1, 1, RowClass::decode);
+    token = model.forward(*sequence, sequence->size() - 1, 1, RowClass::decode, job.guided);
   }
   return sequence->output;
 }
@@ -392,7 +503,7 @@ void check_plan(const Scheduler& scheduler, const std::vector<ScheduledRows>& pl
   for (const Sequence* sequence : scheduler.waiting()) RC_ASSERT(sequence->blocks.empty() && sequence->slot == -1);
 
   std::set<const Sequence*> planned;
-  int32_t rows = 0;
+  int32_t rows = 0, decode_rows = 0, draws = 0;
   int all_logits = 0;
   for (const ScheduledRows& item : plan) {
     const Sequence& sequence = *item.sequence;
@@ -400,15 +511,20 @@ void check_plan(const Scheduler& scheduler, const std::vector<ScheduledRows>& pl
     RC_ASSERT(item.rows >= 1);
     rows += item.rows;
     const int64_t end = sequence.submitted + item.rows;
-    RC_ASSERT(end <= sequence.length());
+    RC_ASSERT(item.drafts == std::max<int64_t>(end - sequence.length(), 0));
+    RC_ASSERT(item.drafts == 0 || (sequence.steps_under_way == 0 && end <= sequence.size() + ssize(sequence.drafts)));
     RC_ASSERT(end <= std::max(sequence.prompt_size(), sequence.tokens_max - 1));
-    RC_ASSERT(static_cast<int64_t>(sequence.blocks.size()) * 64 >= end);
+    RC_ASSERT(item.drafts_wanted >= 0 && item.drafts_wanted <= sequence.drafts_wanted);
+    RC_ASSERT(item.drafts_wanted == 0 || (item.needs_next_token && end + item.drafts_wanted < sequence.tokens_max - 1));
+    RC_ASSERT(ssize(sequence.blocks) * 64 >= end + item.drafts_wanted);
+    if (sequence.decoding()) decode_rows += item.rows;
+    draws += item.needs_next_token ? 1 + item.drafts : 0;
     if (item.row_class == RowClass::prefill) {
       RC_ASSERT(sequence.submitted % 64 == 0);
       RC_ASSERT(end <= sequence.prompt_size() && (end % 64 == 0 || end == sequence.prompt_size()));
     } else {
       RC_ASSERT(sequence.submitted >= sequence.prompt_size());
-      RC_ASSERT(!sequence.needs_host || end <= sequence.size());
+      RC_ASSERT(!sequence.needs_host || end - item.drafts <= sequence.size());
     }
     RC_ASSERT(item.starts == (sequence.submitted == sequence.resumed));
     RC_ASSERT((sequence.restore_slot >= 0) == (item.starts && sequence.resumed > 0));
@@ -416,14 +532,17 @@ void check_plan(const Scheduler& scheduler, const std::vector<ScheduledRows>& pl
       RC_ASSERT(item.snapshot_position % 64 == 0 && item.row_class == RowClass::prefill);
       RC_ASSERT(item.snapshot_position > sequence.submitted && item.snapshot_position <= end);
     }
-    RC_ASSERT(item.needs_next_token == (end == sequence.length() && end < sequence.tokens_max));
-    RC_ASSERT(item.ends == (end >= sequence.tokens_max - 1 && end == sequence.length()));
+    const bool reaches_end = end - item.drafts == sequence.length();
+    RC_ASSERT(item.needs_next_token == (reaches_end && sequence.length() < sequence.tokens_max));
+    RC_ASSERT(item.ends == (reaches_end && sequence.length() >= sequence.tokens_max - 1));
     if (item.needs_all_logits) {
       ++all_logits;
       RC_ASSERT(item.rows <= 64);
     }
   }
   RC_ASSERT(rows <= limits.max_batched_rows);
+  RC_ASSERT(decode_rows <= std::max(limits.max_decode_rows, limits.slots));
+  RC_ASSERT(draws <= std::max(limits.max_decode_rows, limits.slots));
   RC_ASSERT(all_logits <= 1);
 }
 
@@ -439,7 +558,8 @@ std::vector<Job> pick_jobs(int64_t sequence_blocks) {
     job.sequence = make_sequence(prompt, job.first_token);
     job.sequence->tokens_max = total;
     job.sequence->wants_prompt_logits = pick(0, 4) == 0;
-    job.sequence->needs_host = pick(0, 4) == 0;
+    job.guided = job.sequence->needs_host = pick(0, 4) == 0;
+    job.drafts_max = pick(0, 2) * pick(1, 7);
     job.output_tokens = total - prompt;
     job.stop_every = static_cast<int32_t>(pick(0, 2) * pick(1, 100));
     job.sequence->cache_salt = pick(0, 5) == 0 ? "other" : "";
@@ -449,15 +569,33 @@ std::vector<Job> pick_jobs(int64_t sequence_blocks) {
   }
   std::stable_sort(jobs.begin(), jobs.end(),
                    [](const Job& a, const Job& b) { return a.arrival_step < b.arrival_step; });
+  for (Job& job : jobs) job.alone = generate_alone(job);
   return jobs;
 }
 
-/// Rows under way, with the token that they draw.
+/// Drafts for the tokens that come next, right ones and wrong ones, and for more than may come. As in the step loop a
+/// sequence needs the host while it drafts, and may stop drafting whatever is under way.
+void propose_drafts(Job& job) {
+  Sequence& sequence = *job.sequence;
+  if (job.drafts_max == 0) return;
+  const bool drafting = pick(0, 4) > 0;
+  sequence.needs_host = job.guided || drafting;
+  sequence.drafts_wanted = drafting ? static_cast<int32_t>(pick(0, job.drafts_max + 1)) : 0;
+  if (!drafting || sequence.steps_under_way == 0) sequence.drafts.clear();
+  if (!drafting || sequence.steps_under_way > 0 || sequence.slot < 0 || !sequence.decoding()) return;
+  for (size_t next = sequence.output.size(); ssize(sequence.drafts) < job.drafts_max && pick(0, 8) > 0; ++next) {
+    const bool right = next < job.alone.size() && pick(0, 4) > 0;
+    sequence.drafts.push_back(right ? job.alone[next] : 7);
+  }
+}
+
+/// Rows under way, with the tokens that they draw.
 struct UnderWay {
   Job* job = nullptr;
   int32_t rows = 0;
   bool ends = false;
-  std::optional<int32_t> token = {};
+  std::vector<int32_t> drafts = {};
+  std::vector<int32_t> tokens = {};  // one more than drafts, if any
 };
 
 // The world of a step loop: steps are submitted and run at once, their results come up to `steps_ahead` steps later.
@@ -472,6 +610,7 @@ RC_GTEST_PROP(SchedulerProperty, EverySequenceGetsTheTokensItGetsAlone, ()) {
     limits.kept_slots = static_cast<int32_t>(pick(0, 4));
     limits.blocks += static_cast<int32_t>(pick(0, 3) * pick(0, 20));
   }
+  limits.max_decode_rows = static_cast<int32_t>(pick(0, 2) * (limits.slots + pick(0, 12)));
   const auto steps_ahead = static_cast<size_t>(pick(0, 4));  // more than any runner has
   Scheduler scheduler(limits);
   HashModel model(limits.blocks, limits.slots + limits.kept_slots);
@@ -483,6 +622,7 @@ RC_GTEST_PROP(SchedulerProperty, EverySequenceGetsTheTokensItGetsAlone, ()) {
   }
 
   std::deque<std::vector<UnderWay>> under_way;
+  int64_t drafts_right = 0, drafts_wrong = 0;
   const auto remove = [&](Job& job) {
     scheduler.remove(job.sequence.get());
     job.gone = true;
@@ -490,9 +630,16 @@ RC_GTEST_PROP(SchedulerProperty, EverySequenceGetsTheTokensItGetsAlone, ()) {
   const auto collect = [&] {
     for (const UnderWay& rows : under_way.front()) {
       if (rows.job->gone) continue;
-      if (rows.token) rows.job->sequence->output.push_back(*rows.token);
-      scheduler.commit(rows.job->sequence.get(), rows.rows, rows.rows);
-      if (rows.token ? rows.job->finished() : rows.ends) remove(*rows.job);
+      const auto wrong = std::ranges::mismatch(rows.drafts, rows.tokens).in1;
+      const auto right = static_cast<int32_t>(wrong - rows.drafts.begin());
+      drafts_right += right;
+      drafts_wrong += wrong != rows.drafts.end() ? 1 : 0;
+      scheduler.commit(rows.job->sequence.get(), rows.rows,
+                       rows.rows - static_cast<int32_t>(rows.drafts.size()) + right);
+      for (int32_t i = 0; !rows.tokens.empty() && i <= right && !rows.job->finished(); ++i) {
+        rows.job->sequence->output.push_back(rows.tokens[static_cast<size_t>(i)]);
+      }
+      if (!rows.tokens.empty() ? rows.job->finished() : rows.ends) remove(*rows.job);
     }
     under_way.pop_front();
   };
@@ -506,15 +653,19 @@ RC_GTEST_PROP(SchedulerProperty, EverySequenceGetsTheTokensItGetsAlone, ()) {
     for (size_t i = 0; i < arrived; ++i) {
       if (!jobs[i].gone && jobs[i].cancel_step <= step) remove(jobs[i]);
     }
+    for (size_t i = 0; i < arrived; ++i) propose_drafts(jobs[i]);
+    if (pick(0, 8) == 0) static_cast<void>(scheduler.plan());  // and drop it
     const std::vector<ScheduledRows> plan = scheduler.plan();
     check_plan(scheduler, plan, limits);
     check_order(scheduler, jobs);
     if (!plan.empty()) {
       std::vector<UnderWay>& submitted = under_way.emplace_back();
       for (const ScheduledRows& item : plan) {
-        const int32_t token = model.run(item);
-        submitted.push_back({.job = job_of.at(item.sequence), .rows = item.rows, .ends = item.ends});
-        if (item.needs_next_token) submitted.back().token = token;
+        Job& job = *job_of.at(item.sequence);
+        const std::vector<int32_t> tokens = model.run(item, job.guided);
+        submitted.push_back({.job = &job, .rows = item.rows, .ends = item.ends});
+        submitted.back().drafts.assign(job.sequence->drafts.begin(), job.sequence->drafts.begin() + item.drafts);
+        if (item.needs_next_token) submitted.back().tokens = tokens;
       }
       scheduler.mark_submitted();
     } else if (under_way.empty()) {
@@ -530,7 +681,7 @@ RC_GTEST_PROP(SchedulerProperty, EverySequenceGetsTheTokensItGetsAlone, ()) {
   RC_ASSERT(scheduler.slots().used() == 0);
   for (const Job& job : jobs) {
     RC_ASSERT(job.gone);
-    const auto alone = generate_alone(job);
+    const auto& alone = job.alone;
     const auto& output = job.sequence->output;
     RC_ASSERT(output.size() <= alone.size());
     RC_ASSERT(std::equal(output.begin(), output.end(), alone.begin()));
@@ -538,6 +689,8 @@ RC_GTEST_PROP(SchedulerProperty, EverySequenceGetsTheTokensItGetsAlone, ()) {
   }
   RC_CLASSIFY(scheduler.counts().preemptions > 0, "preempted");
   RC_CLASSIFY(steps_ahead > 0, "steps ahead");
+  RC_CLASSIFY(drafts_right > 0, "right drafts");
+  RC_CLASSIFY(drafts_wrong > 0, "wrong drafts");
   RC_CLASSIFY(scheduler.counts().prefix_hits > 0, "prefixes hit");
   RC_CLASSIFY(scheduler.prefixes().points_given_up() > 0, "prefixes given up");
 }

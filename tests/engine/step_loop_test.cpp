@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "guide/grammar.h"
+#include "text/tokenizer_files.h"
 
 // The loop against a runner whose next token is the last one plus one: what is submitted, and what becomes of it.
 namespace tessera::engine {
@@ -279,6 +280,71 @@ TEST_P(StepLoopTest, ACancelledChoiceMakesRoomAtOnce) {
   run_to_the_end(loop);
   EXPECT_EQ(drain(*second).tokens, from_to(101, 103));
   EXPECT_EQ(runner_.collected.load(), runner_.submitted.load());
+}
+
+TEST_P(StepLoopTest, ARequestThatWaitsIsCancelledWithoutARow) {
+  StepLoop loop(parts(runner_, 8, 1));
+  auto first = submit(loop, count_from(10, 20));
+  auto waiting = submit(loop, count_from(100, 3));
+  auto last = submit(loop, count_from(50, 3));
+  for (int i = 0; i < 3; ++i) loop.step();
+  EXPECT_EQ(loop.stats().waiting, 2);
+  waiting->cancel();
+  loop.step();
+  EXPECT_EQ(loop.stats().waiting, 1);
+  const Answer answer = drain(*waiting);
+  EXPECT_EQ(answer.finish_reason, FinishReason::cancelled);
+  EXPECT_TRUE(answer.tokens.empty());
+  run_to_the_end(loop);
+  EXPECT_EQ(drain(*first).tokens, from_to(11, 30));
+  EXPECT_EQ(drain(*last).tokens, from_to(51, 53));
+  EXPECT_EQ(runner_.rows, 23) << "none of it was of the one that left";
+}
+
+TEST_P(StepLoopTest, WhatHasEndedIsNotOpenAnyMore) {
+  StepLoop loop(parts(runner_));
+  const auto fill = [&](int64_t max_tokens) {
+    std::vector<std::shared_ptr<EventChannel>> channels;
+    for (int i = 0; i < kMaxOpenRequests; ++i) {
+      Request request = count_from(10, max_tokens);
+      request.sampling.n = i % 100 == 0 ? 2 : 1;
+      channels.push_back(submit(loop, request));
+    }
+    const Status refused = loop.submit(count_from(10, 1)).status();
+    EXPECT_EQ(refused.code(), StatusCode::resource_exhausted);
+    EXPECT_THAT(refused.message(), HasSubstr("1024 requests are open already"));
+    return channels;
+  };
+  // However a request ends, it makes room for one more.
+  fill(1);
+  run_to_the_end(loop);
+  for (const auto& channel : fill(50)) channel->cancel();
+  run_to_the_end(loop);
+  fill(0);
+  run_to_the_end(loop);
+  EXPECT_TRUE(loop.submit(count_from(10, 1)).ok());
+}
+
+/// The id of a byte is its value.
+TEST_P(StepLoopTest, MinTokensGoBeforeStopStringsAsWell) {
+  const text::Tokenizer tokenizer = text::test::parse(text::test::small_tokenizer());
+  StepLoopParts with_text = parts(runner_);
+  with_text.tokenizer = &tokenizer;
+  StepLoop loop(with_text);
+  const auto text_of = [&](int64_t min_tokens, const std::string& stop) {
+    Request request = count_from('a', 10);
+    request.sampling.stop = {stop};
+    request.sampling.min_tokens = min_tokens;
+    auto channel = submit(loop, request);
+    run_to_the_end(loop);
+    std::string text;
+    while (auto event = channel->try_next()) text += event->text;
+    return text;
+  };
+  EXPECT_EQ(text_of(0, "d"), "bc");
+  EXPECT_EQ(text_of(2, "d"), "bc") << "the third token may end it";
+  EXPECT_EQ(text_of(3, "d"), "bcdefghijk") << "the third token must be there";
+  EXPECT_EQ(text_of(2, "cd"), "bcdefghijk") << "what begins before may not end it";
 }
 
 TEST_P(StepLoopTest, ARowThatFailsEndsItsChoiceAlone) {

@@ -246,6 +246,99 @@ TEST(Moe, SumsByExpertIdNotByProbability) {
   EXPECT_NE(a.out, b.out);
 }
 
+/// An expert of width 16 whose output for x[0] = 1 is `out`: gates of 16, whose silu is 16, times 1.
+SwigluWeights expert_that_says(const std::vector<float>& out) {
+  const auto hidden = static_cast<int64_t>(out.size());
+  std::vector<float> gate_up(static_cast<size_t>(32 * hidden)), down(static_cast<size_t>(hidden * 16));
+  gate_up[0] = 32;  // gate of the first channel: silu(32) = 32 in fp32
+  gate_up[static_cast<size_t>(16 * hidden)] = 1.0F / 32;
+  for (size_t i = 0; i < out.size(); ++i) down[16 * i] = out[i];
+  return {pack(gate_up, 32, hidden), pack(down, hidden, 16)};
+}
+
+/// The sum's exact bits: each term is seen by itself, where all other experts say 0, and added in order of the ids.
+TEST(Moe, TheSumHasTheBitsOfAscendingIds) {
+  constexpr size_t kHidden = 32, kExperts = 7;
+  const std::vector<float> logits = {0.4F, -0.3F, 1.1F, 0.2F, 1.6F, -0.9F, 0.7F};  // chosen: 4 2 6 0 3
+  const std::vector<int32_t> by_id = {0, 2, 3, 4, 6}, by_probability = {4, 2, 6, 0, 3};
+  std::vector<float> router(kExperts * kHidden), x(kHidden);
+  x[0] = 1;
+  for (size_t e = 0; e < kExperts; ++e) router[e * kHidden] = logits[e];
+  const Weight packed = pack(router, kExperts, kHidden);
+  std::vector<std::vector<float>> says;
+  for (uint32_t e = 0; e < kExperts; ++e) says.push_back(random_floats(kHidden, 300 + e));
+
+  TestContext test(1, Compute::f32);
+  std::vector<int32_t> chosen(by_id.size());
+  const auto run = [&](const std::vector<std::vector<float>>& outs) {
+    std::vector<SwigluWeights> experts;
+    for (const auto& out : outs) experts.push_back(expert_that_says(out));
+    std::vector<float> out(kHidden);
+    moe(test.context, {.x = x.data(),
+                       .rows = 1,
+                       .hidden = kHidden,
+                       .experts_per_token = static_cast<int>(by_id.size()),
+                       .router = &packed,
+                       .experts = experts,
+                       .out = out.data(),
+                       .chosen = chosen.data()});
+    return out;
+  };
+  std::vector<float> weights(kExperts);
+  for (const int32_t e : by_id) {
+    std::vector<std::vector<float>> alone(kExperts, std::vector<float>(kHidden));
+    alone[static_cast<size_t>(e)].assign(kHidden, 1.0F);
+    weights[static_cast<size_t>(e)] = run(alone)[0];
+  }
+  const auto sum = [&](const std::vector<int32_t>& order) {
+    std::vector<float> total(kHidden);
+    for (const int32_t id : order) {
+      const auto e = static_cast<size_t>(id);
+      for (size_t i = 0; i < kHidden; ++i) total[i] = std::fma(weights[e], says[e][i], total[i]);
+    }
+    return total;
+  };
+  const auto got = run(says);
+  EXPECT_EQ(chosen, by_probability);
+  expect_same_bits(got, sum(by_id), "ascending ids");
+  EXPECT_NE(got, sum(by_probability)) << "these numbers would show nothing";
+  // The weights: softmax over the chosen, whose sum is taken by falling probability. These are its bits.
+  expect_same_bits(
+      weights, std::vector<float>{0x1.e1be32p-4F, 0, 0x1.e50e3ep-3F, 0x1.8a6af6p-4F, 0x1.8fdc5ap-2F, 0, 0x1.45247ap-3F},
+      "weights");
+  double total = 0;
+  for (const int32_t e : by_id) total += std::exp(static_cast<double>(logits[static_cast<size_t>(e)]));
+  for (const int32_t e : by_id) {
+    const auto at = static_cast<size_t>(e);
+    EXPECT_NEAR(weights[at], std::exp(static_cast<double>(logits[at])) / total, 1e-6) << "expert " << e;
+  }
+}
+
+/// A logit that is too small for BF16 leaves -0 or 0, by its sign.
+TEST(Moe, NegativeZeroTiesWithZero) {
+  for (const float first : {-1.0F, 1.0F}) {
+    std::vector<float> x(32), router(3 * 32);
+    x[0] = 0x1p-70F;
+    router[0] = first * 0x1p-70F;
+    router[32] = -first * 0x1p-70F;
+    const Weight packed = pack(router, 3, 32);
+    std::vector<SwigluWeights> experts;
+    for (int e = 0; e < 3; ++e) experts.push_back(expert_that_says(std::vector<float>(32, 1.0F)));
+    TestContext test(1, Compute::bf16);
+    std::vector<float> out(32);
+    std::vector<int32_t> chosen(2);
+    moe(test.context, {.x = x.data(),
+                       .rows = 1,
+                       .hidden = 32,
+                       .experts_per_token = 2,
+                       .router = &packed,
+                       .experts = experts,
+                       .out = out.data(),
+                       .chosen = chosen.data()});
+    EXPECT_EQ(chosen, (std::vector<int32_t>{0, 1})) << "the first logit is " << (first < 0 ? "-0" : "0");
+  }
+}
+
 TEST(Moe, NanLogitsComeLast) {
   Model model({64, 16, 0, 8, 4}, Compute::f32);
   std::vector<float> router(model.router[0].plain.begin(), model.router[0].plain.end());

@@ -277,6 +277,40 @@ int32_t brute_force(const std::vector<float>& logits, const SampleParams& params
   return best;
 }
 
+/// Far behind the best logit an id wins by its noise alone, and it does so up to the last bit of its depth: what skips
+/// its block must not do so one bit too early.
+TEST(Sampler, ABlockIsSkippedOnlyIfNothingInItCanWin) {
+  int cases = 0;
+  for (uint64_t position = 0; position < 500; ++position) {
+    const NoiseStream noise{.key = noise_key(1, std::vector<int32_t>{1, 2}), .position = position};
+    const auto gumbel_of = [&](int32_t id) { return spelt::gumbel(noise_bits(noise, id)); };
+    int32_t lucky = 256;
+    for (int32_t id = 256; id < 512; ++id) lucky = gumbel_of(id) > gumbel_of(lucky) ? id : lucky;
+    // Both beside the best id, and the lucky one wins as long as it is less deep than this.
+    const float best = gumbel_of(3), luck = gumbel_of(lucky);
+    float depth = luck - best;
+    if (depth <= 0.01F) continue;
+    while (luck - depth <= best) depth = std::nextafter(depth, 0.0F);
+    while (luck - std::nextafter(depth, kInf) > best) depth = std::nextafter(depth, kInf);
+    std::vector<float> logits(512, -40.0F);
+    logits[3] = 0;
+    logits[static_cast<size_t>(lucky)] = -depth;
+    EXPECT_EQ(draw(logits, {}, position)->token, lucky) << "at depth " << depth;
+    logits[static_cast<size_t>(lucky)] = -std::nextafter(depth, kInf);  // as good, and the lower id wins
+    EXPECT_EQ(draw(logits, {}, position)->token, 3) << "below depth " << depth;
+    ++cases;
+  }
+  EXPECT_GT(cases, 400);
+}
+
+/// A filter's last logit may be the largest of a block.
+TEST(Sampler, TiesOfTheLastLogitInOtherBlocksAreKept) {
+  std::vector<float> logits(1024, -9.0F);
+  for (const size_t id : {5, 300, 600, 900}) logits[id] = 2;
+  EXPECT_THAT(support(logits, {.top_k = 3}), testing::ElementsAre(5, 300, 600));
+  EXPECT_THAT(support(logits, {.top_k = 4}), testing::ElementsAre(5, 300, 600, 900));
+}
+
 RC_GTEST_PROP(SamplerProperty, SkippingBlocksChangesNothing, (uint64_t seed)) {
   std::mt19937_64 random(seed);
   const size_t size = 1 + random() % 5000;

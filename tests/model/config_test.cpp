@@ -73,6 +73,31 @@ TEST(Config, YarnStretchesLowFrequenciesOnly) {
   EXPECT_FLOAT_EQ(yarn.rope_scale, 1.1386294F);  // 0.1 ln 4 + 1
 }
 
+/// Between the two ends of the ramp, by the formula of the paper in double precision.
+TEST(Config, YarnsRampIsLinearBetweenItsEnds) {
+  const auto frequencies = [](const std::string& more) {
+    return parse(R"({"model_type": "qwen3_5_moe_text", "rope_parameters": {"rope_type": "yarn", "factor": 4.0,
+      "original_max_position_embeddings": 262144, "rope_theta": 1e7, "partial_rotary_factor": 0.25)" +
+                 more + "}}")
+        .inv_freq;
+  };
+  const auto expect_from_14 = [](const std::vector<float>& found, const std::vector<double>& expected) {
+    ASSERT_EQ(found.size(), 32U);
+    for (size_t i = 0; i < expected.size(); ++i) {
+      EXPECT_NEAR(found[14 + i] / expected[i], 1, 1e-6) << "frequency " << 14 + i;
+    }
+  };
+  expect_from_14(frequencies(""),  // a ramp from 14 to 22
+                 {8.65964323e-4, 4.74239823e-4, 2.56935060e-4, 1.37349745e-4, 7.21738740e-5, 3.70722498e-5,
+                  1.84492220e-5, 8.75977007e-6, 3.84981632e-6, 2.32643010e-6});
+  expect_from_14(frequencies(R"(, "truncate": false)"),  // from 14.241 to 21.122
+                 {8.65964323e-4, 4.80003490e-4, 2.55595307e-4, 1.33625788e-4, 6.81623692e-5, 3.35838669e-5,
+                  1.56980854e-5, 6.70863335e-6, 3.84981632e-6});
+  expect_from_14(frequencies(R"(, "beta_fast": 64, "beta_slow": 0.5)"),  // from 12 to 23
+                 {7.47878279e-4, 4.16260659e-4, 2.29983830e-4, 1.25949173e-4, 6.82371173e-5, 3.64775078e-5,
+                  1.91680229e-5, 9.84569198e-6, 4.89976622e-6, 2.32643010e-6});
+}
+
 TEST(Config, ErrorsNameTheFieldAndTheRange) {
   EXPECT_THAT(fault("[]"), HasSubstr("not a JSON object"));
   EXPECT_THAT(fault("{"), HasSubstr("not a JSON object"));
