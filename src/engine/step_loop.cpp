@@ -1,125 +1,12 @@
 #include "engine/step_loop.h"
 
 #include <algorithm>
-#include <chrono>
-#include <random>
 
 #include "base/check.h"
-#include "engine/choice_text.h"
-#include "engine/guide_state.h"
-#include "kernels/cpu/backend.h"
-#include "kernels/noise.h"
 
 namespace tessera::engine {
 
-struct StepLoop::OpenRequest {
-  std::shared_ptr<const std::vector<int32_t>> prompt;
-  SamplingParams params;
-  kernels::SampleParams sample;         // the same, as the sampler takes them
-  kernels::SampleParams prompt_sample;  // for log-probabilities of the prompt
-  Guide guide;
-  int64_t max_tokens = 0;  // resolved: what was asked for, or what the context leaves
-  uint64_t noise_key = 0;
-  std::vector<int32_t> bans;  // Guide::thinking_excludes, then the stop ids, sorted
-  [[nodiscard]] std::span<const int32_t> stop_ids() const { return std::span(bans).subspan(1); }
-  std::string cache_salt;
-  std::vector<int64_t> likely_ends;
-  std::vector<ChoiceText> texts;  // one for each choice, until it opens
-  std::shared_ptr<EventChannel> channel;
-  int open_choices = 0;
-};
-
 using Time = std::chrono::steady_clock::time_point;
-
-struct StepLoop::Choice : Sequence, std::enable_shared_from_this<Choice> {
-  Choice(const std::shared_ptr<OpenRequest>& of_request, int number, int64_t vocab_size)
-      : request(of_request),
-        index(number),
-        text(std::move(of_request->texts[static_cast<size_t>(number)])),
-        guide(request->guide, vocab_size) {
-    prompt = request->prompt;
-    cache_salt = request->cache_salt;
-    likely_ends = request->likely_ends;
-    tokens_max = prompt_size() + request->max_tokens;
-    update_needs_host(/*drafts_made=*/false);
-    if (index == 0 && request->params.prompt_logprobs) {
-      wants_prompt_logits = true;
-      prompt_logprobs.resize(prompt->size());
-    }
-  }
-
-  std::shared_ptr<OpenRequest> request;
-  int index;
-  ChoiceText text;
-  GuideState guide;
-  std::vector<std::vector<TokenLogprob>> prompt_logprobs;
-  Time scheduled = {};
-  int64_t cached_tokens = 0, matched_tokens = 0;
-  /// What the guide says of each row of the next step, where there are drafts and it follows them.
-  struct RowGuide {
-    std::vector<uint32_t> allowed;
-    bool excludes = false, must_go_on = false;
-  };
-  std::vector<RowGuide> row_guides;
-  Status prepare_guide();
-  void update_needs_host(bool drafts_made) { needs_host = drafts_made || guide.needs_token(); }
-
-  bool finished = false;  // what steps under way still bring for it is dropped
-};
-
-namespace {
-
-uint64_t random_seed() {
-  std::random_device device;
-  return (uint64_t{device()} << 32) | device();
-}
-
-/// Biases are sorted by id, addends of one id in the order given, so that no step has to.
-kernels::SampleParams sample_params(const SamplingParams& params) {
-  kernels::SampleParams sample = {.temperature = params.temperature,
-                                  .top_k = params.top_k,
-                                  .top_p = params.top_p,
-                                  .min_p = params.min_p,
-                                  .repetition_penalty = params.repetition_penalty,
-                                  .presence_penalty = params.presence_penalty,
-                                  .frequency_penalty = params.frequency_penalty,
-                                  .logit_bias = params.logit_bias,
-                                  .logprobs = params.logprobs};
-  std::stable_sort(sample.logit_bias.begin(), sample.logit_bias.end(),
-                   [](const auto& a, const auto& b) { return a.first < b.first; });
-  return sample;
-}
-
-std::vector<int32_t> stop_ids(const SamplingParams& params, const std::vector<int32_t>& eos) {
-  std::vector<int32_t> ids = params.stop_token_ids;
-  if (!params.ignore_eos) ids.insert(ids.end(), eos.begin(), eos.end());
-  std::sort(ids.begin(), ids.end());
-  ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
-  return ids;
-}
-
-}  // namespace
-
-/// The guide's word on the next row and on those of drafts, which end before one that it does not allow.
-Status StepLoop::Choice::prepare_guide() {
-  row_guides.clear();
-  TESSERA_RETURN_IF_ERROR(guide.prepare());
-  if (drafts.empty() || guide.settled()) return {};
-  int64_t followed = 0;
-  for (;;) {
-    const std::span<const uint32_t> allowed = guide.allowed();
-    row_guides.push_back({{allowed.begin(), allowed.end()}, guide.excludes(), guide.must_go_on()});
-    if (followed == static_cast<int64_t>(drafts.size())) break;
-    const int32_t draft = drafts[static_cast<size_t>(followed)];
-    if (!allowed.empty() && (allowed[static_cast<size_t>(draft) / 32] >> (draft % 32) & 1) == 0) break;
-    guide.advance(draft);
-    ++followed;
-    TESSERA_RETURN_IF_ERROR(guide.prepare());
-  }
-  drafts.resize(static_cast<size_t>(followed));
-  guide.rollback(followed);
-  return {};
-}
 
 StepLoop::StepLoop(StepLoopParts parts)
     : parts_(std::move(parts)),
@@ -141,28 +28,10 @@ StepLoop::StepLoop(StepLoopParts parts)
 StepLoop::~StepLoop() = default;
 
 Expected<std::shared_ptr<EventChannel>> StepLoop::submit(Request request) {
-  SamplingParams& params = request.sampling;
-  auto open = std::make_shared<OpenRequest>();
-  const auto prompt_size = static_cast<int64_t>(request.prompt.size());
-  const int64_t room = parts_.max_model_len - prompt_size;
-  open->max_tokens = params.max_tokens < 0 ? room : std::min(params.max_tokens, room);
-  open->noise_key = kernels::noise_key(params.seed ? *params.seed : random_seed(), request.prompt);
-  open->bans = stop_ids(params, parts_.eos_token_ids);
-  open->bans.insert(open->bans.begin(), request.guide.thinking_excludes);
-  for (int i = 0; i < params.n; ++i) {
-    TESSERA_ASSIGN_OR_RETURN(ChoiceText text, ChoiceText::create(parts_.tokenizer, params, request.stop_scope));
-    open->texts.push_back(std::move(text));
-  }
-  open->channel = std::make_shared<EventChannel>(params.n);
-  open->open_choices = params.n;
-  open->prompt = std::make_shared<const std::vector<int32_t>>(std::move(request.prompt));
-  open->sample = sample_params(params);
-  open->prompt_sample.logprobs = params.prompt_logprobs;
-  open->params = std::move(params);
-  open->guide = std::move(request.guide);
-  open->cache_salt = std::move(request.cache_salt);
-  open->likely_ends = std::move(request.likely_ends);
-
+  TESSERA_ASSIGN_OR_RETURN(const auto open,
+                           OpenRequest::create(std::move(request), {.tokenizer = parts_.tokenizer,
+                                                                    .max_model_len = parts_.max_model_len,
+                                                                    .eos_token_ids = parts_.eos_token_ids}));
   const std::lock_guard lock(mutex_);
   if (!stopped_.ok()) return stopped_;
   if (open_requests_ == kMaxOpenRequests) {
@@ -368,7 +237,7 @@ StepLoop::AwaitedRows StepLoop::add_samples(const ScheduledRows& item, int32_t f
   }
   const int64_t next = end - item.drafts;
   if (item.needs_next_token) {
-    for (int32_t draft = 0; draft <= item.drafts; ++draft) add(next + draft, draw_of(choice, next + draft, draft));
+    for (int32_t draft = 0; draft <= item.drafts; ++draft) add(next + draft, choice.draw_of(next + draft, draft));
   }
   return {.choice = choice.shared_from_this(),
           .rows = item.rows,
@@ -384,24 +253,6 @@ bool StepLoop::wants_drafting(std::span<const ScheduledRows> plan) const {
   return parts_.drafts_max > 0 && std::ranges::any_of(plan, [](const ScheduledRows& item) {
            return item.drafts_wanted > 0 || item.row_class == kernels::RowClass::prefill;
          });
-}
-
-/// The draw of the token at `position`, behind so many drafts. It may be one behind tokens under way: all it needs of
-/// them is their number.
-kernels::SampleRow StepLoop::draw_of(const Choice& choice, int64_t position, int32_t draft) {
-  const OpenRequest& request = *choice.request;
-  const Choice::RowGuide* row = choice.row_guides.empty() ? nullptr : &choice.row_guides[static_cast<size_t>(draft)];
-  kernels::SampleRow sample{.params = &request.sample,
-                            .allowed = row != nullptr ? row->allowed : choice.guide.allowed(),
-                            .noise = {.key = request.noise_key,
-                                      .choice = static_cast<uint32_t>(choice.index),
-                                      .position = static_cast<uint64_t>(position)}};
-  const bool must_go_on = row != nullptr ? row->must_go_on : choice.guide.must_go_on();
-  const bool excludes = row != nullptr ? row->excludes : choice.guide.excludes();
-  const bool goes_on = position - choice.prompt_size() < request.params.min_tokens || must_go_on;
-  const size_t first = excludes ? 0 : 1, end = goes_on ? request.bans.size() : 1;
-  sample.banned = std::span(request.bans).subspan(first, end - first);
-  return sample;
 }
 
 void StepLoop::deliver(std::span<const kernels::SampleResult> results) {
@@ -482,11 +333,6 @@ void StepLoop::deliver_rows(const AwaitedRows& rows, std::span<const kernels::Sa
   }
 }
 
-bool StepLoop::is_end_of_turn(const OpenRequest& request, int32_t token) const {
-  const std::vector<int32_t>& ids = parts_.eos_token_ids;
-  return !request.params.ignore_eos && std::find(ids.begin(), ids.end(), token) != ids.end();
-}
-
 void StepLoop::deliver_token(Choice& choice, const kernels::SampleResult& result) {
   const OpenRequest& request = *choice.request;
   const int32_t token = result.token;
@@ -514,7 +360,7 @@ void StepLoop::deliver_token(Choice& choice, const kernels::SampleResult& result
   }
   if (stop_token || stop) {
     event.finish_reason = FinishReason::stop;
-    event.stop_cause = stop ? StopCause::string : is_end_of_turn(request, token) ? StopCause::model : StopCause::token;
+    event.stop_cause = stop ? StopCause::string : request.is_end_of_turn(token) ? StopCause::model : StopCause::token;
     event.stop_reason = stop ? *stop : std::to_string(token);
   } else if (generated == request.max_tokens) {
     event.finish_reason = FinishReason::length;

@@ -15,6 +15,7 @@
 
 #include "base/status.h"
 #include "base/thread_pool.h"
+#include "engine/choice.h"
 #include "engine/chunk_policy.h"
 #include "engine/draft_policy.h"
 #include "engine/event_channel.h"
@@ -101,8 +102,6 @@ class StepLoop {
   bool step();
 
  private:
-  struct OpenRequest;
-  struct Choice;
   /// Rows of one choice in a step under way. Their results are about consecutive positions: tokens of the prompt whose
   /// log-probabilities are wanted, then the next token.
   struct AwaitedRows {
@@ -130,14 +129,12 @@ class StepLoop {
   void prepare_guides();
   void build_step(std::span<const ScheduledRows> plan);
   AwaitedRows add_samples(const ScheduledRows& item, int32_t first_row);
-  static kernels::SampleRow draw_of(const Choice& choice, int64_t position, int32_t draft);
   [[nodiscard]] bool wants_drafting(std::span<const ScheduledRows> plan) const;
   void deliver(std::span<const kernels::SampleResult> results);
   void deliver_rows(const AwaitedRows& rows, std::span<const kernels::SampleResult> results,
                     std::span<const int32_t> drafts);
   static int drafts_of_all(const std::vector<AwaitedRows>& step);
   int32_t count_held(const AwaitedRows& rows, std::span<const kernels::SampleResult> results);
-  [[nodiscard]] bool is_end_of_turn(const OpenRequest& request, int32_t token) const;
   void deliver_token(Choice& choice, const kernels::SampleResult& result);
   void finish(Choice& choice, Event event);
   void settle();
