@@ -7,6 +7,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
+
 #include "files.h"
 
 namespace tessera::format {
@@ -177,18 +179,23 @@ TEST(Safetensors, EveryTruncationIsAnError) {
   }
 }
 
+/// Whatever a damaged header says, tensors lie in the file.
+bool tensors_lie_in(const std::string& bytes) {
+  const auto file = SafetensorsFile::parse(as_bytes(bytes), "x");
+  return !file.ok() || std::ranges::all_of((*file)->tensors(), [&](const auto& tensor) {
+    const auto& view = tensor.second;
+    return view.bytes.data() >= as_bytes(bytes).data() &&
+           view.bytes.data() + view.bytes.size() <= as_bytes(bytes).data() + bytes.size();
+  });
+}
+
 TEST(Safetensors, SurvivesEveryByteFlip) {
   const std::string good = small_file();
   for (size_t i = 0; i < good.size(); ++i) {
     for (int bit = 0; bit < 8; ++bit) {
       std::string bytes = good;
       bytes[i] = static_cast<char>(bytes[i] ^ (1 << bit));
-      const auto file = SafetensorsFile::parse(as_bytes(bytes), "x");
-      if (!file.ok()) continue;
-      for (const auto& [name, view] : (*file)->tensors()) {
-        EXPECT_GE(view.bytes.data(), as_bytes(bytes).data());
-        EXPECT_LE(view.bytes.data() + view.bytes.size(), as_bytes(bytes).data() + bytes.size());
-      }
+      EXPECT_TRUE(tensors_lie_in(bytes)) << "byte " << i << ", bit " << bit;
     }
   }
 }
@@ -200,7 +207,7 @@ RC_GTEST_PROP(Safetensors, SurvivesRandomDamage, ()) {
     const auto at = *rc::gen::inRange<size_t>(0, bytes.size());
     bytes[at] = *rc::gen::element('{', '}', '[', ']', '"', ',', ':', '-', '9', '0', ' ', '\\', 'e', '\xff', '\0');
   }
-  (void)SafetensorsFile::parse(as_bytes(bytes), "x");
+  RC_ASSERT(tensors_lie_in(bytes));
 }
 
 TEST(SafetensorsOpen, ReadsFromTheFile) {

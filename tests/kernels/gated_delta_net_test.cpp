@@ -351,8 +351,11 @@ TEST(GatedDeltaNet, LaterRowsOfAChunkNeverLeakIntoEarlierOnes) {
 
 TEST(GatedDeltaNet, NoRows) {
   const Model model(kShapes[0], Compute::bf16);
-  EXPECT_TRUE(model.run({Sequence(model.shape, 3, 1)}, {{}})[0].out.empty());
-  EXPECT_TRUE(model.run({Sequence(model.shape, 3, 1)}, {{{0, 0, kDecode}}, {{0, 0, kPrefill}}})[0].out.empty());
+  const std::vector<Sequence> one = {Sequence(model.shape, 3, 1)};
+  const auto want = model.run(one, {{{0, 2, kPrefill}}, {{0, 1, kDecode}}})[0].out;
+  ASSERT_FALSE(want.empty());
+  const auto got = model.run(one, {{}, {{0, 0, kPrefill}}, {{0, 2, kPrefill}}, {{0, 0, kDecode}}, {{0, 1, kDecode}}});
+  expect_same_bits(got[0].out, want, "between steps without rows");
 }
 
 }  // namespace

@@ -57,8 +57,10 @@ TEST(Linear, NoRows) {
   TestContext test(1);
   const RandomMatrix w(WeightFormat::f32, 2, 3, 1);
   const Weight weight = pack(test.context, w);
-  const LinearOutput output{.weight = &weight};
+  std::vector<float> y(2, 7.0F);
+  const LinearOutput output{.weight = &weight, .out = y.data(), .stride = 2};
   linear(test.context, {.rows = 0, .outputs = {&output, 1}});
+  EXPECT_EQ(y, (std::vector<float>{7, 7})) << "nothing is written";
 }
 
 }  // namespace

@@ -180,6 +180,13 @@ TEST(Matmul, ManyProductsInOneCall) {
 TEST(Matmul, NothingToDo) {
   TestContext test(2);
   cpu::matmul(test.context, {});
+  const RandomMatrix w(WeightFormat::f32, 20, 64, 1);
+  const Weight weight = pack(test.context, w);
+  const std::vector<float> x(64, 1.0F);
+  std::vector<float> y(20, 7.0F);
+  const cpu::Matmul none{&weight, x.data(), 64, /*rows=*/0, y.data(), 20};
+  cpu::matmul(test.context, {&none, 1});
+  EXPECT_EQ(y, std::vector<float>(20, 7.0F)) << "nothing is written";
 }
 
 TEST(Matmul, NanAndInfinityStayInTheirRow) {

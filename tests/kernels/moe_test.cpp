@@ -382,7 +382,20 @@ TEST(Moe, NotFiniteRowsHarmNobodyElse) {
 
 TEST(Moe, NoRows) {
   const Model model({32, 16, 16, 8, 2}, Compute::bf16);
-  EXPECT_TRUE(model.run(std::vector<float>()).out.empty());
+  TestContext test(2, Compute::bf16);
+  std::vector<float> out(32, 7.0F);
+  std::vector<int32_t> chosen(2, 7);
+  moe(test.context, {.rows = 0,
+                     .hidden = 32,
+                     .experts_per_token = 2,
+                     .router = &model.router[0].packed,
+                     .experts = model.experts,
+                     .shared = &model.shared,
+                     .shared_gate = &model.shared_gate[0].packed,
+                     .out = out.data(),
+                     .chosen = chosen.data()});
+  EXPECT_EQ(out, std::vector<float>(32, 7.0F)) << "nothing is written";
+  EXPECT_EQ(chosen, std::vector<int32_t>(2, 7));
 }
 
 TEST(Mlp, MatchesTheFormula) {

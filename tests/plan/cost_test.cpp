@@ -63,6 +63,24 @@ TEST(Cost, WeightBytesAreThoseOfTheExpertsRead) {
   EXPECT_GE(cost.estimate_us, cost.floor_us);
 }
 
+/// Where latency bounds the read rate, time is inverse to the stages that a block has in flight: all of them, but for
+/// W4A16 the one that is being read.
+TEST(Cost, BytesInFlightAreThoseOfTheStagesThatLoad) {
+  DeviceFacts device = *find_device("rtx-pro-6000");
+  device.read_gb_s = 1e9;
+  for (const Path path : {Path::w4a16, Path::w4a4}) {
+    const Desc desc = layer("397b", Op::gate_up, 16, path);
+    Tile tile = make_tile(path, WeightFormat::nvfp4, 64, 8, 256, 2);
+    const auto memory_us = [&](int stages) {
+      tile.stages = stages;
+      return estimate(desc, Routing(desc), tile, device, 2).memory_us;
+    };
+    const int read = path == Path::w4a16 ? 1 : 0;
+    EXPECT_NEAR(memory_us(5) / memory_us(3), (3.0 - read) / (5 - read), 1e-9) << name(path);
+    EXPECT_NEAR(memory_us(2) / memory_us(3), (3.0 - read) / (2 - read), 1e-9) << name(path);
+  }
+}
+
 TEST(Cost, DecodeFloorsOfTheWholeLayer) {
   // Routed experts of a layer of 397B on an H200 at 4.5 TB/s: 16 us for 1 token, 118 for 8, 577 for 64, gate_up and
   // down together.

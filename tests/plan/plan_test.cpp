@@ -104,6 +104,37 @@ TEST(Plan, RejectionsSayTheBytes) {
             "1 of the 2 blocks an SM that it is made for are resident on a GPU with 64 KB (39984 B, 160 threads)");
 }
 
+/// A tile may take exactly the registers that there are; one more is too many.
+TEST(Plan, ATileMayTakeItsLastRegister) {
+  const DeviceFacts gpu = *find_device("rtx-pro-6000");
+  int at_the_limit = 0, beyond = 0;
+  for (const int blocks : {1, 2}) {
+    for (const int warps_m : {1, 2, 4, 8}) {
+      for (int rows = 16; rows <= 96; rows += 16) {
+        for (int n = 8; n <= 256; n += 8) {
+          Tile tile{.path = Path::w4a16,
+                    .format = WeightFormat::nvfp4,
+                    .m = rows * warps_m,
+                    .n = n,
+                    .k = 64,
+                    .blocks_per_sm = blocks,
+                    .warps_m = warps_m,
+                    .warps_n = 1};
+          tile.stages = stages_that_fit(tile);
+          const int spare = register_limit(tile) - register_estimate(tile);
+          if (tile.stages < kStagesMin || spare < -4 || spare > 0) continue;
+          (spare == 0 ? at_the_limit : beyond) += 1;
+          const std::string reason = reject_reason(tile, gpu);
+          EXPECT_EQ(reason.find("registers a thread") != std::string::npos, spare < 0) << shape_name(tile) << reason;
+          EXPECT_EQ(compiled(tile), spare == 0 && fits(tile)) << shape_name(tile);
+        }
+      }
+    }
+  }
+  EXPECT_GT(at_the_limit, 0);
+  EXPECT_GT(beyond, 0);
+}
+
 TEST(Plan, AGpuWithoutRoomGetsAnErrorThatNamesEverything) {
   DeviceFacts tiny = *find_device("h200");
   tiny.smem_per_block_bytes = 16 * 1024;

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include <charconv>
@@ -43,14 +44,25 @@ RawClient::RawClient(uint16_t port, int receive_buffer_bytes) {
   if (receive_buffer_bytes > 0) {
     ::setsockopt(descriptor_, SOL_SOCKET, SO_RCVBUF, &receive_buffer_bytes, sizeof receive_buffer_bytes);
   }
-  const timeval patience{.tv_sec = kPatienceSeconds, .tv_usec = 0};
-  ::setsockopt(descriptor_, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
-  ::setsockopt(descriptor_, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
   sockaddr_in address{};
   address.sin_family = AF_INET;
   address.sin_port = htons(port);
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  if (::connect(descriptor_, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) close();
+  connect(reinterpret_cast<const sockaddr&>(address), sizeof address);
+}
+
+RawClient::RawClient(const std::string& unix_socket) {
+  descriptor_ = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  sockaddr_un address{.sun_family = AF_UNIX, .sun_path = {}};
+  unix_socket.copy(address.sun_path, sizeof address.sun_path - 1);
+  connect(reinterpret_cast<const sockaddr&>(address), sizeof address);
+}
+
+void RawClient::connect(const sockaddr& address, socklen_t size) {
+  const timeval patience{.tv_sec = kPatienceSeconds, .tv_usec = 0};
+  ::setsockopt(descriptor_, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+  ::setsockopt(descriptor_, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
+  if (::connect(descriptor_, &address, size) != 0) close();
 }
 
 bool RawClient::send(std::string_view bytes) const {

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <sys/socket.h>
+
 #include <optional>
 #include <string>
 #include <string_view>
@@ -21,6 +23,7 @@ struct RawAnswer {
 class RawClient {
  public:
   explicit RawClient(uint16_t port, int receive_buffer_bytes = 0);
+  explicit RawClient(const std::string& unix_socket);
   ~RawClient() { close(); }
   RawClient(const RawClient&) = delete;
   RawClient& operator=(const RawClient&) = delete;
@@ -42,6 +45,7 @@ class RawClient {
   [[nodiscard]] int descriptor() const { return descriptor_; }
 
  private:
+  void connect(const sockaddr& address, socklen_t size);
   bool read_more();
 
   int descriptor_ = -1;

@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "engine/tiny_model.h"
 #include "server/raw_client.h"
@@ -65,31 +66,45 @@ class ServedModel {
   Server& server() { return *server_; }
 
   /// A gauge or counter of /metrics; `name` may end in labels.
-  [[nodiscard]] double metric(const std::string& name) const {
-    const std::string text = "\n" + ask(port(), get("/metrics", "x-api-key: k\r\n")).body;
-    const size_t at = text.find("\n" + name);
-    if (at == std::string::npos) return -1;
-    return std::stod(text.substr(text.find(' ', at + 1)));
-  }
+  [[nodiscard]] double metric(const std::string& name) const { return value_of(metrics(), name); }
 
-  /// Waits until nothing is in use of what requests hold; the name of what stays in use, or nothing.
+  /// Waits until nothing is in use of what requests hold; the name of what stays in use, or nothing. What is only slow
+  /// shows in steps of the engine; who does not move any more, while the server answers a thousand questions and for
+  /// longer than any wait of these tests, stays.
   [[nodiscard]] std::string left_over() const {
-    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(300);
-    std::string left;
-    do {
-      left.clear();
+    constexpr std::chrono::seconds kLongestWait(15);
+    constexpr int kQuestions = 1000;
+    std::vector<double> before;
+    auto since = std::chrono::steady_clock::now();
+    for (int questions = 0;; ++questions) {
+      const std::string text = metrics();
+      std::vector<double> now = {value_of(text, "tessera:engine_steps_total")};
+      std::string left;
       for (const char* name : {"vllm:num_requests_running", "vllm:num_requests_waiting", "tessera:kv_blocks_used",
                                "tessera:state_slots_used", "tessera:http_requests_in_flight"}) {
-        if (metric(name) != 0) left = name;
+        now.push_back(value_of(text, name));
+        if (now.back() != 0) left = name;
       }
-      if (metric("tessera:http_connections") > 1) left = "connections";  // the one that asks
+      now.push_back(value_of(text, "tessera:http_connections"));
+      if (now.back() > 1) left = "connections";  // the one that asks
       if (left.empty()) return left;
+      if (now != before) {
+        before = std::move(now);
+        since = std::chrono::steady_clock::now();
+        questions = 0;
+      }
+      if (questions >= kQuestions && std::chrono::steady_clock::now() - since > kLongestWait) return left;
       std::this_thread::sleep_for(std::chrono::milliseconds(10));
-    } while (std::chrono::steady_clock::now() < deadline);
-    return left;
+    }
   }
 
  private:
+  [[nodiscard]] std::string metrics() const { return ask(port(), get("/metrics", "x-api-key: k\r\n")).body; }
+  static double value_of(const std::string& metrics, const std::string& name) {
+    const size_t at = metrics.find('\n' + name);  // behind the comment that is first
+    return at == std::string::npos ? -1 : std::stod(metrics.substr(metrics.find(' ', at + 1)));
+  }
+
   std::unique_ptr<Server> server_;
 };
 

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "text/dialect/answer_scope.h"
@@ -194,6 +195,14 @@ const std::vector<Transcript>& corpus() {
        false,
        "<tool_call>\n<function=run>\n<parameter=code>\nabc\n</parameter>\n<param",
        {"", "", {{"run", R"({"code": "abc"})"}}}},
+      {"a tag of what was given is text, again and again",
+       false,
+       call("run>\n<parameter=limit>\n1\n</parameter>\n<parameter=code>\nx\n<parameter=limit>\n<parameter=code>\n"
+            "<parameter=limit>\n<parameter=code>\n</parameter>\n"),
+       {"",
+        "",
+        {{"run",
+          R"({"limit": 1, "code": "x\n<parameter=limit>\n<parameter=code>\n<parameter=limit>\n<parameter=code>"})"}}}},
       {"parameter given twice",
        false,
        call("run>\n<parameter=code>\na\n</parameter>\n<parameter=code>\nb\n</parameter>\n"),
@@ -357,8 +366,9 @@ TEST(AnswerScope, ThinkingCallsAndGapsAreNotTheAnswer) {
   EXPECT_EQ(answer_of(false, {call("fly>\n") + "!"}), call("fly>\n") + "!");
 }
 
+/// Each of these made a careless parser look at everything again for every piece, which would take hours here.
 TEST(Parsers, LongStuttersTakeLinearTime) {
-  // Each of these made a careless parser look at everything again for every piece.
+  constexpr size_t kPieces = 200'000;
   for (const std::string& unit : {std::string(" "), std::string("\n"), std::string("<"), std::string("</parameter> "),
                                   std::string("<tool_call> "), std::string("</think> ")}) {
     for (const std::string& start : {std::string(), std::string("<tool_call><function=run><parameter=code>"),
@@ -366,8 +376,13 @@ TEST(Parsers, LongStuttersTakeLinearTime) {
       for (const bool inside : {false, true}) {
         Parser parser(inside);
         parser.feed(start);
-        for (int i = 0; i < 200000; ++i) parser.feed(unit);
-        parser.finish();
+        for (size_t i = 0; i < kPieces; ++i) parser.feed(unit);
+        const Parsed parsed = parser.finish();
+        EXPECT_EQ(parsed.calls.size(), start.empty() ? 0U : 1U) << start << unit;
+        if (unit != "<" || start.ends_with("run>")) continue;
+        std::string all = parsed.reasoning + parsed.content;
+        if (!parsed.calls.empty()) all = parsed.calls[0].second;
+        EXPECT_EQ(std::ranges::count(all, '<'), kPieces) << start << unit;
       }
     }
   }
