@@ -114,6 +114,32 @@ TEST(Stream, SilenceHasAComment) {
   EXPECT_TRUE(body.ends_with("data: [DONE]\n\n")) << body;
 }
 
+double metric_at(const std::string& unix_socket, const std::string& name) {
+  RawClient client(unix_socket);
+  client.send(get("/metrics"));
+  const std::string text = client.answer().body;
+  const size_t at = text.find('\n' + name);
+  return at == std::string::npos ? -1 : std::stod(text.substr(text.find(' ', at + 1)));
+}
+
+/// On a Unix socket, where no kernel ends a connection that stands still.
+TEST(Stream, AWriteThatStallsEndsTheConnection) {
+  ServerOptions options = test_options();
+  options.unix_socket = ::testing::TempDir() + "tessera_stalled_" + std::to_string(::getpid());
+  options.limits.write_stall_seconds_max = 1;
+  const ServedModel served(options);
+  const RawClient deaf(options.unix_socket);
+  deaf.send(post("/v1/completions",
+                 R"({"prompt":"Go","max_tokens":300,"ignore_eos":true,"stream":true,"n":8,"logprobs":20})"));
+  const std::string aborted = "vllm:request_success_total{finished_reason=\"abort\"";
+  int questions = 0;
+  while (metric_at(options.unix_socket, aborted) < 1 && ++questions < 1500) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  EXPECT_EQ(metric_at(options.unix_socket, aborted), 1);
+  EXPECT_EQ(metric_at(options.unix_socket, "tessera:http_requests_in_flight"), 0);
+}
+
 /// What a client does not read stays with the engine but for --max-unsent-bytes and the kernel's buffer, which of a
 /// Unix socket is some 200 KiB. The server says how many tokens it has taken.
 TEST(Stream, AClientThatDoesNotReadHoldsNoMoreThanTheLimit) {
@@ -122,13 +148,7 @@ TEST(Stream, AClientThatDoesNotReadHoldsNoMoreThanTheLimit) {
   options.limits.unsent_bytes_max = 32 << 10;
   options.limits.write_stall_seconds_max = 3600;
   const ServedModel served(options);
-  const auto metric = [&](const std::string& name) {
-    RawClient client(options.unix_socket);
-    client.send(get("/metrics"));
-    const std::string text = client.answer().body;
-    const size_t at = text.find('\n' + name);
-    return at == std::string::npos ? -1 : std::stod(text.substr(text.find(' ', at + 1)));
-  };
+  const auto metric = [&](const std::string& name) { return metric_at(options.unix_socket, name); };
   constexpr double kTokens = 8 * 300;
   RawClient deaf(options.unix_socket);
   deaf.send(post("/v1/completions",
