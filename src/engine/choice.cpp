@@ -89,17 +89,21 @@ Status Choice::prepare_guide() {
   return {};
 }
 
+Choice::GuideWord Choice::guide_word(int32_t draft) const {
+  if (row_guides.empty()) return {guide.allowed(), guide.excludes(), guide.must_go_on()};
+  const RowGuide& row = row_guides[static_cast<size_t>(draft)];
+  return {row.allowed, row.excludes, row.must_go_on};
+}
+
 kernels::SampleRow Choice::draw_of(int64_t position, int32_t draft) const {
-  const RowGuide* row = row_guides.empty() ? nullptr : &row_guides[static_cast<size_t>(draft)];
+  const GuideWord word = guide_word(draft);
   kernels::SampleRow sample{.params = &request->sample,
-                            .allowed = row != nullptr ? row->allowed : guide.allowed(),
+                            .allowed = word.allowed,
                             .noise = {.key = request->noise_key,
                                       .choice = static_cast<uint32_t>(index),
                                       .position = static_cast<uint64_t>(position)}};
-  const bool must_go_on = row != nullptr ? row->must_go_on : guide.must_go_on();
-  const bool excludes = row != nullptr ? row->excludes : guide.excludes();
-  const bool goes_on = position - prompt_size() < request->params.min_tokens || must_go_on;
-  const size_t first = excludes ? 0 : 1, end = goes_on ? request->bans.size() : 1;
+  const bool goes_on = position - prompt_size() < request->params.min_tokens || word.must_go_on;
+  const size_t first = word.excludes ? 0 : 1, end = goes_on ? request->bans.size() : 1;
   sample.banned = std::span(request->bans).subspan(first, end - first);
   return sample;
 }

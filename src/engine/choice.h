@@ -86,6 +86,14 @@ struct Choice : Sequence, std::enable_shared_from_this<Choice> {
   /// The draw of the token at `position`, behind so many drafts. It may be one behind tokens under way: all it needs of
   /// them is their number.
   [[nodiscard]] kernels::SampleRow draw_of(int64_t position, int32_t draft) const;
+
+ private:
+  /// What the guide says of a row behind so many drafts.
+  struct GuideWord {
+    std::span<const uint32_t> allowed;
+    bool excludes, must_go_on;
+  };
+  [[nodiscard]] GuideWord guide_word(int32_t draft) const;
 };
 
 }  // namespace tessera::engine

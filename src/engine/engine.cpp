@@ -94,41 +94,38 @@ struct OpenedEngine {
   [[nodiscard]] const model::ModelConfig& config() const { return model.config; }
 };
 
-/// Drafts of a sequence at most, and in `plan` the MTP head that makes them. On the CPU, where a row more costs nearly
-/// as much as a row, only for those who ask.
-Expected<int> choose_drafts(const OpenedEngine& opened, const EngineOptions& options, const engine::Device& device,
-                            model::PlanOptions& plan) {
+/// Drafts of a sequence at most. On the CPU, where a row more costs nearly as much as a row, only for those who ask.
+Expected<int> choose_drafts(const EngineOptions& options, const engine::Device& device) {
   const int wanted = options.speculative_tokens;
   if (wanted < -1 || wanted > engine::kMostDrafts) {
     return error(StatusCode::invalid_argument, "speculative_tokens is {}; it must be between 0 and {}, or -1", wanted,
                  engine::kMostDrafts);
   }
   if (wanted <= 0) return 0;
-  if (device) {
-    spdlog::warn("no drafts on {}: the CPU alone has them yet", engine::device_name(device));
-    return 0;
-  }
-  plan.with_mtp = true;
-  TESSERA_ASSIGN_OR_RETURN(const model::WeightPlan weights, opened.model.plan_weights(plan));
-  if (weights.has_mtp()) return wanted;
-  return error(StatusCode::invalid_argument,
-               "speculative_tokens is {}, and this checkpoint has no MTP head to draft with; leave it out", wanted);
+  if (!device) return wanted;
+  spdlog::warn("no drafts on {}: the CPU alone has them yet", engine::device_name(device));
+  return 0;
 }
 
 /// In `plan`, too: what is loaded besides.
 Expected<FitReport> plan_memory(const OpenedEngine& opened, const EngineOptions& options, const engine::Device& device,
                                 const kernels::Backend& backend, model::PlanOptions& plan) {
-  TESSERA_ASSIGN_OR_RETURN(const int drafts_max, choose_drafts(opened, options, device, plan));
   engine::FitInput input;
   input.gpu = device;
-  input.drafts_max = drafts_max;
-  TESSERA_ASSIGN_OR_RETURN(input.available_bytes, engine::available_bytes(device, options.gpu_memory_utilization));
+  TESSERA_ASSIGN_OR_RETURN(input.drafts_max, choose_drafts(options, device));
+  plan.with_mtp = input.drafts_max > 0;
   TESSERA_ASSIGN_OR_RETURN(const model::WeightPlan weights, opened.model.plan_weights(plan));
+  if (plan.with_mtp && !weights.has_mtp()) {
+    return error(StatusCode::invalid_argument,
+                 "speculative_tokens is {}, and this checkpoint has no MTP head to draft with; leave it out",
+                 options.speculative_tokens);
+  }
+  TESSERA_ASSIGN_OR_RETURN(input.available_bytes, engine::available_bytes(device, options.gpu_memory_utilization));
   input.weight_bytes = weights.placed_bytes(backend);
   input.staging_bytes = weights.staging_bytes(backend);
   input.kv_dtype = opened.kv_dtype;
-  input.cache_bytes = backend.cache_bytes(model::cache_shape(opened.config(), opened.kv_dtype,
-                                                             /*with_mtp=*/drafts_max > 0, plan.rank, drafts_max));
+  input.cache_bytes = backend.cache_bytes(
+      model::cache_shape(opened.config(), opened.kv_dtype, plan.with_mtp, plan.rank, input.drafts_max));
   input.max_model_len = options.max_model_len;
   input.max_num_seqs = options.max_num_seqs;
   input.max_num_batched_tokens = options.max_num_batched_tokens;

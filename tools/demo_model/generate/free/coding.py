@@ -3,7 +3,7 @@
 import contextlib
 import io
 
-from . import lexicon, needs
+from . import lexicon, need_values, needs
 from .grammar import capital, form, order, typed, with_payload
 
 NAMES = "x y n total count items numbers words names result value a b i data scores prices text name word letters values age".split()
@@ -253,7 +253,7 @@ SHELL = [line.split(" => ") for line in SHELL.split("\n")]
 def slots(w):
     x = w.any(*NAMES)
     n = w.number(3, 20)
-    path = lambda: needs.value(w, "path")[1].rpartition("/")[2] or "a.txt"
+    path = lambda: need_values.value(w, "path")[1].rpartition("/")[2] or "a.txt"
     return {"x": x, "y": w.any(*[v for v in NAMES if v != x]), "n": n, "n1": n + 1, "w": w.any(w.noun, w.fresh)(), "w2": w.noun(), "m": w.any("math", "random", "json", "os", "sys", "re", "time"), "p": path(), "p2": path(), "d": w.any("src", "docs", "test", w.noun()), "u": f"https://{w.fresh()}.org/{w.fresh()}.zip", "t": f"{w.noun()}.tar"}
 
 
@@ -294,7 +294,7 @@ def shell(w):
 
 
 def sql(w):
-    question, query = needs.query(w)
+    question, query = need_values.query(w)
     frame = w.any("SQL: {q}", "sql query: {q}", "write SQL for this: {q}", "{q} (SQL)", "in SQL: {q}", "{q} Write the SQL query.", "Give me SQL: {q}", "sql to {l}", "how do I write in SQL: {q}", "I need the SQL for: {q}", "which SQL query does this: {q}", "{q} Use SQL.", "Please write a SQL query. {q}", "SQL query that answers: {q}")
     if w.chance(0.18):
         table = query.split("FROM ")[1].split()[0]

@@ -4,7 +4,7 @@ records."""
 import json
 
 from .. import calls as plain_calls
-from . import extraction, lexicon, needs, worlds
+from . import extraction, lexicon, need_values, needs, worlds
 from .grammar import capital, listing, typed
 
 KEYS = "host|port|user|timeout|workers|level|path|name|color|theme|retries|cache|debug|version|language|region|size|limit|mode|password_file|max_connections|log|title|author|license|main|build|target".split("|")
@@ -54,15 +54,15 @@ def tests(w):
 
 
 def listing_of_files(w):
-    folder = needs.value(w, "folder")[1]
-    files = list(dict.fromkeys(needs.value(w, "path")[1].rpartition("/")[2] for _ in range(w.number(2, 8))))
+    folder = need_values.value(w, "folder")[1]
+    files = list(dict.fromkeys(need_values.value(w, "path")[1].rpartition("/")[2] for _ in range(w.number(2, 8))))
     text = w.any("\n".join(files), json.dumps(files), json.dumps({"files": files}), "  ".join(files))
     kind = w.number(0, 3)
     if kind == 0:
         return "list_directory", {"p": folder}, text, typed(w, "how many files are (in|under) {f}[?]|count the files in {f}|number of files in {f}?", f=folder), f"Counted: {listing(files)}.", f"There are {len(files)} files in {folder}."
     if kind == 1:
         there = w.chance(0.5)
-        x = w.any(*files) if there else needs.value(w, "path")[1].rpartition("/")[2]
+        x = w.any(*files) if there else need_values.value(w, "path")[1].rpartition("/")[2]
         there = x in files
         return "list_directory", {"p": folder}, text, typed(w, "is there (a file |){x} in {f}[?]|does {f} (contain|have) {x}[?]|do we have {x} in {f}?", x=x, f=folder), f"{x} is {'there' if there else 'not there'}.", f"Yes, {x} is in {folder}." if there else f"No, {x} is not in {folder}."
     suffix = w.any(*files).rpartition(".")[2]
@@ -84,7 +84,7 @@ def disk(w):
 
 def repository(w):
     branch = w.any("main", "master", "dev", w.fresh(), f"fix-{w.noun()}")
-    changed = list(dict.fromkeys(needs.value(w, "path")[1].lstrip("./") for _ in range(w.number(0, 4))))
+    changed = list(dict.fromkeys(need_values.value(w, "path")[1].lstrip("./") for _ in range(w.number(0, 4))))
     text = f"On branch {branch}\n" + ("Changes not staged for commit:\n" + "".join(f"\tmodified:   {f}\n" for f in changed) if changed else "nothing to commit, working tree clean")
     kind = w.number(0, 1)
     question = typed(w, ("(what|which) branch (is it|am I on|are we on)[?]|on which branch am I[?]|current branch?", "(what|which files) (has|have|did I) (changed|change|modified)[?]|are there (any |uncommitted |)changes[?]|what have I modified?")[kind])
@@ -108,7 +108,7 @@ def record(w):
     """A record with fields, one of them asked for."""
     fields = {"name": w.person(), "email": extraction.value(w, "email address"), "city": w.city(), "age": w.number(18, 90), "plan": w.any("free", "basic", "pro", "team"), "orders": w.number(0, 60), "last_login": f"{w.number(2020, 2026)}-{w.number(1, 12):02d}-{w.number(1, 28):02d}", "active": w.chance(0.6), "balance": round(w.number(0, 900) + w.number(0, 99) / 100, 2), "phone": worlds.draw(w, "phone")[0], "language": w.any(*lexicon.KINDS["language"])}
     keys = w.rng.sample(list(fields), w.number(3, 8))
-    i = needs.value(w, "code")[1]
+    i = need_values.value(w, "code")[1]
     rows = {k: fields[k] for k in keys}
     text = json.dumps({"id": i, **rows}, ensure_ascii=False) if w.chance(0.7) else "\n".join(f"{k}: {v}" for k, v in rows.items())
     key = w.any(*keys)

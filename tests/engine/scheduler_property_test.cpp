@@ -1,0 +1,367 @@
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include <algorithm>
+#include <deque>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+
+#include "engine/scheduler.h"
+#include "kernels/noise.h"
+#include "sequences.h"
+
+// The scheduler over a model of hashes: every sequence gets the tokens it gets alone, whatever runs beside it.
+namespace tessera::engine {
+namespace {
+
+using kernels::mix_bits;
+using kernels::RowClass;
+
+// A model whose tokens are hashes of everything that a real one's depend on: the recurrent state (whole chunks for
+// prefill rows, single rows for decode), the KV cache read back through the block table, the slot's newest draw where
+// the host does not know a token yet, and what a guide on the host says. Rows with drafts leave the state as it is and
+// are kept in the slot as records, from which the next step's `held` are taken into the state.
+class HashModel {
+ public:
+  HashModel(int32_t blocks, int32_t slots)
+      : kv_(static_cast<size_t>(blocks) * 64),
+        states_(static_cast<size_t>(slots)),
+        records_(static_cast<size_t>(slots)),
+        drawn_(static_cast<size_t>(slots)) {}
+
+  /// As a runner takes a step: what it copies, then its rows, which leave states. The draws behind the last row that
+  /// is no draft and behind each draft.
+  std::vector<int32_t> run(const ScheduledRows& item, bool guided) {
+    const Sequence& sequence = *item.sequence;
+    if (sequence.restore_slot >= 0) state_of(sequence.slot) = state_of(sequence.restore_slot);
+    kept_slot_ = item.snapshot_slot;
+    kept_position_ = item.snapshot_position;
+    const std::vector<uint64_t>& records = records_.at(static_cast<size_t>(sequence.slot));
+    for (int32_t i = 0; i < sequence.held; ++i) {
+      state_of(sequence.slot) = behind_decode_row(state_of(sequence.slot), records.at(static_cast<size_t>(i)));
+    }
+    const uint64_t before = state_of(sequence.slot);
+    std::vector<uint64_t> tokens;
+    for (int32_t i = 0; i < item.rows; ++i) tokens.push_back(token_at(sequence, sequence.submitted + i));
+    const int32_t rows = item.rows - item.drafts;
+    std::vector<int32_t> draws = {forward(sequence, sequence.submitted, rows, item.row_class, guided)};
+    for (int32_t i = 0; i < item.drafts; ++i) {
+      draws.push_back(forward(sequence, sequence.submitted + rows + i, 1, item.row_class, guided));
+    }
+    if (item.drafts > 0) {
+      state_of(sequence.slot) = before;
+      records_.at(static_cast<size_t>(sequence.slot)) = std::move(tokens);
+    }
+    return draws;
+  }
+
+  /// Runs rows of a sequence; returns the next token after the last of them.
+  int32_t forward(const Sequence& sequence, int64_t first, int32_t rows, RowClass row_class, bool guided) {
+    uint64_t& state = state_of(sequence.slot);
+    if (first == 0) state = 0;
+    for (int64_t position = first; position < first + rows; ++position) {
+      const uint64_t token = token_at(sequence, position);
+      kv_[kv_index(sequence, position)] = mix_bits(token + 1);
+      const bool chunk_ends = position + 1 == first + rows || (position + 1) % 64 == 0;
+      if (row_class == RowClass::decode) {
+        state = behind_decode_row(state, token);
+      } else {
+        state = mix_bits(state + token);
+        if (chunk_ends) state = mix_bits(state + 0x2000);
+      }
+      if (kept_slot_ >= 0 && kept_position_ == position + 1) state_of(kept_slot_) = state;
+    }
+    uint64_t attended = state;
+    for (int64_t position = 0; position < first + rows; ++position)
+      attended = mix_bits(attended + kv_[kv_index(sequence, position)]);
+    // The guide knows what the host does.
+    const int64_t known = sequence.size() + static_cast<int64_t>(sequence.drafts.size());
+    if (guided)
+      attended = mix_bits(attended + static_cast<uint64_t>(sequence.token(std::min(first + rows, known) - 1)));
+    const auto token = static_cast<int32_t>(attended % 50000);
+    drawn_[static_cast<size_t>(sequence.slot)] = token;
+    return token;
+  }
+
+ private:
+  static uint64_t behind_decode_row(uint64_t state, uint64_t token) {
+    return mix_bits(mix_bits(state + token) + 0x1000);
+  }
+  [[nodiscard]] uint64_t token_at(const Sequence& sequence, int64_t position) const {
+    const bool known = position < sequence.size() + static_cast<int64_t>(sequence.drafts.size());
+    return static_cast<uint64_t>(known ? sequence.token(position) : drawn_[static_cast<size_t>(sequence.slot)]);
+  }
+  uint64_t& state_of(int32_t slot) { return states_.at(static_cast<size_t>(slot)); }
+  static size_t kv_index(const Sequence& sequence, int64_t position) {
+    return static_cast<size_t>(sequence.blocks.at(static_cast<size_t>(position / 64))) * 64 +
+           static_cast<size_t>(position % 64);
+  }
+  std::vector<uint64_t> kv_;
+  std::vector<uint64_t> states_;
+  std::vector<std::vector<uint64_t>> records_;  // tokens of rows that may not hold, by slot
+  std::vector<int32_t> drawn_;
+  int32_t kept_slot_ = -1;
+  int64_t kept_position_ = 0;
+};
+
+struct Job {
+  std::unique_ptr<Sequence> sequence;
+  int32_t first_token = 0;
+  int64_t output_tokens = 0;
+  int32_t stop_every = 0;  // a multiple of it ends the output; 0: none does
+  int64_t arrival_step = 0;
+  int64_t cancel_step = 0;  // or beyond the end
+  int64_t drafts_max = 0;   // of a step; 0: it has none
+  bool guided = false;
+  std::vector<int32_t> alone;  // what it generates by itself
+  bool gone = false;
+
+  [[nodiscard]] bool stops(int32_t token) const { return stop_every > 0 && token % stop_every == 0; }
+  [[nodiscard]] bool finished() const {
+    const auto& output = sequence->output;
+    return static_cast<int64_t>(output.size()) == output_tokens || (!output.empty() && stops(output.back()));
+  }
+};
+
+std::vector<int32_t> generate_alone(const Job& job) {
+  HashModel model(64, 1);
+  auto sequence = make_sequence(job.sequence->prompt_size(), job.first_token);
+  sequence->slot = 0;
+  for (int32_t block = 0; block < 64; ++block) sequence->blocks.push_back(block);
+  int32_t token =
+      model.forward(*sequence, 0, static_cast<int32_t>(sequence->prompt_size()), RowClass::prefill, job.guided);
+  while (static_cast<int64_t>(sequence->output.size()) < job.output_tokens) {
+    sequence->output.push_back(token);
+    if (job.stops(token)) break;
+    token = model.forward(*sequence, sequence->size() - 1, 1, RowClass::decode, job.guided);
+  }
+  return sequence->output;
+}
+
+/// Running, then waiting: everything in order of arrival, which is the order of `jobs`.
+void check_order(const Scheduler& scheduler, const std::vector<Job>& jobs) {
+  std::vector<const Sequence*> seen(scheduler.running().begin(), scheduler.running().end());
+  seen.insert(seen.end(), scheduler.waiting().begin(), scheduler.waiting().end());
+  size_t next = 0;
+  for (const Job& job : jobs) {
+    if (next < seen.size() && seen[next] == job.sequence.get()) ++next;
+  }
+  RC_ASSERT(next == seen.size());
+}
+
+void check_plan(const Scheduler& scheduler, const std::vector<ScheduledRows>& plan, const SchedulerLimits& limits) {
+  std::set<int32_t> blocks, slots;
+  for (const Sequence* sequence : scheduler.running()) {
+    for (size_t i = 0; i < sequence->blocks.size(); ++i) {
+      const bool whole_of_prompt = static_cast<int64_t>(i + 1) * 64 <= sequence->prompt_size();
+      const bool is_new = blocks.insert(sequence->blocks[i]).second;
+      RC_ASSERT(is_new || (limits.prefix_caching && whole_of_prompt));
+    }
+    RC_ASSERT(slots.insert(sequence->slot).second);
+  }
+  for (const ScheduledRows& item : plan) {
+    if (item.snapshot_slot >= 0) RC_ASSERT(slots.insert(item.snapshot_slot).second);
+  }
+  // A prompt's blocks may be kept and computed once more, by one who could not go on from them.
+  RC_ASSERT(static_cast<int32_t>(blocks.size()) <= scheduler.blocks_in_use());
+  if (!limits.prefix_caching) RC_ASSERT(static_cast<int32_t>(blocks.size()) == scheduler.blocks().used());
+  RC_ASSERT(static_cast<int32_t>(slots.size()) == scheduler.slots_in_use());
+  for (const Sequence* sequence : scheduler.waiting()) RC_ASSERT(sequence->blocks.empty() && sequence->slot == -1);
+
+  std::set<const Sequence*> planned;
+  int32_t rows = 0, decode_rows = 0, draws = 0;
+  int all_logits = 0;
+  for (const ScheduledRows& item : plan) {
+    const Sequence& sequence = *item.sequence;
+    RC_ASSERT(planned.insert(item.sequence).second);
+    RC_ASSERT(item.rows >= 1);
+    rows += item.rows;
+    const int64_t end = sequence.submitted + item.rows;
+    RC_ASSERT(item.drafts == std::max<int64_t>(end - sequence.length(), 0));
+    RC_ASSERT(item.drafts == 0 || (sequence.steps_under_way == 0 && end <= sequence.size() + ssize(sequence.drafts)));
+    RC_ASSERT(end <= std::max(sequence.prompt_size(), sequence.tokens_max - 1));
+    RC_ASSERT(item.drafts_wanted >= 0 && item.drafts_wanted <= sequence.drafts_wanted);
+    RC_ASSERT(item.drafts_wanted == 0 || (item.needs_next_token && end + item.drafts_wanted < sequence.tokens_max - 1));
+    RC_ASSERT(ssize(sequence.blocks) * 64 >= end + item.drafts_wanted);
+    if (sequence.decoding()) decode_rows += item.rows;
+    draws += item.needs_next_token ? 1 + item.drafts : 0;
+    if (item.row_class == RowClass::prefill) {
+      RC_ASSERT(sequence.submitted % 64 == 0);
+      RC_ASSERT(end <= sequence.prompt_size() && (end % 64 == 0 || end == sequence.prompt_size()));
+    } else {
+      RC_ASSERT(sequence.submitted >= sequence.prompt_size());
+      RC_ASSERT(!sequence.needs_host || end - item.drafts <= sequence.size());
+    }
+    RC_ASSERT(item.starts == (sequence.submitted == sequence.resumed));
+    RC_ASSERT((sequence.restore_slot >= 0) == (item.starts && sequence.resumed > 0));
+    if (item.snapshot_slot >= 0) {
+      RC_ASSERT(item.snapshot_position % 64 == 0 && item.row_class == RowClass::prefill);
+      RC_ASSERT(item.snapshot_position > sequence.submitted && item.snapshot_position <= end);
+    }
+    const bool reaches_end = end - item.drafts == sequence.length();
+    RC_ASSERT(item.needs_next_token == (reaches_end && sequence.length() < sequence.tokens_max));
+    RC_ASSERT(item.ends == (reaches_end && sequence.length() >= sequence.tokens_max - 1));
+    if (item.needs_all_logits) {
+      ++all_logits;
+      RC_ASSERT(item.rows <= 64);
+    }
+  }
+  RC_ASSERT(rows <= limits.max_batched_rows);
+  RC_ASSERT(decode_rows <= std::max(limits.max_decode_rows, limits.slots));
+  RC_ASSERT(draws <= std::max(limits.max_decode_rows, limits.slots));
+  RC_ASSERT(all_logits <= 1);
+}
+
+/// Uniform in [low, high), at RapidCheck's full size from the first case on.
+int64_t pick(int64_t low, int64_t high) { return *rc::gen::resize(rc::kNominalSize, rc::gen::inRange(low, high)); }
+
+std::vector<Job> pick_jobs(int64_t sequence_blocks) {
+  std::vector<Job> jobs(static_cast<size_t>(pick(1, 12)));
+  for (Job& job : jobs) {
+    const int64_t total = pick(2, sequence_blocks * 64 + 1);
+    const int64_t prompt = pick(1, total + 1);
+    job.first_token = static_cast<int32_t>(pick(0, 3));  // often the same prompt
+    job.sequence = make_sequence(prompt, job.first_token);
+    job.sequence->tokens_max = total;
+    job.sequence->wants_prompt_logits = pick(0, 4) == 0;
+    job.guided = job.sequence->needs_host = pick(0, 4) == 0;
+    job.drafts_max = pick(0, 2) * pick(1, 7);
+    job.output_tokens = total - prompt;
+    job.stop_every = static_cast<int32_t>(pick(0, 2) * pick(1, 100));
+    job.sequence->cache_salt = pick(0, 5) == 0 ? "other" : "";
+    if (pick(0, 2) == 0) job.sequence->likely_ends = {pick(0, prompt + 1), pick(0, 800)};
+    job.arrival_step = pick(0, 60);
+    job.cancel_step = pick(0, 4) == 0 ? pick(0, 200) : 1'000'000;
+  }
+  std::stable_sort(jobs.begin(), jobs.end(),
+                   [](const Job& a, const Job& b) { return a.arrival_step < b.arrival_step; });
+  for (Job& job : jobs) job.alone = generate_alone(job);
+  return jobs;
+}
+
+/// Drafts for the tokens that come next, right ones and wrong ones, and for more than may come. As in the step loop a
+/// sequence needs the host while it drafts, and may stop drafting whatever is under way.
+void propose_drafts(Job& job) {
+  Sequence& sequence = *job.sequence;
+  if (job.drafts_max == 0) return;
+  const bool drafting = pick(0, 4) > 0;
+  sequence.needs_host = job.guided || drafting;
+  sequence.drafts_wanted = drafting ? static_cast<int32_t>(pick(0, job.drafts_max + 1)) : 0;
+  if (!drafting || sequence.steps_under_way == 0) sequence.drafts.clear();
+  if (!drafting || sequence.steps_under_way > 0 || sequence.slot < 0 || !sequence.decoding()) return;
+  for (size_t next = sequence.output.size(); ssize(sequence.drafts) < job.drafts_max && pick(0, 8) > 0; ++next) {
+    const bool right = next < job.alone.size() && pick(0, 4) > 0;
+    sequence.drafts.push_back(right ? job.alone[next] : 7);
+  }
+}
+
+/// Rows under way, with the tokens that they draw.
+struct UnderWay {
+  Job* job = nullptr;
+  int32_t rows = 0;
+  bool ends = false;
+  std::vector<int32_t> drafts = {};
+  std::vector<int32_t> tokens = {};  // one more than drafts, if any
+};
+
+// The world of a step loop: steps are submitted and run at once, their results come up to `steps_ahead` steps later.
+RC_GTEST_PROP(SchedulerProperty, EverySequenceGetsTheTokensItGetsAlone, ()) {
+  SchedulerLimits limits;
+  limits.slots = static_cast<int32_t>(pick(1, 6));
+  const int64_t sequence_blocks = pick(1, 12);
+  limits.blocks = static_cast<int32_t>(sequence_blocks);
+  limits.max_batched_rows = limits.slots + 64 + static_cast<int32_t>(pick(0, 200));
+  limits.prefix_caching = pick(0, 3) > 0;
+  if (limits.prefix_caching) {
+    limits.kept_slots = static_cast<int32_t>(pick(0, 4));
+    limits.blocks += static_cast<int32_t>(pick(0, 3) * pick(0, 20));
+  }
+  limits.max_decode_rows = static_cast<int32_t>(pick(0, 2) * (limits.slots + pick(0, 12)));
+  const auto steps_ahead = static_cast<size_t>(pick(0, 4));  // more than any runner has
+  Scheduler scheduler(limits);
+  HashModel model(limits.blocks, limits.slots + limits.kept_slots);
+  std::vector<Job> jobs = pick_jobs(sequence_blocks);
+  std::map<const Sequence*, Job*> job_of;
+  for (Job& job : jobs) {
+    RC_ASSERT(scheduler.check_fits(job.sequence->tokens_max).ok());
+    job_of[job.sequence.get()] = &job;
+  }
+
+  std::deque<std::vector<UnderWay>> under_way;
+  int64_t drafts_right = 0, drafts_wrong = 0;
+  const auto remove = [&](Job& job) {
+    scheduler.remove(job.sequence.get());
+    job.gone = true;
+  };
+  const auto collect = [&] {
+    for (const UnderWay& rows : under_way.front()) {
+      if (rows.job->gone) continue;
+      const auto wrong = std::ranges::mismatch(rows.drafts, rows.tokens).in1;
+      const auto right = static_cast<int32_t>(wrong - rows.drafts.begin());
+      drafts_right += right;
+      drafts_wrong += wrong != rows.drafts.end() ? 1 : 0;
+      scheduler.commit(rows.job->sequence.get(), rows.rows,
+                       rows.rows - static_cast<int32_t>(rows.drafts.size()) + right);
+      for (int32_t i = 0; !rows.tokens.empty() && i <= right && !rows.job->finished(); ++i) {
+        rows.job->sequence->output.push_back(rows.tokens[static_cast<size_t>(i)]);
+      }
+      if (!rows.tokens.empty() ? rows.job->finished() : rows.ends) remove(*rows.job);
+    }
+    under_way.pop_front();
+  };
+
+  size_t arrived = 0;
+  for (int64_t step = 0;; ++step) {
+    RC_ASSERT(step < 100'000);
+    for (; arrived < jobs.size() && jobs[arrived].arrival_step <= step; ++arrived) {
+      scheduler.add(jobs[arrived].sequence.get());
+    }
+    for (size_t i = 0; i < arrived; ++i) {
+      if (!jobs[i].gone && jobs[i].cancel_step <= step) remove(jobs[i]);
+    }
+    for (size_t i = 0; i < arrived; ++i) propose_drafts(jobs[i]);
+    if (pick(0, 8) == 0) static_cast<void>(scheduler.plan());  // and drop it
+    const std::vector<ScheduledRows> plan = scheduler.plan();
+    check_plan(scheduler, plan, limits);
+    check_order(scheduler, jobs);
+    if (!plan.empty()) {
+      std::vector<UnderWay>& submitted = under_way.emplace_back();
+      for (const ScheduledRows& item : plan) {
+        Job& job = *job_of.at(item.sequence);
+        const std::vector<int32_t> tokens = model.run(item, job.guided);
+        submitted.push_back({.job = &job, .rows = item.rows, .ends = item.ends});
+        submitted.back().drafts.assign(job.sequence->drafts.begin(), job.sequence->drafts.begin() + item.drafts);
+        if (item.needs_next_token) submitted.back().tokens = tokens;
+      }
+      scheduler.mark_submitted();
+    } else if (under_way.empty()) {
+      RC_ASSERT(scheduler.running().empty() && scheduler.waiting().empty());
+      if (arrived == jobs.size()) break;
+    }
+    if (under_way.size() > (plan.empty() ? 0 : steps_ahead)) collect();
+  }
+  RC_ASSERT(scheduler.blocks_in_use() == 0);
+  RC_ASSERT(scheduler.slots_in_use() == 0);
+  scheduler.clear_prefixes();
+  RC_ASSERT(scheduler.blocks().used() == 0);
+  RC_ASSERT(scheduler.slots().used() == 0);
+  for (const Job& job : jobs) {
+    RC_ASSERT(job.gone);
+    const auto& alone = job.alone;
+    const auto& output = job.sequence->output;
+    RC_ASSERT(output.size() <= alone.size());
+    RC_ASSERT(std::equal(output.begin(), output.end(), alone.begin()));
+    if (job.cancel_step == 1'000'000) RC_ASSERT(output.size() == alone.size());
+  }
+  RC_CLASSIFY(scheduler.counts().preemptions > 0, "preempted");
+  RC_CLASSIFY(steps_ahead > 0, "steps ahead");
+  RC_CLASSIFY(drafts_right > 0, "right drafts");
+  RC_CLASSIFY(drafts_wrong > 0, "wrong drafts");
+  RC_CLASSIFY(scheduler.counts().prefix_hits > 0, "prefixes hit");
+  RC_CLASSIFY(scheduler.prefixes().points_given_up() > 0, "prefixes given up");
+}
+
+}  // namespace
+}  // namespace tessera::engine
