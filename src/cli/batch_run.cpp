@@ -115,8 +115,11 @@ class Batch {
         TESSERA_RETURN_IF_ERROR(start(todo_[next++]));
       }
       const auto index = ready_.pop();
-      if (ready_.interrupted()) return interrupted();
       if (index) TESSERA_RETURN_IF_ERROR(read_events(*index));
+      if (!engine_.status().ok() || ready_.interrupted()) {
+        TESSERA_RETURN_IF_ERROR(write_what_is_finished());
+        return engine_.status().ok() ? interrupted() : engine_.status();
+      }
       report(/*last=*/false);
     }
     report(/*last=*/true);
@@ -135,7 +138,7 @@ class Batch {
 
   Status start(const BatchItem& item) {
     auto running = submit(item);
-    TESSERA_RETURN_IF_ERROR(engine_.status());  // no prompt's fault: the same command goes on from here
+    if (!engine_.status().ok()) return {};  // no prompt's fault: the same command goes on from here
     if (!running.ok()) {
       ++failed_;
       return write(
@@ -191,13 +194,21 @@ class Batch {
       choice.stop_reason = event->stop_reason;
       choice.error = event->error;
     }
-    if (!running.stream.finished()) return {};
-    if (was_lost(running)) return engine_.status();
+    if (!running.stream.finished() || was_lost(running)) return {};
     choices_running_ -= static_cast<int64_t>(running.choices.size());
     Json line = answer(index, running);
     ++(line.contains("error") ? failed_ : answered_);
     running_.erase(found);
     return write(line);
+  }
+
+  /// Answers that were complete when the batch was interrupted or the engine stopped, and that nobody has read.
+  Status write_what_is_finished() {
+    for (auto next = running_.begin(); next != running_.end();) {
+      const int64_t index = (next++)->first;  // read_events() erases what it has written
+      TESSERA_RETURN_IF_ERROR(read_events(index));
+    }
+    return {};
   }
 
   /// Whether the engine has stopped under it.
