@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Installs what building and running Tessera needs, from the distribution's packages (Debian 12, Ubuntu 24.04 or
 # later). Works as root without sudo and as a user with sudo; asks for nothing when everything is there already.
-# install_packages.sh tests: also what the tests with real clients need.
+# install_packages.sh tests: also what scripts/test.sh and the tests with real clients need.
 set -euo pipefail
 
 packages=(
@@ -17,6 +17,7 @@ packages=(
 # Asio and Beast from 1.81 on: Debian 12's default is 1.74.
 if grep -qx 'VERSION_CODENAME=bookworm' /etc/os-release; then packages+=(libboost1.81-dev); else packages+=(libboost-dev); fi
 if [ "${1:-}" = tests ]; then
+  packages+=(ccache)
   # Ubuntu's package is a stub that asks for snap: there the test of the web page is skipped.
   if grep -qx 'ID=debian' /etc/os-release; then packages+=(chromium); fi
 fi

@@ -4,6 +4,9 @@
 # compiler made of the kernels; the tests that need a GPU are run by scripts/gpu_check.sh.
 set -euo pipefail
 cd "$(dirname "$0")/.."
+# Most files are compiled alike for both presets: the second finds them where the first has left them.
+scripts/install_packages.sh tests
+export CMAKE_CXX_COMPILER_LAUNCHER=${CMAKE_CXX_COMPILER_LAUNCHER-ccache} CCACHE_DIR=${CCACHE_DIR-$PWD/build/ccache}
 scripts/build.sh release
 if command -v nvcc >/dev/null; then
   scripts/build.sh cuda gpu_tests cubin_test

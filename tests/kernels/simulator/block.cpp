@@ -42,7 +42,9 @@ struct Lane {
   const char* waits_for = nullptr;
   const std::function<bool()>* ready = nullptr;  // null: may run
   uint64_t exchanges = 0;
-  int64_t copy_groups = 0;  // committed
+  int64_t copy_groups = 0;            // committed
+  std::vector<int> copies_under_way;  // of each group
+  int64_t groups_landed = 0;          // from the first one on
   uint64_t barrier_phase[kBarrierIds] = {};
 };
 
@@ -152,6 +154,7 @@ bool land_one() {
     arrive(l.barrier);
     return true;
   }
+  if (l.barrier == 0) --block.lanes[static_cast<size_t>(l.lane)].copies_under_way[static_cast<size_t>(l.group)];
   std::byte* to = shared_memory(l.to, l.bytes);
   if (l.from != nullptr) {
     std::memcpy(to, l.from, l.bytes);
@@ -214,7 +217,8 @@ void start_block(size_t smem_bytes) {
     lane.asleep = 0;
     lane.ready = nullptr;
     lane.exchanges = 0;
-    lane.copy_groups = 0;
+    lane.copy_groups = lane.groups_landed = 0;
+    lane.copies_under_way.assign(1, 0);
     std::memset(lane.barrier_phase, 0, sizeof lane.barrier_phase);
     getcontext(&lane.start);
     lane.start.uc_stack = {lane.stack.get(), 0, kStackBytes};
@@ -369,8 +373,10 @@ void mbarrier_wait_parity(uint32_t barrier, uint32_t parity) {
 void copy_later(uint32_t shared_to, const void* from, uint32_t bytes, bool zero) {
   if (!zero) check_global(from, bytes);
   std::memset(shared_memory(shared_to, bytes), static_cast<int>(kGarbage), bytes);
+  Lane& lane = block.lanes[static_cast<size_t>(block.current)];
+  ++lane.copies_under_way.back();
   block.later.push_back({.lane = block.current,
-                         .group = block.lanes[static_cast<size_t>(block.current)].copy_groups,
+                         .group = lane.copy_groups,
                          .to = shared_to,
                          .bytes = bytes,
                          .from = zero ? nullptr : from});
@@ -389,15 +395,20 @@ void arrive_after_copies(uint32_t barrier) {
   block.later.push_back({.lane = block.current, .is_arrival = true, .barrier = barrier});
 }
 
-void commit_copies() { ++block.lanes[static_cast<size_t>(block.current)].copy_groups; }
+void commit_copies() {
+  Lane& lane = block.lanes[static_cast<size_t>(block.current)];
+  ++lane.copy_groups;
+  lane.copies_under_way.push_back(0);
+}
 
 void wait_for_copies(int pending_groups) {
-  const int lane = block.current;
-  const int64_t end = block.lanes[static_cast<size_t>(lane)].copy_groups - pending_groups;
-  wait_until("its copies", [&] {
-    return std::none_of(block.later.begin(), block.later.end(), [&](const Later& l) {
-      return l.lane == lane && !l.is_arrival && l.barrier == 0 && l.group < end;
-    });
+  Lane& lane = block.lanes[static_cast<size_t>(block.current)];
+  const int64_t end = lane.copy_groups - pending_groups;
+  wait_until("its copies", [&lane, end] {
+    while (lane.groups_landed < end && lane.copies_under_way[static_cast<size_t>(lane.groups_landed)] == 0) {
+      ++lane.groups_landed;
+    }
+    return lane.groups_landed >= end;
   });
 }
 
