@@ -2,13 +2,14 @@
 
 A training state is weights.0.bin, weights.1.bin, ... (all parameters in BF16, in the order of model.shapes, cut into
 files that a limited transfer can carry) and state.json. What a machine keeps for itself also has fp32 and the optimiser.
+Training also begins from what `tessera quantize` wrote, as load_quantised reads it.
 """
 
 import json
 import pathlib
 
 import torch
-from safetensors.torch import save_file
+from safetensors.torch import load_file, save_file
 
 from . import model
 
@@ -44,6 +45,47 @@ def load_pieces(directory, device="cpu"):
         start += count
     assert start == flat.numel()
     return c, params, state
+
+
+E2M1 = torch.tensor([0, 0.5, 1, 1.5, 2, 3, 4, 6, -0.0, -0.5, -1, -1.5, -2, -3, -4, -6])
+
+
+def stored_value(tensors, name):
+    """The values of a tensor that is stored in BF16, in FP8 with a scale, or in NVFP4 with scales of blocks of 16."""
+    value = tensors[name]
+    if value.dtype == torch.uint8:
+        codes = torch.stack([value & 15, value >> 4], -1).flatten(-2).long()
+        scale = tensors[name + "_scale"].float() * tensors[name + "_scale_2"].float()
+        return (E2M1[codes].unflatten(-1, (-1, 16)) * scale[..., None]).flatten(-2)
+    return value.float() * (tensors[name + "_scale"].float() if value.dtype == torch.float8_e4m3fn else 1.0)
+
+
+def load_quantised(directory, device="cpu"):
+    """(config, parameters, state or None) of a checkpoint under transformers' names: what hf_tensors made, after rounding."""
+    directory = pathlib.Path(directory)
+    found = json.loads((directory / "config.json").read_text())
+    c = {key: found.get(key, value) for key, value in model.CONFIG.items()}
+    c.update(rope_theta=found["rope_parameters"]["rope_theta"], max_position_embeddings=model.CONFIG["max_position_embeddings"])
+    tensors = {}
+    for file in directory.glob("*.safetensors"):
+        tensors.update(load_file(file))
+
+    def expert(name, i, leaf):
+        return stored_value(tensors, f"{name.rpartition('.')[0]}.{i}.{leaf}.weight")
+
+    params = {}
+    for name, size in model.shapes(c).items():
+        if name.endswith("experts.gate_up_proj"):
+            value = torch.stack([torch.cat([expert(name, i, "gate_proj"), expert(name, i, "up_proj")]) for i in range(size[0])])
+        elif name.endswith("experts.down_proj"):
+            value = torch.stack([expert(name, i, "down_proj") for i in range(size[0])])
+        else:
+            value = stored_value(tensors, name)
+        if tuple(value.shape) != tuple(size):
+            raise ValueError(f"{name} of {directory} has the shape {tuple(value.shape)}, {tuple(size)} was expected")
+        params[name] = value.to(device).requires_grad_(True)
+    file = directory / "state.json"
+    return c, params, json.loads(file.read_text()) if file.exists() else None
 
 
 def hf_tensors(c, params, dtype=torch.bfloat16):

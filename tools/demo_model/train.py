@@ -6,7 +6,9 @@
                                                  M minutes of a run of T; the schedule follows the minutes done so far
 
 The rate warms up, stays, and falls linearly to zero over the last part; QAT_FROM of the run on, the weights that will be
-NVFP4 and FP8 are rounded in the forward. What a piece leaves in DIR (weights.*.bin, state.json) the next resumes from.
+NVFP4 and FP8 are rounded in the forward. What a piece leaves in DIR (weights.*.bin, state.json) the next resumes from; a
+checkpoint that `tessera quantize` wrote will do as well. Before the rate has fallen, what is left is the mean of the last
+steps, which is about as good as after a fall. --last bends the schedule so that it ends with this piece.
 """
 
 import argparse
@@ -30,6 +32,7 @@ TOKENIZER = HERE / "files" / "tokenizer.json"
 LOCAL = pathlib.Path("/tmp/demo_model_state.pt")  # fp32 and the optimiser, for a machine that is still the same
 WARM_UP_STEPS = 100
 FALL_FROM, QAT_FROM = 0.55, 0.78
+AVERAGED = 1 / 250  # of a step's weights in their running mean
 DRAFT_WEIGHT, BALANCE_WEIGHT = 0.2, 0.01
 EVALUATED = ("call", "parallel", "follow_up", "chain", "no_call", "arithmetic", "measures", "formats", "system", "talk", "references", "copying", "needs", "reading", "extraction", "classify",
              "rewriting", "ordering", "sums", "facts", "manual", "chat", "coding", "memory", "agents", "longer")
@@ -47,6 +50,7 @@ class Trainer:
         self.dtype = torch.bfloat16 if device.type == "cuda" else torch.float32
         self.blocks, self.plain_blocks = model.Blocks(c, compiled), model.Blocks(c)
         self.optimiser = optimiser.Optimiser(params)
+        self.average = {n: p.detach().clone() for n, p in params.items()}
         self.formats = quantise.plan(params, recipe)
 
     def losses(self, batch, qat):
@@ -69,6 +73,8 @@ class Trainer:
         total, report = self.losses(batch, qat)
         total.backward()
         self.optimiser.step(scale)
+        with torch.no_grad():
+            torch._foreach_lerp_(list(self.average.values()), [p.detach() for p in self.params.values()], AVERAGED)
         return report
 
     def weights(self, quantised):
@@ -217,7 +223,7 @@ def save_compile_cache(out):
         print(f"compile cache not saved: {problem}")
 
 
-def train(trainer, stream, state, minutes, total_minutes, deadline, log, schedule_at=None):
+def train(trainer, stream, state, minutes, total_minutes, deadline, log, rate_factor=1.0, schedule_at=None):
     """Steps until `minutes` of training time are used or the wall clock passes `deadline`. state: step, minutes."""
     begin, first_minutes = time.time(), state["minutes"]
     waited = 0.0
@@ -231,7 +237,7 @@ def train(trainer, stream, state, minutes, total_minutes, deadline, log, schedul
         before = time.time()
         batch, _ = stream.next()
         waited += time.time() - before
-        reports.append(trainer.step(batch, schedule(progress, state["step"] - state["optimiser_began"]), progress >= QAT_FROM and schedule_at is None))
+        reports.append(trainer.step(batch, rate_factor * schedule(progress, state["step"] - state["optimiser_began"]), progress >= QAT_FROM and schedule_at is None))
         state["step"] += 1
         now = time.time()
         state["minutes"] = first_minutes + (now - begin) / 60
@@ -263,16 +269,22 @@ def new_state():
 
 
 def load(arguments, device):
-    """(config, parameters, state, optimiser state or None): from this machine's own memory if it is the newer."""
+    """(config, parameters, state, what this machine kept or None): from this machine's own memory if it is the newer."""
     if not arguments.resume:
         c = dict(model.CONFIG, **json.loads(arguments.config))
         return c, model.initial(c, arguments.seed, device), new_state(), None
+    if not (pathlib.Path(arguments.resume) / "weights.0.bin").exists():
+        c, params, state = checkpoint.load_quantised(arguments.resume, device)
+        state = dict(state or new_state())
+        print(f"begun from the rounded weights of {arguments.resume}, {state['minutes']:.1f} minutes into the run")
+        state["optimiser_began"] = state["step"]
+        return c, params, state, None
     c, params, state = checkpoint.load_pieces(arguments.resume, device)
     if LOCAL.exists():
         local = torch.load(LOCAL, map_location=device)
         if local["state"]["step"] == state["step"] and local["state"]["id"] == state.get("id"):
             print("resumed in fp32 with the optimiser's state, from this machine")
-            return c, {n: p.requires_grad_(True) for n, p in local["params"].items()}, state, local["optimiser"]
+            return c, {n: p.requires_grad_(True) for n, p in local["params"].items()}, state, local
     print("resumed from BF16 weights; the optimiser starts anew")
     state["optimiser_began"] = state["step"]
     return c, params, state, None
@@ -284,17 +296,19 @@ def run(arguments):
     os.environ["TOKENIZERS_PARALLELISM"] = "false"
     deadline = time.time() + 60 * arguments.wall_minutes
     device = torch.device("cuda" if torch.cuda.device_count() else "cpu")
-    peek = json.loads((pathlib.Path(arguments.resume) / "state.json").read_text()) if arguments.resume else new_state()
-    stream = data.Stream(TOKENIZER, f"seed {arguments.seed} piece {peek['pieces']}", arguments.rows, arguments.workers, arguments.long_every, mixture(arguments.shares))
+    peek = pathlib.Path(arguments.resume or "") / "state.json"
+    piece = json.loads(peek.read_text())["pieces"] if arguments.resume and peek.exists() else 0
+    stream = data.Stream(TOKENIZER, f"seed {arguments.seed} piece {piece}", arguments.rows, arguments.workers, arguments.long_every, mixture(arguments.shares))
     try:
         torch.set_float32_matmul_precision("high")
         if device.type == "cuda":
             load_compile_cache(arguments.cache or arguments.resume)
-        c, params, state, optimiser_state = load(arguments, device)
+        c, params, state, kept = load(arguments, device)
         trainer = Trainer(c, params, device, arguments.rows, compiled=device.type == "cuda", recipe=state.setdefault("recipe", arguments.recipe))
         print(f"{sum(p.numel() for p in params.values()) / 1e6:.2f} M parameters on {device}, {arguments.rows} rows of {data.LENGTH}", flush=True)
-        if optimiser_state:
-            trainer.optimiser.load(optimiser_state)
+        if kept:
+            trainer.optimiser.load(kept["optimiser"])
+            trainer.average = kept["average"]
         stream.start(device)
         state["pieces"] += 1
         dialogues = evaluation_set(EVALUATED, arguments.evaluate)
@@ -309,7 +323,12 @@ def run(arguments):
                 trainer.blocks = trainer.plain_blocks
             trainer.losses(batch, True)[0].backward()
             if arguments.long_every:
-                trainer.losses(stream.make(True)[0], False)[0].backward()
+                try:
+                    trainer.losses(stream.make(True)[0], False)[0].backward()
+                except Exception:
+                    traceback.print_exc()
+                    print("no long rows: they do not compile", flush=True)
+                    stream.long_every = 0
             for p in params.values():
                 p.grad = None
             torch.cuda.synchronize()
@@ -318,9 +337,12 @@ def run(arguments):
         if arguments.mode == "probe":
             probe(arguments, trainer, stream, state, out)
         else:
-            train(trainer, stream, state, arguments.minutes, arguments.total_minutes, deadline, arguments.log)
-        torch.save({"params": params, "optimiser": trainer.optimiser.state(), "state": state}, LOCAL)
-        checkpoint.save_pieces(out, c, params, state)
+            if arguments.last:
+                arguments.total_minutes = state["minutes"] + min(arguments.minutes, (deadline - time.time()) / 60)
+            train(trainer, stream, state, arguments.minutes, arguments.total_minutes, deadline, arguments.log, arguments.rate)
+        finished = state["minutes"] >= 0.98 * arguments.total_minutes
+        checkpoint.save_pieces(out, c, params if finished else trainer.average, state)
+        torch.save({"params": params, "average": trainer.average, "optimiser": trainer.optimiser.state(), "state": state}, LOCAL)
         if device.type == "cuda":
             save_compile_cache(out)
         if arguments.evaluate:
@@ -368,10 +390,12 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("mode", choices=("probe", "run"))
     parser.add_argument("--out", required=True)
-    parser.add_argument("--resume", help="directory with weights.*.bin and state.json")
+    parser.add_argument("--resume", help="directory with weights.*.bin and state.json, or a checkpoint of this shape")
     parser.add_argument("--cache", help="directory with compile_cache.bin, else that of --resume")
     parser.add_argument("--minutes", type=float, default=1.0, help="training minutes of this piece")
     parser.add_argument("--total-minutes", type=float, default=18.0)
+    parser.add_argument("--last", action="store_true", help="this piece ends the run, whatever --total-minutes says")
+    parser.add_argument("--rate", type=float, default=1.0, help="a factor on the learning rates")
     parser.add_argument("--wall-minutes", type=float, default=8.6, help="training stops here whatever is left, for the evaluation and saving that follow")
     parser.add_argument("--rows", type=int, default=64)
     parser.add_argument("--workers", type=int, default=max(1, (os.cpu_count() or 2) - 2))
