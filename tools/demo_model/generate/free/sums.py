@@ -67,7 +67,20 @@ STORIES = [
     ("x+", "{b} (boxes|bags) with {a} {t} each and {c} single ones. How many (in total|altogether|is that)? ; {n} buys {b} {t} for {a} euros each and a {p} for {c}. (What is the total|what does {he} pay)? ; {b} tables with {a} chairs [each] and {c} extra chairs. how many chairs?"),
     ("x-", "{b} (boxes|shelves|packs) hold {a} {t} each, but {c} are missing. How many are there? ; {n} buys {b} {t} at {a} euros [each] and has a voucher of {c} euros. What does {he} pay? ; there are {b} rows of {a} {t}, {c} of them are (broken|taken). how many are (fine|free)?"),
 ]
-STORIES = [(op, [p.strip() for p in patterns.split(" ; ") if p.strip()]) for op, patterns in STORIES if op != "+--"]
+# The same once more, in other words.
+MORE = {
+    "+": """{n} scored {a} points in the first game and {b} in the second. (What is the total|how many points)? ; {a} people came by bus and {b} by train. how many came [in all]? ; last year {n} read {a} books, this year {b}. How many in two years? ; the shirt is {a} dollars, the trousers are {b}. (total|what do I pay for both)? ; a {p} costs {a} euros and shipping is {b}. (What do I pay|total price)? ; {n} is {a} years old, {m} is {b} years older. How old is {m}? ; {n} was {a} when {he} started and that was {b} years ago. how old is {he} now? ; we drove {a} miles before lunch and {b} miles after. how far (did we drive|in total)? ; (the temperature was|it was) {a} degrees and rose by {b}. how warm is it now? ; {n} picked {a} {t}, {m} picked {b}. how many did they pick (together|between them)? ; I slept {a} minutes, woke up and slept {b} more. how long in all? ; the recipe needs {a} grams of flour and {b} grams of sugar. what does it weigh together? ; {a} {t} arrived today, {b} (are on their way|come tomorrow). How many will there be? ; my savings are {a} and grandma gives me {b}. what do I have? ; a tank has {a} liters, I pour in {b} more. how full is it? ; {n} sold {a} tickets on Saturday and {b} on Sunday. tickets sold? ; one wall takes {a} tiles, the other {b}. tiles needed? ; {n} (already has|owns) {a} {t}. At a party {he} gets {b}. how many is that?""",
+    "-": """a book has {a} pages and {n} has read {b}. How many pages (are left|to go|remain)? ; {n} is {a}, {m} is {b} years younger. how old is {m}? ; we need {a} {t} and have {b}. how many (are missing|more do we need)? ; the bus has {a} seats, {b} are taken. how many are free? ; out of {a} students {b} are ill. how many are (here|in class)? ; I pay a bill of {b} with {a} euros. (what change do I get|how much do I get back|my change)? ; a rope is {a} m long, I cut off {b} m. how long is the rest? ; {n} wants a {p} for {a} dollars but has only {b}. how much (does {he} need|is missing)? ; the trip is {a} km, we did {b} [already]. how far is it still? ; it was {a} degrees and fell by {b}. How many degrees now? ; {n} weighs {a} kilos and loses {b}. what does {he} weigh then? ; a {p} was {a} euros and is {b} cheaper now. (new price|what does it cost)? ; {a} {t} in the shop, {b} sold. stock? ; there are {a} days of holiday, {n} took {b}. what is left? ; our team made {a} points, the other {b} fewer. how many points did they make? ; of {a} {t} only {b} are (mine|red|ripe). how many are not? ; my phone had {a} percent, the film used {b}. how much (battery is|is) left? ; {n} planted {a} seeds, {b} did not grow. how many grew? ; {a} liters in the barrel, {b} leak out. what stays?""",
+    "x": """a (car|train|bus) drives {a} km per hour for {b} hours. how far (does it get|is that)? ; {n} reads {a} pages (a|every|each) day. how many [pages] in {b} days? ; {b} (friends|kids|guests) get {a} {t} each. how many {t} (do we need|is that)? ; one {p} costs {a} (dollars|euros). what do {b} cost? ; each of {b} (boxes|pages|drawers) has {a} {t}. total? ; a garden is {a} m long and {b} m wide. (what is its area|how many square meters)? ; {n} works {b} hours a day for {a} days. how many hours? ; {b} weeks with {a} lessons each, how many lessons? ; {n} earns {a} an hour and works {b} hours. (What does {he} earn|pay)? ; the machine makes {a} {t} an hour. How many in {b} hours? ; a (month|course) costs {a} euros. What do {b} (months|courses) cost? ; {n} runs {a} laps on {b} days. laps in all? ; every (shelf|table|page) has {a} {t}, there are {b} of them. how many {t}? ; {b} cars with {a} people each, how many people? ; {b} packs of {a} {t}: how many {t}? ; we bought {b} tickets at {a} each. how much (did we pay|money)? ; {n} drinks {a} cups a week, how many in {b} weeks? ; {b} rows, {a} seats (per|in every) row. seats?""",
+    "/": """{n} has {a} {t} and puts {b} in (each|every) (bag|box). How many (bags|boxes) (does {he} need|are filled)? ; {a} km in {b} hours, how many km (per|in one|an) hour? ; {b} {t} cost {a} euros. what does one cost? ; a book of {a} pages in {b} days, how many pages (a|per) day? ; {n} pays {a} euros in {b} equal (parts|rates). how much is one? ; a ribbon of {a} cm is cut in {b} equal parts, how long is one? ; {a} players, teams of {b}. how many teams? ; {n} earns {a} dollars in {b} hours. how much an hour? ; {b} people share a bill of {a}. what does each pay? ; {a} {t} in {b} equal piles, how many in one pile? ; {n} saves {b} euros a week. after how many weeks are there {a}? ; we have {a} {t} for {b} days, how many per day? ; {a} eggs, {b} fit in a box. boxes? ; a tank of {a} liters loses {b} liters an hour. after how many hours is it empty? ; {a} sweets for {b} children, everyone gets the same. how many does one get? ; {a} minutes for {b} pages, how many minutes per page?""",
+    "+++": """{n} scored {a}, {b} and {c} (points|goals). (total|what is the sum|altogether)? ; {a} {t} in the kitchen, {b} in the hall and {c} in the cellar. how many? ; breakfast was {a} euros, lunch {b}, dinner {c}. (What did we spend|total)? ; {n} baked {a} {t}, {m} {b} and I {c}. how many do we have? ; flights {a}, hotel {b}, food {c}. what does the trip cost? ; {a} cats, {b} dogs and {c} birds live there. how many animals? ; I wrote {a} pages, then {b}, then {c}. how many pages? ; the sides of a triangle are {a}, {b} and {c} cm. what is the perimeter?""",
+    "--": """{n} had {a} euros and bought a {p} for {b} and a drink for {c}. How much (is left|does {he} have left)? ; a bus with {a} people: {b} get off at the first stop, {c} at the next. how many are still on it? ; from {a} {t} {b} were (sold|eaten) on Monday and {c} on Tuesday. how many (remain|are left)? ; {a} pages, {b} read yesterday and {c} today. how many to go? ; {n} has {a} days off, took {b} in May and {c} in June. what remains? ; I have {a} minutes; {b} for the shower, {c} for breakfast. how much time is left? ; {a} liters of paint, {b} for the door and {c} for the fence. the rest?""",
+    "+-": """there were {a} birds on a tree, {b} came and {c} flew away. how many are there now? ; {n} has {a} dollars, earns {b} and pays {c}. what does {he} have [now]? ; a shop has {a} {t}, gets {b} and sells {c}. how many are left? ; the lift holds {a} people, {b} get in and {c} get out. how many are inside? ; it was {a} degrees, rose by {b} and fell by {c}. how many degrees? ; {n} collected {a} {t}, found {b} more, but {c} broke. how many are whole?""",
+    "-+": """{n} had {a} {t}, lost {b} and got {c} from {m}. how many does {he} have? ; a bus has {a} passengers, {b} get off and {c} get on. how many [now]? ; I have {a} euros, spend {b} and earn {c}. what do I have? ; {a} books were on the shelf, {n} took {b} and brought back {c}. how many now? ; of {a} members {b} left and {c} joined. how many members?""",
+    "x+": """{n} buys {b} {t} at {a} dollars each and pays {c} for shipping. (what is the total|total)? ; {b} packs of {a} {t} plus {c} loose ones, how many? ; a taxi is {c} euros plus {a} a km, for {b} km? ; {b} children get {a} {t} each and {c} are left over. how many were there? ; {n} works {b} days for {a} euros a day and gets a bonus of {c}. what is the pay?""",
+    "x-": """{n} has {b} boxes of {a} {t} and gives away {c} [of them]. how many are left? ; {b} rows of {a} seats, {c} are taken. how many are free? ; {b} days with {a} euros each, and I spend {c}. what is left? ; {n} buys {b} {t} for {a} each and gets {c} off. what does {he} pay? ; {b} bags with {a} {t}, {c} were rotten. how many good ones?""",
+}
+STORIES = [(op, [p.strip() for p in patterns.split(" ; ") if p.strip()] + [p.strip() for p in MORE[op].split(" ; ")]) for op, patterns in STORIES if op != "+--"]
 
 
 def operands(w, op):
@@ -138,23 +151,60 @@ def story(w):
     return finish(question, steps, str(result), {"number": result})
 
 
+# What is asked with numbers in words; {s} is a plural like sevens.
+ASK = "[what is|what's|how much is|calculate|tell me|can you tell me|I need|work out] "
+IN_WORDS = {
+    "+": ASK + "{x} (plus|and) {y}[?]|(the sum of|add) {x} and {y}[?]|{x} + {y}[?]|{x} and {y} (make|is|gives|are) (what|how much)[?]|(if you add|when I add) {y} to {x}[, what (do you|do I) get| what comes out][?]|(put|take) {x} and {y} together[, (how many|what is it)][?]|(what is|what number is|which number is) {y} (more|greater|higher) than {x}[?]|increase {x} by {y}|{x} increased by {y}[?]|{y} (added to|on top of) {x}[?]|add {y} to {x}[, please]|what do {x} and {y} (make|add up to|come to)[?]|{x} plus {y} (equals|makes) [what][?]",
+    "-": ASK + "{x} minus {y}[?]|(subtract|take|remove|deduct) {y} from {x}[, please]|{x} (less|take away|without) {y}[?]|(what is|what number is|which number is) {y} (less|smaller|lower) than {x}[?]|(decrease|reduce|lower) {x} by {y}|(the difference (between|of)|what is the difference between) {x} and {y}[?]|how much (more|bigger) is {x} than {y}[?]|what (is left|remains) (of|from) {x} (if|when) {y} (are gone|go away)[?]|what (must|do) I add to {y} to get {x}[?]|how (much|many) is missing from {y} to {x}[?]|{x} reduced by {y}[?]|if I take {y} away from {x}, what is left[?]",
+    "x": ASK + "{x} times {y}[?]|multiply {x} (by|with|and) {y}|{x} multiplied (by|with) {y}[?]|(what is|) the product of {x} and {y}[?]|{x} (lots|groups|sets) of {y}[?]|(what|how much) (are|do) {x} {s} [make][?]|how much is {x} by {y}[?]|{x} times {y} (equals|makes|is) [what][?]|(take|have) {y} {x} times[, what is it][?]",
+    "/": ASK + "{x} divided by {y}[?]|divide {x} (by|into) {y} [parts]|how (many times|often) does {y} (go|fit) into {x}[?]|how many {s} (are|fit|are there) in {x}[?]|{x} (split|shared) (by|among|between) {y}[?]|(share|split) {x} (by|among|between) {y}|{x} over {y}[?]|{x} divided into {y} equal parts[?]"}
+PLURALS = "zeros ones twos threes fours fives sixes sevens eights nines tens elevens twelves".split()
+PARTS = [("(half of|half|one half of|halve|what is half of) {x}[?]", 2), ("(a|one) third of {x}[?]", 3), ("(a|one) quarter of {x}[?]|a fourth of {x}[?]", 4), ("(a|one) fifth of {x}[?]", 5), ("(a|one) tenth of {x}[?]", 10)]
+MULTIPLES = [("(twice|double|two times) {x}[?]|[what is] the double of {x}[?]", 2), ("(triple|three times|thrice) {x}[?]", 3), ("(a|one) dozen times {x}[?]", 12), ("four times {x}[?]", 4), ("ten times {x}[?]", 10)]
+
+
 def in_word_form(w):
+    r = w.rng.random()
+    if r < 0.14:
+        op = w.any("+++", "--", "+-", "-+", "x+", "x-")
+        v = operands(w, op)
+        if max(v) > 100:
+            return in_word_form(w)
+        pattern = {"+++": "{x} plus {y} plus {z}[?]|(add|sum up) {x}, {y} and {z}|the sum of {x}, {y} and {z}[?]|{x}, {y} and {z} together[?]", "--": "{x} minus {y} minus {z}[?]|{x} take away {y} and {z}[?]", "+-": "{x} plus {y} minus {z}[?]|add {x} and {y} and subtract {z}", "-+": "{x} minus {y} plus {z}[?]|{x} less {y} and then {z} more[?]",
+                   "x+": "{x} times {y} plus {z}[?]|multiply {x} by {y} and add {z}", "x-": "{x} times {y} minus {z}[?]|multiply {x} by {y} and subtract {z}"}[op]
+        result, steps = worked(op, v)
+        return finish(typed(w, ASK + pattern, **dict(zip("xyz", map(in_words, v)))), f"{listing_of(v)}. {steps}", str(result), {"number": result})
+    if r < 0.26:
+        multiple = w.chance(0.5)
+        pattern, k = w.any(*(MULTIPLES if multiple else PARTS))
+        n = num(w, 2, 60 if k < 5 else 12)
+        if multiple:
+            return finish(typed(w, ASK + pattern, x=in_words(n)), f"{n} and {k}. {times(n, k)}", str(n * k), {"number": n * k})
+        return finish(typed(w, ASK + pattern, x=in_words(n * k)), f"{n * k} and {k}. {over(n * k, k)}", str(n), {"number": n})
     op = w.any("+", "-", "x", "/")
     if op == "+":
-        a, b = num(w, 0, 99), num(w, 0, 99)
+        a, b = w.any((num(w, 0, 99), num(w, 0, 99)), (num(w, 0, 20), num(w, 0, 20)), (num(w, 20, 900), num(w, 1, 99)))
     elif op == "-":
-        a = w.any(num(w, 2, 99), 100, num(w, 20, 300))
-        b = num(w, 1, a)
+        a = w.any(num(w, 2, 99), num(w, 2, 30), 100, num(w, 20, 900))
+        b = num(w, 1, min(a, 300))
     elif op == "x":
-        a, b = num(w, 2, 12), num(w, 2, 12)
+        a, b = num(w, 2, 12), w.any(num(w, 2, 12), num(w, 2, 12), num(w, 2, 50))
     else:
         b = num(w, 2, 12)
         a = b * num(w, 2, 12)
     x, y = in_words(a), in_words(b)
-    pattern = {"+": "[what is|what's|how much is|calculate|tell me] {x} (plus|and) {y}[?]|(the sum of|add) {x} and {y}[?]|{x} + {y}[?]", "-": "[what is|what's|how much is|calculate|tell me] {x} minus {y}[?]|(subtract|take) {y} from {x}|{x} less {y}[?]", "x": "[what is|what's|how much is|calculate|tell me] {x} times {y}[?]|multiply {x} by {y}|{x} multiplied by {y}[?]|the product of {x} and {y}[?]",
-               "/": "[what is|what's|how much is|calculate|tell me] {x} divided by {y}[?]|divide {x} by {y}|how (many times|often) does {y} (go|fit) into {x}?"}[op]
+    if w.chance(0.12):
+        x = str(a)
+    pattern = IN_WORDS[op] if b <= 12 else IN_WORDS[op].replace("|(what|how much) (are|do) {x} {s} [make][?]", "")
     result, steps = worked(op, (a, b))
-    return finish(typed(w, pattern, x=x, y=y), f"{a} and {b}. {steps}", str(result), {"number": result})
+    question = typed(w, pattern, x=x, y=y, s=PLURALS[b] if b <= 12 else "")
+    if w.chance(0.06):
+        return finish(question + w.any(" Answer in words.", " (in words)", ", in words please", " Write the result as a word."), f"{a} and {b}. {steps} {result} in words.", in_words(result))
+    return finish(question, f"{a} and {b}. {steps}", str(result), {"number": result})
+
+
+def listing_of(values):
+    return ", ".join(map(str, values[:-1])) + f" and {values[-1]}"
 
 
 def digits(w):
@@ -380,7 +430,7 @@ def calendar(w):
     return finish(typed(w, "what date is {n} days after {i}[?]|{i} plus {n} days[?]|add {n} days to {i}|which date is it {n} days after {i}?", n=n, i=iso), f"{d} + {n} = {d + n}; {months[j]} has {(datetime.date(year + j // 11, (j + 1) % 12 + 1, 1) - datetime.date(year, j + 1, 1)).days} days.", end.isoformat())
 
 
-TASKS = {story: 40, in_word_form: 10, digits: 26, times_of_day: 14, units: 12, calendar: 14}
+TASKS = {story: 42, in_word_form: 22, digits: 26, times_of_day: 14, units: 12, calendar: 14}
 
 
 def question_of(w):
