@@ -1,7 +1,7 @@
 """Labels for short texts: sentiment, topic, mood, tone, intent, urgency, spam, kinds of words, under label sets that the
 prompt names."""
 
-from . import lexicon
+from . import classify_data, lexicon
 from .clauses import Clause
 from .grammar import capital, listing, say, typed, with_payload
 from .lexicon import ADVERBS, ASPECTS, BAD, BAD_PHRASES, FLAT_PHRASES, GOOD, GOOD_PHRASES
@@ -115,6 +115,10 @@ ALIASES = {"sports": ["sport", "Sports"], "cooking": ["food", "Cooking", "recipe
 
 
 def topic_text(w, topic):
+    if w.chance(0.5):
+        a, b, c = w.rng.sample(classify_data.TOPIC_WORDS[topic], 3)
+        other = w.any(*classify_data.TOPIC_WORDS[w.any(*[t for t in TOPICS if t != topic])])
+        return capital(say(w, w.any(*classify_data.TOPIC_FRAMES), a=a, b=b, c=c, b2=other, c2=w.city(), d=w.any(*lexicon.DAYS), n=w.first_name()))
     return capital(say(w, w.any(*TOPICS[topic].split(" ; "))))
 
 
@@ -180,11 +184,15 @@ LABELLED = {  # name: (question patterns, {label: utterances})
               "sales": "(I want|we would like) to buy (ten|fifty) (licenses|units) (for our school|for the team). ; (do you offer|is there) a discount for (large orders|schools)? ; (could|can) I get a (quote|price list|demo) for (20|100) people? ; which plan is best for a small company?",
               "shipping": "(where is|I am still waiting for) my (parcel|package|order)[?] ; the (package|parcel) (arrived|came) (damaged|at the wrong address). ; can you deliver on {d}? ; the tracking number does not work. ; my order should have come on {d}."}),
 }
+LABELLED = {**{name: (questions, {k: f"{v} ; {classify_data.UTTERANCES[name][k]}" if name in classify_data.UTTERANCES else v for k, v in groups.items()}) for name, (questions, groups) in LABELLED.items()}, **classify_data.LABELLED}
 BACKUP = {"other": "(the sky|my cat) is (blue|asleep). ; (I like|we saw) (trees|the moon). ; (what a|it is a) (day|long road)."}
 
 
+LABEL_WEIGHTS = {"spam": 10, "urgency": 9, "register": 7, "politeness": 5, "sentence": 4, "mood": 13, "intent": 16, "team": 15, "issue": 8, "folder": 6, "fact": 6, "time": 3, "cost": 5, "age": 3, "change": 4}
+
+
 def labelled(w):
-    name = w.rng.choices(["spam", "urgency", "register", "politeness", "sentence", "mood", "intent", "team"], [10, 8, 8, 6, 6, 12, 16, 16])[0]
+    name = w.rng.choices(list(LABEL_WEIGHTS), list(LABEL_WEIGHTS.values()))[0]
     questions, groups = LABELLED[name]
     chosen = list(groups)
     if len(chosen) > 3:
@@ -192,7 +200,7 @@ def labelled(w):
     elif w.chance(0.5):
         chosen.reverse()
     label = w.any(*chosen)
-    slots = {"n": w.first_name(), "N": capital(w.fresh()), "d": w.any(*lexicon.DAYS), "c": w.city(), "x": w.fresh(), "m": w.number(100, 9999), "l": ""}
+    slots = {"n": w.first_name(), "N": capital(w.fresh()), "d": w.any(*lexicon.DAYS), "c": w.city(), "x": w.fresh(), "m": w.number(100, 9999), "m2": w.number(10, 99), "y": w.number(2024, 2040), "l": ""}
     if name == "sentence":
         c = Clause(w)
         text = c.said(w.any("past", "present", "future"), question=label == "question")
@@ -204,7 +212,7 @@ def labelled(w):
             text += " " + capital(say(w, w.any(*groups[label].split(" ; ")), **slots))
         text = capital(text) if w.chance(0.6) else text
     style = w.any(str, str, str, str.upper, capital)
-    shown = {k: style(k) for k in chosen}
+    shown = {k: style(w.any(*classify_data.ALIASES[k]) if k in classify_data.ALIASES and w.chance(0.4) else k) for k in chosen}
     if name in ("team", "intent") and w.chance(0.3):
         shown["other"] = style("other")
         if w.chance(0.25):

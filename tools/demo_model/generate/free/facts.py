@@ -1,6 +1,6 @@
 """What anyone expects to be known, as tables; and what nobody can know here, which is answered with not knowing."""
 
-from . import lexicon
+from . import facts_tables, lexicon
 from .grammar import capital, typed
 
 COUNTRIES = """France Paris French euro Europe|Germany Berlin German euro Europe|Italy Rome Italian euro Europe|Spain Madrid Spanish euro Europe|Portugal Lisbon Portuguese euro Europe|Poland Warsaw Polish zloty Europe|Austria Vienna German euro Europe|Switzerland Bern German franc Europe|the_Netherlands Amsterdam Dutch euro Europe
@@ -320,6 +320,15 @@ def fact(w):
     return finish(typed(w, question), "I know that: " + (answer if answer.endswith(".") else answer + "."), answer)
 
 
+
+def related(w):
+    """A pair of facts_tables, each as likely as another."""
+    pattern, pairs = w.rng.choices(facts_tables.TABLES, [len(pairs) for _, pairs in facts_tables.TABLES])[0]
+    x, answer = w.any(*pairs)
+    question = typed(w, pattern, x=x.lower() if w.chance(0.2) else x)
+    return finish(capital(question) if w.chance(0.4) else question, "I know that: " + (answer if answer.endswith(".") else answer + "."), answer)
+
+
 UNKNOWN = """(who won|who lost) the (national|world|city|youth|local) (badminton|chess|curling|rowing|football|tennis|handball) (cup|final|championship) [of {c}] in {y}[?]
 (what is|what's|how big is) the population of {v}[?]
 how many (people|inhabitants) (live in|has) {v}[?]
@@ -371,7 +380,7 @@ def unknown(w):
     return finish(capital(question) if w.chance(0.5) else question, w.any("I cannot know that.", "This is not something I know.", "I do not know this, and I should not guess."), w.any(*DONT), {"one_of": DONT})
 
 
-TASKS = {country: 26, animal: 10, fact: 44, unknown: 26}
+TASKS = {country: 24, animal: 9, fact: 34, related: 44, unknown: 30}
 
 
 def question_of(w):

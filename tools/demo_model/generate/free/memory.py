@@ -25,20 +25,24 @@ def past(question, answer):
 NOTED = ["Noted.", "OK.", "Understood.", "Okay, I will keep it in mind.", "All right.", "Got it.", "Good to know.", "Noted: {v}."]
 # what the user says of themselves, the questions later; {v} the value
 PERSONAL = """name | (I'm|I am|my name is|call me|this is) {v} | what('s| is) my name[?]|(who am I|do you [still] (know|remember) my name)[?]|how am I called?|my name? | Hello {v}!
-city | I (live|work) in {v}|I'm from {v}|my (home|office) is in {v} | where (do I live|do I work|am I from|is my (home|office))[?]|(in which|which) city (do I live in|am I from|did I say)[?]|tell me where (I live|I am from) again | -
+home | I live in {v}|my (home|house|flat) is in {v}|I (just |)moved to {v} | (where|in (which|what) (city|town|place)) (do I live|is my home)[?]|where did I say I live?|tell me where I live [again] | -
+work | I work in {v}|my (office|company|job) is in {v} | (where|in (which|what) (city|town)) (do I work|is my office)[?]|tell me where I work [again] | -
+origin | I'm from {v}|I come from {v}|I was born in {v} | where (am I|do I come) from[?]|(which|what) city am I from[?]|where did I say I come from? | -
 pet | (my (dog|cat|rabbit|parrot) is (called|named)|I have a (dog|cat) named|our new (puppy|kitten) is) {v} | (what('s| is)|tell me) the name of my (pet|animal)[?]|how is my pet called[?]|my pet's name? | -
 color | my (favourite|favorite) (colour|color) is {v}|I (painted|like) everything (in|) {v} | (what('s| is)|which is) my (favourite|favorite) (colour|color)[?]|(what|which) color do I like? | -
 food | my (favourite|favorite) (food|dish) is {v}|I (love|could always eat) {v} | what('s| is) my (favourite|favorite) (food|dish)[?]|what do I like to eat[?] | -
 code | (the|my) (code|pin|alarm code|safe number|door code|wifi password) is {v}[, (keep it in mind|remember it)] | (what('s| is|was) the (code|pin|number|password)|tell me the (code|number))[ again][?]|(what|which) (code|number) do I (type|need)[?]|what was my code again? | -
-day | (my (flight|exam|party|appointment|train|dentist) is|I (leave|travel|have my exam)) on {v} | (when|on which day) (is it|do I (leave|travel|go)|is my (flight|exam|appointment|party))[?]|which day was it[?]|what day did I say? | -
 room | (the meeting|our lesson|my room) is (in|) {v}|we meet in {v} | (which|what) room [is it|do we meet in|was it][?]|where (do we meet|is the meeting)[?] | -
 job | I (work as|am) {a}|I earn my living as {a} | what('s| is) my (job|profession)[?]|what do I (do for a living|work as)[?] | -
-time | (my (train|shift|lesson|flight) (leaves|starts|is)|the (meeting|film) starts) at {v} | (when|at what time) (does it (start|leave)|is it|do I have to be there)[?]|what time was it[?]|when does my (train|shift|lesson|flight) (start|leave|go)? | -
 person | my (boss|teacher|sister|brother|doctor|neighbour|best friend) is (called|named|) {v} | (what('s| is|was) (his|her|the) name|who was that|which name did I (say|mention))[?]|(who is|what's the name of) the (person|one) I (mentioned|told you about)? | -
 allergy | I'm allergic to {v}|I (can't|must not) eat {v} | (what am I allergic to|what can't I eat|what must I not eat)[?]|(which|what) food is (bad|dangerous) for me[?] | -
 number | I have {v} (cats|children|books|euros|sisters)|there are {v} of us | how many [(was it|are there|did I say)][?]|(what|which) number did I (say|mention)[?] | -"""
 PERSONAL = [[c.strip() for c in line.split(" | ")] for line in PERSONAL.split("\n")]
-KIND = {"pet": "name", "food": "dish", "code": "_code", "allergy": "_grocery", "time": "clock", "number": "count", "person": "name", "job": "job", "name": "name"}
+DATED = ["flight", "exam", "party", "dentist", "interview", "wedding", "driving test", "birthday"]
+TIMED = ["train", "shift", "lesson", "meeting", "film", "concert", "bus", "course"]
+PERSONAL += [[k, f"(my {k} is|I have my {k}) on {{v}}|{k} on {{v}}", f"(when|on (which|what) day) (is|was) (my|the) {k} [again][?]|(which|what) day is the {k} on[?]|tell me the day of my {k}|when do I have my {k}?", "-"] for k in DATED]
+PERSONAL += [[k, f"(my|the) {k} (starts|is|begins) at {{v}}|{{v}} is when my {k} (starts|begins)", f"(when|at what time|what time) (does (my|the) {k} (start|begin)|is (my|the) {k}) [again][?]|(what|which) time is the {k}[?]|when do I have to be at the {k}?", "-"] for k in TIMED]
+KIND = {**dict.fromkeys(DATED, "day"), **dict.fromkeys(TIMED, "clock"), "home": "city", "work": "city", "origin": "city", "pet": "name", "food": "dish", "code": "_code", "allergy": "_grocery", "number": "count", "person": "name", "job": "job", "name": "name"}
 
 
 def value(w, key):
@@ -115,7 +119,7 @@ def changed_answer(w):
     kind = w.number(0, 8)
     if kind <= 2:
         items = ordering.words_of(w, w.number(2, 5))
-        first = past(w.any(typed(w, "(give me|name|list|tell me) {n} (things|words|items)[, please]", n=lexicon.SMALL[len(items)]), typed(w, "(sort|arrange) [these]: {l}", l=", ".join(items)), typed(w, "my list: {l}", l=", ".join(items))), ", ".join(items))
+        first = past(w.any(typed(w, "(give me|name|list|tell me) {n} (things|words|items)[, please]", n=lexicon.SMALL[len(items)]), typed(w, "(repeat|say|write|keep) [these]: {l}", l=", ".join(items)), typed(w, "my list: {l}", l=", ".join(items))), ", ".join(items))
         what = w.any("upper", "reverse", "bullets", "numbers", "json", "first", "last", "count", "sorted", "add", "remove", "without", "lines", "title")
         extra = w.noun()
         gone = w.any(*items)

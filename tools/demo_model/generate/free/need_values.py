@@ -69,6 +69,8 @@ def value(w, kind):
         v = w.any(*kind[3:].split("|"))
     elif kind == "bool":
         v = w.chance(0.5)
+    elif kind == "done":
+        v = True
     elif kind == "room":
         v = w.any(*domains.ROOMS, "dining room", "hallway", "nursery", "guest room", "study", "cellar") if w.chance(0.8) else w.noun()
     elif kind == "first":

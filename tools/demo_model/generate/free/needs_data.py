@@ -71,12 +71,12 @@ x! | on state power is_on enabled | bool | true: on, false: off ; Whether the li
 = x:true > (turn|switch|put) (on the (light|lights) in the {r}|the {r} (light|lights|lamp) on|the lights in the {r} on) ; x:true > I find it (too|so|pretty) dark in the {r} ; x:true > (I can't see anything|it is pitch black|we need light|I can't read) in the {r} ; x:true > (light|lights) on in the {r}[, please] ; x:true > (light up|brighten) the {r} ; x:true > I'm going into the {r}, (it's dark|make it bright)
 = x:false > (turn|switch) (off the (light|lights) in the {r}|the {r} (light|lights|lamp) off|the lights in the {r} off) ; x:false > everybody left the {r}, (cut|turn off) the (light|lights) ; x:false > (lights|light) (off|out) in the {r}[, please] ; x:false > I (forgot|left) the light on in the {r} ; x:false > it is too bright in the {r} ; x:false > make the {r} dark ; x:false > we leave the {r}, no light needed
 = (turn|switch) (on|off) the (light|lights)[, please] ; x:true > it is too dark [here|in here] ; x:true > (light|lights) on ; x:false > (light|lights) (off|out)
-> ok bool | The light in the {r} is switched.
+> ok done | The light in the {r} is switched.
 @set_thermostat, set_temperature, heating, thermostat, climate_control, setTemperature | Set the room temperature in degrees Celsius ; Controls the heating ; Set the heating
 n! | temperature degrees target value celsius | degrees | Degrees Celsius ; Target temperature ; How warm | temperature in degrees
 = (make it|set it to|I'd like|I want) {n} degrees [in here|, please] ; (it's freezing|I'm cold|it is chilly)[.|,] {n} degrees (please|should do|would help) ; (set|turn|put) the (heating|thermostat|temperature) (to|at) {n} [degrees] ; (heat|warm|cool) (the room|it) (up|down|) to {n} [degrees] ; too (hot|warm|cold) here, {n} please ; {n} degrees[, please] ; could we have {n} degrees?
 = (change|set|adjust) the (temperature|heating|thermostat)[ in here][, please] ; (turn|switch) the (heating|thermostat) (up|down) ; it's too (cold|hot|warm) in here ; I'm (freezing|sweating) ; make it (warmer|cooler)
-> ok bool | It will be {n} degrees.
+> ok done | It will be {n} degrees.
 @play_music, music_play, play, start_music, play_song, playMusic | Play a song, artist or playlist ; Plays music ; Start music
 q! | query song what title name | music | What to play ; Song, artist or style | song, artist or style
 = (play|put on|start) {q}[, please] ; (some|a bit of|a little) {q} would be (great|nice|good) [now] ; I (want|would like|feel like|am in the mood for) [to hear|listening to] {q} ; (can|could) (we|I) (hear|listen to|have) {q}[?] ; let's (hear|listen to|dance to) {q} ; music: {q} ; {q} on the speakers, please ; I could use some {q}
@@ -175,7 +175,7 @@ p! | path file filename file_path | path | Path of the file ; Where to save | pa
 m! | content text data body contents | message | What to write ; Text of the file | content
 = (save|write|put|store) (the text|the words|the line|) "{m}" (in|to|into) [a file called|the file] {p} ; (create|make) [a file|the file] {p} (with|containing|that says) "{m}" ; {p} should (contain|say) "{m}" ; write {p}: {m} ; (new file|create file) {p}, (content|text): {m} ; note "{m}" down in {p}
 = (create|make|write) (a|a new) file [for me][, please] ; (create|make) [the file] {p} ; (save|write down) "{m}" ; (save|store) this in a file ; (make|write) a file named {p}
-> ok bool | {p} is written.
+> ok done | {p} is written.
 @edit_file, replace_in_file, str_replace, modify_file, change_file, patch_file | Replace text in a file ; Edits a file ; Changes one text of a file into another
 p! | path file filename file_path | path | Which file ; Path | path of the file
 a! | old_text old search find old_str | snippet | Text to replace ; What is there now | text to replace
@@ -192,13 +192,13 @@ p! | path directory folder dir | folder | The directory ; Which folder | folder
 p! | path file filename | path | Path of the file ; Which file | path of the file
 = (delete|remove|erase|trash|get rid of) [the file] {p} ; {p} (can go|is not needed any more, delete it|is old, remove it) ; I don't need {p} any more ; throw {p} away ; rm {p} ; clean up {p}
 = (delete|remove|erase) (a|the|that|my) file[, please] ; (can|could) you delete a file? ; I want to get rid of a file
-> ok bool | {p} is deleted.
+> ok done | {p} is deleted.
 @move_file, rename_file, mv, move, renameFile | Move or rename a file ; Renames a file
 p! | source from old_path path | path | Where it is ; Old name | file
 q! | destination to new_path target | path | Where it goes ; New name | new path
 = (move|rename) {p} to {q} ; {p} should be (called|named) {q} ; call {p} {q} from now on ; mv {p} {q} ; (put|shift) {p} (to|under) {q} ; change the name of {p} to {q}
 = (move|rename) {p} ; (move|rename) a file ; {p} needs a better name
-> ok bool | {p} is {q} now.
+> ok done | {p} is {q} now.
 @grep, search_files, find_in_files, code_search, search_code, ripgrep | Search for a pattern in files ; Finds text in files ; Searches the code
 q! | pattern query text regex search | symbolname | What to look for ; Pattern ; Text | text to search for
 p | path directory folder in | folder | Where to search ; Folder | folder
@@ -273,7 +273,7 @@ r! | door which name location | door | Which door | door
 x! | locked lock state is_locked | bool | true: locked ; Whether it is locked | state, locked or not
 = x:true > (lock|close|secure) the {r} [door] ; x:true > (I forgot to|did I|make sure to) lock the {r} door[?] ; x:true > nobody should get in through the {r} door ; x:false > (unlock|open) the {r} door ; x:false > let (them|{p}|the guests) in at the {r} door ; x:false > I'm standing at the {r} door, open it
 = (lock|unlock|open) the door ; x:true > (lock up|close everything)
-> ok bool | The {r} door is set.
+> ok done | The {r} door is set.
 @vacuum, robot_vacuum, start_cleaning, clean_room, start_vacuum | Sends the robot to clean a room ; Cleans the floor of a room
 r! | room where area | room | Which room | room
 = (clean|vacuum|hoover) the {r} ; the {r} (is|looks) (dirty|dusty|a mess)[, clean it] ; (send|start) the (robot|vacuum) (in|to) the {r} ; there are crumbs (all over|in) the {r} ; guests are coming, the {r} must be clean
