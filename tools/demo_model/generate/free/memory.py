@@ -75,7 +75,7 @@ def recalled(w, most=4):
     if w.chance(0.2) and key != "name":
         new = value(w, key)
         if new != values[key]:
-            at = max(i for i, b in enumerate(blocks) if values[key] in b[0]["content"]) + 1
+            at = max(i for i, b in enumerate(blocks) if values[key].lower() in b[0]["content"].lower()) + 1
             text = w.any("Actually it is {n} now.", "Sorry, it changed: {n}.", "no wait, {n}, not {o}", "They changed it to {n}.", "It is {n} now, no longer {o}.", "correction: {n}", "I was wrong, it's {n}").format(n=new, o=values[key])
             blocks.insert(at, past(text, w.any("Got it, {n}.", "Noted: {n}.", "OK, {n}.").format(n=new)))
             values[key] = new

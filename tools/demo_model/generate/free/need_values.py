@@ -69,6 +69,10 @@ def value(w, kind):
         v = w.any(*kind[3:].split("|"))
     elif kind == "bool":
         v = w.chance(0.5)
+    elif kind.startswith("any:"):
+        said = w.any(*kind[4:].split("|"))
+        v = said.removeprefix("the ").removeprefix("a ")
+        return said, v
     elif kind == "done":
         v = True
     elif kind == "room":

@@ -6,6 +6,7 @@ import json
 from .. import calls as plain_calls
 from .. import slots
 from . import needs_data as data
+from . import needs_more
 from .grammar import capital, form, listing, say, typists
 from .need_values import query, schema, value
 
@@ -14,7 +15,7 @@ def _parse():
     """[tool]: names, descriptions, parameters [(letter, required, names, kind, descriptions, asked)], full and partial
     requests [(fixed values, pattern)], result [(field, kind)], answer."""
     tools = []
-    for line in data.TOOLS.strip().split("\n"):
+    for line in (data.TOOLS.strip() + needs_more.TOOLS.rstrip()).split("\n"):
         mark, rest = line[0], line[1:].strip()
         if mark == "@":
             names, descriptions = rest.split(" | ")
