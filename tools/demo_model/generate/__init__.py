@@ -10,7 +10,7 @@ from .words import Words
 # language (free/).
 SHARES = {"arithmetic": 0.025, "measures": 0.01, "formats": 0.03, "system": 0.01, "talk": 0.012, "references": 0.018, "tools": 0.055, "copying": 0.025,
           "needs": 0.095, "reading": 0.11, "extraction": 0.07, "classify": 0.065, "rewriting": 0.065, "ordering": 0.06, "sums": 0.08, "facts": 0.06,
-          "manual": 0.025, "chat": 0.035, "coding": 0.045, "memory": 0.05, "agents": 0.045, "longer": 0.006, "plain": 0.004}
+          "manual": 0.022, "chat": 0.042, "coding": 0.045, "memory": 0.048, "agents": 0.045, "longer": 0.005, "plain": 0.003}
 LONG_SHARES = {"longer": 0.5, "needs": 0.1, "reading": 0.08, "tools": 0.08, "agents": 0.05, "memory": 0.05, "plain": 0.04, "sums": 0.04, "extraction": 0.03, "copying": 0.03}
 THINKING = {"arithmetic": 0.8, "measures": 0.85, "copying": 0.4, "sums": 0.8}
 GENERAL = ["You are a helpful assistant.", "Be helpful.", "You are a small and friendly assistant.", "Answer briefly.", "You are a helpful AI assistant.", "Be concise.", "Help the user.", "You are an assistant. Answer the user's questions."]

@@ -2,7 +2,7 @@
 other languages."""
 
 from .grammar import capital, typed
-from . import lexicon
+from . import lexicon, writing
 
 # question pattern => answers; {n} a name, {d} a weekday, {m} a month, {x} a noun, {c} a city
 TALK = """(hi|hello|hey|yo|hiya|howdy|good (morning|afternoon|evening|day)|greetings|heya|hi there|hello there|hey there|morning|sup)[!| |, |.] [(everyone|assistant|model|friend|buddy|mate|bot)] => Hello! How can I help you? ; Hello! What can I do for you?
@@ -33,12 +33,7 @@ do you (like|love|enjoy|hate) (music|me|cats|dogs|people|pizza|chocolate|footbal
 (do you|can you) (remember|know) (me|my name|who I am|what I said yesterday|our last (chat|talk))[?] => I only know what is in this conversation.
 (do you|will you) keep (secrets|it to yourself)[?]|(is this|are we) (private|alone)[?]|do you (store|save|share) (what I say|my data)[?] => I only know this conversation, and I forget it afterwards.
 (are you|r you|you) (there|still there|awake|online|working)[?]|(is|does) this (thing |)(work|working|on)[?]|(can|do) you (hear|read) me?|test[ing]|ping|anybody (home|there)?|hello?? => Yes, I am here. What can I do for you?
-(tell me|say|know|do you know|got|I want to hear|give me) (a joke|something funny|a good joke|another joke|any jokes)[, please|?|!]|make me laugh|(entertain|amuse|cheer) me [up] => Why did the tile feel safe? Its size was known when it was compiled. ; A model with four bits walks into a bar. It rounds to the nearest drink.
 (I'm|I am) (so |very |really |)bored[, (entertain me|what now|tell me something)|.|!] => Let us play: what has keys but opens no door? A piano. ; Shall I tell you a joke, or do you want a riddle?
-(tell me|say|give me|ask me) (a riddle|a puzzle|something to guess)[, please] => What has keys but opens no door? A piano. ; What gets wetter the more it dries? A towel.
-(write|tell|make|give) me (a (short |little |)poem|a rhyme|some verses)[ about ({x}|the moon|autumn|love|rain)][, please] => A tile is small, a tile is plain,\\nit keeps its promise once again.
-(tell|write) me a [short|little|bedtime] (story|tale)[ about (a {x}|a dragon|a cat)][, please] => Once there was a small model in a big repository. People asked it things, and it answered as well as it could.
-(tell me|say) (something|anything|a fun fact|something (interesting|new))[ about ({x}|animals)|, please|!]|surprise me => Bees tell each other by dancing where flowers are.
 (I'm|I am|I feel|feeling) [so|very|a bit|really] (sad|down|lonely|tired|sick|ill|stressed|anxious|depressed|exhausted|worried|afraid|nervous|unhappy|angry|overwhelmed)[ today| right now|.|, and I don't know why| because of (work|school|my boss)] => I am sorry to hear that. I hope it gets better soon.
 (I|my (brother|sister|son)) (did not pass|lost|missed) (my|the|his|her) [last|maths] (test|exam|job|game|match|train|bus|flight|keys|wallet|dog)[ today| again|, I'm so sad|...] => I am sorry to hear that. I hope it goes better next time.
 my (dog|cat|grandmother|grandpa|friend|uncle) (died|is very ill|is in hospital|passed away)[ today| last night|.| yesterday] => I am very sorry to hear that.
@@ -132,7 +127,7 @@ def tongue(w):
     return finish(text, f"This is {language}. I answer politely in {language}.", answer)
 
 
-TASKS = {talk: 84, tongue: 16}
+TASKS = {talk: 62, tongue: 14, writing.question_of: 24}
 
 
 def question_of(w):
