@@ -12,7 +12,7 @@ LENGTH, BLOCK_ROWS = 1024, 16
 LONG_LENGTH = 8192  # of the rows of some steps; they hold as many tokens in all
 POOL = 48  # dialogues waiting to be packed
 PAD = 0
-LEARNT_SHARE = 0.26  # of all positions, at most: the size of the gathered batch
+LEARNT_SHARE = 0.3  # of all positions, at most: the size of the gathered batch
 DRAFT_DEPTH = 3
 
 

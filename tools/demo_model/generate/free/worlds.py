@@ -133,7 +133,7 @@ class World:
         possessive = (s + ("'" if s.endswith("s") and self.many else "'s")) if in_question or first else their[0]
         full = self.full if first else s
         many = self.many
-        return {"S": capital(full), "s": s if in_question or not first else full, "H": capital(possessive), "h": possessive if in_question else their[0], "o": their[1], "v": value, "a": lexicon.article(value) if value else "", "n": value, "z": "" if many else "s", "z2": "" if many else "es",
+        return {"S": capital(full), "s": s if in_question or not first else full, "t": full if first else their[1], "H": capital(possessive), "h": possessive if in_question else their[0], "o": their[1], "v": value, "a": lexicon.article(value) if value else "", "n": value, "z": "" if many else "s", "z2": "" if many else "es",
                 "be": "are" if many else "is", "have": "have" if many else "has"}
 
     def tell(self, w):
@@ -145,8 +145,8 @@ class World:
                 continue
             form = grammar.form(w, pattern)
             named = since > 2 or w.chance(0.18)
-            if "{S}" in form or "{H}" in form or "{s}" in form or "{h}" in form:
-                if named and ("{S}" in form or "{H}" in form or "{s}" in form):
+            if any(slot in form for slot in ("{S}", "{H}", "{s}", "{t}", "{h}")):
+                if named and any(slot in form for slot in ("{S}", "{H}", "{s}", "{t}")):
                     since = 0
                 else:
                     named = False

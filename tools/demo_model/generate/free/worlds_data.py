@@ -26,7 +26,7 @@ moved | year | {S} came here in {v}. ; {S} has been here since {v}. | Since when
 drink | drink | {S} drinks {v} (with every meal|all day|in the morning). ; Without {v} {s} cannot start the day. | What does {s} drink? ; (which|what) drink does {s} like ; {h} favourite drink?
 @shop
 sells! | goods | {S} sells {v}. ; You can buy {v} at {s}. ; {S} is known for {h} {v}. | What (does {s} sell|can you buy [at {s}])? ; what is sold there ; What kind of shop is it? ; What is {s} known for?
-street! | street | {S} is on {v}. ; You find {s} on {v}. ; {H} address is {v}. | (Where|On which street) is {s}? ; what's the address [of {s}] ; which street is it on? ; Where can I find {s}?
+street! | street | {S} is on {v}. ; You find {t} on {v}. ; {H} address is {v}. | (Where|On which street) is {s}? ; what's the address [of {s}] ; which street is it on? ; Where can I find {s}?
 owner | person | {H} owner is {v}. ; {S} belongs to {v}. ; {v} (runs|owns) {s}. ; {v} has run {s} for years. | Who (owns|runs) {s}? ; who is the owner [of {s}] ; To whom does {s} belong? ; name of the owner?
 opens | clock | {S} opens at {v}. ; The doors open at {v} [every morning]. | When does {s} open? ; (at what time|what time) does it open ; From when is {s} open? ; opening time?
 closes | clock | {S} closes at {v}. ; At {v} the doors are closed. | When does {s} close? ; what time does it (close|shut) ; Until when is {s} open? ; how late can I shop there
@@ -72,7 +72,7 @@ designs | name | {v} is responsible for the design. ; {v} draws the screens. | W
 customers | name | {v} talks to the customers. ; {v} answers the customers' questions. | Who (talks to|answers) (the customers|the customers' questions)? ; who deals with customers?
 money | name | {v} looks after the money. ; {v} keeps the books. | Who (looks after the money|keeps the books)? ; who is responsible for the (money|budget|finances)?
 deadline | dayofmonth | Everything must be finished by {v}. ; The deadline is {v}. ; {S} wants to be done by {v}. | (When|By when) (is the deadline|must it be finished)? ; deadline? ; what is the last day ; (until|by) which date must they finish?
-room | room | {S} sits in {v}. ; {H} office is {v}. ; You find {s} in {v}. | (Where|In which room) (does {s} sit|is the office)? ; which room do they have? ; Where can I find them?
+room | room | {S} sits in {v}. ; {H} office is {v}. ; You find {t} in {v}. | (Where|In which room) (does {s} sit|is the office)? ; which room do they have? ; Where can I find them?
 meeting | day | {S} meets every {v}. ; On {v}s there is a (short|long) meeting. | (When|On which day) (does {s} meet|is the meeting)? ; meeting day?
 problem | problem | The biggest problem is {v}. ; Right now {s} struggles with {v}. ; {v} slows {s} down. | What is the [biggest] problem? ; what (does {s} struggle with|slows {s} down)? ; Which problem do they have?
 budget | price | The budget is {v}. ; {S} may spend {v}. | (What|How (big|high)) is the budget? ; how much may {s} spend ; budget?
@@ -80,7 +80,7 @@ tool | proglang | The code is written in {v}. ; {S} uses {v} for everything. | (
 @building
 was! | venuekind | {S} was built as a {v}. ; A long time ago {s} was a {v}. ; Once {s} served as a {v}. | What was {s} (built as|in the past|once|before)? ; what did {s} use to be ; What was it originally?
 built! | year | {S} was built in {v}. ; It dates from {v}. ; The first stone was laid in {v}. | (When|In (which|what) year) was {s} built? ; from when is {s} ; how old is {s}, from which year? ; year of construction?
-city | city | {S} stands in {v}. ; You find {s} in {v}. ; {S} is in the centre of {v}. | (Where|In which city) is {s}? ; what city is it in ; which town does {s} stand in? ; location?
+city | city | {S} stands in {v}. ; You find {t} in {v}. ; {S} is in the centre of {v}. | (Where|In which city) is {s}? ; what city is it in ; which town does {s} stand in? ; location?
 floors | count | {S} has {n} floors. ; There are {n} floors. | How many floors (does {s} have|are there)? ; number of floors?
 height | metres | {S} is {v} metres high. ; {H} tower is {v} metres tall. | How (high|tall) is (it|{s}|the tower)? ; what is the height ; height in metres?
 architect | person | The architect was {v}. ; {v} designed {s}. ; {v} drew the plans. | Who (designed|planned) {s}? ; who was the architect ; Who drew the plans? ; architect?
@@ -119,7 +119,7 @@ referee | person | The referee was {v}. ; {v} was the referee. | Who was the ref
 tickets | price | Tickets were {v}. ; A seat cost {v}. | How much (was a ticket|were the tickets|did a seat cost)? ; ticket price?
 @animal
 eats! | diet | {S} eat{z} {v}. ; {H} food is {v}. ; {S} live{z} on {v}. | What do{z2} {s} eat? ; what is {h} food ; What do{z2} {s} live on? ; diet?
-lives! | habitat | {S} live{z} in {v}. ; You find {s} in {v}. ; {H} home is {v}. | Where do{z2} {s} live? ; where can you find {s} ; What is {h} (home|habitat)? ; habitat?
+lives! | habitat | {S} live{z} in {v}. ; You find {t} in {v}. ; {H} home is {v}. | Where do{z2} {s} live? ; where can you find {s} ; What is {h} (home|habitat)? ; habitat?
 length | metres | {S} grow{z} up to {v} metres long. ; A large one measures {v} metres. | How (long|big|large) do{z2} {s} (grow|get)? ; length?
 age | age | {S} can live for {v} years. ; Some reach {v} years. | How (old do{z2} {s} get|long do{z2} {s} live)? ; what age do they reach? ; life span?
 young | count | A female has {n} young a year. ; Every spring there are {n} young. | How many young (does a female have|are there)? ; number of young?
