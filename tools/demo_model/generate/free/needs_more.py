@@ -1,5 +1,10 @@
 """More everyday tools, in the form of needs_data.TOOLS."""
 
+# Those of which both could be meant by one request, beside needs.SIMILAR.
+SIMILAR = [{"search_products", "check_stock", "add_to_cart", "shopping_list_add", "search_web", "order_food"}, {"book_appointment", "create_event", "book_room"}, {"get_departures", "find_trains", "get_directions"}, {"convert_units", "convert_currency", "calculator"}, {"get_synonyms", "define_word", "translate"},
+           {"fetch_url", "search_web", "get_news"}, {"post_message", "send_message", "send_email"}, {"create_issue", "create_ticket", "create_note", "add_todo"}, {"run_command", "create_branch", "install_package", "kill_process", "resize_image", "git_commit", "open_app", "restart_service"}, {"check_in", "find_flights"},
+           {"get_score", "search_web", "get_news"}, {"set_oven", "set_thermostat"}, {"set_brightness", "light_control"}, {"update_address", "get_user"}, {"sunrise_sunset", "get_weather", "get_time", "search_web"}, {"find_parking", "find_places", "get_directions"}, {"search_flat", "find_hotel", "find_places", "search_web"}, {"log_weight", "log_meal", "create_note"},
+           {"open_app", "play_music", "read_file"}, {"apply_coupon", "order_status", "return_item"}, {"set_oven", "set_timer", "find_recipe"}, {"start_washing", "vacuum"}, {"generate_password", "create_note"}, {"search_products", "find_recipe"}]
 TOOLS = """
 @search_products, product_search, find_product, shop_search, searchProducts | Search the shop for products ; Finds articles by name and price ; Product search
 g! | query product name keywords | product | What to look for ; Product name | product
