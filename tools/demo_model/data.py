@@ -25,8 +25,12 @@ def dialogues(tokenizer_file, label, evaluation=False, length=LENGTH, shares=Non
     shares = shares or (generate.LONG_SHARES if length > LENGTH else generate.SHARES)
     i = 0
     while True:
-        ids, flags = render.encode(tokenizer, generate.dialogue(f"{label} {i}", evaluation, shares=shares, most=7000 if length > LENGTH else 700))
         i += 1
+        try:
+            ids, flags = render.encode(tokenizer, generate.dialogue(f"{label} {i - 1}", evaluation, shares=shares, most=7000 if length > LENGTH else 700))
+        except Exception as problem:  # one seed in a million must not end a worker, and the run with it
+            print(f"the dialogue of seed {label} {i - 1} is left out: {problem!r}", flush=True)
+            continue
         if len(ids) <= length:
             yield ids, flags
 
