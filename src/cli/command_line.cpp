@@ -20,17 +20,20 @@
 #include "cli/help.h"
 #include "cli/interrupt.h"
 #include "cli/suggest.h"
+#include "cli/version.h"
 #include "cli/vllm_flags.h"
 
 namespace tessera::cli {
 namespace {
 
-constexpr std::array kCommands = {add_run,      add_serve, add_score, add_tokenize, add_doctor, add_inspect, add_synth,
-                                  add_quantize, add_plan,  add_tiles, add_tune,     add_bench,  add_selftest};
+constexpr std::array kCommands = {add_run,     add_serve, add_score,    add_tokenize,   add_doctor,
+                                  add_inspect, add_synth, add_quantize, add_plan,       add_tiles,
+                                  add_tune,    add_bench, add_selftest, add_completion, add_manual};
 
 constexpr const char* kFooter =
     "\"tessera COMMAND --help\" explains a command. A MODEL is a directory with config.json and safetensors files, or\n"
-    "a name in the Hugging Face cache (owner/name). TESSERA_LOG=debug shows what goes on inside.";
+    "a name in the Hugging Face cache (owner/name), or demo: the small one that comes with the program.\n"
+    "TESSERA_LOG=debug shows what goes on inside.";
 
 bool all(const CLI::App* /*command*/) { return true; }
 
@@ -170,7 +173,7 @@ int parse_and_run(int argc, char** argv) {
   CLI::App app("Runs large Mixture-of-Experts language models in 4-bit formats (NVFP4, MXFP4).", "tessera");
   app.option_defaults()->group(kLastGroup);
   app.set_help_flag("-h,--help", "Print this and exit");
-  app.set_version_flag("--version", "tessera " TESSERA_VERSION, "Print the version and exit");
+  app.set_version_flag("--version", version_text, "Print version, commit, compilers and architectures, and exit");
   app.footer(kFooter);
   for (const auto add : kCommands) add(app, action);
   for (CLI::App* command : app.get_subcommands({})) {

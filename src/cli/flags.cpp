@@ -22,6 +22,8 @@ using server::whole_range;
 
 namespace {
 
+const std::string kChoices = "one of ";
+
 /// All of `text` as a number; false if it is none or does not fit.
 template <typename T>
 bool parse(const std::string& text, T& value) {
@@ -70,13 +72,28 @@ CLI::Validator whole_u64() {
 }
 
 CLI::Validator one_of(std::vector<std::string> names) {
+  // Its name is what choices_of() reads.
+  std::string list = kChoices + fmt::format("{}", fmt::join(names, " "));
   const auto check = [names = std::move(names)](std::string& text) {
     if (std::find(names.begin(), names.end(), text) != names.end()) return std::string();
     const std::string nearest = nearest_name(text, names);
     return fmt::format("found \"{}\", expected one of {}{}", text, fmt::join(names, ", "),
                        nearest.empty() ? "" : fmt::format("; did you mean {}?", nearest));
   };
-  return {check, ""};
+  return {check, "", std::move(list)};
+}
+
+std::vector<std::string> choices_of(const CLI::Option& option) {
+  // CLI11 hands out the checks of an option that may be changed alone, and says by an exception that there are no more.
+  auto& checked = const_cast<CLI::Option&>(option);
+  try {
+    for (int i = 0;; ++i) {
+      const std::string& name = checked.get_validator(i)->get_name();
+      if (name.starts_with(kChoices)) return CLI::detail::split(name.substr(kChoices.size()), ' ');
+    }
+  } catch (const CLI::OptionNotFound&) {
+    return {};
+  }
 }
 
 CLI::Validator device_words() {

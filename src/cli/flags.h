@@ -20,6 +20,8 @@ CLI::Validator multiple_of(int64_t factor, int64_t high);
 CLI::Validator whole_u64();
 /// One of `names`; a near miss gets a suggestion.
 CLI::Validator one_of(std::vector<std::string> names);
+/// The names of a flag's one_of(); empty if it has none.
+std::vector<std::string> choices_of(const CLI::Option& option);
 /// A value of --device: auto, cpu, cuda or cuda:N.
 CLI::Validator device_words();
 /// Any text but the empty one.

@@ -181,7 +181,8 @@ void check(Options& options) {
   std::string& model = options.engine.options.model;
   if (!model.empty() && options.has_prompt) throw CLI::ValidationError("MODEL is given twice; leave --model out");
   if (model.empty()) {
-    if (options.model_word.empty()) throw CLI::ValidationError("MODEL is required: a directory, or owner/name");
+    if (options.model_word.empty())
+      throw CLI::ValidationError("MODEL is required: a directory, owner/name, or demo, the bundled one");
     model = options.model_word;
   } else if (!options.model_word.empty()) {
     options.prompt = options.model_word;
@@ -271,7 +272,8 @@ void add_output_flags(CLI::App& command, Options& options) {
 void add_run(CLI::App& app, Action& action) {
   auto options = std::make_shared<Options>();
   CLI::App* command = app.add_subcommand("run", "Chat in the terminal, answer one prompt, or answer a file of prompts");
-  command->add_option("MODEL", options->model_word, "A directory, or owner/name in the Hugging Face cache");
+  command->add_option("MODEL", options->model_word,
+                      "A directory, owner/name in the Hugging Face cache, or demo (bundled)");
   CLI::Option* prompt =
       command->add_option("PROMPT", options->prompt, "What to answer; none: chat, or read it from standard input");
   command->add_option("--model", options->engine.options.model, "The same as MODEL")->type_name("M");

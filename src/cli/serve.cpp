@@ -246,7 +246,7 @@ void check(Options& options) {
     throw CLI::ValidationError("MODEL is given twice; leave --model out");
   }
   if (model.empty()) model = options.model_word;
-  if (model.empty()) throw CLI::ValidationError("MODEL is required: a directory, or owner/name");
+  if (model.empty()) throw CLI::ValidationError("MODEL is required: a directory, owner/name, or demo, the bundled one");
   server::ServerOptions& server = options.server;
   if (server.served_names.empty()) server.served_names = {model};
   server.model_root = model;
@@ -260,7 +260,8 @@ void check(Options& options) {
 void add_serve(CLI::App& app, Action& action) {
   auto options = std::make_shared<Options>();
   CLI::App* command = app.add_subcommand("serve", "Serve a model: the OpenAI API, a web page, metrics");
-  command->add_option("MODEL", options->model_word, "A directory, or owner/name in the Hugging Face cache");
+  command->add_option("MODEL", options->model_word,
+                      "A directory, owner/name in the Hugging Face cache, or demo (bundled)");
   command->add_option("--model", options->engine.options.model, "The same as MODEL")->type_name("M");
   add_model_flags(*command, *options);
   add_network_flags(*command, *options);

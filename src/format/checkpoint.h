@@ -17,8 +17,8 @@
 
 namespace tessera::format {
 
-/// Resolves what a user calls a model: a directory that holds config.json, or "owner/name" (optionally
-/// "owner/name@revision", a branch, tag or commit) in the Hugging Face cache ($HF_HUB_CACHE, else $HF_HOME/hub, else
+/// Resolves what a user calls a model: a directory that holds config.json, "demo" (the model that comes with the
+/// program), or "owner/name[@REVISION]" in the Hugging Face cache ($HF_HUB_CACHE, else $HF_HOME/hub, else
 /// $XDG_CACHE_HOME/huggingface/hub, else ~/.cache/huggingface/hub: models--owner--name/refs/main names the snapshot).
 /// Errors say where was looked and what is there; nothing is downloaded.
 Expected<std::filesystem::path> find_model(const std::string& name);

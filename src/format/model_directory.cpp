@@ -13,6 +13,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
+/// The small model that comes with the program, by the name that users give it.
+constexpr const char* kBundledModel = "demo";
+
 const char* environment(const char* variable) {
   const char* value = std::getenv(variable);
   return value != nullptr && *value != '\0' ? value : nullptr;
@@ -145,6 +148,13 @@ Expected<fs::path> find_snapshot(const fs::path& repository, const CacheName& na
                fmt::join(names_in(repository / "snapshots"), ", "), name.repository);
 }
 
+fs::path bundled_model() {
+  // Beside the program as it is installed, wherever that is: bin/tessera, share/tessera/models/demo.
+  std::error_code failed;
+  const fs::path program = fs::read_symlink("/proc/self/exe", failed);
+  return failed ? fs::path() : program.parent_path().parent_path() / "share" / "tessera" / "models" / kBundledModel;
+}
+
 }  // namespace
 
 Expected<fs::path> find_model(const std::string& name) {
@@ -154,6 +164,9 @@ Expected<fs::path> find_model(const std::string& name) {
   if (fs::exists(name, ignored)) {
     return error(StatusCode::invalid_argument, "{}: is a file; name the directory that holds config.json",
                  printable(name));
+  }
+  if (name == kBundledModel && fs::is_directory(bundled_model(), ignored)) {
+    return check_model_directory(bundled_model());
   }
   const std::optional<CacheName> cache_name = parse_cache_name(name);
   if (!cache_name) {

@@ -7,6 +7,7 @@
 namespace tessera::cli {
 namespace {
 
+using ::testing::ContainsRegex;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
@@ -16,6 +17,11 @@ TEST(CommandLine, PrintsItsVersion) {
   const Finished result = run_tessera({"--version"});
   EXPECT_EQ(result.exit_code, 0);
   EXPECT_THAT(result.out, StartsWith("tessera 0."));
+  // Enough for a bug report. A build outside a git checkout says "unknown".
+  EXPECT_THAT(result.out, ContainsRegex("\ncommit: ([0-9a-f]{7,}(-dirty)?|unknown)\n"));
+  EXPECT_THAT(result.out, ContainsRegex("\ncompilers: [A-Za-z]+ [0-9]+"));
+  EXPECT_THAT(result.out, ContainsRegex("\nGPU architectures: (none|sm_[0-9])"));
+  EXPECT_THAT(result.out, ContainsRegex("\nCPU: [a-z0-9_]+, kernels for [A-Z0-9_]+ are used here\n"));
   EXPECT_THAT(result.err, IsEmpty());
 }
 
@@ -23,7 +29,7 @@ TEST(CommandLine, HelpListsTheCommandsAndTheirFlags) {
   const Finished help = run_tessera({"--help"});
   EXPECT_EQ(help.exit_code, 0);
   for (const char* command : {"run", "serve", "score", "tokenize", "inspect", "synth", "quantize", "plan", "tiles",
-                              "tune", "bench", "selftest"}) {
+                              "tune", "bench", "selftest", "completion"}) {
     EXPECT_THAT(help.out, HasSubstr(std::string("\n  ") + command + " ")) << command;
     const Finished command_help = run_tessera({command, "--help"});
     EXPECT_EQ(command_help.exit_code, 0) << command;
@@ -32,6 +38,12 @@ TEST(CommandLine, HelpListsTheCommandsAndTheirFlags) {
     EXPECT_EQ(run_tessera({"help", command}).out, command_help.out);
   }
   EXPECT_EQ(run_tessera({"help"}).out, help.out);
+}
+
+TEST(CommandLine, TheBundledModelIsFoundByItsName) {
+  const Finished result = run_tessera({"tokenize", "demo", "Hello"});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_EQ(result.out, run_tessera({"tokenize", TESSERA_SOURCE_DIR "/models/demo", "Hello"}).out);
 }
 
 TEST(CommandLine, HelpNamesValuesByWhatTheyAre) {

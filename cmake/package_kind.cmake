@@ -1,0 +1,12 @@
+# Read by CPack once for each kind of package: which components it has, and where they go.
+if(CPACK_GENERATOR STREQUAL "DEB")
+  set(CPACK_SET_DESTDIR ON)
+  set(CPACK_INSTALL_PREFIX /usr)
+  set(components program service)
+else()
+  set(components program libraries)
+endif()
+set(CPACK_INSTALL_CMAKE_PROJECTS)
+foreach(component ${components})
+  list(APPEND CPACK_INSTALL_CMAKE_PROJECTS ${CPACK_BUILD_DIR} tessera ${component} /)
+endforeach()
