@@ -23,6 +23,9 @@ check() {
     # Kernels are named from the symbols of the program itself.
     [[ $(nm -C "$program" 2>/dev/null) == *tessera::cli::run_command_line* ]] \
       || { echo "tessera: $program has no symbols: 'tessera plan' could not name kernels" >&2; return 1; }
+    # Without CUDA there is no plan to look at.
+    [[ $("$program" plan --preset 35b --gpu h200 2>/dev/null) != *" ? "* ]] \
+      || { echo "tessera: $program cannot name kernels" >&2; return 1; }
     "$program" --version >/dev/null || return 1
     "$program" tokenize demo Hello >/dev/null || return 1  # finds its model
   done

@@ -105,6 +105,9 @@ check_deb() {
   dpkg-deb -R "$deb" "$work/next"
   sed -i 's/^Version: .*/&.1/' "$work/next/DEBIAN/control"
   dpkg-deb --root-owner-group -b "$work/next" "$root/tmp/next.deb" >>"$log"
+  # And as the package with CUDA is to the one without: another one of the same files.
+  sed -i -E "s/^Package: .*/Package: tessera-other/; s/^(Conflicts|Replaces): .*/\1: $package/" "$work/next/DEBIAN/control"
+  dpkg-deb --root-owner-group -b "$work/next" "$root/tmp/other.deb" >>"$log"
 
   step "apt update" "apt-get update -qq"
   step "install the .deb" "apt-get install -y -qq --no-install-recommends /tmp/first.deb"
@@ -139,6 +142,15 @@ check_deb() {
     apt-get install -y -qq --no-install-recommends systemd /tmp/first.deb
     systemd-analyze verify --man=no tessera.service 2>&1 | tee /tmp/verify
     if grep -i tessera /tmp/verify; then exit 1; fi"
+  step "the other package (CUDA for CPU) takes over key and settings" "
+    echo my-own-key >/etc/tessera/api-keys
+    echo TESSERA_MODEL=/srv/mine >/etc/tessera/serve.env
+    apt-get install -y -qq /tmp/other.deb
+    dpkg --purge $package
+    tessera --version
+    grep -x my-own-key /etc/tessera/api-keys && grep -x TESSERA_MODEL=/srv/mine /etc/tessera/serve.env
+    dpkg --purge tessera-other
+    [ ! -e /etc/tessera ]"
 }
 
 check_tarball() {
