@@ -26,6 +26,10 @@ target_include_directories(xgrammar SYSTEM PUBLIC
 target_compile_definitions(xgrammar PRIVATE
   XGRAMMAR_ENABLE_CPPTRACE=0 XGRAMMAR_ENABLE_INTERNAL_CHECK=0 XGRAMMAR_LOG_CUSTOMIZE=1)
 target_compile_options(xgrammar PRIVATE -w -include ${PROJECT_SOURCE_DIR}/src/guide/poll.h)
+# clang 16 takes the library in C++17, where libstdc++'s variant does not look at incomplete types; clang 14 in neither.
+if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
+  set_target_properties(xgrammar PROPERTIES CXX_STANDARD 17)
+endif()
 if(TESSERA_SANITIZE)
   target_compile_options(xgrammar PRIVATE -fsanitize=${TESSERA_SANITIZE} -fno-omit-frame-pointer)
 endif()

@@ -28,6 +28,8 @@ class Answer {
   virtual void finish(std::string& out) = 0;
   /// Not streaming: the answer's body, after the last event.
   virtual std::string whole() = 0;
+  /// Streaming: the answer as it stood at begin(), for a client that will ask for the rest later.
+  virtual std::string standing() { return {}; }
   /// Streaming: appends an error, where it is too late for a status; the stream ends behind it.
   virtual void fail(const ApiError& error, std::string& out) = 0;
   /// Streaming: it ends here, by its client's wish or because the client is gone; appends what comes last.
@@ -44,10 +46,15 @@ std::unique_ptr<Answer> make_chat_answer(ResponseHead head, const ChatRequest& r
 std::unique_ptr<Answer> make_messages_answer(ResponseHead head, const ChatRequest& request, int64_t prompt_tokens,
                                              bool opens_thinking);
 
-/// The answer of /v1/responses; `store` keeps it, if that is wanted.
+/// The answer of /v1/responses; `store` keeps it, if that is wanted, with `events` if there are any to be kept.
 std::unique_ptr<Answer> make_responses_answer(const ResponseHead& head, const responses::ResponsesRequest& request,
                                               int64_t prompt_tokens, bool opens_thinking, const TokenBytes& token_bytes,
-                                              responses::ResponseStore& store);
+                                              responses::ResponseStore& store,
+                                              std::shared_ptr<responses::EventLog> events);
+
+/// The answer of /v1/responses/compact, whose text is the summary; `user_texts` are kept as they are.
+std::unique_ptr<Answer> make_compaction_answer(const ResponseHead& head, std::vector<std::string> user_texts,
+                                               int64_t prompt_tokens, bool opens_thinking);
 
 /// `texts`: of the prompts, for echo.
 std::unique_ptr<Answer> make_completion_answer(ResponseHead head, const openai::CompletionRequest& request,

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "server/error_reply.h"
+#include "server/event_stream.h"
 
 namespace tessera::server {
 namespace {
@@ -156,7 +157,9 @@ void Generation::begin() {
   exchange_->facts.completion_tokens = 0;
   work_.metrics.request_begun(prepared_.n, prepared_.max_tokens);
   last_.resize(prepared_.streams.size());
-  if (prepared_.stream) {
+  if (prepared_.background) {
+    begin_background();
+  } else if (prepared_.stream) {
     exchange_->on_drained([self = shared_from_this()] { self->advance(); });
     begin_stream();
     send();
@@ -169,11 +172,19 @@ void Generation::begin() {
 }
 
 void Generation::begin_stream() {
-  HttpHeaders headers = warnings();
-  headers.emplace_back("cache-control", "no-cache");
-  headers.emplace_back("x-accel-buffering", "no");
-  exchange_->begin({.content_type = "text/event-stream; charset=utf-8", .headers = std::move(headers)});
+  exchange_->begin(event_stream_head(warnings()));
   prepared_.answer->begin(out_);
+}
+
+/// From here on nobody has to wait for the answer; its client may read along.
+void Generation::begin_background() {
+  prepared_.answer->begin(out_);
+  send();
+  if (prepared_.client_reads) {
+    stream_events(exchange_, prepared_.background, 0, warnings(), static_cast<size_t>(work_.limits.unsent_bytes_max));
+  } else {
+    exchange_->reply({.headers = warnings(), .body = prepared_.answer->standing()});
+  }
 }
 
 /// What was repaired or left out of the request, for whoever looks at the answer; the log has it too.
@@ -193,7 +204,8 @@ void Generation::advance() {
   bool finished = true;
   for (size_t prompt = 0; prompt < prepared_.streams.size(); ++prompt) {
     RequestStream& stream = prepared_.streams[prompt];
-    while (exchange_->unsent() + out_.size() <= static_cast<size_t>(work_.limits.unsent_bytes_max)) {
+    while ((prepared_.background ? 0 : exchange_->unsent()) + out_.size() <=
+           static_cast<size_t>(work_.limits.unsent_bytes_max)) {
       std::optional<Event> event = stream.try_next();
       if (!event) break;
       take(prompt, *event);
@@ -259,7 +271,7 @@ void Generation::complete() {
     prepared_.answer->finish(out_);
     send();
     settle(reason);
-    exchange_->end();
+    end_stream();
     end();
     return;
   }
@@ -282,9 +294,25 @@ void Generation::complete() {
 
 void Generation::send() {
   if (out_.empty()) return;
-  exchange_->write(out_);
+  write(out_);
   out_.clear();
   last_write_ = steady_clock::now();
+}
+
+void Generation::write(std::string_view events) {
+  if (prepared_.background) {
+    prepared_.background->add(events);
+  } else {
+    exchange_->write(events);
+  }
+}
+
+void Generation::end_stream() {
+  if (prepared_.background) {
+    prepared_.background->end();
+  } else {
+    exchange_->end();
+  }
 }
 
 void Generation::fail(const ApiError& error) {
@@ -295,8 +323,8 @@ void Generation::fail(const ApiError& error) {
     std::string text;
     if (!feeding_) text = std::move(out_);
     prepared_.answer->fail(error, text);
-    exchange_->write(text);
-    exchange_->end();
+    write(text);
+    end_stream();
   } else {
     exchange_->reply(error_reply(error, exchange_->request.path));
   }
@@ -345,7 +373,7 @@ void Generation::tick(steady_clock::time_point now) {
   if (seconds_between(last_write_, now) < static_cast<double>(work_.limits.comment_seconds)) return;
   std::string text;
   prepared_.answer->ping(text);
-  exchange_->write(text);
+  write(text);
   last_write_ = now;
 }
 
@@ -354,7 +382,7 @@ void Generation::stop() {
   prepared_.answer->cancel(out_);
   send();
   settle("abort");
-  exchange_->end();
+  end_stream();
   end();
 }
 

@@ -86,10 +86,13 @@ class Generation : public std::enable_shared_from_this<Generation> {
   void run_job(TextPool& pool, TextPool::JobSize size, std::function<MaybeError()> job, std::function<void()> then);
   void begin();
   void begin_stream();
+  void begin_background();
   void take(size_t prompt, const Event& event);
   void feed(size_t prompt, Event event);
   void complete();
   void send();
+  void write(std::string_view events);
+  void end_stream();
   void fail(const ApiError& error);
   void settle(const char* reason);
   [[nodiscard]] Metrics::RequestTimes times() const;

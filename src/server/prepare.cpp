@@ -205,6 +205,11 @@ MaybeError submit_chat(const ModelService& service, ChatRequest chat, ChatPrompt
   return submit(service, std::move(submission), out);
 }
 
+constexpr const char* kSummaryWish =
+    "Sum up this conversation for somebody who will go on with it and has not read it: what was asked for, what was "
+    "found out and decided, what was done (names of files, commands, results that matter), what is left to do. Write "
+    "the summary alone.";
+
 MaybeError read_responses_body(const ModelService& service, const std::string& id, std::string body,
                                responses::ResponsesRequest& out) {
   const auto parse = [&](const Json& json, const RequestOptions& options, responses::ResponsesRequest& request) {
@@ -273,12 +278,40 @@ MaybeError prepare_responses(const ModelService& service, const std::string& id,
   // Agents take a prompt that is too long as the word to shorten it, where OpenAI says so: in the stream.
   const bool too_long = error && error->code == "context_length_exceeded";
   if (error && !too_long) return error;
+  bool& streams = request.chat.stream.stream;
+  out.fails_in_stream = too_long && streams;
+  out.client_reads = streams;
+  if (request.background && !error) {
+    out.background = std::make_shared<responses::EventLog>();
+    streams = true;
+  }
   out.answer = make_responses_answer(make_head(service, response_id, request.chat.model), request,
                                      static_cast<int64_t>(prompt.tokens.size()), prompt.opens_thinking,
-                                     token_bytes(service), *service.responses);
-  out.fails_in_stream = too_long && request.chat.stream.stream;
+                                     token_bytes(service), *service.responses, out.background);
   if (error) return error;
   return submit_chat(service, std::move(request.chat), std::move(prompt), out);
+}
+
+MaybeError prepare_compaction(const ModelService& service, const std::string& id, std::string body, Prepared& out) {
+  responses::ResponsesRequest request;
+  const std::string response_id = responses::response_id(id);
+  if (auto error = read_responses_body(service, response_id, std::move(body), request)) return error;
+  ChatRequest& chat = request.chat;
+  chat.tools = {};
+  chat.format.reset();
+  chat.stream = {};
+  chat.sampling.logprobs.reset();
+  std::vector<std::string> user_texts;
+  for (const Message& message : chat.messages) {
+    if (message.role == Role::user && !message.text.empty()) user_texts.push_back(message.text);
+  }
+  chat.messages.push_back({.role = Role::user, .text = kSummaryWish});
+  request.truncates = true;  // who asks for a summary may have too much already
+  ChatPrompt prompt;
+  if (auto error = make_responses_prompt(service, request, prompt)) return error;
+  out.answer = make_compaction_answer(make_head(service, response_id, chat.model), std::move(user_texts),
+                                      static_cast<int64_t>(prompt.tokens.size()), prompt.opens_thinking);
+  return submit_chat(service, std::move(chat), std::move(prompt), out);
 }
 
 MaybeError answer_input_tokens(const ModelService& service, std::string body, std::string& out) {

@@ -34,6 +34,9 @@ struct Prepared {
   std::vector<RequestStream> streams = {};  // one for each prompt
   bool stream = false;                      // the client wants events
   bool fails_in_stream = false;             // and reads an error there, with the answer that is there
+  /// Where its events go if it does not end with its client's connection; null: it does. Its answer streams then.
+  std::shared_ptr<responses::EventLog> background = {};
+  bool client_reads = false;  // these events, as they come
   int64_t prompt_tokens = 0;
   int n = 1;                            // choices of each prompt
   int64_t max_tokens = -1;              // of each choice; -1: as many as fit
@@ -46,6 +49,7 @@ struct Prepared {
 MaybeError prepare_chat(const ModelService& service, const std::string& id, std::string body, Prepared& out);
 MaybeError prepare_messages(const ModelService& service, const std::string& id, std::string body, Prepared& out);
 MaybeError prepare_responses(const ModelService& service, const std::string& id, std::string body, Prepared& out);
+MaybeError prepare_compaction(const ModelService& service, const std::string& id, std::string body, Prepared& out);
 MaybeError prepare_completion(const ModelService& service, const std::string& id, std::string body, Prepared& out);
 
 /// Endpoints whose answer needs no engine; `out` is its body.

@@ -1,10 +1,13 @@
 #include "server/response_routes.h"
 
+#include <fmt/format.h>
+
 #include <charconv>
 #include <string>
 #include <utility>
 
 #include "server/error_reply.h"
+#include "server/event_stream.h"
 #include "server/http_text.h"
 #include "server/responses/response_json.h"
 
@@ -16,6 +19,7 @@ using responses::ResponseStore;
 using responses::SharedResponse;
 
 constexpr std::string_view kPath = "/v1/responses/";
+constexpr int64_t kEventsMax = int64_t{1} << 40;
 
 /// Between the beginning of the path and `behind`.
 std::string id_of(const SharedExchange& exchange, std::string_view behind = {}) {
@@ -39,48 +43,68 @@ std::string_view query_value(std::string_view query, std::string_view key) {
   return {};
 }
 
-void answer_get(const SharedExchange& exchange, ResponseStore& store) {
-  const std::string id = id_of(exchange);
-  if (query_value(exchange->request.query, "stream") == "true") {
-    return refuse(exchange, bad_request("stream", "stream is true, expected false: what was streamed is kept whole"));
-  }
-  const SharedResponse kept = store.find(id);
-  if (kept == nullptr) return refuse(exchange, responses::response_not_found(id));
-  exchange->reply({.body = kept->json()});
+/// A whole number from `least` to `most` at `key` of the query; as it was where there is none.
+MaybeError read_number(const std::string& query, const char* key, int64_t least, int64_t most, int64_t& out) {
+  const std::string_view text = query_value(query, key);
+  if (text.empty()) return std::nullopt;
+  const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), out);
+  if (fault == std::errc() && end == text.data() + text.size() && out >= least && out <= most) return std::nullopt;
+  return bad_request(
+      key, fmt::format("{} is \"{}\", expected a whole number from {} to {}", key, text.substr(0, 40), least, most));
 }
 
-void answer_delete(const SharedExchange& exchange, ResponseStore& store) {
+/// Whole, or as events: those behind `starting_after`, and those that are still to come.
+void answer_get(const SharedExchange& exchange, Work& work, ResponseStore& store) {
   const std::string id = id_of(exchange);
+  const SharedResponse kept = store.find(id);
+  if (kept == nullptr) return refuse(exchange, responses::response_not_found(id));
+  const std::string& query = exchange->request.query;
+  if (query_value(query, "stream") != "true" || exchange->request.method == "HEAD") {
+    return exchange->reply({.body = kept->json()});
+  }
+  if (!kept->events) {
+    return refuse(exchange, bad_request("stream",
+                                        "stream is true, expected false: events are kept of responses that were asked "
+                                        "for with \"background\": true"));
+  }
+  int64_t after = -1;
+  if (const auto error = read_number(query, "starting_after", 0, kEventsMax, after)) return refuse(exchange, *error);
+  stream_events(exchange, kept->events, static_cast<size_t>(after + 1), {},
+                static_cast<size_t>(work.limits.unsent_bytes_max));
+}
+
+/// Ends the response with this id where it is, if it is being made.
+void stop(const Work& work, const std::string& id) {
+  const auto open = std::vector(work.open.begin(), work.open.end());  // it may end
+  for (const auto& generation : open) {
+    if (responses::response_id(generation->id()) == id) generation->stop();
+  }
+}
+
+void answer_delete(const SharedExchange& exchange, Work& work, ResponseStore& store) {
+  const std::string id = id_of(exchange);
+  stop(work, id);
   if (!store.erase(id)) return refuse(exchange, responses::response_not_found(id));
   exchange->reply({.body = responses::deleted_json(id)});
 }
 
-void answer_input_items(const SharedExchange& exchange, ResponseStore& store) {
+void answer_input_items(const SharedExchange& exchange, Work& /*work*/, ResponseStore& store) {
   constexpr int64_t kLimitMax = 100;
   const std::string id = id_of(exchange, "/input_items");
   if (store.find(id) == nullptr) return refuse(exchange, responses::response_not_found(id));
   const std::string& query = exchange->request.query;
   responses::ItemPage page{.ascending = query_value(query, "order") == "asc",
                            .after = std::string(query_value(query, "after"))};
-  if (const std::string_view limit = query_value(query, "limit"); !limit.empty()) {
-    const auto [end, fault] = std::from_chars(limit.data(), limit.data() + limit.size(), page.limit);
-    if (fault != std::errc() || end != limit.data() + limit.size() || page.limit < 1 || page.limit > kLimitMax) {
-      return refuse(exchange, bad_request("limit", "limit is \"" + std::string(limit.substr(0, 40)) +
-                                                       "\", expected a whole number from 1 to 100"));
-    }
-  }
+  if (const auto error = read_number(query, "limit", 1, kLimitMax, page.limit)) return refuse(exchange, *error);
   std::vector<SharedResponse> conversation;
   if (const auto error = store.conversation(id, conversation)) return refuse(exchange, *error);
   exchange->reply({.body = responses::input_items_json(conversation, page)});
 }
 
-/// Ends a response that is being streamed; one that has ended stays as it is.
+/// Ends a response that is being made; one that has ended stays as it is.
 void answer_cancel(const SharedExchange& exchange, Work& work, ResponseStore& store) {
   const std::string id = id_of(exchange, "/cancel");
-  const auto open = std::vector(work.open.begin(), work.open.end());  // it may end
-  for (const auto& generation : open) {
-    if (responses::response_id(generation->id()) == id) generation->stop();
-  }
+  stop(work, id);
   const SharedResponse kept = store.find(id);
   if (kept == nullptr) return refuse(exchange, responses::response_not_found(id));
   exchange->reply({.body = kept->json()});
@@ -89,14 +113,11 @@ void answer_cancel(const SharedExchange& exchange, Work& work, ResponseStore& st
 }  // namespace
 
 void add_response_routes(std::function<Work&()> work, std::vector<Route>& routes) {
-  const auto with_store = [work](void (*answer)(const SharedExchange&, ResponseStore&)) {
-    return [work, answer](const SharedExchange& exchange) { answer(exchange, *work().model.responses); };
-  };
-  const auto cancel = [work](const SharedExchange& exchange) {
-    answer_cancel(exchange, work(), *work().model.responses);
+  const auto with_store = [work](void (*answer)(const SharedExchange&, Work&, ResponseStore&)) {
+    return [work, answer](const SharedExchange& exchange) { answer(exchange, work(), *work().model.responses); };
   };
   routes.push_back({"GET", "/v1/responses/{id}/input_items", true, true, with_store(answer_input_items)});
-  routes.push_back({"POST", "/v1/responses/{id}/cancel", true, true, cancel});
+  routes.push_back({"POST", "/v1/responses/{id}/cancel", true, true, with_store(answer_cancel)});
   routes.push_back({"GET", "/v1/responses/{id}", true, true, with_store(answer_get)});
   routes.push_back({"DELETE", "/v1/responses/{id}", true, true, with_store(answer_delete)});
 }

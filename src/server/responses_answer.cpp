@@ -11,12 +11,21 @@ namespace {
 using responses::ResponseState;
 using responses::ResponseStatus;
 
+Usage usage_of(const ChatChoice& choice, int64_t prompt_tokens) {
+  return {.prompt_tokens = prompt_tokens,
+          .completion_tokens = choice.tokens(),
+          .cached_tokens = choice.cached_tokens(),
+          .reasoning_tokens = choice.reasoning_tokens()};
+}
+
 class ResponsesAnswer final : public Answer {
  public:
   ResponsesAnswer(const ResponseHead& head, const responses::ResponsesRequest& request, int64_t prompt_tokens,
-                  bool opens_thinking, const TokenBytes& token_bytes, responses::ResponseStore& store)
+                  bool opens_thinking, const TokenBytes& token_bytes, responses::ResponseStore& store,
+                  std::shared_ptr<responses::EventLog> events)
       : id_(head.id),
         store_(request.store ? &store : nullptr),
+        events_(std::move(events)),
         prompt_tokens_(prompt_tokens),
         choice_({.request_id = id_,
                  .opens_thinking = opens_thinking,
@@ -42,6 +51,8 @@ class ResponsesAnswer final : public Answer {
     return items_.json();
   }
 
+  std::string standing() override { return items_.json(); }
+
   void fail(const ApiError& error, std::string& out) override {
     end({.status = ResponseStatus::failed, .error = error}, out);
   }
@@ -57,31 +68,66 @@ class ResponsesAnswer final : public Answer {
   }
 
   void end(ResponseState state, std::string& out) {
-    state.usage = {.prompt_tokens = prompt_tokens_,
-                   .completion_tokens = choice_.tokens(),
-                   .cached_tokens = choice_.cached_tokens(),
-                   .reasoning_tokens = choice_.reasoning_tokens()};
+    state.usage = usage_of(choice_, prompt_tokens_);
     items_.end(std::move(state), out);
     keep();
   }
 
   void keep() {
-    if (store_ != nullptr) store_->put(id_, items_.stored());
+    if (store_ == nullptr) return;
+    responses::StoredResponse stored = items_.stored();
+    stored.events = events_;
+    store_->put(id_, std::move(stored));
   }
 
   std::string id_;
-  responses::ResponseStore* store_;  // null: it is not kept
+  responses::ResponseStore* store_;              // null: it is not kept
+  std::shared_ptr<responses::EventLog> events_;  // null: they are not kept
   int64_t prompt_tokens_;
   ChatChoice choice_;
   responses::OutputItems items_;
 };
 
+/// A conversation in short: the answer's text.
+class CompactionAnswer final : public Answer {
+ public:
+  CompactionAnswer(ResponseHead head, std::vector<std::string> user_texts, int64_t prompt_tokens, bool opens_thinking)
+      : head_(std::move(head)),
+        user_texts_(std::move(user_texts)),
+        prompt_tokens_(prompt_tokens),
+        choice_({.request_id = head_.id, .opens_thinking = opens_thinking}) {}
+
+  void feed(size_t /*prompt*/, const Event& event, std::string& /*out*/) override {
+    summary_ += choice_.feed(event).content;
+  }
+  std::string whole() override {
+    return responses::compaction_json(head_, user_texts_, summary_, usage_of(choice_, prompt_tokens_));
+  }
+  void finish(std::string& /*out*/) override {}
+  void fail(const ApiError& /*error*/, std::string& /*out*/) override {}
+  void ping(std::string& /*out*/) override {}
+
+ private:
+  ResponseHead head_;
+  std::vector<std::string> user_texts_;
+  int64_t prompt_tokens_;
+  ChatChoice choice_;
+  std::string summary_;
+};
+
 }  // namespace
+
+std::unique_ptr<Answer> make_compaction_answer(const ResponseHead& head, std::vector<std::string> user_texts,
+                                               int64_t prompt_tokens, bool opens_thinking) {
+  return std::make_unique<CompactionAnswer>(head, std::move(user_texts), prompt_tokens, opens_thinking);
+}
 
 std::unique_ptr<Answer> make_responses_answer(const ResponseHead& head, const responses::ResponsesRequest& request,
                                               int64_t prompt_tokens, bool opens_thinking, const TokenBytes& token_bytes,
-                                              responses::ResponseStore& store) {
-  return std::make_unique<ResponsesAnswer>(head, request, prompt_tokens, opens_thinking, token_bytes, store);
+                                              responses::ResponseStore& store,
+                                              std::shared_ptr<responses::EventLog> events) {
+  return std::make_unique<ResponsesAnswer>(head, request, prompt_tokens, opens_thinking, token_bytes, store,
+                                           std::move(events));
 }
 
 }  // namespace tessera::server

@@ -8,6 +8,7 @@
 
 #include "server/error_reply.h"
 #include "server/http_text.h"
+#include "server/request/json_text.h"
 
 namespace tessera::server {
 namespace {
@@ -114,6 +115,14 @@ std::optional<HttpReply> Router::refusal(const HttpRequest& request, RequestFact
   const std::string_view expect = request.header("expect");
   if (!expect.empty() && !same_text(expect, "100-continue")) {
     return error_reply({.http_status = 417, .message = "the only expectation that is understood is 100-continue"},
+                       request.path);
+  }
+  const std::string_view coding = request.header("content-encoding");
+  if (!coding.empty() && !same_text(coding, "identity")) {
+    return error_reply({.http_status = 415,
+                        .message = fmt::format("the request's body is encoded ({}), expected plain JSON: let the "
+                                               "client send it without compression",
+                                               shortened(coding, 40))},
                        request.path);
   }
   return unavailable(*route, request);

@@ -101,6 +101,7 @@ std::vector<Route> Server::State::routes() {
       {"POST", "/v1/chat/completions", true, true, generate(prepare_chat)},
       {"POST", "/v1/completions", true, true, generate(prepare_completion)},
       {"POST", "/v1/responses", true, true, generate(prepare_responses)},
+      {"POST", "/v1/responses/compact", true, true, generate(prepare_compaction)},
       {"POST", "/v1/responses/input_tokens", true, true, transform(answer_input_tokens)},
       {"POST", "/v1/messages", true, true, generate(prepare_messages)},
       {"POST", "/v1/messages/count_tokens", true, true, transform(answer_count_tokens)},
@@ -195,7 +196,9 @@ void Server::State::answer_model(const SharedExchange& exchange) const {
 void Server::State::begin_drain() {
   if (std::exchange(draining, true)) return;
   notify_system("STOPPING=1");
-  log.say(fmt::format("shutting down: {} requests run, and have {} s to end", http->exchanges(),
+  // Those that are made in the background have no exchange any more.
+  const int running = std::max(http->exchanges(), work ? static_cast<int>(work->open.size()) : 0);
+  log.say(fmt::format("shutting down: {} requests run, and have {} s to end", running,
                       options.limits.shutdown_seconds_max));
   drain_deadline = steady_clock::now() + std::chrono::seconds(options.limits.shutdown_seconds_max);
   http->drain();
@@ -212,7 +215,8 @@ void Server::State::tick() {
     }
   }
   if (!draining || announced_end) return;
-  if ((http->exchanges() == 0 && !http->receiving() && !http->sending()) ||
+  const bool in_background = work && !work->open.empty();  // requests whose clients have their answer
+  if ((http->exchanges() == 0 && !in_background && !http->receiving() && !http->sending()) ||
       now >= drain_deadline + std::chrono::seconds(1)) {
     announced_end = true;
     drained.set_value();

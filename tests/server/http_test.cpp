@@ -123,6 +123,17 @@ TEST(Http, ControlTokensAreTextInMessagesAndTokensInPrompts) {
   }
 }
 
+TEST(Http, EncodedBodiesAreRefusedByName) {
+  const ServedModel served;
+  for (const char* coding : {"gzip", "zstd"}) {
+    const RawAnswer refused = ask(
+        served.port(), post("/v1/responses", "\x28\xb5\x2f\xfd", "Content-Encoding: " + std::string(coding) + "\r\n"));
+    EXPECT_EQ(refused.status, 415);
+    EXPECT_THAT(refused.body, HasSubstr(coding));
+  }
+  EXPECT_EQ(ask(served.port(), post("/tokenize", R"({"prompt":"a"})", "Content-Encoding: identity\r\n")).status, 200);
+}
+
 TEST(Http, Version10) {
   const ServedModel served;
   RawClient client(served.port());

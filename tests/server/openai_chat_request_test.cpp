@@ -92,6 +92,7 @@ TEST(OpenAiChatRequest, SeedsAreAny64Bits) {
   EXPECT_EQ(chat_request(R"("seed": -2)").sampling.seed, UINT64_MAX - 1);
   EXPECT_EQ(chat_request(R"("seed": -9223372036854775808)").sampling.seed, uint64_t{1} << 63);
   EXPECT_EQ(chat_request(R"("seed": -1)").sampling.seed, std::nullopt);
+  EXPECT_EQ(chat_request(R"("seed": 7.0)").sampling.seed, 7U);
 }
 
 std::string messages_of(const std::string& messages) {
@@ -250,6 +251,24 @@ TEST(OpenAiChatRequest, MediaCanBeLeftOut) {
                                   options, request));
   EXPECT_EQ(request.messages[0].text, "See [image_url: left out, since this model reads text only]");
   EXPECT_EQ(request.notes.size(), 1U);
+}
+
+TEST(OpenAiChatRequest, MediaThatAToolAnsweredAreNamedInPlace) {
+  ChatRequest request;
+  const auto error = parse_chat_request(body_of(R"({"messages": [{"role": "user", "content": "Look"},
+      {"role": "assistant", "tool_calls": [{"id": "1", "function": {"name": "shot", "arguments": "{}"}}]},
+      {"role": "tool", "tool_call_id": "1", "content": [{"type": "text", "text": "Here: "},
+      {"type": "image_url", "image_url": {"url": "data:"}}]}]})"),
+                                        {}, request);
+  ASSERT_FALSE(error) << error->message;
+  EXPECT_EQ(request.messages[2].text, "Here: [image_url: left out, since this model reads text only]");
+  EXPECT_EQ(request.notes.size(), 1U);
+  EXPECT_EQ(messages_of(R"([{"role": "user", "content": null}])"), R"([{"role":"user","content":""}])");
+}
+
+TEST(OpenAiChatRequest, ToolsHaveNamesInAnyScript) {
+  EXPECT_EQ(chat_request(R"("tools": [{"type": "function", "function": {"name": "größe"}}])").tools.schemas[0].name,
+            "größe");
 }
 
 TEST(OpenAiChatRequest, ContinuesTheLastMessage) {

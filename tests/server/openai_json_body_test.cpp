@@ -40,7 +40,8 @@ TEST(OpenAiJson, WhatIsNoJsonSaysWhere) {
       {"{\"a\": -1e999}", "too large for a double"},
       {"{\"a\": \"\xff\"}", "ill-formed UTF-8"},
       {"{\"a\": \"\xed\xa0\x80\"}", "ill-formed UTF-8"},
-      {"{\"a\": \"\\ud800\"}", "surrogate"},
+      {"{\"a\": \"\\ud8\"}", "hex digits"},
+      {"{\"a\": \"\\ud800\", }", "column"},
       {"{\"a\": 1, \"b\": 2, \"a\": 3}", "\"a\" is given twice"},
       {"[1]", "expected a JSON object"},
       {"3", "expected a JSON object"},
@@ -54,6 +55,29 @@ TEST(OpenAiJson, WhatIsNoJsonSaysWhere) {
     EXPECT_EQ(error->http_status, 400);
     EXPECT_THAT(error->message, HasSubstr(c.says)) << c.text;
   }
+}
+
+TEST(OpenAiJson, HalvesOfSurrogatePairsAreReplaced) {
+  const std::vector<std::pair<std::string, std::string>> cases = {
+      {R"("\ud83d")", "\xef\xbf\xbd"},
+      {R"("a\ud83db\uDC00")",
+       "a\xef\xbf\xbd"
+       "b\xef\xbf\xbd"},
+      {R"("\ud83d\ud83d\ude00")", "\xef\xbf\xbd\xf0\x9f\x98\x80"},
+      {R"("\\ud83d \ud83d\n")", "\\ud83d \xef\xbf\xbd\n"},
+      {R"("\ud83d\u0041")",
+       "\xef\xbf\xbd"
+       "A"},
+  };
+  for (const auto& [text, means] : cases) {
+    Json value;
+    const auto error = parse_json(text, RequestLimits(), value);
+    ASSERT_FALSE(error) << text << error->message;
+    EXPECT_EQ(value, means) << text;
+  }
+  Json body;
+  ASSERT_FALSE(parse_body(R"({"a": [1, "\ud83d", {"b": 2}]})", RequestLimits(), body));
+  EXPECT_EQ(body["a"].size(), 3U);  // what was read before the fault is not there twice
 }
 
 TEST(OpenAiJson, LimitsHold) {

@@ -175,10 +175,12 @@ TEST(OpenAiResponses, PromptLogprobs) {
 
 TEST(OpenAiResponses, ModelsAndVersion) {
   const ModelCard card{.id = "m", .created = 5, .root = "/models/m", .max_model_len = 4096};
-  const std::string text = R"({"id":"m","object":"model","created":5,"owned_by":"tessera","root":"/models/m",)"
-                           R"("parent":null,"max_model_len":4096})";
+  const std::string text =
+      R"({"id":"m","object":"model","type":"model","created":5,"created_at":"1970-01-01T00:00:05Z",)"
+      R"("display_name":"m","owned_by":"tessera","root":"/models/m",)"
+      R"("parent":null,"max_model_len":4096})";
   EXPECT_EQ(model_json(card), text);
-  EXPECT_EQ(models_json({}), R"({"object":"list","data":[],"models":[]})");
+  EXPECT_EQ(models_json({}), R"({"object":"list","data":[],"has_more":false,"models":[]})");
   EXPECT_THAT(models_json({card, card}), StartsWith(R"({"object":"list","data":[)" + text + "," + text + "],"));
   // What Codex wants of each, all of it.
   const json codex = json::parse(models_json({card}))["models"][0];

@@ -43,6 +43,7 @@ class RawClient {
   void half_close() const;  // FIN of our side
 
   [[nodiscard]] int descriptor() const { return descriptor_; }
+  [[nodiscard]] const std::string& received() const { return held_; }  // and not yet answer()'s
 
  private:
   void connect(const sockaddr& address, socklen_t size);

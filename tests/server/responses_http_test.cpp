@@ -1,36 +1,13 @@
 #include <gmock/gmock.h>
 
-#include <nlohmann/json.hpp>
-
+#include "server/responses_http.h"
 #include "server/responses_json.h"
-#include "server/served_model.h"
 
 // /v1/responses over HTTP, as OpenAI's clients and Codex speak it.
 namespace tessera::server {
 namespace {
 
-using nlohmann::json;
 using ::testing::HasSubstr;
-
-const std::string kHello = R"({"model":"tiny","max_output_tokens":6,"seed":1,"input":"Hi"})";
-
-std::vector<json> events_of(const std::string& body) {
-  std::vector<json> events;
-  for (size_t at = body.find("data: "); at != std::string::npos; at = body.find("data: ", at + 1)) {
-    events.push_back(json::parse(body.substr(at + 6, body.find('\n', at) - at - 6)));
-  }
-  return events;
-}
-
-std::string with(const std::string& fields) { return std::string(kHello).insert(1, fields + ","); }
-
-json answer_to(const ServedModel& served, const std::string& body) {
-  const RawAnswer answer = ask(served.port(), post("/v1/responses", body));
-  EXPECT_EQ(answer.status, 200) << answer.body;
-  return json::parse(answer.body, nullptr, false);
-}
-
-std::string del(const std::string& path) { return "DELETE " + path + " HTTP/1.1\r\nHost: localhost\r\n\r\n"; }
 
 TEST(Responses, AnswersWholeAndStreamed) {
   const ServedModel served;
@@ -170,6 +147,47 @@ TEST(Responses, APromptThatIsTooLong) {
   EXPECT_EQ(served.left_over(), "");
 }
 
+TEST(Responses, AreCompacted) {
+  const ServedModel served;
+  const json first = answer_to(served, kHello);
+  const auto compact = [&](const json& body) {
+    const RawAnswer answer = ask(served.port(), post("/v1/responses/compact", body.dump()));
+    EXPECT_EQ(answer.status, 200) << answer.body;
+    return json::parse(answer.body, nullptr, false);
+  };
+  json body = {{"model", "tiny"},
+               {"max_output_tokens", 6},
+               {"reasoning", {{"effort", "none"}}},
+               {"seed", 1},
+               {"ignore_eos", true},
+               {"tools", {{{"type", "function"}, {"name", "f"}}}},
+               {"previous_response_id", first["id"]},
+               {"input", "More"}};
+  const json compacted = compact(body);
+  EXPECT_EQ(compacted["object"], "response.compaction");
+  EXPECT_EQ(compacted["usage"]["output_tokens"], 6);
+  ASSERT_EQ(compacted["output"].size(), 3U);
+  EXPECT_EQ(compacted["output"][0]["content"][0]["text"], "Hi");
+  EXPECT_EQ(compacted["output"][1]["content"][0]["text"], "More");
+  EXPECT_EQ(compacted["output"][2]["type"], "compaction");
+  EXPECT_GT(compacted["output"][2]["encrypted_content"].get<std::string>().size(),
+            std::string("tessera-summary:").size());
+  // What it gives is what a client goes on with.
+  json next = {{"max_output_tokens", 4}, {"input", compacted["output"]}};
+  next["input"].push_back({{"role", "user"}, {"content", "Go on"}});
+  const RawAnswer after = ask(served.port(), post("/v1/responses", next.dump()));
+  EXPECT_EQ(after.status, 200) << after.body;
+  EXPECT_EQ(after.header("x-tessera-warning"), "");
+  // One that is too long already is made to fit.
+  std::string words;
+  for (int i = 0; i < 3000; ++i) words += "word and ";
+  body.erase("previous_response_id");
+  body["input"] = {{{"role", "user"}, {"content", words}}, {{"role", "user"}, {"content", "And?"}}};
+  EXPECT_EQ(compact(body)["output"].size(), 3U);
+  EXPECT_EQ(ask(served.port(), post("/v1/responses/compact", "{}")).status, 400);
+  EXPECT_EQ(served.left_over(), "");
+}
+
 TEST(Responses, CountTokens) {
   const ServedModel served;
   const RawAnswer answer = ask(served.port(), post("/v1/responses/input_tokens", kHello));
@@ -211,6 +229,21 @@ TEST(Responses, InputOfCustomToolsFollowsGrammars) {
               testing::MatchesRegex("[+][xy][xy][xy]\n[+][xy][xy][xy]"));
   // One that cannot be followed is not, and the answer says so.
   EXPECT_THAT(input(grammar("regex", "(?=a)b")), HasSubstr("not enforced"));
+}
+
+TEST(Responses, ToolsHaveNamesInAnyScript) {
+  const ServedModel served(test_options(), 8, tiny_model_that_ends());
+  json body = json::parse(kHello);
+  body["max_output_tokens"] = 200;
+  body["reasoning"] = {{"effort", "none"}};
+  body["tool_choice"] = "required";
+  body["parallel_tool_calls"] = false;
+  body["tools"] = {{{"type", "function"},
+                    {"name", "größe_大きさ"},
+                    {"parameters", {{"type", "object"}, {"properties", json::object()}}}}};
+  const json call = answer_to(served, body.dump())["output"][0];
+  EXPECT_EQ(call["type"], "function_call") << call;
+  EXPECT_EQ(call["name"], "größe_大きさ");
 }
 
 TEST(Responses, NoMoreIsKeptThanIsSaid) {

@@ -163,6 +163,19 @@ TEST(OutputItems, Calls) {
   EXPECT_EQ(written.response["status"], "completed");
 }
 
+TEST(OutputItems, ASearchForToolsIsTheClients) {
+  const Written written = write({call(0, "tool_search", R"({"query": "mail"})"), {.finish = ChatFinish::tool_calls}},
+                                R"("tools":[{"type":"tool_search","execution":"client"}])");
+  EXPECT_THAT(types_of(written.events),
+              ElementsAre("created", "in_progress", "output_item.added", "output_item.done", "completed"));
+  const json& item = written.response["output"][0];
+  EXPECT_EQ(item["type"], "tool_search_call");
+  EXPECT_EQ(item["call_id"], "call_0");
+  EXPECT_EQ(item["execution"], "client");
+  EXPECT_EQ(item["arguments"], json({{"query", "mail"}}));
+  EXPECT_EQ(written.events[3]["item"], item);
+}
+
 TEST(OutputItems, ACallThatIsCutIsIncomplete) {
   const Written cut =
       write({{.content = "I "}, call(0, "f", "{\"a\": \"b"), {.finish = ChatFinish::length, .call_is_cut = true}});
@@ -282,6 +295,34 @@ TEST(ResponseStore, ForgetsBeyondItsBytes) {
   ResponseStore none({.count_max = 0});
   none.put("a", {});
   EXPECT_EQ(none.find("a"), nullptr);
+}
+
+TEST(ResponseStore, EventsGoBeforeTheResponseDoes) {
+  ResponseStore store({.bytes_max = 4000});
+  auto events = std::make_shared<EventLog>();
+  events->add("data: {}\n\n");
+  store.put("a", {.input = "[]", .events = events});
+  EXPECT_NE(store.find("a")->events, nullptr);
+  EXPECT_GT(store.bytes(), events->bytes());
+  events->add(std::string(5000, 'x') + "\n\n");
+  store.put("a", {.input = "[]", .events = events});
+  ASSERT_NE(store.find("a"), nullptr);
+  EXPECT_EQ(store.find("a")->events, nullptr);
+}
+
+TEST(EventLog, FindsEventsByNumberAndTellsWhoReads) {
+  EventLog log;
+  int told = 0;
+  log.on_more([&] { return ++told < 2; });
+  log.add("event: a\ndata: {}\n\nevent: b\ndata: {}\n\n");
+  EXPECT_EQ(log.from(log.place_of(1)), "event: b\ndata: {}\n\n");
+  EXPECT_EQ(log.from(log.place_of(2)), "");
+  log.add("event: c\ndata: {}\n\n");
+  log.end();
+  EXPECT_EQ(log.from(log.place_of(2)), "event: c\ndata: {}\n\n");
+  EXPECT_EQ(log.from(log.place_of(9)), "");
+  EXPECT_TRUE(log.ended());
+  EXPECT_EQ(told, 2);  // it wanted no more
 }
 
 TEST(ResponseStore, AConversationIsWholeOrAnError) {

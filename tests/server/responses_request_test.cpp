@@ -142,6 +142,61 @@ TEST(ResponsesRequest, GoesOnFromWhatIsKept) {
   EXPECT_EQ(error->http_status, 404);
 }
 
+TEST(ResponsesRequest, ToolsThatAreSearchedForAreOffered) {
+  const std::string search = R"("tools":[{"type":"tool_search","execution":"client","description":"Looks."}])";
+  const std::string found =
+      R"({"role":"user","content":"Hi"},
+        {"type":"tool_search_call","call_id":"c","execution":"client","arguments":{"query":"mail"}},
+        {"type":"tool_search_output","call_id":"c","execution":"client","tools":[
+          {"type":"function","name":"send","defer_loading":true},
+          {"type":"namespace","name":"box","tools":[{"type":"function","name":"list"}]}]})";
+  const ResponsesRequest request = request_of(body_of("{\"input\":[" + found + "]," + search + "}"));
+  std::vector<std::string> names;
+  for (const auto& tool : request.chat.tools.schemas) names.push_back(tool.name);
+  EXPECT_THAT(names, ElementsAre("tool_search", "send", "box__list"));
+  EXPECT_EQ(request.tools.tool("tool_search").kind, CallKind::tool_search);
+  ASSERT_EQ(request.chat.messages.size(), 3U);
+  EXPECT_EQ(request.chat.messages[1].calls.at(0).name, "tool_search");
+  EXPECT_EQ(request.chat.messages[1].calls[0].arguments.dump(), R"({"query":"mail"})");
+  EXPECT_EQ(request.chat.messages[2].text, "These tools can be called now: send, box__list");
+  EXPECT_EQ(request.chat.messages[2].tool_call_id, "c");
+  EXPECT_THAT(request.chat.notes, IsEmpty());
+
+  // So they are in what goes on from there.
+  ResponseStore store({});
+  store.put("resp_a", {.input = "[" + found + "]", .head = "{", .output = "[]"});
+  const auto later = request_of(body_of(R"({"previous_response_id":"resp_a","input":"Go on",)" + search + "}"), &store);
+  EXPECT_EQ(later.chat.tools.schemas.size(), 3U);
+
+  // Where the provider would search, every tool is there from the start.
+  const auto hosted = request_of(
+      body_with(R"("tools":[{"type":"tool_search"},{"type":"function","name":"send","defer_loading":true}])"));
+  EXPECT_EQ(hosted.chat.tools.schemas.size(), 1U);
+  EXPECT_THAT(hosted.chat.notes, IsEmpty());
+  EXPECT_EQ(request_of(body_with(search + R"(,"tool_choice":{"type":"tool_search"})")).chat.tools.choice.name,
+            "tool_search");
+}
+
+TEST(ResponsesRequest, CompactionsAreReadWhereTheyAreOurs) {
+  const auto own = request_of(body_of(
+      R"({"input":[{"type":"compaction","encrypted_content":"tessera-summary:It went well."},{"role":"user","content":"x"}]})"));
+  ASSERT_EQ(own.chat.messages.size(), 2U);
+  EXPECT_EQ(own.chat.messages[0].text, "The conversation before, in short:\n\nIt went well.");
+  const auto other = request_of(
+      body_of(R"({"input":[{"type":"compaction","encrypted_content":"gAAA"},{"role":"user","content":"x"}]})"));
+  EXPECT_EQ(other.chat.messages.size(), 1U);
+  EXPECT_THAT(other.chat.notes, ElementsAre(HasSubstr("input[0] is of type \"compaction\"")));
+}
+
+TEST(ResponsesRequest, LongNamesAreNotCutWithinACharacter) {
+  ToolNames names;
+  std::string name;
+  while (name.size() < 120) name += "ü";
+  const std::string function = names.add({.name = name, .name_space = "abcdefg"});
+  EXPECT_LE(function.size(), 128U);
+  EXPECT_NO_THROW(Json(function).dump()) << function;
+}
+
 TEST(ResponsesRequest, Sampling) {
   const ResponsesRequest request = request_of(body_with(
       R"("max_output_tokens":7,"temperature":0.7,"top_p":0.5,"top_logprobs":2,"seed":5,"min_p":0.1,"stop":"x",)"
@@ -238,7 +293,7 @@ TEST(ResponsesRequest, InputOfCustomToolsFollowsTheirFormat) {
 
 TEST(ResponsesRequest, NamesWhatIsWrong) {
   const char* const cases[][3] = {
-      {"\"Hi\"", R"("background":true)", "background"},
+      {"\"Hi\"", R"("background":true,"store":false)", "background"},
       {"\"Hi\"", R"("conversation":"c")", "conversation"},
       {"\"Hi\"", R"("prompt":{"id":"p"})", "prompt"},
       {"\"Hi\"", R"("previous_response_id":"resp_x")", "previous_response_id"},

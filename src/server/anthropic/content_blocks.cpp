@@ -71,7 +71,10 @@ std::optional<ApiError> read_text_blocks(const Json& content, const std::string&
     std::string type;
     std::string text;
     if (auto error = read_type(content[i], inside, type)) return error;
-    if (type != "text") return wrong(at(inside, "type"), content[i]["type"], "\"text\"");
+    if (type != "text") {
+      reader.note_left_out(inside, content[i]["type"]);
+      continue;
+    }
     if (auto error = read_required(content[i], "text", inside, text)) return error;
     join(without_billing_line(text), out);
   }
@@ -94,6 +97,9 @@ std::optional<ApiError> read_result_block(const Json& block, const std::string& 
     if (auto error = read_required(block, "text", path, text)) return error;
   } else if (type == "document") {
     if (auto error = read_document(block, path, text)) return error;
+  } else if (type == "tool_reference") {  // what a search for tools has found, which is among the request's tools
+    if (auto error = read_required(block, "tool_name", path, text)) return error;
+    text = fmt::format("The tool {} can be called now.", text);
   }
   if (type != "text" && text.empty()) {
     text = leave_out(block, path, reader);

@@ -12,7 +12,9 @@ namespace {
 
 using Reader = ConversationReader;
 
-std::optional<ApiError> parse_part(const Json& part, const std::string& path, const Reader& reader, std::string& text) {
+/// `of_tool`: media are named in place, never refused: a refusal would end a conversation for ever.
+std::optional<ApiError> parse_part(const Json& part, const std::string& path, bool of_tool, const Reader& reader,
+                                   std::string& text) {
   if (part.is_string()) {
     text += part.get_ref<const std::string&>();
     return std::nullopt;
@@ -23,7 +25,7 @@ std::optional<ApiError> parse_part(const Json& part, const std::string& path, co
   if (!type->is_string()) return wrong(at(path, "type"), *type, "\"text\"");
   const std::string& name = type->get_ref<const std::string&>();
   if (name != "text" && name != "refusal") {
-    if (!reader.drops_media) {
+    if (!of_tool && !reader.drops_media) {
       return wrong(at(path, "type"), *type, "\"text\": this server takes text only (serve --drop-media leaves it out)");
     }
     text += left_out_text(name);
@@ -42,7 +44,8 @@ std::optional<ApiError> parse_content(const Json& message, Role role, const std:
   const Json* content = find(message, "content");
   const std::string inside = at(path, "content");
   if (content == nullptr) {
-    if (role == Role::assistant || role == Role::tool) return std::nullopt;
+    const bool says_null = message.contains("content");
+    if (says_null || role == Role::assistant || role == Role::tool) return std::nullopt;
     return missing(inside, "a string or an array of text parts");
   }
   if (content->is_string()) {
@@ -52,7 +55,7 @@ std::optional<ApiError> parse_content(const Json& message, Role role, const std:
   if (!content->is_array()) return wrong(inside, *content, "a string or an array of text parts");
   if (auto error = too_many(inside, content->size(), reader.limits.parts_max, "parts")) return error;
   for (size_t i = 0; i < content->size(); ++i) {
-    if (auto error = parse_part((*content)[i], at(inside, i), reader, text)) return error;
+    if (auto error = parse_part((*content)[i], at(inside, i), role == Role::tool, reader, text)) return error;
   }
   return std::nullopt;
 }

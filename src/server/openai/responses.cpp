@@ -1,7 +1,9 @@
 #include "server/openai/responses.h"
 
+#include <fmt/chrono.h>
 #include <fmt/format.h>
 
+#include <ctime>
 #include <string_view>
 
 #include "server/request/json_text.h"
@@ -315,7 +317,10 @@ std::string completion_json(const ResponseHead& head, const CompletionAnswer& an
 std::string model_json(const ModelCard& card) {
   std::string out = R"({"id":)";
   append_string(card.id, out);
-  out += fmt::format(R"(,"object":"model","created":{},"owned_by":"tessera","root":)", card.created);
+  out += fmt::format(R"(,"object":"model","type":"model","created":{},"created_at":"{:%FT%TZ}","display_name":)",
+                     card.created, fmt::gmtime(static_cast<std::time_t>(card.created)));
+  append_string(card.id, out);
+  out += R"(,"owned_by":"tessera","root":)";
   append_string(card.root, out);
   return out + fmt::format(R"(,"parent":null,"max_model_len":{}{}}})", card.max_model_len,
                            card.chat ? "" : R"(,"chat":false)");
@@ -327,7 +332,7 @@ std::string models_json(const std::vector<ModelCard>& cards) {
     if (i > 0) out += ',';
     out += model_json(cards[i]);
   }
-  out += R"(],"models":[)";
+  out += R"(],"has_more":false,"models":[)";
   for (size_t i = 0; i < cards.size(); ++i) {
     if (i > 0) out += ',';
     append_codex_model(cards[i], static_cast<int>(i), out);

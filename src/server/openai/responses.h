@@ -56,7 +56,7 @@ struct CompletionAnswer {
 };
 std::string completion_json(const ResponseHead& head, const CompletionAnswer& answer);
 
-/// GET /v1/models
+/// GET /v1/models, in one for clients of OpenAI, Anthropic (type, display_name, created_at) and Codex (models)
 struct ModelCard {
   std::string id = {};
   int64_t created = 0;

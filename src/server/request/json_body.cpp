@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <string>
 #include <vector>
 
@@ -99,12 +100,53 @@ class Builder final : public nlohmann::json_sax<Json> {
   size_t values_ = 0;
 };
 
+/// The code of "\\uXXXX" at `at`; nothing: it does not stand there.
+std::optional<unsigned> escape_at(std::string_view text, size_t at) {
+  constexpr size_t kBytes = 6;
+  if (text.substr(at, 2) != "\\u" || text.size() < at + kBytes) return std::nullopt;
+  unsigned code = 0;
+  const char* end = text.data() + at + kBytes;
+  const auto [stop, fault] = std::from_chars(text.data() + at + 2, end, code, 16);
+  return fault == std::errc() && stop == end ? std::optional(code) : std::nullopt;
+}
+
+/// The text with U+FFFD for each half of a surrogate pair that stands alone. JavaScript writes those where it has cut a
+/// text within a character, and a conversation that holds one must not end there.
+std::string without_half_pairs(std::string_view text) {
+  std::string out;
+  out.reserve(text.size());
+  for (size_t i = 0; i < text.size();) {
+    size_t bytes = text[i] == '\\' ? 2 : 1;
+    if (const auto code = escape_at(text, i)) {
+      bytes = 6;
+      const bool low = *code >= 0xdc00 && *code <= 0xdfff;
+      if (low || (*code >= 0xd800 && *code <= 0xdbff)) {
+        const auto next = escape_at(text, i + bytes);
+        if (low || !next || *next < 0xdc00 || *next > 0xdfff) {
+          out += "\\ufffd";
+          i += bytes;
+          continue;
+        }
+        bytes = 12;
+      }
+    }
+    out += text.substr(i, bytes);
+    i += bytes;
+  }
+  return out;
+}
+
 }  // namespace
 
 std::optional<ApiError> parse_json(std::string_view text, const RequestLimits& limits, Json& out,
                                    const std::string& param) {
   Builder builder(limits, out);
   if (Json::sax_parse(text, &builder)) return std::nullopt;
+  if (const std::string mended = without_half_pairs(text); mended != text) {
+    Json().swap(out);
+    Builder again(limits, out);
+    if (Json::sax_parse(mended, &again)) return std::nullopt;
+  }
   return bad_request(
       param, fmt::format("{} cannot be read as JSON: {}", param.empty() ? "the request's body" : param, builder.error));
 }

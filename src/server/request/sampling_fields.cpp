@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <limits>
 
 #include "engine/request_check.h"
 #include "server/request/json_fields.h"
@@ -118,6 +119,10 @@ struct Setter {
     return std::nullopt;
   }
   std::optional<ApiError> operator()(const SeedField& f) const {
+    if (value.is_number_float()) {  // 5.0
+      const auto whole = whole_number(value, std::numeric_limits<int64_t>::min(), std::numeric_limits<int64_t>::max());
+      if (whole) return Setter{key, Json(*whole), params}(f);
+    }
     if (!value.is_number_integer()) return wrong(key, value, "a whole number of at most 64 bits");
     params.*f.member = value.get<uint64_t>();
     if (!value.is_number_unsigned() && value.get<int64_t>() == -1) (params.*f.member).reset();

@@ -15,7 +15,7 @@ constexpr size_t kNameBytesMax = 128;
 bool is_tool_name(std::string_view name) {
   return !name.empty() && name.size() <= kNameBytesMax && std::ranges::all_of(name, [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-' ||
-           c == '.' || c == '/' || c == ':';
+           c == '.' || c == '/' || c == ':' || static_cast<unsigned char>(c) >= 0x80;  // letters of any script
   });
 }
 
@@ -33,7 +33,7 @@ std::optional<ApiError> read_tool_name(const Json& function, const std::string& 
   const Json* name = find(function, "name");
   if (name == nullptr) return missing(at(path, "name"), "the function's name");
   if (!name->is_string() || !is_tool_name(name->get_ref<const std::string&>())) {
-    return wrong(at(path, "name"), *name, "1 to 128 letters, digits and _ - . / :");
+    return wrong(at(path, "name"), *name, "1 to 128 bytes of letters, digits and _ - . / :");
   }
   out = name->get<std::string>();
   return std::nullopt;

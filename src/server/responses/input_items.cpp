@@ -176,6 +176,63 @@ MaybeError read_shell_call(const Json& item, const std::string& path, const Item
   return add_call(path, all.reader, std::move(call), out);
 }
 
+/// What the provider has searched for is no part of the conversation here.
+bool is_of_client(const Json& item) {
+  const Json* execution = find(item, "execution");
+  return execution == nullptr || *execution == "client";
+}
+
+MaybeError read_search_call(const Json& item, const std::string& path, const ItemReader& all,
+                            std::vector<Message>& out) {
+  ToolCall call{.name = past_function(all.tools, kToolSearch, "")};
+  if (auto error = read_text(item, "call_id", call.id, path)) return error;
+  const Json* arguments = find(item, "arguments");
+  if (arguments != nullptr) call.arguments = arguments->is_object() ? *arguments : Json{{"query", *arguments}};
+  return add_call(path, all.reader, std::move(call), out);
+}
+
+/// Adds what the model calls these tools.
+void add_names(const Json& tools, const std::string& name_space, const ToolNames& names, std::string& out) {
+  for (const Json& tool : tools) {
+    const Json* name = tool.is_object() ? find(tool, "name") : nullptr;
+    if (name == nullptr || !name->is_string()) continue;
+    const Json* inner = find(tool, "tools");
+    if (inner != nullptr && inner->is_array()) {
+      add_names(*inner, name->get<std::string>(), names, out);
+    } else {
+      join(past_function(names, name->get<std::string>(), name_space), ", ", out);
+    }
+  }
+}
+
+/// The tools themselves are read with those of the request.
+MaybeError read_search_output(const Json& item, const std::string& path, const ItemReader& all,
+                              std::vector<Message>& out) {
+  Message message{.role = Role::tool};
+  if (auto error = read_text(item, "call_id", message.tool_call_id, path)) return error;
+  std::string names;
+  if (const Json* tools = find(item, "tools"); tools != nullptr && tools->is_array()) {
+    add_names(*tools, "", all.tools, names);
+  }
+  message.text = names.empty() ? "No tool was found." : "These tools can be called now: " + names;
+  out.push_back(std::move(message));
+  return std::nullopt;
+}
+
+/// A conversation in short, if this server wrote it.
+MaybeError read_compaction(const Json& item, const std::string& path, const ItemReader& all,
+                           std::vector<Message>& out) {
+  std::string sealed;
+  if (auto error = read_text(item, "encrypted_content", sealed, path)) return error;
+  if (!sealed.starts_with(kSummaryMark)) {
+    all.reader.note_left_out(path, item["type"]);
+    return std::nullopt;
+  }
+  sealed.replace(0, std::string_view(kSummaryMark).size(), "The conversation before, in short:\n\n");
+  out.push_back({.role = Role::user, .text = std::move(sealed)});
+  return std::nullopt;
+}
+
 MaybeError read_output(const Json& item, const std::string& path, const ConversationReader& reader,
                        std::vector<Message>& out) {
   Message message{.role = Role::tool};
@@ -242,6 +299,9 @@ MaybeError parse_item(const Json& item, const std::string& path, const ItemReade
   if (type == "function_call_output" || type == "custom_tool_call_output" || type == "local_shell_call_output") {
     return read_output(item, path, all.reader, out);
   }
+  if (type == "tool_search_call" && is_of_client(item)) return read_search_call(item, path, all, out);
+  if (type == "tool_search_output" && is_of_client(item)) return read_search_output(item, path, all, out);
+  if (type == "compaction") return read_compaction(item, path, all, out);
   if (type == "agent_message") return read_agent_message(item, path, all.reader, out);
   if (type == "additional_tools") return std::nullopt;  // read with the tools
   if (type.empty()) return missing(at(path, "type"), "the item's type");

@@ -22,6 +22,7 @@ const char* type_of(const OutputItem& item) {
   switch (item.tool.kind) {
     case CallKind::function: return "function_call";
     case CallKind::custom: return "custom_tool_call";
+    case CallKind::tool_search: return "tool_search_call";
     case CallKind::local_shell: break;
   }
   return "local_shell_call";
@@ -71,6 +72,12 @@ void append_action(const OutputItem& item, std::string& out) {
 void append_call(const OutputItem& item, std::string& out) {
   append_member("call_id", item.call_id, out);
   if (item.tool.kind == CallKind::local_shell) return append_action(item, out);
+  if (item.tool.kind == CallKind::tool_search) {
+    std::string note;
+    const Json arguments = read_past_arguments(item.text, {}, note);
+    out += R"(,"execution":"client","arguments":)" + arguments.dump(-1, ' ', false, Json::error_handler_t::replace);
+    return;
+  }
   append_member("name", item.tool.name, out);
   if (!item.tool.name_space.empty()) append_member("namespace", item.tool.name_space, out);
   append_member(item.tool.kind == CallKind::custom ? "input" : "arguments", item.text, out);

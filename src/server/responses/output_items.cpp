@@ -17,6 +17,7 @@ const char* prefix_of(const OutputItem& item) {
   switch (item.tool.kind) {
     case CallKind::function: return "fc_";
     case CallKind::custom: return "ctc_";
+    case CallKind::tool_search: return "tsc_";
     case CallKind::local_shell: break;
   }
   return "lsh_";

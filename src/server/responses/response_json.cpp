@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <ctime>
 
+#include "server/request/chat_choice.h"
 #include "server/request/json_fields.h"
+#include "server/responses/input_items.h"
 
 namespace tessera::server::responses {
 namespace {
@@ -67,6 +69,28 @@ std::string echo_members(const ResponsesRequest& request) {
   members.front() = ',';
   members.pop_back();
   return members;
+}
+
+std::string compaction_json(const ResponseHead& head, const std::vector<std::string>& user_texts,
+                            const std::string& summary, const Usage& usage) {
+  Json output = Json::array();
+  for (size_t i = 0; i < user_texts.size(); ++i) {
+    output.push_back({{"type", "message"},
+                      {"id", tool_call_id("msg_", head.id, 2, static_cast<int>(i))},
+                      {"status", "completed"},
+                      {"role", "user"},
+                      {"content", {{{"type", "input_text"}, {"text", user_texts[i]}}}}});
+  }
+  output.push_back({{"type", "compaction"},
+                    {"id", tool_call_id("cmp_", head.id, 2, static_cast<int>(user_texts.size()))},
+                    {"encrypted_content", kSummaryMark + summary}});
+  std::string out = R"({"id":)";
+  append_string(head.id, out);
+  out += fmt::format(R"(,"object":"response.compaction","created_at":{},"model":)", head.created);
+  append_string(head.model, out);
+  out += R"(,"output":)" + output.dump(-1, ' ', false, Json::error_handler_t::replace) + R"(,"usage":)";
+  append_usage(usage, out);
+  return out + "}";
 }
 
 std::string input_items_json(const std::vector<SharedResponse>& conversation, const ItemPage& page) {

@@ -27,6 +27,10 @@ std::string response_head(const ResponseHead& head, const std::string& echo, con
 /// The members of a request's echo: "key": value, ...
 std::string echo_members(const ResponsesRequest& request);
 
+/// The answer of /v1/responses/compact: what the user has said, and the conversation in short.
+std::string compaction_json(const ResponseHead& head, const std::vector<std::string>& user_texts,
+                            const std::string& summary, const Usage& usage);
+
 /// GET /v1/responses/{id}/input_items: of the conversation, newest first unless `ascending`.
 struct ItemPage {
   int64_t limit = 20;

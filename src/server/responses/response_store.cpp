@@ -16,6 +16,7 @@ constexpr size_t kIdBytesShown = 100;
 size_t bytes_of(const std::string& id, const StoredResponse& response) {
   size_t bytes = kEntryBytes + 3 * id.size() + response.previous_id.size() + response.input.size() +
                  response.head.size() + response.output.size();
+  if (response.events) bytes += response.events->bytes();
   for (const std::string& item : response.output_ids) bytes += kEntryBytes + 2 * item.size();
   return bytes;
 }
@@ -23,7 +24,11 @@ size_t bytes_of(const std::string& id, const StoredResponse& response) {
 }  // namespace
 
 void ResponseStore::put(const std::string& id, StoredResponse response) {
-  const size_t bytes = bytes_of(id, response);
+  size_t bytes = bytes_of(id, response);
+  if (bytes > limits_.bytes_max) {
+    response.events = nullptr;
+    bytes = bytes_of(id, response);
+  }
   const std::lock_guard lock(mutex_);
   if (const auto found = by_id_.find(id); found != by_id_.end()) remove(found->second);
   if (bytes > limits_.bytes_max || limits_.count_max == 0) return;

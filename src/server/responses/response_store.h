@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "server/request/api_error.h"
+#include "server/responses/event_log.h"
 
 namespace tessera::server::responses {
 
@@ -22,6 +23,7 @@ struct StoredResponse {
   std::string output = {};                   // array of items
   std::vector<std::string> output_ids = {};  // of these items, for references to them
   bool ended = true;                         // false: being generated
+  std::shared_ptr<EventLog> events = {};     // of one that is made in the background
 
   [[nodiscard]] std::string json() const { return head + output + "}"; }
 };
@@ -39,7 +41,8 @@ class ResponseStore {
   };
   explicit ResponseStore(Limits limits) : limits_(limits) {}
 
-  /// In place of what is kept under this id. One that alone is beyond the limits is not kept.
+  [[nodiscard]] bool keeps_any() const { return limits_.count_max > 0; }
+  /// In place of what is kept under this id. One that alone is beyond the limits is not kept, or without its events.
   void put(const std::string& id, StoredResponse response);
   /// Null: not kept.
   SharedResponse find(const std::string& id);

@@ -25,9 +25,6 @@ constexpr const char* kSealedReasoning = "reasoning.encrypted_content";
 
 /// What would need a provider that keeps more than responses.
 MaybeError check_unsupported(const Json& body) {
-  bool background = false;
-  if (auto error = read_flag(body, "background", background)) return error;
-  if (background) return wrong("background", Json(true), "false: a response is made while its client waits");
   for (const auto& [key, instead] : {std::pair{"conversation", "previous_response_id, or the items as input"},
                                      std::pair{"prompt", "instructions and input: no prompts are kept here"}}) {
     if (const Json* value = find(body, key)) return wrong(key, *value, fmt::format("nothing; use {}", instead));
@@ -35,6 +32,16 @@ MaybeError check_unsupported(const Json& body) {
   std::optional<int64_t> n;
   if (auto error = read_whole(body, "n", 1, 1, n)) return error;
   return std::nullopt;
+}
+
+MaybeError parse_keeping(const Json& body, const ResponseStore& store, ResponsesRequest& out) {
+  if (auto error = read_flag(body, "store", out.store)) return error;
+  if (auto error = read_flag(body, "background", out.background)) return error;
+  if (!out.background) return std::nullopt;
+  if (!out.store)
+    return wrong("background", Json(true), "\"store\": true with it: what is not kept cannot be asked for");
+  if (store.keeps_any()) return std::nullopt;
+  return wrong("background", Json(true), "false: this server keeps no responses (serve --max-stored-responses)");
 }
 
 MaybeError parse_include(const Json& body, bool& logprobs, ResponsesRequest& out) {
@@ -135,26 +142,37 @@ std::string kept_items(const Json& items, const std::string& id) {
   return out + "]";
 }
 
+/// What the request goes on from, oldest first.
+MaybeError find_conversation(const Json& body, ResponseStore& store, ResponsesRequest& out,
+                             std::vector<SharedResponse>& before) {
+  if (auto error = read_text(body, "previous_response_id", out.previous_id)) return error;
+  return out.previous_id.empty() ? std::nullopt : store.conversation(out.previous_id, before);
+}
+
+/// The items of requests before that may bring tools.
+std::vector<Json> items_with_tools(const std::vector<SharedResponse>& before) {
+  std::vector<Json> items;
+  for (const SharedResponse& response : before) {
+    const bool may = response->input.find("tool_search_output") != std::string::npos ||
+                     response->input.find("additional_tools") != std::string::npos;
+    if (may) items.push_back(Json::parse(response->input));
+  }
+  return items;
+}
+
 /// Everything that the model reads: instructions, what was said before, the request's own items.
 MaybeError parse_conversation(const Json& body, const RequestOptions& options, const std::string& id,
-                              ResponseStore& store, ResponsesRequest& out) {
+                              ResponseStore& store, const std::vector<SharedResponse>& before, ResponsesRequest& out) {
   std::vector<Message>& messages = out.chat.messages;
   std::string instructions;
   if (auto error = read_text(body, "instructions", instructions)) return error;
   if (!instructions.empty()) messages.push_back({.role = Role::system, .text = std::move(instructions)});
   const ItemReader reader{{options.limits, options.drops_media, out.chat.notes}, out.tools, store};
-  const std::string previous = "previous_response_id";
-  if (auto error = read_text(body, previous.c_str(), out.previous_id)) return error;
-  if (!out.previous_id.empty()) {
-    std::vector<SharedResponse> before;
-    if (auto error = store.conversation(out.previous_id, before)) return error;
-    for (const SharedResponse& response : before) {
-      for (const std::string& items : {response->input, response->output}) {
-        if (auto error = parse_items(Json::parse(items), previous, reader, messages)) return error;
-      }
+  if (before.empty() && find(body, "input") == nullptr) return missing("input", "a string or an array of items");
+  for (const SharedResponse& response : before) {
+    for (const std::string& items : {response->input, response->output}) {
+      if (auto error = parse_items(Json::parse(items), "previous_response_id", reader, messages)) return error;
     }
-  } else if (find(body, "input") == nullptr) {
-    return missing("input", "a string or an array of items");
   }
   Json made = Json::array();
   const Json* items = nullptr;
@@ -201,7 +219,7 @@ void make_echo(const Json& body, ResponsesRequest& out) {
   echo["tool_choice"] = given("tool_choice", "auto");
   echo["tools"] = given("tools", Json::array());
   echo["truncation"] = out.truncates ? "auto" : "disabled";
-  echo["background"] = false;
+  echo["background"] = out.background;
 }
 
 }  // namespace
@@ -223,7 +241,7 @@ std::optional<ApiError> parse_responses_request(const Json& body, const RequestO
   if (auto error = parse_reasoning(body, out)) return error;
   if (auto error = openai::parse_thinking_fields(body, options, chat)) return error;
   if (auto error = read_flag(body, "parallel_tool_calls", chat.parallel_tool_calls)) return error;
-  if (auto error = read_flag(body, "store", out.store)) return error;
+  if (auto error = parse_keeping(body, store, out)) return error;
   std::string truncation;
   if (auto error = read_text(body, "truncation", truncation)) return error;
   if (!truncation.empty() && truncation != "auto" && truncation != "disabled") {
@@ -232,8 +250,12 @@ std::optional<ApiError> parse_responses_request(const Json& body, const RequestO
   out.truncates = truncation == "auto";
   const Json* metadata = find(body, "metadata");
   if (metadata != nullptr && !metadata->is_object()) return wrong("metadata", *metadata, "an object of strings");
-  if (auto error = parse_tools(body, options.limits, chat.tools, out.tools, chat.notes)) return error;
-  if (auto error = parse_conversation(body, options, id, store, out)) return error;
+  std::vector<SharedResponse> before;
+  if (auto error = find_conversation(body, store, out, before)) return error;
+  if (auto error = parse_tools(body, items_with_tools(before), options.limits, chat.tools, out.tools, chat.notes)) {
+    return error;
+  }
+  if (auto error = parse_conversation(body, options, id, store, before, out)) return error;
   make_echo(body, out);
   return std::nullopt;
 }

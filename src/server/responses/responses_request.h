@@ -14,6 +14,7 @@ struct ResponsesRequest {
   ChatRequest chat = {};
   ToolNames tools = {};
   bool store = true;
+  bool background = false;  // made whether or not its client waits
   std::string previous_id = {};
   std::string input = {};      // its own items as JSON, each with an id; empty: not to be stored
   Json echo = Json::object();  // members of the response that repeat the request, or say what counts in its place
@@ -25,8 +26,8 @@ struct ResponsesRequest {
 /// Reads a body. `id`: of the response, which ids of its items are made from.
 ///
 /// Unknown fields are ignored. Sampling parameters of this server besides OpenAI's, response formats by vLLM's names,
-/// chat_template_kwargs and what else says whether a model thinks are read as in chat completions. Refused: background,
-/// conversation, prompt (they need what is kept at the provider).
+/// chat_template_kwargs and what else says whether a model thinks are read as in chat completions. Refused:
+/// conversation and prompt (they need what is kept at the provider).
 std::optional<ApiError> parse_responses_request(const Json& body, const RequestOptions& options, const std::string& id,
                                                 ResponseStore& store, ResponsesRequest& out);
 

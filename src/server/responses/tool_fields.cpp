@@ -48,10 +48,11 @@ struct Reader {
   }
 
   [[nodiscard]] bool is_known(const Json& tool, const std::string& name_space) const {
+    for (const char* of_its_type : {kLocalShell, kToolSearch}) {
+      if (*find(tool, "type") == of_its_type) return names.has(of_its_type, "");
+    }
     const Json* name = find(tool, "name");
-    const bool shell = *find(tool, "type") == kLocalShell;
-    return shell ? names.has(kLocalShell, "")
-                 : name != nullptr && name->is_string() && names.has(name->get<std::string>(), name_space);
+    return name != nullptr && name->is_string() && names.has(name->get<std::string>(), name_space);
   }
 
   std::optional<ApiError> read_identity(const Json& tool, const std::string& path, ToolIdentity& identity,
@@ -129,15 +130,34 @@ struct Reader {
     return std::nullopt;
   }
 
-  std::optional<ApiError> local_shell(const std::string& path) {
-    if (names.has(kLocalShell, "")) {
-      return bad_request(path, path + " is a second tool of the name local_shell, expected one");
+  /// A tool of which there is one, of this name.
+  std::optional<ApiError> only_one(CallKind kind, const char* name, const std::string& description,
+                                   const Json& parameters, const std::string& path) {
+    if (names.has(name, "")) {
+      return bad_request(path, fmt::format("{} is a second tool of the name {}, expected one", path, name));
     }
     std::vector<text::ToolParameter> read;
-    if (auto error = read_parameters(shell_parameters(), path, limits, read)) return error;
-    offer({.kind = CallKind::local_shell, .name = kLocalShell}, "Runs a command on the user's computer.",
-          &shell_parameters(), {.parameters = path}, std::move(read));
+    if (auto error = read_parameters(parameters, path, limits, read)) return error;
+    offer({.kind = kind, .name = name}, description, &parameters, {.parameters = path}, std::move(read));
     return std::nullopt;
+  }
+
+  std::optional<ApiError> local_shell(const std::string& path) {
+    return only_one(CallKind::local_shell, kLocalShell, "Runs a command on the user's computer.", shell_parameters(),
+                    path);
+  }
+
+  /// Nothing is offered where the provider would search: it has nothing to find.
+  std::optional<ApiError> tool_search(const Json& tool, const std::string& path) {
+    static const Json kParameters =
+        Json::parse(R"({"type": "object", "properties": {"query": {"type": "string"}}, "required": ["query"]})");
+    const Json* execution = find(tool, "execution");
+    if (execution == nullptr || *execution != "client") return std::nullopt;
+    std::string description = "Looks for tools that can be called then.";
+    if (auto error = read_text(tool, "description", description, path)) return error;
+    const Json* parameters = find(tool, "parameters");
+    if (parameters == nullptr) return only_one(CallKind::tool_search, kToolSearch, description, kParameters, path);
+    return only_one(CallKind::tool_search, kToolSearch, description, *parameters, at(path, "parameters"));
   }
 
   std::optional<ApiError> name_space(const Json& tool, const std::string& path) {
@@ -168,6 +188,8 @@ struct Reader {
         error = custom(tool, inside, in_namespace);
       } else if (*type == "local_shell" && in_namespace.empty()) {
         error = local_shell(inside);
+      } else if (*type == kToolSearch && in_namespace.empty()) {
+        error = tool_search(tool, inside);
       } else if (*type == "namespace" && in_namespace.empty()) {
         error = name_space(tool, inside);
       } else {
@@ -184,8 +206,8 @@ struct Choice {
   std::vector<std::string> names = {};  // of functions
 };
 
-/// {"type": "function" or "custom", "name": "..."} or {"type": "local_shell"}; `function` stays empty where it is of a
-/// type that is not here.
+/// {"type": "function" or "custom", "name": "..."} or {"type": "local_shell" or "tool_search"}; `function` stays empty
+/// where it is of a type that is not here.
 std::optional<ApiError> parse_reference(const Json& tool, const std::string& path, const ToolNames& names,
                                         std::string& function) {
   const Json* type = tool.is_object() ? find(tool, "type") : nullptr;
@@ -198,8 +220,8 @@ std::optional<ApiError> parse_reference(const Json& tool, const std::string& pat
     const std::string holder = nested ? at(path, type->get_ref<const std::string&>()) : path;
     if (auto error = read_tool_name(nested ? *inner : tool, holder, name)) return error;
     if (auto error = read_text(tool, "namespace", name_space, path)) return error;
-  } else if (*type == "local_shell") {
-    name = kLocalShell;
+  } else if (*type == kLocalShell || *type == kToolSearch) {
+    name = type->get<std::string>();
   } else {
     return std::nullopt;
   }
@@ -241,21 +263,28 @@ std::optional<ApiError> parse_choice(const Json& choice, const RequestLimits& li
   out.mode = ToolMode::named;
   if (auto error = parse_reference(choice, "tool_choice", names, out.names.emplace_back())) return error;
   if (!out.names.front().empty()) return std::nullopt;
-  return wrong("tool_choice.type", *type, "function, custom, local_shell or allowed_tools: other tools are not here");
+  return wrong("tool_choice.type", *type,
+               "function, custom, local_shell, tool_search or allowed_tools: other tools are not here");
 }
 
-/// Where the tools of a request stand: its own, and those that items of the input bring.
-std::vector<std::pair<std::string, const Json*>> lists_of_tools(const Json& request) {
-  std::vector<std::pair<std::string, const Json*>> lists;
-  if (const Json* own = find(request, "tools")) lists.emplace_back("tools", own);
-  const Json* input = find(request, "input");
-  if (input == nullptr || !input->is_array()) return lists;
-  for (size_t i = 0; i < input->size(); ++i) {
-    const Json& item = (*input)[i];
-    const Json* type = item.is_object() ? find(item, "type") : nullptr;
-    if (type == nullptr || *type != "additional_tools") continue;
-    if (const Json* more = find(item, "tools")) lists.emplace_back(at(at("input", i), "tools"), more);
+using ToolLists = std::vector<std::pair<std::string, const Json*>>;
+
+/// What items that stand at `path` bring.
+void add_lists(const Json& items, const std::string& path, ToolLists& lists) {
+  if (!items.is_array()) return;
+  for (size_t i = 0; i < items.size(); ++i) {
+    const Json* type = items[i].is_object() ? find(items[i], "type") : nullptr;
+    if (type == nullptr || (*type != "additional_tools" && *type != "tool_search_output")) continue;
+    if (const Json* more = find(items[i], "tools")) lists.emplace_back(at(at(path, i), "tools"), more);
   }
+}
+
+/// Where the tools of a request stand: its own, and those that items of the conversation bring.
+ToolLists lists_of_tools(const Json& request, const std::vector<Json>& earlier) {
+  ToolLists lists;
+  if (const Json* own = find(request, "tools")) lists.emplace_back("tools", own);
+  for (const Json& items : earlier) add_lists(items, "previous_response_id", lists);
+  if (const Json* input = find(request, "input")) add_lists(*input, "input", lists);
   return lists;
 }
 
@@ -266,7 +295,9 @@ std::string ToolNames::add(ToolIdentity tool) {
   while (space.ends_with('_')) space.remove_suffix(1);
   std::string function = space.empty() ? tool.name : fmt::format("{}__{}", space, tool.name);
   if (function.size() > kNameBytesMax) {
-    function = fmt::format("{}_{:016x}", function.substr(0, kNameBytesMax - 17), fnv1a(function));
+    size_t end = kNameBytesMax - 17;
+    while (end > 0 && (static_cast<unsigned char>(function[end]) & 0xc0U) == 0x80) --end;  // not within a character
+    function = fmt::format("{}_{:016x}", function.substr(0, end), fnv1a(function));
   }
   while (by_function_.contains(function)) function += '_';
   by_function_.emplace(function, std::move(tool));
@@ -301,11 +332,11 @@ std::string past_function(const ToolNames& names, const std::string& name, const
   return known.empty() ? ToolNames().add({.name = name, .name_space = name_space}) : known;
 }
 
-std::optional<ApiError> parse_tools(const Json& request, const RequestLimits& limits, ToolFields& out, ToolNames& names,
-                                    std::vector<std::string>& notes) {
+std::optional<ApiError> parse_tools(const Json& request, const std::vector<Json>& earlier, const RequestLimits& limits,
+                                    ToolFields& out, ToolNames& names, std::vector<std::string>& notes) {
   Reader reader{limits, out, names, notes};
   size_t bytes = 0;
-  for (const auto& [path, list] : lists_of_tools(request)) {
+  for (const auto& [path, list] : lists_of_tools(request, earlier)) {
     reader.repeated = path != "tools";
     if (auto error = reader.tools(*list, path)) return error;
     bytes += list->dump(-1, ' ', false, Json::error_handler_t::replace).size();

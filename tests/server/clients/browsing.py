@@ -131,6 +131,31 @@ def without_end(page):
         post_data=json.dumps({**route.request.post_data_json, "ignore_eos": True})))
 
 
+def talk_until_stopped(page):
+    """Answers the next request with numbers, however fast or slow the machine is, until the page stops it."""
+    page.evaluate("""() => {
+      const real = window.fetch;
+      window.fetch = (url, options) => {
+        if (!String(url).includes("chat/completions")) return real(url, options);
+        let timer;
+        const body = new ReadableStream({
+          start(stream) {
+            let next = 0;
+            timer = setInterval(() => {
+              const chunk = { choices: [{ index: 0, delta: { content: `${next++} ` } }] };
+              stream.enqueue(new TextEncoder().encode(`data: ${JSON.stringify(chunk)}\n\n`));
+            }, 30);
+            options.signal.addEventListener("abort", () => {
+              clearInterval(timer);
+              stream.error(new DOMException("stopped", "AbortError"));
+            });
+          },
+        });
+        return Promise.resolve(new Response(body, { headers: { "content-type": "text/event-stream" } }));
+      };
+    }""")
+
+
 def small_targets(page):
     """What can be tapped and is smaller than a finger, 44 by 44 px; links within text may be."""
     return page.evaluate("""() => [...document.querySelectorAll("button, input, select, textarea, summary, #list a")]
