@@ -108,6 +108,7 @@ struct Event {
   // Once rows were planned, in every event: tokens of the prompt that the prefix cache had, and, at least as many,
   // those whose keys and values it had, some perhaps without a state behind them to go on from.
   int64_t cached_tokens = 0, matched_tokens = 0;
+  int64_t tier_tokens = 0;  // of cached_tokens, those that only its tier in the host's memory had
 };
 
 /// One running request. Events queue up (at most max_tokens + 1 of them a choice) and never hold the engine back.
@@ -149,6 +150,8 @@ struct FitReport {
   size_t state_slot_bytes = 0;  // Gated DeltaNet states of one sequence; on a GPU the counts of its tokens too
   int max_num_seqs = 0;         // each with a state slot
   int kept_states = 0;          // state slots besides, for the prefix cache, which also has those of no sequence
+  int host_pages = 0;           // of the host's memory, kv_block_bytes each, for what the prefix cache gives up
+  int state_pages = 0;          // that a state takes of them
   int drafts_max = 0;           // of a sequence, by the MTP head; 0: nothing is drafted
   int64_t max_model_len = 0;    // tokens of one sequence, prompt and output
   int max_num_batched_tokens = 0;
@@ -158,6 +161,7 @@ struct FitReport {
 
   [[nodiscard]] size_t kv_bytes() const { return kv_block_bytes * static_cast<size_t>(kv_blocks); }
   [[nodiscard]] size_t state_bytes() const { return state_slot_bytes * static_cast<size_t>(state_slots()); }
+  [[nodiscard]] size_t host_bytes() const { return kv_block_bytes * static_cast<size_t>(host_pages); }
   [[nodiscard]] int state_slots() const { return max_num_seqs + kept_states; }
   [[nodiscard]] size_t total_bytes() const { return weight_bytes + workspace_bytes + kv_bytes() + state_bytes(); }
 };
@@ -180,6 +184,7 @@ struct EngineOptions {
   bool cuda_graphs = true;              // decode steps as CUDA graphs; changes no bit
   bool pdl = true;                      // programmatic dependent launch; changes no bit
   bool prefix_caching = true;           // what prompts begin with is computed once; changes no bit
+  size_t kv_offload_bytes = 0;          // of the host's memory, for what the prefix cache has no room for on the device
   /// Milliseconds that a step may take which reads prompts while other sequences decode; 0: no bound. Changes no bit.
   int prefill_step_ms = 50;
   int speculative_tokens = -1;  // most drafts of the MTP head, 0 to 8; -1: where they pay; changes no bit
@@ -229,6 +234,13 @@ struct DraftStats {
   std::array<uint64_t, 8> accepted_at = {};  // by position behind the last token
 };
 
+/// Of the prefix cache's tier in the host's memory.
+struct TierStats {
+  uint64_t bytes_used = 0, bytes_total = 0;    // 0 in all: there is none
+  uint64_t bytes_saved = 0, bytes_loaded = 0;  // moved there, and back
+  uint64_t hits = 0;                           // tokens of prompts that only the tier had
+};
+
 struct EngineStats {
   int running = 0, waiting = 0;
   int kv_blocks_used = 0, kv_blocks_total = 0;
@@ -236,6 +248,7 @@ struct EngineStats {
   int kept_blocks = 0, kept_states = 0;  // by the prefix cache, for no sequence that runs
   uint64_t steps = 0, preemptions = 0, prompt_tokens = 0, generated_tokens = 0;
   uint64_t prefix_queries = 0, prefix_hits = 0;  // tokens of prompts that began, and of those what was kept
+  TierStats tier = {};
   StepTokens step_tokens = {};
   DraftStats drafts = {};
   DecodeTraffic decode = {};         // on a GPU

@@ -129,6 +129,14 @@ void add_engine_flags(CLI::App& command, EngineFlags& flags) {
                 "Compute what prompts begin with once (default); the same bits without")
       ->group(kGroup);
   command
+      .add_option_function<double>(
+          "--kv-offload-gib,--kv-offloading-size",
+          [&options](double gib) { options.kv_offload_bytes = static_cast<size_t>(gib * (1 << 30)); },
+          "GiB of the host's memory for what the prefix cache has no room for (default 0); the same bits without")
+      ->type_name("N")
+      ->check(number(0, 1 << 20))
+      ->group(kGroup);
+  command
       .add_option("--prefill-step-ms", options.prefill_step_ms,
                   "Milliseconds of a step that reads prompts while others get tokens (default 50; 0: no bound)")
       ->type_name("N")
@@ -184,11 +192,15 @@ void add_chat_template_flag(CLI::App& command, EngineFlags& flags, const char* g
 
 std::string fit_text(const std::string& model, const FitReport& fit) {
   const int64_t cached_tokens = int64_t{fit.kv_blocks} * kernels::kBlockTokens;
+  const std::string tier =
+      fit.host_pages > 0
+          ? fmt::format(", {} of the host's memory for what the prefix cache gives up", format_bytes(fit.host_bytes()))
+          : "";
   return fmt::format(
-      "{}: {} of weights, {} of KV cache ({} tokens, {}), {} of states, {} to work in; {} of memory are free\n"
+      "{}: {} of weights, {} of KV cache ({} tokens, {}), {} of states, {} to work in{}; {} of memory are free\n"
       "up to {} sequence{} at once, of {} tokens each at most",
       model, format_bytes(fit.weight_bytes), format_bytes(fit.kv_bytes()), cached_tokens, fit.kv_cache_dtype,
-      format_bytes(fit.state_bytes()), format_bytes(fit.workspace_bytes), format_bytes(fit.available_bytes),
+      format_bytes(fit.state_bytes()), format_bytes(fit.workspace_bytes), tier, format_bytes(fit.available_bytes),
       fit.max_num_seqs, fit.max_num_seqs == 1 ? "" : "s", fit.max_model_len);
 }
 

@@ -144,6 +144,7 @@ constexpr VllmFlag kFlags[] = {
     {"--model-loader-extra-config", "{}", "there are no other loaders"},
     {"--kv-transfer-config", "{}", kNoTransfer},
     {"--kv-events-config", "{}", kNoTransfer},
+    {"--kv-offloading-backend", "native", kNoTransfer},
     {"--additional-config", "{}", "there is nothing that it would be for"},
     // What would change answers, or what clients see.
     {"--rope-scaling", kNone, "positions are what config.json says; change that file"},
@@ -161,7 +162,6 @@ constexpr VllmFlag kFlags[] = {
     {"--worker-cls", kNone, "code of others is not run"},
     {"--root-path", kNone, "let the proxy take the prefix away"},
     {"--ssl-ca-certs", kNone, "clients show keys (--api-key), not certificates"},
-    {"--kv-offloading-size", kNone, kNoTransfer},
 };
 
 // Switches that would change something.

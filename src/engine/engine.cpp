@@ -16,6 +16,7 @@
 #include "engine/fit.h"
 #include "engine/generation_config.h"
 #include "engine/gpu_watch.h"
+#include "engine/host_memory.h"
 #include "engine/model_fit.h"
 #include "engine/open_model.h"
 #include "engine/precision.h"
@@ -131,6 +132,8 @@ Expected<FitReport> plan_memory(const OpenedEngine& opened, const EngineOptions&
   input.max_num_batched_tokens = options.max_num_batched_tokens;
   input.memory_bytes = options.memory_bytes;
   input.prefix_caching = options.prefix_caching;
+  input.kv_offload_bytes = options.kv_offload_bytes;
+  if (device && input.kv_offload_bytes > 0) input.host_available_bytes = engine::available_memory_bytes();
   TESSERA_ASSIGN_OR_RETURN(FitReport fit, engine::plan_fit(opened.config(), input));
   fit.requantized_matrices = weights.requantized().matrices;
   fit.requantized_stored_bytes = weights.requantized().stored_bytes;
@@ -227,6 +230,7 @@ struct Engine::Impl {
   engine::RequestLimits limits;
   std::unique_ptr<model::Model> model;
   std::unique_ptr<kernels::Cache> cache;
+  std::unique_ptr<kernels::HostPages> host_pages;  // null: the prefix cache has no tier
   std::unique_ptr<model::StepRunner> runner;
   std::optional<guide::Compiler> grammars;  // none: no tokenizer, or no token that ends an answer
   std::optional<engine::StepLoop> loop;
@@ -260,6 +264,9 @@ Status Engine::Impl::load_runner(const OpenedEngine& opened, const Settings& set
       model, opened.model.load(*backend, {.plan = settings.plan, .progress = options.on_load_progress, .pool = &pool}));
   TESSERA_ASSIGN_OR_RETURN(cache, model->make_cache(opened.kv_dtype, fit.kv_blocks, fit.state_slots(),
                                                     /*with_mtp=*/fit.drafts_max > 0, fit.drafts_max));
+  if (fit.host_pages > 0) {
+    TESSERA_ASSIGN_OR_RETURN(host_pages, backend->make_host_pages(cache->shape(), fit.host_pages));
+  }
   const int64_t vocab_size = opened.config().vocab_size;
   const int64_t known_ids =
       opened.tokenizer ? std::min<int64_t>(vocab_size, opened.tokenizer->vocab_size()) : vocab_size;
@@ -269,6 +276,7 @@ Status Engine::Impl::load_runner(const OpenedEngine& opened, const Settings& set
   if (!device) {
     TESSERA_ASSIGN_OR_RETURN(runner, model::make_cpu_runner({.model = model.get(),
                                                              .cache = cache.get(),
+                                                             .pages = host_pages.get(),
                                                              .pool = &pool,
                                                              .known_ids = known_ids,
                                                              .rows_max = rows_max,
@@ -282,6 +290,7 @@ Status Engine::Impl::load_runner(const OpenedEngine& opened, const Settings& set
       runner,
       model::make_cuda_runner({.model = model.get(),
                                .cache = cache.get(),
+                               .pages = host_pages.get(),
                                .gpu = *device,
                                .known_ids = known_ids,
                                .rows_max = rows_max,
@@ -341,6 +350,9 @@ Expected<Engine> Engine::create(EngineOptions options) {
                .kept_states = impl->fit.kept_states,
                .prefix_caching = options.prefix_caching,
                .has_states = opened.config().count(model::LayerType::linear_attention) > 0,
+               .host_pages = impl->fit.host_pages,
+               .state_pages = impl->fit.state_pages,
+               .page_bytes = impl->fit.kv_block_bytes,
                .max_model_len = impl->fit.max_model_len,
                .max_num_batched_tokens = impl->fit.max_num_batched_tokens,
                .max_decode_rows = engine::decode_rows_max(impl->fit.max_num_seqs, impl->fit.drafts_max),

@@ -7,6 +7,7 @@
 #include "base/byte_text.h"
 #include "engine/precision.h"
 #include "kernels/batch.h"
+#include "kernels/page_move.h"
 
 namespace tessera::engine {
 namespace {
@@ -62,8 +63,36 @@ std::string what_to_change(const FitInput& input, bool weights_are_too_large) {
                      : "use a smaller model or free memory";
   }
   std::string advice = "lower max_num_seqs or max_model_len";
+  if (input.kv_offload_bytes > 0 && !input.gpu) advice = "lower kv_offload_bytes, max_num_seqs or max_model_len";
   if (input.kv_dtype == DType::bf16) advice += ", use kv_cache_dtype fp8";
   return advice + (input.memory_bytes > 0 ? ", raise memory_bytes, or free memory" : ", or free memory");
+}
+
+/// The tier in the host's memory, and whether a GPU's host has so much.
+Status plan_tier(const FitInput& input, FitReport& fit) {
+  if (input.kv_offload_bytes == 0) return {};
+  if (!input.prefix_caching) {
+    return error(StatusCode::invalid_argument,
+                 "kv_offload_bytes is {}, and prefix caching is off: there is nothing to keep in the host's memory",
+                 input.kv_offload_bytes);
+  }
+  fit.state_pages = kernels::pages_of_state(input.cache_bytes);
+  const size_t pages = input.kv_offload_bytes / std::max<size_t>(input.cache_bytes.kv_block, 1);
+  const auto least = static_cast<size_t>(1 + fit.state_pages);
+  if (pages < least) {
+    return error(StatusCode::invalid_argument,
+                 "the tier in the host's memory has {}, and the state and the KV of 64 tokens take {}; give it more "
+                 "(kv_offload_bytes), or none",
+                 format_bytes(input.kv_offload_bytes), format_bytes(least * input.cache_bytes.kv_block));
+  }
+  fit.host_pages = static_cast<int>(std::min<size_t>(pages, std::numeric_limits<int32_t>::max()));
+  if (!input.gpu) return {};
+  const size_t reserve = std::max(kReserveBytes, input.host_available_bytes / kReserveShare);
+  if (input.kv_offload_bytes + reserve <= input.host_available_bytes) return {};
+  return error(StatusCode::resource_exhausted,
+               "the tier in the host's memory does not fit: {} are wanted, and {} of the host's memory are free ({} of "
+               "them kept in reserve); lower kv_offload_bytes or free memory",
+               format_bytes(input.kv_offload_bytes), format_bytes(input.host_available_bytes), format_bytes(reserve));
 }
 
 }  // namespace
@@ -88,7 +117,9 @@ Expected<FitReport> plan_fit(const model::ModelConfig& config, const FitInput& i
                                               : std::min(kDefaultMaxSeqs, fit.max_num_batched_tokens - kBlockTokens);
   fit.workspace_bytes = workspace_bytes(config, fit.max_num_batched_tokens, seqs_max, input.drafts_max);
 
-  const size_t fixed = fit.weight_bytes + fit.workspace_bytes;
+  TESSERA_RETURN_IF_ERROR(plan_tier(input, fit));
+  const size_t in_host = input.gpu ? 0 : fit.host_bytes();
+  const size_t fixed = fit.weight_bytes + fit.workspace_bytes + in_host;
   const size_t usable = input.available_bytes - std::min(input.available_bytes, fit.reserve_bytes);
   if (fit.weight_bytes + input.staging_bytes > usable) {
     return error(StatusCode::resource_exhausted,
@@ -107,10 +138,11 @@ Expected<FitReport> plan_fit(const model::ModelConfig& config, const FitInput& i
     return error(
         StatusCode::resource_exhausted,
         "the model does not fit: {} are free ({} of them kept in reserve{}); needed are {} for weights, {} for "
-        "the workspace of {} rows, and at least {} for states of {} sequences and KV of {} tokens; {}",
+        "the workspace of {} rows, {}and at least {} for states of {} sequences and KV of {} tokens; {}",
         format_bytes(fit.available_bytes), format_bytes(fit.reserve_bytes),
         input.memory_bytes > 0 ? ", " + format_bytes(input.memory_bytes) + " given to states and KV" : "",
         format_bytes(fit.weight_bytes), format_bytes(fit.workspace_bytes), fit.max_num_batched_tokens,
+        in_host > 0 ? format_bytes(in_host) + " for what the prefix cache gives up (kv_offload_bytes), " : "",
         format_bytes(least), least_seqs, least_tokens, what_to_change(input, fixed > usable));
   }
 

@@ -35,15 +35,18 @@ struct FitInput {
   int max_num_batched_tokens = 0;
   size_t memory_bytes = 0;
   bool prefix_caching = false;
-  int drafts_max = 0;  // of a sequence
+  size_t kv_offload_bytes = 0;
+  size_t host_available_bytes = 0;  // beside a GPU, with kv_offload_bytes
+  int drafts_max = 0;               // of a sequence
 };
 
 /// Weights and the workspace of one step come first; before there is a workspace, weights and what they are staged in
 /// must fit. From the rest (or memory_bytes) come state slots, one for each sequence and, from an eighth of it, some
 /// for the prefix cache, and KV blocks: enough for one sequence of max_model_len, at most what max_num_seqs such
-/// sequences can use. What is to be chosen: max_num_seqs as large as a quarter of the memory allows, at most 64;
-/// max_model_len the model's limit or what the blocks hold. Errors: invalid_argument names the option;
-/// resource_exhausted says what is needed, what there is, and what to change.
+/// sequences can use. kv_offload_bytes come from the host's memory, which on the CPU is the same. What is to be chosen:
+/// max_num_seqs as large as a quarter of the memory allows, at most 64; max_model_len the model's limit or what the
+/// blocks hold. Errors: invalid_argument names the option; resource_exhausted says what is needed, what there is, and
+/// what to change.
 Expected<FitReport> plan_fit(const model::ModelConfig& config, const FitInput& input);
 
 /// Decode rows of one step: one of each sequence, and drafts as long as they are few.

@@ -25,7 +25,7 @@ std::optional<double> read_fraction(const DecodeTraffic& before, const DecodeTra
 }
 
 void StepMeter::submitting(const model::Step& step, Clock::time_point now) {
-  const bool decode = !step.sequences.empty() &&
+  const bool decode = !step.sequences.empty() && step.moves.empty() &&
                       std::all_of(step.sequences.begin(), step.sequences.end(),
                                   [](const auto& sequence) { return sequence.row_class == kernels::RowClass::decode; });
   under_way_.push_back({.submitted = now, .bytes = decode ? bytes_.of(step) : 0});

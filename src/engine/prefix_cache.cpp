@@ -29,6 +29,7 @@ PrefixCache::Match PrefixCache::find(const Sequence& sequence) {
     if (node->resumes && match.block_tokens < sequence.size()) {
       match.point = node;
       match.tokens = match.block_tokens;
+      if (node->block >= 0 && node->state_pages.empty()) match.device_tokens = match.tokens;
     }
     node = node->depth < blocks ? tree_.find_child(*node, block_tokens(sequence, node->depth)) : nullptr;
   }
@@ -68,18 +69,33 @@ void PrefixCache::begin(Sequence& sequence, const Match& match) {
   TESSERA_CHECK(sequence.standing == nullptr && sequence.blocks.empty());
   sequence.resumed = sequence.submitted = sequence.confirmed = sequence.point_tokens = match.tokens;
   sequence.matched = match.block_tokens;
+  sequence.from_tier = match.tokens - match.device_tokens;
   if (!enabled_) return;
   sequence.standing = match.point != nullptr ? match.point : &tree_.root(sequence.cache_salt);
   tree_.pin(*sequence.standing);
   if (match.point == nullptr) return;
-  sequence.blocks.resize(static_cast<size_t>(match.point->depth));
-  for (const PrefixNode* node = match.point; node->parent != nullptr; node = node->parent) {
+  const PrefixNode* node = match.point;
+  while (node->parent != nullptr && node->block < 0) node = node->parent;
+  sequence.blocks.resize(static_cast<size_t>(node->depth));
+  for (; node->parent != nullptr; node = node->parent) {
     sequence.blocks[static_cast<size_t>(node->depth - 1)] = node->block;
     blocks_.share(node->block);
   }
   sequence.restore_slot = match.point->slot;
   if (sequence.restore_slot >= 0) slots_.share(sequence.restore_slot);
   touch(*match.point);
+}
+
+void PrefixCache::bring_in(Sequence& sequence) {
+  if (sequence.standing == nullptr) return;
+  PrefixNode& point = *sequence.standing;
+  for (PrefixNode* node = &point; node->parent != nullptr && node->block < 0; node = node->parent) {
+    const int32_t block = sequence.blocks[static_cast<size_t>(node->depth - 1)];
+    tier_.load_block(std::exchange(node->page, -1), block);
+    blocks_.share(block);
+    tree_.enter_device(*node, block);
+  }
+  tier_.load_state(point.state_pages, sequence.slot);
 }
 
 void PrefixCache::forget_restore(Sequence& sequence) {
@@ -106,6 +122,10 @@ void PrefixCache::extend(Sequence& sequence) {
     if (node == nullptr) {
       node = &tree_.add_child(*sequence.standing, tokens, block);
       blocks_.share(block);
+    } else if (node->block < 0) {
+      tier_.give_back(std::exchange(node->page, -1));
+      blocks_.share(block);
+      tree_.enter_device(*node, block);
     } else if (node->block != block) {
       blocks_.give_back(std::exchange(block, node->block));
       blocks_.share(block);
@@ -120,14 +140,15 @@ void PrefixCache::keep_state(Sequence& sequence, int64_t position, int32_t slot)
   while (node->depth > position / kBlockTokens) node = node->parent;
   TESSERA_CHECK_EQ(node->depth * kBlockTokens, position);
   sequence.point_tokens = position;
-  if (node->resumes) {  // another sequence has left it meanwhile
+  if (node->resumes && node->state_pages.empty()) {  // another sequence has left it meanwhile
     if (slot >= 0) slots_.give_back(slot);
     return;
   }
+  if (!node->resumes) points_.push_back(node);
+  for (const int32_t page : std::exchange(node->state_pages, {})) tier_.give_back(page);
   node->resumes = true;
   node->slot = slot;
   if (slot >= 0) ++kept_slots_;
-  points_.push_back(node);
   touch(*node);
 }
 
@@ -138,11 +159,11 @@ std::optional<int32_t> PrefixCache::slot_for_state(const Sequence& sequence, int
     PrefixNode* const other = cheapest(/*leaf=*/false);
     if (other == nullptr) return std::nullopt;
     const int64_t worth = age_ + position - sequence.point_tokens;
-    if (worth <= other->worth) {  // as if it had been kept, and given up again at once
+    if (worth <= other->worth && !has_tier()) {  // as if it had been kept, and given up again at once
       age_ = worth;
       return std::nullopt;
     }
-    give_up(*other);
+    give_up(*other, /*with_block=*/false);
   }
   return slots_.take();
 }
@@ -152,7 +173,7 @@ bool PrefixCache::make_blocks_available(int64_t count) {
   while (blocks_.available() < count) {
     PrefixNode* const point = cheapest(/*leaf=*/true);
     TESSERA_CHECK(point != nullptr);  // every leaf that nobody stands on is one
-    give_up(*point);
+    give_up(*point, /*with_block=*/true);
   }
   return true;
 }
@@ -161,12 +182,13 @@ bool PrefixCache::make_slot_available() {
   if (slots_.available() > 0) return true;
   PrefixNode* const point = cheapest(/*leaf=*/false);
   if (point == nullptr) return false;
-  give_up(*point);
+  give_up(*point, /*with_block=*/false);
   return true;
 }
 
 void PrefixCache::clear() {
-  while (PrefixNode* const point = cheapest(/*leaf=*/false)) give_up(*point);
+  while (PrefixNode* const point = cheapest_in_tier()) forget(*point);
+  while (PrefixNode* const point = cheapest(/*leaf=*/false)) forget(*point);
 }
 
 /// Tokens that would have to be computed again without it.
@@ -176,37 +198,118 @@ int64_t PrefixCache::saving_of(const PrefixNode& point) {
   return (point.depth - before->depth) * kBlockTokens;
 }
 
-void PrefixCache::touch(PrefixNode& point) { point.worth = age_ + saving_of(point); }
+void PrefixCache::touch(PrefixNode& point) {
+  const int64_t saving = saving_of(point);
+  point.worth = age_ + saving;
+  point.tier_worth = tier_age_ + saving;
+}
 
-/// The resume point of least worth that may go: no sequence is about to go on from its state. `leaf`: one with blocks
-/// that go with it.
+/// The resume point on the device of least worth that may go: no sequence is about to go on from its state. `leaf`: one
+/// with blocks that go with it.
 PrefixNode* PrefixCache::cheapest(bool leaf) {
   PrefixNode* found = nullptr;
   for (PrefixNode* const point : points_) {
-    if (leaf ? point->pins > 0 || !point->children.empty() : point->slot >= 0 && slots_.holders(point->slot) > 1) {
-      continue;
-    }
+    const bool may_go = leaf          ? point->block >= 0 && point->pins == 0 && point->device_children == 0
+                        : has_states_ ? point->slot >= 0 && slots_.holders(point->slot) == 1
+                                      : point->block >= 0;
+    if (!may_go) continue;
     if (found == nullptr || point->worth < found->worth) found = point;
   }
   return found;
 }
 
-void PrefixCache::give_up(PrefixNode& point) {
+/// The point in the tier of least worth with pages that may go.
+PrefixNode* PrefixCache::cheapest_in_tier() {
+  PrefixNode* found = nullptr;
+  for (PrefixNode* const point : points_) {
+    const bool has_pages = !point->state_pages.empty() || (point->page >= 0 && point->children.empty());
+    if (point->pins > 0 || !has_pages) continue;
+    if (found == nullptr || point->tier_worth < found->tier_worth) found = point;
+  }
+  return found;
+}
+
+/// Its slot is wanted, or with_block, its block and those that lead to no other point of the device.
+void PrefixCache::give_up(PrefixNode& point, bool with_block) {
   age_ = std::max(age_, point.worth);
   ++points_given_up_;
+  if (point.slot >= 0 && has_tier() && make_pages_available(tier_.state_pages(), point)) {
+    point.state_pages = tier_.save_state(point.slot);
+    slots_.give_back(std::exchange(point.slot, -1));
+    --kept_slots_;
+  }
+  if (point.slot >= 0 || !has_tier()) drop(point);
+  if (point.resumes) point.tier_worth = tier_age_ + saving_of(point);
+  trim(&point, with_block);
+}
+
+/// For good.
+void PrefixCache::forget(PrefixNode& point) {
+  tier_age_ = std::max(tier_age_, point.tier_worth);
+  drop(point);
+  trim(&point);
+}
+
+/// It is no resume point any more.
+void PrefixCache::drop(PrefixNode& point) {
   point.resumes = false;
   if (point.slot >= 0) {
     slots_.give_back(std::exchange(point.slot, -1));
     --kept_slots_;
   }
+  for (const int32_t page : std::exchange(point.state_pages, {})) tier_.give_back(page);
   std::erase(points_, &point);
-  trim(&point);
 }
 
-/// Removes `node` and then its parents as far as they lead to no resume point and nobody stands on them.
-void PrefixCache::trim(PrefixNode* node) {
-  while (node != nullptr && node->children.empty() && node->pins == 0 && !node->resumes) {
-    if (node->block >= 0) blocks_.give_back(node->block);
+/// For something of `node`, which stays where it is meanwhile.
+bool PrefixCache::make_pages_available(int32_t count, PrefixNode& node) {
+  if (count > tier_.pages().size()) return false;
+  tree_.pin(node);
+  while (tier_.pages().available() < count) {
+    PrefixNode* const point = cheapest_in_tier();
+    if (point == nullptr) break;
+    forget(*point);
+  }
+  tree_.unpin(node);
+  return tier_.pages().available() >= count;
+}
+
+/// All in the tier of `node` and behind it is gone. Behind it there is nothing else.
+void PrefixCache::drop_tier_behind(PrefixNode& node) {
+  for (PrefixNode* at = &node;;) {
+    if (!at->children.empty()) {
+      at = at->children.begin()->second.get();
+      continue;
+    }
+    if (at->resumes) drop(*at);
+    if (at == &node) return;
+    tier_.give_back(at->page);
+    at = tree_.remove(*at);
+  }
+}
+
+/// `node` and then its parents leave the device as far as nobody stands on them and they lead to no resume point there:
+/// to the tier if they lead to one there, or for good. `goes`: so does `node` if it is itself one.
+void PrefixCache::trim(PrefixNode* node, bool goes) {
+  for (; node != nullptr && node->pins == 0 && node->device_children == 0; goes = false) {
+    const auto leads = [&] { return node->resumes || !node->children.empty(); };
+    if (node->block < 0) {  // in the tier, or a root
+      if (leads()) {
+        node = node->parent;
+        continue;
+      }
+      if (node->page >= 0) tier_.give_back(node->page);
+    } else {
+      if (node->resumes && !goes) return;
+      if (leads() && !make_pages_available(1, *node)) drop_tier_behind(*node);
+      blocks_.give_back(node->block);
+      if (leads()) {
+        node->page = tier_.save_block(node->block);
+        tree_.leave_device(*node);
+        node = node->parent;
+        continue;
+      }
+    }
     node = tree_.remove(*node);
   }
 }

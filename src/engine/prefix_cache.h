@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "engine/host_tier.h"
 #include "engine/id_pool.h"
 #include "engine/prefix_tree.h"
 #include "engine/sequence.h"
@@ -25,6 +26,11 @@
 //  - What a running sequence stands on stays. Everything else is given up when blocks or slots are wanted: first the
 //    point that saves least (GreedyDual: what would have to be computed again without it, aged by what has been given
 //    up since it was last used), and with it the blocks that led to no other point.
+//  - With a tier in the host's memory (host_tier.h), what is given up on the device moves there, as far as it is or
+//  leads
+//    to a resume point; a sequence that begins behind such a point brings it back. A block is in one of the two places.
+//    A state stays in the tier once it is there, and is copied into the slot of each sequence that goes on from it. The
+//    tier gives up for good what saves least, by the same rule, and nothing that a sequence stands on.
 //  - Steps run in the order in which they are submitted. So what rows compute is kept as soon as they are submitted,
 //    and what is given up may be used for others at once.
 namespace tessera::engine {
@@ -41,12 +47,13 @@ class PrefixCache {
   struct Match {
     PrefixNode* point = nullptr;  // where it can go on; null: nowhere
     int64_t tokens = 0;           // up to there
+    int64_t device_tokens = 0;    // up to where it could without the tier
     int64_t block_tokens = 0;     // whose blocks are kept: at least `tokens`
   };
 
   /// Both pools outlive it. Not enabled: keeps and finds nothing.
-  PrefixCache(IdPool& blocks, IdPool& slots, bool enabled, bool has_states)
-      : blocks_(blocks), slots_(slots), enabled_(enabled), has_states_(has_states) {}
+  PrefixCache(IdPool& blocks, IdPool& slots, bool enabled, bool has_states, HostTier tier = {0, 0})
+      : blocks_(blocks), slots_(slots), enabled_(enabled), has_states_(has_states), tier_(std::move(tier)) {}
 
   /// What `sequence` can go on from, with a row or more left to compute; nothing where all logits of its prompt are
   /// wanted.
@@ -58,9 +65,12 @@ class PrefixCache {
   /// elsewhere, where one did, and near its prompt's end.
   [[nodiscard]] std::vector<int64_t> points_of(const Sequence& sequence, const Match& match) const;
 
-  /// Lets a sequence that holds nothing begin behind `match`: it has the blocks up to there, what is computed is
-  /// submitted and confirmed, and its first rows need a copy of the state in Sequence::restore_slot, if there is one.
+  /// Lets a sequence that holds nothing begin behind `match`: it has the blocks up to there that are on the device,
+  /// what is computed is submitted and confirmed, and its first rows need a copy of the state in
+  /// Sequence::restore_slot, if there is one.
   void begin(Sequence& sequence, const Match& match);
+  /// Then, when it has blocks for the rest and a slot: moves what it begins behind from the tier into them.
+  void bring_in(Sequence& sequence);
   /// Undoes begin() and what followed, but for the sequence's share in blocks. What only it stood on and leads to no
   /// point is gone.
   void end(Sequence& sequence);
@@ -78,28 +88,39 @@ class PrefixCache {
   bool make_blocks_available(int64_t count);
   /// The same of one slot.
   bool make_slot_available();
-  /// Gives up all that no sequence stands on.
+  /// Gives up all that no sequence stands on, for good.
   void clear();
+  /// What the next step that is submitted has to move first.
+  [[nodiscard]] std::vector<kernels::PageMove> take_moves() { return tier_.take_moves(); }
 
   /// Blocks that are kept and would be given up for others.
   [[nodiscard]] int32_t idle_blocks() const { return tree_.idle_nodes(); }
+  [[nodiscard]] const HostTier& tier() const { return tier_; }
   /// Slots with states of points.
   [[nodiscard]] int32_t kept_slots() const { return kept_slots_; }
   [[nodiscard]] uint64_t points_given_up() const { return points_given_up_; }
 
  private:
   [[nodiscard]] static int64_t saving_of(const PrefixNode& point);
+  [[nodiscard]] bool has_tier() const { return tier_.pages().size() > 0; }
   void touch(PrefixNode& point);
   PrefixNode* cheapest(bool leaf);
-  void give_up(PrefixNode& point);
-  void trim(PrefixNode* node);
+  PrefixNode* cheapest_in_tier();
+  void give_up(PrefixNode& point, bool with_block);
+  void forget(PrefixNode& point);
+  void drop(PrefixNode& point);
+  bool make_pages_available(int32_t count, PrefixNode& node);
+  void drop_tier_behind(PrefixNode& node);
+  void trim(PrefixNode* node, bool goes = false);
 
   IdPool& blocks_;
   IdPool& slots_;
   bool enabled_, has_states_;
+  HostTier tier_;
   PrefixTree tree_;
   std::vector<PrefixNode*> points_;
-  int64_t age_ = 0;  // the worth of what was given up last
+  int64_t age_ = 0;       // the worth of what was given up last
+  int64_t tier_age_ = 0;  // in the tier
   int32_t kept_slots_ = 0;
   uint64_t points_given_up_ = 0;
 };

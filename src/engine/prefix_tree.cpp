@@ -29,26 +29,39 @@ PrefixNode& PrefixTree::add_child(PrefixNode& parent, std::span<const int32_t> t
   node.parent = &parent;
   node.tokens = added->first;
   node.depth = parent.depth + 1;
-  node.block = block;
-  ++idle_nodes_;
+  enter_device(node, block);
   return node;
+}
+
+void PrefixTree::enter_device(PrefixNode& node, int32_t block) {
+  TESSERA_CHECK(node.block < 0 && block >= 0);
+  node.block = block;
+  ++node.parent->device_children;
+  if (node.pins == 0) ++idle_nodes_;
+}
+
+void PrefixTree::leave_device(PrefixNode& node) {
+  TESSERA_CHECK(node.block >= 0 && node.device_children == 0);
+  node.block = -1;
+  --node.parent->device_children;
+  if (node.pins == 0) --idle_nodes_;
 }
 
 void PrefixTree::pin(PrefixNode& node) {
   for (PrefixNode* at = &node; at != nullptr; at = at->parent) {
-    if (++at->pins == 1 && at->parent != nullptr) --idle_nodes_;
+    if (++at->pins == 1 && at->block >= 0) --idle_nodes_;
   }
 }
 
 void PrefixTree::pin_child(PrefixNode& node) {
   TESSERA_CHECK_GE(node.parent->pins, 1);
-  if (++node.pins == 1) --idle_nodes_;
+  if (++node.pins == 1 && node.block >= 0) --idle_nodes_;
 }
 
 void PrefixTree::unpin(PrefixNode& node) {
   for (PrefixNode* at = &node; at != nullptr; at = at->parent) {
     TESSERA_CHECK_GE(at->pins, 1);
-    if (--at->pins == 0 && at->parent != nullptr) ++idle_nodes_;
+    if (--at->pins == 0 && at->block >= 0) ++idle_nodes_;
   }
 }
 
@@ -59,7 +72,7 @@ PrefixNode* PrefixTree::remove(PrefixNode& node) {
     roots_.erase(roots_.find(node.salt));
     return nullptr;
   }
-  --idle_nodes_;
+  if (node.block >= 0) leave_device(node);
   parent->children.erase(parent->children.find(node.tokens));
   return parent;
 }

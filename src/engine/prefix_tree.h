@@ -22,24 +22,29 @@ struct PrefixNode {
 
   PrefixNode* parent = nullptr;  // null: a root, which has no tokens
   std::map<std::vector<int32_t>, std::unique_ptr<PrefixNode>, Order> children = {};
-  std::string_view salt = {};            // of a root
-  std::span<const int32_t> tokens = {};  // of any other
-  int64_t depth = 0;                     // blocks up to here, this one included
-  int32_t block = -1;
-  int32_t pins = 0;      // sequences that stand here or below
-  bool resumes = false;  // a sequence can go on behind this block
-  int32_t slot = -1;     // with the state behind it
-  int64_t worth = 0;     // of a resume point, when it was last used
+  std::string_view salt = {};             // of a root
+  std::span<const int32_t> tokens = {};   // of any other
+  int64_t depth = 0;                      // blocks up to here, this one included
+  int32_t block = -1;                     // on the device; -1: it is in the host's tier
+  int32_t page = -1;                      // there
+  int32_t device_children = 0;            // that have blocks on the device
+  int32_t pins = 0;                       // sequences that stand here or below
+  bool resumes = false;                   // a sequence can go on behind this block, with the state behind it:
+  int32_t slot = -1;                      // on the device, or
+  std::vector<int32_t> state_pages = {};  // in the tier, or there is none to be had
+  int64_t worth = 0;                      // of a resume point, when it was last used
+  int64_t tier_worth = 0;                 // the same of what of it is in the tier
 };
 
-/// What is kept, as a tree of blocks for each salt. Knows tokens and pins, and nothing of who owns blocks and slots.
+/// What is kept, as a tree of blocks for each salt. What is on the device is so from a root on: behind what is in the
+/// host's tier nothing is. Knows tokens and pins, and nothing of who owns blocks and slots.
 class PrefixTree {
  public:
   /// Null: nothing is kept under this salt.
   [[nodiscard]] PrefixNode* find_root(std::string_view salt);
   PrefixNode& root(std::string_view salt);
   [[nodiscard]] static PrefixNode* find_child(PrefixNode& parent, std::span<const int32_t> tokens);
-  /// That is not there yet.
+  /// That is not there yet, and whose block is on the device.
   PrefixNode& add_child(PrefixNode& parent, std::span<const int32_t> tokens, int32_t block);
 
   /// A sequence stands on `node`.
@@ -48,10 +53,14 @@ class PrefixTree {
   void pin_child(PrefixNode& node);
   void unpin(PrefixNode& node);
 
+  /// Its block is on the device from now on; or no longer.
+  void enter_device(PrefixNode& node, int32_t block);
+  void leave_device(PrefixNode& node);
+
   /// Removes a node without children and pins; returns its parent, null for a root.
   PrefixNode* remove(PrefixNode& node);
 
-  /// Nodes with blocks that no sequence stands on.
+  /// Nodes with blocks on the device that no sequence stands on.
   [[nodiscard]] int32_t idle_nodes() const { return idle_nodes_; }
 
  private:

@@ -50,7 +50,7 @@ Scheduler::Scheduler(const SchedulerLimits& limits)
     : limits_(limits),
       blocks_(limits.blocks),
       slots_(limits.slots + limits.kept_slots),
-      prefixes_(blocks_, slots_, limits.prefix_caching, limits.has_states) {
+      prefixes_(blocks_, slots_, limits.prefix_caching, limits.has_states, {limits.host_pages, limits.state_pages}) {
   TESSERA_CHECK_GE(limits.slots, 1);
   TESSERA_CHECK_GE(limits.max_batched_rows, limits.slots + kBlockTokens);
   running_.reserve(static_cast<size_t>(limits.slots));
@@ -193,11 +193,13 @@ bool Scheduler::admit_one() {
   waiting_.pop_front();
   sequence->slot = *slots_.take();
   TESSERA_CHECK(take_blocks_for(sequence, sequence->size()));
+  prefixes_.bring_in(*sequence);
   sequence->next_points = prefixes_.points_of(*sequence, match);
   running_.push_back(sequence);
   if (sequence->output.empty()) {
     counts_.prefix_queries += static_cast<uint64_t>(sequence->prompt_size());
     counts_.prefix_hits += static_cast<uint64_t>(sequence->resumed);
+    counts_.tier_hits += static_cast<uint64_t>(sequence->from_tier);
   }
   return true;
 }

@@ -52,7 +52,9 @@ struct SchedulerLimits {
   int32_t max_batched_rows = 0;  // rows of a step; at least slots + 64, so that prompts move whatever decodes
   int32_t max_decode_rows = 0;   // that draw in a step, with drafts; at least slots, which 0 means
   bool prefix_caching = false;
-  bool has_states = true;  // the model has layers whose states are in slots
+  bool has_states = true;   // the model has layers whose states are in slots
+  int32_t host_pages = 0;   // of the prefix cache's tier in the host's memory, each for a block; 0: there is none
+  int32_t state_pages = 0;  // that a state takes
 };
 
 /// Rows of one sequence in a step: positions [sequence->submitted, + rows).
@@ -74,6 +76,7 @@ struct SchedulerCounts {
   uint64_t preemptions = 0;
   uint64_t prefix_queries = 0;  // tokens of prompts that the prefix cache was asked for
   uint64_t prefix_hits = 0;     // of those, the ones that it had
+  uint64_t tier_hits = 0;       // of those, the ones that only its tier had
 };
 
 class Scheduler {
@@ -91,6 +94,9 @@ class Scheduler {
   /// Chooses the rows of the next step: preempts, admits, takes blocks. Valid until the next call to plan,
   /// mark_submitted or remove. Empty only if there is no sequence, or if steps under way have to be collected first.
   [[nodiscard]] const std::vector<ScheduledRows>& plan();
+  /// What the planned step has to move before its rows, to the host's pages and back. Once, for a plan that is then
+  /// submitted.
+  [[nodiscard]] std::vector<kernels::PageMove> take_moves() { return prefixes_.take_moves(); }
   /// From the next plan on: rows of prompts, and of replays, in a step while another sequence decodes.
   void limit_chunk_rows(int64_t rows) { chunk_rows_max_ = rows; }
   /// Records that the planned rows are under way.

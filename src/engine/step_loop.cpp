@@ -16,7 +16,9 @@ StepLoop::StepLoop(StepLoopParts parts)
                   .max_batched_rows = parts_.max_num_batched_tokens,
                   .max_decode_rows = parts_.max_decode_rows,
                   .prefix_caching = parts_.prefix_caching,
-                  .has_states = parts_.has_states}),
+                  .has_states = parts_.has_states,
+                  .host_pages = parts_.host_pages,
+                  .state_pages = parts_.state_pages}),
       draft_policy_(parts_.drafts_max),
       chunk_policy_(parts_.chunk_time, parts_.max_num_batched_tokens) {
   TESSERA_CHECK_LE(parts_.drafts_max, parts_.runner->drafts_max());
@@ -184,6 +186,7 @@ void StepLoop::build_step(std::span<const ScheduledRows> plan) {
   const Time now = std::chrono::steady_clock::now();
   StepUnderWay& step = under_way_.emplace_back();
   step.submitted = now;
+  step_.moves = scheduler_.take_moves();
   const bool drafting = wants_drafting(plan);
   for (const ScheduledRows& item : plan) {
     auto& choice = static_cast<Choice&>(*item.sequence);
@@ -191,6 +194,7 @@ void StepLoop::build_step(std::span<const ScheduledRows> plan) {
       choice.scheduled = now;
       choice.cached_tokens = choice.resumed;
       choice.matched_tokens = choice.matched;
+      choice.tier_tokens = choice.from_tier;
     }
     const auto first_row = static_cast<int32_t>(step_.tokens.size());
     step_.sequences.push_back({.first_row = first_row,
@@ -217,7 +221,7 @@ void StepLoop::build_step(std::span<const ScheduledRows> plan) {
     }
     const bool decodes = choice.decoding();
     if (!decodes) step.chunk_rows += item.rows;
-    step.beside_decodes |= decodes;
+    step.beside_decodes |= decodes && step_.moves.empty();  // of a step that moves, rows are not all of its time
     step.rows.push_back(add_samples(item, first_row));
   }
 }
@@ -346,6 +350,7 @@ void StepLoop::deliver_token(Choice& choice, const kernels::SampleResult& result
   event.scheduled = choice.scheduled;
   event.cached_tokens = choice.cached_tokens;
   event.matched_tokens = choice.matched_tokens;
+  event.tier_tokens = choice.tier_tokens;
   event.tokens = {token};
   if (request.params.logprobs) event.logprobs.push_back(result.logprobs);
   event.prompt_logprobs = std::move(choice.prompt_logprobs);
@@ -381,6 +386,7 @@ void StepLoop::finish(Choice& choice, Event event) {
   event.scheduled = choice.scheduled;
   event.cached_tokens = choice.cached_tokens;
   event.matched_tokens = choice.matched_tokens;
+  event.tier_tokens = choice.tier_tokens;
   outgoing_.emplace_back(choice.request->channel, std::move(event));
 }
 
@@ -413,6 +419,12 @@ void StepLoop::publish_stats() {
   counts_.preemptions = scheduler_.counts().preemptions;
   counts_.prefix_queries = scheduler_.counts().prefix_queries;
   counts_.prefix_hits = scheduler_.counts().prefix_hits;
+  const HostTier& tier = scheduler_.prefixes().tier();
+  counts_.tier.hits = scheduler_.counts().tier_hits;
+  counts_.tier.bytes_used = static_cast<uint64_t>(tier.pages().used()) * parts_.page_bytes;
+  counts_.tier.bytes_total = static_cast<uint64_t>(tier.pages().size()) * parts_.page_bytes;
+  counts_.tier.bytes_saved = tier.saved() * parts_.page_bytes;
+  counts_.tier.bytes_loaded = tier.loaded() * parts_.page_bytes;
   if (meter_) counts_.decode = meter_->decode();
   const std::lock_guard lock(mutex_);
   stats_ = counts_;

@@ -62,6 +62,9 @@ struct StepLoopParts {
   int32_t kept_states = 0;  // the runner has so many state slots more than max_num_seqs
   bool prefix_caching = false;
   bool has_states = true;          // of the model's layers, in state slots
+  int32_t host_pages = 0;          // that the runner has in the host's memory, for what the prefix cache gives up
+  int32_t state_pages = 0;         // that a state takes of them
+  size_t page_bytes = 0;           // of one
   int64_t max_model_len = 0;       // at most 64 tokens for each KV block
   int max_num_batched_tokens = 0;  // at least max_num_seqs + 64
   int max_decode_rows = 0;         // of a step, with drafts; 0: max_num_seqs

@@ -152,6 +152,7 @@ struct CacheShape {
 struct CacheBytes {
   size_t kv_block = 0;
   size_t state_slot = 0;
+  size_t state = 0;  // of a slot: what it is without records
 };
 
 /// The memory behind block tables and state slots, taken once at start. Who owns which block or slot is the engine's
@@ -160,6 +161,23 @@ class Cache {
  public:
   virtual ~Cache() = default;
   [[nodiscard]] virtual const CacheShape& shape() const = 0;
+};
+
+/// Memory of the host that blocks and states of a cache move to and come back from (page_move.h), taken once at start:
+/// pages, each as large as a KV block. Who owns which page is the engine's business.
+class HostPages {
+ public:
+  HostPages(std::byte* data, size_t page_bytes, int32_t count) : data_(data), page_bytes_(page_bytes), count_(count) {}
+  virtual ~HostPages() = default;
+
+  [[nodiscard]] size_t page_bytes() const { return page_bytes_; }
+  [[nodiscard]] int32_t count() const { return count_; }
+  [[nodiscard]] std::byte* page(int32_t page) const { return data_ + static_cast<size_t>(page) * page_bytes_; }
+
+ private:
+  std::byte* data_;
+  size_t page_bytes_;
+  int32_t count_;
 };
 
 /// One forward pass: its batch, its activations, and the logits and hidden rows that it leaves. Used again from step to
@@ -211,6 +229,8 @@ class Backend {
   [[nodiscard]] virtual CacheBytes cache_bytes(const CacheShape& shape) const = 0;
   /// Zero-filled, so that no stale NaN can ever be read.
   virtual Expected<std::unique_ptr<Cache>> make_cache(const CacheShape& shape) = 0;
+  /// Beside a cache of this shape, where the device can copy to and from it without help of the host.
+  virtual Expected<std::unique_ptr<HostPages>> make_host_pages(const CacheShape& shape, int32_t pages) = 0;
   virtual Expected<std::unique_ptr<Pass>> make_pass(const PassShape& shape) = 0;
 
   // A pass: begin, then the model's blocks, then the results. Everything that `batch` and logit_rows (rows of the

@@ -13,6 +13,8 @@ namespace tessera::model {
 struct CpuRunnerParts {
   const Model* model = nullptr;     // on the CPU backend
   kernels::Cache* cache = nullptr;  // of the model's
+  /// Beside the cache, for what steps move; null: they move nothing.
+  kernels::HostPages* pages = nullptr;
   ThreadPool* pool = nullptr;
   int64_t known_ids = 0;    // ids [known_ids, vocab) are never drawn: no tokenizer entry stands for them
   int32_t rows_max = 0;     // of a step

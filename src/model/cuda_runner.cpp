@@ -250,6 +250,9 @@ Status CudaRunner::submit(const Step& step) {
       step.samples, {.vocab = config().vocab_size, .slots = slots(), .has_counts = true}, capacity_, payload));
   TESSERA_RETURN_IF_ERROR(
       pass_->stage(step.batch(), logit_rows_, used_bytes(payload), step.samples.size() * sizeof(cuda::SampleOutput)));
+  for (const kernels::PageMove& move : step.moves) {
+    TESSERA_RETURN_IF_ERROR(pass_->cache->move(move, *parts_.pages, pass_->stream.get()));
+  }
   TESSERA_RETURN_IF_ERROR(set_histories(step.histories));
   TESSERA_RETURN_IF_ERROR(copy_states(step.copies));
   if (const Bucket* bucket = bucket_of(step)) {

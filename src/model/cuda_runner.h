@@ -12,6 +12,8 @@ namespace tessera::model {
 struct CudaRunnerParts {
   const Model* model = nullptr;     // on a CUDA backend
   kernels::Cache* cache = nullptr;  // of the model's
+  /// Beside the cache, for what steps move; null: they move nothing.
+  kernels::HostPages* pages = nullptr;
   int gpu = 0;                      // that the backend is on
   int64_t known_ids = 0;            // ids [known_ids, vocab) are never drawn: no tokenizer entry stands for them
   int32_t rows_max = 0;             // of a step

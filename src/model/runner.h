@@ -7,13 +7,15 @@
 #include "base/status.h"
 #include "kernels/batch.h"
 #include "kernels/gated_delta_net.h"
+#include "kernels/page_move.h"
 #include "kernels/sample.h"
 
 // The seam between engine and model: an asynchronous step. Tokens come back, never logits.
 //
 // Contract
 //  - Steps run in the order of submit(), each as if all before it had ended. So what one step's rows need may be given
-//    back or given to others as soon as it has been submitted: blocks, slots, state copies.
+//    back or given to others as soon as it has been submitted: blocks, slots, state copies, pages of the host. What a
+//    step moves is there once the step was collected.
 //  - submit() does not wait for the device. At most steps_ahead() + 1 steps are submitted and not collected.
 //  - submit() takes what it needs of a Step: neither the Step nor what it points to has to outlive the call.
 //  - Rows of a sequence whose tokens are drafts are drawn one behind the other: where a draw is not the token of the
@@ -38,6 +40,7 @@ struct Step {
   std::vector<kernels::SequenceRows> sequences;
   std::vector<kernels::SampleRow> samples;       // by ascending row
   std::vector<kernels::TokenHistory> histories;  // before the step's samples; for slots whose samples have penalties
+  std::vector<kernels::PageMove> moves;          // to and from the host's pages, in their order, before the copies
   std::vector<kernels::StateCopy> copies;        // of all layers' states, before the step's rows
   std::vector<Drafting> drafting;                // [sequences], or none: the MTP head does nothing
 
@@ -47,6 +50,7 @@ struct Step {
     sequences.clear();
     samples.clear();
     histories.clear();
+    moves.clear();
     copies.clear();
     drafting.clear();
   }

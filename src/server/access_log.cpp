@@ -32,6 +32,13 @@ bool is_probe(const Exchange& exchange) {
   return exchange.facts.status == 200 && (path == "/health" || path == "/live" || path == "/metrics");
 }
 
+/// " tier=45.1%" of the prefix cache's tier in the host's memory, if there is one.
+std::string tier_words(const TierStats& tier) {
+  if (tier.bytes_total == 0) return "";
+  return fmt::format(" tier={:.1f}%",
+                     100.0 * static_cast<double>(tier.bytes_used) / static_cast<double>(tier.bytes_total));
+}
+
 /// " read=45.1% sm_mhz=1980 memory_mhz=3201 watts=512", as far as known.
 std::string gpu_words(const EngineStats& stats, const std::optional<double>& read_fraction) {
   std::string words;
@@ -74,6 +81,7 @@ void AccessLog::request(const Exchange& exchange) {
                   request.method.empty() ? "-" : request.method, in_quotes(request.path), facts.status, seconds);
   if (facts.prompt_tokens >= 0) line += fmt::format(" prompt_tokens={}", facts.prompt_tokens);
   if (facts.cached_tokens >= 0) line += fmt::format(" cached_tokens={}", facts.cached_tokens);
+  if (facts.tier_tokens > 0) line += fmt::format(" tier_tokens={}", facts.tier_tokens);
   if (facts.matched_tokens > facts.cached_tokens) line += fmt::format(" matched_tokens={}", facts.matched_tokens);
   if (facts.completion_tokens >= 0) line += fmt::format(" completion_tokens={}", facts.completion_tokens);
   if (facts.first_token_seconds >= 0) line += fmt::format(" ttft={:.3f}", facts.first_token_seconds);
@@ -91,7 +99,7 @@ void AccessLog::engine_state(const EngineStats& stats, const std::optional<doubl
     say(fmt::format("engine running={} waiting={} generated_per_second={} prompt_per_second={} kv={:.1f}%",
                     stats.running, stats.waiting, stats.generated_tokens - last.generated_tokens,
                     stats.prompt_tokens - last.prompt_tokens, kv) +
-        gpu_words(stats, read_fraction));
+        tier_words(stats.tier) + gpu_words(stats, read_fraction));
   }
   last = stats;
 }

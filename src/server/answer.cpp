@@ -116,7 +116,8 @@ class ChatAnswer final : public Answer {
  private:
   [[nodiscard]] Usage usage() const {
     Usage usage{.prompt_tokens = static_cast<int64_t>(prompt_.size()),
-                .cached_tokens = choices_.front().cached_tokens()};
+                .cached_tokens = choices_.front().cached_tokens(),
+                .tier_tokens = choices_.front().tier_tokens()};
     for (const ChatChoice& choice : choices_) {
       usage.completion_tokens += choice.tokens();
       usage.reasoning_tokens += choice.reasoning_tokens();
@@ -194,7 +195,10 @@ class CompletionAnswer final : public Answer {
     Usage usage;
     for (const auto& prompt : prompts_) usage.prompt_tokens += static_cast<int64_t>(prompt.size());
     for (const openai::CompletionChoice& choice : choices_) usage.completion_tokens += choice.tokens();
-    for (size_t i = 0; i < choices_.size(); i += n_) usage.cached_tokens += choices_[i].cached_tokens();
+    for (size_t i = 0; i < choices_.size(); i += n_) {
+      usage.cached_tokens += choices_[i].cached_tokens();
+      usage.tier_tokens += choices_[i].tier_tokens();
+    }
     return usage;
   }
 

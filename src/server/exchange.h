@@ -19,6 +19,7 @@ struct RequestFacts {
   int status = 0;         // 0: nothing was answered
   int64_t prompt_tokens = -1, completion_tokens = -1;
   int64_t cached_tokens = -1;   // of the prompts, the first choices
+  int64_t tier_tokens = 0;      // of these, what only the tier in the host's memory had
   int64_t matched_tokens = -1;  // more than cached: their blocks were there, and no state to go on from
   double first_token_seconds = -1;
   std::string finish_reason;

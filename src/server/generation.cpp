@@ -238,6 +238,7 @@ void Generation::take(size_t prompt, const Event& event) {
     if (last.size() <= choice) last.resize(choice + 1);
     if (last[choice] == Time() && choice == 0) {
       facts.cached_tokens = std::max<int64_t>(facts.cached_tokens, 0) + event.cached_tokens;
+      facts.tier_tokens += event.tier_tokens;
       facts.matched_tokens = std::max<int64_t>(facts.matched_tokens, 0) + event.matched_tokens;
     }
     if (last[choice] != Time()) work_.metrics.next_token(seconds_between(last[choice], now));

@@ -100,6 +100,32 @@ void add_drafts(const DraftStats& drafts, const std::string& model_name, std::ve
   all.push_back(std::move(by_position));
 }
 
+/// The prefix cache's tier in the host's memory; nothing without one.
+void add_tier(const EngineStats& stats, const std::string& model_name, std::vector<MetricFamily>& all) {
+  const TierStats& tier = stats.tier;
+  if (tier.bytes_total == 0) return;
+  const auto add = [&](const char* name, const char* help, MetricType type, double value) {
+    all.push_back(family(name, help, type, value, model_name));
+  };
+  add("vllm:external_prefix_cache_queries_total", "Tokens of prompts that the device's cache had not",
+      MetricType::Counter, static_cast<double>(stats.prefix_queries - (stats.prefix_hits - tier.hits)));
+  add("vllm:external_prefix_cache_hits_total", "Of those, the ones that the tier in the host's memory had",
+      MetricType::Counter, static_cast<double>(tier.hits));
+  add("vllm:kv_offload_cpu_cache_usage_perc", "The tier in the host's memory in use; 1 is all of it", MetricType::Gauge,
+      static_cast<double>(tier.bytes_used) / static_cast<double>(tier.bytes_total));
+  MetricFamily moved = family("vllm:kv_offload_total_bytes_total", "Moved to the host's memory, and back",
+                              MetricType::Counter, 0, model_name);
+  moved.metric.clear();
+  for (const auto& [direction, bytes] :
+       {std::pair("GPU_to_CPU", tier.bytes_saved), {"CPU_to_GPU", tier.bytes_loaded}}) {
+    prometheus::ClientMetric metric;
+    metric.label = {{"model_name", model_name}, {"transfer_type", direction}};
+    metric.counter.value = static_cast<double>(bytes);
+    moved.metric.push_back(std::move(metric));
+  }
+  all.push_back(std::move(moved));
+}
+
 /// The speed-of-light meter; nothing on the CPU, and what the driver does not say is left out.
 void add_gpu(const Metrics::Now& now, const std::string& model_name, std::vector<MetricFamily>& all) {
   if (!now.engine.gpu) return;
@@ -219,7 +245,9 @@ std::string Metrics::text(const Now& now) const {
   counter("vllm:generation_tokens_total", "Tokens generated", static_cast<double>(e.generated_tokens));
   counter("vllm:prefix_cache_queries_total", "Tokens of prompts that the prefix cache was asked for",
           static_cast<double>(e.prefix_queries));
-  counter("vllm:prefix_cache_hits_total", "Of those, the ones that it had", static_cast<double>(e.prefix_hits));
+  counter("vllm:prefix_cache_hits_total", "Of those, the ones that it had on the device",
+          static_cast<double>(e.prefix_hits - e.tier.hits));
+  add_tier(e, state_->model, all);
   gauge("tessera:prefix_blocks", "KV blocks that the prefix cache has and no sequence uses", e.kept_blocks);
   gauge("tessera:prefix_states", "Sequence states that the prefix cache has", e.kept_states);
   add_drafts(e.drafts, state_->model, all);

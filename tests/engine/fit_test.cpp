@@ -100,6 +100,38 @@ TEST(Fit, WeightsAreStagedBeforeTheRestIsTaken) {
   EXPECT_THAT(refused.message(), testing::HasSubstr("while they are loaded, 16.6 GB for the largest matrix"));
 }
 
+TEST(Fit, TheTierInTheHostsMemoryIsOfTheHosts) {
+  using testing::HasSubstr;
+  FitInput input = input_35b();
+  input.prefix_caching = true;
+  const auto without = plan_fit(config_35b(), input);
+  input.kv_offload_bytes = 4 * kGiB;
+  const auto with = plan_fit(config_35b(), input);
+  ASSERT_TRUE(without.ok() && with.ok()) << with.status().message();
+  EXPECT_EQ(with->state_pages, 51);  // 65,863,680 bytes, in blocks of 1,310,720
+  EXPECT_EQ(with->host_pages, 3276);
+  EXPECT_LT(with->kv_blocks, without->kv_blocks);  // on the CPU it is the same memory
+  EXPECT_LE(with->total_bytes() + with->host_bytes() + with->reserve_bytes, with->available_bytes);
+  input.kv_offload_bytes = 16 * kGiB;
+  EXPECT_THAT(plan_fit(config_35b(), input).status().message(), HasSubstr("kv_offload_bytes"));
+
+  input.gpu = 0;
+  input.host_available_bytes = 17 * kGiB;
+  const auto on_gpu = plan_fit(config_35b(), input);
+  ASSERT_TRUE(on_gpu.ok()) << on_gpu.status().message();
+  EXPECT_EQ(on_gpu->host_pages, 13107);
+  input.host_available_bytes = 16 * kGiB;
+  const Status refused = plan_fit(config_35b(), input).status();
+  EXPECT_EQ(refused.code(), StatusCode::resource_exhausted);
+  EXPECT_THAT(refused.message(), HasSubstr("17.2 GB are wanted, and 17.2 GB of the host's memory are free"));
+
+  input.kv_offload_bytes = size_t{51} * 1'310'720;
+  EXPECT_THAT(plan_fit(config_35b(), input).status().message(),
+              HasSubstr("the state and the KV of 64 tokens take 68.2 MB"));
+  input.prefix_caching = false;
+  EXPECT_THAT(plan_fit(config_35b(), input).status().message(), HasSubstr("prefix caching is off"));
+}
+
 TEST(Fit, EveryAmountOfMemoryFitsOrIsRefused) {
   int refused = 0;
   for (size_t gib = 20; gib < 80; ++gib) {

@@ -25,8 +25,10 @@ std::unique_ptr<Sequence> sequence_of(int64_t tokens, int64_t from = 1 << 20, in
 
 /// Pools, a cache, and sequences that compute as a scheduler would have them do.
 struct World {
-  World(int32_t blocks, int32_t slots, bool has_states = true)
-      : block_pool(blocks), slot_pool(slots), cache(block_pool, slot_pool, /*enabled=*/true, has_states) {}
+  World(int32_t blocks, int32_t slots, bool has_states = true, HostTier tier = {0, 0})
+      : block_pool(blocks),
+        slot_pool(slots),
+        cache(block_pool, slot_pool, /*enabled=*/true, has_states, std::move(tier)) {}
 
   /// Begins `sequence`, computes its prompt, and leaves states at `points`.
   PrefixCache::Match compute(Sequence& sequence, const std::vector<int64_t>& points) {
@@ -35,6 +37,8 @@ struct World {
     const auto missing = kernels_blocks(sequence) - static_cast<int64_t>(sequence.blocks.size());
     EXPECT_TRUE(cache.make_blocks_available(missing));
     for (int64_t i = 0; i < missing; ++i) sequence.blocks.push_back(*block_pool.take());
+    sequence.slot = kOwnSlot;
+    cache.bring_in(sequence);
     cache.forget_restore(sequence);
     sequence.submitted = sequence.prompt_size();
     cache.extend(sequence);
@@ -54,6 +58,7 @@ struct World {
     leave(sequence);
     return match;
   }
+  static constexpr int32_t kOwnSlot = 1000;  // of no pool
   static int64_t kernels_blocks(const Sequence& sequence) { return (sequence.prompt_size() + 63) / 64; }
 
   IdPool block_pool, slot_pool;
@@ -177,6 +182,99 @@ TEST(PrefixCache, ModelsWithoutStatesNeedNoSlots) {
   world.leave(*same);
   EXPECT_TRUE(world.cache.make_blocks_available(20));
   EXPECT_EQ(world.cache.find(*first).tokens, 0);
+}
+
+using kernels::PageMove;
+constexpr auto kBlock = PageMove::What::block, kState = PageMove::What::state;
+
+TEST(PrefixCacheTier, WhatIsGivenUpGoesToTheTierAndComesBack) {
+  World world(6, 2, /*has_states=*/true, {20, /*state_pages=*/2});
+  const auto first = sequence_of(200), again = sequence_of(200), large = sequence_of(384, 0);
+  world.compute_and_leave(*first, {128});
+  const std::vector<int32_t> kept = {0, 1};  // the pool's first
+  EXPECT_THAT(world.cache.take_moves(), IsEmpty());
+  world.compute_and_leave(*large, {});
+  EXPECT_THAT(world.cache.take_moves(),
+              ElementsAre(PageMove{kState, true, 0, 0, 0}, PageMove{kState, true, 0, 1, 1},
+                          PageMove{kBlock, true, kept[1], 0, 2}, PageMove{kBlock, true, kept[0], 0, 3}));
+  EXPECT_EQ(world.cache.tier().pages().used(), 4);
+  EXPECT_EQ(world.slot_pool.used(), 0);
+  EXPECT_EQ(world.block_pool.used(), 0);
+
+  const auto match = world.compute(*again, {});
+  EXPECT_EQ(match.tokens, 128);
+  EXPECT_EQ(match.device_tokens, 0);
+  EXPECT_EQ(again->from_tier, 128);
+  EXPECT_EQ(again->restore_slot, -1);
+  EXPECT_THAT(
+      world.cache.take_moves(),
+      ElementsAre(PageMove{kBlock, false, again->blocks[1], 0, 2}, PageMove{kBlock, false, again->blocks[0], 0, 3},
+                  PageMove{kState, false, World::kOwnSlot, 0, 0}, PageMove{kState, false, World::kOwnSlot, 1, 1}));
+  EXPECT_EQ(world.cache.tier().pages().used(), 2);  // the state, for others that begin alike
+  world.leave(*again);
+  EXPECT_EQ(world.cache.idle_blocks(), 2);
+  EXPECT_EQ(world.cache.find(*first).tokens, 128);
+  EXPECT_EQ(world.cache.find(*first).device_tokens, 0);
+  world.cache.clear();
+  EXPECT_EQ(world.cache.tier().pages().used(), 0);
+  EXPECT_EQ(world.block_pool.used(), 0);
+}
+
+TEST(PrefixCacheTier, SaltsKeepPromptsApartThereToo) {
+  World world(6, 2, /*has_states=*/true, {20, 1});
+  const auto first = sequence_of(200), salted = sequence_of(200), large = sequence_of(384, 0);
+  world.compute_and_leave(*first, {192});
+  world.compute_and_leave(*large, {});
+  salted->cache_salt = "another";
+  EXPECT_EQ(world.cache.find(*salted).tokens, 0);
+  EXPECT_EQ(world.cache.find(*first).tokens, 192);
+}
+
+TEST(PrefixCacheTier, ItGivesUpWhatSavesLeast) {
+  World world(20, 1, /*has_states=*/true, {24, 1});
+  const auto brief = sequence_of(300, 0, 10'000), lengthy = sequence_of(1200, 0, 20'000),
+             last = sequence_of(400, 0, 30'000), flood = sequence_of(1280, 0, 40'000);
+  world.compute_and_leave(*lengthy, {1152});  // 18 blocks and a state
+  world.compute_and_leave(*brief, {256});     // 4 and a state
+  world.compute_and_leave(*last, {384});      // 6 and a state
+  world.compute_and_leave(*flood, {});
+  EXPECT_EQ(world.cache.find(*lengthy).tokens, 1152);
+  EXPECT_EQ(world.cache.find(*brief).tokens, 0) << "it saves least";
+  EXPECT_EQ(world.cache.find(*last).tokens, 0) << "nothing is left that saves less than it";
+}
+
+TEST(PrefixCacheTier, WhatIsComputedAgainIsKeptOnTheDeviceAlone) {
+  World world(6, 2, /*has_states=*/true, {20, 2});
+  const auto first = sequence_of(200), scored = sequence_of(200), same = sequence_of(200), large = sequence_of(384, 0);
+  world.compute_and_leave(*first, {192});
+  world.compute_and_leave(*large, {});
+  EXPECT_EQ(world.cache.tier().pages().used(), 5);
+  scored->wants_prompt_logits = true;  // of all its tokens, so it goes on from nothing
+  world.compute_and_leave(*scored, {192});
+  EXPECT_EQ(world.cache.tier().pages().used(), 0);
+  EXPECT_EQ(world.cache.find(*same).device_tokens, 192);
+}
+
+TEST(PrefixCacheTier, ModelsWithoutStatesHaveBlocksThere) {
+  World world(6, 1, /*has_states=*/false, {20, 0});
+  const auto first = sequence_of(300), same = sequence_of(300), large = sequence_of(384, 0);
+  world.compute_and_leave(*first, {256});
+  world.compute_and_leave(*large, {});
+  EXPECT_EQ(world.cache.tier().pages().used(), 4);
+  world.compute(*same, {});
+  EXPECT_EQ(same->from_tier, 256);
+  EXPECT_EQ(world.cache.tier().pages().used(), 0);
+  world.leave(*same);
+}
+
+TEST(PrefixCacheTier, AStateThatDoesNotFitThereIsGone) {
+  World world(6, 2, /*has_states=*/true, {4, /*state_pages=*/5});
+  const auto first = sequence_of(200), large = sequence_of(384, 0);
+  world.compute_and_leave(*first, {192});
+  world.compute_and_leave(*large, {});
+  EXPECT_EQ(world.cache.find(*first).tokens, 0);
+  EXPECT_EQ(world.cache.tier().pages().used(), 0);
+  EXPECT_EQ(world.block_pool.used(), 0);
 }
 
 TEST(PrefixCache, WhereStatesAreLeft) {

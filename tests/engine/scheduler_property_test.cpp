@@ -25,11 +25,35 @@ using kernels::RowClass;
 // are kept in the slot as records, from which the next step's `held` are taken into the state.
 class HashModel {
  public:
-  HashModel(int32_t blocks, int32_t slots)
-      : kv_(static_cast<size_t>(blocks) * 64),
+  HashModel(int32_t blocks, int32_t slots, int32_t pages = 0)
+      : pages_(static_cast<size_t>(pages)),
+        kv_(static_cast<size_t>(blocks) * 64),
         states_(static_cast<size_t>(slots)),
         records_(static_cast<size_t>(slots)),
         drawn_(static_cast<size_t>(slots)) {}
+
+  /// What a runner does first in a step. A state's first page has it; each of the others has a share of it, and a state
+  /// that comes back with another's is spoilt.
+  void move(const std::vector<kernels::PageMove>& moves) {
+    for (const kernels::PageMove& move : moves) {
+      std::vector<uint64_t>& page = pages_.at(static_cast<size_t>(move.page));
+      if (move.what == kernels::PageMove::What::state) {
+        uint64_t& state = state_of(move.index);
+        if (move.to_host) {
+          page = {state + static_cast<uint64_t>(move.piece)};
+        } else {
+          state = move.piece == 0 ? page.at(0) : page.at(0) == state + static_cast<uint64_t>(move.piece) ? state : 0;
+        }
+        continue;
+      }
+      const auto block = kv_.begin() + std::ptrdiff_t{move.index} * 64;
+      if (move.to_host) {
+        page.assign(block, block + 64);
+      } else {
+        std::copy_n(page.begin(), 64, block);
+      }
+    }
+  }
 
   /// As a runner takes a step: what it copies, then its rows, which leave states. The draws behind the last row that
   /// is no draft and behind each draft.
@@ -98,6 +122,7 @@ class HashModel {
     return static_cast<size_t>(sequence.blocks.at(static_cast<size_t>(position / 64))) * 64 +
            static_cast<size_t>(position % 64);
   }
+  std::vector<std::vector<uint64_t>> pages_;
   std::vector<uint64_t> kv_;
   std::vector<uint64_t> states_;
   std::vector<std::vector<uint64_t>> records_;  // tokens of rows that may not hold, by slot
@@ -195,7 +220,9 @@ void check_plan(const Scheduler& scheduler, const std::vector<ScheduledRows>& pl
       RC_ASSERT(!sequence.needs_host || end - item.drafts <= sequence.size());
     }
     RC_ASSERT(item.starts == (sequence.submitted == sequence.resumed));
-    RC_ASSERT((sequence.restore_slot >= 0) == (item.starts && sequence.resumed > 0));
+    const bool state_comes = sequence.restore_slot >= 0 || sequence.from_tier > 0;
+    RC_ASSERT(state_comes || !item.starts || sequence.resumed == 0);
+    RC_ASSERT(sequence.restore_slot < 0 || (item.starts && sequence.resumed > 0));
     if (item.snapshot_slot >= 0) {
       RC_ASSERT(item.snapshot_position % 64 == 0 && item.row_class == RowClass::prefill);
       RC_ASSERT(item.snapshot_position > sequence.submitted && item.snapshot_position <= end);
@@ -217,8 +244,8 @@ void check_plan(const Scheduler& scheduler, const std::vector<ScheduledRows>& pl
 /// Uniform in [low, high), at RapidCheck's full size from the first case on.
 int64_t pick(int64_t low, int64_t high) { return *rc::gen::resize(rc::kNominalSize, rc::gen::inRange(low, high)); }
 
-std::vector<Job> pick_jobs(int64_t sequence_blocks) {
-  std::vector<Job> jobs(static_cast<size_t>(pick(1, 12)));
+std::vector<Job> pick_jobs(int64_t sequence_blocks, int64_t jobs_max) {
+  std::vector<Job> jobs(static_cast<size_t>(pick(1, jobs_max)));
   for (Job& job : jobs) {
     const int64_t total = pick(2, sequence_blocks * 64 + 1);
     const int64_t prompt = pick(1, total + 1);
@@ -267,22 +294,26 @@ struct UnderWay {
 };
 
 // The world of a step loop: steps are submitted and run at once, their results come up to `steps_ahead` steps later.
-RC_GTEST_PROP(SchedulerProperty, EverySequenceGetsTheTokensItGetsAlone, ()) {
+void every_sequence_gets_the_tokens_it_gets_alone(bool with_tier) {
   SchedulerLimits limits;
   limits.slots = static_cast<int32_t>(pick(1, 6));
   const int64_t sequence_blocks = pick(1, 12);
   limits.blocks = static_cast<int32_t>(sequence_blocks);
   limits.max_batched_rows = limits.slots + 64 + static_cast<int32_t>(pick(0, 200));
-  limits.prefix_caching = pick(0, 3) > 0;
+  limits.prefix_caching = with_tier || pick(0, 3) > 0;
   if (limits.prefix_caching) {
     limits.kept_slots = static_cast<int32_t>(pick(0, 4));
     limits.blocks += static_cast<int32_t>(pick(0, 3) * pick(0, 20));
   }
+  if (with_tier) {
+    limits.state_pages = static_cast<int32_t>(pick(1, 4));
+    limits.host_pages = static_cast<int32_t>(pick(1, 3) * pick(1, 30));
+  }
   limits.max_decode_rows = static_cast<int32_t>(pick(0, 2) * (limits.slots + pick(0, 12)));
   const auto steps_ahead = static_cast<size_t>(pick(0, 4));  // more than any runner has
   Scheduler scheduler(limits);
-  HashModel model(limits.blocks, limits.slots + limits.kept_slots);
-  std::vector<Job> jobs = pick_jobs(sequence_blocks);
+  HashModel model(limits.blocks, limits.slots + limits.kept_slots, limits.host_pages);
+  std::vector<Job> jobs = pick_jobs(sequence_blocks, with_tier ? 30 : 12);
   std::map<const Sequence*, Job*> job_of;
   for (Job& job : jobs) {
     RC_ASSERT(scheduler.check_fits(job.sequence->tokens_max).ok());
@@ -328,6 +359,7 @@ RC_GTEST_PROP(SchedulerProperty, EverySequenceGetsTheTokensItGetsAlone, ()) {
     check_order(scheduler, jobs);
     if (!plan.empty()) {
       std::vector<UnderWay>& submitted = under_way.emplace_back();
+      model.move(scheduler.take_moves());
       for (const ScheduledRows& item : plan) {
         Job& job = *job_of.at(item.sequence);
         const std::vector<int32_t> tokens = model.run(item, job.guided);
@@ -347,6 +379,7 @@ RC_GTEST_PROP(SchedulerProperty, EverySequenceGetsTheTokensItGetsAlone, ()) {
   scheduler.clear_prefixes();
   RC_ASSERT(scheduler.blocks().used() == 0);
   RC_ASSERT(scheduler.slots().used() == 0);
+  RC_ASSERT(scheduler.prefixes().tier().pages().used() == 0);
   for (const Job& job : jobs) {
     RC_ASSERT(job.gone);
     const auto& alone = job.alone;
@@ -361,6 +394,60 @@ RC_GTEST_PROP(SchedulerProperty, EverySequenceGetsTheTokensItGetsAlone, ()) {
   RC_CLASSIFY(drafts_wrong > 0, "wrong drafts");
   RC_CLASSIFY(scheduler.counts().prefix_hits > 0, "prefixes hit");
   RC_CLASSIFY(scheduler.prefixes().points_given_up() > 0, "prefixes given up");
+  RC_CLASSIFY(scheduler.counts().tier_hits > 0, "prefixes hit in the tier");
+}
+
+RC_GTEST_PROP(SchedulerProperty, EverySequenceGetsTheTokensItGetsAlone, ()) {
+  every_sequence_gets_the_tokens_it_gets_alone(/*with_tier=*/false);
+}
+RC_GTEST_PROP(SchedulerProperty, AndSoItDoesWithATierInTheHostsMemory, ()) {
+  every_sequence_gets_the_tokens_it_gets_alone(/*with_tier=*/true);
+}
+
+// As clients that leave do, at any time: nothing of them stays but what is kept, and of that nothing is lost.
+TEST(SchedulerTier, TenThousandThatAreCancelledLeaveNothingBehind) {
+  Scheduler scheduler({.blocks = 24,
+                       .slots = 3,
+                       .kept_slots = 2,
+                       .max_batched_rows = 200,
+                       .prefix_caching = true,
+                       .host_pages = 40,
+                       .state_pages = 2});
+  uint64_t random = 1;
+  const auto pick_below = [&](uint64_t n) { return static_cast<int64_t>((random = mix_bits(random)) % n); };
+  std::deque<std::unique_ptr<Sequence>> open;
+  for (int cancelled = 0; cancelled < 10'000;) {
+    if (open.size() < 6) {
+      const auto prompt = pick_below(900) + 1;
+      auto sequence = make_sequence(prompt, static_cast<int32_t>(pick_below(4) * 1000));
+      sequence->tokens_max = prompt + 300;
+      sequence->likely_ends = {pick_below(900)};
+      scheduler.add(open.emplace_back(std::move(sequence)).get());
+    }
+    const std::vector<ScheduledRows> plan = scheduler.plan();
+    if (!plan.empty()) {
+      static_cast<void>(scheduler.take_moves());
+      scheduler.mark_submitted();
+    }
+    for (const ScheduledRows& item : plan) {
+      scheduler.commit(item.sequence, item.rows, item.rows);
+      if (item.needs_next_token) item.sequence->output.push_back(1);
+    }
+    if (pick_below(12) > 0) continue;
+    const auto leaving = open.begin() + pick_below(open.size());
+    scheduler.remove(leaving->get());
+    open.erase(leaving);
+    ++cancelled;
+  }
+  for (const auto& sequence : open) scheduler.remove(sequence.get());
+  EXPECT_EQ(scheduler.blocks_in_use(), 0);
+  EXPECT_EQ(scheduler.slots_in_use(), 0);
+  EXPECT_GT(scheduler.counts().tier_hits, 1000U);
+  EXPECT_GT(scheduler.counts().preemptions, 50U);
+  scheduler.clear_prefixes();
+  EXPECT_EQ(scheduler.blocks().used(), 0);
+  EXPECT_EQ(scheduler.slots().used(), 0);
+  EXPECT_EQ(scheduler.prefixes().tier().pages().used(), 0);
 }
 
 }  // namespace

@@ -49,6 +49,7 @@ struct Fixture {
 struct Sizes {
   int blocks = 16, slots = 1, rows = 512, steps_ahead = 0;
   int kept_states = -1;  // -1: no prefix cache
+  int host_pages = 0;    // of its tier
   int drafts_max = 0;
 
   [[nodiscard]] int decode_rows() const { return decode_rows_max(slots, drafts_max); }
@@ -59,8 +60,10 @@ struct World {
   World(Fixture& f, const Sizes& s)
       : cache(*f.model->make_cache(DType::bf16, s.blocks, s.slots + std::max(s.kept_states, 0),
                                    /*with_mtp=*/s.drafts_max > 0, s.drafts_max)),
+        pages(s.host_pages > 0 ? *f.backend->make_host_pages(cache->shape(), s.host_pages) : nullptr),
         runner(*model::make_cpu_runner({.model = f.model.get(),
                                         .cache = cache.get(),
+                                        .pages = pages.get(),
                                         .pool = &f.pool,
                                         .known_ids = f.tokenizer.vocab_size(),
                                         .rows_max = s.rows,
@@ -74,6 +77,9 @@ struct World {
               .max_num_seqs = s.slots,
               .kept_states = std::max(s.kept_states, 0),
               .prefix_caching = s.kept_states >= 0,
+              .host_pages = s.host_pages,
+              .state_pages = kernels::pages_of_state(f.backend->cache_bytes(cache->shape())),
+              .page_bytes = 1,
               .max_model_len = int64_t{s.blocks} * 64,
               .max_num_batched_tokens = s.rows,
               .max_decode_rows = s.decode_rows(),
@@ -81,6 +87,7 @@ struct World {
               .eos_token_ids = {7}}) {}
 
   std::unique_ptr<kernels::Cache> cache;
+  std::unique_ptr<kernels::HostPages> pages;
   std::unique_ptr<model::StepRunner> runner;
   StepLoop loop;
 };
@@ -195,11 +202,17 @@ Guide random_guide(Dice& dice) {
   return guide;
 }
 
-std::vector<Job> random_jobs(Dice& dice, int64_t context) {
-  std::vector<Job> jobs(static_cast<size_t>(dice.between(3, 9)));
-  std::vector<int32_t> common(static_cast<size_t>(context));
-  for (int32_t& token : common) token = static_cast<int32_t>(dice.between(0, 3199));
-  for (Job& job : jobs) {
+/// Their prompts begin in so many ways.
+std::vector<Job> random_jobs(Dice& dice, int64_t context, int64_t beginnings) {
+  std::vector<Job> jobs(static_cast<size_t>(dice.between(3, 9) + 5 * (beginnings - 1)));
+  std::vector<std::vector<int32_t>> commons(static_cast<size_t>(beginnings));
+  for (auto& common : commons) {
+    common.resize(static_cast<size_t>(context));
+    for (int32_t& token : common) token = static_cast<int32_t>(dice.between(0, 3199));
+  }
+  for (size_t i = 0; i < jobs.size(); ++i) {
+    Job& job = jobs[i];
+    const std::vector<int32_t>& common = commons[i % commons.size()];
     const auto size = static_cast<size_t>(dice.one_in(2) ? dice.between(1, context - 1)
                                                          : dice.between(1, std::min<int64_t>(70, context - 1)));
     job.request.prompt.assign(common.begin(), common.begin() + static_cast<std::ptrdiff_t>(size));
@@ -208,7 +221,7 @@ std::vector<Job> random_jobs(Dice& dice, int64_t context) {
     if (dice.one_in(3)) job.request.guide = random_guide(dice);
     if (dice.one_in(6)) job.request.cache_salt = "another client";
     if (dice.one_in(2)) job.request.likely_ends = {dice.between(0, context), dice.between(0, context)};
-    job.arrival_step = dice.between(0, 40);
+    job.arrival_step = dice.between(0, 40) + static_cast<int64_t>(i) * 20 * (beginnings - 1);
     if (dice.one_in(4)) job.cancel_step = job.arrival_step + dice.between(0, 60);
   }
   std::stable_sort(jobs.begin(), jobs.end(),
@@ -271,7 +284,8 @@ void compare(const Job& job, const std::vector<Seen>& together, const std::vecto
   }
 }
 
-enum class Prefixes { off, few, many };  // kept: none, what the pools have left, more than that
+/// Kept: none, what the pools have left, more than that; or what they have left, and in a tier as little or more.
+enum class Prefixes { off, few, many, few_in_tier, many_in_tier };
 
 /// One run, its requests together on `threads` threads and alone on one.
 EngineStats simulate(TinyKind kind, int steps_ahead, Prefixes prefixes, int drafts_max, uint64_t seed,
@@ -286,14 +300,16 @@ EngineStats simulate(TinyKind kind, int steps_ahead, Prefixes prefixes, int draf
               .rows = slots + 64 + static_cast<int>(dice.between(0, 200)),
               .steps_ahead = steps_ahead,
               .drafts_max = drafts_max};
-  if (prefixes == Prefixes::few) sizes.kept_states = static_cast<int>(dice.between(0, 1));
+  if (prefixes != Prefixes::off) sizes.kept_states = static_cast<int>(dice.between(0, 1));
+  if (prefixes == Prefixes::few_in_tier) sizes.host_pages = static_cast<int>(dice.between(2, 8));
+  if (prefixes == Prefixes::many_in_tier) sizes.host_pages = static_cast<int>(dice.between(20, 60));
   if (prefixes == Prefixes::many) {
     sizes.kept_states = 6;
     sizes.blocks += static_cast<int>(dice.between(0, 30));
   }
   World world(f, sizes);
 
-  std::vector<Job> jobs = random_jobs(dice, blocks * 64);
+  std::vector<Job> jobs = random_jobs(dice, blocks * 64, sizes.host_pages > 0 ? 2 : 1);
   const RequestLimits limits{.vocab_size = 3200, .max_model_len = blocks * 64, .has_tokenizer = true};
   for (Job& job : jobs) {
     // Alone there is more room; the context must end where it ends here.
@@ -323,11 +339,12 @@ TEST_P(Simulation, EveryRequestGetsWhatItGetsAlone) {
     simulate(std::strtoull(seed, nullptr, 10));
     return;
   }
-  uint64_t preemptions = 0, hits = 0, proposed = 0, accepted = 0;
+  uint64_t preemptions = 0, hits = 0, tier_hits = 0, proposed = 0, accepted = 0;
   for (uint64_t seed = 1; seed <= 12 && !HasFailure(); ++seed) {
     const EngineStats stats = simulate(seed);
     preemptions += stats.preemptions;
     hits += stats.prefix_hits;
+    tier_hits += stats.tier.hits;
     proposed += stats.drafts.proposed;
     accepted += stats.drafts.accepted;
   }
@@ -342,6 +359,35 @@ TEST_P(Simulation, EveryRequestGetsWhatItGetsAlone) {
   if (prefixes == Prefixes::off) EXPECT_EQ(hits, 0U);
   if (prefixes == Prefixes::few) EXPECT_GT(hits, 500U);
   if (prefixes == Prefixes::many) EXPECT_GT(hits, 1000U);
+  if (prefixes == Prefixes::few_in_tier) EXPECT_GT(tier_hits, 500U);
+  if (prefixes == Prefixes::many_in_tier) EXPECT_GT(tier_hits, 500U);
+}
+
+TEST(SimulatedTier, ConversationsThatTakeTurnsComeBackFromTheTier) {
+  Fixture& f = fixture(TinyKind::moe);
+  World world(f, {.blocks = 9, .slots = 1, .rows = 256, .kept_states = 1, .host_pages = 60});
+  std::vector<Request> conversations(3);
+  for (int32_t turn = 0; turn < 4; ++turn) {
+    for (int32_t i = 0; i < 3; ++i) {
+      Request& request = conversations[static_cast<size_t>(i)];
+      for (int32_t token = 0; token < 130; ++token) request.prompt.push_back(100 + 37 * i + 11 * turn + token);
+      request.likely_ends = {static_cast<int64_t>(request.prompt.size())};
+      request.sampling.seed = 1;
+      request.sampling.max_tokens = 9;
+      request.sampling.logprobs = 3;
+      const auto channel = *world.loop.submit(request);
+      while (world.loop.step()) {
+      }
+      const Seen here = drain(*channel, 1).front(), alone = run_alone(f, request).front();
+      EXPECT_EQ(here.tokens, alone.tokens) << "turn " << turn << " of conversation " << i;
+      expect_same_bits(here.logprobs, alone.logprobs);
+    }
+  }
+  // Each turn but the first goes on from the end of the one before, near enough.
+  const EngineStats stats = world.loop.stats();
+  EXPECT_GE(stats.tier.hits, 3U * (128 + 256 + 384));
+  EXPECT_GT(stats.tier.bytes_saved, 0U);
+  EXPECT_LE(stats.tier.bytes_used, stats.tier.bytes_total);
 }
 
 TEST_P(Simulation, ThreadsChangeNothing) { simulate(101, 2); }
@@ -349,20 +395,24 @@ TEST_P(Simulation, ThreadsChangeNothing) { simulate(101, 2); }
 std::string name_of(const testing::TestParamInfo<Simulation::ParamType>& test) {
   const auto [kind, steps_ahead, prefixes, drafts_max] = test.param;
   return std::string(kind == TinyKind::moe ? "Moe" : "Dense") + (steps_ahead == 0 ? "" : "OneStepAhead") +
-         (prefixes == Prefixes::off   ? ""
-          : prefixes == Prefixes::few ? "FewPrefixes"
-                                      : "ManyPrefixes") +
+         (prefixes == Prefixes::off           ? ""
+          : prefixes == Prefixes::few         ? "FewPrefixes"
+          : prefixes == Prefixes::many        ? "ManyPrefixes"
+          : prefixes == Prefixes::few_in_tier ? "FewPrefixesInTier"
+                                              : "ManyPrefixesInTier") +
          (drafts_max == 0 ? "" : "Drafts" + std::to_string(drafts_max));
 }
 
 INSTANTIATE_TEST_SUITE_P(Drafts, Simulation,
                          testing::Combine(testing::Values(TinyKind::moe, TinyKind::dense), testing::Values(0, 1),
-                                          testing::Values(Prefixes::few), testing::Values(1, 3, 8)),
+                                          testing::Values(Prefixes::few, Prefixes::few_in_tier),
+                                          testing::Values(1, 3, 8)),
                          name_of);
 
 INSTANTIATE_TEST_SUITE_P(Models, Simulation,
                          testing::Combine(testing::Values(TinyKind::moe, TinyKind::dense), testing::Values(0, 1),
-                                          testing::Values(Prefixes::off, Prefixes::few, Prefixes::many),
+                                          testing::Values(Prefixes::off, Prefixes::few, Prefixes::many,
+                                                          Prefixes::few_in_tier, Prefixes::many_in_tier),
                                           testing::Values(0)),
                          name_of);
 

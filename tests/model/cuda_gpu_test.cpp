@@ -186,10 +186,12 @@ struct RunnerOptions {
 /// A model that steps; the cache has room for `slots` sequences of 512 tokens.
 struct Stepping {
   Stepping(const std::string& directory, const RunnerOptions& o) : options(o), model(directory, gpu(o.pdl)) {
-    constexpr int kBlocks = 8;
+    constexpr int kBlocks = 8, kPages = 64;
     cache = *model->make_cache(DType::bf16, kBlocks * o.slots, o.slots, /*with_mtp=*/false);
+    pages = *model->backend().make_host_pages(cache->shape(), kPages);
     auto made = make_cuda_runner({.model = &*model,
                                   .cache = cache.get(),
+                                  .pages = pages.get(),
                                   .gpu = 0,
                                   .known_ids = static_cast<int64_t>(model.vocab()),
                                   .rows_max = 1024,
@@ -274,6 +276,7 @@ struct Stepping {
   RunnerOptions options;
   LoadedModel model;
   std::unique_ptr<kernels::Cache> cache;
+  std::unique_ptr<kernels::HostPages> pages;
   std::unique_ptr<StepRunner> runner;
   std::vector<std::vector<int32_t>> tables;
 };
@@ -357,6 +360,59 @@ TEST(CudaRunner, StatesAreCopied) {
   stepping.run({job}, 1);
   const auto copied = decode(1, {{.from = 0, .to = 1}});
   expect_same(decode(0, {}), copied, "the copy goes on as the original");
+}
+
+/// What a prompt has left goes to the host; others compute over it; it comes back to another slot and other blocks, and
+/// the sequence goes on as if nothing had been. Two steps are under way all the time.
+TEST(CudaRunner, WhatWasMovedToTheHostComesBackWithTheSameBits) {
+  using What = kernels::PageMove::What;
+  for (const int32_t slots : {2, 5}) {
+    Stepping stepping(TESSERA_SOURCE_DIR "/models/demo", {.slots = slots});
+    const Job job{.prompt = random_tokens(192, stepping.model.vocab()), .params = {.temperature = 0, .logprobs = 5}};
+    const Job other{.prompt = random_tokens(200, stepping.model.vocab(), 5), .params = {.temperature = 0}};
+    const int32_t state_pages = kernels::pages_of_state(stepping.model->backend().cache_bytes(stepping.cache->shape()));
+    ASSERT_GE(state_pages, 1);
+    ASSERT_LE(3 + state_pages, stepping.pages->count());
+    /// Its three blocks are in the first pages from behind, its state in those behind them.
+    const auto moves = [&](bool to_host, int32_t slot) {
+      std::vector<kernels::PageMove> all;
+      for (int32_t i = 0; i < 3; ++i) {
+        const int32_t block = stepping.tables[static_cast<size_t>(slot)][static_cast<size_t>(i)];
+        all.push_back({.what = What::block, .to_host = to_host, .index = block, .page = 2 - i});
+      }
+      for (int32_t i = 0; i < state_pages; ++i) {
+        all.push_back({.what = What::state, .to_host = to_host, .index = slot, .piece = i, .page = 3 + i});
+      }
+      return all;
+    };
+    const auto token = random_tokens(1, stepping.model.vocab(), 9);
+    const kernels::SampleParams params{.temperature = 0, .logprobs = 5};
+    const auto submit = [&](int32_t slot, std::vector<kernels::PageMove> first) {
+      Step step;
+      step.moves = std::move(first);
+      step.tokens = token;
+      step.sequences = {{.rows = 1,
+                         .first_position = 192,
+                         .row_class = RowClass::decode,
+                         .state_slot = slot,
+                         .block_table = stepping.tables[static_cast<size_t>(slot)]}};
+      step.samples = {{.row = 0, .slot = slot, .params = &params}};
+      EXPECT_TRUE(stepping.runner->submit(step).ok());
+    };
+    const auto collect = [&] {
+      const auto results = stepping.runner->collect();
+      EXPECT_TRUE(results.ok()) << results.status().message();
+      return std::vector<SampleResult>(results->begin(), results->end());
+    };
+    stepping.run({job}, 1);
+    submit(0, moves(/*to_host=*/true, 0));  // out, and then a row that changes the state
+    const auto expected = collect();
+    stepping.run({other, other}, 3);  // both slots and all their blocks hold something else
+    submit(0, {});
+    submit(1, moves(/*to_host=*/false, 1));
+    collect();
+    expect_same(collect(), expected, "it goes on where it was");
+  }
 }
 
 TEST(CudaRunner, ReplaysOfManyDecodeRowsHaveTheBitsOfSingleRows) {

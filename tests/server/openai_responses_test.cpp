@@ -30,6 +30,16 @@ std::string chunk(const ChunkWriter& writer, int choice, const Delta& delta, con
   return out;
 }
 
+TEST(OpenAiResponses, UsageSaysWhatCameFromTheHostsMemory) {
+  Usage usage = kUsage;
+  usage.tier_tokens = 3;
+  std::string out;
+  ChunkWriter(ChunkWriter::Kind::chat, kHead, false).usage(usage, out);
+  ASSERT_TRUE(json::accept(out)) << out;
+  EXPECT_EQ(json::parse(out)["usage"]["prompt_tokens_details"],
+            json::parse(R"({"cached_tokens":4,"cached_tokens_details":{"device":1,"host":3}})"));
+}
+
 TEST(OpenAiResponses, ChatChunks) {
   const ChunkWriter writer(ChunkWriter::Kind::chat, kHead, false);
   std::string role;

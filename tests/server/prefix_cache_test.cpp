@@ -68,6 +68,38 @@ TEST(PrefixCacheOverHttp, EveryApiSaysWhatWasThere) {
   EXPECT_EQ(served.left_over(), "");
 }
 
+TEST(PrefixCacheOverHttp, AnswersSayWhatCameFromTheHostsMemory) {
+  EngineOptions options;
+  options.model = tiny_model().directory().string();
+  options.max_num_seqs = 1;
+  options.max_model_len = 1024;  // as many blocks as one prompt takes
+  options.memory_bytes = size_t{4} << 20;
+  options.kv_offload_bytes = size_t{64} << 20;
+  options.threads = 1;
+  options.device = test_device();
+  options.gpu_memory_utilization = kTestGpuMemoryUtilization;
+  auto engine = Engine::create(options);
+  ASSERT_TRUE(engine.ok()) << engine.status().message();
+  const ServedModel served(test_options(), std::move(*engine));
+  json mine = chat("Hello"), yours = chat("Hello");
+  yours["cache_salt"] = "yours";
+  const json first = answer_to(served, "/v1/chat/completions", mine);
+  EXPECT_FALSE(first["usage"]["prompt_tokens_details"].contains("cached_tokens_details"));
+  EXPECT_EQ(cached(answer_to(served, "/v1/chat/completions", yours)), 0);
+  const json again = answer_to(served, "/v1/chat/completions", mine);
+  EXPECT_EQ(again["choices"], first["choices"]);
+  EXPECT_GT(cached(again), 500);
+  const json& details = again["usage"]["prompt_tokens_details"]["cached_tokens_details"];
+  EXPECT_EQ(details["host"], cached(again));
+  EXPECT_EQ(details["device"], 0);
+  EXPECT_EQ(served.metric("vllm:external_prefix_cache_hits_total"), cached(again));
+  EXPECT_EQ(served.metric("vllm:prefix_cache_hits_total"), 0);
+  EXPECT_GT(served.metric("vllm:kv_offload_cpu_cache_usage_perc"), 0);
+  const std::string metrics = ask(served.port(), get("/metrics")).body;
+  EXPECT_THAT(metrics, HasSubstr(R"(transfer_type="GPU_to_CPU")"));
+  EXPECT_EQ(served.left_over(), "");
+}
+
 TEST(PrefixCacheOverHttp, OtherSaltsShareNothing) {
   const ServedModel served;
   json request = chat("Hello");

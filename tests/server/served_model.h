@@ -54,11 +54,13 @@ inline ServerOptions test_options() {
 class ServedModel {
  public:
   explicit ServedModel(ServerOptions options = test_options(), int max_num_seqs = 8,
-                       const engine::TinyModel& model = tiny_model()) {
+                       const engine::TinyModel& model = tiny_model())
+      : ServedModel(std::move(options), open_engine(max_num_seqs, model)) {}
+  ServedModel(ServerOptions options, Engine engine) {
     auto opened = Server::open(std::move(options));
     EXPECT_TRUE(opened.ok()) << opened.status().message();
     server_ = std::move(*opened);
-    const Status status = server_->serve(open_engine(max_num_seqs, model));
+    const Status status = server_->serve(std::move(engine));
     EXPECT_TRUE(status.ok()) << status.message();
   }
 

@@ -117,6 +117,11 @@ class CpuBackend final : public kernels::Backend {
   Expected<std::unique_ptr<kernels::Cache>> make_cache(const CacheShape& shape) override {
     return std::unique_ptr<kernels::Cache>(std::make_unique<cpu::Cache>(shape));
   }
+  Expected<std::unique_ptr<HostPages>> make_host_pages(const CacheShape& shape, int32_t pages) override {
+    const size_t page_bytes = cpu::cache_bytes(shape).kv_block;
+    return std::unique_ptr<HostPages>(
+        std::make_unique<cpu::PlainPages>(ZeroedPages(static_cast<size_t>(pages) * page_bytes), page_bytes, pages));
+  }
   Expected<std::unique_ptr<Pass>> make_pass(const PassShape& shape) override {
     return std::unique_ptr<Pass>(std::make_unique<CpuPass>(shape));
   }

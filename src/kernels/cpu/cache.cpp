@@ -1,5 +1,7 @@
 #include "kernels/cpu/cache.h"
 
+#include <cstring>
+
 #include "base/check.h"
 
 namespace tessera::kernels::cpu {
@@ -23,7 +25,9 @@ CacheBytes cache_bytes(const CacheShape& shape) {
   return {.kv_block = 2 * static_cast<size_t>(shape.attention_layers) *
                       kv_block_bytes(shape.kv_dtype, shape.attention.kv_heads, shape.attention.head_dim),
           .state_slot = static_cast<size_t>(shape.linear_layers) * sizeof(float) *
-                        (static_cast<size_t>(shape.delta_net.state_floats()) + slot_record_floats(shape))};
+                        (static_cast<size_t>(shape.delta_net.state_floats()) + slot_record_floats(shape)),
+          .state = static_cast<size_t>(shape.linear_layers) * sizeof(float) *
+                   static_cast<size_t>(shape.delta_net.state_floats())};
 }
 
 Cache::Cache(const CacheShape& shape)
@@ -63,6 +67,28 @@ void Cache::copy_state(const StateCopy& copy) {
   for (int layer = 0; layer < shape_.linear_layers; ++layer) {
     kernels::copy_state(shape_.delta_net, copy, states(layer));
   }
+}
+
+void Cache::move(const PageMove& move, const HostPages& pages) {
+  const auto index = static_cast<size_t>(move.index);
+  LayeredBytes object;
+  if (move.what == PageMove::What::block) {
+    TESSERA_CHECK(move.index >= 0 && move.index < shape_.blocks);
+    const size_t width = layer_kv_bytes_ / static_cast<size_t>(shape_.blocks);
+    object = {kv_.data() + index * width, layer_kv_bytes_, width, 2 * static_cast<size_t>(shape_.attention_layers)};
+  } else {
+    TESSERA_CHECK(move.index >= 0 && move.index < shape_.state_slots);
+    const size_t pitch = layer_state_floats_ * sizeof(float);
+    const size_t width = pitch / static_cast<size_t>(shape_.state_slots);
+    object = {states_.data() + index * width, pitch, width, static_cast<size_t>(shape_.linear_layers)};
+  }
+  for_each_run(move, std::span(&object, 1), pages, [&](const LayeredBytes& run, std::byte* page) {
+    for (size_t row = 0; row < run.rows; ++row) {
+      std::byte* const here = run.first + row * run.pitch;
+      std::byte* const there = page + row * run.width;
+      std::memcpy(move.to_host ? there : here, move.to_host ? here : there, run.width);
+    }
+  });
 }
 
 }  // namespace tessera::kernels::cpu

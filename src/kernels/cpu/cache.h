@@ -1,7 +1,10 @@
 #pragma once
 
+#include <utility>
+
 #include "base/zeroed_pages.h"
 #include "kernels/backend.h"
+#include "kernels/page_move.h"
 
 namespace tessera::kernels::cpu {
 
@@ -19,6 +22,7 @@ class Cache final : public kernels::Cache {
   [[nodiscard]] float* records(int linear_layer);
   /// Of all layers.
   void copy_state(const StateCopy& copy);
+  void move(const PageMove& move, const HostPages& pages);
 
  private:
   CacheShape shape_;
@@ -30,5 +34,15 @@ class Cache final : public kernels::Cache {
 };
 
 CacheBytes cache_bytes(const CacheShape& shape);
+
+/// Plain memory.
+class PlainPages final : public HostPages {
+ public:
+  PlainPages(ZeroedPages memory, size_t page_bytes, int32_t count)
+      : HostPages(memory.data(), page_bytes, count), memory_(std::move(memory)) {}
+
+ private:
+  ZeroedPages memory_;
+};
 
 }  // namespace tessera::kernels::cpu

@@ -42,6 +42,11 @@ Expected<std::unique_ptr<kernels::Cache>> CudaBackend::make_cache(const CacheSha
   return std::unique_ptr<kernels::Cache>(std::move(cache));
 }
 
+Expected<std::unique_ptr<HostPages>> CudaBackend::make_host_pages(const CacheShape& shape, int32_t pages) {
+  TESSERA_CUDA_RETURN_IF_ERROR(cudaSetDevice(options_.gpu));
+  return PinnedPages::create(cache_bytes(shape).kv_block, pages);
+}
+
 Expected<std::unique_ptr<kernels::Pass>> CudaBackend::make_pass(const PassShape& shape) {
   TESSERA_CUDA_RETURN_IF_ERROR(cudaSetDevice(options_.gpu));
   TESSERA_ASSIGN_OR_RETURN(auto pass, Pass::create(shape, options_.pdl));

@@ -60,6 +60,7 @@ class CudaBackend : public kernels::Backend {
 
   [[nodiscard]] CacheBytes cache_bytes(const CacheShape& shape) const override { return cuda::cache_bytes(shape); }
   Expected<std::unique_ptr<kernels::Cache>> make_cache(const CacheShape& shape) override;
+  Expected<std::unique_ptr<HostPages>> make_host_pages(const CacheShape& shape, int32_t pages) override;
   Expected<std::unique_ptr<kernels::Pass>> make_pass(const PassShape& shape) override;
 
   Status begin(kernels::Pass& pass, kernels::Cache& cache, const Batch& batch,

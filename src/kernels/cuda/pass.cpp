@@ -12,9 +12,10 @@ namespace tessera::kernels::cuda {
 CacheBytes cache_bytes(const CacheShape& shape) {
   const auto values = static_cast<size_t>(state_values(shape.delta_net));
   const auto window = static_cast<size_t>(window_values(shape.delta_net));
-  return {
-      .kv_block = 2 * static_cast<size_t>(shape.attention_layers) * kv_block_bytes(shape.kv_dtype, shape.attention),
-      .state_slot = static_cast<size_t>(shape.linear_layers) * (values * sizeof(float) + window * sizeof(uint16_t))};
+  const size_t state = static_cast<size_t>(shape.linear_layers) * (values * sizeof(float) + window * sizeof(uint16_t));
+  return {.kv_block = 2 * static_cast<size_t>(shape.attention_layers) * kv_block_bytes(shape.kv_dtype, shape.attention),
+          .state_slot = state,
+          .state = state};
 }
 
 Expected<std::unique_ptr<Cache>> Cache::create(const CacheShape& shape) {
@@ -57,6 +58,26 @@ float* Cache::states(int linear_layer) const {
 }
 uint16_t* Cache::windows(int linear_layer) const {
   return windows_.as<uint16_t>() + int64_t{linear_layer} * shape_.state_slots * window_values(shape_.delta_net);
+}
+
+Status Cache::move(const PageMove& move, const HostPages& pages, cudaStream_t stream) const {
+  const auto part = [&](std::byte* all, size_t width, int count, size_t layers) {
+    TESSERA_CHECK(move.index >= 0 && move.index < count);
+    return LayeredBytes{all + static_cast<size_t>(move.index) * width, static_cast<size_t>(count) * width, width,
+                        layers};
+  };
+  std::vector<LayeredBytes> object;
+  if (move.what == PageMove::What::block) {
+    object = {part(kv_.as<std::byte>(), kv_block_bytes(shape_.kv_dtype, shape_.attention), shape_.blocks,
+                   2 * static_cast<size_t>(shape_.attention_layers))};
+  } else {
+    const auto layers = static_cast<size_t>(shape_.linear_layers);
+    object = {part(states_.as<std::byte>(), static_cast<size_t>(state_values(shape_.delta_net)) * sizeof(float),
+                   shape_.state_slots, layers),
+              part(windows_.as<std::byte>(), static_cast<size_t>(window_values(shape_.delta_net)) * sizeof(uint16_t),
+                   shape_.state_slots, layers)};
+  }
+  return move_page(move, object, pages, stream);
 }
 
 StepTables bounds_of(const Batch& batch, int64_t logit_rows) {

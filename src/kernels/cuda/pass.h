@@ -7,6 +7,7 @@
 #include "kernels/backend.h"
 #include "kernels/cuda/expert_sum.h"
 #include "kernels/cuda/memory.h"
+#include "kernels/cuda/page_move.h"
 #include "kernels/cuda/step.h"
 
 namespace tessera::kernels::cuda {
@@ -22,6 +23,8 @@ class Cache final : public kernels::Cache {
   [[nodiscard]] struct KvPool kv_pool(int attention_layer) const;
   [[nodiscard]] float* states(int linear_layer) const;      // S of a layer: [state_slots, state_values]
   [[nodiscard]] uint16_t* windows(int linear_layer) const;  // [state_slots, window_values]
+  /// Behind what is in the stream.
+  Status move(const PageMove& move, const HostPages& pages, cudaStream_t stream) const;
 
  private:
   CacheShape shape_;

@@ -63,6 +63,9 @@ class PlanningBackend final : public CudaBackend {
   Expected<std::unique_ptr<kernels::Cache>> make_cache(const CacheShape& shape) override {
     return std::unique_ptr<kernels::Cache>(Cache::nowhere(shape));
   }
+  Expected<std::unique_ptr<HostPages>> make_host_pages(const CacheShape& /*shape*/, int32_t /*pages*/) override {
+    return nothing_ran();
+  }
   Expected<std::unique_ptr<kernels::Pass>> make_pass(const PassShape& shape) override {
     return std::unique_ptr<kernels::Pass>(Pass::planned(shape, launches_));
   }

@@ -36,6 +36,7 @@ CompletionDelta CompletionChoice::feed(const Event& event) {
   delta.text = event.text;
   tokens_ += static_cast<int64_t>(event.tokens.size());
   cached_tokens_ = event.cached_tokens;
+  tier_tokens_ = event.tier_tokens;
   if (options_.logprobs) {
     for (size_t i = 0; i < event.tokens.size() && i < event.logprobs.size(); ++i) {
       delta.logprobs.add(event.tokens[i], event.logprobs[i], options_.token_bytes, offset_);

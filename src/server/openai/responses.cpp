@@ -38,10 +38,15 @@ std::string opening(const ResponseHead& head, std::string_view object) {
 void append_usage(const Usage& usage, std::string& out) {
   fmt::format_to(std::back_inserter(out),
                  R"({{"prompt_tokens":{},"completion_tokens":{},"total_tokens":{},)"
-                 R"("prompt_tokens_details":{{"cached_tokens":{}}},)"
-                 R"("completion_tokens_details":{{"reasoning_tokens":{}}}}})",
+                 R"("prompt_tokens_details":{{"cached_tokens":{})",
                  usage.prompt_tokens, usage.completion_tokens, usage.prompt_tokens + usage.completion_tokens,
-                 usage.cached_tokens, usage.reasoning_tokens);
+                 usage.cached_tokens);
+  if (usage.tier_tokens > 0) {  // as SGLang says it
+    fmt::format_to(std::back_inserter(out), R"(,"cached_tokens_details":{{"device":{},"host":{}}})",
+                   usage.cached_tokens - usage.tier_tokens, usage.tier_tokens);
+  }
+  fmt::format_to(std::back_inserter(out), R"(}},"completion_tokens_details":{{"reasoning_tokens":{}}}}})",
+                 usage.reasoning_tokens);
 }
 
 /// Under both names that clients read: vLLM's and OpenAI-compatible gateways' differ.

@@ -67,6 +67,8 @@ class ChatChoice {
   [[nodiscard]] int64_t tokens() const { return tokens_; }
   /// Of the prompt, those that the prefix cache had.
   [[nodiscard]] int64_t cached_tokens() const { return cached_tokens_; }
+  /// Of these, what only its tier in the host's memory had.
+  [[nodiscard]] int64_t tier_tokens() const { return tier_tokens_; }
   /// Tokens that came while the model was thinking, the closing tag included.
   [[nodiscard]] int64_t reasoning_tokens() const { return reasoning_tokens_; }
 
@@ -79,7 +81,7 @@ class ChatChoice {
   Options options_;
   text::ReasoningParser reasoning_;
   std::optional<text::ToolCallParser> calls_;
-  int64_t tokens_ = 0, reasoning_tokens_ = 0, cached_tokens_ = 0;
+  int64_t tokens_ = 0, reasoning_tokens_ = 0, cached_tokens_ = 0, tier_tokens_ = 0;
   int calls_begun_ = 0;
   std::string logprobs_;             // not yet delivered
   std::vector<int32_t> new_tokens_;  // not yet delivered

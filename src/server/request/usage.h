@@ -17,6 +17,7 @@ struct Usage {
   int64_t prompt_tokens = 0;
   int64_t completion_tokens = 0;  // of all choices
   int64_t cached_tokens = 0;      // of the prompt
+  int64_t tier_tokens = 0;        // of these, what only the tier in the host's memory had
   int64_t reasoning_tokens = 0;   // of the completion
 };
 

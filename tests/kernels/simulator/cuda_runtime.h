@@ -238,7 +238,7 @@ inline cudaError_t cudaDriverGetVersion(int* version) { return *version = 0, cud
 inline cudaError_t cudaRuntimeGetVersion(int* version) { return *version = 0, cudaSuccess; }
 inline cudaError_t cudaMalloc(void** p, size_t bytes) { return *p = tessera::simulator::allocate(bytes), cudaSuccess; }
 inline cudaError_t cudaFree(void* p) { return tessera::simulator::release(p), cudaSuccess; }
-inline constexpr unsigned cudaHostAllocMapped = 2;
+inline constexpr unsigned cudaHostAllocPortable = 1, cudaHostAllocMapped = 2;
 inline cudaError_t cudaHostAlloc(void** p, size_t bytes, unsigned) { return cudaMalloc(p, bytes); }
 inline cudaError_t cudaFreeHost(void* p) { return cudaFree(p); }
 inline cudaError_t cudaMemset(void* p, int value, size_t bytes) { return std::memset(p, value, bytes), cudaSuccess; }
@@ -251,6 +251,13 @@ inline cudaError_t cudaMemsetAsync(void* p, int value, size_t bytes, cudaStream_
 }
 inline cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t bytes, cudaMemcpyKind kind, cudaStream_t) {
   return cudaMemcpy(to, from, bytes, kind);
+}
+inline cudaError_t cudaMemcpy2DAsync(void* to, size_t to_pitch, const void* from, size_t from_pitch, size_t width,
+                                     size_t rows, cudaMemcpyKind kind, cudaStream_t) {
+  for (size_t row = 0; row < rows; ++row) {
+    cudaMemcpy(static_cast<char*>(to) + row * to_pitch, static_cast<const char*>(from) + row * from_pitch, width, kind);
+  }
+  return cudaSuccess;
 }
 inline cudaError_t cudaStreamCreate(cudaStream_t* s) { return *s = new SimulatedStream, cudaSuccess; }
 inline cudaError_t cudaStreamCreateWithFlags(cudaStream_t* s, unsigned) { return cudaStreamCreate(s); }

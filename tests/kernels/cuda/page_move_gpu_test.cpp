@@ -1,0 +1,60 @@
+#include "kernels/cuda/page_move.h"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <vector>
+
+#include "kernels/cuda/on_device.h"
+
+// Pages that move, on a GPU (label gpu) and in the simulator.
+namespace tessera::kernels::cuda {
+namespace {
+
+using Bytes = std::vector<uint8_t>;
+
+/// Two parts of an object, in memory that holds others too.
+struct Object {
+  static constexpr size_t kBytes = 4096, kWidth = 100, kOtherWidth = 30;
+  explicit Object(std::byte* memory)
+      : parts{{memory + 2 * kWidth, 5 * kWidth, kWidth, 6},
+              {memory + 3000 + kOtherWidth, 3 * kOtherWidth, kOtherWidth, 9}} {}
+  LayeredBytes parts[2];
+};
+
+TEST(PageMoveOnDevice, PiecesOfAnObjectGoToPagesAndComeBack) {
+  Bytes filled(Object::kBytes);
+  for (size_t i = 0; i < filled.size(); ++i) filled[i] = static_cast<uint8_t>(i * i >> 5 | 1);
+  const Bytes zeros(Object::kBytes, 0);
+  OnDevice<uint8_t> from(filled), to(zeros);
+  const size_t object_bytes = 6 * Object::kWidth + 9 * Object::kOtherWidth;
+  constexpr size_t kPageBytes = 250;
+  const auto pages = *PinnedPages::create(kPageBytes, 7);
+  device::Stream stream;
+  ASSERT_EQ(cudaStreamCreate(stream.fill()), cudaSuccess);
+  const Object source(reinterpret_cast<std::byte*>(from.get())), target(reinterpret_cast<std::byte*>(to.get()));
+  int32_t pieces = 0;
+  for (; static_cast<size_t>(pieces) * kPageBytes < object_bytes; ++pieces) {
+    const PageMove out{.what = PageMove::What::state, .to_host = true, .piece = pieces, .page = 6 - pieces};
+    ASSERT_TRUE(move_page(out, source.parts, *pages, stream.get()).ok());
+  }
+  EXPECT_EQ(pieces, 4);
+  for (int32_t piece = 0; piece < pieces; ++piece) {  // in the same stream, so nobody has to wait between
+    const PageMove in{.what = PageMove::What::state, .piece = piece, .page = 6 - piece};
+    ASSERT_TRUE(move_page(in, target.parts, *pages, stream.get()).ok());
+  }
+  ASSERT_EQ(cudaStreamSynchronize(stream.get()), cudaSuccess);
+
+  Bytes expected = zeros;
+  Object here(reinterpret_cast<std::byte*>(expected.data())), there(reinterpret_cast<std::byte*>(filled.data()));
+  for (size_t part = 0; part < 2; ++part) {
+    for (size_t row = 0; row < here.parts[part].rows; ++row) {
+      const size_t offset = row * here.parts[part].pitch;
+      std::memcpy(here.parts[part].first + offset, there.parts[part].first + offset, here.parts[part].width);
+    }
+  }
+  EXPECT_EQ(to.read(), expected);
+}
+
+}  // namespace
+}  // namespace tessera::kernels::cuda
