@@ -288,6 +288,7 @@ Status Engine::Impl::load_runner(const OpenedEngine& opened, const Settings& set
                                .sequences_max = fit.max_num_seqs,
                                .sequence_blocks_max = static_cast<int32_t>(kernels::blocks_for(fit.max_model_len)),
                                .samples_max = samples_max,
+                               .drafts_max = fit.drafts_max,
                                .list_words_max = list_words_max,
                                .graphs = options.cuda_graphs,
                                .pdl = options.pdl}));
