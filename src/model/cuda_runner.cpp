@@ -162,7 +162,7 @@ Status CudaRunner::take_memory() {
                                                   parts_.samples_max, config().vocab_size)));
   TESSERA_ASSIGN_OR_RETURN(history_, cuda::MappedBuffer::create(2 * kHistoryTokens * sizeof(int32_t)));
   const size_t held = static_cast<size_t>(slots()) * cuda::kRecordRowsMax * sizeof(int32_t);
-  TESSERA_ASSIGN_OR_RETURN(held_, cuda::MappedBuffer::create(parts_.drafts_max > 0 ? held : 0));
+  TESSERA_ASSIGN_OR_RETURN(held_, cuda::MappedBuffer::create(held));
   known_draws_.assign(static_cast<size_t>(slots()), -1);
   return {};
 }
@@ -293,7 +293,7 @@ Status CudaRunner::prepare() {
 /// The smallest captured pass that can run this one. One of a row a sequence is none for several rows of one.
 const Bucket* CudaRunner::bucket_of(const kernels::Batch& batch, const PassSize& size) const {
   for (const kernels::SequenceRows& sequence : batch.sequences) {
-    if (sequence.row_class != kernels::RowClass::decode) return nullptr;
+    if (sequence.row_class != kernels::RowClass::decode || sequence.rows > 1 + parts_.drafts_max) return nullptr;
   }
   const Bucket* best = nullptr;
   for (const Bucket& bucket : buckets_) {
@@ -472,6 +472,7 @@ Status CudaRunner::finish_kept(KeptStep& kept, Results& results) {
     if (!sequence.draws_several) continue;
     known_draws_[static_cast<size_t>(sequence.slot)] = sequence.drawn.back();
     if (!sequence.has_penalty) continue;
+    TESSERA_CHECK_LE(static_cast<int64_t>(sequence.drawn.size()), cuda::kRecordRowsMax);
     // Nothing reads the slot's place any more: the step behind what did has ended.
     const int64_t at = int64_t{sequence.slot} * cuda::kRecordRowsMax;
     std::copy(sequence.drawn.begin(), sequence.drawn.end(), held + at);
