@@ -380,7 +380,9 @@ TEST(CudaRunner, RowsThatHoldHaveTheBitsOfRowsOneAtATime) {
           for (const int n : found[j].wrong) wrong += n;
         }
         EXPECT_GT(wrong, 0) << what;
-        if (path == std::string("/models/demo")) EXPECT_GT(right, 0) << what;
+        if (path == std::string("/models/demo")) {
+          EXPECT_GT(right, 0) << what;
+        }
       }
       // And a runner that can draft does without as one that cannot.
       const auto without = drafting.run(jobs, kDraws);
@@ -426,11 +428,15 @@ TEST(CudaRunner, AStepSubmittedBehindDraftsChangesNone) {
     stepping.add(other, jobs, 0, 1, 0, prompt.size(), RowClass::prefill, true);
     other.tokens = prompt;
     std::reverse(other.tokens.begin(), other.tokens.end());
-    if (behind) EXPECT_TRUE(stepping.runner->submit(other).ok());
+    if (behind) {
+      EXPECT_TRUE(stepping.runner->submit(other).ok());
+    }
     EXPECT_TRUE(stepping.runner->collect().ok());
     const std::vector<int32_t> made(stepping.runner->drafts().begin(), stepping.runner->drafts().end());
     EXPECT_EQ(made.size(), 3U);
-    if (behind) EXPECT_TRUE(stepping.runner->collect().ok());
+    if (behind) {
+      EXPECT_TRUE(stepping.runner->collect().ok());
+    }
     return made;
   };
   const auto alone = drafts(false);
