@@ -53,7 +53,8 @@ struct alignas(16) Shared {
   // Sums of the groups of rows, of every other row of the step: S^T k, S^T q, k q.
   float recalled[2][kGroups][kValue], read[2][kGroups][kValue], alike[2][kGroups];
   float decay[kPieceRows], beta[kPieceRows];
-  std::byte* records;  // where the rows are kept; null: nowhere
+  float a_log, dt_bias;  // in registers they would be spilled beside S
+  std::byte* records;    // where the rows are kept; null: nowhere
   int slot;
   float4 taps[kParts - 1][kLaneValues][kWarp];  // oldest first, zeros before the first
   float norm_weight[kValue];
@@ -519,7 +520,13 @@ __global__ void __launch_bounds__(kThreads, kExact ? 2 : 1)
     ptx::griddepcontrol_launch_dependents();
     return;
   }
+  // The warps of z, which have least to do, make the gates, a lane those of a row.
+  const bool makes_beta = warp() == kParts - 1, makes_decay = warp() == kWarps - 1;
   fetch_weights(args, at, mine, shared);
+  if (makes_decay && lane() == 0) {
+    ptx::cp_async_ca_4(ptx::shared_address(&shared.a_log), args.a_log + at.head);
+    ptx::cp_async_ca_4(ptx::shared_address(&shared.dt_bias), args.dt_bias + at.head);
+  }
   ptx::cp_async_commit_group();
   at.start = at.sequence.first_position - (kRecords ? at.sequence.held : 0);
   const bool has_held = kRecords && at.sequence.held > 0;
@@ -537,13 +544,6 @@ __global__ void __launch_bounds__(kThreads, kExact ? 2 : 1)
                            ? reinterpret_cast<std::byte*>(record_of(args, at.sequence.slot, at.head, 0))
                            : nullptr;
     }
-  }
-  // The warps of z, which have least to do, make the gates, a lane those of a row.
-  const bool makes_beta = warp() == kParts - 1, makes_decay = warp() == kWarps - 1;
-  float a_log = 0, dt_bias = 0;
-  if (makes_decay) {
-    a_log = args.a_log[at.head];
-    dt_bias = args.dt_bias[at.head];
   }
   if (has_held) advance_by_records(args, at, state, shared);
   ptx::griddepcontrol_wait();
@@ -563,10 +563,14 @@ __global__ void __launch_bounds__(kThreads, kExact ? 2 : 1)
     float gate = 0;  // a or b
     if (makes_beta || makes_decay) gate = load_gate(args, at, first + lane(), first + rows, makes_decay);
     ptx::cp_async_wait_group<0>();
-    if (kRecords || at.sequence.rows > 1)
+    if (kRecords || at.sequence.rows > 1) {
       __syncthreads();  // taps are another warp's too; of a further piece, all is free again
+    } else {
+      __syncwarp();
+    }
     if (makes_beta && lane() < rows) shared.beta[lane()] = beta_of(gate);
-    if (makes_decay && lane() < rows) shared.decay[lane()] = spelt::exp(log_decay_of(gate, a_log, dt_bias));
+    if (makes_decay && lane() < rows)
+      shared.decay[lane()] = spelt::exp(log_decay_of(gate, shared.a_log, shared.dt_bias));
     prepare<kRecords>(decode, at, mine, first, rows, inputs, shared);
     __syncthreads();
     const bool ends = first + rows == at.sequence.rows && !(kRecords && shared.records != nullptr);
