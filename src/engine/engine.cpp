@@ -94,17 +94,17 @@ struct OpenedEngine {
   [[nodiscard]] const model::ModelConfig& config() const { return model.config; }
 };
 
+constexpr int kDraftsOnGpu = 5;  // at most, where nobody has said; how many pay is measured step by step
+
 /// Drafts of a sequence at most. On the CPU, where a row more costs nearly as much as a row, only for those who ask.
-Expected<int> choose_drafts(const EngineOptions& options, const engine::Device& device) {
+Expected<int> choose_drafts(const EngineOptions& options, const OpenedEngine& opened, const engine::Device& device) {
   const int wanted = options.speculative_tokens;
   if (wanted < -1 || wanted > engine::kMostDrafts) {
     return error(StatusCode::invalid_argument, "speculative_tokens is {}; it must be between 0 and {}, or -1", wanted,
                  engine::kMostDrafts);
   }
-  if (wanted <= 0) return 0;
-  if (!device) return wanted;
-  spdlog::warn("no drafts on {}: the CPU alone has them yet", engine::device_name(device));
-  return 0;
+  if (wanted >= 0) return wanted;
+  return device && opened.config().mtp_layers > 0 ? kDraftsOnGpu : 0;
 }
 
 /// In `plan`, too: what is loaded besides.
@@ -112,13 +112,17 @@ Expected<FitReport> plan_memory(const OpenedEngine& opened, const EngineOptions&
                                 const kernels::Backend& backend, model::PlanOptions& plan) {
   engine::FitInput input;
   input.gpu = device;
-  TESSERA_ASSIGN_OR_RETURN(input.drafts_max, choose_drafts(options, device));
+  TESSERA_ASSIGN_OR_RETURN(input.drafts_max, choose_drafts(options, opened, device));
   plan.with_mtp = input.drafts_max > 0;
   TESSERA_ASSIGN_OR_RETURN(const model::WeightPlan weights, opened.model.plan_weights(plan));
   if (plan.with_mtp && !weights.has_mtp()) {
-    return error(StatusCode::invalid_argument,
-                 "speculative_tokens is {}, and this checkpoint has no MTP head to draft with; leave it out",
-                 options.speculative_tokens);
+    if (options.speculative_tokens > 0) {
+      return error(StatusCode::invalid_argument,
+                   "speculative_tokens is {}, and this checkpoint has no MTP head to draft with; leave it out",
+                   options.speculative_tokens);
+    }
+    plan.with_mtp = false;
+    input.drafts_max = 0;
   }
   TESSERA_ASSIGN_OR_RETURN(input.available_bytes, engine::available_bytes(device, options.gpu_memory_utilization));
   input.weight_bytes = weights.placed_bytes(backend);

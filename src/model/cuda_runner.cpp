@@ -6,6 +6,7 @@
 #include <chrono>
 #include <deque>
 #include <optional>
+#include <random>
 
 #include "base/call_watch.h"
 #include "base/check.h"
@@ -112,6 +113,7 @@ class CudaRunner final : public StepRunner {
   std::deque<UnderWay> under_way_;        // oldest first
   std::deque<Results> done_;              // the same, before those
   Results collected_;
+  std::mt19937_64 random_{1};  // of what is assumed
 };
 
 /// In front of the samples: which hidden rows the head goes on from.
@@ -460,7 +462,10 @@ Status CudaRunner::finish_oldest() {
   for (size_t i = 0; i < step.samples; ++i) {
     results.samples.push_back(cuda::sample_result(outputs[i], parts_.known_ids));
   }
-  if (step.kept) TESSERA_RETURN_IF_ERROR(finish_kept(*step.kept, results));
+  if (step.kept) {
+    if (!parts_.assumed_acceptance.empty()) step.kept->assume(parts_.assumed_acceptance, random_, results.samples);
+    TESSERA_RETURN_IF_ERROR(finish_kept(*step.kept, results));
+  }
   under_way_.pop_front();
   return {};
 }

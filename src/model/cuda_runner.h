@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <vector>
 
 #include "model/model.h"
 #include "model/runner.h"
@@ -20,6 +21,8 @@ struct CudaRunnerParts {
   int32_t samples_max = 0;          // of a step
   /// Above 0 the model and the cache have the MTP head, the cache records of one row more; at most 8.
   int drafts_max = 0;
+  std::vector<double> assumed_acceptance =
+      {};  // for measuring alone (KeptStep::assume); empty: drafts hold that are right
   /// Words of one draw's lists: two for each bias, one for each ban; a mask's words count by themselves.
   int64_t list_words_max = 4096;
   bool graphs = true;  // decode steps as CUDA graphs; changes no bit

@@ -80,6 +80,20 @@ KeptStep::KeptStep(const Step& step) : tokens_(step.tokens), samples_(step.sampl
   });
 }
 
+void KeptStep::assume(std::span<const double> shares, std::mt19937_64& random,
+                      std::span<kernels::SampleResult> results) const {
+  for (const Sequence& sequence : sequences_) {
+    if (!sequence.draws_several) continue;
+    const double one = std::uniform_real_distribution<double>()(random);
+    const auto holding = static_cast<size_t>(std::ranges::count_if(shares, [&](double share) { return one < share; }));
+    for (size_t s = sequence.first_sample; s + 1 < sequence.end_sample; ++s) {
+      const int32_t draft = tokens_[static_cast<size_t>(samples_[s].row) + 1];
+      const bool holds = s - sequence.first_sample < holding;
+      if (holds || results[s].token == draft) results[s].token = holds ? draft : draft == 0 ? 1 : draft - 1;
+    }
+  }
+}
+
 void KeptStep::set_results(std::span<const kernels::SampleResult> results) {
   for (size_t i = 0; i < sequences_.size(); ++i) {
     Sequence& sequence = sequences_[i];

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <random>
 #include <span>
 #include <utility>
 #include <vector>
@@ -31,6 +32,9 @@ class KeptStep {
   KeptStep(KeptStep&&) = default;  // its parts point to one another
   KeptStep& operator=(KeptStep&&) = default;
 
+  /// For measuring with weights whose drafts say nothing: makes results of which the first i + 1 drafts of a sequence
+  /// hold in a share shares[i] of the steps. To be called before set_results().
+  void assume(std::span<const double> shares, std::mt19937_64& random, std::span<kernels::SampleResult> results) const;
   /// To be called first, once.
   void set_results(std::span<const kernels::SampleResult> results);
 
