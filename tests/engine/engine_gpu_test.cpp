@@ -132,11 +132,14 @@ TEST(CudaEngine, DecodeStepsAreMetered) {
   const EngineStats stats = engine.stats();
   ASSERT_TRUE(stats.gpu);
   EXPECT_GT(stats.gpu->read_bytes_per_second, 1e11);
-  EXPECT_EQ(stats.decode.steps, 63U);  // the first token is the prefill's
-  EXPECT_GT(stats.decode.bytes, 63 * 1e6);
+  // The first token is the prefill's; steps with drafts have several.
+  EXPECT_LE(stats.decode.steps, 63U);
+  EXPECT_GE(stats.decode.steps, 63U / 6);
+  const auto steps = static_cast<double>(stats.decode.steps);
+  EXPECT_GT(stats.decode.bytes, steps * 1e6);
   EXPECT_GT(stats.decode.seconds, 0);
   std::printf("%.2f TB/s; a step reads %.1f MB in %.3f ms\n", stats.gpu->read_bytes_per_second * 1e-12,
-              stats.decode.bytes / 63 * 1e-6, stats.decode.seconds / 63 * 1e3);
+              stats.decode.bytes / steps * 1e-6, stats.decode.seconds / steps * 1e3);
 }
 
 std::vector<Request> random_requests(uint32_t seed) {
