@@ -187,7 +187,7 @@ struct EngineOptions {
   size_t kv_offload_bytes = 0;          // of the host's memory, for what the prefix cache has no room for on the device
   /// Milliseconds that a step may take which reads prompts while other sequences decode; 0: no bound. Changes no bit.
   int prefill_step_ms = 50;
-  int speculative_tokens = -1;  // most drafts of the MTP head, 0 to 8; -1: where they pay; changes no bit
+  int speculative_tokens = -1;  // most drafts of the MTP head, 0 to 8; -1: none yet; changes no bit
   int threads = 0;              // 0: all cores this process may use
   /// Before loading; not called when the model does not fit. Called again where device auto goes on to another device.
   std::function<void(const FitReport&)> on_fit = {};

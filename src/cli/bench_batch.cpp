@@ -9,29 +9,38 @@ using kernels::RowClass;
 
 BenchBatch::BenchBatch(model::StepRunner& runner, int64_t sequences, int64_t vocab,
                        const std::vector<std::vector<int32_t>>& blocks)
-    : runner_(runner), vocab_(vocab), blocks_(blocks), lengths_(static_cast<size_t>(sequences)) {
+    : runner_(runner), vocab_(vocab), blocks_(blocks), sequences_(static_cast<size_t>(sequences)) {
   params_.temperature = 0.6F;
   params_.top_k = 20;
   params_.top_p = 0.95F;
 }
 
-Expected<double> BenchBatch::prefill(int64_t tokens, int64_t rows_max) {
+Expected<double> BenchBatch::prefill(int64_t tokens, int64_t rows_max, int32_t drafts) {
   const auto begin = Clock::now();
-  std::fill(lengths_.begin(), lengths_.end(), 0);
+  drafts_ = drafts;
+  std::fill(sequences_.begin(), sequences_.end(), Sequence{});
   size_t sequence = 0;
-  while (sequence < lengths_.size()) {
+  while (sequence < sequences_.size()) {
+    const size_t first = sequence;
     model::Step step;
     int64_t room = rows_max;
-    while (sequence < lengths_.size() && room > 0) {
-      int64_t rows = std::min(room, tokens - lengths_[sequence]);
-      const bool last = lengths_[sequence] + rows == tokens;
+    while (sequence < sequences_.size() && room > 0) {
+      int64_t rows = std::min(room, tokens - sequences_[sequence].length);
+      const bool last = sequences_[sequence].length + rows == tokens;
       if (!last) rows -= rows % kernels::kBlockTokens;
       if (rows == 0) break;
-      add_rows(step, sequence, rows, RowClass::prefill, last);
+      add_prompt(step, sequence, rows, last);
       room -= rows;
       if (last) ++sequence;
     }
     TESSERA_RETURN_IF_ERROR(submit(step));
+    if (drafts_ == 0) continue;
+    TESSERA_RETURN_IF_ERROR(drain());
+    std::span<const int32_t> made = runner_.drafts();
+    for (size_t s = first; s < sequence; ++s, made = made.subspan(static_cast<size_t>(drafts_))) {
+      sequences_[s].newest = results_[s - first].token;
+      sequences_[s].drafts.assign(made.begin(), made.begin() + drafts_);
+    }
   }
   TESSERA_RETURN_IF_ERROR(drain());
   return std::chrono::duration<double>(Clock::now() - begin).count();
@@ -46,8 +55,12 @@ Expected<BenchBatch::Decoded> BenchBatch::decode(int64_t steps, const engine::St
     const model::Step step = decode_step(/*draws=*/true);
     decoded.cache_bytes += bytes.cache_of(step) / static_cast<double>(steps);
     TESSERA_RETURN_IF_ERROR(submit(step));
+    if (drafts_ == 0) continue;
+    TESSERA_RETURN_IF_ERROR(drain());
+    decoded.tokens += take_drafted();
   }
   TESSERA_RETURN_IF_ERROR(drain());
+  if (drafts_ == 0) decoded.tokens = steps * static_cast<int64_t>(sequences_.size());
   for (const Clock::time_point end : ends_) {
     decoded.step_seconds.push_back(std::chrono::duration<double>(end - before).count());
     before = end;
@@ -64,29 +77,75 @@ double BenchBatch::Decoded::seconds() const { return std::accumulate(step_second
 
 model::Step BenchBatch::decode_step(bool draws) {
   model::Step step;
-  for (size_t s = 0; s < lengths_.size(); ++s) add_rows(step, s, 1, RowClass::decode, draws);
+  for (size_t s = 0; s < sequences_.size(); ++s) add_decode(step, s, draws);
   return step;
 }
 
-void BenchBatch::add_rows(model::Step& step, size_t sequence, int64_t rows, RowClass row_class, bool draws) {
+void BenchBatch::add_prompt(model::Step& step, size_t s, int64_t rows, bool draws) {
+  Sequence& sequence = sequences_[s];
   const auto first_row = static_cast<int32_t>(step.tokens.size());
   step.sequences.push_back({.first_row = first_row,
                             .rows = static_cast<int32_t>(rows),
-                            .first_position = static_cast<int32_t>(lengths_[sequence]),
-                            .row_class = row_class,
-                            .state_slot = static_cast<int32_t>(sequence),
-                            .block_table = blocks_[sequence]});
+                            .first_position = static_cast<int32_t>(sequence.length),
+                            .row_class = RowClass::prefill,
+                            .state_slot = static_cast<int32_t>(s),
+                            .block_table = blocks_[s]});
   for (int64_t i = 0; i < rows; ++i) {
-    step.tokens.push_back(row_class == RowClass::decode
-                              ? model::kLastDrawn
-                              : static_cast<int32_t>(random_() % static_cast<uint64_t>(vocab_)));
+    step.tokens.push_back(static_cast<int32_t>(random_() % static_cast<uint64_t>(vocab_)));
   }
-  lengths_[sequence] += rows;
-  if (!draws) return;
-  step.samples.push_back({.row = first_row + static_cast<int32_t>(rows) - 1,
+  sequence.length += rows;
+  if (draws) add_sample(step, first_row + static_cast<int32_t>(rows) - 1, s, sequence.length);
+  if (drafts_ == 0) return;
+  step.drafting.push_back(draws ? model::Drafting{.count = drafts_} : model::Drafting{.next_token = 0});
+}
+
+void BenchBatch::add_decode(model::Step& step, size_t s, bool draws) {
+  Sequence& sequence = sequences_[s];
+  const auto first_row = static_cast<int32_t>(step.tokens.size());
+  const auto rows = static_cast<int32_t>(sequence.drafts.size()) + 1;
+  step.sequences.push_back({.first_row = first_row,
+                            .rows = rows,
+                            .first_position = static_cast<int32_t>(sequence.length),
+                            .row_class = RowClass::decode,
+                            .state_slot = static_cast<int32_t>(s),
+                            .keeps_records = rows > 1,
+                            .held = sequence.held,
+                            .block_table = blocks_[s]});
+  step.tokens.push_back(rows > 1 ? sequence.newest : model::kLastDrawn);
+  step.tokens.insert(step.tokens.end(), sequence.drafts.begin(), sequence.drafts.end());
+  sequence.held = rows > 1 ? 1 : 0;
+  sequence.length += 1;
+  if (draws) {
+    for (int32_t row = 0; row < rows; ++row) add_sample(step, first_row + row, s, sequence.length + row);
+    if (drafts_ > 0) step.drafting.push_back({.count = drafts_});
+  }
+}
+
+void BenchBatch::add_sample(model::Step& step, int32_t row, size_t sequence, int64_t position) {
+  step.samples.push_back({.row = row,
                           .slot = static_cast<int32_t>(sequence),
                           .params = &params_,
-                          .noise = {.key = sequence, .position = static_cast<uint64_t>(lengths_[sequence])}});
+                          .noise = {.key = sequence, .position = static_cast<uint64_t>(position)}});
+}
+
+/// Reads the step that has ended, of all sequences: which drafts hold, and the next ones. Returns its tokens.
+int64_t BenchBatch::take_drafted() {
+  int64_t tokens = 0;
+  std::span<const kernels::SampleResult> results = results_;
+  std::span<const int32_t> made = runner_.drafts();
+  for (Sequence& sequence : sequences_) {
+    const size_t rows = sequence.drafts.size() + 1;
+    size_t held = 1;
+    while (held < rows && results[held - 1].token == sequence.drafts[held - 1]) ++held;
+    sequence.newest = results[held - 1].token;
+    sequence.held = rows > 1 ? static_cast<int32_t>(held) : 0;
+    sequence.length += static_cast<int64_t>(held) - 1;
+    sequence.drafts.assign(made.begin(), made.begin() + drafts_);
+    tokens += static_cast<int64_t>(held);
+    results = results.subspan(rows);
+    made = made.subspan(static_cast<size_t>(drafts_));
+  }
+  return tokens;
 }
 
 Status BenchBatch::submit(const model::Step& step) {
@@ -97,9 +156,9 @@ Status BenchBatch::submit(const model::Step& step) {
 
 Status BenchBatch::collect() {
   --under_way_;
-  TESSERA_ASSIGN_OR_RETURN(const auto results, runner_.collect());
+  TESSERA_ASSIGN_OR_RETURN(results_, runner_.collect());
   ends_.push_back(Clock::now());
-  for (const kernels::SampleResult& result : results) TESSERA_RETURN_IF_ERROR(result.status);
+  for (const kernels::SampleResult& result : results_) TESSERA_RETURN_IF_ERROR(result.status);
   return {};
 }
 

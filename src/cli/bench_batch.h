@@ -3,6 +3,7 @@
 #include <chrono>
 #include <cstdint>
 #include <random>
+#include <span>
 #include <vector>
 
 #include "base/status.h"
@@ -11,19 +12,22 @@
 
 namespace tessera::cli {
 
-/// Sequences of a batch, all of one length, driven as the engine drives its own: a step ahead.
+/// Sequences of a batch, driven as the engine drives its own: a step ahead, but for those
+/// that draft, whose next step has what the one before drafted.
 class BenchBatch {
  public:
   /// `blocks`: KV blocks of each sequence; outlives this.
   BenchBatch(model::StepRunner& runner, int64_t sequences, int64_t vocab,
              const std::vector<std::vector<int32_t>>& blocks);
 
-  /// Reads prompts of `tokens` tokens, `rows_max` rows a step; returns the seconds.
-  Expected<double> prefill(int64_t tokens, int64_t rows_max);
+  /// Reads prompts of `tokens` tokens, `rows_max` rows a step; returns the seconds. drafts: that each sequence makes
+  /// behind its prompt, and then behind every step.
+  Expected<double> prefill(int64_t tokens, int64_t rows_max, int32_t drafts);
 
   struct Decoded {
     std::vector<double> step_seconds;  // from result to result
     double cache_bytes = 0;            // mean of a step: keys and values, states read and written
+    int64_t tokens = 0;                // of all sequences
     [[nodiscard]] double seconds() const;
   };
   Expected<Decoded> decode(int64_t steps, const engine::StepBytes& bytes);
@@ -34,8 +38,18 @@ class BenchBatch {
  private:
   using Clock = std::chrono::steady_clock;
 
-  void add_rows(model::Step& step, size_t sequence, int64_t rows, kernels::RowClass row_class, bool draws);
+  struct Sequence {
+    int64_t length = 0;           // of what holds
+    int32_t newest = 0;           // token, known where there are drafts behind it
+    std::vector<int32_t> drafts;  // behind it, for the next step
+    int32_t held = 0;             // of the step before, of several rows
+  };
+
+  void add_prompt(model::Step& step, size_t sequence, int64_t rows, bool draws);
+  void add_decode(model::Step& step, size_t sequence, bool draws);
+  void add_sample(model::Step& step, int32_t row, size_t sequence, int64_t position);
   model::Step decode_step(bool draws);
+  int64_t take_drafted();
   Status submit(const model::Step& step);
   Status collect();
   Status drain();
@@ -43,11 +57,13 @@ class BenchBatch {
   model::StepRunner& runner_;
   int64_t vocab_;
   const std::vector<std::vector<int32_t>>& blocks_;
-  std::vector<int64_t> lengths_;
+  std::vector<Sequence> sequences_;
+  int32_t drafts_ = 0;  // of a sequence, in every step
   kernels::SampleParams params_;
   std::mt19937_64 random_{1};
   int under_way_ = 0;
-  std::vector<Clock::time_point> ends_;  // of the steps of decode()
+  std::span<const kernels::SampleResult> results_;  // of the step collected last
+  std::vector<Clock::time_point> ends_;             // of the steps of decode()
 };
 
 }  // namespace tessera::cli

@@ -1,5 +1,7 @@
 #include "cli/bench_engine.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
@@ -19,6 +21,7 @@
 #include "device/device.h"
 #include "device/gpu_sensors.h"
 #include "engine/device_choice.h"
+#include "engine/draft_policy.h"
 #include "engine/fit.h"
 #include "engine/meter.h"
 #include "kernels/live_gpu.h"
@@ -45,6 +48,8 @@ struct Options {
   std::vector<int64_t> batches = {1, 8, 64};
   std::vector<int64_t> contexts = {2048};
   std::vector<int64_t> outputs = {128};
+  std::vector<int64_t> drafts = {0};
+  std::vector<double> assumed_acceptance;
   std::string routing = "uniform";
   std::string json_file;
   int64_t layers = 0;  // 0: all
@@ -53,6 +58,8 @@ struct Options {
   double read_tb_s = 0;  // 0: measured
   bool fp8_kv = false, no_graphs = false, no_pdl = false;
 };
+
+int64_t largest(const std::vector<int64_t>& values) { return *std::max_element(values.begin(), values.end()); }
 
 /// A model on the GPU, and the bytes that its steps read.
 struct Bench {
@@ -68,7 +75,8 @@ Expected<Bench> load(const Options& options, kernels::ExpertsRead& experts_read)
   const bool skewed = options.routing == "skewed";
   const engine::BackendParts parts{.pdl = !options.no_pdl, .skewed_routers = skewed, .experts_read = &experts_read};
   const auto begin = Clock::now();
-  const model::PlanOptions plan{.requantize_projections = !options.requantize_projections.empty()};
+  const model::PlanOptions plan{.with_mtp = largest(options.drafts) > 0,
+                                .requantize_projections = !options.requantize_projections.empty()};
   OpenedModel opened;
   if (options.model.empty()) {
     TESSERA_ASSIGN_OR_RETURN(model::SynthShape shape, model::synth_preset(options.preset));
@@ -93,6 +101,7 @@ Expected<Bench> load(const Options& options, kernels::ExpertsRead& experts_read)
 /// One row of the grid.
 struct Case {
   int64_t batch = 0, context = 0, output = 0;
+  int32_t drafts = 0;  // of a sequence, in every step
 };
 
 struct Measured {
@@ -102,8 +111,14 @@ struct Measured {
   double step_bytes = 0;  // of those experts, everything else once, KV and states
   device::GpuReading gpu;
 
+  [[nodiscard]] double tokens_per_second() const { return static_cast<double>(decoded.tokens) / decoded.seconds(); }
   [[nodiscard]] double step_seconds() const {
     return decoded.seconds() / static_cast<double>(decoded.step_seconds.size());
+  }
+  /// Of one sequence.
+  [[nodiscard]] double tokens_of_a_step(const Case& of) const {
+    return static_cast<double>(decoded.tokens) / static_cast<double>(of.batch) /
+           static_cast<double>(decoded.step_seconds.size());
   }
   /// `share` of the steps took no longer.
   [[nodiscard]] double percentile_ms(double share) const {
@@ -137,26 +152,29 @@ class EngineBench {
   std::vector<std::vector<int32_t>> blocks_;
 };
 
-int64_t largest(const std::vector<int64_t>& values) { return *std::max_element(values.begin(), values.end()); }
-
 Status EngineBench::prepare() {
   const model::Model& model = *bench_.model;
   const int64_t most = largest(options_.batches);
-  const int64_t tokens_max = largest(options_.contexts) + kWarmSteps + largest(options_.outputs) + kPlainSteps;
+  const auto drafts_max = static_cast<int>(largest(options_.drafts));
+  const int64_t tokens_max =
+      largest(options_.contexts) + (kWarmSteps + largest(options_.outputs)) * (1 + drafts_max) + kPlainSteps;
   const int64_t sequence_blocks = kernels::blocks_for(tokens_max);
   const DType kv_dtype = options_.fp8_kv ? DType::f8_e4m3 : DType::bf16;
   TESSERA_ASSIGN_OR_RETURN(cache_, model.make_cache(kv_dtype, static_cast<int>(most * sequence_blocks),
-                                                    static_cast<int>(most), /*with_mtp=*/false));
+                                                    static_cast<int>(most), /*with_mtp=*/drafts_max > 0, drafts_max));
+  const int64_t rows = most * (1 + drafts_max);
   TESSERA_ASSIGN_OR_RETURN(
       runner_,
       model::make_cuda_runner({.model = &model,
                                .cache = cache_.get(),
                                .gpu = options_.gpu,
                                .known_ids = model.config().vocab_size,
-                               .rows_max = static_cast<int32_t>(std::max(options_.rows_max, most)),
+                               .rows_max = static_cast<int32_t>(std::max(options_.rows_max, rows)),
                                .sequences_max = static_cast<int32_t>(most),
                                .sequence_blocks_max = static_cast<int32_t>(sequence_blocks),
-                               .samples_max = static_cast<int32_t>(engine::logit_rows_max(static_cast<int>(most))),
+                               .samples_max = static_cast<int32_t>(engine::logit_rows_max(static_cast<int>(rows))),
+                               .drafts_max = drafts_max,
+                               .assumed_acceptance = options_.assumed_acceptance,
                                .graphs = !options_.no_graphs,
                                .pdl = !options_.no_pdl}));
   blocks_.resize(static_cast<size_t>(most));
@@ -171,7 +189,7 @@ Status EngineBench::prepare() {
 Expected<Measured> EngineBench::measure(const Case& of) {
   Measured measured;
   BenchBatch sequences(*runner_, of.batch, bench_.model->config().vocab_size, blocks_);
-  TESSERA_ASSIGN_OR_RETURN(measured.prefill_seconds, sequences.prefill(of.context, options_.rows_max));
+  TESSERA_ASSIGN_OR_RETURN(measured.prefill_seconds, sequences.prefill(of.context, options_.rows_max, of.drafts));
   TESSERA_RETURN_IF_ERROR(sequences.decode(kWarmSteps, step_bytes_).status());
   (void)sensors_.read();  // power is the mean from here on
   TESSERA_ASSIGN_OR_RETURN(measured.decoded, sequences.decode(of.output, step_bytes_));
@@ -198,8 +216,9 @@ std::vector<std::string> table_row(const Case& of, const Measured& m, double byt
   return {std::to_string(of.batch),
           std::to_string(of.context),
           std::to_string(of.output),
+          of.drafts > 0 ? fmt::format("{}, {:.2f} hold", of.drafts, m.tokens_of_a_step(of) - 1) : "-",
           fmt::format("{:.0f}", static_cast<double>(of.batch * of.context) / m.prefill_seconds),
-          fmt::format("{:.0f}", static_cast<double>(of.batch) / m.step_seconds()),
+          fmt::format("{:.0f}", m.tokens_per_second()),
           fmt::format("{:.3f}", m.step_seconds() * 1e3),
           fmt::format("{:.3f}", m.percentile_ms(0.5)),
           fmt::format("{:.3f}", m.percentile_ms(0.99)),
@@ -216,7 +235,9 @@ Json to_json(const Case& of, const Measured& m, const model::WeightTraffic& weig
               {"context", of.context},
               {"output", of.output},
               {"prefill_tokens_per_second", static_cast<double>(of.batch * of.context) / m.prefill_seconds},
-              {"decode_tokens_per_second", static_cast<double>(of.batch) / m.step_seconds()},
+              {"drafts", of.drafts},
+              {"tokens_of_a_sequence_per_step", m.tokens_of_a_step(of)},
+              {"decode_tokens_per_second", m.tokens_per_second()},
               {"step_ms_mean", m.step_seconds() * 1e3},
               {"step_ms_p50", m.percentile_ms(0.5)},
               {"step_ms_p99", m.percentile_ms(0.99)},
@@ -238,8 +259,14 @@ void print_head(const Options& options, const plan::DeviceFacts& facts, const Be
         options.rows_max, options.no_graphs ? ", no graphs" : "", options.no_pdl ? ", no PDL" : "", bench.load_seconds);
   print(
       "prefill and decode are timed apart; experts: distinct ones that a layer read in a step after the timed ones\n"
-      "bytes of a step: weights (those experts), KV, states; read rate {:.2f} TB/s {}; MHz: SM/memory\n\n",
+      "bytes of a step: weights (those experts), KV, states; read rate {:.2f} TB/s {}; MHz: SM/memory\n",
       bytes_per_second / 1e12, options.read_tb_s > 0 ? "(given)" : "(measured here)");
+  if (!options.assumed_acceptance.empty()) {
+    tessera::cli::print("which drafts hold is assumed, not computed: shares {} by position\n",
+                        fmt::join(options.assumed_acceptance, ", "));
+  }
+  if (largest(options.drafts) > 0) print("passes of the MTP head are in the time, and not in the bytes\n");
+  print("\n");
 }
 
 Status write_json(const std::string& path, const Json& json) {
@@ -264,8 +291,9 @@ Status bench_engine(const Options& options) {
                     device::GpuSensors(gpus[static_cast<size_t>(options.gpu)].pci_bus_id));
   TESSERA_RETURN_IF_ERROR(bench.prepare());
 
-  std::vector<std::vector<std::string>> rows = {{"batch", "context", "output", "prefill tok/s", "decode tok/s", "ms",
-                                                 "p50", "p99", "experts", "GB", "of read rate", "MHz", "W"}};
+  std::vector<std::vector<std::string>> rows = {{"batch", "context", "output", "drafts", "prefill tok/s",
+                                                 "decode tok/s", "ms", "p50", "p99", "experts", "GB", "of read rate",
+                                                 "MHz", "W"}};
   Json json = {{"version", TESSERA_VERSION},
                {"gpu", facts.name},
                {"model", bench.bench().name},
@@ -276,14 +304,16 @@ Status bench_engine(const Options& options) {
   for (const int64_t context : options.contexts) {
     for (const int64_t batch : options.batches) {
       for (const int64_t output : options.outputs) {
-        const Case of{.batch = batch, .context = context, .output = output};
-        TESSERA_ASSIGN_OR_RETURN(const Measured measured, bench.measure(of));
-        rows.push_back(table_row(of, measured, bytes_per_second));
-        json["rows"].push_back(to_json(of, measured, bench.bench().traffic, bytes_per_second));
+        for (const int64_t drafts : options.drafts) {
+          const Case of{.batch = batch, .context = context, .output = output, .drafts = static_cast<int32_t>(drafts)};
+          TESSERA_ASSIGN_OR_RETURN(const Measured measured, bench.measure(of));
+          rows.push_back(table_row(of, measured, bytes_per_second));
+          json["rows"].push_back(to_json(of, measured, bench.bench().traffic, bytes_per_second));
+        }
       }
     }
   }
-  print("{}\n", format_table(">>>>>>>>>>>>>", rows));
+  print("{}\n", format_table(">>>>>>>>>>>>>>", rows));
   return options.json_file.empty() ? Status() : write_json(options.json_file, json);
 }
 
@@ -338,6 +368,18 @@ void add_bench_engine(CLI::App& bench, Action& action) {
       ->delimiter(',')
       ->check(whole(1, 100000));
   command
+      ->add_option("--drafts", options->drafts,
+                   "Drafts of the MTP head for each sequence, in every step (default 0: none)")
+      ->type_name("N,N,...")
+      ->delimiter(',')
+      ->check(whole(0, engine::kMostDrafts));
+  command
+      ->add_option("--assume-acceptance", options->assumed_acceptance,
+                   "Shares of steps in which the first draft holds, the first two, ..., whatever the weights say")
+      ->type_name("X,X,...")
+      ->delimiter(',')
+      ->check(number(0, 1));
+  command
       ->add_option("--max-num-batched-tokens", options->rows_max,
                    fmt::format("Rows of a prefill step (default {})", options->rows_max))
       ->type_name("N")
@@ -353,6 +395,10 @@ void add_bench_engine(CLI::App& bench, Action& action) {
   command->callback([options, &action] {
     if (options->routing == "skewed" && !options->model.empty()) {
       throw CLI::ValidationError("--routing", "skewed is for dummy weights; MODEL's routers choose as they choose");
+    }
+    if (!std::ranges::is_sorted(options->assumed_acceptance, std::ranges::greater())) {
+      throw CLI::ValidationError("--assume-acceptance",
+                                 "shares cannot grow: the first two drafts hold where the first does");
     }
     action = [options] { return bench_engine(*options); };
   });

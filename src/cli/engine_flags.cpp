@@ -144,7 +144,7 @@ void add_engine_flags(CLI::App& command, EngineFlags& flags) {
       ->group(kGroup);
   command
       .add_option("--num-speculative-tokens", options.speculative_tokens,
-                  "Drafts of the MTP head, at most (default: none yet; the CPU alone has them); the same bits without")
+                  "Drafts of the MTP head, at most (default: none yet); the same bits without")
       ->type_name("N")
       ->check(whole(0, engine::kMostDrafts))
       ->group(kGroup);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstdlib>
 
 namespace tessera::engine {
 namespace {
@@ -48,10 +49,11 @@ void DraftPolicy::measured(Range& range, int drafts, double seconds, int64_t tok
   if (range.tried >= 0) {
     const bool better = rate.value() > kWorthMoving * range.rates[static_cast<size_t>(range.best)].value();
     if (better) {
+      if (std::abs(range.tried - range.best) > 1) ++range.turn;  // on from there by single drafts
       range.best = range.tried;
       range.pause = kPause;
     } else {
-      range.direction = -range.direction;
+      ++range.turn;
       range.pause = std::min(2 * range.pause, kLongestPause);
     }
     range.tried = -1;
@@ -61,16 +63,19 @@ void DraftPolicy::measured(Range& range, int drafts, double seconds, int64_t tok
   next_try(range);
 }
 
+/// With no drafts the next step does not wait for this one's tokens: none may be better than few where many are too.
 void DraftPolicy::next_try(Range& range) const {
-  int next = range.best + range.direction;
-  if (next < 0 || next > most_) {
-    range.direction = -range.direction;
-    next = range.best + range.direction;
+  for (int candidates = 0; candidates < 3; ++candidates) {
+    const std::array<int, 3> others = {range.best > 0 ? 0 : std::min(kFirst, most_), range.best + 1, range.best - 1};
+    const int next = others[static_cast<size_t>(range.turn % 3)];
+    if (next >= 0 && next <= most_ && next != range.best) {
+      range.rates[static_cast<size_t>(next)] = {};  // what it was long ago says nothing
+      range.tried = next;
+      range.steps_left = kTrySteps;
+      return;
+    }
+    ++range.turn;
   }
-  if (next < 0 || next > most_) return;
-  range.rates[static_cast<size_t>(next)] = {};  // what it was long ago says nothing
-  range.tried = next;
-  range.steps_left = kTrySteps;
 }
 
 }  // namespace tessera::engine

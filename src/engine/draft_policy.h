@@ -11,7 +11,7 @@ inline constexpr int kMostDrafts = 8;
 
 /// How many drafts a step should make for each of its sequences: what has given most tokens a second at about this many
 /// sequences. Measures only what steps do: acceptance and cost are both in the rate. Now and then a few steps try one
-/// draft more or less, ever more seldom where that has been slower.
+/// draft more or less, or none at all, ever more seldom where that has been slower.
 class DraftPolicy {
  public:
   using Clock = std::chrono::steady_clock;
@@ -37,7 +37,7 @@ class DraftPolicy {
     std::array<Rate, kMostDrafts + 1> rates = {};
     int best = -1;       // -1: nothing is known
     int tried = -1;      // in place of best; -1: none
-    int direction = 1;   // of the next try
+    int turn = 0;        // of what is tried next
     int steps_left = 0;  // until a try ends, or until the next one
     int pause = 0;       // steps between tries
   };

@@ -95,17 +95,15 @@ struct OpenedEngine {
   [[nodiscard]] const model::ModelConfig& config() const { return model.config; }
 };
 
-/// Drafts of a sequence at most. On the CPU, where a row more costs nearly as much as a row, only for those who ask.
-Expected<int> choose_drafts(const EngineOptions& options, const engine::Device& device) {
+/// Drafts of a sequence at most: none where nobody has asked. Where they pay depends on how often they are right, on
+/// the batch and on the device.
+Expected<int> choose_drafts(const EngineOptions& options) {
   const int wanted = options.speculative_tokens;
   if (wanted < -1 || wanted > engine::kMostDrafts) {
     return error(StatusCode::invalid_argument, "speculative_tokens is {}; it must be between 0 and {}, or -1", wanted,
                  engine::kMostDrafts);
   }
-  if (wanted <= 0) return 0;
-  if (!device) return wanted;
-  spdlog::warn("no drafts on {}: the CPU alone has them yet", engine::device_name(device));
-  return 0;
+  return std::max(wanted, 0);
 }
 
 /// In `plan`, too: what is loaded besides.
@@ -113,7 +111,7 @@ Expected<FitReport> plan_memory(const OpenedEngine& opened, const EngineOptions&
                                 const kernels::Backend& backend, model::PlanOptions& plan) {
   engine::FitInput input;
   input.gpu = device;
-  TESSERA_ASSIGN_OR_RETURN(input.drafts_max, choose_drafts(options, device));
+  TESSERA_ASSIGN_OR_RETURN(input.drafts_max, choose_drafts(options));
   plan.with_mtp = input.drafts_max > 0;
   TESSERA_ASSIGN_OR_RETURN(const model::WeightPlan weights, opened.model.plan_weights(plan));
   if (plan.with_mtp && !weights.has_mtp()) {
@@ -297,6 +295,7 @@ Status Engine::Impl::load_runner(const OpenedEngine& opened, const Settings& set
                                .sequences_max = fit.max_num_seqs,
                                .sequence_blocks_max = static_cast<int32_t>(kernels::blocks_for(fit.max_model_len)),
                                .samples_max = samples_max,
+                               .drafts_max = fit.drafts_max,
                                .list_words_max = list_words_max,
                                .graphs = options.cuda_graphs,
                                .pdl = options.pdl}));

@@ -248,7 +248,7 @@ class Backend {
   /// Final norm, and logits (fp32, not rounded) of the logit rows, on every rank all of them. The normed rows stay if
   /// the pass keeps them.
   virtual Status head(Pass& pass, const Head& head, const Embedding& embedding) = 0;
-  /// Hidden row i of the pass is from now on what row rows[i] was.
+  /// Hidden row i of the pass is from now on what row rows[i], ascending, was.
   virtual Status select_hidden(Pass& pass, std::span<const int32_t> rows) = 0;
   /// residual = fc(norm(table[tokens]) | norm(hidden rows of the pass before)); no delta.
   virtual Status mtp_input(Pass& pass, const MtpInput& input, const Embedding& embedding) = 0;

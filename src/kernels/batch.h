@@ -24,7 +24,7 @@ struct SequenceRows {
   /// them do: the state is advanced by these first. 0 without records.
   bool keeps_records = false;
   int32_t held = 0;
-  std::span<const int32_t> block_table;  // KV block of positions [64 i, 64 i + 64); covers all rows of this step
+  std::span<const int32_t> block_table = {};  // KV block of positions [64 i, 64 i + 64); covers all rows of this step
 };
 
 /// One ragged step. Rows of all sequences are stacked; neighbours never change a row's bits.

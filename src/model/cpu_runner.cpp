@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <deque>
-#include <numeric>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -12,6 +11,7 @@
 #include "kernels/cpu/cache.h"
 #include "kernels/cpu/sampler.h"
 #include "kernels/cpu/token_counts.h"
+#include "model/kept_step.h"
 
 namespace tessera::model {
 namespace {
@@ -37,15 +37,6 @@ class CpuRunner final : public StepRunner {
     std::vector<kernels::SampleResult> samples;
     std::vector<int32_t> drafts;
   };
-  /// A sequence that drafts, at its newest draft.
-  struct Draft {
-    size_t first = 0;  // of Results::drafts
-    int32_t count = 0;
-    int32_t position = 0;  // of the row that it is drawn behind
-    const kernels::SequenceRows* sequence = nullptr;
-    const kernels::SampleRow* sample = nullptr;  // of its newest draw
-  };
-
   void resolve_tokens(const Step& step);
   void start_histories(const Step& step);
   void sample_all(const Step& step, std::vector<kernels::SampleResult>& results);
@@ -53,9 +44,8 @@ class CpuRunner final : public StepRunner {
                        kernels::Sampler& sampler);
   kernels::SampleResult sample(const kernels::SampleRow& row, std::span<float> logits, kernels::Sampler& sampler) const;
   [[nodiscard]] std::span<float> logits_of(size_t logit_row) const;
-  Status draft(const Step& step, std::vector<int32_t>& drafts);
-  std::vector<Draft> shift_tokens(const Step& step);
-  void draw_drafts(std::span<const Draft> rows, int32_t number, std::vector<int32_t>& drafts);
+  Status draft(const Step& step, Results& results);
+  Status run_head(HeadPass& head, int mtp_layer, std::vector<int32_t>& drafts);
 
   CpuRunnerParts parts_;
   int64_t vocab_size_;
@@ -63,8 +53,6 @@ class CpuRunner final : public StepRunner {
   std::vector<int32_t> tokens_;                        // [rows]
   std::vector<int32_t> logit_rows_;                    // [samples]
   std::vector<std::pair<size_t, size_t>> samples_of_;  // [sequences]: first, and one behind the last
-  std::vector<int32_t> held_;                          // [sequences]: rows that hold
-  std::vector<kernels::SequenceRows> draft_sequences_;
   std::unique_ptr<kernels::Pass> pass_;
   std::vector<kernels::Sampler> samplers_;  // one for each thread of the pool
   std::deque<Results> done_;                // by step, oldest first
@@ -96,20 +84,18 @@ Status CpuRunner::submit(const Step& step) {
   start_histories(step);
   Results& results = done_.emplace_back();
   sample_all(step, results.samples);
-  return step.drafting.empty() ? Status() : draft(step, results.drafts);
+  return step.drafting.empty() ? Status() : draft(step, results);
 }
 
 /// One sequence beside the other; what one draws for its rows, in their order.
 void CpuRunner::sample_all(const Step& step, std::vector<kernels::SampleResult>& results) {
   results.resize(step.samples.size());
   samples_of_.clear();
-  held_.clear();
   size_t sample = 0;
   for (const kernels::SequenceRows& sequence : step.sequences) {
     const size_t first = sample;
     while (sample < step.samples.size() && step.samples[sample].row < sequence.first_row + sequence.rows) ++sample;
     samples_of_.emplace_back(first, sample);
-    held_.push_back(sequence.rows);
   }
   TESSERA_CHECK_EQ(sample, step.samples.size());
   parts_.pool->run_chunks(static_cast<int64_t>(step.sequences.size()), [&](int64_t i, int thread) {
@@ -119,7 +105,6 @@ void CpuRunner::sample_all(const Step& step, std::vector<kernels::SampleResult>&
 
 void CpuRunner::sample_sequence(const Step& step, size_t sequence, std::span<kernels::SampleResult> results,
                                 kernels::Sampler& sampler) {
-  const kernels::SequenceRows& rows = step.sequences[sequence];
   const auto [first, end] = samples_of_[sequence];
   for (size_t i = first; i < end; ++i) {
     const kernels::SampleRow& row = step.samples[i];
@@ -128,9 +113,7 @@ void CpuRunner::sample_sequence(const Step& step, size_t sequence, std::span<ker
     Slot& slot = slots_[static_cast<size_t>(row.slot)];
     slot.last_drawn = results[i].token;
     if (row.params->has_penalty()) slot.counts->add_output(results[i].token);
-    if (i + 1 == end || results[i].token == tokens_[static_cast<size_t>(row.row) + 1]) continue;
-    held_[sequence] = row.row + 1 - rows.first_row;
-    return;
+    if (i + 1 < end && results[i].token != tokens_[static_cast<size_t>(row.row) + 1]) return;
   }
 }
 
@@ -140,86 +123,41 @@ std::span<float> CpuRunner::logits_of(size_t logit_row) const {
 }
 
 /// The MTP head over the step's rows, each with the token behind it, and then over its own drafts.
-Status CpuRunner::draft(const Step& step, std::vector<int32_t>& drafts) {
-  auto& cache = static_cast<kernels::cpu::Cache&>(*parts_.cache);
-  std::vector<Draft> going = shift_tokens(step);
-  for (const Drafting& drafting : step.drafting) drafts.resize(drafts.size() + static_cast<size_t>(drafting.count));
-  for (int32_t number = 0; number == 0 || !going.empty(); ++number) {
-    TESSERA_RETURN_IF_ERROR(
-        parts_.model->backend().begin(*pass_, cache, {.tokens = tokens_, .sequences = draft_sequences_}, logit_rows_));
-    TESSERA_RETURN_IF_ERROR(parts_.model->forward_mtp(*pass_, number % parts_.model->config().mtp_layers));
-    draw_drafts(going, number, drafts);
-    // On with those that want more, each from the row that its draft was drawn behind.
-    std::vector<int32_t> rows;
-    std::vector<Draft> more;
-    tokens_.clear();
-    draft_sequences_.clear();
-    for (size_t i = 0; i < going.size(); ++i) {
-      Draft next = going[i];
-      if (number + 1 >= next.count) continue;
-      rows.push_back(logit_rows_[i]);
-      ++next.position;
-      kernels::SequenceRows row = *next.sequence;
-      row.first_row = static_cast<int32_t>(tokens_.size());
-      row.rows = 1;
-      row.first_position = next.position;
-      row.row_class = kernels::RowClass::decode;
-      draft_sequences_.push_back(row);
-      tokens_.push_back(drafts[next.first + static_cast<size_t>(number)]);
-      more.push_back(next);
-    }
-    if (!more.empty()) TESSERA_RETURN_IF_ERROR(parts_.model->backend().select_hidden(*pass_, rows));
-    logit_rows_.resize(more.size());
-    std::iota(logit_rows_.begin(), logit_rows_.end(), 0);
-    going = std::move(more);
-  }
+Status CpuRunner::draft(const Step& step, Results& results) {
+  KeptStep kept(step);
+  kept.set_results(results.samples);
+  results.drafts.resize(kept.draft_count());
+  HeadPass head;
+  kept.first_pass(head);
+  int32_t number = 0;
+  do {
+    TESSERA_RETURN_IF_ERROR(run_head(head, number % parts_.model->config().mtp_layers, results.drafts));
+  } while (kept.next_pass(number++, head));
   return {};
 }
 
-/// Makes tokens_, draft_sequences_ and logit_rows_ those of the head's first pass.
-std::vector<CpuRunner::Draft> CpuRunner::shift_tokens(const Step& step) {
-  std::vector<Draft> drafting;
-  size_t first = 0;
-  draft_sequences_.clear();
-  logit_rows_.clear();
-  for (size_t i = 0; i < step.sequences.size(); ++i) {
-    const kernels::SequenceRows& sequence = step.sequences[i];
-    const Drafting& wanted = step.drafting[i];
-    const auto begin = tokens_.begin() + sequence.first_row;
-    const int32_t last = held_[i] - 1;  // of its rows
-    std::copy(begin + 1, begin + sequence.rows, begin);
-    begin[last] = wanted.next_token != kLastDrawn ? wanted.next_token
-                                                  : slots_[static_cast<size_t>(sequence.state_slot)].last_drawn;
-    kernels::SequenceRows& row = draft_sequences_.emplace_back(sequence);
-    row.snapshot_slot = -1;
-    row.keeps_records = false;
-    row.held = 0;
-    if (wanted.count == 0) continue;
-    TESSERA_CHECK_LE(wanted.count, parts_.drafts_max);
-    logit_rows_.push_back(sequence.first_row + last);
-    drafting.push_back({.first = first,
-                        .count = wanted.count,
-                        .position = sequence.first_position + last,
-                        .sequence = &sequence,
-                        .sample = &step.samples[samples_of_[i].second - 1]});
-    first += static_cast<size_t>(wanted.count);
+Status CpuRunner::run_head(HeadPass& head, int mtp_layer, std::vector<int32_t>& drafts) {
+  TESSERA_CHECK_LE(static_cast<int64_t>(head.samples.size()), parts_.samples_max);
+  kernels::Backend& backend = parts_.model->backend();
+  if (!head.hidden_rows.empty()) TESSERA_RETURN_IF_ERROR(backend.select_hidden(*pass_, head.hidden_rows));
+  for (const kernels::SequenceRows& sequence : head.sequences) {
+    int32_t& last = head.tokens[static_cast<size_t>(sequence.first_row + sequence.rows) - 1];
+    if (last == kLastDrawn) last = slots_[static_cast<size_t>(sequence.state_slot)].last_drawn;
   }
-  return drafting;
-}
-
-void CpuRunner::draw_drafts(std::span<const Draft> rows, int32_t number, std::vector<int32_t>& drafts) {
-  parts_.pool->run_chunks(static_cast<int64_t>(rows.size()), [&](int64_t i, int thread) {
-    const Draft& draft = rows[static_cast<size_t>(i)];
-    kernels::SampleParams params = *draft.sample->params;
-    params.logprobs.reset();
-    kernels::SampleRow row = *draft.sample;
-    row.params = &params;
-    row.allowed = {};
-    // Behind the row at position p, the model draws token p + 1, and its head token p + 2.
-    row.noise.position = static_cast<uint64_t>(draft.position) + 2;
-    drafts[draft.first + static_cast<size_t>(number)] =
-        sample(row, logits_of(static_cast<size_t>(i)), samplers_[static_cast<size_t>(thread)]).token;
+  logit_rows_.clear();
+  for (size_t i = 0; i < head.samples.size(); ++i) {
+    logit_rows_.push_back(head.samples[i].row);
+    int32_t& token = head.tokens[static_cast<size_t>(head.samples[i].row)];
+    if (token == HeadPass::kDraft) token = drafts[head.drafts[i] - 1];
+  }
+  TESSERA_RETURN_IF_ERROR(
+      backend.begin(*pass_, *parts_.cache, {.tokens = head.tokens, .sequences = head.sequences}, logit_rows_));
+  TESSERA_RETURN_IF_ERROR(parts_.model->forward_mtp(*pass_, mtp_layer));
+  parts_.pool->run_chunks(static_cast<int64_t>(head.samples.size()), [&](int64_t i, int thread) {
+    const auto at = static_cast<size_t>(i);
+    drafts[head.drafts[at]] = sample(head.samples[at], logits_of(at), samplers_[static_cast<size_t>(thread)]).token;
   });
+  return {};
 }
 
 void CpuRunner::resolve_tokens(const Step& step) {

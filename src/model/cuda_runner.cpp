@@ -5,6 +5,8 @@
 #include <atomic>
 #include <chrono>
 #include <deque>
+#include <optional>
+#include <random>
 
 #include "base/call_watch.h"
 #include "base/check.h"
@@ -13,6 +15,8 @@
 #include "kernels/cuda/pass.h"
 #include "kernels/cuda/sample.h"
 #include "kernels/cuda/sample_tables.h"
+#include "kernels/cuda/select.h"
+#include "model/kept_step.h"
 
 namespace tessera::model {
 namespace {
@@ -20,16 +24,28 @@ namespace {
 namespace cuda = kernels::cuda;
 using kernels::SampleResult;
 
-/// Rows of the captured decode steps. A step takes the smallest that holds it; dead rows cost nothing but their share
-/// of a product's columns.
+static_assert(kLastDrawn == cuda::kNewestDraw && HeadPass::kDraft == cuda::kNewestDraft);
+
+/// Sequences of the captured decode steps, of one row each or of as many as can be drafted and one more. A step takes
+/// the smallest that holds it; dead rows cost nothing but their share of a product's columns.
 constexpr std::array<int32_t, 12> kBuckets = {1, 2, 4, 8, 12, 16, 24, 32, 48, 64, 96, 128};
 constexpr int64_t kHistoryTokens = int64_t{1} << 20;  // of histories that are under way to the GPU
 
 using Graph = device::Handle<cudaGraph_t, cudaGraphDestroy>;
 using GraphExec = device::Handle<cudaGraphExec_t, cudaGraphExecDestroy>;
 
+/// What a pass on the device computes.
+enum class Work : uint8_t { step, first_drafts, more_drafts };
+
+/// A pass's work, and bounds of its batch.
+struct PassSize {
+  Work work = Work::step;
+  int mtp_layer = 0;  // of drafts
+  int32_t rows = 0, sequences = 0, samples = 0;
+};
+
 struct Bucket {
-  int32_t rows = 0;
+  PassSize size;
   GraphExec graph;
 };
 
@@ -43,47 +59,103 @@ class CudaRunner final : public StepRunner {
   Status prepare();
 
   [[nodiscard]] int steps_ahead() const override { return 1; }
+  [[nodiscard]] int drafts_max() const override { return parts_.drafts_max; }
+  [[nodiscard]] std::span<const int32_t> drafts() const override { return collected_.drafts; }
   Status submit(const Step& step) override;
   Expected<std::span<const SampleResult>> collect() override;
 
  private:
+  /// A step that has been submitted.
+  struct UnderWay {
+    uint64_t pass = 0;  // its number on the device
+    size_t samples = 0;
+    std::optional<KeptStep> kept;  // if there is something to do behind it
+  };
+  struct Results {
+    std::vector<SampleResult> samples;
+    std::vector<int32_t> drafts;
+  };
+
   [[nodiscard]] const ModelConfig& config() const { return parts_.model->config(); }
   [[nodiscard]] int32_t slots() const { return parts_.cache->shape().state_slots; }
+  [[nodiscard]] size_t hidden_rows_bytes() const;
+  Status check_drafting() const;
   Status take_memory();
   Status warm_up();
-  Status capture(int32_t rows);
-  Status enqueue(const kernels::cuda::StepTables& bounds);
+  Status capture_all();
+  Status capture(const PassSize& size);
+  Status enqueue(const kernels::cuda::StepTables& bounds, Work work = Work::step, int mtp_layer = 0);
+  Status stage(const kernels::Batch& batch, std::span<const kernels::SampleRow> samples,
+               std::span<const int32_t> hidden_rows);
+  Status launch(const kernels::Batch& batch, const PassSize& size);
   Status set_histories(std::span<const kernels::TokenHistory> histories);
   Status copy_states(std::span<const kernels::StateCopy> copies);
-  [[nodiscard]] const Bucket* bucket_of(const Step& step) const;
-  [[nodiscard]] size_t used_bytes(std::span<const std::byte> payload) const;
+  [[nodiscard]] const Bucket* bucket_of(const kernels::Batch& batch, const PassSize& size) const;
+  void resolve_tokens(const Step& step);
+  void find_unsure(const Step& step);
+  Status wait_for(uint64_t pass) const;
+  Status finish_oldest();
+  Status finish_kept(KeptStep& kept, Results& results);
+  Status draft(const KeptStep& kept, std::vector<int32_t>& drafts);
+  Status read_drafts(uint64_t pass, std::span<const size_t> places, std::vector<int32_t>& drafts) const;
 
   CudaRunnerParts parts_;
   std::unique_ptr<cuda::Pass> pass_;
   cuda::SampleCapacity capacity_;
   cuda::DeviceBuffer counts_, sample_workspace_;
   cuda::MappedBuffer history_;  // [2, kHistoryTokens]
+  cuda::MappedBuffer held_;     // [slots, kRecordRowsMax]: draws that held, on their way to the counts
   std::vector<Bucket> buckets_;
-  std::vector<int32_t> logit_rows_;
-  std::deque<size_t> samples_;  // of the steps that are under way
-  uint64_t collected_ = 0;
-  std::vector<SampleResult> results_;
+  std::vector<int32_t> tokens_;           // [rows]
+  std::vector<int32_t> logit_rows_;       // [samples]
+  std::vector<cuda::UnsureDraw> unsure_;  // [samples]
+  std::vector<int32_t> known_draws_;      // [slots]: the newest draw, if it was one of several rows; else -1
+  std::deque<UnderWay> under_way_;        // oldest first
+  std::deque<Results> done_;              // the same, before those
+  Results collected_;
+  std::mt19937_64 random_{1};  // of what is assumed
 };
 
+/// In front of the samples: which hidden rows the head goes on from.
+size_t CudaRunner::hidden_rows_bytes() const {
+  if (parts_.drafts_max == 0) return 0;
+  return (static_cast<size_t>(parts_.sequences_max) * sizeof(int32_t) + 15) / 16 * 16;
+}
+
+Status CudaRunner::check_drafting() const {
+  const kernels::CacheShape& cache = parts_.cache->shape();
+  const int layers = config().count(LayerType::full_attention) + config().mtp_layers;
+  if (parts_.drafts_max == 0) return {};
+  if (!parts_.model->has_mtp() || cache.attention_layers < layers) {
+    return error(StatusCode::invalid_argument,
+                 "drafts need the model's MTP head and its KV in the cache, which has {} of "
+                 "{} attention layers",
+                 cache.attention_layers, layers);
+  }
+  if (parts_.drafts_max >= cuda::kRecordRowsMax ||
+      (cache.linear_layers > 0 && cache.record_rows <= parts_.drafts_max)) {
+    return error(StatusCode::invalid_argument,
+                 "{} drafts at a time, with records of {} rows in the cache: it must have one more than drafts, and {} "
+                 "at most",
+                 parts_.drafts_max, cache.record_rows, cuda::kRecordRowsMax);
+  }
+  return {};
+}
+
 Status CudaRunner::take_memory() {
-  capacity_ = {.rows_max = parts_.samples_max,
-               .pool_words = static_cast<uint32_t>((kernels::mask_words(config().vocab_size) + parts_.list_words_max) *
-                                                   parts_.samples_max)};
+  const int64_t row_words = kernels::mask_words(config().vocab_size) + parts_.list_words_max + parts_.drafts_max;
+  capacity_ = {.rows_max = parts_.samples_max, .pool_words = static_cast<uint32_t>(row_words * parts_.samples_max)};
   const kernels::PassShape shape{.rows_max = parts_.rows_max,
                                  .sequences_max = parts_.sequences_max,
                                  .logit_rows_max = parts_.samples_max,
                                  .state_slots = slots(),
                                  .sequence_blocks_max = parts_.sequence_blocks_max,
                                  .hidden = config().hidden_size,
-                                 .vocab = config().vocab_size};
+                                 .vocab = config().vocab_size,
+                                 .keeps_hidden = parts_.drafts_max > 0};
   const auto samples = static_cast<size_t>(parts_.samples_max);
   TESSERA_ASSIGN_OR_RETURN(pass_, cuda::Pass::create(shape, parts_.pdl,
-                                                     {.payload_bytes = capacity_.bytes(),
+                                                     {.payload_bytes = hidden_rows_bytes() + capacity_.bytes(),
                                                       .result_bytes = samples * sizeof(cuda::SampleOutput)}));
   pass_->cache = static_cast<cuda::Cache*>(parts_.cache);
   const auto counts = static_cast<size_t>(slots()) * static_cast<size_t>(config().vocab_size);
@@ -91,24 +163,38 @@ Status CudaRunner::take_memory() {
   TESSERA_ASSIGN_OR_RETURN(sample_workspace_, cuda::DeviceBuffer::create(cuda::sample_workspace_bytes(
                                                   parts_.samples_max, config().vocab_size)));
   TESSERA_ASSIGN_OR_RETURN(history_, cuda::MappedBuffer::create(2 * kHistoryTokens * sizeof(int32_t)));
+  const size_t held = static_cast<size_t>(slots()) * cuda::kRecordRowsMax * sizeof(int32_t);
+  TESSERA_ASSIGN_OR_RETURN(held_, cuda::MappedBuffer::create(held));
+  known_draws_.assign(static_cast<size_t>(slots()), -1);
   return {};
 }
 
-/// Everything between the step's first kernel and its last.
-Status CudaRunner::enqueue(const cuda::StepTables& bounds) {
+/// Everything between a pass's first kernel and its last.
+Status CudaRunner::enqueue(const cuda::StepTables& bounds, Work work, int mtp_layer) {
   pass_->tables = cuda::step_tables(pass_->step_memory, bounds);
   TESSERA_RETURN_IF_ERROR(pass_->begin());
-  TESSERA_RETURN_IF_ERROR(parts_.model->forward(*pass_));
+  const std::byte* payload = cuda::payload(pass_->step_memory);
+  if (work == Work::more_drafts) {
+    cuda::SelectRowsArgs args;
+    args.x = pass_->hidden.as<uint16_t>();
+    args.columns = config().hidden_size;
+    args.rows = reinterpret_cast<const int32_t*>(payload);
+    args.live_rows = &pass_->tables.counts->rows;
+    args.rows_max = bounds.rows_max;
+    TESSERA_RETURN_IF_ERROR(cuda::select_rows(args, pass_->queue));
+  }
+  TESSERA_RETURN_IF_ERROR(work == Work::step ? parts_.model->forward(*pass_)
+                                             : parts_.model->forward_mtp(*pass_, mtp_layer));
   if (bounds.logit_rows_max > 0) {
-    cuda::SampleCapacity capacity = capacity_;
     cuda::SampleArgs args;
     args.logits = pass_->logits.as<float>();
     args.vocab = config().vocab_size;
     args.known_ids = parts_.known_ids;
-    args.tables = capacity.tables(cuda::payload(pass_->step_memory));
+    args.tables = capacity_.tables(payload + hidden_rows_bytes());
     args.tables.rows_max = bounds.logit_rows_max;
     args.counts = counts_.as<uint16_t>();
-    args.last_token = cuda::last_tokens(pass_->step_memory);
+    args.last_token =
+        work == Work::step ? cuda::newest_draws(pass_->step_memory) : cuda::newest_drafts(pass_->step_memory);
     args.out = reinterpret_cast<cuda::SampleOutput*>(cuda::result(pass_->step_memory));
     args.workspace = sample_workspace_.as<std::byte>();
     TESSERA_RETURN_IF_ERROR(cuda::sample(args, pass_->queue));
@@ -116,18 +202,31 @@ Status CudaRunner::enqueue(const cuda::StepTables& bounds) {
   return pass_->end();
 }
 
-/// Steps without rows, of the widest bounds: loads every kernel and takes all scratch memory.
+cuda::StepTables decode_bounds(const PassSize& size) {
+  cuda::StepTables bounds;
+  bounds.rows_max = bounds.decode_rows_max = size.rows;
+  bounds.sequences_max = bounds.decode_sequences_max = size.sequences;
+  bounds.logit_rows_max = size.samples;
+  return bounds;
+}
+
+/// Passes without rows, of the widest bounds: loads every kernel and takes all scratch memory.
 Status CudaRunner::warm_up() {
   const auto run = [&](const cuda::StepTables& bounds) -> Status {
-    TESSERA_RETURN_IF_ERROR(pass_->stage({}, {}));
-    TESSERA_RETURN_IF_ERROR(enqueue(bounds));
-    TESSERA_CUDA_RETURN_IF_ERROR(cudaStreamSynchronize(pass_->stream.get()));
+    for (const Work work : {Work::step, Work::first_drafts, Work::more_drafts}) {
+      if (work != Work::step && parts_.drafts_max == 0) break;
+      TESSERA_RETURN_IF_ERROR(pass_->stage({}, {}));
+      TESSERA_RETURN_IF_ERROR(enqueue(bounds, work));
+      TESSERA_CUDA_RETURN_IF_ERROR(cudaStreamSynchronize(pass_->stream.get()));
+    }
     return {};
   };
-  cuda::StepTables decode, prefill;
-  decode.rows_max = decode.decode_rows_max = decode.sequences_max = decode.decode_sequences_max = parts_.sequences_max;
-  decode.logit_rows_max = std::min(parts_.sequences_max, parts_.samples_max);
-  TESSERA_RETURN_IF_ERROR(run(decode));
+  for (const int32_t rows : {1, 1 + parts_.drafts_max}) {
+    PassSize decode{.rows = std::min(rows * parts_.sequences_max, parts_.rows_max), .sequences = parts_.sequences_max};
+    decode.samples = std::min(decode.rows, parts_.samples_max);
+    TESSERA_RETURN_IF_ERROR(run(decode_bounds(decode)));
+  }
+  cuda::StepTables prefill;
   prefill.rows_max = parts_.rows_max;
   prefill.sequences_max = parts_.sequences_max;
   prefill.logit_rows_max = parts_.samples_max;
@@ -136,19 +235,17 @@ Status CudaRunner::warm_up() {
   return run(prefill);
 }
 
-Status CudaRunner::capture(int32_t rows) {
-  cuda::StepTables bounds;
-  bounds.rows_max = bounds.decode_rows_max = bounds.sequences_max = bounds.decode_sequences_max = rows;
-  bounds.logit_rows_max = rows;
+Status CudaRunner::capture(const PassSize& size) {
+  const cuda::StepTables bounds = decode_bounds(size);
   // Once as it is: what the runtime does for a kernel's first launch is not for a capture.
   TESSERA_RETURN_IF_ERROR(pass_->stage({}, {}));
-  TESSERA_RETURN_IF_ERROR(enqueue(bounds));
+  TESSERA_RETURN_IF_ERROR(enqueue(bounds, size.work, size.mtp_layer));
   TESSERA_CUDA_RETURN_IF_ERROR(cudaStreamSynchronize(pass_->stream.get()));
 
   const cudaStream_t stream = pass_->stream.get();
   const uint64_t begun = pass_->begun;
   TESSERA_CUDA_RETURN_IF_ERROR(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
-  const Status enqueued = enqueue(bounds);
+  const Status enqueued = enqueue(bounds, size.work, size.mtp_layer);
   pass_->begun = pass_->ended = begun;  // nothing has run
   Graph graph;
   const cudaError_t ended = [&] {
@@ -158,36 +255,58 @@ Status CudaRunner::capture(int32_t rows) {
   TESSERA_RETURN_IF_ERROR(enqueued);  // says more
   TESSERA_RETURN_IF_ERROR(device::cuda_status(ended, "cudaStreamEndCapture"));
   Bucket& bucket = buckets_.emplace_back();
-  bucket.rows = rows;
+  bucket.size = size;
   TESSERA_CUDA_RETURN_IF_ERROR(cudaGraphInstantiate(bucket.graph.fill(), graph.get(), 0));
+  return {};
+}
+
+/// Steps of one row a sequence and of one more than can be drafted; behind both the head's passes.
+Status CudaRunner::capture_all() {
+  const int32_t most = std::min({parts_.sequences_max, parts_.rows_max, parts_.samples_max, kBuckets.back()});
+  std::vector<int32_t> sizes;
+  for (const int32_t sequences : kBuckets) {
+    if (sequences < most) sizes.push_back(sequences);
+  }
+  sizes.push_back(most);
+  for (const int32_t n : sizes) TESSERA_RETURN_IF_ERROR(capture({Work::step, 0, n, n, n}));
+  if (parts_.drafts_max == 0) return {};
+  for (const int32_t n : sizes) {
+    TESSERA_RETURN_IF_ERROR(capture({Work::first_drafts, 0, n, n, n}));
+    for (int number = 1; number < std::min(parts_.drafts_max, config().mtp_layers + 1); ++number) {
+      TESSERA_RETURN_IF_ERROR(capture({Work::more_drafts, number % config().mtp_layers, n, n, n}));
+    }
+    const int32_t rows = n * (1 + parts_.drafts_max);
+    if (rows > std::min(parts_.rows_max, parts_.samples_max)) continue;
+    TESSERA_RETURN_IF_ERROR(capture({Work::step, 0, rows, n, rows}));
+    TESSERA_RETURN_IF_ERROR(capture({Work::first_drafts, 0, rows, n, n}));
+  }
   return {};
 }
 
 Status CudaRunner::prepare() {
   TESSERA_CUDA_RETURN_IF_ERROR(cudaSetDevice(parts_.gpu));
+  TESSERA_RETURN_IF_ERROR(check_drafting());
   TESSERA_RETURN_IF_ERROR(take_memory());
   TESSERA_RETURN_IF_ERROR(warm_up());
   pass_->arena.freeze();
-  const int32_t most = std::min({parts_.sequences_max, parts_.rows_max, parts_.samples_max, kBuckets.back()});
-  for (const int32_t rows : kBuckets) {
-    if (parts_.graphs && rows < most) TESSERA_RETURN_IF_ERROR(capture(rows));
-  }
-  if (parts_.graphs) TESSERA_RETURN_IF_ERROR(capture(most));
-  collected_ = pass_->begun;
-  return {};
+  return parts_.graphs ? capture_all() : Status();
 }
 
-/// The captured step that can run this one: a row of each sequence, its logits wanted.
-const Bucket* CudaRunner::bucket_of(const Step& step) const {
-  const auto rows = static_cast<int32_t>(step.tokens.size());
-  if (step.sequences.size() != step.tokens.size() || step.samples.size() != step.tokens.size()) return nullptr;
-  for (const kernels::SequenceRows& sequence : step.sequences) {
-    if (sequence.row_class != kernels::RowClass::decode) return nullptr;
+/// The smallest captured pass that can run this one. One of a row a sequence is none for several rows of one.
+const Bucket* CudaRunner::bucket_of(const kernels::Batch& batch, const PassSize& size) const {
+  for (const kernels::SequenceRows& sequence : batch.sequences) {
+    if (sequence.row_class != kernels::RowClass::decode || sequence.rows > 1 + parts_.drafts_max) return nullptr;
   }
+  const Bucket* best = nullptr;
   for (const Bucket& bucket : buckets_) {
-    if (bucket.rows >= rows) return &bucket;
+    const PassSize& b = bucket.size;
+    if (b.work != size.work || b.mtp_layer != size.mtp_layer || b.rows < size.rows || b.sequences < size.sequences ||
+        b.samples < size.samples || (b.rows > b.sequences) != (size.rows > size.sequences)) {
+      continue;
+    }
+    if (best == nullptr || b.rows < best->size.rows) best = &bucket;
   }
-  return nullptr;
+  return best;
 }
 
 Status CudaRunner::set_histories(std::span<const kernels::TokenHistory> histories) {
@@ -235,63 +354,184 @@ Status CudaRunner::copy_states(std::span<const kernels::StateCopy> copies) {
   return cuda::copy_states(args, pass_->queue);
 }
 
-/// Of sample tables: those of the lists in use.
-size_t CudaRunner::used_bytes(std::span<const std::byte> payload) const {
-  return capacity_.pool_offset() + sizeof(uint32_t) * capacity_.tables(payload.data()).header->pool_words;
+/// Lays the next pass down, once there is room: of the two before, the older one has ended.
+Status CudaRunner::stage(const kernels::Batch& batch, std::span<const kernels::SampleRow> samples,
+                         std::span<const int32_t> hidden_rows) {
+  if (pass_->begun >= 2) TESSERA_RETURN_IF_ERROR(wait_for(pass_->begun - 2));
+  logit_rows_.clear();
+  for (const kernels::SampleRow& sample : samples) logit_rows_.push_back(sample.row);
+  const std::span<std::byte> payload = pass_->payload_area();
+  std::copy(hidden_rows.begin(), hidden_rows.end(), reinterpret_cast<int32_t*>(payload.data()));
+  const std::span<std::byte> tables = payload.subspan(hidden_rows_bytes());
+  TESSERA_RETURN_IF_ERROR(cuda::write_sample_tables(
+      samples, {.vocab = config().vocab_size, .slots = slots(), .has_counts = true}, capacity_, tables, unsure_));
+  const size_t lists = sizeof(uint32_t) * capacity_.tables(tables.data()).header->pool_words;
+  return pass_->stage(batch, logit_rows_, hidden_rows_bytes() + capacity_.pool_offset() + lists,
+                      samples.size() * sizeof(cuda::SampleOutput));
+}
+
+/// Runs what has been staged.
+Status CudaRunner::launch(const kernels::Batch& batch, const PassSize& size) {
+  const Bucket* bucket = bucket_of(batch, size);
+  if (bucket == nullptr) return enqueue(cuda::bounds_of(batch, size.samples), size.work, size.mtp_layer);
+  TESSERA_CUDA_RETURN_IF_ERROR(cudaGraphLaunch(bucket->graph.get(), pass_->stream.get()));
+  ++pass_->begun;
+  ++pass_->ended;
+  return {};
+}
+
+PassSize size_of(Work work, int mtp_layer, const kernels::Batch& batch, size_t samples) {
+  return {.work = work,
+          .mtp_layer = mtp_layer,
+          .rows = batch.rows(),
+          .sequences = static_cast<int32_t>(batch.sequences.size()),
+          .samples = static_cast<int32_t>(samples)};
+}
+
+/// Of rows that draw one behind the other the device does not know which was the newest draw; the host does.
+void CudaRunner::resolve_tokens(const Step& step) {
+  tokens_ = step.tokens;
+  for (const kernels::SequenceRows& sequence : step.sequences) {
+    int32_t& known = known_draws_[static_cast<size_t>(sequence.state_slot)];
+    for (int32_t row = sequence.first_row; row < sequence.first_row + sequence.rows; ++row) {
+      int32_t& token = tokens_[static_cast<size_t>(row)];
+      if (token == kLastDrawn && known >= 0) token = known;
+    }
+  }
+  for (const kernels::SampleRow& sample : step.samples) {
+    if (sample.target < 0) known_draws_[static_cast<size_t>(sample.slot)] = -1;
+  }
+}
+
+/// Which draws may not hold: those of rows that draw one behind the other.
+void CudaRunner::find_unsure(const Step& step) {
+  unsure_.assign(step.samples.size(), {});
+  for (size_t i = 1; i < step.samples.size(); ++i) {
+    const kernels::SampleRow &before = step.samples[i - 1], &row = step.samples[i];
+    if (before.slot != row.slot || before.target >= 0) continue;
+    unsure_[i - 1].is_unsure = unsure_[i].is_unsure = true;
+    // Tokens of the rows behind the first one that draws, up to this one.
+    const size_t drafts = unsure_[i - 1].drafts.size() + static_cast<size_t>(row.row - before.row);
+    unsure_[i].drafts = std::span(tokens_).subspan(static_cast<size_t>(row.row) + 1 - drafts, drafts);
+  }
 }
 
 Status CudaRunner::submit(const Step& step) {
-  TESSERA_CHECK_LE(pass_->begun, collected_ + 1);
+  TESSERA_CHECK_LE(done_.size() + under_way_.size(), size_t{1});
   TESSERA_CUDA_RETURN_IF_ERROR(cudaSetDevice(parts_.gpu));
-  logit_rows_.clear();
-  for (const kernels::SampleRow& sample : step.samples) logit_rows_.push_back(sample.row);
-  const std::span<std::byte> payload = pass_->payload_area();
-  TESSERA_RETURN_IF_ERROR(cuda::write_sample_tables(
-      step.samples, {.vocab = config().vocab_size, .slots = slots(), .has_counts = true}, capacity_, payload));
-  TESSERA_RETURN_IF_ERROR(
-      pass_->stage(step.batch(), logit_rows_, used_bytes(payload), step.samples.size() * sizeof(cuda::SampleOutput)));
+  while (!under_way_.empty() && under_way_.back().kept) TESSERA_RETURN_IF_ERROR(finish_oldest());
+  resolve_tokens(step);
+  find_unsure(step);
+  const kernels::Batch batch{.tokens = tokens_, .sequences = step.sequences};
+  TESSERA_RETURN_IF_ERROR(stage(batch, step.samples, {}));
   for (const kernels::PageMove& move : step.moves) {
     TESSERA_RETURN_IF_ERROR(pass_->cache->move(move, *parts_.pages, pass_->stream.get()));
   }
   TESSERA_RETURN_IF_ERROR(set_histories(step.histories));
   TESSERA_RETURN_IF_ERROR(copy_states(step.copies));
-  if (const Bucket* bucket = bucket_of(step)) {
-    TESSERA_CUDA_RETURN_IF_ERROR(cudaGraphLaunch(bucket->graph.get(), pass_->stream.get()));
-    ++pass_->begun;
-    ++pass_->ended;
-  } else {
-    TESSERA_RETURN_IF_ERROR(enqueue(cuda::bounds_of(step.batch(), static_cast<int64_t>(step.samples.size()))));
-  }
-  samples_.push_back(step.samples.size());
+  UnderWay& under_way = under_way_.emplace_back();
+  under_way.pass = pass_->begun;
+  under_way.samples = step.samples.size();
+  TESSERA_RETURN_IF_ERROR(launch(batch, size_of(Work::step, 0, batch, step.samples.size())));
+  if (KeptStep::is_needed(step)) under_way.kept.emplace(step);
   return {};
 }
 
-Expected<std::span<const SampleResult>> CudaRunner::collect() {
-  TESSERA_CHECK(!samples_.empty());
+/// The number in mapped memory is what is waited for; the stream is asked now and then whether it still can come.
+Status CudaRunner::wait_for(uint64_t pass) const {
   const auto begin = std::chrono::steady_clock::now();
-  // The number in mapped memory is what is waited for; the stream is asked now and then whether it still can come.
-  for (uint64_t spins = 1; pass_->done() <= collected_; ++spins) {
+  for (uint64_t spins = 1; pass_->done() <= pass; ++spins) {
     if (spins % 4096 != 0) continue;
     const WatchedCall watched("cudaStreamQuery");
     const cudaError_t state = cudaStreamQuery(pass_->stream.get());
     if (state != cudaSuccess && state != cudaErrorNotReady) return device::cuda_status(state, "a step on the GPU");
-    if (state == cudaSuccess && pass_->done() <= collected_) {
-      return error(StatusCode::internal, "the GPU has ended step {} without saying so", collected_);
+    if (state == cudaSuccess && pass_->done() <= pass) {
+      return error(StatusCode::internal, "the GPU has ended step {} without saying so", pass);
     }
     if (std::chrono::steady_clock::now() - begin > kHangLimit) {
-      return error(StatusCode::unavailable, "step {} has been on the GPU for {} s: it hangs", collected_,
-                   kHangLimit.count());
+      return error(StatusCode::unavailable, "step {} has been on the GPU for {} s: it hangs", pass, kHangLimit.count());
     }
   }
   std::atomic_thread_fence(std::memory_order_acquire);
-  const auto* outputs = reinterpret_cast<const cuda::SampleOutput*>(pass_->results(collected_));
-  results_.clear();
-  for (size_t i = 0; i < samples_.front(); ++i) {
-    results_.push_back(cuda::sample_result(outputs[i], parts_.known_ids));
+  return {};
+}
+
+/// Waits for the oldest step, and does what there is to do behind it.
+Status CudaRunner::finish_oldest() {
+  UnderWay& step = under_way_.front();
+  TESSERA_RETURN_IF_ERROR(wait_for(step.pass));
+  const auto* outputs = reinterpret_cast<const cuda::SampleOutput*>(pass_->results(step.pass));
+  Results& results = done_.emplace_back();
+  for (size_t i = 0; i < step.samples; ++i) {
+    results.samples.push_back(cuda::sample_result(outputs[i], parts_.known_ids));
   }
-  samples_.pop_front();
-  ++collected_;
-  return std::span<const SampleResult>(results_);
+  if (step.kept) {
+    if (!parts_.assumed_acceptance.empty()) step.kept->assume(parts_.assumed_acceptance, random_, results.samples);
+    TESSERA_RETURN_IF_ERROR(finish_kept(*step.kept, results));
+  }
+  under_way_.pop_front();
+  return {};
+}
+
+Status CudaRunner::finish_kept(KeptStep& kept, Results& results) {
+  kept.set_results(results.samples);
+  auto* const held = reinterpret_cast<int32_t*>(held_.host());
+  for (const KeptStep::Sequence& sequence : kept.sequences()) {
+    if (!sequence.draws_several) continue;
+    known_draws_[static_cast<size_t>(sequence.slot)] = sequence.drawn.back();
+    if (!sequence.has_penalty) continue;
+    TESSERA_CHECK_LE(static_cast<int64_t>(sequence.drawn.size()), cuda::kRecordRowsMax);
+    // Nothing reads the slot's place any more: the step behind what did has ended.
+    const int64_t at = int64_t{sequence.slot} * cuda::kRecordRowsMax;
+    std::copy(sequence.drawn.begin(), sequence.drawn.end(), held + at);
+    cuda::SetHistoryArgs args;
+    args.counts = counts_.as<uint16_t>();
+    args.vocab = config().vocab_size;
+    args.slot = sequence.slot;
+    args.output = reinterpret_cast<const int32_t*>(held_.device) + at;
+    args.output_tokens = static_cast<int64_t>(sequence.drawn.size());
+    args.adds = true;
+    TESSERA_RETURN_IF_ERROR(cuda::set_history(args, pass_->queue));
+  }
+  return kept.drafts() ? draft(kept, results.drafts) : Status();
+}
+
+/// The head's passes. While one runs the next is laid down, and the drafts of the one before are read.
+Status CudaRunner::draft(const KeptStep& kept, std::vector<int32_t>& drafts) {
+  drafts.resize(kept.draft_count());
+  HeadPass pass;
+  std::vector<size_t> before;  // which drafts the pass before makes
+  kept.first_pass(pass);
+  for (int32_t number = 0;; ++number) {
+    const kernels::Batch batch{.tokens = pass.tokens, .sequences = pass.sequences};
+    unsure_.assign(pass.samples.size(), {.is_unsure = true});
+    TESSERA_RETURN_IF_ERROR(stage(batch, pass.samples, pass.hidden_rows));
+    TESSERA_RETURN_IF_ERROR(launch(batch, size_of(number == 0 ? Work::first_drafts : Work::more_drafts,
+                                                  number % config().mtp_layers, batch, pass.samples.size())));
+    if (number > 0) TESSERA_RETURN_IF_ERROR(read_drafts(pass_->begun - 2, before, drafts));
+    before = pass.drafts;
+    if (!kept.next_pass(number, pass)) break;
+  }
+  return read_drafts(pass_->begun - 1, before, drafts);
+}
+
+Status CudaRunner::read_drafts(uint64_t pass, std::span<const size_t> places, std::vector<int32_t>& drafts) const {
+  if (places.empty()) return {};
+  TESSERA_RETURN_IF_ERROR(wait_for(pass));
+  const auto* outputs = reinterpret_cast<const cuda::SampleOutput*>(pass_->results(pass));
+  for (size_t i = 0; i < places.size(); ++i) drafts[places[i]] = outputs[i].token;
+  return {};
+}
+
+Expected<std::span<const SampleResult>> CudaRunner::collect() {
+  TESSERA_CUDA_RETURN_IF_ERROR(cudaSetDevice(parts_.gpu));
+  if (done_.empty()) {
+    TESSERA_CHECK(!under_way_.empty());
+    TESSERA_RETURN_IF_ERROR(finish_oldest());
+  }
+  collected_ = std::move(done_.front());
+  done_.pop_front();
+  return std::span<const SampleResult>(collected_.samples);
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <vector>
 
 #include "model/model.h"
 #include "model/runner.h"
@@ -20,6 +21,10 @@ struct CudaRunnerParts {
   int32_t sequences_max = 0;        // of a step
   int32_t sequence_blocks_max = 0;  // KV blocks of one sequence
   int32_t samples_max = 0;          // of a step
+  /// Above 0 the model and the cache have the MTP head, the cache records of one row more; at most 8.
+  int drafts_max = 0;
+  std::vector<double> assumed_acceptance =
+      {};  // for measuring alone (KeptStep::assume); empty: drafts hold that are right
   /// Words of one draw's lists: two for each bias, one for each ban; a mask's words count by themselves.
   int64_t list_words_max = 4096;
   bool graphs = true;  // decode steps as CUDA graphs; changes no bit
@@ -28,6 +33,10 @@ struct CudaRunnerParts {
 
 /// Steps on one GPU, one ahead. Steps that only decode are CUDA graphs, captured here for batches of several sizes; all
 /// memory is taken here. A step's sequences of class decode come first.
+///
+/// Behind a step whose sequences draw behind several rows, or draft, the host has something to do: it finds out which
+/// rows hold, and enqueues the MTP head's passes, each a step of the device's own. The drafts of one pass become the
+/// tokens of the next without the host. This happens in collect(); a submit() before it does it first, and waits.
 Expected<std::unique_ptr<StepRunner>> make_cuda_runner(const CudaRunnerParts& parts);
 
 }  // namespace tessera::model

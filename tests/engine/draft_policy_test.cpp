@@ -9,7 +9,8 @@ namespace {
 
 /// Steps at `sequences` sequences that cost `base` and `each` draft, every draft being right with probability `right`
 /// as far as those before it are; the mean number of drafts over the last half of `steps`.
-double settle(DraftPolicy& policy, int sequences, double base, double each, double right, int steps) {
+/// wait: what a step with drafts costs besides.
+double settle(DraftPolicy& policy, int sequences, double base, double each, double right, int steps, double wait = 0) {
   DraftPolicy::Clock::time_point now;
   double sum = 0, carry = 0;
   for (int step = 0; step < steps; ++step) {
@@ -20,8 +21,8 @@ double settle(DraftPolicy& policy, int sequences, double base, double each, doub
     carry += tokens * sequences;
     const auto whole = static_cast<int64_t>(carry);
     carry -= static_cast<double>(whole);
-    now +=
-        std::chrono::duration_cast<DraftPolicy::Clock::duration>(std::chrono::duration<double>(base + each * drafts));
+    now += std::chrono::duration_cast<DraftPolicy::Clock::duration>(
+        std::chrono::duration<double>(base + each * drafts + (drafts > 0 ? wait : 0)));
     policy.collected(now, sequences, drafts, whole);
   }
   return sum / (steps - steps / 2);
@@ -36,6 +37,14 @@ TEST(DraftPolicy, TakesAsManyAsPay) {
   const double drafts = settle(between, 1, 1e-3, 3e-4, 0.5, 4000);
   EXPECT_GT(drafts, 0.5);
   EXPECT_LT(drafts, 2.5);
+}
+
+/// One draft is the slowest, many are better, none is best: also from many it finds there.
+TEST(DraftPolicy, NoneIsFoundBehindFew) {
+  DraftPolicy policy(5);
+  EXPECT_LT(settle(policy, 8, 3e-4, 1e-4, 0.7, 2000, /*wait=*/8e-4), 0.3);
+  DraftPolicy pays(5);
+  EXPECT_GT(settle(pays, 8, 3e-4, 1e-4, 0.98, 4000, /*wait=*/4e-4), 4);
 }
 
 TEST(DraftPolicy, EachNumberOfSequencesHasItsOwn) {

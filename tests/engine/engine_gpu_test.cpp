@@ -190,6 +190,22 @@ TEST(CudaEngine, ARequestGetsTogetherWhatItGetsAlone) {
   }
 }
 
+TEST(CudaEngine, DraftsChangeNoBit) {
+  const auto requests = random_requests(8);
+  Engine plain = demo_engine("cuda");
+  const auto want = ask(plain, requests);
+  for (const int drafts : {1, 5, 8}) {
+    EngineOptions options = demo_options("cuda");
+    options.speculative_tokens = drafts;
+    Engine engine = open_engine(options);
+    const auto found = ask(engine, requests);
+    for (size_t i = 0; i < requests.size(); ++i) {
+      expect_same(found[i], want[i], "request " + std::to_string(i) + " with " + std::to_string(drafts) + " drafts");
+    }
+    EXPECT_GT(engine.stats().drafts.accepted, 0U);
+  }
+}
+
 /// A tuning file with the tiles that the planner likes least, of every step that the requests make.
 plan::TuningCache slowest_tiles(const plan::DeviceFacts& gpu, const model::ModelConfig& config) {
   plan::TuningCache cache{.gpu = gpu.name, .build = plan::tuning_build(), .entries = {}};

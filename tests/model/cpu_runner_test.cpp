@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "model/loaded_model.h"
+#include "model/speculation.h"
 
 namespace tessera::model {
 namespace {
@@ -171,6 +172,57 @@ TEST_P(CpuRunnerTest, AMaskAllowsNothingElse) {
   Step step = make_step(kPrompt, 0, params);
   step.samples[0].allowed = mask;
   EXPECT_EQ(run(*runner, step).token, 41);
+}
+
+/// Sequences with and without drafts, in one step after the other; of the bundled model drafts are right and wrong.
+TEST(CpuRunnerDrafts, RowsThatHoldHaveTheBitsOfRowsOneAtATime) {
+  LoadedModel model(TESSERA_SOURCE_DIR "/models/demo", kernels::Compute::bf16);
+  constexpr int kSlots = 4, kDrafts = 3;
+  const std::vector<SampleParams> params = {{.temperature = 0, .logprobs = 2},
+                                            {.temperature = 0.8F, .logprobs = 2},
+                                            {.temperature = 0, .frequency_penalty = 0.7F, .logprobs = 2},
+                                            {.temperature = 0.6F, .repetition_penalty = 1.3F, .logprobs = 2}};
+  const auto run = [&](int drafts_max, bool varied) {
+    auto cache = *model->make_cache(DType::bf16, 2 * kSlots, kSlots, /*with_mtp=*/drafts_max > 0, drafts_max);
+    const auto runner = *make_cpu_runner({.model = &*model,
+                                          .cache = cache.get(),
+                                          .pool = &model.pool(),
+                                          .known_ids = static_cast<int64_t>(model.vocab()),
+                                          .rows_max = 64,
+                                          .samples_max = 32,
+                                          .drafts_max = drafts_max});
+    std::vector<Speculating> all;
+    for (int32_t i = 0; i < kSlots; ++i) {
+      std::vector<int32_t> prompt = {4071, 309, 198, 3155, 3028, 3097, 2970, 3143, 64, 13, 4072, 198, 4071, 313, 198};
+      prompt.resize(static_cast<size_t>(15 - i));
+      all.push_back({.prompt = prompt,
+                     .params = &params[static_cast<size_t>(i)],
+                     .slot = i,
+                     .blocks = {i + kSlots, i},
+                     .noise_key = static_cast<uint64_t>(i)});
+    }
+    speculate(*runner, all, 40, [&](size_t sequence, int step) {
+      return varied ? (static_cast<int>(sequence) + step) % (drafts_max + 1) : drafts_max;
+    });
+    return all;
+  };
+  auto want = run(0, false);
+  for (const bool varied : {false, true}) {
+    const auto found = run(kDrafts, varied);
+    int right = 0, wrong = 0;
+    for (size_t i = 0; i < want.size(); ++i) {
+      for (const int n : found[i].right) right += n;
+      for (const int n : found[i].wrong) wrong += n;
+      for (size_t k = 0; k < 40; ++k) {
+        const SampleResult &one = found[i].results[k], &other = want[i].results[k];
+        ASSERT_EQ(one.token, other.token) << "sequence " << i << ", draw " << k;
+        ASSERT_EQ(std::bit_cast<uint32_t>(one.logprobs.at(0).logprob),
+                  std::bit_cast<uint32_t>(other.logprobs.at(0).logprob));
+      }
+    }
+    EXPECT_GT(right, 20);
+    EXPECT_GT(wrong, 0);
+  }
 }
 
 }  // namespace

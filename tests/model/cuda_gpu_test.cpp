@@ -4,13 +4,16 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
 #include <cstring>
 #include <random>
 
 #include "checkpoint_files.h"
+#include "engine/demo_transcripts.h"
 #include "kernels/cuda_backend.h"
 #include "model/cuda_runner.h"
 #include "model/loaded_model.h"
+#include "model/speculation.h"
 
 namespace tessera::model {
 namespace {
@@ -181,13 +184,14 @@ struct RunnerOptions {
   bool graphs = true, pdl = true;
   int32_t slots = 8;
   int64_t chunk = 512;  // rows of a prefill step
+  int drafts = 0;       // at most
 };
 
 /// A model that steps; the cache has room for `slots` sequences of 512 tokens.
 struct Stepping {
   Stepping(const std::string& directory, const RunnerOptions& o) : options(o), model(directory, gpu(o.pdl)) {
     constexpr int kBlocks = 8, kPages = 64;
-    cache = *model->make_cache(DType::bf16, kBlocks * o.slots, o.slots, /*with_mtp=*/false);
+    cache = *model->make_cache(DType::bf16, kBlocks * o.slots, o.slots, /*with_mtp=*/o.drafts > 0, o.drafts);
     pages = *model->backend().make_host_pages(cache->shape(), kPages);
     auto made = make_cuda_runner({.model = &*model,
                                   .cache = cache.get(),
@@ -198,6 +202,7 @@ struct Stepping {
                                   .sequences_max = o.slots,
                                   .sequence_blocks_max = kBlocks,
                                   .samples_max = o.slots + 64,
+                                  .drafts_max = o.drafts,
                                   .graphs = o.graphs,
                                   .pdl = o.pdl});
     EXPECT_TRUE(made.ok()) << made.status().message();
@@ -252,6 +257,21 @@ struct Stepping {
     }
     while (!under_way.empty()) collect();
     return results;
+  }
+
+  /// The same draws with drafts, of as many as `wanted` says.
+  template <typename Wanted>
+  std::vector<Speculating> speculate(const std::vector<Job>& jobs, size_t draws, const Wanted& wanted) {
+    std::vector<Speculating> all;
+    for (size_t j = 0; j < jobs.size(); ++j) {
+      all.push_back({.prompt = jobs[j].prompt,
+                     .params = &jobs[j].params,
+                     .slot = static_cast<int32_t>(j),
+                     .blocks = tables[j],
+                     .noise_key = 1000 + j});
+    }
+    model::speculate(*runner, all, draws, wanted);
+    return all;
   }
 
   void add(Step& step, const std::vector<Job>& jobs, size_t j, int32_t first_slot, size_t first, size_t rows,
@@ -334,6 +354,124 @@ TEST(CudaRunner, BitsDoNotDependOnBatchGraphsPdlOrChunks) {
                                (options.pdl ? "" : ", no PDL") + ", chunks of " + std::to_string(options.chunk);
       for (size_t j = 0; j < jobs.size(); ++j) expect_same(found[j], want[j], what);
     }
+  }
+}
+
+TEST(CudaRunner, RowsThatHoldHaveTheBitsOfRowsOneAtATime) {
+  for (const char* path : {"/models/demo", "/tests/golden/qwen3_5_dense"}) {
+    const std::string directory = std::string(TESSERA_SOURCE_DIR) + path;
+    Stepping plain(directory, {});
+    const auto jobs = mixed_jobs(plain.model.vocab());
+    constexpr int kDraws = 48;
+    const auto want = plain.run(jobs, kDraws);
+    for (const auto& options : {RunnerOptions{.drafts = 5}, RunnerOptions{.graphs = false, .drafts = 5},
+                                RunnerOptions{.graphs = false, .pdl = false, .drafts = 3}, RunnerOptions{.drafts = 1},
+                                RunnerOptions{.slots = 5, .drafts = 8}}) {
+      const std::string what = std::string(path) + (options.graphs ? "" : ", no graphs") +
+                               (options.pdl ? "" : ", no PDL") + ", drafts " + std::to_string(options.drafts);
+      Stepping drafting(directory, options);
+      for (const bool varied : {false, true}) {
+        auto found = drafting.speculate(jobs, kDraws, [&](size_t sequence, int step) {
+          const int some = static_cast<int>(sequence) + step;
+          return varied ? some % (options.drafts + 1) : options.drafts;
+        });
+        int right = 0, wrong = 0;
+        for (size_t j = 0; j < jobs.size(); ++j) {
+          found[j].results.resize(kDraws);
+          expect_same(found[j].results, want[j], what + ", job " + std::to_string(j));
+          for (const int n : found[j].right) right += n;
+          for (const int n : found[j].wrong) wrong += n;
+        }
+        EXPECT_GT(wrong, 0) << what;
+        if (path == std::string("/models/demo")) {
+          EXPECT_GT(right, 0) << what;
+        }
+      }
+      // And a runner that can draft does without as one that cannot.
+      const auto without = drafting.run(jobs, kDraws);
+      for (size_t j = 0; j < jobs.size(); ++j) expect_same(without[j], want[j], what + ", without drafts");
+    }
+  }
+}
+
+TEST(CudaRunner, DraftsOfTheBundledModelAreMostlyRight) {
+  std::vector<Job> jobs;
+  std::vector<size_t> draws;  // behind the end of an answer nothing is likely
+  for (const DemoTranscript& transcript : read_demo_transcripts()) {
+    if (transcript.prompt.size() > 400 || transcript.tokens.size() < 20 || jobs.size() == 5) continue;
+    jobs.push_back({.prompt = transcript.prompt, .params = {.temperature = 0}});
+    draws.push_back(std::min<size_t>(transcript.tokens.size(), 60));
+  }
+  ASSERT_EQ(jobs.size(), 5U);
+  Stepping drafting(TESSERA_SOURCE_DIR "/models/demo", {.drafts = 3});
+  std::vector<int> right(4), wrong(4);
+  for (size_t j = 0; j < jobs.size(); ++j) {
+    const auto found = drafting.speculate({jobs[j]}, draws[j], [](size_t /*sequence*/, int /*step*/) { return 3; });
+    for (size_t k = 0; k < found[0].right.size(); ++k) {
+      right[k] += found[0].right[k];
+      wrong[k] += found[0].wrong[k];
+    }
+  }
+  for (size_t k = 0; k < 3; ++k) {
+    std::printf("draft %zu: %d right, %d wrong\n", k + 1, right[k], wrong[k]);
+    EXPECT_GT(right[k], 9 * wrong[k]) << "draft " << k + 1;
+  }
+}
+
+TEST(CudaRunner, AStepSubmittedBehindDraftsChangesNone) {
+  Stepping stepping(TESSERA_SOURCE_DIR "/models/demo", {.drafts = 3});
+  const std::vector<Job> jobs = {{.prompt = random_tokens(100, stepping.model.vocab()), .params = {.temperature = 0}}};
+  const std::vector<int32_t>& prompt = jobs[0].prompt;
+  const auto drafts = [&](bool behind) {
+    Step step;
+    stepping.add(step, jobs, 0, 0, 0, prompt.size(), RowClass::prefill, true);
+    step.tokens = prompt;
+    step.drafting = {{.next_token = kLastDrawn, .count = 3}};
+    EXPECT_TRUE(stepping.runner->submit(step).ok());
+    Step other;
+    stepping.add(other, jobs, 0, 1, 0, prompt.size(), RowClass::prefill, true);
+    other.tokens = prompt;
+    std::reverse(other.tokens.begin(), other.tokens.end());
+    if (behind) {
+      EXPECT_TRUE(stepping.runner->submit(other).ok());
+    }
+    EXPECT_TRUE(stepping.runner->collect().ok());
+    const std::vector<int32_t> made(stepping.runner->drafts().begin(), stepping.runner->drafts().end());
+    EXPECT_EQ(made.size(), 3U);
+    if (behind) {
+      EXPECT_TRUE(stepping.runner->collect().ok());
+    }
+    return made;
+  };
+  const auto alone = drafts(false);
+  EXPECT_EQ(drafts(true), alone);
+}
+
+TEST(CudaModel, SelectedHiddenRowsAreThoseSelected) {
+  LoadedModel loaded(TESSERA_SOURCE_DIR "/models/demo", gpu());
+  const auto tokens = random_tokens(70, loaded.vocab());
+  auto cache = *loaded->make_cache(DType::bf16, 4, 1, /*with_mtp=*/false);
+  auto pass = *loaded->make_pass({.rows_max = 70,
+                                  .sequences_max = 1,
+                                  .logit_rows_max = 1,
+                                  .state_slots = 1,
+                                  .sequence_blocks_max = 4,
+                                  .keeps_hidden = true});
+  const std::vector<int32_t> blocks = {2, 0, 1, 3};
+  const std::vector<kernels::SequenceRows> sequences = {
+      {.rows = 70, .row_class = RowClass::prefill, .block_table = blocks}};
+  kernels::Backend& runs = loaded->backend();
+  ASSERT_TRUE(runs.begin(*pass, *cache, {.tokens = tokens, .sequences = sequences}, {}).ok());
+  ASSERT_TRUE(loaded->forward(*pass).ok());
+  const auto size = static_cast<size_t>(loaded->config().hidden_size);
+  std::vector<float> before(70 * size), after(70 * size);
+  ASSERT_TRUE(runs.read_hidden(*pass, before).ok());
+  const std::vector<int32_t> rows = {1, 4, 5, 69};
+  ASSERT_TRUE(runs.select_hidden(*pass, rows).ok());
+  ASSERT_TRUE(runs.read_hidden(*pass, after).ok());
+  for (size_t i = 0; i < rows.size(); ++i) {
+    expect_same_bits(std::span(after).subspan(i * size, size),
+                     std::span(before).subspan(static_cast<size_t>(rows[i]) * size, size), "row " + std::to_string(i));
   }
 }
 

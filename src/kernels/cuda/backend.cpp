@@ -217,6 +217,8 @@ Status CudaBackend::delta_net(kernels::Pass& pass, const DeltaNetBlock& block, i
   args.norm_weight = w.norm.as<float>();
   args.states = p.cache->states(layer);
   args.windows = p.cache->windows(layer);
+  args.records = p.cache->records(layer);
+  args.record_rows = p.cache->shape().record_rows;
   args.out = mixed;
   TESSERA_ASSIGN_OR_RETURN(args.workspace,
                            frame.take<std::byte>(static_cast<int64_t>(delta_net_workspace_bytes(w.shape, p.tables))));
@@ -361,8 +363,8 @@ Status CudaBackend::head(kernels::Pass& pass, const Head& head, const Embedding&
                                     .queue = &p.queue});
 }
 
-Status CudaBackend::select_hidden(kernels::Pass& /*pass*/, std::span<const int32_t> /*rows*/) {
-  return {StatusCode::unsupported, "drafts are not made on GPUs yet"};
+Status CudaBackend::select_hidden(kernels::Pass& pass, std::span<const int32_t> rows) {
+  return of(pass).select_hidden(rows);
 }
 
 Status CudaBackend::mtp_input(kernels::Pass& pass, const MtpInput& input, const Embedding& embedding) {

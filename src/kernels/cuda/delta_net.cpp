@@ -41,17 +41,23 @@ bool is_aligned(const void* p) { return reinterpret_cast<uintptr_t>(p) % 16 == 0
 
 Status check(const DeltaNetArgs& args) {
   TESSERA_RETURN_IF_ERROR(supports(args.shape));
+  if (args.record_rows > kRecordRowsMax) {
+    return error(StatusCode::unsupported, "Gated DeltaNet: records of {} rows of a sequence; at most {} can be kept",
+                 args.record_rows, kRecordRowsMax);
+  }
   if (args.qkv_stride % 8 != 0 || args.z_stride % 8 != 0) {
     return error(StatusCode::invalid_argument,
                  "Gated DeltaNet: row strides of qkv ({}) and z ({}) must be multiples of 8", args.qkv_stride,
                  args.z_stride);
   }
-  for (const void* p : std::initializer_list<const void*>{args.qkv, args.z, args.conv_weight, args.norm_weight,
-                                                          args.states, args.windows, args.out, args.workspace}) {
+  for (const void* p :
+       std::initializer_list<const void*>{args.qkv, args.z, args.conv_weight, args.norm_weight, args.states,
+                                          args.windows, args.records, args.out, args.workspace}) {
     if (is_aligned(p)) continue;
-    return error(StatusCode::invalid_argument,
-                 "Gated DeltaNet: qkv, z, conv_weight, norm_weight, states, windows, out and workspace must be aligned "
-                 "to 16 bytes");
+    return error(
+        StatusCode::invalid_argument,
+        "Gated DeltaNet: qkv, z, conv_weight, norm_weight, states, windows, records, out and workspace must be "
+        "aligned to 16 bytes");
   }
   return {};
 }

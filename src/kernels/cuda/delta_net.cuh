@@ -42,8 +42,10 @@ __device__ inline SequenceEntry load_entry(const SequenceEntry* from) {
   entry.first_position = static_cast<int32_t>(low.z);
   entry.slot = static_cast<int32_t>(low.w);
   entry.row_class = static_cast<RowClass>(high.x & 0xffU);
+  entry.keeps_records = (high.x >> 8 & 0xffU) != 0;
   entry.snapshot_slot = static_cast<int32_t>(high.y);
   entry.snapshot_position = static_cast<int32_t>(high.z);
+  entry.held = static_cast<int32_t>(high.w);
   return entry;
 }
 
@@ -123,6 +125,12 @@ __device__ inline uint16_t* window_of(const DeltaNetArgs& args, int slot, int he
 __device__ inline float* state_of(const DeltaNetArgs& args, int slot, int head) {
   const DeltaNetShape& s = args.shape;
   return args.states + (int64_t{slot} * s.value_heads + head) * s.key_dim * s.value_dim;
+}
+
+/// Of one row: decay and three values of nothing, then k and u, of padded sizes, then the inputs [window_width].
+__device__ inline float* record_of(const DeltaNetArgs& args, int slot, int head, int row) {
+  const int64_t rows = (int64_t{slot} * args.shape.value_heads + head) * args.record_rows + row;
+  return reinterpret_cast<float*>(args.records + rows * static_cast<int64_t>(record_bytes(args.shape)));
 }
 
 /// Rounded to BF16.

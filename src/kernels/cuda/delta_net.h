@@ -37,6 +37,8 @@ struct DeltaNetArgs {
   const float* norm_weight = nullptr;  // [value_dim]
   float* states = nullptr;             // S: [slots, value_heads, key_dim, value_dim]
   uint16_t* windows = nullptr;         // [slots, window_values(shape)] BF16
+  std::byte* records = nullptr;        // [slots, value_heads, record_rows, record_bytes(shape)]; null: none are kept
+  int32_t record_rows = 0;             // at most kRecordRowsMax
   uint16_t* out = nullptr;             // [rows, value_heads * value_dim] BF16
   std::byte* workspace = nullptr;      // delta_net_workspace_bytes(); holds nothing between calls
 };
@@ -51,6 +53,21 @@ constexpr int64_t state_values(const DeltaNetShape& shape) {
   return static_cast<int64_t>(shape.value_heads) * shape.key_dim * shape.value_dim;
 }
 
+/// Heads run at one of two sizes, the rest of it zeros: 128 is that of every model released so far, 32 that of small
+/// ones made for tests. A size more would add code for every pair of key and value sizes.
+inline constexpr int kHeadDimSmall = 32, kHeadDimMax = 128;
+constexpr int padded_dim(int dim) { return dim <= kHeadDimSmall ? kHeadDimSmall : kHeadDimMax; }
+
+/// Rows of one step that may not hold: a token and eight drafts.
+inline constexpr int32_t kRecordRowsMax = 9;
+
+/// What a decode row that may not hold leaves of a value head: decay, k and u, by which S is advanced as the row itself
+/// would have (S <- decay S + k u^T), without its sums, and the convolution's inputs. 1.8 KB for heads of 128.
+constexpr size_t record_bytes(const DeltaNetShape& shape) {
+  const auto floats = static_cast<size_t>(4 + padded_dim(shape.key_dim) + padded_dim(shape.value_dim));
+  return floats * sizeof(float) + (2 * static_cast<size_t>(shape.key_dim) + static_cast<size_t>(shape.value_dim)) * 2;
+}
+
 /// What delta_net() cannot run, with every parameter in the message.
 Status supports(const DeltaNetShape& shape);
 
@@ -58,8 +75,8 @@ Status supports(const DeltaNetShape& shape);
 size_t delta_net_workspace_bytes(const DeltaNetShape& shape, const StepTables& bounds);
 
 /// The launches: decode's if bounds.decode_sequences_max > 0, prefill's if rows_max > decode_rows_max. Decode reads
-/// tables, states and windows before its griddepcontrol.wait: at least one other kernel stands between it and the last
-/// one that wrote any of them.
+/// tables, states, windows and records before its griddepcontrol.wait: at least one other kernel stands between it and
+/// the last one that wrote any of them.
 Status delta_net(const DeltaNetArgs& args, const device::Queue& queue);
 
 struct CopyStatesArgs {

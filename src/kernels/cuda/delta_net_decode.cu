@@ -13,6 +13,10 @@
 // sums of a thread and then of the block's groups of rows, and a row of the recurrence needs one barrier:
 //   r = decay S^T k,  u = beta (v - r),  o = decay S^T q + (k q) u,  S <- decay S + k u^T
 //
+// Rows that may not hold leave S and the window as they are, and of each row its decay, k, u and inputs (record_bytes).
+// The slot's next step first advances S by the records that hold, before its wait: the next kernel of a step that needs
+// these is this one. A kernel of its own does so, so that what keeps no records pays nothing.
+//
 // Many small loads stand beside S; all that are known before the wait are under way at once, and the inputs follow at
 // once after it, so that a block waits for memory twice and not once for each.
 namespace tessera::kernels::cuda {
@@ -23,7 +27,7 @@ using namespace delta;
 constexpr int kWarps = 8;
 constexpr int kThreads = kWarps * kWarp;
 /// Rows whose q, k, v are made before the recurrence runs over them: one token and eight drafts.
-constexpr int kPieceRows = 9;
+constexpr int kPieceRows = kRecordRowsMax;
 /// Values of a row that a lane has, whatever the size of the head: those beyond it are none.
 constexpr int kLaneValues = 4;
 /// The parts of a row, each made by other warps: 0 q, 1 k, 2 v, 3 silu(z).
@@ -49,6 +53,8 @@ struct alignas(16) Shared {
   // Sums of the groups of rows, of every other row of the step: S^T k, S^T q, k q.
   float recalled[2][kGroups][kValue], read[2][kGroups][kValue], alike[2][kGroups];
   float decay[kPieceRows], beta[kPieceRows];
+  float a_log, dt_bias;  // in registers they would be spilled beside S
+  std::byte* records;    // where the rows are kept; null: nowhere
   int slot;
   float4 taps[kParts - 1][kLaneValues][kWarp];  // oldest first, zeros before the first
   float norm_weight[kValue];
@@ -63,6 +69,7 @@ struct DecodeArgs {
 struct Head {
   DeltaNetShape shape;
   int head = 0, key_head = 0;
+  int start = 0;  // the position of what S and the window are before
   SequenceEntry sequence;
 };
 
@@ -115,12 +122,42 @@ struct Inputs {
 __device__ Inputs load_window(const DeltaNetArgs& args, const Head& at, const Part& mine) {
   const DeltaNetShape& s = at.shape;
   Inputs inputs{};
-  if (!mine.exists || mine.part == 3 || at.sequence.first_position == 0) return inputs;
+  if (!mine.exists || mine.part == 3 || at.start == 0) return inputs;
   const uint16_t* window = window_of(args, at.sequence.slot, at.head) + mine.channel;
 #pragma unroll
   for (int tap = 0; tap < kTapsMax - 1; ++tap) {
     const int kept = tap - (kTapsMax - s.conv_width);
     if (kept >= 0) inputs.at[tap] = __ldcg(reinterpret_cast<const uint2*>(window + kept * window_width(s)));
+  }
+  return inputs;
+}
+
+/// The record of a row of this step. Its place waits in shared memory, since registers are few.
+__device__ float* new_record(std::byte* records, const Head& at, int row) {
+  return reinterpret_cast<float*>(records + row * static_cast<int>(record_bytes(at.shape)));
+}
+
+/// A lane's inputs in a record.
+template <int kKey, int kValue>
+__device__ uint2* record_inputs(float* record, const Part& mine) {
+  return reinterpret_cast<uint2*>(reinterpret_cast<uint16_t*>(record + 4 + kKey + kValue) + mine.channel);
+}
+
+/// What load_window() is once the records that hold are behind it.
+template <int kKey, int kValue>
+__device__ Inputs load_window_and_records(const DeltaNetArgs& args, const Head& at, const Part& mine) {
+  const DeltaNetShape& s = at.shape;
+  const int held = at.sequence.held, kept = s.conv_width - 1;
+  Inputs inputs{};
+  if (!mine.exists || mine.part == 3) return inputs;
+  const uint16_t* window = window_of(args, at.sequence.slot, at.head) + mine.channel;
+#pragma unroll
+  for (int tap = 0; tap < kTapsMax - 1; ++tap) {
+    const int row = tap - (kTapsMax - s.conv_width) + held;  // of the window, and the records behind it
+    if (row < held) continue;
+    const uint2* from = reinterpret_cast<const uint2*>(window + row * window_width(s));
+    if (row >= kept) from = record_inputs<kKey, kValue>(record_of(args, at.sequence.slot, at.head, row - kept), mine);
+    if (row >= kept || at.start > 0) inputs.at[tap] = __ldcg(from);
   }
   return inputs;
 }
@@ -227,7 +264,7 @@ __device__ void load_inputs(const DeltaNetArgs& args, const Head& at, const Part
 
 /// This warp's rows of its part, of rows [first, first + rows) of the step. inputs: for its first row; afterwards, for
 /// its last.
-template <int kKey, int kValue>
+template <bool kRecords, int kKey, int kValue>
 __device__ void prepare(const DecodeArgs& args, const Head& at, const Part& mine, int first, int rows, Inputs& inputs,
                         Shared<kKey, kValue>& shared) {
   for (int row = warp() / kParts; row < rows; row += kWarpsPerPart) {
@@ -238,6 +275,11 @@ __device__ void prepare(const DecodeArgs& args, const Head& at, const Part& mine
       for (int i = 0; i < kWarpsPerPart; ++i) next[i] = load_input(args.net, at, mine, first + row + 1 + i);
     }
     if (mine.part < 3) {
+      if constexpr (kRecords) {
+        if (shared.records != nullptr && mine.exists) {
+          *record_inputs<kKey, kValue>(new_record(shared.records, at, first + row), mine) = inputs.at[kTapsMax - 1];
+        }
+      }
       convolve(mine, args.query_scale, inputs, row, shared);
     } else {
       float x[kLaneValues];
@@ -280,8 +322,11 @@ struct State {
 
   __device__ void load(const DeltaNetShape& shape, const float* kept);
   __device__ void store(const DeltaNetShape& shape, float* kept) const;
-  /// One row of the piece, o but for its norm to shared memory, by the lanes that norm it.
-  __device__ void advance(int at, Shared<kKey, kValue>& shared);
+  /// One row of the piece, o but for its norm to shared memory, by the lanes that norm it. keep(u): by the same.
+  template <typename Keep>
+  __device__ void advance(int at, Shared<kKey, kValue>& shared, const Keep& keep);
+  /// S <- decay S + k u^T.
+  __device__ void update(const float* k, float decay, float4 u);
 };
 
 /// kept: [key_dim, value_dim]; a head of full size has constant addresses within it.
@@ -343,7 +388,16 @@ __device__ float4 sum_of_groups(const float (&sums)[kGroups][kValue], int column
 }
 
 template <int kKey, int kValue>
-__device__ void State<kKey, kValue>::advance(int at, Shared<kKey, kValue>& shared) {
+__device__ void State<kKey, kValue>::update(const float* k, float decay, float4 u) {
+  float key[Threads::kRows];
+  load_run(k + row(0), key);
+#pragma unroll
+  for (int i = 0; i < Threads::kRows; ++i) s[i] = fma4(key[i], u, mul4(decay, s[i]));
+}
+
+template <int kKey, int kValue>
+template <typename Keep>
+__device__ void State<kKey, kValue>::advance(int at, Shared<kKey, kValue>& shared, const Keep& keep) {
   const int side = at % 2;
   {
     float key[Threads::kRows], query[Threads::kRows];
@@ -373,11 +427,45 @@ __device__ void State<kKey, kValue>::advance(int at, Shared<kKey, kValue>& share
     for (int group = 0; group < Threads::kGroups; ++group) alike = __fadd_rn(alike, shared.alike[side][group]);
     const float4 o = fma4(alike, u, mul4(decay, sum_of_groups(shared.read[side], column())));
     *reinterpret_cast<float4*>(shared.o[at] + column()) = o;
+    keep(u);
   }
-  float key[Threads::kRows];
-  load_run(shared.k[at] + row(0), key);
-#pragma unroll
-  for (int i = 0; i < Threads::kRows; ++i) s[i] = fma4(key[i], u, mul4(decay, s[i]));
+  update(shared.k[at], decay, u);
+}
+
+/// S as the records that hold leave it. They come to shared memory, where rows have k, v and decay.
+template <int kKey, int kValue>
+__device__ void advance_by_records(const DeltaNetArgs& args, const Head& at, State<kKey, kValue>& state,
+                                   Shared<kKey, kValue>& shared) {
+  constexpr int kChunks = (kKey + kValue) / 4;  // of 16 bytes
+  const int rows = at.sequence.held;
+#pragma unroll 1  // beside S there is no room for addresses
+  for (int i = static_cast<int>(threadIdx.x); i < rows * kChunks; i += kThreads) {
+    const int row = i / kChunks, value = i % kChunks * 4;
+    float* to = value < kKey ? shared.k[row] + value : shared.v[row] + value - kKey;
+    ptx::cp_async_cg_16(ptx::shared_address(to), record_of(args, at.sequence.slot, at.head, row) + 4 + value);
+  }
+  ptx::cp_async_commit_group();
+  const int mine = static_cast<int>(threadIdx.x);
+  if (mine < rows) shared.decay[mine] = __ldcg(record_of(args, at.sequence.slot, at.head, mine));
+  ptx::cp_async_wait_group<0>();
+  __syncthreads();
+#pragma unroll 1
+  for (int row = 0; row < rows; ++row) {
+    state.update(shared.k[row], shared.decay[row],
+                 *reinterpret_cast<const float4*>(shared.v[row] + State<kKey, kValue>::column()));
+  }
+}
+
+/// Decay and k of a piece's rows, beside their u and inputs.
+template <int kKey, int kValue>
+__device__ void store_records(const Head& at, int first, int rows, const Shared<kKey, kValue>& shared) {
+#pragma unroll 1
+  for (int i = static_cast<int>(threadIdx.x); i < rows * kKey / 4; i += kThreads) {
+    const int row = i / (kKey / 4), value = i % (kKey / 4) * 4;
+    float* record = new_record(shared.records, at, first + row);
+    *reinterpret_cast<float4*>(record + 4 + value) = *reinterpret_cast<const float4*>(shared.k[row] + value);
+    if (value == 0) *record = shared.decay[row];
+  }
 }
 
 /// Of the rows whose o this warp has: their norm and their gate.
@@ -406,8 +494,8 @@ bool is_exact(const DeltaNetShape& s) {
   return s.key_dim == kKey && s.value_dim == kValue && s.conv_width == kTapsMax;
 }
 
-/// Grid: x value heads of a key head, y key heads, z sequences.
-template <int kKey, int kValue, bool kExact>
+/// Grid: x value heads of a key head, y key heads, z sequences. kRecords: there are records.
+template <int kKey, int kValue, bool kExact, bool kRecords>
 __global__ void __launch_bounds__(kThreads, kExact ? 2 : 1)
     delta_net_decode(const __grid_constant__ DecodeArgs decode) {
   auto& shared = *reinterpret_cast<Shared<kKey, kValue>*>(ptx::dynamic_shared_memory());
@@ -432,25 +520,41 @@ __global__ void __launch_bounds__(kThreads, kExact ? 2 : 1)
     ptx::griddepcontrol_launch_dependents();
     return;
   }
+  // The warps of z, which have least to do, make the gates, a lane those of a row.
+  const bool makes_beta = warp() == kParts - 1, makes_decay = warp() == kWarps - 1;
   fetch_weights(args, at, mine, shared);
+  if (makes_decay && lane() == 0) {
+    ptx::cp_async_ca_4(ptx::shared_address(&shared.a_log), args.a_log + at.head);
+    ptx::cp_async_ca_4(ptx::shared_address(&shared.dt_bias), args.dt_bias + at.head);
+  }
   ptx::cp_async_commit_group();
-  Inputs inputs = load_window(args, at, mine);
+  at.start = at.sequence.first_position - (kRecords ? at.sequence.held : 0);
+  const bool has_held = kRecords && at.sequence.held > 0;
+  Inputs inputs = has_held ? load_window_and_records<kKey, kValue>(args, at, mine) : load_window(args, at, mine);
   State<kKey, kValue> state;
-  if (at.sequence.first_position > 0) {
+  if (at.start > 0) {
     state.load(s, state_of(args, at.sequence.slot, at.head));
   } else {
     state = {};
   }
-  if (threadIdx.x == 0) shared.slot = at.sequence.slot;
-  // The warps of z, which have least to do, make the gates, a lane those of a row.
-  const bool makes_beta = warp() == kParts - 1, makes_decay = warp() == kWarps - 1;
-  float a_log = 0, dt_bias = 0;
-  if (makes_decay) {
-    a_log = args.a_log[at.head];
-    dt_bias = args.dt_bias[at.head];
+  if (threadIdx.x == 0) {
+    shared.slot = at.sequence.slot;
+    if constexpr (kRecords) {
+      shared.records = at.sequence.keeps_records
+                           ? reinterpret_cast<std::byte*>(record_of(args, at.sequence.slot, at.head, 0))
+                           : nullptr;
+    }
   }
+  if (has_held) advance_by_records(args, at, state, shared);
   ptx::griddepcontrol_wait();
   ptx::griddepcontrol_launch_dependents();
+  // A barrier stands between what all have read of the slot and what is written from here on.
+  if (has_held && shared.records != nullptr) {
+    state.store(s, state_of(args, shared.slot, at.head));
+    if (warp() < kParts && mine.part < 3 && mine.exists) {
+      store_window(args, at, mine, shared.slot, {{{0, 0}, inputs.at[0], inputs.at[1], inputs.at[2]}});
+    }
+  }
 
   // ---- rows, a piece at a time ----
   for (int first = 0; first < at.sequence.rows; first += kPieceRows) {
@@ -459,19 +563,31 @@ __global__ void __launch_bounds__(kThreads, kExact ? 2 : 1)
     float gate = 0;  // a or b
     if (makes_beta || makes_decay) gate = load_gate(args, at, first + lane(), first + rows, makes_decay);
     ptx::cp_async_wait_group<0>();
-    if (at.sequence.rows > 1) __syncthreads();  // taps are another warp's too; of a further piece, all is free again
+    if (kRecords || at.sequence.rows > 1) {
+      __syncthreads();  // taps are another warp's too; of a further piece, all is free again
+    } else {
+      __syncwarp();
+    }
     if (makes_beta && lane() < rows) shared.beta[lane()] = beta_of(gate);
-    if (makes_decay && lane() < rows) shared.decay[lane()] = spelt::exp(log_decay_of(gate, a_log, dt_bias));
-    prepare(decode, at, mine, first, rows, inputs, shared);
+    if (makes_decay && lane() < rows)
+      shared.decay[lane()] = spelt::exp(log_decay_of(gate, shared.a_log, shared.dt_bias));
+    prepare<kRecords>(decode, at, mine, first, rows, inputs, shared);
     __syncthreads();
+    const bool ends = first + rows == at.sequence.rows && !(kRecords && shared.records != nullptr);
     // The window has been read, and the warps of the last row have its inputs.
-    if (first + rows == at.sequence.rows && (rows - 1) % kWarpsPerPart == warp() / kParts && mine.part < 3 &&
-        mine.exists) {
+    if (ends && (rows - 1) % kWarpsPerPart == warp() / kParts && mine.part < 3 && mine.exists) {
       store_window(args, at, mine, shared.slot, inputs);
     }
 #pragma unroll 1
-    for (int row = 0; row < rows; ++row) state.advance(row, shared);
-    if (first + rows == at.sequence.rows) state.store(s, state_of(args, shared.slot, at.head));
+    for (int row = 0; row < rows; ++row) {
+      state.advance(row, shared, [&](const float4& u) {
+        if (!kRecords || shared.records == nullptr) return;
+        float* to = new_record(shared.records, at, first + row) + 4 + kKey + State<kKey, kValue>::column();
+        *reinterpret_cast<float4*>(to) = u;
+      });
+    }
+    if (ends) state.store(s, state_of(args, shared.slot, at.head));
+    if (kRecords && shared.records != nullptr) store_records(at, first, rows, shared);
     store_outputs(args, at, first, rows, shared);
   }
 }
@@ -489,10 +605,15 @@ Status decode_rows(const DeltaNetArgs& args, const device::Queue& queue) {
     const auto launch = [&](auto kernel) {
       return device::launch(kernel, queue, grid, kThreads, sizeof(Shared<kKey, kValue>), decode);
     };
+    const bool records = args.records != nullptr;
     if constexpr (kKey == kHeadDimMax && kValue == kHeadDimMax) {
-      if (is_exact<kKey, kValue>(s)) return launch(delta_net_decode<kKey, kValue, true>);
+      if (is_exact<kKey, kValue>(s)) {
+        return records ? launch(delta_net_decode<kKey, kValue, true, true>)
+                       : launch(delta_net_decode<kKey, kValue, true, false>);
+      }
     }
-    return launch(delta_net_decode<kKey, kValue, false>);
+    return records ? launch(delta_net_decode<kKey, kValue, false, true>)
+                   : launch(delta_net_decode<kKey, kValue, false, false>);
   });
 }
 

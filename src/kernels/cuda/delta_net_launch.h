@@ -6,11 +6,6 @@
 // The launches that delta_net() is made of.
 namespace tessera::kernels::cuda {
 
-/// Heads run at one of two sizes, the rest of it zeros: 128 is that of every model released so far, 32 that of small
-/// ones made for tests. A size more would add code for every pair of key and value sizes.
-inline constexpr int kHeadDimSmall = 32, kHeadDimMax = 128;
-constexpr int padded_dim(int dim) { return dim <= kHeadDimSmall ? kHeadDimSmall : kHeadDimMax; }
-
 /// Prefill takes a step's chunks in segments of at most so many: 2,048 rows, 100 MB for 16 key heads and 32 value heads
 /// of 128. A sequence's state goes from one segment to the next by its slot, with the same bits.
 inline constexpr int kSegmentChunks = 32;

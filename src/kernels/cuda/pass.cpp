@@ -6,15 +6,26 @@
 #include "base/status.h"
 #include "kernels/cuda/attention.h"
 #include "kernels/cuda/delta_net.h"
+#include "kernels/cuda/select.h"
 
 namespace tessera::kernels::cuda {
+
+namespace {
+
+/// Of one slot and layer.
+size_t slot_record_bytes(const CacheShape& shape) {
+  return static_cast<size_t>(shape.delta_net.value_heads) * static_cast<size_t>(shape.record_rows) *
+         record_bytes(shape.delta_net);
+}
+
+}  // namespace
 
 CacheBytes cache_bytes(const CacheShape& shape) {
   const auto values = static_cast<size_t>(state_values(shape.delta_net));
   const auto window = static_cast<size_t>(window_values(shape.delta_net));
   const size_t state = static_cast<size_t>(shape.linear_layers) * (values * sizeof(float) + window * sizeof(uint16_t));
   return {.kv_block = 2 * static_cast<size_t>(shape.attention_layers) * kv_block_bytes(shape.kv_dtype, shape.attention),
-          .state_slot = state,
+          .state_slot = state + static_cast<size_t>(shape.linear_layers) * slot_record_bytes(shape),
           .state = state};
 }
 
@@ -30,6 +41,7 @@ Expected<std::unique_ptr<Cache>> Cache::create(const CacheShape& shape) {
   TESSERA_ASSIGN_OR_RETURN(
       cache->windows_,
       DeviceBuffer::create(layers_slots * static_cast<size_t>(window_values(shape.delta_net)) * sizeof(uint16_t)));
+  TESSERA_ASSIGN_OR_RETURN(cache->records_, DeviceBuffer::create(layers_slots * slot_record_bytes(shape)));
   return cache;
 }
 
@@ -39,6 +51,7 @@ std::unique_ptr<Cache> Cache::nowhere(const CacheShape& shape) {
   cache->kv_ = DeviceBuffer::nowhere(static_cast<size_t>(shape.blocks) * cache_bytes(shape).kv_block);
   cache->states_ = DeviceBuffer::nowhere(0);
   cache->windows_ = DeviceBuffer::nowhere(0);
+  cache->records_ = DeviceBuffer::nowhere(0);
   return cache;
 }
 
@@ -78,6 +91,12 @@ Status Cache::move(const PageMove& move, const HostPages& pages, cudaStream_t st
                    shape_.state_slots, layers)};
   }
   return move_page(move, object, pages, stream);
+}
+
+std::byte* Cache::records(int linear_layer) const {
+  if (shape_.record_rows == 0) return nullptr;
+  const size_t layer = static_cast<size_t>(shape_.state_slots) * slot_record_bytes(shape_);
+  return records_.as<std::byte>(static_cast<size_t>(linear_layer) * layer);
 }
 
 StepTables bounds_of(const Batch& batch, int64_t logit_rows) {
@@ -132,6 +151,8 @@ Expected<std::unique_ptr<Pass>> Pass::create(const PassShape& shape, bool pdl, c
   }
   if (shape.keeps_hidden) {
     TESSERA_ASSIGN_OR_RETURN(pass->hidden, DeviceBuffer::create(rows));
+    TESSERA_ASSIGN_OR_RETURN(pass->selected_,
+                             MappedBuffer::create(static_cast<size_t>(shape.rows_max) * sizeof(int32_t)));
   }
   TESSERA_ASSIGN_OR_RETURN(pass->logits, DeviceBuffer::create(static_cast<size_t>(shape.logit_rows_max) *
                                                               static_cast<size_t>(shape.vocab) * sizeof(float)));
@@ -170,6 +191,12 @@ std::span<std::byte> Pass::payload_area() const {
 
 Status Pass::stage(const Batch& batch, std::span<const int32_t> logit_rows, size_t payload_bytes, size_t result_bytes) {
   TESSERA_CHECK_LE(begun - done(), uint64_t{1});
+  for (const SequenceRows& rows : batch.sequences) {
+    const CacheShape& kept = cache->shape();
+    if (kept.linear_layers == 0) break;
+    TESSERA_CHECK_LE(rows.keeps_records ? rows.rows : 0, kept.record_rows);
+    TESSERA_CHECK_LE(rows.held, std::min(rows.first_position, kept.record_rows));
+  }
   const StagingLayout layout = staging_layout(step_memory.bounds);
   std::byte* area = staging_.host() + (begun % 2) * layout.bytes;
   TESSERA_RETURN_IF_ERROR(stage_batch(step_memory.bounds, batch, logit_rows, {slot_tables_.data()}, area));
@@ -179,6 +206,19 @@ Status Pass::stage(const Batch& batch, std::span<const int32_t> logit_rows, size
   header->payload_bytes = static_cast<uint32_t>(payload_bytes);
   header->result_bytes = static_cast<uint32_t>(result_bytes);
   return {};
+}
+
+Status Pass::select_hidden(std::span<const int32_t> rows) {
+  TESSERA_CHECK(shape.keeps_hidden);
+  TESSERA_CHECK_LE(static_cast<int64_t>(rows.size()), shape.rows_max);
+  TESSERA_CUDA_RETURN_IF_ERROR(cudaStreamSynchronize(stream.get()));  // the row numbers lie in one place
+  std::copy(rows.begin(), rows.end(), reinterpret_cast<int32_t*>(selected_.host()));
+  SelectRowsArgs args;
+  args.x = hidden.as<uint16_t>();
+  args.columns = shape.hidden;
+  args.rows = reinterpret_cast<const int32_t*>(selected_.device);
+  args.rows_max = static_cast<int32_t>(rows.size());
+  return select_rows(args, queue);
 }
 
 Status Pass::begin() {

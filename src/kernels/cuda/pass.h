@@ -23,12 +23,14 @@ class Cache final : public kernels::Cache {
   [[nodiscard]] struct KvPool kv_pool(int attention_layer) const;
   [[nodiscard]] float* states(int linear_layer) const;      // S of a layer: [state_slots, state_values]
   [[nodiscard]] uint16_t* windows(int linear_layer) const;  // [state_slots, window_values]
+  /// [state_slots, value_heads, record_rows, record_bytes]; null without record_rows.
+  [[nodiscard]] std::byte* records(int linear_layer) const;
   /// Behind what is in the stream.
   Status move(const PageMove& move, const HostPages& pages, cudaStream_t stream) const;
 
  private:
   CacheShape shape_;
-  DeviceBuffer kv_, states_, windows_;
+  DeviceBuffer kv_, states_, windows_, records_;
 };
 
 CacheBytes cache_bytes(const CacheShape& shape);
@@ -80,6 +82,8 @@ class Pass final : public kernels::Pass {
   /// Enqueues the first and the last kernel of the step.
   Status begin();
   Status end();
+  /// Hidden row i becomes what row rows[i], ascending, was. Waits for the stream.
+  Status select_hidden(std::span<const int32_t> rows);
   /// Number of steps that the GPU has ended.
   [[nodiscard]] uint64_t done() const { return *static_cast<const volatile uint64_t*>(done_.memory.get()); }
   /// Results of step n, counted from 0.
@@ -88,7 +92,7 @@ class Pass final : public kernels::Pass {
   }
 
  private:
-  MappedBuffer staging_, results_, done_;
+  MappedBuffer staging_, results_, done_, selected_;
   DeviceBuffer device_step_, attention_;
   std::vector<int32_t> slot_tables_;
 };

@@ -30,9 +30,9 @@ struct SampleArgs {
   int64_t known_ids = 0;          // ids [known_ids, vocab) are padding that no tokenizer entry stands for
   SampleTables tables;            // in device memory: stage_sample_tables
   /// [slots, vocab]: bit 15, the token is in the prompt; the rest, how often it is in the output, at most
-  /// kTokenCountMax times. Null where no row has penalties. A slot with penalties is drawn for once a call.
+  /// kTokenCountMax times. Null where no row has penalties. A slot with penalties has one draw a call that is counted.
   uint16_t* counts = nullptr;
-  int32_t* last_token = nullptr;  // [slots] out: what was drawn; 0 where nothing could be
+  int32_t* last_token = nullptr;  // [slots] out: what was drawn; 0 where nothing could be, of several draws any
   SampleOutput* out = nullptr;    // [rows_max] out, in mapped host memory; publishing it is the caller's
   std::byte* workspace = nullptr;
 };
@@ -60,9 +60,10 @@ struct SetHistoryArgs {
   int64_t prompt_tokens = 0;
   const int32_t* output = nullptr;  // the same
   int64_t output_tokens = 0;
+  bool adds = false;  // to the counts that are there
 };
 
-/// The slot's counts become those of a TokenHistory. Ids outside the vocabulary are left out.
+/// The slot's counts become those of a TokenHistory, or are added to. Ids outside the vocabulary are left out.
 Status set_history(const SetHistoryArgs& args, const device::Queue& queue);
 
 }  // namespace tessera::kernels::cuda

@@ -104,6 +104,18 @@ __device__ inline float penalise(const SampleEntry& entry, float logit, uint32_t
   return count > 0 ? __fsub_rn(logit, entry.presence_penalty) : logit;
 }
 
+/// Counts as the row's drafts leave them.
+__device__ inline void count_drafts(const SampleRowView& row, int32_t first, uint32_t (&words)[4]) {
+#pragma unroll 1
+  for (int d = 0; d < row.entry->draft_count; ++d) {
+    const auto id = static_cast<int32_t>(__ldcg(row.pool + row.entry->drafts + d));
+#pragma unroll
+    for (int i = 0; i < 4; ++i) {
+      if (first + i == id && (words[i] & 0x7fffU) < 0x7fffU) ++words[i];
+    }
+  }
+}
+
 /// Of four ids from `first` on.
 __device__ inline void load_counts(const SampleRowView& row, int32_t first, uint32_t (&words)[4]) {
   if (row.vocab % 4 == 0) {
@@ -140,6 +152,7 @@ __device__ inline void edit_values(const SampleRowView& row, int block, int lane
       const int32_t first = lane_id(block, lane, half * 4);
       uint32_t words[4] = {};
       load_counts(row, first, words);
+      count_drafts(row, first, words);
 #pragma unroll
       for (int i = 0; i < 4; ++i) values[half * 4 + i] = penalise(entry, values[half * 4 + i], words[i]);
     }

@@ -43,7 +43,9 @@ __global__ void __launch_bounds__(kHistoryThreads) write_history(const __grid_co
   ptx::griddepcontrol_wait();
   ptx::griddepcontrol_launch_dependents();
   uint16_t* counts = args.counts + args.slot * args.vocab;
-  for (int64_t i = threadIdx.x; i < args.vocab; i += kHistoryThreads) counts[i] = 0;
+  if (!args.adds) {
+    for (int64_t i = threadIdx.x; i < args.vocab; i += kHistoryThreads) counts[i] = 0;
+  }
   __syncthreads();
   for_tokens(args, args.prompt, args.prompt_tokens,
              [](uint32_t* word, int shift) { atomicOr(word, 0x8000U << shift); });

@@ -118,7 +118,19 @@ Status write_allowed(const SampleRow& row, Pool& pool, SampleEntry& entry) {
   return {};
 }
 
-Expected<SampleEntry> write_row(const SampleRow& row, const SampleLimits& limits, Pool& pool) {
+Status write_drafts(const SampleRow& row, std::span<const int32_t> drafts, const SampleLimits& limits, Pool& pool,
+                    SampleEntry& entry) {
+  for (const int32_t id : drafts) TESSERA_RETURN_IF_ERROR(check_id("a draft before", row.row, id, limits.vocab));
+  TESSERA_ASSIGN_OR_RETURN(entry.drafts, pool.take(drafts.size(), "drafts", row.row));
+  entry.draft_count = static_cast<uint16_t>(drafts.size());
+  for (size_t i = 0; i < drafts.size(); ++i) {
+    pool.set(entry.drafts + static_cast<uint32_t>(i), static_cast<uint32_t>(drafts[i]));
+  }
+  return {};
+}
+
+Expected<SampleEntry> write_row(const SampleRow& row, const UnsureDraw& unsure, const SampleLimits& limits,
+                                Pool& pool) {
   TESSERA_RETURN_IF_ERROR(check(row, limits));
   const SampleParams& p = *row.params;
   SampleEntry entry;
@@ -139,10 +151,12 @@ Expected<SampleEntry> write_row(const SampleRow& row, const SampleLimits& limits
   entry.presence_penalty = p.presence_penalty;
   entry.frequency_penalty = p.frequency_penalty;
   entry.has_penalty = p.has_penalty() ? 1 : 0;
+  entry.is_counted = p.has_penalty() && !unsure.is_unsure ? 1 : 0;
   entry.key = row.noise.key;
   entry.choice = row.noise.choice;
   entry.position = row.noise.position;
   TESSERA_RETURN_IF_ERROR(write_biases(row, limits, pool, entry));
+  if (p.has_penalty()) TESSERA_RETURN_IF_ERROR(write_drafts(row, unsure.drafts, limits, pool, entry));
   TESSERA_RETURN_IF_ERROR(row.allowed.empty() ? write_banned(row, limits, pool, entry)
                                               : write_allowed(row, pool, entry));
   return entry;
@@ -158,7 +172,7 @@ SampleTables SampleCapacity::tables(const std::byte* memory) const {
 }
 
 Status write_sample_tables(std::span<const SampleRow> rows, const SampleLimits& limits, const SampleCapacity& capacity,
-                           std::span<std::byte> memory) {
+                           std::span<std::byte> memory, std::span<const UnsureDraw> unsure) {
   if (memory.size() < capacity.bytes()) {
     return error(StatusCode::invalid_argument, "sample tables for {} rows and {} words need {} bytes, not {}",
                  capacity.rows_max, capacity.pool_words, capacity.bytes(), memory.size());
@@ -171,8 +185,9 @@ Status write_sample_tables(std::span<const SampleRow> rows, const SampleLimits& 
   }
   Pool pool(memory.data() + capacity.pool_offset(), capacity.pool_words);
   std::byte* at = memory.data() + sizeof header;
-  for (const SampleRow& row : rows) {
-    TESSERA_ASSIGN_OR_RETURN(const SampleEntry entry, write_row(row, limits, pool));
+  for (size_t i = 0; i < rows.size(); ++i) {
+    TESSERA_ASSIGN_OR_RETURN(const SampleEntry entry,
+                             write_row(rows[i], unsure.empty() ? UnsureDraw{} : unsure[i], limits, pool));
     std::memcpy(at, &entry, sizeof entry);
     at += sizeof entry;
   }

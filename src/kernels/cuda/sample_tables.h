@@ -29,7 +29,9 @@ struct SampleEntry {
   uint32_t banned = 0, banned_count = 0;  // token ids, ascending
   uint32_t allowed = 0;                   // a bit for each id of the vocabulary
   int32_t has_allowed = 0;
-  uint32_t unused[2] = {};
+  uint32_t drafts = 0;       // token ids that penalties see besides the counts
+  uint16_t draft_count = 0;  // 0 without penalties
+  uint16_t is_counted = 0;   // the draw is added to the counts
 
   [[nodiscard]] constexpr bool draws() const { return target < 0; }
 };
@@ -52,7 +54,7 @@ struct SampleTables {
 
 struct SampleCapacity {
   int32_t rows_max = 0;
-  uint32_t pool_words = 0;  // for lists: 2 words a bias, 1 a banned id, vocab / 32 a mask of allowed ids
+  uint32_t pool_words = 0;  // for lists: 2 words a bias, 1 a banned id or a draft, vocab / 32 a mask of allowed ids
 
   /// Of memory that is aligned to 16 bytes.
   [[nodiscard]] constexpr size_t bytes() const { return pool_offset() + size_t{4} * pool_words; }
@@ -69,10 +71,17 @@ struct SampleLimits {
   bool has_counts = false;  // SampleArgs::counts is there, so penalties are possible
 };
 
-/// Writes the rows. resource_exhausted, naming what was found and what there is room for, when they do not fit;
-/// invalid_argument for a row that the device could not run. After an error the memory holds no rows.
+/// What is particular about a row whose draw may not hold, since it is a draft or its row stands behind drafts.
+struct UnsureDraw {
+  bool is_unsure = false;                // nobody counts it: who learns that it holds adds it to the counts
+  std::span<const int32_t> drafts = {};  // tokens that penalties see besides the counts
+};
+
+/// Writes the rows; unsure: [rows], or none of them is. resource_exhausted, naming what was found and what there is
+/// room for, when they do not fit; invalid_argument for a row that the device could not run. After an error the memory
+/// holds no rows.
 Status write_sample_tables(std::span<const SampleRow> rows, const SampleLimits& limits, const SampleCapacity& capacity,
-                           std::span<std::byte> memory);
+                           std::span<std::byte> memory, std::span<const UnsureDraw> unsure = {});
 
 enum class SampleStatus : int32_t { ok, non_finite, none_left };
 

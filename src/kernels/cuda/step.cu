@@ -24,6 +24,7 @@ struct BeginArgs {
   StagingLayout from;
   DeviceStepLayout to;
   int64_t blocks_per_slot;
+  int32_t slots;
 };
 
 template <typename T>
@@ -54,14 +55,15 @@ __global__ void __launch_bounds__(kThreads) fetch_step(const __grid_constant__ B
   const StagedHeader header = *at<StagedHeader>(staged, args.from.header);
   const auto* sequences = at<SequenceEntry>(staged, args.from.sequences);
   const auto* tokens = at<int32_t>(staged, args.from.tokens);
-  const auto* last_token = at<int32_t>(args.device, args.to.last_token);
+  const auto* newest = at<int32_t>(args.device, args.to.newest);
   for (int s = static_cast<int>(blockIdx.x); s < header.counts.sequences; s += static_cast<int>(gridDim.x)) {
     const SequenceEntry entry = sequences[s];
 #pragma unroll 1
     for (int i = static_cast<int>(threadIdx.x); i < entry.rows; i += kThreads) {
       const int row = entry.first_row + i;
       const int32_t given = tokens[row];
-      at<int32_t>(args.device, args.to.tokens)[row] = given >= 0 ? given : last_token[entry.slot];
+      at<int32_t>(args.device, args.to.tokens)[row] =
+          given >= 0 ? given : newest[(kNewestDraw - given) * args.slots + entry.slot];
       at<int32_t>(args.device, args.to.row_sequence)[row] = s;
       at<int32_t>(args.device, args.to.row_position)[row] = entry.first_position + i;
     }
@@ -137,7 +139,7 @@ DeviceStepLayout device_step_layout(const StepBounds& b) {
   layout.logit_rows = place<int32_t>(at, static_cast<size_t>(b.logit_rows_max));
   layout.block_tables = place<int32_t>(at, static_cast<size_t>(b.slots) * static_cast<size_t>(b.blocks_per_slot));
   layout.payload = place<std::byte>(at, b.payload_bytes);
-  layout.last_token = place<int32_t>(at, static_cast<size_t>(b.slots));
+  layout.newest = place<int32_t>(at, 2 * static_cast<size_t>(b.slots));
   layout.result = place<std::byte>(at, b.result_bytes);
   layout.epoch = place<uint64_t>(at, 1);
   layout.bytes = at;
@@ -159,15 +161,20 @@ StepTables step_tables(const StepMemory& memory, const StepTables& bounds) {
   return tables;
 }
 
-int32_t* last_tokens(const StepMemory& memory) {
-  return reinterpret_cast<int32_t*>(memory.device + device_step_layout(memory.bounds).last_token);
+int32_t* newest_draws(const StepMemory& memory) {
+  return reinterpret_cast<int32_t*>(memory.device + device_step_layout(memory.bounds).newest);
 }
+int32_t* newest_drafts(const StepMemory& memory) { return newest_draws(memory) + memory.bounds.slots; }
 const std::byte* payload(const StepMemory& memory) { return memory.device + device_step_layout(memory.bounds).payload; }
 std::byte* result(const StepMemory& memory) { return memory.device + device_step_layout(memory.bounds).result; }
 
 Status begin_step(const StepMemory& memory, const device::Queue& queue) {
-  const BeginArgs args{memory.staging, memory.device, staging_layout(memory.bounds), device_step_layout(memory.bounds),
-                       memory.bounds.blocks_per_slot};
+  const BeginArgs args{memory.staging,
+                       memory.device,
+                       staging_layout(memory.bounds),
+                       device_step_layout(memory.bounds),
+                       memory.bounds.blocks_per_slot,
+                       memory.bounds.slots};
   return device::launch(fetch_step, queue, kBlocks, kThreads, 0, args);
 }
 
@@ -204,8 +211,10 @@ Status stage_batch(const StepBounds& bounds, const Batch& batch, std::span<const
                   .first_position = rows.first_position,
                   .slot = rows.state_slot,
                   .row_class = rows.row_class,
+                  .keeps_records = rows.keeps_records,
                   .snapshot_slot = rows.snapshot_slot,
-                  .snapshot_position = rows.snapshot_position};
+                  .snapshot_position = rows.snapshot_position,
+                  .held = rows.held};
     if (rows.row_class == RowClass::decode) {
       if (header.counts.decode_sequences != static_cast<int32_t>(s)) {
         return {StatusCode::internal, "a step's decode sequences do not come first"};

@@ -31,9 +31,10 @@ struct SequenceEntry {
   int32_t first_position = 0;
   int32_t slot = 0;  // state slot, and row of block_tables
   RowClass row_class = RowClass::decode;
+  bool keeps_records = false;     // decode: the rows may not hold
   int32_t snapshot_slot = -1;     // prefill: where the state after position snapshot_position - 1 goes; -1: nowhere
   int32_t snapshot_position = 0;  // a multiple of 64 in (first_position, first_position + rows]
-  int32_t unused = 0;             // 32 bytes
+  int32_t held = 0;               // decode: of the slot's records, those that do
 };
 static_assert(sizeof(SequenceEntry) == 32);
 

@@ -9,6 +9,11 @@ __device__ inline void cp_async_ca_16(uint32_t shared_to, const void* from, uint
   asm volatile("cp.async.ca.shared.global [%0], [%1], 16, %2;" ::"r"(shared_to), "l"(from), "r"(bytes) : "memory");
 }
 
+/// 4 bytes to shared memory, through L1.
+__device__ inline void cp_async_ca_4(uint32_t shared_to, const void* from) {
+  asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" ::"r"(shared_to), "l"(from) : "memory");
+}
+
 /// 16 bytes to shared memory, past L1.
 __device__ inline void cp_async_cg_16(uint32_t shared_to, const void* from) {
   asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(shared_to), "l"(from) : "memory");

@@ -26,12 +26,14 @@ inline std::vector<float> floats_of(std::span<const uint16_t> bits) {
 
 using DeltaSequence = DeltaSequenceOf<uint16_t>;
 
-/// The next `rows` rows of a sequence. snapshot: to this slot after so many of its positions.
+/// The next `rows` rows of a sequence. snapshot: to this slot after so many of its positions. held: so many of the rows
+/// hold, the sequence goes on behind these; 0: all, and no records are kept.
 struct DeltaPart {
   int sequence;
   int32_t rows;
   RowClass row_class;
   int32_t snapshot_slot = -1, snapshot_position = 0;
+  int32_t held = 0;
 };
 /// Parts of class decode first.
 using DeltaStep = std::vector<DeltaPart>;
@@ -49,7 +51,7 @@ struct DeltaRows {
   int32_t rows = 0;
 
   DeltaRows(const DeltaNetShape& shape, const std::vector<DeltaSequence>& all, const DeltaStep& step,
-            const std::vector<int32_t>& done, const std::vector<int32_t>& slots) {
+            const std::vector<int32_t>& done, const std::vector<int32_t>& slots, const std::vector<int32_t>& held) {
     for (const DeltaPart& part : step) {
       const auto index = static_cast<size_t>(part.sequence);
       const auto take = [&](const std::vector<uint16_t>& from, int64_t width, std::vector<uint16_t>& to) {
@@ -67,6 +69,8 @@ struct DeltaRows {
                            .state_slot = slots[index],
                            .snapshot_slot = part.snapshot_slot,
                            .snapshot_position = part.snapshot_position,
+                           .keeps_records = part.held > 0,
+                           .held = held[index],
                            .block_table = {}});
       rows += part.rows;
     }
@@ -81,6 +85,7 @@ class DeltaRun {
         sequences_(std::move(sequences)),
         slots_count_(slots),
         done_(sequences_.size(), 0),
+        held_(sequences_.size(), 0),
         slots_(sequences_.size()),
         results_(sequences_.size()) {
     for (size_t i = 0; i < slots_.size(); ++i) slots_[i] = static_cast<int32_t>(slots_.size() - 1 - i);
@@ -90,14 +95,16 @@ class DeltaRun {
   DeltaRun& operator=(const DeltaRun&) = delete;
 
   void step(const DeltaStep& step) {
-    const DeltaRows rows(weights_.shape, sequences_, step, done_, slots_);
+    const DeltaRows rows(weights_.shape, sequences_, step, done_, slots_, held_);
     const std::vector<float> out = compute(rows);
     const int64_t values = int64_t{weights_.shape.value_heads} * weights_.shape.value_dim;
     for (size_t i = 0; i < step.size(); ++i) {
       const auto index = static_cast<size_t>(step[i].sequence);
       const auto begin = out.begin() + rows.sequences[i].first_row * values;
-      results_[index].out.insert(results_[index].out.end(), begin, begin + step[i].rows * values);
-      done_[index] += step[i].rows;
+      const int32_t held = step[i].held > 0 ? step[i].held : step[i].rows;
+      results_[index].out.insert(results_[index].out.end(), begin, begin + held * values);
+      done_[index] += held;
+      held_[index] = step[i].held;
     }
   }
   /// The sequence goes on from another slot.
@@ -122,7 +129,7 @@ class DeltaRun {
   const int slots_count_;
 
  private:
-  std::vector<int32_t> done_, slots_;
+  std::vector<int32_t> done_, held_, slots_;
   std::vector<DeltaResult> results_;
 };
 
@@ -170,6 +177,7 @@ struct DeltaOptions {
   int32_t dead_sequences = 0;  // and rows, of each class, that the bounds allow for and the step does not have
   int64_t stride_padding = 0;  // of the projections' rows, a multiple of 8
   bool pdl = true;
+  int32_t record_rows = 0;  // 0: no memory for records
 };
 
 class GpuDeltaRun : public DeltaRun {
@@ -185,7 +193,11 @@ class GpuDeltaRun : public DeltaRun {
         states_(std::span<const float>(
             std::vector<float>(static_cast<size_t>(state_values(weights.shape) * slots_count_), NAN))),
         windows_(std::span<const uint16_t>(
-            std::vector<uint16_t>(static_cast<size_t>(window_values(weights.shape) * slots_count_), 0xffff))) {}
+            std::vector<uint16_t>(static_cast<size_t>(window_values(weights.shape) * slots_count_), 0xffff))),
+        records_(
+            std::vector<std::byte>(static_cast<size_t>(slots_count_ * weights.shape.value_heads * options.record_rows) *
+                                       record_bytes(weights.shape),
+                                   std::byte{0xff})) {}
 
   void copy(std::span<const StateCopy> copies) {
     run([&](const device::Queue& queue) {
@@ -219,6 +231,7 @@ class GpuDeltaRun : public DeltaRun {
   OnDevice<float> conv_weight_, a_log_, dt_bias_, norm_weight_;
   OnDevice<float> states_;
   OnDevice<uint16_t> windows_;
+  OnDevice<std::byte> records_;
 };
 
 /// Rows `width` wide at a stride, among NaN; `dead` rows of NaN follow.
@@ -243,8 +256,10 @@ inline std::vector<float> GpuDeltaRun::compute(const DeltaRows& rows) {
                        .first_position = s.first_position,
                        .slot = s.state_slot,
                        .row_class = s.row_class,
+                       .keeps_records = s.keeps_records,
                        .snapshot_slot = s.snapshot_slot,
-                       .snapshot_position = s.snapshot_position});
+                       .snapshot_position = s.snapshot_position,
+                       .held = s.held});
     if (s.row_class == RowClass::prefill) continue;
     counts.decode_rows += s.rows;
     ++counts.decode_sequences;
@@ -280,6 +295,8 @@ inline std::vector<float> GpuDeltaRun::compute(const DeltaRows& rows) {
   args.norm_weight = norm_weight_.get();
   args.states = states_.get();
   args.windows = windows_.get();
+  args.records = options_.record_rows > 0 ? records_.get() : nullptr;
+  args.record_rows = options_.record_rows;
   args.out = out.get();
   const OnDevice<std::byte> workspace{std::span<const std::byte>(
       std::vector<std::byte>(delta_net_workspace_bytes(shape, args.tables), std::byte{0xff}))};

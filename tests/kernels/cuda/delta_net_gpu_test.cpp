@@ -154,6 +154,59 @@ TEST(DeltaNetGpu, RowsOfAStepAreStepsOfOneRow) {
   expect_same(run_alone(weights, sequence, {1, 3, 2, 6}, kDecode), want, "drafts of the largest head");
 }
 
+DeltaPart drafts(int sequence, int32_t rows, int32_t held) {
+  return {.sequence = sequence, .rows = rows, .row_class = kDecode, .held = held};
+}
+
+/// Two sequences whose rows hold in part, against the same one row at a time.
+void expect_records_leave_nothing(const DeltaNetShape& shape, int32_t prompt, DeltaOptions options) {
+  const DeltaWeights weights(shape);
+  const int32_t length = prompt + 41;
+  const std::vector<DeltaSequence> both = {DeltaSequence(shape, length, 7), DeltaSequence(shape, length, 8)};
+  const auto one_by_one = [&](int sequence, int32_t rows) {
+    GpuDeltaRun run(weights, {both[static_cast<size_t>(sequence)]});
+    if (prompt > 0) run.step({{0, prompt, kPrefill}});
+    for (int32_t i = 0; i < rows; ++i) run.step({{0, 1, kDecode}});
+    return run.result(0);
+  };
+  options.record_rows = kRecordRowsMax;
+  GpuDeltaRun run(weights, both, options);
+  if (prompt > 0) run.step({{0, prompt, kPrefill}, {1, prompt, kPrefill}});
+  // Of the rows of a step 1 to all hold; the last steps of 0 keep nothing, once of one row and once of several.
+  for (const DeltaStep& step : DeltaSteps{{drafts(1, 3, 2)},
+                                          {drafts(1, 9, 9), {0, 1, kDecode}},
+                                          {drafts(1, 1, 1), drafts(0, 2, 1)},
+                                          {drafts(0, 6, 4)},
+                                          {{1, 18, kDecode}, drafts(0, 9, 8)},
+                                          {{0, 1, kDecode}, drafts(1, 1, 1)},
+                                          {drafts(0, 4, 3), drafts(1, 9, 9)},
+                                          {{0, 14, kDecode}, drafts(1, 2, 1)}}) {
+    run.step(step);
+  }
+  const std::string what = describe(shape, prompt) + " before";
+  const int32_t rows = 32;
+  expect_same(run.result(0), one_by_one(0, rows), what);
+  // The newest rows of the other one are still records: its state is the one before them.
+  auto other = run.result(1);
+  const auto before = one_by_one(1, 40), all = one_by_one(1, 41);
+  const auto values = static_cast<size_t>(shape.value_heads * shape.value_dim);
+  expect_same_bits(std::span(other.out).last(values), std::span(all.out).last(values), what + ", last");
+  other.out.resize(other.out.size() - values);
+  expect_same(other, before, what + ", state before records");
+}
+
+TEST(DeltaNetGpu, RowsThatDoNotHoldLeaveNothingBehind) {
+  std::vector<DeltaNetShape> shapes = small_shapes();
+  for (const DeltaNetShape& shape : uneven_shapes()) shapes.push_back(shape);
+  shapes.push_back(make_shape(1, 1, 128, 128));  // its kernel knows the shape
+  for (const DeltaNetShape& shape : shapes) expect_records_leave_nothing(shape, 0, {.stride_padding = 8});
+  expect_records_leave_nothing(kSmall, 70, {.dead_sequences = 2});
+}
+
+TEST(DeltaNetGpu, LargeRowsThatDoNotHold) {
+  for (const bool pdl : {true, false}) expect_records_leave_nothing(kModel, 130, {.dead_sequences = 6, .pdl = pdl});
+}
+
 TEST(DeltaNetGpu, AnySplitOfPrefillGivesTheSameBits) {
   for (const DeltaNetShape& shape : {kSmall, make_shape(1, 2, 24, 8, 3)}) {
     const DeltaWeights weights(shape);

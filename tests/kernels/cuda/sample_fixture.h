@@ -33,6 +33,8 @@ struct Row {
   std::vector<int32_t> prompt = {}, output = {};  // of the slot, where there are penalties
   int32_t target = -1;
   NoiseStream noise = {};
+  bool is_unsure = false;
+  std::vector<int32_t> drafts = {};
 };
 
 struct Result {
@@ -75,6 +77,7 @@ inline Result cpu_result(const Row& row, int64_t known_ids) {
   std::vector<float> logits = row.logits;
   TokenCounts counts(row.prompt);
   for (const int32_t token : row.output) counts.add_output(token);
+  for (const int32_t token : row.drafts) counts.add_output(token);
   const auto draw = sampler.draw({.logits = logits,
                                   .known_ids = known_ids,
                                   .params = &row.params,
@@ -136,6 +139,7 @@ class GpuSampler {
     rows_ = rows;
     std::vector<float> logits(static_cast<size_t>(capacity_.rows_max * vocab_), std::nanf(""));
     std::vector<SampleRow> samples;
+    std::vector<UnsureDraw> unsure;
     for (size_t i = 0; i < rows.size(); ++i) {
       std::copy(rows[i].logits.begin(), rows[i].logits.end(), logits.begin() + static_cast<std::ptrdiff_t>(i) * vocab_);
       samples.push_back({.row = static_cast<int32_t>(i),
@@ -145,11 +149,12 @@ class GpuSampler {
                          .banned = rows[i].banned,
                          .allowed = rows[i].allowed,
                          .noise = rows[i].noise});
+      unsure.push_back({.is_unsure = rows[i].is_unsure, .drafts = rows[i].drafts});
     }
     upload(logits_.get(), std::span<const float>(logits));
     std::memset(pinned_, 0xcd, capacity_.bytes());
     const Status status = write_sample_tables(samples, {.vocab = vocab_, .slots = kSlots, .has_counts = true},
-                                              capacity_, {pinned_, capacity_.bytes()});
+                                              capacity_, {pinned_, capacity_.bytes()}, unsure);
     ASSERT_TRUE(status.ok()) << status.message();
     const std::vector<int32_t> untouched(kSlots, kUntouched);
     upload(last_token_.get(), std::span<const int32_t>(untouched));
@@ -229,7 +234,7 @@ class GpuSampler {
       ASSERT_EQ(last_token[slot_at], row.target >= 0 ? kUntouched : want.token) << what << ", row " << i;
       if (!row.params.has_penalty()) continue;
       auto want_counts = expected_counts(row, vocab_);
-      if (row.target < 0 && want.status == StatusCode::ok) {
+      if (row.target < 0 && want.status == StatusCode::ok && !row.is_unsure) {
         uint16_t& count = want_counts[static_cast<size_t>(want.token)];
         count = count_of((count & 0x7fffU) + 1, (count & 0x8000U) != 0);
       }
@@ -308,6 +313,10 @@ inline Row random_row(std::mt19937_64& random, int64_t vocab, int64_t known_ids)
     p.frequency_penalty = one_of<float>(random, {0.01F, 0.3F, -0.2F});
     for (uint64_t i = random() % 300; i > 0; --i) row.prompt.push_back(any_id());
     for (uint64_t i = random() % 300; i > 0; --i) row.output.push_back(any_id() % 50);
+    if (rarely()) {
+      row.is_unsure = true;
+      for (uint64_t i = random() % 9; i > 0; --i) row.drafts.push_back(any_id() % (i % 2 == 0 ? 50 : known_ids));
+    }
   }
   if (rarely()) {
     for (uint64_t i = one_of<uint64_t>(random, {1, 3, 33, 300}); i > 0; --i) {

@@ -271,6 +271,50 @@ TEST(Sample, PenaltiesSeeWhatWasDrawn) {
   }
 }
 
+TEST(Sample, PenaltiesSeeDraftsThatNobodyCounts) {
+  constexpr int64_t kVocab = 1003;
+  GpuSampler gpu(4, kVocab, kVocab);
+  for (const int32_t token : {0, 3, 256, 1002}) {
+    // Its second best token is drawn where a draft is the best one, and where two are the third.
+    std::vector<float> logits = normal_logits(kVocab, 3);
+    for (const int32_t i : {0, 1, 2}) logits[static_cast<size_t>((token + i) % kVocab)] = 20 - static_cast<float>(i);
+    std::vector<Row> rows(4, plain(logits, {.temperature = 0, .frequency_penalty = 5}));
+    rows[1].drafts = {token};
+    rows[2].drafts = {token, (token + 1) % static_cast<int32_t>(kVocab)};
+    rows[3].drafts = {5, token, token};
+    for (Row& row : rows) row.is_unsure = true;
+    gpu.expect_as_cpu(rows, "token " + std::to_string(token));
+    const auto results = gpu.results();
+    for (int32_t i = 0; i < 3; ++i) {
+      EXPECT_EQ(results[static_cast<size_t>(i)].token, (token + i) % static_cast<int32_t>(kVocab));
+    }
+  }
+}
+
+TEST(Sample, TokensAreAddedToCounts) {
+  constexpr int64_t kVocab = 33;  // odd, so that slots share words
+  GpuSampler gpu(1, kVocab, kVocab);
+  const OnDevice<int32_t> prompt(std::vector<int32_t>{1, 2}), output(std::vector<int32_t>{2, 2, 32, 99, -1});
+  for (const bool adds : {false, true, true}) {
+    const Status status = set_history({.counts = gpu.counts_memory(),
+                                       .vocab = kVocab,
+                                       .slot = 3,
+                                       .prompt = prompt.get(),
+                                       .prompt_tokens = adds ? 0 : 2,
+                                       .output = output.get(),
+                                       .output_tokens = 5,
+                                       .adds = adds},
+                                      gpu.queue());
+    ASSERT_TRUE(status.ok()) << status.message();
+  }
+  ASSERT_EQ(cudaStreamSynchronize(gpu.stream()), cudaSuccess);
+  std::vector<uint16_t> want(static_cast<size_t>(kSlots * kVocab));
+  want[3 * kVocab + 1] = count_of(0, true);
+  want[3 * kVocab + 2] = count_of(6, true);
+  want[3 * kVocab + 32] = count_of(3, false);
+  EXPECT_EQ(gpu.counts(), want);
+}
+
 TEST(Sample, HistoriesSaturateAndLeaveOtherSlotsAlone) {
   for (const int64_t vocab : {100, 101}) {  // slots of an odd vocabulary share a word
     const std::vector<uint16_t> before(static_cast<size_t>(3 * vocab), 0x1234);

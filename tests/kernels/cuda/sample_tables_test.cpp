@@ -28,6 +28,28 @@ struct Written {
 
 SampleRow row_of(const SampleParams& params, int32_t slot = 0) { return {.slot = slot, .params = &params}; }
 
+TEST(SampleTables, DraftsAreThereForPenalties) {
+  const SampleParams penalised{.presence_penalty = 1}, plain;
+  const std::vector<SampleRow> rows = {row_of(penalised), row_of(penalised), row_of(plain)};
+  const std::vector<int32_t> drafts = {40, 7};
+  std::vector<UnsureDraw> unsure = {{}, {.is_unsure = true, .drafts = drafts}, {.is_unsure = true, .drafts = drafts}};
+  const SampleCapacity capacity{.rows_max = 3, .pool_words = 2};
+  std::vector<std::byte> memory(capacity.bytes());
+  const Status status = write_sample_tables(rows, kLimits, capacity, memory, unsure);
+  ASSERT_TRUE(status.ok()) << status.message();
+  const SampleTables tables = capacity.tables(memory.data());
+  EXPECT_EQ(tables.entries[0].is_counted, 1);
+  EXPECT_EQ(tables.entries[0].draft_count, 0);
+  EXPECT_EQ(tables.entries[1].is_counted, 0);
+  ASSERT_EQ(tables.entries[1].draft_count, 2);
+  EXPECT_EQ(tables.pool[tables.entries[1].drafts], 40U);
+  EXPECT_EQ(tables.pool[tables.entries[1].drafts + 1], 7U);
+  EXPECT_EQ(tables.entries[2].draft_count, 0);
+  const std::vector<int32_t> unknown = {100};
+  unsure[1].drafts = unknown;
+  EXPECT_EQ(write_sample_tables(rows, kLimits, capacity, memory, unsure).code(), StatusCode::invalid_argument);
+}
+
 TEST(SampleTables, ARowIsThereInWhole) {
   const SampleParams params{.temperature = 0.5F,
                             .top_k = 20,
