@@ -11,7 +11,7 @@ namespace {
 
 using kernels::RowClass;
 
-/// Keeps what each step was, and answers every draw.
+/// Keeps what each step was, answers every draw with kDrawn, and drafts `draft`.
 class RecordingRunner final : public model::StepRunner {
  public:
   [[nodiscard]] int steps_ahead() const override { return 1; }
@@ -19,18 +19,26 @@ class RecordingRunner final : public model::StepRunner {
     EXPECT_LE(samples_.size(), 1U);
     steps.push_back(step);
     samples_.push_back(step.samples.size());
+    int32_t drafts = 0;
+    for (const model::Drafting& drafting : step.drafting) drafts += drafting.count;
+    drafts_.assign(static_cast<size_t>(drafts), draft);
     return {};
   }
   Expected<std::span<const kernels::SampleResult>> collect() override {
-    results_.assign(samples_.front(), {});
+    results_.assign(samples_.front(), {.token = kDrawn});
     samples_.pop_front();
     return std::span<const kernels::SampleResult>(results_);
   }
+  [[nodiscard]] int drafts_max() const override { return 8; }
+  [[nodiscard]] std::span<const int32_t> drafts() const override { return drafts_; }
   [[nodiscard]] bool idle() const { return samples_.empty(); }
 
+  static constexpr int32_t kDrawn = 7;
+  int32_t draft = kDrawn;
   std::vector<model::Step> steps;
 
  private:
+  std::vector<int32_t> drafts_;
   std::deque<size_t> samples_;
   std::vector<kernels::SampleResult> results_;
 };
@@ -46,7 +54,7 @@ class BenchBatchTest : public ::testing::Test {
 };
 
 TEST_F(BenchBatchTest, PromptsArePackedAndSplitAtBlocks) {
-  ASSERT_TRUE(batch_.prefill(/*tokens=*/150, /*rows_max=*/256).ok());
+  ASSERT_TRUE(batch_.prefill(/*tokens=*/150, /*rows_max=*/256, /*drafts=*/0).ok());
   EXPECT_TRUE(runner_.idle());
   std::vector<int64_t> read(3);
   size_t draws = 0;
@@ -66,7 +74,7 @@ TEST_F(BenchBatchTest, PromptsArePackedAndSplitAtBlocks) {
 }
 
 TEST_F(BenchBatchTest, DecodingTimesEachStepAndCountsItsCaches) {
-  ASSERT_TRUE(batch_.prefill(64, 256).ok());
+  ASSERT_TRUE(batch_.prefill(64, 256, 0).ok());
   runner_.steps.clear();
   const engine::StepBytes bytes{.weights = {}, .cache = {.kv_block = 64, .state_slot = 5}};
   const auto decoded = batch_.decode(4, bytes);
@@ -82,6 +90,30 @@ TEST_F(BenchBatchTest, DecodingTimesEachStepAndCountsItsCaches) {
   ASSERT_TRUE(batch_.decode_plainly().ok());
   EXPECT_TRUE(runner_.steps[4].samples.empty());
   EXPECT_EQ(runner_.steps[4].tokens, std::vector<int32_t>(3, model::kLastDrawn));
+}
+
+TEST_F(BenchBatchTest, DraftsAreTriedAndThoseThatHoldAreCounted) {
+  for (const int32_t right : {0, 1}) {
+    runner_.draft = RecordingRunner::kDrawn + 1 - right;
+    ASSERT_TRUE(batch_.prefill(64, 256, /*drafts=*/2).ok());
+    runner_.steps.clear();
+    const auto decoded = batch_.decode(2, {});
+    ASSERT_TRUE(decoded.ok());
+    EXPECT_EQ(decoded->tokens, right == 1 ? 2 * 3 * 3 : 2 * 3);
+    EXPECT_EQ(decoded->step_seconds.size(), 2U);
+    ASSERT_EQ(runner_.steps.size(), 2U);
+    const model::Step& second = runner_.steps[1];
+    EXPECT_EQ(second.samples.size(), 9U);
+    EXPECT_EQ(second.drafting.size(), 3U);
+    for (const kernels::SequenceRows& rows : second.sequences) {
+      EXPECT_EQ(rows.rows, 3);
+      EXPECT_TRUE(rows.keeps_records);
+      EXPECT_EQ(rows.held, right == 1 ? 3 : 1);
+      EXPECT_EQ(rows.first_position, 64 + rows.held);
+    }
+    EXPECT_EQ(second.tokens[0], RecordingRunner::kDrawn);
+    EXPECT_EQ(second.tokens[1], runner_.draft);
+  }
 }
 
 }  // namespace

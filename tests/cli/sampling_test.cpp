@@ -109,7 +109,7 @@ TEST(Sampling, FlagsOutOfRangeAreRefused) {
 
 TEST(Sampling, JsonOutOfRangeIsRefused) {
   for (const char* text : {R"({"temperature": "hot"})", R"({"temperature": -1})", R"({"top_k": 1.5})",
-                           R"({"top_k": 4294967296})", R"({"max_tokens": 18446744073709551615})", R"({"seed": 1.0})",
+                           R"({"top_k": 4294967296})", R"({"max_tokens": 18446744073709551615})", R"({"seed": 1.5})",
                            R"({"n": 17})", R"({"stop": 5})", R"({"stop": ["a", 5]})", R"({"stop": {"a": "b"}})",
                            R"({"stop_token_ids": [-1]})", R"({"stop_token_ids": [2147483648]})",
                            R"({"stop_token_ids": 5})", R"({"ignore_eos": 1})", R"({"logprobs": true})"}) {

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <optional>
+#include <random>
 #include <vector>
 
 namespace tessera::model {
@@ -156,6 +157,23 @@ TEST_F(KeptStepTest, OnlyWhatHasSomethingBehindItIsKept) {
   EXPECT_TRUE(KeptStep::is_needed(step_));
   for (size_t i = 0; i < 2; ++i) step_.samples[i].target = 5;  // scored, not drawn
   EXPECT_FALSE(KeptStep::is_needed(step_));
+}
+
+TEST_F(KeptStepTest, WhatIsAssumedToHoldDoes) {
+  const KeptStep kept = keep();
+  std::mt19937_64 random(1);
+  std::vector<int> holding(3);
+  for (int i = 0; i < 1000; ++i) {
+    auto results = draws({99, 12, 13, 30});
+    kept.assume(std::vector<double>{0.75, 0.25}, random, results);
+    const int first = results[0].token == 11 ? 1 : 0;
+    ++holding[static_cast<size_t>(first + (first == 1 && results[1].token == 12 ? 1 : 0))];
+    EXPECT_EQ(results[2].token, 13);
+    EXPECT_EQ(results[3].token, 30);  // one row: nothing is drafted there
+  }
+  EXPECT_NEAR(holding[0], 250, 60);
+  EXPECT_NEAR(holding[1], 500, 60);
+  EXPECT_NEAR(holding[2], 250, 60);
 }
 
 }  // namespace

@@ -72,7 +72,7 @@ TEST(PrefixCacheOverHttp, AnswersSayWhatCameFromTheHostsMemory) {
   EngineOptions options;
   options.model = tiny_model().directory().string();
   options.max_num_seqs = 1;
-  options.max_model_len = 1024;  // as many blocks as one prompt takes
+  options.max_model_len = 2048;  // as many blocks as one prompt takes
   options.memory_bytes = size_t{4} << 20;
   options.kv_offload_bytes = size_t{64} << 20;
   options.threads = 1;

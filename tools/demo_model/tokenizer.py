@@ -95,7 +95,8 @@ def main():
               "model_max_length": 8192, "pad_token": "<|endoftext|>", "tokenizer_class": "Qwen2Tokenizer", "unk_token": None}
     (directory / "tokenizer_config.json").write_text(json.dumps(config, indent=2) + "\n", encoding="utf-8")
     end, text_end = tokenizer.token_to_id("<|im_end|>"), tokenizer.token_to_id("<|endoftext|>")
-    generation = {"do_sample": True, "temperature": 0.3, "top_k": 20, "top_p": 0.95, "eos_token_id": [end, text_end], "pad_token_id": text_end}
+    generation = {"do_sample": True, "temperature": 0.3, "top_k": 20, "top_p": 0.95, "eos_token_id": [end, text_end],
+                  "pad_token_id": text_end, "max_new_tokens": 1024}
     (directory / "generation_config.json").write_text(json.dumps(generation, indent=2) + "\n", encoding="utf-8")
 
 

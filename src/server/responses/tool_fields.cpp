@@ -19,7 +19,7 @@ const Json& shell_parameters() {
   static const Json kParameters = Json::parse(R"({
     "type": "object",
     "properties": {
-      "command": {"type": "array", "items": {"type": "string"}, "description": "The program and its arguments."},
+      "command": {"type": "array", "items": {"type": "string"}, "minItems": 1, "description": "The program and its arguments."},
       "working_directory": {"type": "string"},
       "timeout_ms": {"type": "integer"},
       "env": {"type": "object", "additionalProperties": {"type": "string"}}

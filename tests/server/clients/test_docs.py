@@ -21,5 +21,5 @@ def test_metrics_are_those_of_the_program(server):
     for name in set(re.findall(r"\b(?:vllm|tessera):\w+", documented + drawn)):
         if re.match(r"tessera:(gpu|decode|step)_", name) and not DEVICE.startswith("cuda"):
             continue
-        if "prefix_cache" not in name and "spec_decode" not in name:  # these come with the engine's features
+        if not re.search("prefix_cache|kv_offload|spec_decode", name):  # these come with the engine's features
             assert re.sub("_(bucket|sum|count)$", "", name) in exported, name

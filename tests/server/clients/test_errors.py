@@ -69,7 +69,6 @@ def test_a_schema_that_is_none(server, parameters):
     b"[" * 1_000_000, b'{"a":' * 100_000, b'{"messages": ' + b"[" * 5000 + b"]" * 5000 + b"}",
     b'{"messages": [{"role": "user", "content": "\xc3\x28"}]}',
     b'{"messages": [{"role": "user", "content": "\xed\xa0\x80"}]}',
-    b'{"messages": [{"role": "user", "content": "\\ud800"}]}',
 ], ids=lambda body: repr(body[:24]))
 def test_bodies(server, body):
     refused(server.http.post(CHAT, content=body, headers={"Content-Type": "application/json"}))

@@ -200,7 +200,7 @@ def test_logprobs(ask):
 
 
 def test_refusals(ask):
-    for fields, param in [({"background": True}, "background"), ({"conversation": "c"}, "conversation"),
+    for fields, param in [({"conversation": "c"}, "conversation"),
                           ({"input": [{"role": "user", "content": [{"type": "input_image", "image_url": "x"}]}]},
                            "input[0].content[0].type"), ({"truncation": "x"}, "truncation")]:
         with pytest.raises(openai.BadRequestError) as refused:

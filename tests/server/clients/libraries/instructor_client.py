@@ -17,7 +17,7 @@ class Person(BaseModel):
 
 
 Mode = instructor.Mode
-FIELDS = {"model": MODEL, "messages": [{"role": "user", "content": "Anna is 31 years old."}], "temperature": 0,
+FIELDS = {"model": MODEL, "messages": [{"role": "user", "content": "Anna is 31 years old. Give name and age as JSON."}], "temperature": 0,
           "max_tokens": 400, "max_retries": 0}
 
 

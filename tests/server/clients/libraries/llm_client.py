@@ -22,7 +22,7 @@ with tempfile.TemporaryDirectory() as folder:
 
     assert "42" in ask("What is 17 + 25?")
     assert "42" in ask("--no-stream", "What is 17 + 25?")
-    person = json.loads(ask("--schema", "name, age int", "Anna is 31 years old."))
+    person = json.loads(ask("--schema", "name, age int", "Anna is 31 years old. Give name and age as JSON."))
     assert set(person) == {"name", "age"} and isinstance(person["age"], int), person
     code = "def get_weather(city: str) -> str:\n    'The weather in a city.'\n    return 'It is 21 degrees.'\n"
     assert "21" in ask("--functions", code, "What is the weather in Berlin?")

@@ -19,7 +19,7 @@ class GetWeather(BaseModel):
 
 
 QUESTION = {"model": MODEL, "messages": [{"role": "user", "content": "What is 17 + 25?"}], "temperature": 0}
-PERSON = {"model": MODEL, "messages": [{"role": "user", "content": "Anna is 31 years old."}], "temperature": 0,
+PERSON = {"model": MODEL, "messages": [{"role": "user", "content": "Anna is 31 years old. Give name and age as JSON."}], "temperature": 0,
           "response_format": Person}
 TOOL = {"model": MODEL, "messages": [{"role": "user", "content": "Weather in Berlin?"}], "temperature": 0,
         "tools": [openai.pydantic_function_tool(GetWeather)]}

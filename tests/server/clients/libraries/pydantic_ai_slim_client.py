@@ -33,7 +33,7 @@ assert calls == ["Berlin"] and "21" in answer.output, (calls, answer.output)
 settings = {"temperature": 0, "max_tokens": 400}
 for kind in [Person, NativeOutput(Person), PromptedOutput(Person)]:
     try:
-        run = Agent(model, output_type=kind, retries=1).run_sync("Anna is 31 years old.", model_settings=settings)
+        run = Agent(model, output_type=kind, retries=1).run_sync("Anna is 31 years old. Give name and age as JSON.", model_settings=settings)
     except UnexpectedModelBehavior as weakness:  # nothing but a prompt asks this model for the right keys
         assert isinstance(kind, PromptedOutput), (kind, weakness)
         continue
@@ -44,7 +44,7 @@ async def stream():
     async with weather.run_stream("What is the weather in Berlin?", model_settings={"temperature": 0}) as run:
         text = "".join([piece async for piece in run.stream_text(delta=True)])
     assert "21" in text, text
-    async with Agent(model, output_type=NativeOutput(Person)).run_stream("Anna is 31 years old.",
+    async with Agent(model, output_type=NativeOutput(Person)).run_stream("Anna is 31 years old. Give name and age as JSON.",
                                                                        model_settings=settings) as run:
         assert isinstance(await run.get_output(), Person)
 
