@@ -134,7 +134,7 @@ def labeller(w):
     groups = classify.LABELLED[name][1]
     labels = w.rng.sample(list(groups), min(len(groups), w.number(2, 4)))
     label = w.any(*labels)
-    text = capital(say(w, w.any(*groups[label].split(" ; ")), n=w.first_name(), N=capital(w.fresh()), d=w.any(*lexicon.DAYS), c=w.city(), x=w.fresh(), m=w.number(100, 999)))
+    text = capital(say(w, w.any(*groups[label].split(" ; ")), n=w.first_name(), N=capital(w.fresh()), d=w.any(*lexicon.DAYS), c=w.city(), x=w.fresh(), m=w.number(100, 999), m2=w.number(12, 99)))
     style = w.any(str, str.upper, capital)
     shown = {k: style(k) for k in labels}
     other = w.chance(0.3)
