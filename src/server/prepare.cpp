@@ -219,13 +219,14 @@ MaybeError read_responses_body(const ModelService& service, const std::string& i
 }
 
 /// Where the request lets it, leaves out of a conversation that does not fit what is oldest, but no system messages.
+/// `dropped`: how many messages were.
 MaybeError make_responses_prompt(const ModelService& service, responses::ResponsesRequest& request, ChatPrompt& out,
-                                 bool only_counted = false) {
+                                 size_t& dropped, bool only_counted = false) {
   ChatRequest& chat = request.chat;
   const int64_t length = service.engine->max_model_len();
   const int64_t wanted = chat.sampling.max_tokens;
   const int64_t room = length - std::min(wanted < 0 ? length : std::max<int64_t>(wanted, 1), length / 4);
-  size_t dropped = 0;
+  dropped = 0;
   for (;;) {
     if (auto error = render_prompt(service, chat, out, only_counted || request.truncates)) return error;
     const auto tokens = static_cast<int64_t>(out.tokens.size());
@@ -238,6 +239,22 @@ MaybeError make_responses_prompt(const ModelService& service, responses::Respons
   std::vector<Message>().swap(chat.messages);
   if (only_counted) return {};
   return check_context(out.tokens.size(), chat.sampling, length, chat.conversation_field);
+}
+
+/// What the user said, as far as it takes a quarter of the context: the summary and what comes next are to fit beside
+/// it.
+std::vector<std::string> newest_user_texts(const Engine& engine, const std::vector<Message>& messages) {
+  int64_t room = engine.max_model_len() / 4;
+  std::vector<std::string> texts;
+  for (auto message = messages.rbegin(); message != messages.rend(); ++message) {
+    if (message->role != Role::user || message->text.empty()) continue;
+    const auto tokens = engine.tokenize(message->text);
+    room -= tokens ? static_cast<int64_t>(tokens->size()) : room + 1;
+    if (room < 0) break;
+    texts.push_back(message->text);
+  }
+  std::ranges::reverse(texts);
+  return texts;
 }
 
 }  // namespace
@@ -274,7 +291,8 @@ MaybeError prepare_responses(const ModelService& service, const std::string& id,
   const std::string response_id = responses::response_id(id);
   if (auto error = read_responses_body(service, response_id, std::move(body), request)) return error;
   ChatPrompt prompt;
-  auto error = make_responses_prompt(service, request, prompt);
+  size_t dropped = 0;
+  auto error = make_responses_prompt(service, request, prompt, dropped);
   // Agents take a prompt that is too long as the word to shorten it, where OpenAI says so: in the stream.
   const bool too_long = error && error->code == "context_length_exceeded";
   if (error && !too_long) return error;
@@ -301,14 +319,22 @@ MaybeError prepare_compaction(const ModelService& service, const std::string& id
   chat.format.reset();
   chat.stream = {};
   chat.sampling.logprobs.reset();
-  std::vector<std::string> user_texts;
-  for (const Message& message : chat.messages) {
-    if (message.role == Role::user && !message.text.empty()) user_texts.push_back(message.text);
-  }
+  chat.sampling.stop.clear();
+  chat.template_variables["enable_thinking"] = false;  // all of the answer is the summary
+  std::vector<std::string> user_texts = newest_user_texts(*service.engine, chat.messages);
+  const auto said = std::ranges::count_if(chat.messages, [](const Message& m) { return m.role != Role::system; });
   chat.messages.push_back({.role = Role::user, .text = kSummaryWish});
   request.truncates = true;  // who asks for a summary may have too much already
   ChatPrompt prompt;
-  if (auto error = make_responses_prompt(service, request, prompt)) return error;
+  size_t dropped = 0;
+  if (auto error = make_responses_prompt(service, request, prompt, dropped)) return error;
+  if (dropped > 0 && static_cast<std::ptrdiff_t>(dropped) >= said) {
+    ApiError error = bad_request("input",
+                                 "no message of the conversation fits the model's context: there is nothing "
+                                 "left to sum up; shorten the messages");
+    error.code = "context_length_exceeded";
+    return error;
+  }
   out.answer = make_compaction_answer(make_head(service, response_id, chat.model), std::move(user_texts),
                                       static_cast<int64_t>(prompt.tokens.size()), prompt.opens_thinking);
   return submit_chat(service, std::move(chat), std::move(prompt), out);
@@ -318,7 +344,8 @@ MaybeError answer_input_tokens(const ModelService& service, std::string body, st
   responses::ResponsesRequest request;
   if (auto error = read_responses_body(service, "", std::move(body), request)) return error;
   ChatPrompt prompt;
-  if (auto error = make_responses_prompt(service, request, prompt, /*only_counted=*/true)) return error;
+  size_t dropped = 0;
+  if (auto error = make_responses_prompt(service, request, prompt, dropped, /*only_counted=*/true)) return error;
   out = responses::input_tokens_json(static_cast<int64_t>(prompt.tokens.size()));
   return {};
 }

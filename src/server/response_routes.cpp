@@ -69,6 +69,12 @@ void answer_get(const SharedExchange& exchange, Work& work, ResponseStore& store
   }
   int64_t after = -1;
   if (const auto error = read_number(query, "starting_after", 0, kEventsMax, after)) return refuse(exchange, *error);
+  if (const auto events = static_cast<int64_t>(kept->events->count()); kept->events->ended() && after >= events) {
+    return refuse(exchange,
+                  bad_request("starting_after", fmt::format("starting_after is {}, and the last event of this "
+                                                            "response has number {}",
+                                                            after, events - 1)));
+  }
   stream_events(exchange, kept->events, static_cast<size_t>(after + 1), {},
                 static_cast<size_t>(work.limits.unsent_bytes_max));
 }

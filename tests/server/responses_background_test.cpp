@@ -54,7 +54,11 @@ TEST(BackgroundResponses, AreAskedForLater) {
   EXPECT_EQ(events.back()["response"], made);
   const std::vector<json> last = events_behind(served, begun, "&starting_after=" + std::to_string(events.size() - 3));
   EXPECT_EQ(last, std::vector<json>(events.end() - 2, events.end()));
-  EXPECT_EQ(events_behind(served, begun, "&starting_after=1000000").size(), 0U);
+  const auto behind = [&](size_t number) {
+    return path_of(begun) + "?stream=true&starting_after=" + std::to_string(number);
+  };
+  EXPECT_EQ(ask(served.port(), get(behind(events.size() - 1))).status, 200);  // all of them are known
+  EXPECT_EQ(ask(served.port(), get(behind(events.size()))).status, 400);
   const json next = answer_to(served, with(R"("previous_response_id":)" + begun["id"].dump()));
   EXPECT_GT(next["usage"]["input_tokens"], whole["usage"]["input_tokens"]);
   EXPECT_EQ(served.left_over(), "");
@@ -82,6 +86,25 @@ TEST(BackgroundResponses, GoOnWithoutTheirClients) {
   std::string all;
   for (const json& item : rest.back()["response"]["output"]) all += item["content"][0]["text"].get<std::string>();
   EXPECT_EQ(text, all);
+  EXPECT_EQ(served.left_over(), "");
+}
+
+TEST(BackgroundResponses, EventsThatAreFarAheadAreWaitedFor) {
+  const ServedModel served;
+  const json begun = answer_to(served, long_answer());
+  const std::vector<json> late = events_behind(served, begun, "&starting_after=3000");  // at once
+  expect_all_from(late, 3001);
+  EXPECT_EQ(served.left_over(), "");
+}
+
+TEST(BackgroundResponses, AreFoundAsLongAsTheyAreMade) {
+  ServerOptions options = test_options();
+  options.limits.stored_responses_max = 1;
+  const ServedModel served(options);
+  const json begun = answer_to(served, long_answer());
+  for (int i = 0; i < 3; ++i) answer_to(served, kHello);
+  EXPECT_EQ(ask(served.port(), get(path_of(begun))).status, 200);
+  EXPECT_EQ(ask(served.port(), post(path_of(begun) + "/cancel", "")).status, 200);
   EXPECT_EQ(served.left_over(), "");
 }
 

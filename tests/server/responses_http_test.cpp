@@ -183,7 +183,15 @@ TEST(Responses, AreCompacted) {
   for (int i = 0; i < 3000; ++i) words += "word and ";
   body.erase("previous_response_id");
   body["input"] = {{{"role", "user"}, {"content", words}}, {{"role", "user"}, {"content", "And?"}}};
-  EXPECT_EQ(compact(body)["output"].size(), 3U);
+  json shorter = {{"max_output_tokens", 4}, {"input", compact(body)["output"]}};
+  ASSERT_EQ(shorter["input"].size(), 2U);  // the first message is not repeated: what comes back fits
+  EXPECT_EQ(shorter["input"][0]["content"][0]["text"], "And?");
+  shorter["input"].push_back({{"role", "user"}, {"content", "Go on"}});
+  EXPECT_EQ(ask(served.port(), post("/v1/responses", shorter.dump())).status, 200);
+  // Nothing is left to sum up, or nothing came of it.
+  body["input"] = words;
+  EXPECT_THAT(ask(served.port(), post("/v1/responses/compact", body.dump())).body,
+              HasSubstr("no message of the conversation fits"));
   EXPECT_EQ(ask(served.port(), post("/v1/responses/compact", "{}")).status, 400);
   EXPECT_EQ(served.left_over(), "");
 }

@@ -181,6 +181,7 @@ TEST(ResponsesRequest, CompactionsAreReadWhereTheyAreOurs) {
   const auto own = request_of(body_of(
       R"({"input":[{"type":"compaction","encrypted_content":"tessera-summary:It went well."},{"role":"user","content":"x"}]})"));
   ASSERT_EQ(own.chat.messages.size(), 2U);
+  EXPECT_EQ(own.chat.messages[0].role, Role::system);  // it stays where a conversation is shortened
   EXPECT_EQ(own.chat.messages[0].text, "The conversation before, in short:\n\nIt went well.");
   const auto other = request_of(
       body_of(R"({"input":[{"type":"compaction","encrypted_content":"gAAA"},{"role":"user","content":"x"}]})"));

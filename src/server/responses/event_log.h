@@ -19,7 +19,8 @@ class EventLog {
 
   [[nodiscard]] bool ended() const { return ended_; }
   [[nodiscard]] size_t bytes() const { return text_.size(); }
-  /// Where event `number` begins; behind all that is there, if it has not come.
+  [[nodiscard]] size_t count() const { return places_.size(); }
+  /// Where event `number`, at most count(), begins or will begin.
   [[nodiscard]] size_t place_of(size_t number) const;
   /// What stands at `place` and behind.
   [[nodiscard]] std::string_view from(size_t place) const { return std::string_view(text_).substr(place); }

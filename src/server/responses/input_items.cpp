@@ -229,7 +229,7 @@ MaybeError read_compaction(const Json& item, const std::string& path, const Item
     return std::nullopt;
   }
   sealed.replace(0, std::string_view(kSummaryMark).size(), "The conversation before, in short:\n\n");
-  out.push_back({.role = Role::user, .text = std::move(sealed)});
+  out.push_back({.role = Role::system, .text = std::move(sealed)});  // which nothing that shortens leaves out
   return std::nullopt;
 }
 

@@ -81,9 +81,11 @@ std::string compaction_json(const ResponseHead& head, const std::vector<std::str
                       {"role", "user"},
                       {"content", {{{"type", "input_text"}, {"text", user_texts[i]}}}}});
   }
-  output.push_back({{"type", "compaction"},
-                    {"id", tool_call_id("cmp_", head.id, 2, static_cast<int>(user_texts.size()))},
-                    {"encrypted_content", kSummaryMark + summary}});
+  if (!summary.empty()) {
+    output.push_back({{"type", "compaction"},
+                      {"id", tool_call_id("cmp_", head.id, 2, static_cast<int>(user_texts.size()))},
+                      {"encrypted_content", kSummaryMark + summary}});
+  }
   std::string out = R"({"id":)";
   append_string(head.id, out);
   out += fmt::format(R"(,"object":"response.compaction","created_at":{},"model":)", head.created);

@@ -37,7 +37,14 @@ void ResponseStore::put(const std::string& id, StoredResponse response) {
   by_id_[id] = kept_.begin();
   for (const std::string& item : shared->output_ids) by_item_[item] = kept_.begin();
   bytes_ += bytes;
-  while (bytes_ > limits_.bytes_max || kept_.size() > limits_.count_max) remove(std::prev(kept_.end()));
+  // Of those that have ended: who asks for one that is being made must find it.
+  for (auto place = kept_.end(); place != kept_.begin() && over_limits();) {
+    if (const auto oldest = std::prev(place); oldest->response->ended) {
+      remove(oldest);
+    } else {
+      place = oldest;
+    }
+  }
 }
 
 SharedResponse ResponseStore::find(const std::string& id) {
@@ -86,6 +93,8 @@ size_t ResponseStore::bytes() const {
   const std::lock_guard lock(mutex_);
   return bytes_;
 }
+
+bool ResponseStore::over_limits() const { return bytes_ > limits_.bytes_max || kept_.size() > limits_.count_max; }
 
 SharedResponse ResponseStore::use(Place place) {
   kept_.splice(kept_.begin(), kept_, place);

@@ -30,8 +30,8 @@ struct StoredResponse {
 
 using SharedResponse = std::shared_ptr<const StoredResponse>;
 
-/// Responses that requests may go on from, in memory, up to a number and to bytes: beyond, those that nobody has asked
-/// for longest are forgotten. A response does not hold those before it: where one of them is gone, so is the
+/// Responses that requests may go on from, in memory, up to a number and to bytes: beyond, those that have ended and
+/// that nobody has asked for longest are forgotten. A response does not hold those before it: where one of them is gone, so is the
 /// conversation. Any thread.
 class ResponseStore {
  public:
@@ -63,6 +63,7 @@ class ResponseStore {
   };
   using Place = std::list<Entry>::iterator;
 
+  [[nodiscard]] bool over_limits() const;
   SharedResponse use(Place place);
   void remove(Place place);
 
