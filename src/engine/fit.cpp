@@ -59,11 +59,15 @@ size_t workspace_bytes(const model::ModelConfig& config, int rows, int seqs, int
 
 std::string what_to_change(const FitInput& input, bool weights_are_too_large) {
   if (weights_are_too_large) {
-    return input.gpu ? "use a smaller model, free the GPU's memory, raise gpu_memory_utilization, or choose device cpu"
-                     : "use a smaller model or free memory";
+    if (input.gpu) {
+      return "use a smaller model, free the GPU's memory, raise gpu_memory_utilization, or choose device cpu";
+    }
+    return std::string(input.kv_offload_bytes > 0 ? "lower kv_offload, " : "") + "use a smaller model or free memory";
   }
   std::string advice = "lower max_num_seqs or max_model_len";
-  if (input.kv_offload_bytes > 0 && !input.gpu) advice = "lower kv_offload_bytes, max_num_seqs or max_model_len";
+  if (input.kv_offload_bytes > 0 && !input.gpu && input.memory_bytes == 0) {
+    advice = "lower kv_offload, max_num_seqs or max_model_len";
+  }
   if (input.kv_dtype == DType::bf16) advice += ", use kv_cache_dtype fp8";
   return advice + (input.memory_bytes > 0 ? ", raise memory_bytes, or free memory" : ", or free memory");
 }
@@ -73,8 +77,8 @@ Status plan_tier(const FitInput& input, FitReport& fit) {
   if (input.kv_offload_bytes == 0) return {};
   if (!input.prefix_caching) {
     return error(StatusCode::invalid_argument,
-                 "kv_offload_bytes is {}, and prefix caching is off: there is nothing to keep in the host's memory",
-                 input.kv_offload_bytes);
+                 "kv_offload is {}, and prefix caching is off: there is nothing to keep in the host's memory",
+                 format_bytes(input.kv_offload_bytes));
   }
   fit.state_pages = kernels::pages_of_state(input.cache_bytes);
   const size_t pages = input.kv_offload_bytes / std::max<size_t>(input.cache_bytes.kv_block, 1);
@@ -82,7 +86,7 @@ Status plan_tier(const FitInput& input, FitReport& fit) {
   if (pages < least) {
     return error(StatusCode::invalid_argument,
                  "the tier in the host's memory has {}, and the state and the KV of 64 tokens take {}; give it more "
-                 "(kv_offload_bytes), or none",
+                 "(kv_offload), or none",
                  format_bytes(input.kv_offload_bytes), format_bytes(least * input.cache_bytes.kv_block));
   }
   fit.host_pages = static_cast<int>(std::min<size_t>(pages, std::numeric_limits<int32_t>::max()));
@@ -91,7 +95,7 @@ Status plan_tier(const FitInput& input, FitReport& fit) {
   if (input.kv_offload_bytes + reserve <= input.host_available_bytes) return {};
   return error(StatusCode::resource_exhausted,
                "the tier in the host's memory does not fit: {} are wanted, and {} of the host's memory are free ({} of "
-               "them kept in reserve); lower kv_offload_bytes or free memory",
+               "them kept in reserve); lower kv_offload or free memory",
                format_bytes(input.kv_offload_bytes), format_bytes(input.host_available_bytes), format_bytes(reserve));
 }
 
@@ -142,7 +146,7 @@ Expected<FitReport> plan_fit(const model::ModelConfig& config, const FitInput& i
         format_bytes(fit.available_bytes), format_bytes(fit.reserve_bytes),
         input.memory_bytes > 0 ? ", " + format_bytes(input.memory_bytes) + " given to states and KV" : "",
         format_bytes(fit.weight_bytes), format_bytes(fit.workspace_bytes), fit.max_num_batched_tokens,
-        in_host > 0 ? format_bytes(in_host) + " for what the prefix cache gives up (kv_offload_bytes), " : "",
+        in_host > 0 ? format_bytes(in_host) + " for what the prefix cache gives up (kv_offload), " : "",
         format_bytes(least), least_seqs, least_tokens, what_to_change(input, fixed > usable));
   }
 

@@ -113,7 +113,7 @@ TEST(Fit, TheTierInTheHostsMemoryIsOfTheHosts) {
   EXPECT_LT(with->kv_blocks, without->kv_blocks);  // on the CPU it is the same memory
   EXPECT_LE(with->total_bytes() + with->host_bytes() + with->reserve_bytes, with->available_bytes);
   input.kv_offload_bytes = 16 * kGiB;
-  EXPECT_THAT(plan_fit(config_35b(), input).status().message(), HasSubstr("kv_offload_bytes"));
+  EXPECT_THAT(plan_fit(config_35b(), input).status().message(), HasSubstr("kv_offload"));
 
   input.gpu = 0;
   input.host_available_bytes = 17 * kGiB;

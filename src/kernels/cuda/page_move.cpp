@@ -14,7 +14,7 @@ Expected<std::unique_ptr<HostPages>> PinnedPages::create(size_t page_bytes, int3
   if (code != cudaSuccess) {
     return error(StatusCode::resource_exhausted,
                  "{} bytes of the host's memory cannot be pinned for what the prefix cache gives up ({}); give it less "
-                 "(kv_offload_bytes)",
+                 "(kv_offload)",
                  bytes, cudaGetErrorString(code));
   }
   return std::unique_ptr<HostPages>(std::make_unique<PinnedPages>(std::move(memory), page_bytes, pages));
