@@ -294,6 +294,7 @@ Status CudaRunner::prepare() {
 
 /// The smallest captured pass that can run this one. One of a row a sequence is none for several rows of one.
 const Bucket* CudaRunner::bucket_of(const kernels::Batch& batch, const PassSize& size) const {
+  if (size.work == Work::step && size.samples < size.rows) return nullptr;  // steps are captured with all rows drawing
   for (const kernels::SequenceRows& sequence : batch.sequences) {
     if (sequence.row_class != kernels::RowClass::decode || sequence.rows > 1 + parts_.drafts_max) return nullptr;
   }
