@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/ascii.h"
 #include "base/write_all.h"
 #include "cli/commands.h"
 #include "cli/help.h"
@@ -38,11 +39,6 @@ std::string page_name(const CLI::App& app) {
   std::string name = full_name(app);
   std::replace(name.begin(), name.end(), ' ', '-');
   return name;
-}
-
-std::string upper(std::string text) {
-  for (char& c : text) c = c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
-  return text;
 }
 
 /// Pages of the command above and of those below.

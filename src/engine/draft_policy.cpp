@@ -65,8 +65,8 @@ void DraftPolicy::measured(Range& range, int drafts, double seconds, int64_t tok
 
 /// With no drafts the next step does not wait for this one's tokens: none may be better than few where many are too.
 void DraftPolicy::next_try(Range& range) const {
-  for (int candidates = 0; candidates < 3; ++candidates) {
-    const std::array<int, 3> others = {range.best > 0 ? 0 : std::min(kFirst, most_), range.best + 1, range.best - 1};
+  const std::array<int, 3> others = {range.best > 0 ? 0 : std::min(kFirst, most_), range.best + 1, range.best - 1};
+  for (size_t looked = 0; looked < others.size(); ++looked) {
     const int next = others[static_cast<size_t>(range.turn % 3)];
     if (next >= 0 && next <= most_ && next != range.best) {
       range.rates[static_cast<size_t>(next)] = {};  // what it was long ago says nothing

@@ -26,11 +26,10 @@
 //  - What a running sequence stands on stays. Everything else is given up when blocks or slots are wanted: first the
 //    point that saves least (GreedyDual: what would have to be computed again without it, aged by what has been given
 //    up since it was last used), and with it the blocks that led to no other point.
-//  - With a tier in the host's memory (host_tier.h), what is given up on the device moves there, as far as it is or
-//  leads
-//    to a resume point; a sequence that begins behind such a point brings it back. A block is in one of the two places.
-//    A state stays in the tier once it is there, and is copied into the slot of each sequence that goes on from it. The
-//    tier gives up for good what saves least, by the same rule, and nothing that a sequence stands on.
+//  - With a tier in the host's memory (host_tier.h), what is given up on the device moves there, as far as it is a
+//    resume point or leads to one; a sequence that begins behind such a point brings it back. A block is in one of the
+//    two places. A state stays in the tier once it is there, and is copied into the slot of each sequence that goes on
+//    from it. The tier gives up for good what saves least, by the same rule, and nothing that a sequence stands on.
 //  - Steps run in the order in which they are submitted. So what rows compute is kept as soon as they are submitted,
 //    and what is given up may be used for others at once.
 namespace tessera::engine {

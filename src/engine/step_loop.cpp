@@ -346,11 +346,6 @@ void StepLoop::deliver_token(Choice& choice, const kernels::SampleResult& result
   ++counts_.generated_tokens;
 
   Event event;
-  event.choice = choice.index;
-  event.scheduled = choice.scheduled;
-  event.cached_tokens = choice.cached_tokens;
-  event.matched_tokens = choice.matched_tokens;
-  event.tier_tokens = choice.tier_tokens;
   event.tokens = {token};
   if (request.params.logprobs) event.logprobs.push_back(result.logprobs);
   event.prompt_logprobs = std::move(choice.prompt_logprobs);
@@ -371,7 +366,7 @@ void StepLoop::deliver_token(Choice& choice, const kernels::SampleResult& result
     event.finish_reason = FinishReason::length;
   }
   if (event.finish_reason == FinishReason::none) {
-    outgoing_.emplace_back(request.channel, std::move(event));
+    post(choice, std::move(event));
   } else {
     if (!stop) choice.text.flush(event.text);
     finish(choice, std::move(event));
@@ -382,6 +377,11 @@ void StepLoop::deliver_token(Choice& choice, const kernels::SampleResult& result
 void StepLoop::finish(Choice& choice, Event event) {
   scheduler_.remove(&choice);
   choice.finished = true;
+  post(choice, std::move(event));
+}
+
+/// Goes out with settle().
+void StepLoop::post(const Choice& choice, Event event) {
   event.choice = choice.index;
   event.scheduled = choice.scheduled;
   event.cached_tokens = choice.cached_tokens;

@@ -140,6 +140,7 @@ class StepLoop {
   int32_t count_held(const AwaitedRows& rows, std::span<const kernels::SampleResult> results);
   void deliver_token(Choice& choice, const kernels::SampleResult& result);
   void finish(Choice& choice, Event event);
+  void post(const Choice& choice, Event event);
   void settle();
   void forget_finished();
   void publish_stats();

@@ -91,13 +91,9 @@ Status CpuRunner::submit(const Step& step) {
 void CpuRunner::sample_all(const Step& step, std::vector<kernels::SampleResult>& results) {
   results.resize(step.samples.size());
   samples_of_.clear();
-  size_t sample = 0;
-  for (const kernels::SequenceRows& sequence : step.sequences) {
-    const size_t first = sample;
-    while (sample < step.samples.size() && step.samples[sample].row < sequence.first_row + sequence.rows) ++sample;
-    samples_of_.emplace_back(first, sample);
-  }
-  TESSERA_CHECK_EQ(sample, step.samples.size());
+  for_samples(step, [this](const kernels::SequenceRows& /*sequence*/, size_t first, size_t end) {
+    samples_of_.emplace_back(first, end);
+  });
   parts_.pool->run_chunks(static_cast<int64_t>(step.sequences.size()), [&](int64_t i, int thread) {
     sample_sequence(step, static_cast<size_t>(i), results, samplers_[static_cast<size_t>(thread)]);
   });

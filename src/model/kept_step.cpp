@@ -7,18 +7,6 @@
 namespace tessera::model {
 namespace {
 
-/// f(sequence, first, end) with the samples of each sequence's rows.
-template <typename F>
-void for_sequences(const Step& step, const F& f) {
-  size_t sample = 0;
-  for (const kernels::SequenceRows& sequence : step.sequences) {
-    const size_t first = sample;
-    while (sample < step.samples.size() && step.samples[sample].row < sequence.first_row + sequence.rows) ++sample;
-    f(sequence, first, sample);
-  }
-  TESSERA_CHECK_EQ(sample, step.samples.size());
-}
-
 bool draws_several(const Step& step, size_t first, size_t end) {
   const auto draws = [](const kernels::SampleRow& row) { return row.target < 0; };
   return std::count_if(step.samples.begin() + static_cast<std::ptrdiff_t>(first),
@@ -39,7 +27,7 @@ bool KeptStep::is_needed(const Step& step) {
   if (!step.drafting.empty()) return true;
   if (step.samples.size() <= step.sequences.size() && step.tokens.size() == step.sequences.size()) return false;
   bool several = false;
-  for_sequences(step, [&](const kernels::SequenceRows& /*sequence*/, size_t first, size_t end) {
+  for_samples(step, [&](const kernels::SequenceRows& /*sequence*/, size_t first, size_t end) {
     several |= draws_several(step, first, end);
   });
   return several;
@@ -52,7 +40,7 @@ KeptStep::KeptStep(const Step& step) : tokens_(step.tokens), samples_(step.sampl
   banned_.reserve(count);
   params_.reserve(count);
   size_t drafts = 0;
-  for_sequences(step, [&](const kernels::SequenceRows& sequence, size_t first, size_t end) {
+  for_samples(step, [&](const kernels::SequenceRows& sequence, size_t first, size_t end) {
     const size_t i = sequences_.size();
     kernels::SequenceRows& rows = rows_.emplace_back(sequence);
     rows.snapshot_slot = -1;

@@ -4,6 +4,7 @@
 #include <span>
 #include <vector>
 
+#include "base/check.h"
 #include "base/status.h"
 #include "kernels/batch.h"
 #include "kernels/gated_delta_net.h"
@@ -55,6 +56,18 @@ struct Step {
     drafting.clear();
   }
 };
+
+/// f(sequence, first, end) with the samples [first, end) of each sequence's rows.
+template <typename F>
+void for_samples(const Step& step, const F& f) {
+  size_t sample = 0;
+  for (const kernels::SequenceRows& sequence : step.sequences) {
+    const size_t first = sample;
+    while (sample < step.samples.size() && step.samples[sample].row < sequence.first_row + sequence.rows) ++sample;
+    f(sequence, first, sample);
+  }
+  TESSERA_CHECK_EQ(sample, step.samples.size());
+}
 
 class StepRunner {
  public:

@@ -9,6 +9,7 @@
 #include <set>
 #include <vector>
 
+#include "base/ascii.h"
 #include "format/printable.h"
 
 namespace tessera::model {
@@ -20,12 +21,6 @@ using enum TensorKind;
 constexpr std::array kProfiles = {"p1", "v2", "p6"};
 constexpr std::string_view kAllLinear = "Linear";  // as a target: every linear module
 constexpr std::array kProfiled = {attention, delta_net, routed_expert, shared_expert, mlp, lm_head};
-
-std::string upper(std::string_view name) {
-  std::string text(name);
-  for (char& c : text) c = c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
-  return text;
-}
 
 /// Names under which files know a module: with the language model's prefix, and without.
 std::vector<std::string> spellings(const std::string& canonical) {
@@ -82,7 +77,7 @@ std::string profile_name(const WeightPlan& plan) {
       const auto found = stored.find(kind);
       return found == stored.end() || found->second == std::set<WeightFormat>{wanted};
     });
-    if (matches) return upper(profile);
+    if (matches) return upper(std::string(profile));
   }
   return "mixed";
 }

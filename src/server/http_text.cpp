@@ -6,10 +6,10 @@
 #include <array>
 #include <ctime>
 
+#include "base/ascii.h"
+
 namespace tessera::server {
 namespace {
-
-char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 
 int hex_digit(char c) {
   if (c >= '0' && c <= '9') return c - '0';

@@ -6,6 +6,7 @@
 #include <boost/beast/http/basic_parser.hpp>
 #include <limits>
 
+#include "base/ascii.h"
 #include "server/http_text.h"
 
 namespace tessera::server {
@@ -63,10 +64,7 @@ struct RequestReader::Parser final : http::basic_parser<true> {
       ec = http::error::bad_transfer_encoding;
       return;
     }
-    std::string lower(name);
-    std::transform(lower.begin(), lower.end(), lower.begin(),
-                   [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
-    request.headers.emplace_back(std::move(lower), std::string(value));
+    request.headers.emplace_back(lower(std::string(name)), std::string(value));
   }
 
   void on_header_impl(error_code& ec) override {

@@ -185,6 +185,11 @@ struct RunnerOptions {
   int32_t slots = 8;
   int64_t chunk = 512;  // rows of a prefill step
   int drafts = 0;       // at most
+
+  [[nodiscard]] std::string text() const {
+    return std::string(graphs ? "" : ", no graphs") + (pdl ? "" : ", no PDL") + ", chunks of " + std::to_string(chunk) +
+           ", drafts " + std::to_string(drafts);
+  }
 };
 
 /// A model that steps; the cache has room for `slots` sequences of 512 tokens.
@@ -350,8 +355,7 @@ TEST(CudaRunner, BitsDoNotDependOnBatchGraphsPdlOrChunks) {
                                 RunnerOptions{.pdl = false}, RunnerOptions{.chunk = 64}, RunnerOptions{.slots = 5}}) {
       Stepping other(directory, options);
       const auto found = other.run(jobs, kDraws);
-      const std::string what = std::string(path) + (options.graphs ? "" : ", no graphs") +
-                               (options.pdl ? "" : ", no PDL") + ", chunks of " + std::to_string(options.chunk);
+      const std::string what = path + options.text();
       for (size_t j = 0; j < jobs.size(); ++j) expect_same(found[j], want[j], what);
     }
   }
@@ -367,8 +371,7 @@ TEST(CudaRunner, RowsThatHoldHaveTheBitsOfRowsOneAtATime) {
     for (const auto& options : {RunnerOptions{.drafts = 5}, RunnerOptions{.graphs = false, .drafts = 5},
                                 RunnerOptions{.graphs = false, .pdl = false, .drafts = 3}, RunnerOptions{.drafts = 1},
                                 RunnerOptions{.slots = 5, .drafts = 8}}) {
-      const std::string what = std::string(path) + (options.graphs ? "" : ", no graphs") +
-                               (options.pdl ? "" : ", no PDL") + ", drafts " + std::to_string(options.drafts);
+      const std::string what = path + options.text();
       Stepping drafting(directory, options);
       for (const bool varied : {false, true}) {
         auto found = drafting.speculate(jobs, kDraws, [&](size_t sequence, int step) {

@@ -69,18 +69,11 @@ TEST(PrefixCacheOverHttp, EveryApiSaysWhatWasThere) {
 }
 
 TEST(PrefixCacheOverHttp, AnswersSayWhatCameFromTheHostsMemory) {
-  EngineOptions options;
-  options.model = tiny_model().directory().string();
-  options.max_num_seqs = 1;
+  EngineOptions options = engine_options(/*max_num_seqs=*/1);
   options.max_model_len = 2048;  // as many blocks as one prompt takes
   options.memory_bytes = size_t{4} << 20;
   options.kv_offload_bytes = size_t{64} << 20;
-  options.threads = 1;
-  options.device = test_device();
-  options.gpu_memory_utilization = kTestGpuMemoryUtilization;
-  auto engine = Engine::create(options);
-  ASSERT_TRUE(engine.ok()) << engine.status().message();
-  const ServedModel served(test_options(), std::move(*engine));
+  const ServedModel served(test_options(), open_engine(options));
   json mine = chat("Hello"), yours = chat("Hello");
   yours["cache_salt"] = "yours";
   const json first = answer_to(served, "/v1/chat/completions", mine);

@@ -214,13 +214,19 @@ TEST(Responses, FollowFormats) {
   EXPECT_THAT(answer["output"][0]["content"][0]["text"], testing::AnyOf("\"yes\"", "\"no\""));
 }
 
-TEST(Responses, InputOfCustomToolsFollowsGrammars) {
-  const ServedModel served(test_options(), 8, tiny_model_that_ends());
+/// Without thinking, whose answer is one call.
+json one_call() {
   json body = json::parse(kHello);
   body["max_output_tokens"] = 200;
   body["reasoning"] = {{"effort", "none"}};
   body["tool_choice"] = "required";
   body["parallel_tool_calls"] = false;
+  return body;
+}
+
+TEST(Responses, InputOfCustomToolsFollowsGrammars) {
+  const ServedModel served(test_options(), 8, tiny_model_that_ends());
+  json body = one_call();
   const auto input = [&](const json& format) {
     body["tools"] = json::array({{{"type", "custom"}, {"name", "t"}, {"format", format}}});
     const RawAnswer answer = ask(served.port(), post("/v1/responses", body.dump()));
@@ -241,11 +247,7 @@ TEST(Responses, InputOfCustomToolsFollowsGrammars) {
 
 TEST(Responses, ToolsHaveNamesInAnyScript) {
   const ServedModel served(test_options(), 8, tiny_model_that_ends());
-  json body = json::parse(kHello);
-  body["max_output_tokens"] = 200;
-  body["reasoning"] = {{"effort", "none"}};
-  body["tool_choice"] = "required";
-  body["parallel_tool_calls"] = false;
+  json body = one_call();
   body["tools"] = {{{"type", "function"},
                     {"name", "größe_大きさ"},
                     {"parameters", {{"type", "object"}, {"properties", json::object()}}}}};

@@ -28,7 +28,7 @@ inline const engine::TinyModel& tiny_model_that_ends() {
   return model;
 }
 
-inline Engine open_engine(int max_num_seqs = 8, const engine::TinyModel& model = tiny_model()) {
+inline EngineOptions engine_options(int max_num_seqs = 8, const engine::TinyModel& model = tiny_model()) {
   EngineOptions options;
   options.model = model.directory().string();
   options.max_num_seqs = max_num_seqs;
@@ -36,6 +36,10 @@ inline Engine open_engine(int max_num_seqs = 8, const engine::TinyModel& model =
   options.threads = 1;
   options.device = test_device();
   options.gpu_memory_utilization = kTestGpuMemoryUtilization;
+  return options;
+}
+
+inline Engine open_engine(const EngineOptions& options = engine_options()) {
   auto engine = Engine::create(options);
   EXPECT_TRUE(engine.ok()) << engine.status().message();
   return std::move(*engine);
@@ -55,7 +59,7 @@ class ServedModel {
  public:
   explicit ServedModel(ServerOptions options = test_options(), int max_num_seqs = 8,
                        const engine::TinyModel& model = tiny_model())
-      : ServedModel(std::move(options), open_engine(max_num_seqs, model)) {}
+      : ServedModel(std::move(options), open_engine(engine_options(max_num_seqs, model))) {}
   ServedModel(ServerOptions options, Engine engine) {
     auto opened = Server::open(std::move(options));
     EXPECT_TRUE(opened.ok()) << opened.status().message();

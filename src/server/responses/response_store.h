@@ -31,8 +31,8 @@ struct StoredResponse {
 using SharedResponse = std::shared_ptr<const StoredResponse>;
 
 /// Responses that requests may go on from, in memory, up to a number and to bytes: beyond, those that have ended and
-/// that nobody has asked for longest are forgotten. A response does not hold those before it: where one of them is gone, so is the
-/// conversation. Any thread.
+/// that nobody has asked for longest are forgotten. A response does not hold those before it: where one of them is
+/// gone, so is the conversation. Any thread.
 class ResponseStore {
  public:
   struct Limits {
