@@ -185,8 +185,9 @@ struct EngineOptions {
   bool pdl = true;                      // programmatic dependent launch; changes no bit
   bool prefix_caching = true;           // what prompts begin with is computed once; changes no bit
   size_t kv_offload_bytes = 0;          // of the host's memory, for what the prefix cache has no room for on the device
-  /// Milliseconds that a step may take which reads prompts while other sequences decode; 0: no bound. Changes no bit.
-  int prefill_step_ms = 50;
+  /// Milliseconds that a step may take which reads prompts while other sequences decode; 0: no bound; -1: twice the
+  /// median of what steps without prompts take. Changes no bit.
+  int prefill_step_ms = -1;
   int speculative_tokens = -1;  // most drafts of the MTP head, 0 to 8; -1: none yet; changes no bit
   int threads = 0;              // 0: all cores this process may use
   /// Before loading; not called when the model does not fit. Called again where device auto goes on to another device.

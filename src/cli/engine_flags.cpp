@@ -138,7 +138,7 @@ void add_engine_flags(CLI::App& command, EngineFlags& flags) {
       ->group(kGroup);
   command
       .add_option("--prefill-step-ms", options.prefill_step_ms,
-                  "Milliseconds of a step that reads prompts while others get tokens (default 50; 0: no bound)")
+                  "Milliseconds of a step that reads prompts beside answers (default: twice one without; 0: no bound)")
       ->type_name("N")
       ->check(whole(0, 60'000))
       ->group(kGroup);

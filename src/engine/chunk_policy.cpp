@@ -1,28 +1,72 @@
 #include "engine/chunk_policy.h"
 
 #include <algorithm>
+#include <limits>
+#include <vector>
+
+#include "kernels/batch.h"
 
 namespace tessera::engine {
 namespace {
 
-constexpr double kFirst = 1024;  // before anything is known
-constexpr double kLeast = 64;
+using kernels::kBlockTokens;
+
+constexpr double kFirst = 1024;     // rows, before anything is known
+constexpr double kTimesMedian = 2;  // the relative bound
+constexpr size_t kMedianOf = 31;    // steps without prompts: some seconds at most, and a few slow ones count nothing
+constexpr int kUnseen = 32;         // steps with prompts, until one without is wanted again
+constexpr int kTooManyRemembered = 64;  // steps: so few of a hundred try again what was too long
 // Of one step to the next: a step that was slow for another reason is soon forgotten.
 constexpr double kShrinkMost = 0.5, kGrowMost = 1.25;
 
 }  // namespace
 
-ChunkPolicy::ChunkPolicy(std::chrono::duration<double> wanted, int64_t rows_max)
-    : wanted_(wanted.count()),
-      rows_max_(static_cast<double>(rows_max)),
-      rows_(wanted_ > 0 ? std::min(kFirst, rows_max_) : rows_max_) {}
+ChunkPolicy::ChunkPolicy(std::optional<Seconds> fixed, int64_t rows_max)
+    : fixed_(fixed),
+      rows_max_(std::max<int64_t>(rows_max, kBlockTokens)),
+      rows_(std::min(kFirst, static_cast<double>(rows_max_))),
+      too_many_(std::numeric_limits<int64_t>::max()) {}
 
-void ChunkPolicy::took(std::chrono::duration<double> time, int64_t rows) {
+int64_t ChunkPolicy::rows() const {
+  if (fixed_ && fixed_->count() <= 0) return rows_max_;
+  if (!fixed_ && (decode_times_.empty() || steps_with_prompts_ >= kUnseen)) return 0;
+  const auto rows = static_cast<int64_t>(rows_) / kBlockTokens * kBlockTokens;
+  return std::clamp<int64_t>(std::min(rows, too_many_ - kBlockTokens), kBlockTokens, rows_max_);
+}
+
+std::optional<ChunkPolicy::Seconds> ChunkPolicy::bound() const {
+  if (fixed_) return fixed_;
+  if (decode_times_.empty()) return std::nullopt;
+  return Seconds(kTimesMedian * median_);
+}
+
+void ChunkPolicy::took(Seconds time, int64_t rows) {
+  if (rows == 0) return without_prompts(time.count());
+  if (steps_with_prompts_ < kUnseen) ++steps_with_prompts_;
+  const double wanted = bound().value_or(Seconds(0)).count();
+  if (wanted <= 0) return;
+  // Half of the bound: rows take less than they did.
+  if (--too_many_steps_ <= 0 || time.count() < wanted / 2) too_many_ = std::numeric_limits<int64_t>::max();
+  const bool too_long = time.count() > wanted;
+  if (too_long && rows > kBlockTokens) {
+    too_many_ = std::min(too_many_, (rows + kBlockTokens - 1) / kBlockTokens * kBlockTokens);
+    too_many_steps_ = kTooManyRemembered;
+  }
   // A step that read less than it might have says nothing of one that reads more, unless it was too long already.
-  const bool too_long = time.count() > wanted_;
-  if (wanted_ <= 0 || rows == 0 || (!too_long && static_cast<double>(rows) < 0.75 * rows_)) return;
-  const double change = std::clamp(wanted_ / time.count(), kShrinkMost, kGrowMost);
-  rows_ = std::clamp(std::min(rows_, static_cast<double>(rows) + kLeast) * change, kLeast, rows_max_);
+  if (!too_long && static_cast<double>(rows) < 0.75 * static_cast<double>(this->rows())) return;
+  const double change = std::clamp(wanted / time.count(), kShrinkMost, kGrowMost);
+  rows_ = std::clamp(std::min(rows_, static_cast<double>(rows + kBlockTokens)) * change,
+                     static_cast<double>(kBlockTokens), static_cast<double>(rows_max_));
+}
+
+void ChunkPolicy::without_prompts(double seconds) {
+  steps_with_prompts_ = 0;
+  decode_times_.push_back(seconds);
+  if (decode_times_.size() > kMedianOf) decode_times_.pop_front();
+  std::vector<double> sorted(decode_times_.begin(), decode_times_.end());
+  const auto middle = sorted.begin() + static_cast<std::ptrdiff_t>(sorted.size() / 2);
+  std::ranges::nth_element(sorted, middle);
+  median_ = *middle;
 }
 
 }  // namespace tessera::engine

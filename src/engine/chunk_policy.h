@@ -2,25 +2,41 @@
 
 #include <chrono>
 #include <cstdint>
+#include <deque>
+#include <optional>
 
 namespace tessera::engine {
 
-/// How many rows of prompts a step may read beside sequences that decode, so that it takes about a wanted time: these
-/// get their next tokens when it has ended. Follows what such steps take, which grows with the positions before a
-/// prompt's rows and falls with every row that shares the reading of weights.
+/// How many rows of prompts may be read between two tokens of the sequences that decode, so that these do not wait
+/// longer than a bound: twice what they wait in the median when no prompts are read, or a fixed time. Follows what such
+/// rows take, which grows with the positions before a prompt's rows and falls with every row that shares the reading of
+/// weights. What is read is about bounded: how long rows take is known when they have been read.
 class ChunkPolicy {
  public:
-  /// `wanted`: of a step; 0: no bound. `rows_max`: of a step.
-  ChunkPolicy(std::chrono::duration<double> wanted, int64_t rows_max);
+  using Seconds = std::chrono::duration<double>;
 
-  [[nodiscard]] int64_t rows() const { return static_cast<int64_t>(rows_) / 64 * 64; }
-  /// A step with `rows` rows of prompts beside decoding sequences took so long.
-  void took(std::chrono::duration<double> time, int64_t rows);
+  /// `fixed`: the bound; 0: there is none. nullopt: it is relative. `rows_max`: of a step.
+  ChunkPolicy(std::optional<Seconds> fixed, int64_t rows_max);
+
+  /// At least 64, so that prompts are read however slowly; or 0: once, so that a step without prompts shows what the
+  /// bound is relative to.
+  [[nodiscard]] int64_t rows() const;
+  /// Between two tokens of the decoding sequences there was so long, and so many rows of prompts were read.
+  void took(Seconds time, int64_t rows);
+  /// nullopt: nothing is known that it could be relative to.
+  [[nodiscard]] std::optional<Seconds> bound() const;
 
  private:
-  double wanted_;  // seconds
-  double rows_max_;
-  double rows_;
+  void without_prompts(double seconds);
+
+  std::optional<Seconds> fixed_;
+  int64_t rows_max_;
+  double rows_;                      // multiples of 64 of them are read
+  int64_t too_many_;                 // so many rows took too long,
+  int too_many_steps_ = 0;           // and are not tried again for so many steps
+  std::deque<double> decode_times_;  // seconds, of the newest steps without prompts
+  double median_ = 0;                // of them
+  int steps_with_prompts_ = 0;       // since the newest of them
 };
 
 }  // namespace tessera::engine

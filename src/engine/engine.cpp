@@ -76,8 +76,9 @@ Expected<Settings> parse_settings(const EngineOptions& options) {
     return error(StatusCode::invalid_argument, "threads is {}; it must be between 1 and {}, or 0 for all cores",
                  options.threads, engine::kThreadsLimit);
   }
-  if (options.prefill_step_ms < 0) {
-    return error(StatusCode::invalid_argument, "prefill_step_ms is {}; it must be 0 or more", options.prefill_step_ms);
+  if (options.prefill_step_ms < -1) {
+    return error(StatusCode::invalid_argument, "prefill_step_ms is {}; it must be 0 or more, or -1",
+                 options.prefill_step_ms);
   }
   settings.threads = options.threads > 0 ? options.threads : default_thread_count();
   return settings;
@@ -356,7 +357,9 @@ Expected<Engine> Engine::create(EngineOptions options) {
                .max_num_batched_tokens = impl->fit.max_num_batched_tokens,
                .max_decode_rows = engine::decode_rows_max(impl->fit.max_num_seqs, impl->fit.drafts_max),
                .drafts_max = impl->fit.drafts_max,
-               .chunk_time = std::chrono::milliseconds(options.prefill_step_ms),
+               .chunk_time = options.prefill_step_ms < 0 ? std::nullopt
+                                                         : std::optional<engine::ChunkPolicy::Seconds>(
+                                                               std::chrono::milliseconds(options.prefill_step_ms)),
                .eos_token_ids = std::move(opened.eos_token_ids),
                .step_bytes = impl->step_bytes});
   return Engine(std::move(impl));

@@ -84,7 +84,8 @@ const std::vector<ScheduledRows>& Scheduler::plan() {
   rows_left_ = limits_.max_batched_rows;
   plan_decodes();
   if (std::ranges::any_of(running_, [](const Sequence* sequence) { return sequence->decoding(); })) {
-    rows_left_ = static_cast<int32_t>(std::min<int64_t>(rows_left_, std::max<int64_t>(chunk_rows_max_, kBlockTokens)));
+    const int64_t most = chunk_rows_max_ == 0 ? 0 : std::max<int64_t>(chunk_rows_max_, kBlockTokens);
+    rows_left_ = static_cast<int32_t>(std::min<int64_t>(rows_left_, most));
   }
   plan_chunks();
   std::stable_partition(plan_.begin(), plan_.end(),
@@ -246,8 +247,12 @@ void Scheduler::drop_plan() {
   plan_.clear();
 }
 
-/// Whether there may be nothing to plan: the oldest sequence can always go on, unless it waits for results.
+/// Whether there may be nothing to plan: the oldest sequence can always go on, unless it waits for results, or is not
+/// to be read beside others that do.
 bool Scheduler::may_be_idle() const {
+  if (chunk_rows_max_ == 0 && std::ranges::any_of(running_, [](const Sequence* s) { return s->steps_under_way > 0; })) {
+    return true;
+  }
   const Sequence* oldest = !running_.empty() ? running_.front() : !waiting_.empty() ? waiting_.front() : nullptr;
   return oldest == nullptr || oldest->steps_under_way > 0;
 }

@@ -97,7 +97,8 @@ class Scheduler {
   /// What the planned step has to move before its rows, to the host's pages and back. Once, for a plan that is then
   /// submitted.
   [[nodiscard]] std::vector<kernels::PageMove> take_moves() { return prefixes_.take_moves(); }
-  /// From the next plan on: rows of prompts, and of replays, in a step while another sequence decodes.
+  /// From the next plan on: rows of prompts, and of replays, in a step while another sequence decodes; 0: none, and
+  /// otherwise at least 64.
   void limit_chunk_rows(int64_t rows) { chunk_rows_max_ = rows; }
   /// Records that the planned rows are under way.
   void mark_submitted();

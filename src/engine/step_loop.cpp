@@ -183,10 +183,12 @@ void StepLoop::drop_cancelled() {
 
 void StepLoop::build_step(std::span<const ScheduledRows> plan) {
   step_.clear();
-  const Time now = std::chrono::steady_clock::now();
+  const Time now = parts_.clock();
   StepUnderWay& step = under_way_.emplace_back();
   step.submitted = now;
   step_.moves = scheduler_.take_moves();
+  step.moves = !step_.moves.empty();
+  step.beside_decodes = std::ranges::any_of(scheduler_.running(), [](const Sequence* s) { return s->decoding(); });
   const bool drafting = wants_drafting(plan);
   for (const ScheduledRows& item : plan) {
     auto& choice = static_cast<Choice&>(*item.sequence);
@@ -221,7 +223,7 @@ void StepLoop::build_step(std::span<const ScheduledRows> plan) {
     }
     const bool decodes = choice.decoding();
     if (!decodes) step.chunk_rows += item.rows;
-    step.beside_decodes |= decodes && step_.moves.empty();  // of a step that moves, rows are not all of its time
+    step.decodes |= decodes;
     step.rows.push_back(add_samples(item, first_row));
   }
 }
@@ -263,8 +265,8 @@ void StepLoop::deliver(std::span<const kernels::SampleResult> results) {
   const StepUnderWay whole = std::move(under_way_.front());
   const std::vector<AwaitedRows>& step = whole.rows;
   under_way_.pop_front();
-  const Time now = std::chrono::steady_clock::now();
-  if (whole.beside_decodes) chunk_policy_.took(now - std::max(whole.submitted, collected_), whole.chunk_rows);
+  const Time now = parts_.clock();
+  follow_wait(whole, now - std::max(whole.submitted, collected_));
   collected_ = now;
   std::span<const int32_t> drafts = parts_.runner->drafts();
   const uint64_t tokens_before = counts_.generated_tokens;
@@ -282,6 +284,19 @@ void StepLoop::deliver(std::span<const kernels::SampleResult> results) {
                             static_cast<int64_t>(counts_.generated_tokens - tokens_before));
   }
   settle();
+}
+
+/// A step was collected that took so long. Where choices wait for results before their next rows are planned, prompts
+/// are read in steps between theirs.
+void StepLoop::follow_wait(const StepUnderWay& step, ChunkPolicy::Seconds time) {
+  if (step.beside_decodes) {
+    wait_.time += time;
+    wait_.chunk_rows += step.chunk_rows;
+    wait_.moves |= step.moves;
+    if (!step.decodes) return;
+    if (!wait_.moves) chunk_policy_.took(wait_.time, wait_.chunk_rows);
+  }
+  wait_ = {};
 }
 
 /// The drafts that each sequence of the step had; -1: not all had as many, or some did not decode.

@@ -69,10 +69,11 @@ struct StepLoopParts {
   int max_num_batched_tokens = 0;  // at least max_num_seqs + 64
   int max_decode_rows = 0;         // of a step, with drafts; 0: max_num_seqs
   int drafts_max = 0;              // of a sequence; at most the runner's
-  /// That a step may take which reads prompts while others decode; 0: no bound.
-  std::chrono::duration<double> chunk_time = {};
+  /// As ChunkPolicy's bound.
+  std::optional<ChunkPolicy::Seconds> chunk_time = ChunkPolicy::Seconds(0);
   std::vector<int32_t> eos_token_ids;
   std::optional<StepBytes> step_bytes = {};  // none: steps are not metered
+  std::function<std::chrono::steady_clock::time_point()> clock = std::chrono::steady_clock::now;
 };
 
 class StepLoop {
@@ -121,7 +122,16 @@ class StepLoop {
     std::vector<AwaitedRows> rows;
     std::chrono::steady_clock::time_point submitted = {};
     int64_t chunk_rows = 0;       // of prompts and replays
-    bool beside_decodes = false;  // others decoded
+    bool decodes = false;         // has rows of sequences that decode
+    bool beside_decodes = false;  // there are such sequences, perhaps with rows in the step before
+    bool moves = false;           // pages of the host: rows are not all of its time
+  };
+
+  /// Of the sequences that decode, for their next tokens.
+  struct Wait {
+    ChunkPolicy::Seconds time = {};
+    int64_t chunk_rows = 0;
+    bool moves = false;
   };
 
   bool wait_for_work();
@@ -134,6 +144,7 @@ class StepLoop {
   AwaitedRows add_samples(const ScheduledRows& item, int32_t first_row);
   [[nodiscard]] bool wants_drafting(std::span<const ScheduledRows> plan) const;
   void deliver(std::span<const kernels::SampleResult> results);
+  void follow_wait(const StepUnderWay& step, ChunkPolicy::Seconds time);
   void deliver_rows(const AwaitedRows& rows, std::span<const kernels::SampleResult> results,
                     std::span<const int32_t> drafts);
   static int drafts_of_all(const std::vector<AwaitedRows>& step);
@@ -161,6 +172,7 @@ class StepLoop {
   std::optional<StepMeter> meter_;
   DraftPolicy draft_policy_;
   ChunkPolicy chunk_policy_;
+  Wait wait_;
   std::vector<std::pair<std::shared_ptr<EventChannel>, Event>> outgoing_;
   EngineStats counts_;  // the totals; published with the rest in stats_
 

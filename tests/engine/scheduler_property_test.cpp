@@ -343,6 +343,7 @@ void every_sequence_gets_the_tokens_it_gets_alone(bool with_tier) {
     under_way.pop_front();
   };
 
+  const bool bounded = pick(0, 1) == 0;  // what is read beside others
   size_t arrived = 0;
   for (int64_t step = 0;; ++step) {
     RC_ASSERT(step < 100'000);
@@ -353,6 +354,7 @@ void every_sequence_gets_the_tokens_it_gets_alone(bool with_tier) {
       if (!jobs[i].gone && jobs[i].cancel_step <= step) remove(jobs[i]);
     }
     for (size_t i = 0; i < arrived; ++i) propose_drafts(jobs[i]);
+    if (bounded && pick(0, 3) == 0) scheduler.limit_chunk_rows(64 * pick(0, 3));
     if (pick(0, 8) == 0) static_cast<void>(scheduler.plan());  // and drop it
     const std::vector<ScheduledRows> plan = scheduler.plan();
     check_plan(scheduler, plan, limits);

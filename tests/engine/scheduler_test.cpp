@@ -82,6 +82,8 @@ TEST(Scheduler, ChunksAreBoundedWhileOthersDecode) {
   EXPECT_EQ(run_step(scheduler)[1].rows, 128);
   scheduler.limit_chunk_rows(1);
   EXPECT_EQ(run_step(scheduler)[1].rows, 64);
+  scheduler.limit_chunk_rows(0);
+  EXPECT_EQ(run_step(scheduler).size(), 1U);  // nothing is read beside the one that decodes
   scheduler.remove(first.get());
   EXPECT_EQ(run_step(scheduler)[0].rows, 108);
 }

@@ -57,6 +57,9 @@ class CountingRunner final : public model::StepRunner {
     }
     for (const kernels::TokenHistory& history : step.histories) histories.push_back(history.output.size());
     under_way_.push_back(std::move(results));
+    device_free_ = std::max(device_free_, now) + cost(step);
+    ends_.push_back(device_free_);
+    if (steps_ahead_ == 0) now = device_free_;
     return {};
   }
 
@@ -65,6 +68,8 @@ class CountingRunner final : public model::StepRunner {
     ++collected;
     collected_ = std::move(under_way_.front());
     under_way_.pop_front();
+    now = std::max(now, ends_.front());
+    ends_.pop_front();
     return std::span<const kernels::SampleResult>(collected_);
   }
 
@@ -73,6 +78,11 @@ class CountingRunner final : public model::StepRunner {
   int fail_submit_at = -1, fail_collect_at = -1;
   std::function<void()> before_failing = [] {};
   std::vector<size_t> histories;  // output tokens of each
+  // A clock, and what steps take of its time.
+  std::chrono::steady_clock::time_point now = {};
+  std::function<std::chrono::microseconds(const model::Step&)> cost = [](const model::Step&) {
+    return std::chrono::microseconds(1);
+  };
 
  private:
   static kernels::SampleResult draw(const kernels::SampleRow& sample, int32_t token) {
@@ -90,6 +100,8 @@ class CountingRunner final : public model::StepRunner {
 
   int steps_ahead_;
   std::deque<std::vector<kernels::SampleResult>> under_way_;
+  std::deque<std::chrono::steady_clock::time_point> ends_;
+  std::chrono::steady_clock::time_point device_free_ = {};
   std::vector<kernels::SampleResult> collected_;
   std::map<int32_t, int32_t> last_drawn_;  // by slot
 };
@@ -210,6 +222,71 @@ TEST_P(StepLoopTest, AGuidedChoiceWaitsForItsTokensAndNoOtherDoes) {
   EXPECT_EQ(drain(*free).tokens, from_to(101, 106));
   EXPECT_EQ(runner_.rows, 12);
   EXPECT_EQ(runner_.unknown_tokens, ahead() ? 5 : 0);
+}
+
+/// What four answers wait for each of their tokens while a prompt of 6,400 tokens is read, in microseconds; steps take
+/// 4 ms, and 25 us more for each row of it.
+std::vector<int64_t> waits_beside_a_prompt(CountingRunner& runner, std::optional<ChunkPolicy::Seconds> bound,
+                                           const Guide& guide) {
+  runner.cost = [](const model::Step& step) {
+    int32_t rows = 0;
+    for (const kernels::SequenceRows& sequence : step.sequences) {
+      if (sequence.row_class == kernels::RowClass::prefill && sequence.rows > 1) rows += sequence.rows;
+    }
+    return std::chrono::microseconds(4000 + 25 * rows);
+  };
+  StepLoopParts timed = parts(runner, /*blocks=*/200, /*slots=*/5);
+  timed.max_num_batched_tokens = 4096;
+  timed.chunk_time = bound;
+  timed.clock = [&runner] { return runner.now; };
+  StepLoop loop(timed);
+  std::vector<std::shared_ptr<EventChannel>> answers;
+  for (int i = 0; i < 4; ++i) {
+    Request request = count_from(0, 180);
+    request.guide = guide;
+    answers.push_back(submit(loop, request));
+  }
+  for (int i = 0; i < 10; ++i) EXPECT_TRUE(loop.step());
+  Request reader = count_from(0, 1);
+  reader.prompt.assign(6400, 7);
+  const auto prompt = submit(loop, reader);
+  std::vector<int64_t> waits;
+  int64_t last = -1;
+  while (!prompt->finished() && loop.step()) {
+    while (prompt->try_next()) {
+    }
+    const int64_t now = runner.now.time_since_epoch() / std::chrono::microseconds(1);
+    for (size_t i = 0; i < answers.size(); ++i) {
+      while (answers[i]->try_next()) {
+        if (i > 0) continue;
+        if (last >= 0) waits.push_back(now - last);
+        last = now;
+      }
+    }
+  }
+  EXPECT_TRUE(prompt->finished());
+  for (const auto& answer : answers) answer->cancel();
+  run_to_the_end(loop);
+  return waits;
+}
+
+TEST_P(StepLoopTest, RunningAnswersWaitAtMostTwiceAsLongWhileAPromptIsRead) {
+  // The second kind of answer waits for its tokens before its next rows: prompts are read between its steps.
+  for (const Guide& guide :
+       {Guide{}, Guide{.thinking_end = 199, .thinking_tokens_max = 1000, .thinking_closer = {199}}}) {
+    CountingRunner runner(GetParam());
+    const std::vector<int64_t> waits = waits_beside_a_prompt(runner, std::nullopt, guide);
+    ASSERT_GT(waits.size(), 40U);
+    // How long rows take is learnt from the first ones.
+    EXPECT_LE(std::ranges::count_if(waits, [](int64_t wait) { return wait > 8000; }), 6);
+    EXPECT_GE(std::ranges::count_if(waits, [](int64_t wait) { return wait > 7000; }), 20);
+  }
+}
+
+TEST_P(StepLoopTest, AFixedBoundIsKeptToo) {
+  const std::vector<int64_t> waits = waits_beside_a_prompt(runner_, ChunkPolicy::Seconds(0.02), {});
+  EXPECT_LE(std::ranges::count_if(waits, [](int64_t wait) { return wait > 20'000; }), 2);
+  EXPECT_GE(std::ranges::count_if(waits, [](int64_t wait) { return wait > 15'000; }), 5);
 }
 
 /// Tokens are their last decimal digit; 199 ends an answer.
