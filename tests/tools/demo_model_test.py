@@ -14,7 +14,7 @@ import unittest
 ROOT = pathlib.Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT / "tools"))
 from demo_model import generate, judge, manual, overlap  # noqa: E402
-from demo_model.generate.free import grammar, needs  # noqa: E402
+from demo_model.generate.free import forms, grammar, lexicon, lists, needs, ordering, scenes, stories  # noqa: E402
 from demo_model.generate.free import manual as questions  # noqa: E402
 from demo_model.generate.words import Words  # noqa: E402
 
@@ -73,6 +73,36 @@ class Generators(unittest.TestCase):
         self.assertTrue(held_out)
         self.assertFalse(drawn[False] & held_out)
         self.assertTrue(held_out <= drawn[True])
+
+    def test_rows_are_told_before_they_are_asked_for(self):
+        for i in range(400):
+            w = Words(random.Random(f"rows {i}"))
+            s = scenes.Scene(w)
+            text, (question, _, answer, _) = s.text(w).lower(), w.any(scenes.lookup, scenes.which, scenes.two_steps)(w, s)
+            told = [str(v).lower() for row in s.rows for v in row.values() if str(v).lower() in answer.lower()]
+            self.assertTrue(told, (question, answer))
+            self.assertTrue(all(v in text or lexicon.plural(v) in text for v in told), (text, answer))
+
+    def test_json_is_what_its_check_says(self):
+        for i in range(400):
+            _, _, answer, check = forms.question_of(Words(random.Random(f"forms {i}")))
+            if "json" in check:
+                self.assertEqual(json.loads(answer), check["json"])
+
+    def test_a_selection_holds_every_item_once(self):
+        for i in range(200):
+            items = ordering.words_of(Words(random.Random(f"selection {i}")), 5)
+            thought = ordering.selection(items, sorted(items))
+            self.assertEqual([step.rsplit(": ", 1)[1] for step in thought.split("; then ")[0].split("; ")] + [thought.split("; then ")[1].rstrip(".")], sorted(items))
+
+    def test_sums_of_stories_and_lists_are_right(self):
+        for i in range(400):
+            for module in (stories, lists):
+                _, thought, answer, check = module.question_of(Words(random.Random(f"sums {i}")))
+                for a, op, b, c in re.findall(r"(?<![\d=.]) ?(\d+) ([+x-]) (\d+) = (\d+)\.", thought):
+                    self.assertEqual({"+": int(a) + int(b), "-": int(a) - int(b), "x": int(a) * int(b)}[op], int(c), thought)
+                if "number" in check:
+                    self.assertEqual(re.findall(r"\d+", answer)[0], str(check["number"]))
 
     def test_slips_leave_slots_alone(self):
         for i in range(400):

@@ -3,21 +3,30 @@
 import random
 
 from . import arithmetic, calls, copying, formats, measures, references, talk
-from .free import agents, chat, classify, coding, extraction, facts, longer, manual, memory, mixed, needs, ordering, outputs, plain, reading, rewriting, sums
+from .free import agents, chat, classify, coding, extraction, facts, forms, happenings, lists, longer, manual, memory, mixed, needs, ordering, outputs, plain, rewriting, rules, scenes, stories, sums, turns
 from .words import Words
 
-# Of the dialogues; the first line are templates, which the checkpoint that training begins from knows already; the rest is
-# language (free/).
-SHARES = {"arithmetic": 0.025, "measures": 0.01, "formats": 0.03, "system": 0.01, "talk": 0.012, "references": 0.018, "tools": 0.055, "copying": 0.025,
-          "needs": 0.095, "reading": 0.11, "extraction": 0.07, "classify": 0.065, "rewriting": 0.065, "ordering": 0.06, "sums": 0.08, "facts": 0.06,
-          "manual": 0.022, "chat": 0.042, "coding": 0.045, "memory": 0.048, "agents": 0.045, "longer": 0.005, "plain": 0.003}
-LONG_SHARES = {"longer": 0.5, "needs": 0.1, "reading": 0.08, "tools": 0.08, "agents": 0.05, "memory": 0.05, "plain": 0.04, "sums": 0.04, "extraction": 0.03, "copying": 0.03}
-THINKING = {"arithmetic": 0.8, "measures": 0.85, "copying": 0.4, "sums": 0.8}
+# The mixture, of the dialogues (random.choices scales it); tokens a dialogue are in brackets. First templates, which the
+# checkpoint that training begins from knows already; then language (free/).
+SHARES = {
+    "arithmetic": 0.020, "measures": 0.008, "formats": 0.028, "system": 0.012, "talk": 0.010, "references": 0.015, "copying": 0.025,  # templates [50-90]
+    "tools": 0.090, "needs": 0.085, "agents": 0.040,  # calls of random and everyday tools, agents [420, 450, 210]
+    "reading": 0.075, "scenes": 0.090,  # questions about texts: facts left out, reasons, summaries; rows, chronicles, moves, talks [130, 160]
+    "extraction": 0.050, "tables": 0.035, "forms": 0.050,  # single values and records; rows as lists and tables; nested JSON [100, 230, 190]
+    "memory": 0.030, "turns": 0.060, "rules": 0.035,  # several turns: facts, follow-ups, lists and settings, rules that hold [110, 170, 120]
+    "ordering": 0.045, "lists": 0.045,  # lists [75, 95]
+    "sums": 0.065, "stories": 0.035,  # arithmetic in words [80, 130]
+    "classify": 0.050, "rewriting": 0.055, "facts": 0.055, "manual": 0.022, "chat": 0.042, "coding": 0.040,  # [55-75]
+    "longer": 0.005, "plain": 0.003}  # [770, 290]
+LONG_SHARES = {"longer": 0.52, "needs": 0.07, "reading": 0.04, "scenes": 0.06, "tools": 0.08, "agents": 0.05, "turns": 0.05, "plain": 0.04, "stories": 0.03, "forms": 0.03, "copying": 0.03}
+THINKING = {"arithmetic": 0.8, "measures": 0.85, "copying": 0.4, "sums": 0.8, "stories": 0.85, "ordering": 0.7, "lists": 0.72}
 GENERAL = ["You are a helpful assistant.", "Be helpful.", "You are a small and friendly assistant.", "Answer briefly.", "You are a helpful AI assistant.", "Be concise.", "Help the user.", "You are an assistant. Answer the user's questions."]
 PLAIN = {"arithmetic": arithmetic.question, "measures": measures.question, "formats": formats.question, "talk": talk.question, "copying": copying.question,
          "reading": mixed.question_of, "extraction": extraction.question_of, "classify": classify.question_of, "rewriting": rewriting.question_of, "ordering": ordering.question_of,
-         "sums": sums.question_of, "facts": facts.question_of, "manual": manual.question_of, "chat": chat.question_of, "coding": coding.question_of}
-FREE = ("needs", "reading", "extraction", "classify", "rewriting", "ordering", "sums", "facts", "manual", "chat", "coding", "memory", "agents")
+         "sums": sums.question_of, "facts": facts.question_of, "manual": manual.question_of, "chat": chat.question_of, "coding": coding.question_of,
+         "scenes": happenings.question_of, "tables": scenes.extraction_of, "forms": forms.question_of, "lists": lists.question_of, "stories": stories.question_of}
+FREE = ("needs", "reading", "extraction", "classify", "rewriting", "ordering", "sums", "facts", "manual", "chat", "coding", "memory", "agents",
+        "scenes", "tables", "forms", "lists", "stories")
 HARMLESS = {"light_control", "set_timer", "set_alarm", "play_music", "set_volume", "book_table", "find_flights", "order_status", "cancel_order", "lock_door", "vacuum", "book_taxi", "transfer_money", "send_email", "create_event", "delete_file", "restart_service", "git_commit", "set_thermostat", "order_food", "return_item"}
 
 
@@ -44,8 +53,8 @@ def special(w, kind, most):
         if w.chance(0.15):
             messages.insert(0, {"role": "system", "content": w.any(*GENERAL, *calls.SYSTEM)})
         return out
-    if kind == "memory":
-        messages, check = memory.dialogue(w)
+    if kind in ("memory", "turns", "rules"):
+        messages, check = {"memory": memory, "turns": turns, "rules": rules}[kind].dialogue(w)
         return {"kind": kind, "messages": messages, "check": check}
     if kind in ("agents", "longer"):
         return {"kind": kind, **(agents.dialogue(w) if kind == "agents" else longer.dialogue(w, most))}

@@ -1,7 +1,7 @@
 """Long prompts: something to be found in much text, long histories of talk and of tools, long system prompts."""
 
 from .. import calls as plain_calls
-from . import agents, clauses, lexicon, memory, needs, reading, rewriting, worlds
+from . import agents, clauses, happenings, lexicon, memory, needs, reading, rewriting, scenes, worlds
 from .grammar import capital, typed
 
 SECRETS = ["The secret word is {v}.", "The password of the {n} is {v}.", "Under the {n} lie {k} silver coins.", "Only {p} has a key to the {n}.", "The {n} was bought in {c}.", "{p} keeps the {n} in {c}.", "The number of the {n} is {k}.", "The code for the {n} is {v}.", "The meeting about the {n} is on {d}.", "The {n} belongs to {p}."]
@@ -110,7 +110,60 @@ def long_system(w, tokens):
     return {"messages": [{"role": "system", "content": system}, *memory.turn(question, f"The system prompt says: {world.sentences[i]}", world.facts[i][3])], "check": {"equals": world.facts[i][3]}}
 
 
-TASKS = {needle: 30, long_talk: 22, long_tools: 24, long_agent: 10, long_system: 14}
+def long_chronicle(w, tokens):
+    """Many events with their times, by people of whom each appears more than once."""
+    c = happenings.Chronicle(w, max(4, min(90, tokens // 22)))
+    size, out = 0, []
+    events = [c.sentence(w, i) for i in range(len(c.events))]
+    room = max(0, tokens - sum(len(e) for e in events) // 3)
+    for e in events:
+        out.append(e if e.endswith(".") else e + ".")
+        if size < room and w.chance(0.5):
+            between = " ".join(noise(w, min(room - size, w.number(20, 200))))
+            out.append(between)
+            size += len(between) // 3
+    question, reasoning, answer = happenings.asked_of(w, c)
+    return {"messages": memory.turn(reading.laid_out(w, w.any(" ", "\n").join(out), question), reasoning, answer), "check": {"equals": answer}}
+
+
+def long_rows(w, tokens):
+    """Several scenes of different kinds, one after the other under headings; one row of one of them is asked for."""
+    told, size = [], 0
+    names = list(scenes.SCENE)
+    w.rng.shuffle(names)
+    for name in names:
+        s = scenes.Scene(w, rows=w.number(2, 12), name=name)
+        text = s.text(w)
+        told.append((s, f"{w.any('## ', '', '', '# ')}{capital(w.noun())}\n{text}" if w.chance(0.4) else text))
+        size += len(text) // 3
+        if size > tokens:
+            break
+    s, _ = w.any(*told)
+    for _ in range(20):
+        question, reasoning, answer, _ = w.any(scenes.lookup, scenes.lookup, scenes.which, scenes.two_steps)(w, s)
+        if not any(answer in t and t is not mine for x, t in told for mine in [next(y for z, y in told if z is s)]):
+            break
+    text = "\n\n".join(t for _, t in told)
+    while len(text) // 3 < tokens:
+        text += "\n\n" + " ".join(noise(w, w.number(100, 600)))
+    return {"messages": memory.turn(reading.laid_out(w, text, question), reasoning, answer), "check": {"equals": answer}}
+
+
+def many_tools(w, tokens):
+    """One call, with up to thirty tools to choose from."""
+    count = max(4, min(30, tokens // 130))
+    tools = plain_calls.several(w, count, 0.15)
+    tool = w.any(*tools)
+    tool.draw(w)
+    definitions = [t.definition(w) for t in tools]
+    arguments = tool.arguments()
+    messages = [needs.user(tool.request(w)), plain_calls.assistant(plain_calls.plan(w, tool, arguments), "", [plain_calls.call(tool, arguments)])]
+    if w.chance(0.6):
+        messages.insert(0, {"role": "system", "content": w.any(*plain_calls.SYSTEM, agents.long_rules(w, w.number(4, 30)))})
+    return {"messages": messages, "check": {"calls": [{"name": tool.name, "arguments": arguments}]}, "tools": definitions}
+
+
+TASKS = {long_chronicle: 16, long_rows: 18, many_tools: 14, needle: 30, long_talk: 22, long_tools: 24, long_agent: 10, long_system: 14}
 
 
 def dialogue(w, most=7000):

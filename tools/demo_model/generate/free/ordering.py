@@ -45,6 +45,15 @@ THESE = "(these|this list|the list|the following|them|these (words|items|names)|
 NUMS = "(these|this list|the list|the following|them|these numbers|the numbers|the values)"
 
 
+def selection(items, ordered):
+    """The thought behind a sorted list: what is taken out of what is left, one after the other."""
+    left, steps = list(items), []
+    for x in ordered[:-1]:
+        steps.append(f"of {' '.join(map(str, left))}: {x}")
+        left.remove(x)
+    return "; ".join(steps) + f"; then {ordered[-1]}."
+
+
 def sorting(w):
     count = w.number(3, 7)
     r = w.rng.random()
@@ -55,7 +64,7 @@ def sorting(w):
         if back:
             ordered.reverse()
         pattern = f"(sort|order|arrange|put|bring) {THESE} (alphabetically from z to a|in reverse alphabetical order|from Z to A)" if back else f"(sort|order|arrange|list) {THESE} (alphabetically|from a to z|by name|by the alphabet|in abc order|A-Z)" if w.chance(0.6) else f"(put|bring|write|get) {THESE} (in|into) (alphabetical|alphabetic|ABC) order"
-        reason = ("Last letters first: " if back else "By first letters: ") + ", ".join(ordered) + "."
+        reason = ("Last letters first: " if back else "By first letters: ") + selection(items, ordered)
     elif r < 0.8:
         kind = w.any("small", "small", "any", "big", "decimal")
         values = set()
@@ -65,13 +74,13 @@ def sorting(w):
         down = w.chance(0.4)
         ordered = sorted(items, reverse=down)
         pattern = (f"(sort|order|arrange|list|put) {NUMS} (descending|in descending order|from (largest|biggest|highest) to (smallest|lowest)|from high to low|largest first|big to small|in reverse numerical order)" if down else f"(sort|order|arrange|list|put) {NUMS} (ascending|in ascending order|from (smallest|lowest) to (largest|biggest|highest)|from low to high|smallest first|small to big|by size|numerically|in order)")
-        reason = ("Largest first: " if down else "Smallest first: ") + ", ".join(map(str, ordered)) + "."
+        reason = ("Largest first: " if down else "Smallest first: ") + selection(items, ordered)
     elif r < 0.9:
         dates = sorted({f"{w.number(1990, 2030)}-{w.number(1, 12):02d}-{w.number(1, 28):02d}" for _ in range(count)}, key=lambda _: w.rng.random())
         items, down = dates, w.chance(0.4)
         ordered = sorted(items, reverse=down)
         pattern = f"(sort|order|arrange|list|put) {THESE.replace('words', 'dates')} (by date, newest first|from newest to oldest|latest first|newest on top)" if down else f"(sort|order|arrange|list|put) {THESE} (by date|by date, oldest first|from oldest to newest|chronologically|earliest first)"
-        reason = f"{'Newest' if down else 'Oldest'} first: {', '.join(ordered)}."
+        reason = f"{'Newest' if down else 'Oldest'} first: {selection(items, ordered)}"
     else:
         items = words_of(w, w.number(3, 6))
         items = [x for i, x in enumerate(items) if len(x) not in [len(y) for y in items[:i]]]
@@ -80,7 +89,7 @@ def sorting(w):
         down = w.chance(0.4)
         ordered = sorted(items, key=len, reverse=down)
         pattern = f"(sort|order|arrange|list) {THESE} by length[, {'longest' if down else 'shortest'} first]" if not down else f"(sort|order|arrange|list) {THESE} (by length, longest first|from longest to shortest)"
-        reason = "; ".join(f"{x} {len(x)}" for x in items) + "."
+        reason = "; ".join(f"{x} {len(x)}" for x in items) + ". " + ", ".join(str(len(x)) for x in ordered) + "."
     text, form = shown(w, items)
     return finish(with_payload(w, order(w, pattern), text), reason, joined(ordered, form))
 
