@@ -3,7 +3,7 @@
 import random
 
 from . import arithmetic, calls, copying, formats, measures, references, talk
-from .free import agents, chat, classify, coding, extraction, facts, forms, happenings, lists, longer, manual, memory, mixed, needs, ordering, outputs, plain, rewriting, rules, scenes, stories, sums, turns
+from .free import agents, chat, classify, coding, extraction, facts, forms, gists, happenings, lists, longer, manual, memory, mixed, needs, ordering, outputs, plain, rewriting, rules, scenes, stories, sums, turns
 from .words import Words
 
 # The mixture, of the dialogues (random.choices scales it); tokens a dialogue are in brackets. First templates, which the
@@ -11,7 +11,7 @@ from .words import Words
 SHARES = {
     "arithmetic": 0.020, "measures": 0.008, "formats": 0.028, "system": 0.012, "talk": 0.010, "references": 0.015, "copying": 0.025,  # templates [50-90]
     "tools": 0.090, "needs": 0.085, "agents": 0.040,  # calls of random and everyday tools, agents [420, 450, 210]
-    "reading": 0.075, "scenes": 0.090,  # questions about texts: facts left out, reasons, summaries; rows, chronicles, moves, talks [130, 160]
+    "reading": 0.070, "scenes": 0.090, "gists": 0.025,  # texts: facts left out, reasons; rows, chronicles, moves, talks; summaries [130, 160, 90]
     "extraction": 0.050, "tables": 0.035, "forms": 0.050,  # single values and records; rows as lists and tables; nested JSON [100, 230, 190]
     "memory": 0.030, "turns": 0.060, "rules": 0.035,  # several turns: facts, follow-ups, lists and settings, rules that hold [110, 170, 120]
     "ordering": 0.045, "lists": 0.045,  # lists [75, 95]
@@ -24,9 +24,9 @@ GENERAL = ["You are a helpful assistant.", "Be helpful.", "You are a small and f
 PLAIN = {"arithmetic": arithmetic.question, "measures": measures.question, "formats": formats.question, "talk": talk.question, "copying": copying.question,
          "reading": mixed.question_of, "extraction": extraction.question_of, "classify": classify.question_of, "rewriting": rewriting.question_of, "ordering": ordering.question_of,
          "sums": sums.question_of, "facts": facts.question_of, "manual": manual.question_of, "chat": chat.question_of, "coding": coding.question_of,
-         "scenes": happenings.question_of, "tables": scenes.extraction_of, "forms": forms.question_of, "lists": lists.question_of, "stories": stories.question_of}
+         "scenes": happenings.question_of, "tables": scenes.extraction_of, "forms": forms.question_of, "lists": lists.question_of, "stories": stories.question_of, "gists": gists.question_of}
 FREE = ("needs", "reading", "extraction", "classify", "rewriting", "ordering", "sums", "facts", "manual", "chat", "coding", "memory", "agents",
-        "scenes", "tables", "forms", "lists", "stories")
+        "scenes", "tables", "forms", "lists", "stories", "gists")
 HARMLESS = {"light_control", "set_timer", "set_alarm", "play_music", "set_volume", "book_table", "find_flights", "order_status", "cancel_order", "lock_door", "vacuum", "book_taxi", "transfer_money", "send_email", "create_event", "delete_file", "restart_service", "git_commit", "set_thermostat", "order_food", "return_item"}
 
 
