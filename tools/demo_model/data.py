@@ -66,12 +66,12 @@ def block(source, count=BLOCK_ROWS):
     return tuple(numpy.stack(x) for x in zip(*(next(source) for _ in range(count))))
 
 
-def work(tokenizer_file, label, out, length, shares):
+def work(tokenizer_file, label, out, length, shares, count):
     os.nice(5)
     torch.set_num_threads(1)
     source = rows(dialogues(tokenizer_file, label, length=length, shares=shares), length)
     while True:
-        out.put(block(source, BLOCK_ROWS * LENGTH // length))
+        out.put(block(source, max(1, count * LENGTH // length)))
 
 
 def labels(tokens, learnt, document, ahead):
@@ -118,11 +118,12 @@ class Stream:
     def __init__(self, tokenizer_file, label, rows_per_step, workers, long_every=0, shares=None):
         context = multiprocessing.get_context("fork")
         self.long_every, self.rows, self.count = long_every, rows_per_step, 0
+        self.block_rows = min(BLOCK_ROWS, rows_per_step)
         # The long ones are cheap a token: fewer and longer dialogues.
         longs = max(1, round(workers / long_every)) if long_every else 0
         self.blocks = {False: context.Queue(maxsize=4 * workers + 8), True: context.Queue(maxsize=8 * longs + 8)}
         lengths = [LONG_LENGTH] * longs + [LENGTH] * max(1, workers - longs)
-        self.workers = [context.Process(target=work, args=(tokenizer_file, f"{label}/{i}", self.blocks[length > LENGTH], length, None if length > LENGTH else shares), daemon=True) for i, length in enumerate(lengths)]
+        self.workers = [context.Process(target=work, args=(tokenizer_file, f"{label}/{i}", self.blocks[length > LENGTH], length, None if length > LENGTH else shares, self.block_rows), daemon=True) for i, length in enumerate(lengths)]
         for w in self.workers:
             w.start()
         self.ready = queue.Queue(maxsize=4)
@@ -134,7 +135,7 @@ class Stream:
 
     def make(self, long):
         """One batch (tensors, number of learnt positions)."""
-        blocks = [self.blocks[long].get() for _ in range(self.rows // BLOCK_ROWS)]
+        blocks = [self.blocks[long].get() for _ in range(self.rows // self.block_rows)]
         made, learnt = batch(blocks, draft_rows(sum(len(b[0]) for b in blocks)))
         if self.device.type == "cuda":
             made = {k: v.pin_memory().to(self.device, non_blocking=True) for k, v in made.items()}
