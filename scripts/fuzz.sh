@@ -7,7 +7,7 @@ cd "$(dirname "$0")/.."
 seconds=${1:-600}
 shift || true
 targets=(${@:-safetensors_fuzz quantization_fuzz tuning_fuzz config_fuzz tokenizer_fuzz reasoning_fuzz tool_call_fuzz
-  guide_fuzz chat_request_fuzz messages_request_fuzz responses_request_fuzz http_fuzz})
+  guide_fuzz kv_file_fuzz chat_request_fuzz messages_request_fuzz responses_request_fuzz http_fuzz})
 tessera=build/release/bin/tessera
 [ -x "$tessera" ] || scripts/build.sh release tessera
 corpus=build/fuzz/corpus
@@ -29,7 +29,7 @@ small=(--layers 1 --hidden-size 16 --num-experts 2 --num-experts-per-tok 1 --moe
 "$tessera" synth "$seeds/compressed" "${small[@]}" --dialect compressed-tensors --attention fp8 >/dev/null
 "$tessera" synth "$seeds/dense" --dense --flat --format bf16 >/dev/null
 "$tessera" synth "$seeds/shards" --shard-size 1 --quiet >/dev/null
-mkdir -p "$corpus"/{safetensors,quantization,tuning,config,tokenizer,reasoning,tool_call,guide,chat_request,messages_request,responses_request,http}_fuzz build/fuzz/findings
+mkdir -p "$corpus"/{safetensors,quantization,tuning,config,tokenizer,reasoning,tool_call,guide,kv_file,chat_request,messages_request,responses_request,http}_fuzz build/fuzz/findings
 for model in modelopt compressed dense shards; do
   cp "$seeds/$model/config.json" "$corpus/config_fuzz/$model"
   with_byte '\001' "$seeds/$model/config.json" >"$corpus/quantization_fuzz/$model"

@@ -1,0 +1,250 @@
+#include "engine/kv_directory.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <fstream>
+#include <numeric>
+#include <thread>
+
+namespace tessera::engine {
+namespace {
+
+using testing::HasSubstr;
+
+constexpr KvFormat kFormat = {.identity = {1, 2}, .page_bytes = 4096, .state_pages = 1};
+constexpr uint64_t kPlenty = uint64_t{1} << 30;
+
+/// Of tokens that begin with `first`.
+KvEntry entry_of(int32_t first, size_t blocks = 2, int32_t first_block = 0) {
+  KvEntry entry{.salt = "salt", .tokens = std::vector<int32_t>(64 * blocks), .first_block = first_block};
+  std::iota(entry.tokens.begin(), entry.tokens.end(), first);
+  return entry;
+}
+
+struct Pages {
+  explicit Pages(size_t count, std::byte fill = std::byte{0}) : memory(count * kFormat.page_bytes, fill) {
+    for (size_t i = 0; i < count; ++i) pages.push_back(memory.data() + i * kFormat.page_bytes);
+    constant.assign(pages.begin(), pages.end());
+  }
+  std::vector<std::byte> memory;
+  std::vector<std::byte*> pages;
+  std::vector<const std::byte*> constant;
+};
+
+class KvDirectoryTest : public testing::Test {
+ protected:
+  KvDirectoryTest() {
+    static int count = 0;
+    path_ = std::filesystem::path(testing::TempDir()) /
+            ("tessera_kv_directory_" + std::to_string(::getpid()) + "_" + std::to_string(count++));
+  }
+  ~KvDirectoryTest() override { std::filesystem::remove_all(path_); }
+
+  [[nodiscard]] std::unique_ptr<KvDirectory> open(uint64_t bytes_max = kPlenty,
+                                                  const KvFormat& format = kFormat) const {
+    auto opened = KvDirectory::open(path_, format, bytes_max);
+    EXPECT_TRUE(opened.ok()) << opened.status().message();
+    return *std::move(opened);
+  }
+  static Status write(KvDirectory& directory, const KvEntry& entry) {
+    const Pages pages(static_cast<size_t>(entry.blocks()) + 1, static_cast<std::byte>(entry.tokens[0]));
+    return directory.write(entry, pages.constant);
+  }
+  static bool has(KvDirectory& directory, const KvEntry& entry) {
+    Pages pages(static_cast<size_t>(entry.blocks()) + 1);
+    const Status status = directory.read(kv_key(entry), entry.salt, entry.tokens, entry.first_block, entry.blocks(),
+                                         /*state=*/true, pages.pages);
+    const std::vector<std::byte> expected(pages.memory.size(), static_cast<std::byte>(entry.tokens[0]));
+    if (status.ok()) {
+      EXPECT_EQ(pages.memory, expected);
+    }
+    return status.ok();
+  }
+  [[nodiscard]] size_t files() const {
+    return static_cast<size_t>(std::distance(std::filesystem::directory_iterator(path_), {}));
+  }
+  [[nodiscard]] std::filesystem::path file_of(const KvEntry& entry) const {
+    return path_ / fmt::format("{:016x}.kv", kv_key(entry));
+  }
+
+  std::filesystem::path path_;
+};
+
+TEST_F(KvDirectoryTest, EntriesOutliveTheProgram) {
+  const KvEntry first = entry_of(1), second = entry_of(2, 5, 2);
+  {
+    const auto directory = open();
+    ASSERT_TRUE(write(*directory, first).ok());
+    ASSERT_TRUE(write(*directory, second).ok());
+  }
+  const auto directory = open();
+  EXPECT_EQ(directory->entries(), 2U);
+  EXPECT_EQ(directory->bytes_used(), kv_file_bytes(kFormat, first) + kv_file_bytes(kFormat, second));
+  EXPECT_TRUE(has(*directory, first));
+  EXPECT_TRUE(has(*directory, second));
+  const auto known = directory->find(kv_key(second));
+  ASSERT_TRUE(known);
+  EXPECT_EQ(known->first_block, 2);
+  EXPECT_EQ(known->end_block, 5);
+  EXPECT_FALSE(directory->find(kv_key(entry_of(3))));
+  struct stat facts = {};
+  ASSERT_EQ(::stat(path_.c_str(), &facts), 0);
+  EXPECT_EQ(facts.st_mode & 0777U, 0700U);
+}
+
+TEST_F(KvDirectoryTest, AKeyOfOtherTokensIsNoHit) {
+  const auto directory = open();
+  const KvEntry entry = entry_of(1);
+  ASSERT_TRUE(write(*directory, entry).ok());
+  Pages pages(3);
+  std::vector<int32_t> others = entry.tokens;
+  others[5] ^= 1;
+  const auto read = [&](std::string_view salt, std::span<const int32_t> tokens, int32_t blocks) {
+    return directory->read(kv_key(entry), salt, tokens, 0, blocks, /*state=*/false, pages.pages).code();
+  };
+  EXPECT_EQ(read("salt", others, 2), StatusCode::not_found);
+  EXPECT_EQ(read("another", entry.tokens, 2), StatusCode::not_found);
+  EXPECT_EQ(read("salt", entry.tokens, 3), StatusCode::not_found);
+  EXPECT_EQ(read("salt", entry.tokens, 2), StatusCode::ok);
+}
+
+TEST_F(KvDirectoryTest, WhatWasUsedLongestAgoGoesFirst) {
+  const uint64_t each = kv_file_bytes(kFormat, entry_of(1));
+  {
+    const auto directory = open(3 * each);
+    for (const int32_t i : {1, 2, 3}) {
+      ASSERT_TRUE(write(*directory, entry_of(i)).ok());
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));  // a file's time is no finer than some of them
+    }
+    EXPECT_TRUE(has(*directory, entry_of(1)));
+    ASSERT_TRUE(write(*directory, entry_of(4)).ok());
+    EXPECT_FALSE(has(*directory, entry_of(2)));
+    EXPECT_EQ(directory->bytes_used(), 3 * each);
+    EXPECT_EQ(files(), 3U + 1);  // and the lock
+  }
+  const auto smaller = open(2 * each);  // the order outlives the program
+  EXPECT_EQ(smaller->entries(), 2U);
+  EXPECT_TRUE(has(*smaller, entry_of(1)));
+  EXPECT_TRUE(has(*smaller, entry_of(4)));
+  EXPECT_EQ(write(*smaller, entry_of(5, 100)).code(), StatusCode::resource_exhausted);
+  EXPECT_EQ(smaller->entries(), 2U);
+}
+
+TEST_F(KvDirectoryTest, DamagedAndForeignFilesAreLeftOut) {
+  const KvEntry good = entry_of(1), damaged_head = entry_of(2), damaged_page = entry_of(3), torn = entry_of(4);
+  {
+    const auto directory = open();
+    for (const KvEntry* entry : {&good, &damaged_head, &damaged_page, &torn}) {
+      ASSERT_TRUE(write(*directory, *entry).ok());
+    }
+  }
+  const auto damage = [&](const KvEntry& entry, std::streamoff at) {
+    std::fstream stream(file_of(entry), std::ios::in | std::ios::out | std::ios::binary);
+    stream.seekp(at);
+    stream.put('\x5a');
+  };
+  damage(damaged_head, 100);
+  damage(damaged_page, static_cast<std::streamoff>(kv_file_bytes(kFormat, damaged_page)) - 100);
+  std::filesystem::resize_file(file_of(torn), 5000);
+  std::filesystem::rename(file_of(good), path_ / "0123456789abcdef.kv");  // the name of other tokens
+  std::filesystem::copy_file(path_ / "0123456789abcdef.kv", file_of(good));
+  std::ofstream(path_ / "notes.txt") << "somebody's";
+  std::ofstream(path_ / "0123456789abcdee.kv.partial") << "being written when the program ended";
+
+  const auto directory = open();
+  EXPECT_EQ(directory->entries(), 2U);
+  EXPECT_TRUE(has(*directory, good));
+  EXPECT_FALSE(has(*directory, damaged_page));  // noticed when it is read
+  EXPECT_FALSE(std::filesystem::exists(file_of(damaged_page)));
+  EXPECT_EQ(directory->entries(), 1U);
+  EXPECT_TRUE(std::filesystem::exists(path_ / "notes.txt"));
+  EXPECT_FALSE(std::filesystem::exists(path_ / "0123456789abcdee.kv.partial"));
+  ASSERT_TRUE(write(*directory, torn).ok());  // in place of the torn one
+  EXPECT_TRUE(has(*directory, torn));
+}
+
+TEST_F(KvDirectoryTest, FilesOfAnotherModelGiveWay) {
+  const uint64_t each = kv_file_bytes(kFormat, entry_of(1));
+  ASSERT_TRUE(write(*open(), entry_of(1)).ok());
+  KvFormat other = kFormat;
+  other.identity = {3, 4};
+  const auto directory = open(2 * each, other);
+  EXPECT_EQ(directory->entries(), 0U);
+  EXPECT_FALSE(has(*directory, entry_of(1)));
+  EXPECT_EQ(directory->bytes_used(), each);
+  ASSERT_TRUE(write(*directory, entry_of(2)).ok());
+  EXPECT_EQ(files(), 2U + 1);
+  ASSERT_TRUE(write(*directory, entry_of(3)).ok());
+  EXPECT_TRUE(has(*directory, entry_of(2)));
+  EXPECT_TRUE(has(*directory, entry_of(3)));
+  EXPECT_EQ(files(), 2U + 1);
+}
+
+TEST_F(KvDirectoryTest, OneProcessHasItAtATime) {
+  const auto first = open();
+  const auto second = KvDirectory::open(path_, kFormat, kPlenty);
+  ASSERT_FALSE(second.ok());
+  EXPECT_EQ(second.status().code(), StatusCode::unavailable);
+  EXPECT_THAT(second.status().message(), HasSubstr("another process"));
+}
+
+TEST_F(KvDirectoryTest, WhatCannotBeADirectoryIsAnError) {
+  std::ofstream(path_) << "a file";
+  for (const auto& path : {path_, path_ / "below", path_.parent_path() / "missing" / "below"}) {
+    const auto opened = KvDirectory::open(path, kFormat, kPlenty);
+    ASSERT_FALSE(opened.ok()) << path;
+    EXPECT_EQ(opened.status().code(), StatusCode::unavailable);
+    EXPECT_THAT(opened.status().message(), HasSubstr(path.string()));
+  }
+}
+
+TEST_F(KvDirectoryTest, AProcessThatIsKilledWhileItWritesLeavesWholeEntries) {
+  std::vector<KvEntry> entries;
+  for (int32_t i = 1; i <= 30; ++i) entries.push_back(entry_of(i, 40));
+  size_t kept = 0;
+  for (int round = 0; round < 6; ++round) {
+    int news[2];
+    ASSERT_EQ(::pipe(news), 0);
+    const pid_t child = ::fork();
+    ASSERT_GE(child, 0);
+    if (child == 0) {
+      ::close(news[0]);
+      auto directory = KvDirectory::open(path_, kFormat, kPlenty);
+      if (!directory.ok()) ::_exit(1);
+      for (;;) {
+        for (const KvEntry& entry : entries) {
+          if (!write(**directory, entry).ok()) ::_exit(2);
+          if (::write(news[1], "x", 1) != 1) ::_exit(3);
+        }
+      }
+    }
+    ::close(news[1]);
+    char some[8];
+    // Killed in the middle of one of the next writes.
+    for (int i = 0; i < 3 + round; ++i) EXPECT_EQ(::read(news[0], some, 1), 1);
+    std::this_thread::sleep_for(std::chrono::microseconds(500 * round));
+    ::kill(child, SIGKILL);
+    int status = 0;
+    ASSERT_EQ(::waitpid(child, &status, 0), child);
+    EXPECT_TRUE(WIFSIGNALED(status));
+    ::close(news[0]);
+
+    const auto directory = open();
+    kept = 0;
+    for (const KvEntry& entry : entries) {
+      if (!directory->find(kv_key(entry))) continue;
+      ++kept;
+      EXPECT_TRUE(has(*directory, entry));
+    }
+    EXPECT_GE(kept, static_cast<size_t>(2 + round));  // all but what was being written
+    EXPECT_EQ(files(), kept + 1);
+  }
+}
+
+}  // namespace
+}  // namespace tessera::engine

@@ -1,0 +1,369 @@
+#include "simulation.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <map>
+#include <random>
+#include <span>
+
+#include "engine/request_check.h"
+#include "format/checkpoint.h"
+
+namespace tessera::engine {
+namespace {
+
+/// Makes rows 2 i and 2 i + 1 of the output head alike, in the file.
+void tie_logits(const std::filesystem::path& directory) {
+  std::string file;
+  uint64_t offset = 0;
+  size_t row_bytes = 0;
+  int64_t rows = 0;
+  {
+    const auto checkpoint = format::Checkpoint::open(directory);
+    ASSERT_TRUE(checkpoint.ok()) << checkpoint.status().message();
+    const auto head = checkpoint->tensor("lm_head.weight");
+    ASSERT_TRUE(head.ok()) << head.status().message();
+    const auto place = checkpoint->place(head->bytes);
+    ASSERT_TRUE(place);
+    file = checkpoint->shards().at(place->shard)->path().string();
+    offset = place->offset;
+    rows = head->shape.at(0);
+    row_bytes = head->bytes.size() / static_cast<size_t>(rows);
+  }
+  std::fstream stream(file, std::ios::in | std::ios::out | std::ios::binary);
+  std::string row(row_bytes, 0);
+  for (int64_t i = 0; i + 1 < rows; i += 2) {
+    const auto at = static_cast<std::streamoff>(offset + static_cast<uint64_t>(i) * row_bytes);
+    stream.seekg(at);
+    stream.read(row.data(), static_cast<std::streamsize>(row_bytes));
+    stream.seekp(at + static_cast<std::streamoff>(row_bytes));
+    stream.write(row.data(), static_cast<std::streamsize>(row_bytes));
+  }
+  ASSERT_TRUE(stream.good());
+}
+
+guide::Vocabulary vocabulary_of(const text::Tokenizer& tokenizer, int64_t size) {
+  guide::Vocabulary vocabulary{.tokens = std::vector<std::string>(static_cast<size_t>(size)),
+                               .stop_ids = {kEndOfAnswer}};
+  for (int32_t id = 0; id < static_cast<int32_t>(size); ++id) {
+    if (!tokenizer.is_special(id)) vocabulary.tokens[static_cast<size_t>(id)] = tokenizer.token_bytes(id);
+  }
+  return vocabulary;
+}
+
+struct Job {
+  Request request;
+  int64_t arrival_step = 0;
+  int64_t cancel_step = -1;  // -1: never
+  std::shared_ptr<EventChannel> channel;
+};
+
+class Dice {
+ public:
+  explicit Dice(uint64_t seed) : random_(seed) {}
+  int64_t between(int64_t low, int64_t high) {
+    return low + static_cast<int64_t>(random_() % static_cast<uint64_t>(high - low + 1));
+  }
+  bool one_in(int64_t n) { return between(1, n) == 1; }
+  template <typename T>
+  T one_of(std::initializer_list<T> values) {
+    return *(values.begin() + between(0, static_cast<int64_t>(values.size()) - 1));
+  }
+
+ private:
+  std::mt19937_64 random_;
+};
+
+SamplingParams random_sampling(Dice& dice, int64_t max_tokens) {
+  SamplingParams params;
+  params.seed = static_cast<uint64_t>(dice.between(0, 3));
+  params.temperature = dice.one_of({0.0F, 0.3F, 1.0F, 3.0F});
+  params.top_k = dice.one_of({0, 0, 1, 5, 50});
+  params.top_p = dice.one_of({1.0F, 1.0F, 0.9F, 0.3F});
+  params.min_p = dice.one_of({0.0F, 0.0F, 0.05F});
+  if (dice.one_in(3)) params.repetition_penalty = 1.3F;
+  if (dice.one_in(3)) params.presence_penalty = 0.7F;
+  if (dice.one_in(3)) params.frequency_penalty = -0.4F;
+  if (dice.one_in(4)) params.logit_bias = {{static_cast<int32_t>(dice.between(0, 3071)), 4.0F}};
+  if (dice.one_in(3)) {  // so few that even this model's head guesses some
+    for (int i = 0; i < 3; ++i) params.logit_bias.emplace_back(static_cast<int32_t>(dice.between(0, 99)), 30.0F);
+  }
+  params.n = static_cast<int>(dice.one_of({1, 1, 1, 2, 3}));
+  params.max_tokens = dice.one_in(4) ? -1 : dice.between(0, max_tokens);
+  if (params.max_tokens > 0 && dice.one_in(3)) params.min_tokens = dice.between(0, params.max_tokens);
+  params.ignore_eos = dice.one_in(2);
+  if (dice.one_in(3)) {
+    const int64_t count = dice.between(1, 60);
+    for (int64_t i = 0; i < count; ++i) params.stop_token_ids.push_back(static_cast<int32_t>(dice.between(0, 3071)));
+  }
+  if (dice.one_in(3)) params.stop = {dice.one_of<std::string>({"e", "th", "ing", " a"}), "zzz"};
+  params.include_stop_str_in_output = dice.one_in(2);
+  if (dice.one_in(2)) params.logprobs = static_cast<int>(dice.between(0, 4));
+  if (dice.one_in(3)) params.prompt_logprobs = static_cast<int>(dice.between(0, 3));
+  return params;
+}
+
+Guide random_guide(Dice& dice, const Fixture& f) {
+  Guide guide;
+  if (dice.one_in(2)) {
+    guide.thinking_end = 40;
+    if (dice.one_in(2)) {
+      guide.thinking_tokens_max = dice.between(0, 6);
+      guide.thinking_closer = {30, 31, 40};
+    }
+  }
+  if (dice.one_in(2)) {
+    guide.beginnings = {{50, 51, 52}, {50, 60}, {70, 51}};
+  } else {
+    guide.grammar = f.grammars[static_cast<size_t>(dice.between(0, static_cast<int64_t>(f.grammars.size()) - 1))];
+  }
+  return guide;
+}
+
+/// Their prompts begin in so many ways.
+std::vector<Job> random_jobs(Dice& dice, const Fixture& f, int64_t context, int64_t beginnings) {
+  std::vector<Job> jobs(static_cast<size_t>(dice.between(3, 9) + 5 * (beginnings - 1)));
+  std::vector<std::vector<int32_t>> commons(static_cast<size_t>(beginnings));
+  for (auto& common : commons) {
+    common.resize(static_cast<size_t>(context));
+    for (int32_t& token : common) token = static_cast<int32_t>(dice.between(0, 3199));
+  }
+  for (size_t i = 0; i < jobs.size(); ++i) {
+    Job& job = jobs[i];
+    const std::vector<int32_t>& common = commons[i % commons.size()];
+    const auto size = static_cast<size_t>(dice.one_in(2) ? dice.between(1, context - 1)
+                                                         : dice.between(1, std::min<int64_t>(70, context - 1)));
+    job.request.prompt.assign(common.begin(), common.begin() + static_cast<std::ptrdiff_t>(size));
+    if (dice.one_in(2)) job.request.prompt.back() = static_cast<int32_t>(dice.between(0, 3199));
+    job.request.sampling = random_sampling(dice, context - static_cast<int64_t>(size));
+    if (dice.one_in(3)) job.request.guide = random_guide(dice, f);
+    if (dice.one_in(6)) job.request.cache_salt = "another client";
+    if (dice.one_in(2)) job.request.likely_ends = {dice.between(0, context), dice.between(0, context)};
+    job.arrival_step = dice.between(0, 40) + static_cast<int64_t>(i) * 20 * (beginnings - 1);
+    if (dice.one_in(4)) job.cancel_step = job.arrival_step + dice.between(0, 60);
+  }
+  std::stable_sort(jobs.begin(), jobs.end(),
+                   [](const Job& a, const Job& b) { return a.arrival_step < b.arrival_step; });
+  return jobs;
+}
+
+/// Runs all jobs together.
+void run_together(StepLoop& loop, std::vector<Job>& jobs) {
+  size_t arrived = 0;
+  for (int64_t step = 0;; ++step) {
+    for (; arrived < jobs.size() && jobs[arrived].arrival_step <= step; ++arrived) {
+      auto channel = loop.submit(jobs[arrived].request);
+      EXPECT_TRUE(channel.ok()) << channel.status().message();
+      jobs[arrived].channel = *channel;
+    }
+    for (size_t i = 0; i < arrived; ++i) {
+      if (jobs[i].cancel_step == step) jobs[i].channel->cancel();
+    }
+    if (!loop.step() && arrived == jobs.size()) break;
+    if (step > 50'000) {
+      ADD_FAILURE() << "no end in sight";
+      break;
+    }
+  }
+}
+
+/// Kept: none, what the pools have left, more than that; or what they have left, and in a tier as little or more.
+enum class Prefixes { off, few, many, few_in_tier, many_in_tier };
+
+Sizes random_sizes(Dice& dice) {
+  const auto prefixes = dice.one_of({Prefixes::off, Prefixes::few, Prefixes::few, Prefixes::many, Prefixes::few_in_tier,
+                                     Prefixes::few_in_tier, Prefixes::many_in_tier});
+  Sizes sizes;
+  sizes.slots = static_cast<int>(dice.between(2, 5));
+  sizes.context_blocks = sizes.blocks = static_cast<int>(dice.between(2, prefixes == Prefixes::off ? 6 : 9));
+  sizes.rows = sizes.slots + 64 + static_cast<int>(dice.one_of<int64_t>({0, 1, dice.between(0, 200)}));
+  sizes.steps_ahead = static_cast<int>(dice.between(0, 1));
+  sizes.drafts_max = dice.one_of({0, 1, 3, 5, 8});
+  if (prefixes != Prefixes::off) sizes.kept_states = static_cast<int>(dice.between(0, 1));
+  if (prefixes == Prefixes::few_in_tier) sizes.host_pages = static_cast<int>(dice.between(2, 8));
+  if (prefixes == Prefixes::many_in_tier) sizes.host_pages = static_cast<int>(dice.between(20, 60));
+  if (prefixes == Prefixes::many) {
+    sizes.kept_states = 6;
+    sizes.blocks += static_cast<int>(dice.between(0, 30));
+  }
+  if (dice.one_in(2)) {  // prompts are read in chunks of any size, as a clock has it that is never right
+    sizes.chunk_time.reset();
+    sizes.clock = [random = Dice(static_cast<uint64_t>(dice.between(0, 1'000'000))),
+                   now = std::chrono::steady_clock::time_point()]() mutable {
+      return now += std::chrono::microseconds(random.between(1, 1000));
+    };
+  }
+  return sizes;
+}
+
+}  // namespace
+
+Fixture::Fixture(TinyKind kind, int threads, bool ties)
+    : files(kind),
+      pool(threads),
+      backend(kernels::cpu::make_backend({.pool = &pool, .workspace = &workspace})),
+      tokenizer(*text::Tokenizer::load(files.directory() / "tokenizer.json")) {
+  if (ties) tie_logits(files.directory());
+  auto checkpoint = format::Checkpoint::open(files.directory());
+  auto config = model::parse_config(**checkpoint->read_text("config.json"), "config.json");
+  auto loaded = model::Model::load(*checkpoint, *config, *backend, {.plan = {.with_mtp = true}});
+  EXPECT_TRUE(loaded.ok()) << loaded.status().message();
+  model = *std::move(loaded);
+  guide::Compiler compiler([this] { return vocabulary_of(tokenizer, model->config().vocab_size); });
+  using Kind = GrammarSource::Kind;
+  for (const GrammarSource& source : {GrammarSource{.kind = Kind::regex, .text = "[a-e]{2,6}"},
+                                      GrammarSource{.kind = Kind::choice, .choices = {"yes", "no", "yes, but"}},
+                                      GrammarSource{.kind = Kind::json_schema, .text = R"({"type": "boolean"})"}}) {
+    auto grammar = compiler.compile(source);
+    EXPECT_TRUE(grammar.ok()) << grammar.status().message();
+    grammars.push_back(*std::move(grammar));
+  }
+}
+
+Fixture& fixture(TinyKind kind, int threads) {
+  static std::map<std::pair<TinyKind, int>, std::unique_ptr<Fixture>> fixtures;
+  auto& found = fixtures[{kind, threads}];
+  if (!found) found = std::make_unique<Fixture>(kind, threads);
+  return *found;
+}
+
+std::vector<Seen> drain(EventChannel& channel, int choices) {
+  std::vector<Seen> seen(static_cast<size_t>(choices));
+  while (auto event = channel.try_next()) {
+    Seen& choice = seen.at(static_cast<size_t>(event->choice));
+    EXPECT_EQ(choice.finish_reason, FinishReason::none) << "an event after the last";
+    choice.tokens.insert(choice.tokens.end(), event->tokens.begin(), event->tokens.end());
+    choice.text += event->text;
+    for (auto& entry : event->logprobs) choice.logprobs.push_back(std::move(entry));
+    if (!event->prompt_logprobs.empty()) choice.prompt_logprobs = std::move(event->prompt_logprobs);
+    choice.finish_reason = event->finish_reason;
+    choice.stop_reason = event->stop_reason;
+  }
+  EXPECT_TRUE(channel.finished());
+  return seen;
+}
+
+void expect_same_bits(const std::vector<std::vector<TokenLogprob>>& a,
+                      const std::vector<std::vector<TokenLogprob>>& b) {
+  ASSERT_EQ(a.size(), b.size());
+  for (size_t i = 0; i < a.size(); ++i) {
+    ASSERT_EQ(a[i].size(), b[i].size());
+    for (size_t j = 0; j < a[i].size(); ++j) {
+      ASSERT_EQ(a[i][j].token, b[i][j].token);
+      ASSERT_EQ(a[i][j].rank, b[i][j].rank);
+      ASSERT_EQ(std::bit_cast<uint32_t>(a[i][j].logprob), std::bit_cast<uint32_t>(b[i][j].logprob));
+    }
+  }
+}
+
+void expect_empty(const StepLoop& loop) {
+  const EngineStats stats = loop.stats();
+  EXPECT_EQ(stats.kv_blocks_used, 0);
+  EXPECT_EQ(stats.state_slots_used, 0);
+  EXPECT_EQ(stats.running, 0);
+  EXPECT_EQ(stats.waiting, 0);
+}
+
+std::vector<Seen> run_alone(Fixture& f, const Request& request) {
+  World world(f, {});
+  auto channel = world.loop.submit(request);
+  while (world.loop.step()) {
+  }
+  return drain(**channel, request.sampling.n);
+}
+
+void expect_as_alone(Fixture& f, const Request& request, const std::vector<Seen>& seen, bool may_be_cut) {
+  const std::vector<Seen> alone = run_alone(f, request);
+  ASSERT_EQ(seen.size(), alone.size());
+  for (size_t choice = 0; choice < seen.size(); ++choice) {
+    const Seen& a = seen[choice];
+    const Seen& b = alone[choice];
+    if (a.finish_reason == FinishReason::cancelled) {
+      ASSERT_TRUE(may_be_cut);
+      ASSERT_LE(a.tokens.size(), b.tokens.size());
+      ASSERT_TRUE(std::equal(a.tokens.begin(), a.tokens.end(), b.tokens.begin()));
+      continue;
+    }
+    ASSERT_EQ(a.tokens, b.tokens);
+    ASSERT_EQ(a.text, b.text);
+    ASSERT_EQ(a.finish_reason, b.finish_reason);
+    ASSERT_EQ(a.stop_reason, b.stop_reason);
+    expect_same_bits(a.logprobs, b.logprobs);
+    expect_same_bits(a.prompt_logprobs, b.prompt_logprobs);
+  }
+}
+
+std::vector<std::vector<Seen>> run_as_alone(Fixture& f, World& world, const std::vector<Request>& requests) {
+  std::vector<std::shared_ptr<EventChannel>> channels;
+  for (const Request& request : requests) {
+    auto channel = world.loop.submit(request);
+    EXPECT_TRUE(channel.ok()) << channel.status().message();
+    channels.push_back(*channel);
+  }
+  while (world.loop.step()) {
+  }
+  expect_empty(world.loop);
+  std::vector<std::vector<Seen>> seen;
+  for (size_t i = 0; i < requests.size(); ++i) {
+    SCOPED_TRACE("request " + std::to_string(i));
+    seen.push_back(drain(*channels[i], requests[i].sampling.n));
+    expect_as_alone(f, requests[i], seen.back());
+  }
+  return seen;
+}
+
+SimulationCounts simulate(uint64_t seed) {
+  SCOPED_TRACE("to replay: TESSERA_SIMULATION_SEED=" + std::to_string(seed));
+  Dice dice(seed);
+  const TinyKind kind = dice.one_of({TinyKind::moe, TinyKind::dense});
+  Fixture& f = fixture(kind, dice.one_in(6) ? 2 : 1);
+  const Sizes sizes = random_sizes(dice);
+  World world(f, sizes);
+
+  const int64_t context = int64_t{sizes.context_blocks} * 64;
+  std::vector<Job> jobs = random_jobs(dice, f, context, sizes.host_pages > 0 ? 2 : 1);
+  const RequestLimits limits{.vocab_size = 3200, .max_model_len = context, .has_tokenizer = true};
+  for (Job& job : jobs) {
+    // Alone there is more room; the context must end where it ends here.
+    if (job.request.sampling.max_tokens < 0) {
+      job.request.sampling.max_tokens = context - static_cast<int64_t>(job.request.prompt.size());
+    }
+    const Status status = check_request(job.request, limits);
+    EXPECT_TRUE(status.ok()) << status.message();
+  }
+  run_together(world.loop, jobs);
+  expect_empty(world.loop);
+  SimulationCounts counts{.stats = world.loop.stats()};
+  for (const Job& job : jobs) {
+    const std::vector<Seen> seen = drain(*job.channel, job.request.sampling.n);
+    expect_as_alone(fixture(kind), job.request, seen, job.cancel_step >= 0);
+    counts.guided += job.request.guide.grammar != nullptr || !job.request.guide.beginnings.empty() ? 1 : 0;
+    for (const Seen& choice : seen) {
+      counts.cancelled += choice.finish_reason == FinishReason::cancelled ? 1 : 0;
+      counts.stopped += choice.finish_reason == FinishReason::stop ? 1 : 0;
+    }
+  }
+  return counts;
+}
+
+SimulationCounts simulate(uint64_t first, uint64_t last) {
+  if (const char* seed = std::getenv("TESSERA_SIMULATION_SEED")) first = last = std::strtoull(seed, nullptr, 10);
+  SimulationCounts all;
+  for (uint64_t seed = first; seed <= last && !testing::Test::HasFailure(); ++seed) {
+    const SimulationCounts run = simulate(seed);
+    all.stats.preemptions += run.stats.preemptions;
+    all.stats.prefix_hits += run.stats.prefix_hits;
+    all.stats.tier.hits += run.stats.tier.hits;
+    all.stats.drafts.proposed += run.stats.drafts.proposed;
+    all.stats.drafts.accepted += run.stats.drafts.accepted;
+    all.guided += run.guided;
+    all.cancelled += run.cancelled;
+    all.stopped += run.stopped;
+  }
+  return all;
+}
+
+}  // namespace tessera::engine

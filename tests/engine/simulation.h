@@ -1,0 +1,132 @@
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/thread_pool.h"
+#include "engine/fit.h"
+#include "engine/step_loop.h"
+#include "guide/grammar.h"
+#include "kernels/cpu/backend.h"
+#include "model/cpu_runner.h"
+#include "model/model.h"
+#include "text/tokenizer.h"
+#include "tiny_model.h"
+
+// The engine against itself: requests that share steps, pools and prefixes must get exactly what each of them gets
+// alone, with every feature off.
+namespace tessera::engine {
+
+/// A tiny model, loaded, with what requests need besides.
+struct Fixture {
+  /// `ties`: logits of tokens 2 i and 2 i + 1 are always the same bits.
+  Fixture(TinyKind kind, int threads, bool ties = false);
+
+  TinyModel files;
+  ThreadPool pool;
+  kernels::Workspace workspace;
+  std::unique_ptr<kernels::Backend> backend;
+  text::Tokenizer tokenizer;
+  std::unique_ptr<model::Model> model;
+  std::vector<CompiledGrammar> grammars;  // short ones
+};
+
+Fixture& fixture(TinyKind kind, int threads = 1);
+
+inline constexpr int32_t kEndOfAnswer = 7;
+
+/// What a loop has.
+struct Sizes {
+  int blocks = 16, slots = 1, rows = 512, steps_ahead = 0;
+  int context_blocks = 0;  // that requests are made for
+  int kept_states = -1;    // -1: no prefix cache
+  int host_pages = 0;      // of its tier
+  int drafts_max = 0;
+  std::optional<ChunkPolicy::Seconds> chunk_time = ChunkPolicy::Seconds(0);
+  std::function<std::chrono::steady_clock::time_point()> clock = std::chrono::steady_clock::now;
+
+  [[nodiscard]] int decode_rows() const { return decode_rows_max(slots, drafts_max); }
+};
+
+/// A loop with caches of its own.
+struct World {
+  World(Fixture& f, const Sizes& s)
+      : cache(*f.model->make_cache(DType::bf16, s.blocks, s.slots + std::max(s.kept_states, 0),
+                                   /*with_mtp=*/s.drafts_max > 0, s.drafts_max)),
+        pages(s.host_pages > 0 ? *f.backend->make_host_pages(cache->shape(), s.host_pages) : nullptr),
+        runner(*model::make_cpu_runner({.model = f.model.get(),
+                                        .cache = cache.get(),
+                                        .pages = pages.get(),
+                                        .pool = &f.pool,
+                                        .known_ids = f.tokenizer.vocab_size(),
+                                        .rows_max = s.rows,
+                                        .samples_max = static_cast<int32_t>(logit_rows_max(s.decode_rows())),
+                                        .drafts_max = s.drafts_max,
+                                        .steps_ahead = s.steps_ahead})),
+        loop({.runner = runner.get(),
+              .tokenizer = &f.tokenizer,
+              .vocab_size = f.model->config().vocab_size,
+              .kv_blocks = s.blocks,
+              .max_num_seqs = s.slots,
+              .kept_states = std::max(s.kept_states, 0),
+              .prefix_caching = s.kept_states >= 0,
+              .host_pages = s.host_pages,
+              .state_pages = kernels::pages_of_state(f.backend->cache_bytes(cache->shape())),
+              .page_bytes = 1,
+              .max_model_len = int64_t{s.blocks} * 64,
+              .max_num_batched_tokens = s.rows,
+              .max_decode_rows = s.decode_rows(),
+              .drafts_max = s.drafts_max,
+              .chunk_time = s.chunk_time,
+              .eos_token_ids = {kEndOfAnswer},
+              .clock = s.clock}) {}
+
+  std::unique_ptr<kernels::Cache> cache;
+  std::unique_ptr<kernels::HostPages> pages;
+  std::unique_ptr<model::StepRunner> runner;
+  StepLoop loop;
+};
+
+/// What a client saw of one choice.
+struct Seen {
+  std::vector<int32_t> tokens;
+  std::string text;
+  std::vector<std::vector<TokenLogprob>> logprobs, prompt_logprobs;
+  FinishReason finish_reason = FinishReason::none;
+  std::string stop_reason;
+};
+
+/// All that `channel` has for its choices, to the last event of each.
+std::vector<Seen> drain(EventChannel& channel, int choices);
+
+void expect_same_bits(const std::vector<std::vector<TokenLogprob>>& a, const std::vector<std::vector<TokenLogprob>>& b);
+void expect_empty(const StepLoop& loop);
+
+/// What a request gets in a world of its own, where nothing is kept, drafted or bounded.
+std::vector<Seen> run_alone(Fixture& f, const Request& request);
+/// What it got elsewhere is that; or, where `may_be_cut`, the beginning of it, if it was cancelled.
+void expect_as_alone(Fixture& f, const Request& request, const std::vector<Seen>& seen, bool may_be_cut = false);
+/// Submits all requests at once, and expects what each gets alone. Returns what they got.
+std::vector<std::vector<Seen>> run_as_alone(Fixture& f, World& world, const std::vector<Request>& requests);
+
+/// Of one run: what was there to be tested.
+struct SimulationCounts {
+  EngineStats stats;
+  int guided = 0, cancelled = 0, stopped = 0;
+};
+
+/// A run in which everything follows from `seed`: the model, the sizes of all pools and tiers, drafts, steps ahead,
+/// chunks, threads, requests with all their parameters, when they come and when they are cancelled.
+SimulationCounts simulate(uint64_t seed);
+
+/// Of seeds first to last, or of TESSERA_SIMULATION_SEED alone, until one fails.
+SimulationCounts simulate(uint64_t first, uint64_t last);
+
+}  // namespace tessera::engine

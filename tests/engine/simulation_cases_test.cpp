@@ -1,0 +1,232 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <bit>
+
+#include "simulation.h"
+
+// Where speculation and prefix caches have gone wrong elsewhere, one case each. simulation.h says what is compared.
+namespace tessera::engine {
+namespace {
+
+std::vector<int32_t> prompt_of(int64_t tokens, int32_t first) {
+  std::vector<int32_t> prompt(static_cast<size_t>(tokens));
+  for (size_t i = 0; i < prompt.size(); ++i) prompt[i] = (first + 37 * static_cast<int32_t>(i)) % 3000;
+  return prompt;
+}
+
+/// Few tokens are likely, so that even this model's head guesses some.
+Request likely_request(std::vector<int32_t> prompt, std::vector<int32_t> tokens, int64_t max_tokens) {
+  Request request{.prompt = std::move(prompt)};
+  request.sampling.seed = 1;
+  request.sampling.max_tokens = max_tokens;
+  request.sampling.logprobs = 3;
+  request.sampling.ignore_eos = true;
+  for (const int32_t token : tokens) request.sampling.logit_bias.emplace_back(token, 40.0F);
+  return request;
+}
+
+/// The one token of `text`.
+int32_t token_of(const Fixture& f, const std::string& text) {
+  const std::vector<int32_t> tokens = *f.tokenizer.encode(text);
+  EXPECT_EQ(tokens.size(), 1U) << text;
+  return tokens.front();
+}
+
+/// Steps ahead, and drafts at most.
+class SimulationCase : public testing::TestWithParam<std::tuple<int, int>> {
+ protected:
+  /// With a prefix cache.
+  [[nodiscard]] Sizes sizes(int blocks, int slots, int kept_states = 4) const {
+    return {.blocks = blocks,
+            .slots = slots,
+            .rows = 256,
+            .steps_ahead = std::get<0>(GetParam()),
+            .kept_states = kept_states,
+            .drafts_max = drafts()};
+  }
+  [[nodiscard]] int drafts() const { return std::get<1>(GetParam()); }
+};
+INSTANTIATE_TEST_SUITE_P(Drafts, SimulationCase,
+                         testing::Combine(testing::Values(0, 1), testing::Values(0, 1, 3, 5, 8)), [](const auto& test) {
+                           return std::string(std::get<0>(test.param) == 0 ? "" : "OneStepAhead") + "Drafts" +
+                                  std::to_string(std::get<1>(test.param));
+                         });
+
+TEST_P(SimulationCase, PromptsThatEndAtABlockBeforeOneAndBehindOne) {
+  Fixture& f = fixture(TinyKind::moe);
+  World world(f, sizes(40, 2));
+  for (const int64_t tokens : {63, 64, 65, 127, 128, 129, 191, 192, 193}) {
+    SCOPED_TRACE(tokens);
+    for (int time = 0; time < 2; ++time) {  // to be kept, and from what is kept
+      run_as_alone(f, world, {likely_request(prompt_of(tokens, 5), {20, 21}, 5)});
+    }
+  }
+  EXPECT_GE(world.loop.stats().prefix_hits, 9U * 64);
+}
+
+TEST_P(SimulationCase, APromptsLastChunkIsOneRow) {
+  Fixture& f = fixture(TinyKind::dense);
+  World world(f, sizes(40, 2));
+  Request request = likely_request(prompt_of(65, 5), {20, 21}, 6);
+  run_as_alone(f, world, {request});
+  run_as_alone(f, world, {request});  // a prefill of its last token alone
+  EXPECT_EQ(world.loop.stats().prefix_hits, 64U);
+  for (const int64_t tokens : {129, 193, 257}) {
+    request.prompt = prompt_of(tokens, 5);
+    run_as_alone(f, world, {request});
+  }
+}
+
+TEST_P(SimulationCase, StepsThatReadAPromptBesideDecodingSequences) {
+  Fixture& f = fixture(TinyKind::moe);
+  Sizes small = sizes(40, 4);
+  small.rows = 4 + 64;
+  World world(f, small);
+  std::vector<Request> requests = {likely_request(prompt_of(3, 1), {20, 21}, 40),
+                                   likely_request(prompt_of(70, 2), {30, 31}, 40),
+                                   likely_request(prompt_of(700, 3), {20, 31}, 10)};
+  run_as_alone(f, world, requests);
+  EXPECT_GT(world.loop.stats().steps, 12U);  // the long prompt alone takes eleven
+}
+
+TEST_P(SimulationCase, TwoPromptsThatTakeTurnsOnOneTier) {
+  Fixture& f = fixture(TinyKind::moe);
+  Sizes tier = sizes(12, 2, /*kept_states=*/1);
+  tier.host_pages = 40;
+  World world(f, tier);
+  std::vector<Request> conversations;
+  for (const int32_t first : {1, 2}) conversations.push_back(likely_request(prompt_of(130, first), {20, 21}, 6));
+  for (int turn = 0; turn < 4; ++turn) {
+    SCOPED_TRACE(turn);
+    run_as_alone(f, world, conversations);  // side by side: their pages move in the same steps
+    for (Request& conversation : conversations) {
+      const std::vector<int32_t> more = prompt_of(60, turn + conversation.prompt.front());
+      conversation.prompt.insert(conversation.prompt.end(), more.begin(), more.end());
+    }
+    run_as_alone(f, world, {likely_request(prompt_of(500, 100 + turn), {20, 21}, 2)});  // all else has to go
+  }
+  EXPECT_GT(world.loop.stats().tier.hits, 300U);
+}
+
+TEST_P(SimulationCase, APromptThatWasGivenUpComesBack) {
+  Fixture& f = fixture(TinyKind::dense);
+  World world(f, sizes(8, 1, /*kept_states=*/1));
+  const Request request = likely_request(prompt_of(300, 1), {20, 21}, 6);
+  const auto hits = [&] { return world.loop.stats().prefix_hits; };
+  run_as_alone(f, world, {request});
+  run_as_alone(f, world, {request});
+  const uint64_t kept = hits();
+  EXPECT_EQ(kept, 256U);
+  for (const int32_t other : {2, 3, 4}) run_as_alone(f, world, {likely_request(prompt_of(450, other), {20, 21}, 6)});
+  EXPECT_EQ(hits(), kept);
+  run_as_alone(f, world, {request});
+  EXPECT_EQ(hits(), kept) << "it has not been given up";
+  run_as_alone(f, world, {request});
+  EXPECT_EQ(hits(), 2 * kept);
+}
+
+TEST_P(SimulationCase, ExactTiesOfLogits) {
+  static Fixture f(TinyKind::moe, /*threads=*/1, /*ties=*/true);
+  World world(f, sizes(40, 4));
+  std::vector<Request> requests;
+  for (const float temperature : {0.0F, 0.0F, 0.5F, 1.0F}) {
+    Request request = likely_request(prompt_of(100 + static_cast<int64_t>(requests.size()), 9), {}, 30);
+    request.sampling.temperature = temperature;
+    request.sampling.top_k = temperature > 0 ? 3 : 0;  // which cuts through a tie
+    requests.push_back(request);
+  }
+  const auto seen = run_as_alone(f, world, requests);
+  int ties = 0;
+  for (const auto& entries : seen[0][0].logprobs) {
+    std::vector<uint32_t> bits;
+    for (const TokenLogprob& entry : entries) bits.push_back(std::bit_cast<uint32_t>(entry.logprob));
+    std::ranges::sort(bits);
+    if (std::ranges::adjacent_find(bits) != bits.end()) ++ties;
+  }
+  EXPECT_GE(ties, 25);
+  for (const int32_t token : seen[0][0].tokens) EXPECT_EQ(token % 2, 0) << "of a tie the lower id";
+}
+
+TEST_P(SimulationCase, AStopStringThatLiesAcrossDrafts) {
+  Fixture& f = fixture(TinyKind::moe);
+  World world(f, sizes(60, 4));
+  const std::vector<int32_t> letters = {token_of(f, "a"), token_of(f, "b")};
+  std::vector<Request> requests;
+  for (uint64_t seed = 0; seed < 24; ++seed) {
+    Request request = likely_request(prompt_of(20, 4), letters, 60);
+    request.sampling.seed = seed;
+    request.sampling.stop = {seed % 2 == 0 ? "abab" : "bbb", "aaaa"};
+    request.sampling.include_stop_str_in_output = seed % 3 == 0;
+    requests.push_back(request);
+  }
+  int stopped = 0;
+  for (const auto& seen : run_as_alone(f, world, requests)) stopped += seen[0].stop_reason.empty() ? 0 : 1;
+  EXPECT_GE(stopped, 12);
+  if (drafts() > 0) {
+    EXPECT_GT(world.loop.stats().drafts.accepted, 20U);
+  }
+}
+
+TEST_P(SimulationCase, AGuideThatEndsInsideADraft) {
+  Fixture& f = fixture(TinyKind::dense);
+  World world(f, sizes(60, 4));
+  const std::vector<int32_t> letters = {token_of(f, "a"), token_of(f, "b"), kEndOfAnswer};
+  std::vector<Request> requests;
+  for (uint64_t seed = 0; seed < 16; ++seed) {
+    Request request = likely_request(prompt_of(20, 4), letters, 30);
+    request.sampling.seed = seed;
+    request.sampling.ignore_eos = false;
+    switch (seed % 4) {
+      case 0:  // ends at a stop token
+        request.guide.grammar = f.grammars[0];
+        break;
+      case 1: request.guide.grammar = f.grammars[1]; break;
+      case 2:  // ends, and the answer goes on freely
+        request.guide.beginnings = {{letters[0], letters[1]}, {letters[1]}};
+        break;
+      default:
+        request.guide.thinking_end = letters[1];
+        request.guide.thinking_tokens_max = 4;
+        request.guide.thinking_closer = {letters[0], letters[1]};
+        request.guide.grammar = f.grammars[0];
+    }
+    requests.push_back(request);
+  }
+  int ended = 0;
+  for (const auto& seen : run_as_alone(f, world, requests)) ended += seen[0].finish_reason == FinishReason::stop;
+  EXPECT_GE(ended, 10);
+  if (drafts() > 0) {
+    EXPECT_GT(world.loop.stats().drafts.accepted, 5U);
+  }
+}
+
+TEST(SimulatedTier, ConversationsThatTakeTurnsComeBackFromTheTier) {
+  Fixture& f = fixture(TinyKind::moe);
+  World world(f, {.blocks = 9, .slots = 1, .rows = 256, .kept_states = 1, .host_pages = 60});
+  std::vector<Request> conversations(3);
+  for (int32_t turn = 0; turn < 4; ++turn) {
+    for (int32_t i = 0; i < 3; ++i) {
+      Request& request = conversations[static_cast<size_t>(i)];
+      for (int32_t token = 0; token < 130; ++token) request.prompt.push_back(100 + 37 * i + 11 * turn + token);
+      request.likely_ends = {static_cast<int64_t>(request.prompt.size())};
+      request.sampling.seed = 1;
+      request.sampling.max_tokens = 9;
+      request.sampling.logprobs = 3;
+      const auto channel = *world.loop.submit(request);
+      while (world.loop.step()) {
+      }
+      const Seen here = drain(*channel, 1).front(), alone = run_alone(f, request).front();
+      EXPECT_EQ(here.tokens, alone.tokens) << "turn " << turn << " of conversation " << i;
+      expect_same_bits(here.logprobs, alone.logprobs);
+    }
+  }
+  // Each turn but the first goes on from the end of the one before, near enough.
+  const EngineStats stats = world.loop.stats();
+  EXPECT_GE(stats.tier.hits, 3U * (128 + 256 + 384));
+  EXPECT_GT(stats.tier.bytes_saved, 0U);
+  EXPECT_LE(stats.tier.bytes_used, stats.tier.bytes_total);
+}
+
+}  // namespace
+}  // namespace tessera::engine
