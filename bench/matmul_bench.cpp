@@ -7,7 +7,6 @@
 // Its own loop, since Google Benchmark averages, and on a shared machine the best call says most.
 
 #include <fmt/format.h>
-#include <hwy/targets.h>
 
 #include <algorithm>
 #include <atomic>
@@ -21,7 +20,7 @@
 
 #include "base/thread_pool.h"
 #include "kernels/cpu/matmul.h"
-#include "kernels/cpu/matmul_kernel.h"
+#include "kernels/cpu/simd_target.h"
 
 namespace tessera::kernels {
 namespace {
@@ -177,14 +176,17 @@ int main(int argc, char** argv) {
   using namespace tessera::kernels;
   const std::string filter = argc > 1 ? argv[1] : "";
   ThreadPool pool(argc > 2 ? std::atoi(argv[2]) : default_thread_count());
-  if (argc > 3) hwy::SetSupportedTargetsForTest(std::string_view(argv[3]) == "AVX2" ? HWY_AVX2 : HWY_SSSE3);
+  if (const Status status = cpu::use_simd_target_of_environment(); !status.ok()) {
+    fmt::print(stderr, "{}\n", status.message());
+    return 2;
+  }
   Workspace workspace;
   const Context context{Compute::bf16, &pool, &workspace};
   // A packed weight as the buffer, so that its pages are those of weights.
   const Weight weight = Source({WeightFormat::f32, 65536, 4096, 1}).pack(context);
   const std::span buffer(reinterpret_cast<const Line*>(weight.data.data()), size_t{1} << 24);
   Timing rate = read_rate(pool, buffer);
-  fmt::print("{}, {} threads, reads {:.1f} GB/s (median {:.1f})\n", cpu::matmul_target(), pool.size(), rate.best / 1e9,
+  fmt::print("{}, {} threads, reads {:.1f} GB/s (median {:.1f})\n", cpu::simd_target(), pool.size(), rate.best / 1e9,
              rate.median / 1e9);
   for (const Case& c : kCases) {
     const std::string text = fmt::format("{} {}x{} x{} rows {}.", name(c.format), c.rows, c.cols, c.products, c.tokens);

@@ -52,3 +52,14 @@ function(tessera_test name)
   endif()
   gtest_discover_tests(${name} DISCOVERY_TIMEOUT 120 NO_PRETTY_VALUES PROPERTIES ${labels} TIMEOUT 600)
 endfunction()
+
+# The tests of a binary once more on each instruction set that kernels are compiled for: Simd.<target>.<test>, skipped
+# where the CPU lacks it, and on its best, which they run on anyway.
+function(tessera_test_simd name)
+  target_sources(${name} PRIVATE ${PROJECT_SOURCE_DIR}/tests/kernels/simd_environment.cpp)
+  foreach(target ssse3 avx2 avx512)
+    add_test(NAME Simd.${target}.${name} COMMAND ${name} --gtest_brief=1)
+    set_tests_properties(Simd.${target}.${name} PROPERTIES
+      ENVIRONMENT TESSERA_SIMD=${target} SKIP_RETURN_CODE 77 TIMEOUT 600)
+  endforeach()
+endfunction()

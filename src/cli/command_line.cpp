@@ -22,6 +22,7 @@
 #include "cli/suggest.h"
 #include "cli/version.h"
 #include "cli/vllm_flags.h"
+#include "kernels/cpu/simd_target.h"
 
 namespace tessera::cli {
 namespace {
@@ -168,6 +169,10 @@ int report(const Status& status) {
 int parse_and_run(int argc, char** argv) {
   start_interrupt_thread();
   init_logging();
+  if (const Status status = kernels::cpu::use_simd_target_of_environment(); !status.ok()) {
+    note("tessera: {}", status.message());
+    return kUsage;
+  }
   watch_gpu_calls();
   Action action;
   CLI::App app("Runs large Mixture-of-Experts language models in 4-bit formats (NVFP4, MXFP4).", "tessera");

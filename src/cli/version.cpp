@@ -4,7 +4,7 @@
 #include <sys/utsname.h>
 
 #include "commit.h"
-#include "kernels/cpu/matmul_kernel.h"
+#include "kernels/cpu/simd_target.h"
 
 namespace tessera::cli {
 
@@ -18,7 +18,7 @@ std::string version_text() {
       "GPU architectures: {}\n"
       "CPU: {}, kernels for {} are used here",
       TESSERA_VERSION, TESSERA_COMMIT, TESSERA_COMPILERS, TESSERA_GPU_ARCHITECTURES, machine.machine,
-      kernels::cpu::matmul_target());
+      kernels::cpu::simd_target());
 }
 
 }  // namespace tessera::cli

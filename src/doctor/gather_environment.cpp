@@ -37,6 +37,7 @@ constexpr std::array kRules = {
     VariableRule{"HF_TOKEN", nothing, "nothing is ever downloaded"},
     VariableRule{"HF_HUB_ENABLE_HF_TRANSFER", nothing, "nothing is ever downloaded"},
     VariableRule{"TESSERA_LOG", acts, "how much is logged"},
+    VariableRule{"TESSERA_SIMD", slows, "kernels of the CPU keep to the instructions it names: for tests"},
     VariableRule{"TESSERA_API_KEY", acts, "a key that clients of `tessera serve` must show"},
     VariableRule{"NCCL_*", nothing, "NCCL is not used"},
     VariableRule{"PYTORCH_*", nothing, "PyTorch is not used"},

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <bit>
@@ -11,6 +12,7 @@
 
 #include "base/dtype.h"
 #include "hwy/highway.h"
+#include "kernels/cpu/simd_target.h"
 
 // How kernel tests compare: bits against ourselves, a tolerance against another implementation.
 namespace tessera::kernels {
@@ -48,18 +50,27 @@ struct Rounding {
 /// Makes kernels run one Highway target while it lives.
 class ForcedTarget {
  public:
-  explicit ForcedTarget(int64_t target) { hwy::SetSupportedTargetsForTest(target); }
+  explicit ForcedTarget(int64_t target) {
+    hwy::SetSupportedTargetsForTest(target);
+    // Highway spells AVX-512 "AVX3".
+    EXPECT_THAT(hwy::TargetName(target),
+                testing::StrCaseEq(cpu::simd_target() == "avx512" ? "AVX3" : cpu::simd_target()));
+  }
   ~ForcedTarget() { hwy::SetSupportedTargetsForTest(0); }
   ForcedTarget(const ForcedTarget&) = delete;
   ForcedTarget& operator=(const ForcedTarget&) = delete;
 };
 
-/// The targets with FMA that this CPU has: one class, equal bits.
-inline std::vector<int64_t> fma_targets() {
+/// The targets that are compiled and that this CPU has: equal bits on all of them.
+inline std::vector<int64_t> simd_targets() {
   std::vector<int64_t> targets;
-  for (const int64_t target : {HWY_AVX2, HWY_AVX3}) {
+#if HWY_ARCH_X86
+  for (const int64_t target : {HWY_SSSE3, HWY_AVX2, HWY_AVX3}) {
     if ((hwy::SupportedTargets() & target) != 0) targets.push_back(target);
   }
+#else
+  targets = hwy::SupportedAndGeneratedTargets();
+#endif
   return targets;
 }
 

@@ -258,7 +258,7 @@ TEST(GatedAttention, BitsDependOnTheSequenceAlone) {
         expect_same_bits(mixed[i], alone, "another of the three");
         expect_same_bits(together[i], alone, "another of the three, by split");
       }
-      for (const int64_t target : fma_targets()) {
+      for (const int64_t target : simd_targets()) {
         const ForcedTarget forced(target);
         same(model.run_alone(all[0]), hwy::TargetName(target));
         same(model.run({all[0]}, steps_of(333, 37), 4)[0], std::string("steps, ") + hwy::TargetName(target));

@@ -276,7 +276,7 @@ TEST(GatedDeltaNet, BitsDependOnTheSequenceAlone) {
       expect_same(mixed[0], prefilled, "prefill among others");
       expect_same(mixed[1], want, "prefill and decode among others");
       expect_same(mixed[2], decoded, "decode among others");
-      for (const int64_t target : fma_targets()) {
+      for (const int64_t target : simd_targets()) {
         const ForcedTarget forced(target);
         const auto again = model.run(all, mixed_steps, 2);
         for (size_t i = 0; i < again.size(); ++i) expect_same(again[i], mixed[i], hwy::TargetName(target));

@@ -199,7 +199,7 @@ TEST(Moe, BitsDependOnTheRowAlone) {
     const auto x = random_floats(static_cast<size_t>(rows * shape.hidden), 10);
     const auto want = model.run(x, 1);
     for (int threads = 2; threads <= 4; ++threads) expect_same_bits(model.run(x, threads).out, want.out, "threads");
-    for (const int64_t target : fma_targets()) {
+    for (const int64_t target : simd_targets()) {
       const ForcedTarget forced(target);
       const auto got = model.run(x);
       expect_same_bits(got.out, want.out, hwy::TargetName(target));

@@ -43,7 +43,7 @@ TEST(RmsNorm, BitsDependOnTheRowAlone) {
   for (const int64_t n : {7, 48, 1000}) {
     const auto x = random_floats(static_cast<size_t>(rows * n), 3), w = random_floats(static_cast<size_t>(n), 4);
     const auto want = run(1, Compute::f32, x, w, rows, n);
-    for (const int64_t target : fma_targets()) {
+    for (const int64_t target : simd_targets()) {
       const ForcedTarget forced(target);
       for (int threads = 1; threads <= 4; ++threads) {
         expect_same_bits(run(threads, Compute::f32, x, w, rows, n), want, hwy::TargetName(target));

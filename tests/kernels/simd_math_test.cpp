@@ -1,12 +1,15 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <random>
 #include <vector>
 
+#include "format/f16.h"
 #include "kernels/sin_cos.h"
 #include "matrix_fixture.h"
 
@@ -26,6 +29,13 @@ void sigmoid16(const float* x, float* y) { store(sigmoid(load(x)), y); }
 void silu16(const float* x, float* y) { store(silu(load(x)), y); }
 void softplus16(const float* x, float* y) { store(softplus(load(x)), y); }
 void round16(const float* x, float* y) { store(round_bf16(load(x)), y); }
+void fma16(const float* a, const float* b, const float* c, float* y) { store(fma(load(a), load(b), load(c)), y); }
+void half16(const uint16_t* x, float* y) {
+  const hn::Rebind<hwy::float16_t, D> d16;
+  for (size_t i = 0; i < 16; i += kPartLanes) {
+    hn::StoreU(from_half(hn::LoadU(d16, reinterpret_cast<const hwy::float16_t*>(x + i))), D(), y + i);
+  }
+}
 float sum_first(const float* x, int64_t n) { return sum(load_n(x, n)); }
 
 void multiply(const float* a, const float* b, float* c, int64_t m, int64_t n, int64_t k) {
@@ -47,6 +57,8 @@ HWY_EXPORT(sigmoid16);
 HWY_EXPORT(silu16);
 HWY_EXPORT(softplus16);
 HWY_EXPORT(round16);
+HWY_EXPORT(fma16);
+HWY_EXPORT(half16);
 HWY_EXPORT(sum_first);
 HWY_EXPORT(multiply);
 HWY_EXPORT(solve);
@@ -86,7 +98,7 @@ constexpr double kUlp = 0x1p-23;
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
 TEST(SimdMath, FunctionsMatchTheLibraryInDouble) {
-  for (const int64_t target : fma_targets()) {
+  for (const int64_t target : simd_targets()) {
     const ForcedTarget forced(target);
     const auto x = range(-50, 88, 0.00137F), gates = range(-40, 87, 0.00137F);
     expect_near(map(HWY_DYNAMIC_DISPATCH(exp16), x), each(x, [](double v) { return std::exp(v); }), 0, 1.1 * kUlp,
@@ -97,6 +109,65 @@ TEST(SimdMath, FunctionsMatchTheLibraryInDouble) {
     expect_near(map(HWY_DYNAMIC_DISPATCH(silu16), gates), each(gates, silu), 0, 2 * kUlp, "silu");
     const auto softplus = [](double v) { return v > 20 ? v : std::log1p(std::exp(v)); };
     expect_near(map(HWY_DYNAMIC_DISPATCH(softplus16), gates), each(gates, softplus), 0, 3 * kUlp, "softplus");
+  }
+}
+
+/// A value with few or many bits set, of a magnitude that makes sums cancel, underflow or be far apart.
+float awkward_float(std::mt19937& random) {
+  static constexpr uint32_t kFew[] = {0, 1, 2, 0x400000, 0x400001, 0x7fffff, 0x7ffffe, 0x3fffff, 0x000800, 0x000801};
+  static constexpr uint32_t kExponents[] = {0, 1, 2, 64, 76, 88, 103, 104, 126, 127, 128, 150, 151, 152, 200, 253, 254};
+  const uint32_t fraction =
+      random() % 2 == 0 ? kFew[random() % std::size(kFew)] : static_cast<uint32_t>(random()) & 0x7fffffU;
+  const uint32_t sign = static_cast<uint32_t>(random()) << 31;
+  return std::bit_cast<float>(sign | kExponents[random() % std::size(kExponents)] << 23 | fraction);
+}
+
+TEST(SimdMath, FmaRoundsOnce) {
+  std::mt19937 random(5);
+  std::array<float, 16> a{}, b{}, c{}, got{};
+  for (const int64_t target : simd_targets()) {
+    const ForcedTarget forced(target);
+    for (int round = 0; round < 40'000; ++round) {
+      for (size_t i = 0; i < 16; ++i) {
+        a[i] = awkward_float(random);
+        b[i] = awkward_float(random);
+        // Every other addend is near the product, or near half a unit in its last place.
+        const float product = a[i] * b[i];
+        c[i] = i % 2 == 0 ? awkward_float(random) : (i % 4 == 1 ? -product : product * 0x1p-24F);
+      }
+      HWY_DYNAMIC_DISPATCH(fma16)(a.data(), b.data(), c.data(), got.data());
+      for (size_t i = 0; i < 16; ++i) {
+        const float want = std::fma(a[i], b[i], c[i]);
+        if (std::isnan(want)) {
+          ASSERT_TRUE(std::isnan(got[i])) << a[i] << " * " << b[i] << " + " << c[i];
+        } else {
+          ASSERT_EQ(std::bit_cast<uint32_t>(got[i]), std::bit_cast<uint32_t>(want))
+              << hwy::TargetName(target) << ": " << a[i] << " * " << b[i] << " + " << c[i] << " is " << got[i]
+              << ", want " << want;
+        }
+      }
+    }
+  }
+}
+
+TEST(SimdMath, EveryHalf) {
+  for (const int64_t target : simd_targets()) {
+    const ForcedTarget forced(target);
+    for (uint32_t first = 0; first < 0x10000; first += 16) {
+      std::array<uint16_t, 16> halves{};
+      std::array<float, 16> got{};
+      for (size_t i = 0; i < 16; ++i) halves[i] = static_cast<uint16_t>(first + i);
+      HWY_DYNAMIC_DISPATCH(half16)(halves.data(), got.data());
+      for (size_t i = 0; i < 16; ++i) {
+        const float want = format::f16_to_float(halves[i]);
+        if (std::isnan(want)) {
+          ASSERT_TRUE(std::isnan(got[i])) << hwy::TargetName(target) << ": " << first + i;
+        } else {
+          ASSERT_EQ(std::bit_cast<uint32_t>(got[i]), std::bit_cast<uint32_t>(want))
+              << hwy::TargetName(target) << ": " << first + i << " is " << got[i] << ", want " << want;
+        }
+      }
+    }
   }
 }
 
@@ -135,7 +206,7 @@ TEST(SimdMath, SumIsAFixedTree) {
     for (size_t width = 8; width > 0; width /= 2) {
       for (size_t i = 0; i < width; ++i) lane[i] += lane[i + width];
     }
-    for (const int64_t target : fma_targets()) {
+    for (const int64_t target : simd_targets()) {
       const ForcedTarget forced(target);
       EXPECT_EQ(HWY_DYNAMIC_DISPATCH(sum_first)(x.data(), n), lane[0]);
     }
@@ -170,7 +241,7 @@ TEST(SmallGemm, SerialFmaOverK) {
             want[at] = std::fma(a[static_cast<size_t>(i / n * k + t)], b[static_cast<size_t>(t * n + i % n)], want[at]);
           }
         }
-        for (const int64_t target : fma_targets()) {
+        for (const int64_t target : simd_targets()) {
           const ForcedTarget forced(target);
           std::vector<float> got(want.size(), NAN);
           HWY_DYNAMIC_DISPATCH(multiply)(a.data(), b.data(), got.data(), m, n, k);
@@ -201,7 +272,7 @@ TEST(SmallGemm, TrianglesStopAtTheDiagonal) {
             sum = std::fma(a[static_cast<size_t>(i / n * rows + j)], solving ? want[term] : b[term], sum);
           }
         }
-        for (const int64_t target : fma_targets()) {
+        for (const int64_t target : simd_targets()) {
           const ForcedTarget forced(target);
           auto got = start;
           if (solving) {

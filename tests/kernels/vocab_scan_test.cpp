@@ -1,7 +1,6 @@
 #include "kernels/cpu/vocab_scan.h"
 
 #include <gtest/gtest.h>
-#include <hwy/targets.h>
 
 #include <algorithm>
 #include <array>
@@ -9,6 +8,7 @@
 #include <random>
 #include <vector>
 
+#include "kernels/compare.h"
 #include "kernels/sample_math.h"
 
 namespace tessera::kernels {
@@ -17,14 +17,11 @@ namespace {
 /// Runs `body` once for each instruction set of this machine.
 template <typename Body>
 void for_each_target(const Body& body) {
-  for (const int64_t target : hwy::SupportedAndGeneratedTargets()) {
+  for (const int64_t target : simd_targets()) {
     SCOPED_TRACE(hwy::TargetName(target));
-    hwy::SetSupportedTargetsForTest(target);
-    hwy::GetChosenTarget().Update(hwy::SupportedTargets());
+    const ForcedTarget forced(target);
     body();
   }
-  hwy::SetSupportedTargetsForTest(0);
-  hwy::GetChosenTarget().Update(hwy::SupportedTargets());
 }
 
 std::vector<float> random_logits(size_t size, uint32_t seed) {

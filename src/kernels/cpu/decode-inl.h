@@ -16,7 +16,6 @@ namespace tessera::kernels::cpu {
 namespace HWY_NAMESPACE {
 
 using format::WeightFormat;
-using VU = hn::Vec<DU>;
 
 /// Part `part` of the 16 words that begin at `line` + `offset` bytes.
 HWY_INLINE VU load_words(const uint8_t* line, size_t part, size_t offset = 0) {
@@ -105,8 +104,8 @@ HWY_INLINE void decode_step(const uint8_t* line, size_t part, V* columns) {
   } else if constexpr (kFormat == WeightFormat::f16) {
     const hn::Rebind<hwy::float16_t, D> d16;
     const auto* halves = reinterpret_cast<const hwy::float16_t*>(line) + part * kPartLanes;
-    columns[0] = hn::PromoteTo(d, hn::LoadU(d16, halves));
-    columns[1] = hn::PromoteTo(d, hn::LoadU(d16, halves + 16));
+    columns[0] = from_half(hn::LoadU(d16, halves));
+    columns[1] = from_half(hn::LoadU(d16, halves + 16));
   } else if constexpr (kFormat == WeightFormat::fp8_e4m3) {
     // s eeee mmm in the upper byte of a 16-bit lane, moved right by one and the copy of s cleared, is a binary16.
 #if HWY_TARGET <= HWY_AVX3 && HWY_ARCH_X86
@@ -122,13 +121,13 @@ HWY_INLINE void decode_step(const uint8_t* line, size_t part, V* columns) {
     const auto odd = hn::And(hn::ShiftRight<1>(both), mask);
 #if HWY_TARGET <= HWY_AVX3 && HWY_ARCH_X86
     const hn::Half<decltype(di16)> half;
-    columns[0] = hn::PromoteTo(d, hn::BitCast(d16, hn::LowerHalf(half, even)));
-    columns[1] = hn::PromoteTo(d, hn::BitCast(d16, hn::LowerHalf(half, odd)));
-    columns[2] = hn::PromoteTo(d, hn::BitCast(d16, hn::UpperHalf(half, even)));
-    columns[3] = hn::PromoteTo(d, hn::BitCast(d16, hn::UpperHalf(half, odd)));
+    columns[0] = from_half(hn::BitCast(d16, hn::LowerHalf(half, even)));
+    columns[1] = from_half(hn::BitCast(d16, hn::LowerHalf(half, odd)));
+    columns[2] = from_half(hn::BitCast(d16, hn::UpperHalf(half, even)));
+    columns[3] = from_half(hn::BitCast(d16, hn::UpperHalf(half, odd)));
 #else
-    columns[0] = hn::PromoteTo(d, hn::BitCast(d16, even));
-    columns[1] = hn::PromoteTo(d, hn::BitCast(d16, odd));
+    columns[0] = from_half(hn::BitCast(d16, even));
+    columns[1] = from_half(hn::BitCast(d16, odd));
 #endif
   } else {
     // A load that begins kStep bytes later brings the next two codes down for free.

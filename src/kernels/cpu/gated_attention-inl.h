@@ -50,8 +50,8 @@ HWY_INLINE void decode_e4m3(const uint8_t* codes, int64_t count, float* out) {
     const auto is_nan = hn::Eq(magnitude, hn::Set(d16, uint16_t{0x7f << 7}));
     const auto bits = hn::Or(hn::Add(shifted, sign), hn::IfThenElseZero(is_nan, hn::Set(d16, uint16_t{0x7e00})));
     const auto halves = hn::BitCast(half, bits);
-    hn::StoreU(hn::PromoteTo(d, hn::LowerHalf(halves)), d, out + i);
-    hn::StoreU(hn::PromoteTo(d, hn::UpperHalf(hn::Half<decltype(half)>(), halves)), d, out + i + kPartLanes);
+    hn::StoreU(from_half(hn::LowerHalf(halves)), d, out + i);
+    hn::StoreU(from_half(hn::UpperHalf(hn::Half<decltype(half)>(), halves)), d, out + i + kPartLanes);
   }
 }
 

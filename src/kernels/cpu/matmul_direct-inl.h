@@ -72,7 +72,7 @@ HWY_INLINE void add_word(const uint8_t* line, const float* const* x, int64_t col
         for (int block = 0; block < kBlocks; ++block) {
           TESSERA_UNROLL
           for (size_t part = 0; part < kParts; ++part) {
-            acc[block][part][r] = hn::MulAdd(columns[block][part][i], factor, acc[block][part][r]);
+            acc[block][part][r] = mul_add(columns[block][part][i], factor, acc[block][part][r]);
           }
         }
       }
@@ -113,7 +113,7 @@ HWY_INLINE void add_group(const uint8_t* words, const uint8_t* scale_line, const
         float* sum = sums + r * kPanelRows + (kFirst + block) * kBlockRows + part * kPartLanes;
         const V old = hn::Load(d, sum);
         if constexpr (kScaled) {
-          hn::Store(hn::MulAdd(acc[block][part][r], scale.part[part], old), d, sum);
+          hn::Store(mul_add(acc[block][part][r], scale.part[part], old), d, sum);
         } else {
           hn::Store(hn::Add(old, acc[block][part][r]), d, sum);
         }

@@ -117,8 +117,6 @@ void run_task(const MatmulTask& task) {
   }
 }
 
-const char* target_name() { return hwy::TargetName(HWY_TARGET); }
-
 }  // namespace HWY_NAMESPACE
 }  // namespace tessera::kernels::cpu
 HWY_AFTER_NAMESPACE();
@@ -126,10 +124,8 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace tessera::kernels::cpu {
 HWY_EXPORT(run_task);
-HWY_EXPORT(target_name);
 
 void run_matmul_task(const MatmulTask& task) { HWY_DYNAMIC_DISPATCH(run_task)(task); }
-const char* matmul_target() { return HWY_DYNAMIC_DISPATCH(target_name)(); }
 
 }  // namespace tessera::kernels::cpu
 #endif

@@ -36,7 +36,4 @@ constexpr size_t matmul_scratch_floats(int64_t panels, int64_t rows) {
 
 void run_matmul_task(const MatmulTask& task);
 
-/// Instruction set that products run on: "AVX3", "AVX2", ...
-const char* matmul_target();
-
 }  // namespace tessera::kernels::cpu

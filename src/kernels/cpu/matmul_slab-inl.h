@@ -80,7 +80,7 @@ HWY_NOINLINE void add_tile(const Slab& slab, int64_t first_row, const float* con
         const V factor = hn::Set(d, rows[r][col + k]);
         TESSERA_UNROLL
         for (size_t v = 0; v < kVectors; ++v) {
-          acc[v][r] = k == 0 ? hn::Mul(weights[v], factor) : hn::MulAdd(weights[v], factor, acc[v][r]);
+          acc[v][r] = k == 0 ? hn::Mul(weights[v], factor) : mul_add(weights[v], factor, acc[v][r]);
         }
       }
     };
@@ -100,7 +100,7 @@ HWY_NOINLINE void add_tile(const Slab& slab, int64_t first_row, const float* con
       for (size_t r = 0; r < kRows; ++r) {
         float* sum = sums + r * kPanelRows + v * kPartLanes;
         const V old = hn::Load(d, sum);
-        hn::Store(kScaled ? hn::MulAdd(acc[v][r], factor, old) : hn::Add(old, acc[v][r]), d, sum);
+        hn::Store(kScaled ? mul_add(acc[v][r], factor, old) : hn::Add(old, acc[v][r]), d, sum);
       }
     }
     w += kGroup * slab.width;

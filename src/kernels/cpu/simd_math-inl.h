@@ -1,9 +1,9 @@
 // Sixteen logical lanes of fp32 on any vector width, and the functions of the model on them.
 //
 // A kernel written on F16 (one 512-bit vector, two of 256 or four of 128 bits) does the same operations on the same
-// lanes whatever the target, so AVX2 and AVX-512 give the same bits by construction. Every function here is made of
-// IEEE operations and fma alone; none calls the C library. (Targets without FMA round twice and form a class of
-// their own.)
+// lanes whatever the target, so all targets give the same bits by construction. Every function here is made of IEEE
+// operations and fma alone; none calls the C library. Where the CPU has no fma (SSSE3), mul_add computes the same in
+// double precision, slowly: right for a virtual machine of a generic type, not fast.
 
 #if defined(TESSERA_KERNELS_CPU_SIMD_MATH_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef TESSERA_KERNELS_CPU_SIMD_MATH_INL_H_
@@ -36,8 +36,68 @@ namespace hn = hwy::HWY_NAMESPACE;
 using D = hn::CappedTag<float, 16>;
 using V = hn::Vec<D>;
 using DU = hn::Rebind<uint32_t, D>;
+using VU = hn::Vec<DU>;
 inline constexpr size_t kPartLanes = hn::MaxLanes(D());
 inline constexpr size_t kParts = 16 / kPartLanes;
+
+#if HWY_NATIVE_FMA
+/// a * b + c, rounded once.
+HWY_INLINE V mul_add(V a, V b, V c) { return hn::MulAdd(a, b, c); }
+/// c - a * b, rounded once.
+HWY_INLINE V neg_mul_add(V a, V b, V c) { return hn::NegMulAdd(a, b, c); }
+#else
+using DHalf = hn::Half<D>;
+using DWide = hn::Rebind<double, DHalf>;
+
+/// fma of half a vector. The product of two fp32 values is exact in double precision. Their sum with c is rounded to
+/// odd, so that rounding it to fp32 is the only rounding that counts (Boldo and Melquiond, "Emulation of FMA and
+/// correctly rounded sums", 2008): double has more than two bits more than fp32, subnormal results included.
+HWY_INLINE hn::Vec<DHalf> mul_add_half(hn::Vec<DHalf> a, hn::Vec<DHalf> b, hn::Vec<DHalf> c) {
+  const DWide dw;
+  const hn::RebindToSigned<DWide> di;
+  const auto product = hn::Mul(hn::PromoteTo(dw, a), hn::PromoteTo(dw, b));
+  const auto addend = hn::PromoteTo(dw, c);
+  const auto sum = hn::Add(product, addend);
+  // What the sum lost (Knuth's TwoSum, exact); NaN where the sum is not finite, and then not compared as lost.
+  const auto from_addend = hn::Sub(sum, product);
+  const auto lost = hn::Add(hn::Sub(product, hn::Sub(sum, from_addend)), hn::Sub(addend, from_addend));
+  const auto inexact = hn::Or(hn::Gt(lost, hn::Zero(dw)), hn::Lt(lost, hn::Zero(dw)));
+  // Towards zero, then the last bit set.
+  const auto bits = hn::BitCast(di, sum);
+  const auto down = hn::BroadcastSignBit(hn::Xor(bits, hn::BitCast(di, lost)));  // -1: the sum was rounded away from 0
+  const auto odd = hn::BitCast(dw, hn::Or(hn::Add(bits, down), hn::Set(di, 1)));
+  return hn::DemoteTo(DHalf(), hn::IfThenElse(inexact, odd, sum));
+}
+
+/// a * b + c, rounded once. Not inlined: it is long, and kernels unroll.
+HWY_NOINLINE inline V mul_add(V a, V b, V c) {
+  const DHalf dh;
+  const auto lower = mul_add_half(hn::LowerHalf(dh, a), hn::LowerHalf(dh, b), hn::LowerHalf(dh, c));
+  const auto upper = mul_add_half(hn::UpperHalf(dh, a), hn::UpperHalf(dh, b), hn::UpperHalf(dh, c));
+  return hn::Combine(D(), upper, lower);
+}
+/// c - a * b, rounded once.
+HWY_INLINE V neg_mul_add(V a, V b, V c) { return mul_add(hn::Neg(a), b, c); }
+#endif
+
+/// fp32 values of binary16 ones, infinities and NaN included: Highway's own conversion without F16C makes numbers of
+/// them.
+template <typename Halves>
+HWY_INLINE V from_half(const Halves& halves) {
+#if HWY_TARGET == HWY_SSSE3
+  const DU du;
+  const VU bits = hn::PromoteTo(du, hn::BitCast(hn::Rebind<uint16_t, D>(), halves));
+  const VU magnitude = hn::ShiftLeft<13>(hn::And(bits, hn::Set(du, 0x7fffU)));
+  const VU sign = hn::ShiftLeft<16>(hn::And(bits, hn::Set(du, 0x8000U)));
+  // Exponents are 112 apart; the product is exact, and subnormals need nothing else.
+  const V value = hn::Mul(hn::BitCast(D(), magnitude), hn::Set(D(), 0x1p112F));
+  const auto finite = hn::Lt(hn::BitCast(D(), magnitude), hn::Set(D(), 0x1p-96F));  // exponent 31 of 31
+  const VU special = hn::Or(magnitude, hn::Set(du, 0x7f800000U));
+  return hn::BitCast(D(), hn::Or(hn::BitCast(du, hn::IfThenElse(finite, value, hn::BitCast(D(), special))), sign));
+#else
+  return hn::PromoteTo(D(), halves);
+#endif
+}
 
 struct F16 {
   V part[kParts];
@@ -103,7 +163,7 @@ HWY_INLINE F16 max(const F16& a, const F16& b) {
 }
 /// a * b + c, rounded once.
 HWY_INLINE F16 fma(const F16& a, const F16& b, const F16& c) {
-  return map([](V x, V y, V z) HWY_ATTR { return hn::MulAdd(x, y, z); }, a, b, c);
+  return map([](V x, V y, V z) HWY_ATTR { return mul_add(x, y, z); }, a, b, c);
 }
 
 /// The lanes added as a fixed binary tree: i and i + 8, then + 4, + 2, + 1.
@@ -165,15 +225,15 @@ HWY_INLINE F16 exp(const F16& x) {
         const DU du;
         // Adding 1.5 * 2^23 rounds to an integer and leaves it in the low bits.
         const V shifter = hn::Set(d, 12582912.0F);
-        const V shifted = hn::MulAdd(v, hn::Set(d, 1.44269504F), shifter);
+        const V shifted = mul_add(v, hn::Set(d, 1.44269504F), shifter);
         const V n = hn::Sub(shifted, shifter);
-        V r = hn::NegMulAdd(n, hn::Set(d, 0.693145752F), v);  // ln 2, high part: 16 bits, so n * it is exact
-        r = hn::NegMulAdd(n, hn::Set(d, 1.42860682e-6F), r);  // ln 2, low part
-        V p = hn::MulAdd(hn::Set(d, 0.00138145596F), r, hn::Set(d, 0.008368745094F));
-        p = hn::MulAdd(p, r, hn::Set(d, 0.04166839044F));
-        p = hn::MulAdd(p, r, hn::Set(d, 0.166665204F));
-        p = hn::MulAdd(p, r, hn::Set(d, 0.4999999343F));
-        p = hn::MulAdd(p, hn::Mul(r, r), r);
+        V r = neg_mul_add(n, hn::Set(d, 0.693145752F), v);  // ln 2, high part: 16 bits, so n * it is exact
+        r = neg_mul_add(n, hn::Set(d, 1.42860682e-6F), r);  // ln 2, low part
+        V p = mul_add(hn::Set(d, 0.00138145596F), r, hn::Set(d, 0.008368745094F));
+        p = mul_add(p, r, hn::Set(d, 0.04166839044F));
+        p = mul_add(p, r, hn::Set(d, 0.166665204F));
+        p = mul_add(p, r, hn::Set(d, 0.4999999343F));
+        p = mul_add(p, hn::Mul(r, r), r);
         p = hn::Add(p, hn::Set(d, 1.0F));
         const auto scaled = hn::Add(hn::BitCast(du, p), hn::ShiftLeft<23>(hn::BitCast(du, shifted)));
         V y = hn::IfThenElseZero(hn::Ge(v, hn::Set(d, -50.0F)), hn::BitCast(d, scaled));
@@ -209,13 +269,13 @@ HWY_INLINE F16 softplus(const F16& x) {
         const V m = hn::BitCast(d, hn::Add(hn::And(above, hn::Set(du, 0x007fffffU)), sqrt_half));
         const V s = hn::Div(hn::Sub(m, one), hn::Add(m, one));
         const V z = hn::Mul(s, s);
-        V p = hn::MulAdd(z, hn::Set(d, 1.0F / 9), hn::Set(d, 1.0F / 7));
-        p = hn::MulAdd(p, z, hn::Set(d, 1.0F / 5));
-        p = hn::MulAdd(p, z, hn::Set(d, 1.0F / 3));
+        V p = mul_add(z, hn::Set(d, 1.0F / 9), hn::Set(d, 1.0F / 7));
+        p = mul_add(p, z, hn::Set(d, 1.0F / 5));
+        p = mul_add(p, z, hn::Set(d, 1.0F / 3));
         p = hn::Mul(hn::Mul(p, z), s);
         const V log_m = hn::Mul(hn::Add(p, s), hn::Set(d, 2.0F));
         const V exponent = hn::ConvertTo(d, hn::BitCast(hn::Rebind<int32_t, D>(), k));
-        const V y = hn::Add(hn::MulAdd(exponent, hn::Set(d, 0.693147182F), log_m), lost);
+        const V y = hn::Add(mul_add(exponent, hn::Set(d, 0.693147182F), log_m), lost);
         return hn::IfThenElse(hn::Le(v, hn::Set(d, 20.0F)), y, v);  // NaN: v
       },
       x, power);

@@ -1,0 +1,44 @@
+#include "kernels/cpu/simd_target.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "kernels/compare.h"
+
+namespace tessera::kernels::cpu {
+namespace {
+
+using ::testing::HasSubstr;
+
+TEST(SimdTarget, AWrongNameSaysWhichThereAre) {
+  const std::string before = simd_target();
+  for (const char* name : {"AVX2", "avx", "neon ", "sse4", ""}) {
+    const Status status = use_simd_target(name);
+    EXPECT_EQ(status.code(), StatusCode::invalid_argument) << name;
+    EXPECT_THAT(status.message(), HasSubstr(std::string("TESSERA_SIMD is \"") + name + "\"; expected one of "));
+    EXPECT_THAT(status.message(), HasSubstr(before));
+  }
+  EXPECT_EQ(simd_target(), before);
+}
+
+#if HWY_ARCH_X86
+TEST(SimdTarget, WhatTheCpuLacksIsRefusedByName) {
+  hwy::SetSupportedTargetsForTest(HWY_SSSE3 | HWY_AVX2);
+  const Status status = use_simd_target("avx512");
+  hwy::SetSupportedTargetsForTest(0);
+  EXPECT_EQ(status.message(), "TESSERA_SIMD is avx512, which this CPU lacks; it has ssse3, avx2");
+}
+
+// Last: the choice is for good.
+TEST(SimdTarget, ZWhatIsNamedRuns) {
+  for (const char* name : {"avx2", "ssse3"}) {
+    if (!use_simd_target(name).ok()) continue;
+    EXPECT_EQ(simd_target(), name);
+  }
+  EXPECT_EQ(simd_target(), "ssse3");
+  EXPECT_THAT(use_simd_target("avx2").message(), HasSubstr("it has ssse3"));
+}
+#endif
+
+}  // namespace
+}  // namespace tessera::kernels::cpu
