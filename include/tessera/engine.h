@@ -25,7 +25,7 @@ struct EngineMaker;
 
 /// How tokens are chosen. Defaults are neutral; Engine::default_sampling() has the model's own
 /// (generation_config.json). Ranges are checked by Engine::submit. Order of application: logit_bias, repetition,
-/// presence and frequency penalties, min_tokens, temperature, top_k, top_p, min_p, draw.
+/// presence and frequency penalties, min_tokens, bad_words, allowed_token_ids, temperature, top_k, top_p, min_p, draw.
 struct SamplingParams {
   float temperature = 1.0F;                                // >= 0; 0 is greedy
   int top_k = 0;                                           // 0: off
@@ -35,6 +35,10 @@ struct SamplingParams {
   float presence_penalty = 0.0F;                           // [-2, 2]; over output
   float frequency_penalty = 0.0F;                          // [-2, 2]; over output
   std::vector<std::pair<int32_t, float>> logit_bias = {};  // token id, addend in [-100, 100]
+  /// At most 1,024. The last token of a word is not drawn where it would complete the word, as it is spelt at the
+  /// beginning of a text or behind a space. What a Guide settles before the model draws is not looked at.
+  std::vector<std::string> bad_words = {};
+  std::vector<int32_t> allowed_token_ids = {};  // no others are drawn, stop tokens included; empty: all
   std::optional<uint64_t> seed =
       {};                   // same prompt, parameters and seed: same tokens, whatever else is served; none: random
   int n = 1;                // choices, 1..16
@@ -47,6 +51,8 @@ struct SamplingParams {
   bool skip_special_tokens = true;          // in text; ids always hold them
   std::optional<int> logprobs = {};         // 0..20 alternatives per token, besides the chosen one
   std::optional<int> prompt_logprobs = {};  // the same for prompt tokens
+  /// Only so many of the prompt's last tokens are read; -1: as many as the context has room for beside max_tokens.
+  std::optional<int> truncate_prompt_tokens = {};
 };
 
 /// Tokens that are settled before the model draws: a bound on thinking, how the answer after it begins, and what it

@@ -45,6 +45,12 @@ Expected<std::shared_ptr<OpenRequest>> OpenRequest::create(Request request, cons
   const auto prompt_size = static_cast<int64_t>(request.prompt.size());
   const int64_t room = limits.max_model_len - prompt_size;
   open->max_tokens = params.max_tokens < 0 ? room : std::min(params.max_tokens, room);
+  std::vector<std::vector<int32_t>> bad_words;
+  if (!params.bad_words.empty()) {
+    TESSERA_ASSIGN_OR_RETURN(bad_words, bad_word_tokens(params.bad_words, *limits.tokenizer));
+  }
+  open->filter = TokenFilter(params.allowed_token_ids, std::move(bad_words), limits.vocab_size);
+  std::vector<int32_t>().swap(params.allowed_token_ids);  // the filter has them
   open->noise_key = kernels::noise_key(params.seed ? *params.seed : random_seed(), request.prompt);
   open->bans = sorted_stop_ids(params, limits.eos_token_ids);
   open->bans.insert(open->bans.begin(), request.guide.thinking_excludes);
@@ -76,7 +82,7 @@ Status Choice::prepare_guide() {
   int64_t followed = 0;
   for (;;) {
     const std::span<const uint32_t> allowed = guide.allowed();
-    row_guides.push_back({{allowed.begin(), allowed.end()}, guide.excludes(), guide.must_go_on()});
+    row_guides.push_back({{allowed.begin(), allowed.end()}, guide.excludes(), guide.must_go_on(), guide.settles()});
     if (followed == static_cast<int64_t>(drafts.size())) break;
     const int32_t draft = drafts[static_cast<size_t>(followed)];
     if (!allowed.empty() && (allowed[static_cast<size_t>(draft) / 32] >> (draft % 32) & 1) == 0) break;
@@ -90,12 +96,12 @@ Status Choice::prepare_guide() {
 }
 
 Choice::GuideWord Choice::guide_word(int32_t draft) const {
-  if (row_guides.empty()) return {guide.allowed(), guide.excludes(), guide.must_go_on()};
+  if (row_guides.empty()) return {guide.allowed(), guide.excludes(), guide.must_go_on(), guide.settles()};
   const RowGuide& row = row_guides[static_cast<size_t>(draft)];
-  return {row.allowed, row.excludes, row.must_go_on};
+  return {row.allowed, row.excludes, row.must_go_on, row.settles};
 }
 
-kernels::SampleRow Choice::draw_of(int64_t position, int32_t draft) const {
+kernels::SampleRow Choice::draw_of(int64_t position, int32_t draft) {
   const GuideWord word = guide_word(draft);
   kernels::SampleRow sample{.params = &request->sample,
                             .allowed = word.allowed,
@@ -105,7 +111,37 @@ kernels::SampleRow Choice::draw_of(int64_t position, int32_t draft) const {
   const bool goes_on = position - prompt_size() < request->params.min_tokens || word.must_go_on;
   const size_t first = word.excludes ? 0 : 1, end = goes_on ? request->bans.size() : 1;
   sample.banned = std::span(request->bans).subspan(first, end - first);
+  if (!request->filter.empty() && !word.settles) filter_draw(position, draft, sample);
   return sample;
+}
+
+/// A mask wins over banned tokens in the sampler: where there is one, it is to say all. What a grammar allows stands as
+/// it does without a filter, stop tokens of a whole answer included; of the filter's own mask the bans are taken.
+void Choice::filter_draw(int64_t position, int32_t draft, kernels::SampleRow& sample) {
+  const TokenFilter& filter = request->filter;
+  if (static_cast<size_t>(draft) >= filtered_.size()) filtered_.resize(static_cast<size_t>(draft) + 1);
+  FilteredDraw& own = filtered_[static_cast<size_t>(draft)];
+  own.banned.clear();
+  if (sample.allowed.empty()) own.banned.assign(sample.banned.begin(), sample.banned.end());
+  if (position <= size() + draft) {
+    std::vector<int32_t> newest;
+    const int64_t first = std::max(prompt_size(), position - static_cast<int64_t>(filter.reach()));
+    for (int64_t at = first; at < position; ++at) newest.push_back(token(at));
+    filter.append_banned(newest, own.banned);
+  } else {
+    filter.append_banned_alone(own.banned);
+  }
+  sample.banned = own.banned;
+  if (sample.allowed.empty() && filter.allowed().empty()) return;
+  const std::span<const uint32_t> mask = sample.allowed.empty() ? filter.allowed() : sample.allowed;
+  own.allowed.assign(mask.begin(), mask.end());
+  if (!sample.allowed.empty() && !filter.allowed().empty()) {
+    for (size_t i = 0; i < own.allowed.size(); ++i) own.allowed[i] &= filter.allowed()[i];
+  }
+  for (const int32_t id : own.banned) {
+    if (id >= 0) own.allowed[static_cast<size_t>(id) / 32] &= ~(uint32_t{1} << (id % 32));
+  }
+  sample.allowed = own.allowed;
 }
 
 }  // namespace tessera::engine

@@ -12,6 +12,7 @@
 #include "engine/event_channel.h"
 #include "engine/guide_state.h"
 #include "engine/sequence.h"
+#include "engine/token_filter.h"
 #include "kernels/sample.h"
 #include "tessera/engine.h"
 #include "text/tokenizer.h"
@@ -24,6 +25,7 @@ struct OpenRequest {
   struct Limits {
     const text::Tokenizer* tokenizer = nullptr;  // null: token ids only
     int64_t max_model_len = 0;
+    int64_t vocab_size = 0;
     const std::vector<int32_t>& eos_token_ids;
   };
   static Expected<std::shared_ptr<OpenRequest>> create(Request request, const Limits& limits);
@@ -33,6 +35,7 @@ struct OpenRequest {
   kernels::SampleParams sample;         // the same, as the sampler takes them
   kernels::SampleParams prompt_sample;  // for log-probabilities of the prompt
   Guide guide;
+  TokenFilter filter;
   int64_t max_tokens = 0;  // resolved: what was asked for, or what the context leaves
   uint64_t noise_key = 0;
   std::vector<int32_t> bans;       // Guide::thinking_excludes, then the stop ids, sorted
@@ -75,25 +78,35 @@ struct Choice : Sequence, std::enable_shared_from_this<Choice> {
   /// What the guide says of each row of the next step, where there are drafts and it follows them.
   struct RowGuide {
     std::vector<uint32_t> allowed;
-    bool excludes = false, must_go_on = false;
+    bool excludes = false, must_go_on = false, settles = false;
   };
   std::vector<RowGuide> row_guides;
   bool finished = false;  // what steps under way still bring for it is dropped
 
   /// The guide's word on the next row and on those of drafts, which end before one that it does not allow.
   Status prepare_guide();
-  void update_needs_host(bool drafts_made) { needs_host = drafts_made || guide.needs_token(); }
+  void update_needs_host(bool drafts_made) {
+    needs_host = drafts_made || guide.needs_token() || request->filter.needs_token(output);
+  }
   /// The draw of the token at `position`, behind so many drafts. It may be one behind tokens under way: all it needs of
-  /// them is their number.
-  [[nodiscard]] kernels::SampleRow draw_of(int64_t position, int32_t draft) const;
+  /// them is their number. Its lists are valid until the next step is built.
+  [[nodiscard]] kernels::SampleRow draw_of(int64_t position, int32_t draft);
 
  private:
   /// What the guide says of a row behind so many drafts.
   struct GuideWord {
     std::span<const uint32_t> allowed;
-    bool excludes, must_go_on;
+    bool excludes, must_go_on, settles;
   };
   [[nodiscard]] GuideWord guide_word(int32_t draft) const;
+  void filter_draw(int64_t position, int32_t draft, kernels::SampleRow& sample);
+
+  /// What the request's filter leaves of a draw, behind so many drafts.
+  struct FilteredDraw {
+    std::vector<uint32_t> allowed;
+    std::vector<int32_t> banned;
+  };
+  std::vector<FilteredDraw> filtered_;
 };
 
 }  // namespace tessera::engine

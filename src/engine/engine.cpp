@@ -283,8 +283,8 @@ Status Engine::Impl::load_runner(const OpenedEngine& opened, const Settings& set
                                                              .drafts_max = fit.drafts_max}));
     return {};
   }
-  const auto list_words_max =
-      static_cast<int64_t>(2 * engine::kMaxLogitBias + engine::kMaxStopTokenIds + opened.eos_token_ids.size());
+  const auto list_words_max = static_cast<int64_t>(2 * engine::kMaxLogitBias + engine::kMaxStopTokenIds +
+                                                   opened.eos_token_ids.size() + 2 * engine::kMaxBadWords);
   TESSERA_ASSIGN_OR_RETURN(
       runner,
       model::make_cuda_runner({.model = model.get(),
@@ -390,6 +390,7 @@ void StepTokens::count(size_t step) {
 }
 
 Expected<RequestStream> Engine::submit(Request request) {
+  engine::truncate_prompt(request.sampling, max_model_len(), request.prompt);
   TESSERA_RETURN_IF_ERROR(engine::check_request(request, impl_->limits));
   TESSERA_ASSIGN_OR_RETURN(auto channel, impl_->loop->submit(std::move(request)));
   return RequestStream(std::move(channel));

@@ -30,6 +30,8 @@ class GuideState {
   }
   /// Thinking goes on, and an answer that must be something is still to come: no stop token may end it here.
   [[nodiscard]] bool must_go_on() const { return thinking() && (matcher_ || !guide_.beginnings.empty()); }
+  /// The allowed tokens are settled before the model draws: the closer of thinking, a beginning of the answer.
+  [[nodiscard]] bool settles() const { return !allowed_.empty(); }
   /// Whether Guide::thinking_excludes may not come next.
   [[nodiscard]] bool excludes() const { return thinking() && guide_.thinking_excludes >= 0; }
   /// Whether what is allowed behind the next token depends on that token. Where it does not, all is allowed for both.

@@ -48,6 +48,35 @@ Status check_stop_strings(const SamplingParams& params, const RequestLimits& lim
   return check_range<size_t>("the length of all stop strings in bytes", bytes, 0, kMaxStopBytes);
 }
 
+Status check_filter(const SamplingParams& params, const RequestLimits& limits) {
+  TESSERA_RETURN_IF_ERROR(
+      check_range<size_t>("the number of allowed_token_ids", params.allowed_token_ids.size(), 0, kMaxAllowedTokenIds));
+  TESSERA_RETURN_IF_ERROR(check_tokens("allowed_token_ids", params.allowed_token_ids, limits));
+  TESSERA_RETURN_IF_ERROR(check_range<size_t>("the number of bad_words", params.bad_words.size(), 0, kMaxBadWords));
+  if (!params.bad_words.empty() && !limits.has_tokenizer) {
+    return {StatusCode::invalid_argument,
+            "bad_words holds text, and the model directory has no tokenizer.json; use logit_bias"};
+  }
+  size_t bytes = 0;
+  for (const std::string& word : params.bad_words) {
+    bytes += word.size();
+    if (word.empty()) return {StatusCode::invalid_argument, "bad_words holds an empty text; leave it out"};
+    if (text::find_invalid_utf8(word) != std::string::npos) {
+      return {StatusCode::invalid_argument, "bad_words holds a text that is not well-formed UTF-8"};
+    }
+  }
+  return check_range<size_t>("the length of all bad_words in bytes", bytes, 0, kMaxBadWordBytes);
+}
+
+Status check_truncation(const SamplingParams& params, const RequestLimits& limits) {
+  if (!params.truncate_prompt_tokens || *params.truncate_prompt_tokens == -1) return {};
+  const int64_t tokens = *params.truncate_prompt_tokens;
+  if (tokens >= 1 && tokens <= limits.max_model_len) return {};
+  return error(StatusCode::invalid_argument,
+               "truncate_prompt_tokens is {}; it must be between 1 and the context's {} tokens, or -1 (as many as fit)",
+               tokens, limits.max_model_len);
+}
+
 Status check_sampling(const SamplingParams& params, const RequestLimits& limits) {
   if (!(params.temperature >= 0) || !std::isfinite(params.temperature)) {
     return error(StatusCode::invalid_argument, "temperature is {}; it must be a finite number, 0 (greedy) or above",
@@ -85,6 +114,7 @@ Status check_sampling(const SamplingParams& params, const RequestLimits& limits)
     return error(StatusCode::invalid_argument, "min_tokens is {}; it must be between 0 and max_tokens ({})",
                  params.min_tokens, params.max_tokens);
   }
+  TESSERA_RETURN_IF_ERROR(check_filter(params, limits));
   return check_stop_strings(params, limits);
 }
 
@@ -133,7 +163,16 @@ Status check_guide(const Guide& guide, const RequestLimits& limits) {
 
 }  // namespace
 
+void truncate_prompt(const SamplingParams& params, int64_t max_model_len, std::vector<int32_t>& prompt) {
+  if (!params.truncate_prompt_tokens) return;
+  int64_t kept = *params.truncate_prompt_tokens;
+  if (kept == -1) kept = std::max<int64_t>(1, max_model_len - (params.max_tokens < 0 ? 1 : params.max_tokens));
+  const auto size = static_cast<int64_t>(prompt.size());
+  if (kept >= 1 && kept < size) prompt.erase(prompt.begin(), prompt.end() - kept);
+}
+
 Status check_request(const Request& request, const RequestLimits& limits) {
+  TESSERA_RETURN_IF_ERROR(check_truncation(request.sampling, limits));
   const auto size = static_cast<int64_t>(request.prompt.size());
   if (size == 0) return {StatusCode::invalid_argument, "the prompt is empty; it must have at least one token"};
   const int64_t room = request.sampling.max_tokens == 0 ? 0 : 1;  // for the first token

@@ -33,6 +33,7 @@ Expected<std::shared_ptr<EventChannel>> StepLoop::submit(Request request) {
   TESSERA_ASSIGN_OR_RETURN(const auto open,
                            OpenRequest::create(std::move(request), {.tokenizer = parts_.tokenizer,
                                                                     .max_model_len = parts_.max_model_len,
+                                                                    .vocab_size = parts_.vocab_size,
                                                                     .eos_token_ids = parts_.eos_token_ids}));
   const std::lock_guard lock(mutex_);
   if (!stopped_.ok()) return stopped_;

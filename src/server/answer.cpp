@@ -54,6 +54,7 @@ class ChatAnswer final : public Answer {
         legacy_functions_(request.legacy_functions),
         return_token_ids_(request.return_token_ids),
         logprobs_(request.sampling.logprobs.has_value()),
+        echo_(request.echo),
         prompt_(std::move(prompt)),
         token_bytes_(token_bytes) {
     AppendLogprob append_logprob;
@@ -75,6 +76,7 @@ class ChatAnswer final : public Answer {
     }
     begun_.resize(choices_.size());
     messages_.resize(choices_.size());
+    for (ChatMessageText& message : messages_) message.content = echo_;
   }
 
   void feed(size_t /*prompt*/, const Event& event, std::string& out) override {
@@ -94,6 +96,9 @@ class ChatAnswer final : public Answer {
       stream_.chunk(out,
                     [&](std::string& to) { stream_.writer.role(event.choice, to, ids ? &prompt_ : nullptr, shown); });
       begun_[index] = true;
+      if (!echo_.empty()) {
+        stream_.chunk(out, [&](std::string& to) { stream_.writer.delta(event.choice, {.content = echo_}, to, shown); });
+      }
     }
     if (delta.empty()) return;
     stream_.chunk(out, [&](std::string& to) { stream_.writer.delta(event.choice, delta, to, shown); });
@@ -128,6 +133,7 @@ class ChatAnswer final : public Answer {
   ResponseHead head_;
   Stream stream_;
   bool legacy_functions_, return_token_ids_, logprobs_;
+  std::string echo_;
   std::vector<int32_t> prompt_;
   TokenBytes token_bytes_;
   std::vector<ChatChoice> choices_;

@@ -6,6 +6,7 @@
 #include <ctime>
 #include <utility>
 
+#include "engine/request_check.h"
 #include "server/anthropic/message_json.h"
 #include "server/anthropic/messages_request.h"
 #include "server/openai/chat_request.h"
@@ -62,18 +63,24 @@ MaybeError submit(const ModelService& service, Request request, Prepared& out) {
 // learns by how much. Beyond, the error says "at least", so that no prompt takes more work than one that fits.
 constexpr size_t kCountedContexts = 2;
 
-/// The tokens of a prompt, if they fit the model's context.
+// Of one that is truncated, this many may go.
+constexpr size_t kTruncatedContexts = 16;
+
+/// The tokens of a prompt, truncated where that is asked for, if they fit the model's context.
 MaybeError tokenize_prompt(const ModelService& service, const RenderedChat& prompt, const SamplingParams& sampling,
                            const std::string& param, std::vector<int32_t>& out) {
   const Engine& engine = *service.engine;
-  const size_t counted = kCountedContexts * static_cast<size_t>(engine.max_model_len());
+  const size_t contexts = sampling.truncate_prompt_tokens ? kTruncatedContexts : kCountedContexts;
+  const size_t counted = contexts * static_cast<size_t>(engine.max_model_len());
   if (const size_t least = engine.tokens_min(prompt); least > counted) {
     return check_context(least, sampling, engine.max_model_len(), param, /*at_least=*/true);
   }
   auto tokens = engine.tokenize(prompt, counted);
   if (!tokens) return api_error(tokens.status(), param);
   out = std::move(*tokens);
-  return check_context(out.size(), sampling, engine.max_model_len(), param, /*at_least=*/out.size() > counted);
+  const bool at_least = out.size() > counted;
+  if (!at_least) engine::truncate_prompt(sampling, engine.max_model_len(), out);
+  return check_context(out.size(), sampling, engine.max_model_len(), param, at_least);
 }
 
 /// The requests of one body, and what their answers follow.
@@ -238,6 +245,7 @@ MaybeError make_responses_prompt(const ModelService& service, responses::Respons
   if (dropped > 0) add_note(fmt::format("input: {} messages did not fit and were left out", dropped), chat.notes);
   std::vector<Message>().swap(chat.messages);
   if (only_counted) return {};
+  engine::truncate_prompt(chat.sampling, length, out.tokens);
   return check_context(out.tokens.size(), chat.sampling, length, chat.conversation_field);
 }
 
@@ -371,14 +379,16 @@ MaybeError prepare_completion(const ModelService& service, const std::string& id
       prompts.emplace_back();
       RenderedChat whole{.text = std::move(*text)};
       if (auto error = tokenize_prompt(service, whole, request.sampling, "prompt", prompts.back())) return error;
-      texts.push_back(request.echo ? std::move(whole.text) : std::string());
+      if (request.echo && !request.sampling.truncate_prompt_tokens) texts.push_back(std::move(whole.text));
     } else {
       prompts.push_back(std::move(std::get<std::vector<int32_t>>(prompt)));
-      texts.push_back(request.echo ? engine.detokenize(prompts.back(), /*skip_special_tokens=*/false) : std::string());
+      engine::truncate_prompt(request.sampling, engine.max_model_len(), prompts.back());
       if (auto error = check_context(prompts.back().size(), request.sampling, engine.max_model_len(), "prompt")) {
         return error;
       }
     }
+    if (texts.size() == prompts.size()) continue;
+    texts.push_back(request.echo ? engine.detokenize(prompts.back(), /*skip_special_tokens=*/false) : std::string());
   }
   out.stream = request.stream.stream;
   out.notes = std::move(request.notes);

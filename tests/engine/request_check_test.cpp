@@ -34,13 +34,16 @@ TEST(RequestCheck, TakesDefaultsAndBounds) {
                             .presence_penalty = -2,
                             .frequency_penalty = 2,
                             .logit_bias = {{99, -100}, {0, 100}},
+                            .bad_words = {"x", " \xC3\xA9"},
+                            .allowed_token_ids = {99, 0},
                             .n = 16,
                             .max_tokens = 7,
                             .min_tokens = 7,
                             .stop_token_ids = {0, 99},
                             .stop = {std::string(4094, 'x'), "\xC3\xA9"},
                             .logprobs = 20,
-                            .prompt_logprobs = 0};
+                            .prompt_logprobs = 0,
+                            .truncate_prompt_tokens = 50};
             }),
             "");
   EXPECT_EQ(message_of([](Request& r) {
@@ -88,6 +91,43 @@ TEST(RequestCheck, NamesTheFieldAndTheRange) {
   EXPECT_THAT(message([](SamplingParams& p) { p.stop.assign(5, std::string(900, 'x')); }), HasSubstr("is 4500"));
   EXPECT_THAT(message([](SamplingParams& p) { p.logit_bias.assign(4097, {1, 1}); }), HasSubstr("logit_bias entries"));
   EXPECT_THAT(message([](SamplingParams& p) { p.stop_token_ids.assign(4097, 1); }), HasSubstr("stop_token_ids is"));
+}
+
+TEST(RequestCheck, NamesWhatIsWrongWithAFilter) {
+  using testing::HasSubstr;
+  const auto message = [](auto set) { return message_of([&](Request& r) { set(r.sampling); }); };
+  EXPECT_THAT(message([](SamplingParams& p) {
+                p.allowed_token_ids = {1, 100};
+              }),
+              HasSubstr("allowed_token_ids holds token id 100"));
+  EXPECT_THAT(message([](SamplingParams& p) { p.allowed_token_ids.assign(kMaxAllowedTokenIds + 1, 1); }),
+              HasSubstr("number of allowed_token_ids"));
+  EXPECT_THAT(message([](SamplingParams& p) { p.bad_words = {"a", ""}; }), HasSubstr("bad_words holds an empty text"));
+  EXPECT_THAT(message([](SamplingParams& p) { p.bad_words = {"\xFF"}; }), HasSubstr("UTF-8"));
+  EXPECT_THAT(message([](SamplingParams& p) { p.bad_words.assign(1025, "x"); }), HasSubstr("bad_words is 1025"));
+  EXPECT_THAT(message([](SamplingParams& p) { p.bad_words = {std::string(16385, 'x')}; }), HasSubstr("is 16385"));
+  EXPECT_THAT(message_of([](Request& r) { r.sampling.bad_words = {"x"}; }, {.vocab_size = 100, .max_model_len = 50}),
+              HasSubstr("tokenizer.json"));
+  for (const int tokens : {0, -2, 51}) {
+    EXPECT_THAT(message([&](SamplingParams& p) { p.truncate_prompt_tokens = tokens; }),
+                HasSubstr("truncate_prompt_tokens is " + std::to_string(tokens)));
+  }
+}
+
+TEST(RequestCheck, APromptIsTruncatedToItsEnd) {
+  const auto truncated = [](std::optional<int> tokens, int64_t max_tokens) {
+    std::vector<int32_t> prompt = {1, 2, 3, 4, 5};
+    truncate_prompt({.max_tokens = max_tokens, .truncate_prompt_tokens = tokens}, 4, prompt);
+    return prompt;
+  };
+  using testing::ElementsAre;
+  EXPECT_THAT(truncated({}, 1), ElementsAre(1, 2, 3, 4, 5));
+  EXPECT_THAT(truncated(2, 1), ElementsAre(4, 5));
+  EXPECT_THAT(truncated(9, 1), ElementsAre(1, 2, 3, 4, 5));
+  EXPECT_THAT(truncated(-1, -1), ElementsAre(3, 4, 5)) << "one token is to be generated";
+  EXPECT_THAT(truncated(-1, 2), ElementsAre(4, 5));
+  EXPECT_THAT(truncated(-1, 0), ElementsAre(2, 3, 4, 5));
+  EXPECT_THAT(truncated(-1, 100), ElementsAre(5));
 }
 
 TEST(RequestCheck, ThePromptMustFit) {

@@ -91,6 +91,11 @@ SamplingParams random_sampling(Dice& dice, int64_t max_tokens) {
   if (dice.one_in(3)) {  // so few that even this model's head guesses some
     for (int i = 0; i < 3; ++i) params.logit_bias.emplace_back(static_cast<int32_t>(dice.between(0, 99)), 30.0F);
   }
+  if (dice.one_in(4)) params.bad_words = {"a", "the", dice.one_of<std::string>({"ing", "zq", "  b"})};
+  if (dice.one_in(5)) {
+    params.allowed_token_ids.resize(2000);
+    for (int32_t& id : params.allowed_token_ids) id = static_cast<int32_t>(dice.between(0, 3071));
+  }
   params.n = static_cast<int>(dice.one_of({1, 1, 1, 2, 3}));
   params.max_tokens = dice.one_in(4) ? -1 : dice.between(0, max_tokens);
   if (params.max_tokens > 0 && dice.one_in(3)) params.min_tokens = dice.between(0, params.max_tokens);

@@ -342,6 +342,72 @@ TEST_P(StepLoopTest, BehindItsGrammarAnAnswerGoesOnByStopTokensAlone) {
   EXPECT_EQ(drain(*free).tokens, from_to(101, 106));
 }
 
+/// The id of a byte is its value.
+const text::Tokenizer& bytes_tokenizer() {
+  static const auto tokenizer = text::Tokenizer::parse(text::test::small_tokenizer().dump(), "test");
+  EXPECT_TRUE(tokenizer.ok());
+  return *tokenizer;
+}
+
+TEST_P(StepLoopTest, BadWordsAreNotCompleted) {
+  StepLoopParts with_text = parts(runner_);
+  with_text.tokenizer = &bytes_tokenizer();
+  StepLoop loop(with_text);
+  Request request = count_from('A' - 1, 6);
+  request.sampling.bad_words = {"BCx", "BC", "FG", "FHI", "K"};
+  auto filtered = submit(loop, request);
+  request.sampling.bad_words = {"D"};  // asks for no token before it is there
+  auto single = submit(loop, request);
+  auto free = submit(loop, count_from(100, 6));
+  run_to_the_end(loop);
+  EXPECT_THAT(drain(*filtered).tokens, ElementsAre('A', 'B', 'D', 'E', 'F', 'H'));
+  EXPECT_THAT(drain(*single).tokens, ElementsAre('A', 'B', 'C', 'E', 'F', 'G'));
+  EXPECT_EQ(drain(*free).tokens, from_to(101, 106));
+  EXPECT_EQ(runner_.unknown_tokens, ahead() ? 10 : 0);
+}
+
+TEST_P(StepLoopTest, APromptMayEndWithWhatABadWordBeginsWith) {
+  StepLoopParts with_text = parts(runner_);
+  with_text.tokenizer = &bytes_tokenizer();
+  StepLoop loop(with_text);
+  Request request = count_from('B', 2);
+  request.sampling.bad_words = {"BC"};
+  auto filtered = submit(loop, request);
+  run_to_the_end(loop);
+  EXPECT_THAT(drain(*filtered).tokens, ElementsAre('C', 'D'));
+}
+
+TEST_P(StepLoopTest, OnlyAllowedTokensAreDrawn) {
+  StepLoopParts with_stop = parts(runner_);
+  with_stop.eos_token_ids = {14};
+  StepLoop loop(with_stop);
+  Request request = count_from(10, 6);
+  request.sampling.allowed_token_ids = {12, 14, 30, 50, 60};
+  request.sampling.ignore_eos = false;
+  auto stops = submit(loop, request);
+  request.sampling.min_tokens = 4;
+  auto goes_on = submit(loop, request);
+  request.guide.beginnings = {{77, 78}};
+  auto begun = submit(loop, request);
+  run_to_the_end(loop);
+  EXPECT_THAT(drain(*stops).tokens, ElementsAre(12, 14));
+  EXPECT_THAT(drain(*goes_on).tokens, ElementsAre(12, 30, 50, 60, 12, 14));
+  EXPECT_THAT(drain(*begun).tokens, ElementsAre(77, 78, 12, 30, 50, 60));
+}
+
+TEST_P(StepLoopTest, AFilterTakesFromWhatAGrammarAllows) {
+  StepLoopParts with_text = parts(runner_);
+  with_text.tokenizer = &bytes_tokenizer();
+  StepLoop loop(with_text);
+  Request request = count_from(10, 3);
+  request.guide.grammar = digits("1(2|3|4)5");
+  request.sampling.bad_words = {std::string("\x0B\x0C")};  // 11, 12
+  request.sampling.allowed_token_ids = {11, 12, 13, 14, 25};
+  auto filtered = submit(loop, request);
+  run_to_the_end(loop);
+  EXPECT_THAT(drain(*filtered).tokens, ElementsAre(11, 13, 25));
+}
+
 TEST_P(StepLoopTest, ACancelledChoiceMakesRoomAtOnce) {
   StepLoop loop(parts(runner_, 8, 1));
   auto first = submit(loop, count_from(10, 50));

@@ -74,8 +74,9 @@ std::vector<BadField> sampling_fields_gone_wrong() {
         "{\"regex\": \"a\", \"whitespace_pattern\": \" *\"}"}},
       {"use_beam_search", {"true"}},
       {"continue_final_message", {"true", "1"}},
-      {"bad_words", {"[\"a\"]"}},
-      {"truncate_prompt_tokens", {"5"}},
+      {"bad_words", {"5", "{}", "[1]", "[\"\"]", "[\"a\", null]", many(1025, "\"a\"")}},
+      {"allowed_token_ids", {"5", "[]", "[-1]", "[\"1\"]", "[1.5]"}},
+      {"truncate_prompt_tokens", kNotWhole + std::vector<std::string>{"-2"}},
   };
 }
 

@@ -80,12 +80,14 @@ constexpr UnsupportedField kUnsupported[] = {
     {"lora_path", "[]", kNotSupported},
 };
 constexpr UnsupportedField kNotInChats[] = {
-    {"echo", "[false]", "only /v1/completions has it"},
     {"best_of", "[1]", "use \"n\" in its place"},
     {"modalities", R"([["text"]])", "this server writes text only"},
     {"audio", "[]", "this server writes text only"},
     {"web_search_options", "[]", "there is no search here; leave it out"},
     {"documents", "[[]]", "put documents into the messages"},
+};
+constexpr UnsupportedField kNotInResponses[] = {
+    {"echo", "[false]", "only /v1/completions and /v1/chat/completions have it"},
 };
 constexpr UnsupportedField kNotInCompletions[] = {
     {"continue_final_message", "[false]", "only /v1/chat/completions has it; give the prompt as it is"},
@@ -124,6 +126,9 @@ std::optional<ApiError> check_other_fields(const Json& body, Endpoint endpoint, 
   const bool chat = endpoint != Endpoint::completion;  // responses take and refuse what chats do
   if (auto error = chat ? refuse_unsupported(body, kNotInChats) : refuse_unsupported(body, kNotInCompletions)) {
     return error;
+  }
+  if (endpoint == Endpoint::responses) {
+    if (auto error = refuse_unsupported(body, kNotInResponses)) return error;
   }
   note_unknown(body, is_known, notes);
   return std::nullopt;

@@ -135,6 +135,14 @@ std::optional<ApiError> parse_continuation(const Json& body, ChatRequest& out) {
   return std::nullopt;
 }
 
+/// The last message stands before the new one if the assistant wrote both.
+std::optional<ApiError> parse_echo(const Json& body, ChatRequest& out) {
+  bool echo = false;
+  if (auto error = read_flag(body, "echo", echo)) return error;
+  if (echo && out.messages.back().role == Role::assistant) out.echo = out.messages.back().text;
+  return std::nullopt;
+}
+
 }  // namespace
 
 std::optional<ApiError> parse_thinking_fields(const Json& body, const RequestOptions& options, ChatRequest& out) {
@@ -165,7 +173,8 @@ std::optional<ApiError> parse_template_fields(const Json& body, const RequestOpt
   out.legacy_functions = find(body, "tools") == nullptr && find(body, "functions") != nullptr;
   if (out.legacy_functions) out.parallel_tool_calls = false;  // an answer has room for one
   if (auto error = parse_messages(body, options, out.messages, out.notes)) return error;
-  return parse_continuation(body, out);
+  if (auto error = parse_continuation(body, out)) return error;
+  return parse_echo(body, out);
 }
 
 }  // namespace tessera::server::openai

@@ -58,6 +58,7 @@ struct ChatRequest {
   /// The last message is the assistant's, and the answer goes on where it breaks off.
   bool continues_message = false;
   bool add_generation_prompt = true;
+  std::string echo = {};                     // stands before what is generated, in every choice
   Json template_variables = Json::object();  // enable_thinking and others
   ToolFields tools = {};
   bool parallel_tool_calls = true;

@@ -15,6 +15,9 @@ namespace {
 
 using P = SamplingParams;
 
+constexpr TextLimits kStopLimits{.count = engine::kMaxStopStrings, .bytes = engine::kMaxStopBytes};
+constexpr TextLimits kBadWordLimits{.count = engine::kMaxBadWords, .bytes = engine::kMaxBadWordBytes};
+
 const SamplingField kFields[] = {
     {"temperature", "X", "0 takes the likeliest token; higher is more varied",
      RealField{&P::temperature, 0, kAnyNumber}},
@@ -29,14 +32,18 @@ const SamplingField kFields[] = {
     {"max_tokens", "N", "Tokens of an answer at most; -1: as many as fit (default)",
      CountField{&P::max_tokens, -1, kAnyCount}},
     {"min_tokens", "N", "No stop before so many tokens", CountField{&P::min_tokens, 0, kAnyCount}},
-    {"stop", "TEXT", "End the answer before this text; may be repeated", StringsField{&P::stop}},
-    {"stop_token_ids", "ID", "End the answer at this token; may be repeated", IdsField{&P::stop_token_ids}},
+    {"stop", "TEXT", "End the answer before this text; may be repeated", StringsField{&P::stop, kStopLimits}},
+    {"stop_token_ids", "ID", "End the answer at this token; may be repeated",
+     IdsField{&P::stop_token_ids, 0, engine::kMaxStopTokenIds}},
     {"ignore_eos", "", "Do not end at the model's stop tokens", SwitchField{&P::ignore_eos}},
     {"n", "N", "Answers to each prompt, 1 to 16", IntField{&P::n, 1, engine::kMaxChoices}},
     {"logprobs", "N", "Log-probabilities of each token and N alternatives, 0 to 20, in JSON",
      OptionalIntField{&P::logprobs, 0, engine::kMaxLogprobs}},
     {"prompt_logprobs", "", "", OptionalIntField{&P::prompt_logprobs, 0, engine::kMaxLogprobs}},
     {"logit_bias", "", "", BiasField{&P::logit_bias}},
+    {"bad_words", "", "", StringsField{&P::bad_words, kBadWordLimits}},
+    {"allowed_token_ids", "", "", IdsField{&P::allowed_token_ids, 1, engine::kMaxAllowedTokenIds}},
+    {"truncate_prompt_tokens", "", "", OptionalIntField{&P::truncate_prompt_tokens, -1, kAnyInt}},
     {"include_stop_str_in_output", "", "", SwitchField{&P::include_stop_str_in_output}},
     {"skip_special_tokens", "", "", SwitchField{&P::skip_special_tokens}},
 };
@@ -79,14 +86,31 @@ constexpr UnsupportedField kUnsupported[] = {
     {"use_beam_search", "[false]", kNotHere},
     {"length_penalty", "[1]", kNotHere},
     {"early_stopping", "[false]", kNotHere},
-    {"bad_words", "[[]]", "use logit_bias for single tokens"},
-    {"banned_tokens", "[\"\", []]", "use logit_bias for single tokens"},
-    {"allowed_token_ids", "[]", kNotHere},
+    {"banned_tokens", "[\"\", []]", "use bad_words"},
     {"logits_processors", "[[]]", kNotHere},
     {"custom_logit_processor", "[\"\"]", kNotHere},
-    {"truncate_prompt_tokens", "[-1]", "shorten the prompt before it is sent"},
     {"prefix", "[\"\"]", "let the last message be the assistant's, with continue_final_message"},
 };
+
+std::optional<ApiError> read_strings(const Json& value, const std::string& path, const TextLimits& limits,
+                                     std::vector<std::string>& out) {
+  if (!value.is_string() && !value.is_array()) return wrong(path, value, "a string, or an array of strings");
+  const size_t count = value.is_string() ? 1 : value.size();
+  if (auto error = too_many(path, count, limits.count, "strings")) return error;
+  std::vector<std::string> strings;
+  size_t bytes = 0;
+  for (size_t i = 0; i < count; ++i) {
+    const Json& text = value.is_string() ? value : value[i];
+    const std::string inside = value.is_string() ? path : at(path, i);
+    if (!text.is_string()) return wrong(inside, text, "a string");
+    strings.push_back(text.get<std::string>());
+    if (strings.back().empty()) return wrong(inside, text, "some text");
+    bytes += strings.back().size();
+  }
+  if (auto error = too_many(path, bytes, limits.bytes, "bytes")) return error;
+  out = std::move(strings);
+  return std::nullopt;
+}
 
 /// Sets one field from JSON; visited by its kind.
 struct Setter {
@@ -134,10 +158,11 @@ struct Setter {
     return std::nullopt;
   }
   std::optional<ApiError> operator()(const StringsField& f) const {
-    return read_stop_strings(value, key, params.*f.member);
+    return read_strings(value, key, f.limits, params.*f.member);
   }
   std::optional<ApiError> operator()(const IdsField& f) const {
-    return read_ids(value, key, engine::kMaxStopTokenIds, params.*f.member);
+    if (value.is_array() && value.size() < f.least) return wrong(key, value, "at least one token id");
+    return read_ids(value, key, f.most, params.*f.member);
   }
   std::optional<ApiError> operator()(const BiasField& f) const {
     if (!value.is_object()) return wrong(key, value, R"(an object such as {"1234": -5})");
@@ -162,22 +187,7 @@ struct Setter {
 }  // namespace
 
 std::optional<ApiError> read_stop_strings(const Json& value, const std::string& path, std::vector<std::string>& out) {
-  if (!value.is_string() && !value.is_array()) return wrong(path, value, "a string, or an array of strings");
-  const size_t count = value.is_string() ? 1 : value.size();
-  if (auto error = too_many(path, count, engine::kMaxStopStrings, "strings")) return error;
-  std::vector<std::string> strings;
-  size_t bytes = 0;
-  for (size_t i = 0; i < count; ++i) {
-    const Json& text = value.is_string() ? value : value[i];
-    const std::string inside = value.is_string() ? path : at(path, i);
-    if (!text.is_string()) return wrong(inside, text, "a string");
-    strings.push_back(text.get<std::string>());
-    if (strings.back().empty()) return wrong(inside, text, "some text: nothing would be generated before it");
-    bytes += strings.back().size();
-  }
-  if (auto error = too_many(path, bytes, engine::kMaxStopBytes, "bytes")) return error;
-  out = std::move(strings);
-  return std::nullopt;
+  return read_strings(value, path, kStopLimits, out);
 }
 
 std::span<const SamplingField> sampling_fields() { return kFields; }

@@ -44,12 +44,18 @@ struct SeedField {
 struct SwitchField {
   bool SamplingParams::*member;
 };
+struct TextLimits {
+  size_t count = 0;
+  size_t bytes = 0;  // of all together
+};
 /// A string, or an array of them.
 struct StringsField {
   std::vector<std::string> SamplingParams::*member;
+  TextLimits limits;
 };
 struct IdsField {
   std::vector<int32_t> SamplingParams::*member;
+  size_t least, most;
 };
 /// {"token id": addend}
 struct BiasField {
@@ -89,7 +95,7 @@ bool is_sampling_field(std::string_view key);
 /// An error for the first key of `object` that is not in the first table. For objects of sampling parameters alone.
 std::optional<ApiError> refuse_unknown_sampling(const nlohmann::ordered_json& object);
 
-/// A string or an array of them, as many and as long as the engine takes.
+/// A string or an array of them, none empty, as many and as long as the engine takes.
 std::optional<ApiError> read_stop_strings(const nlohmann::ordered_json& value, const std::string& path,
                                           std::vector<std::string>& out);
 

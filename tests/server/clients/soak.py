@@ -132,7 +132,9 @@ class Gathered:
         # A call that was cut is in the stream alone.
         into["calls"] = [] if reason == "max_tokens" else [
             [prefix, name, json.loads(arguments or "{}")] for prefix, name, arguments in into["calls"]]
-        into["finish"], into["usage"] = reason, usage
+        # What of the prompt the prefix cache had is the company's doing.
+        prompt = usage["input_tokens"] + usage["cache_read_input_tokens"]
+        into["finish"], into["usage"] = reason, [prompt, usage["output_tokens"]]
 
     def digest(self) -> str:
         return hashlib.sha256(json.dumps(sorted(self.choices.items())).encode()).hexdigest()[:16]

@@ -209,6 +209,28 @@ def test_continues_the_last_message(ask):
     assert not answer.choices[0].message.reasoning_content and answer.choices[0].message.content
 
 
+@pytest.mark.parametrize("last", ["assistant", "user"])
+def test_echo(ask, last):
+    messages = [{"role": "user", "content": "Count."}, {"role": "assistant", "content": "One, two,"}]
+    fields = {"continue_final_message": True} if last == "assistant" else {}
+    messages = messages if last == "assistant" else messages[:1]
+    plain = ask(messages=messages, n=2, extra_body=NO_THINKING | fields)
+    echoed = ask(messages=messages, n=2, extra_body=NO_THINKING | fields | {"echo": True})
+    before = "One, two," if last == "assistant" else ""
+    texts = [before + choice.message.content for choice in plain.choices]
+    assert [choice.message.content for choice in echoed.choices] == texts
+    streamed = ["", ""]
+    for chunk in ask(messages=messages, n=2, stream=True, extra_body=NO_THINKING | fields | {"echo": True}):
+        for choice in chunk.choices:
+            streamed[choice.index] += choice.delta.content
+    assert streamed == texts
+
+
+def test_truncates_the_conversation(ask):
+    answer = ask(extra_body=NO_THINKING | {"truncate_prompt_tokens": 5})
+    assert answer.usage.prompt_tokens == 5
+
+
 def test_every_delta_has_content(ask):
     for chunk in ask(stream=True):
         assert all(choice.delta.content is not None for choice in chunk.choices) and chunk.choices

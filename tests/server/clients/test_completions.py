@@ -65,3 +65,40 @@ def test_tokenize_a_conversation(server):
         "model": NAME, "messages": [{"role": "user", "content": "Hi"}], "return_token_strs": True}).json()
     assert answer["count"] == len(answer["tokens"]) == len(answer["token_strs"]) > 4
     assert answer["max_model_len"] == 2048
+
+
+def test_bad_words(client, server):
+    free = client.completions.create(prompt=PROMPT, extra_body={"return_token_ids": True}, **FIELDS).choices[0]
+    first, second = free.token_ids[:2]
+    pair = server.http.post("/detokenize", json={"model": NAME, "tokens": [first, second]}).json()["prompt"]
+    if tokens_of(server, pair) == [first, second]:  # a word of two tokens: the second is not drawn behind the first
+        other = client.completions.create(prompt=PROMPT, extra_body={"return_token_ids": True, "bad_words": [pair]},
+                                          **FIELDS).choices[0]
+        assert other.token_ids[0] == first and other.token_ids[1] != second
+    word = server.http.post("/detokenize", json={"model": NAME, "tokens": [first]}).json()["prompt"]
+    other = client.completions.create(prompt=PROMPT, extra_body={"bad_words": [word], "return_token_ids": True}, **FIELDS)
+    assert first not in other.choices[0].token_ids
+    again = client.completions.create(prompt=PROMPT, extra_body={"bad_words": ["zzqq"], "return_token_ids": True}, **FIELDS)
+    assert again.choices[0].token_ids == free.token_ids
+
+
+@pytest.mark.parametrize("temperature", [0, 1])
+def test_allowed_token_ids(client, server, temperature):
+    allowed = tokens_of(server, "yes no maybe")
+    answer = client.completions.create(prompt=PROMPT, extra_body={"allowed_token_ids": allowed, "return_token_ids": True},
+                                       **FIELDS | {"temperature": temperature})
+    ids = answer.choices[0].token_ids
+    assert len(ids) == FIELDS["max_tokens"] and set(ids) <= set(allowed)
+
+
+def test_truncated_prompts(client, server):
+    ids = tokens_of(server, PROMPT)
+    end = client.completions.create(prompt=ids[-3:], **FIELDS)
+    for prompt in (PROMPT, ids):
+        answer = client.completions.create(prompt=prompt, extra_body={"truncate_prompt_tokens": 3}, **FIELDS)
+        assert answer.usage.prompt_tokens == 3 and answer.choices[0].text == end.choices[0].text
+    echoed = client.completions.create(prompt=PROMPT, echo=True, extra_body={"truncate_prompt_tokens": 3},
+                                       **FIELDS | {"max_tokens": 0})
+    assert PROMPT.endswith(echoed.choices[0].text) and len(echoed.choices[0].text) < len(PROMPT)
+    long = client.completions.create(prompt="Too long. " * 3000, extra_body={"truncate_prompt_tokens": -1}, **FIELDS)
+    assert long.usage.prompt_tokens == 2048 - FIELDS["max_tokens"]
