@@ -123,7 +123,7 @@ TEST(OpenAiBadRequest, ChatFields) {
            {"1", "\"any\"", "\"some\"", "\"required\"", "[]", "{}", "{\"type\": \"function\"}",
             "{\"type\": \"function\", \"function\": {\"name\": \"f\"}}"}},
           {"functions", {"5", "{}", "[{}]", "[5]"}},
-          {"echo", {"true"}},
+          {"echo", kNotFlag},
           {"best_of", {"2"}},
           {"modalities", {"[\"text\", \"audio\"]"}},
           {"audio", {"{}"}},
