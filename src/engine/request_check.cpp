@@ -31,21 +31,26 @@ Status check_tokens(std::string_view field, const std::vector<int32_t>& tokens, 
   return {};
 }
 
+/// Each is some well-formed text, and all together have at most `bytes_max` bytes; otherwise what is said of it.
+Status check_texts(const std::vector<std::string>& texts, size_t bytes_max, const char* empty, const char* ill_formed,
+                   std::string_view length) {
+  size_t bytes = 0;
+  for (const std::string& one : texts) {
+    bytes += one.size();
+    if (one.empty()) return {StatusCode::invalid_argument, empty};
+    if (text::find_invalid_utf8(one) != std::string::npos) return {StatusCode::invalid_argument, ill_formed};
+  }
+  return check_range<size_t>(length, bytes, 0, bytes_max);
+}
+
 Status check_stop_strings(const SamplingParams& params, const RequestLimits& limits) {
   TESSERA_RETURN_IF_ERROR(check_range<size_t>("the number of stop strings", params.stop.size(), 0, kMaxStopStrings));
   if (!params.stop.empty() && !limits.has_tokenizer) {
     return {StatusCode::invalid_argument,
             "stop strings need a tokenizer, and the model directory has no tokenizer.json; use stop_token_ids"};
   }
-  size_t bytes = 0;
-  for (const std::string& stop : params.stop) {
-    bytes += stop.size();
-    if (stop.empty()) return {StatusCode::invalid_argument, "a stop string is empty"};
-    if (text::find_invalid_utf8(stop) != std::string::npos) {
-      return {StatusCode::invalid_argument, "a stop string is not well-formed UTF-8"};
-    }
-  }
-  return check_range<size_t>("the length of all stop strings in bytes", bytes, 0, kMaxStopBytes);
+  return check_texts(params.stop, kMaxStopBytes, "a stop string is empty", "a stop string is not well-formed UTF-8",
+                     "the length of all stop strings in bytes");
 }
 
 Status check_filter(const SamplingParams& params, const RequestLimits& limits) {
@@ -57,15 +62,8 @@ Status check_filter(const SamplingParams& params, const RequestLimits& limits) {
     return {StatusCode::invalid_argument,
             "bad_words holds text, and the model directory has no tokenizer.json; use logit_bias"};
   }
-  size_t bytes = 0;
-  for (const std::string& word : params.bad_words) {
-    bytes += word.size();
-    if (word.empty()) return {StatusCode::invalid_argument, "bad_words holds an empty text; leave it out"};
-    if (text::find_invalid_utf8(word) != std::string::npos) {
-      return {StatusCode::invalid_argument, "bad_words holds a text that is not well-formed UTF-8"};
-    }
-  }
-  return check_range<size_t>("the length of all bad_words in bytes", bytes, 0, kMaxBadWordBytes);
+  return check_texts(params.bad_words, kMaxBadWordBytes, "bad_words holds an empty text; leave it out",
+                     "bad_words holds a text that is not well-formed UTF-8", "the length of all bad_words in bytes");
 }
 
 Status check_truncation(const SamplingParams& params, const RequestLimits& limits) {

@@ -3,11 +3,10 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <algorithm>
-#include <bit>
 #include <cstdlib>
 #include <vector>
 
+#include "base/ascii.h"
 #include "base/status.h"
 
 // Without per-target code here: HWY_TARGETS is what foreach_target.h compiles.
@@ -18,11 +17,8 @@ namespace {
 
 /// Highway counts the generations of AVX-512 as AVX3.
 std::string target_text(int64_t target) {
-  std::string name = hwy::TargetName(target);
-  if (name == "AVX3") return "avx512";
-  std::ranges::transform(name, name.begin(),
-                         [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
-  return name;
+  const std::string name = hwy::TargetName(target);
+  return name == "AVX3" ? "avx512" : lower(name);
 }
 
 /// The targets in `set`, the plainest first: better ones have lower bits.

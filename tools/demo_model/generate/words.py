@@ -336,6 +336,15 @@ class Words:
     def first_name(self):
         return self.pick(FIRST_NAMES, OUTSIDE_FIRST_NAMES) if self.chance(0.65) else self.fresh().capitalize()
 
+    def first_names(self, least, most):
+        """Different ones."""
+        names = []
+        while len(names) < self.number(least, most):
+            name = self.first_name()
+            if name not in names:
+                names.append(name)
+        return names
+
     def person(self):
         return self.first_name() if self.chance(0.6) else f"{self.first_name()} {self.invented().capitalize()}"
 

@@ -13,11 +13,7 @@ ASIDE = ["It was quiet.", "Nobody noticed.", "The phone rang twice.", "Then it b
 
 def moved(w):
     """Things that are put, carried and given away; where they are, were, and who has them."""
-    people = []
-    while len(people) < w.number(2, 4):
-        n = w.first_name()
-        if n not in people:
-            people.append(n)
+    people = w.first_names(2, 4)
     things = w.rng.sample(worlds.ITEMS, w.number(1, 3))
     spots = [f"the {p}" for p in w.rng.sample(PLACES + HOLDERS, 8)]
     where, trail, sentences = {}, {x: [] for x in things}, []

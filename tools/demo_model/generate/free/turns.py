@@ -306,11 +306,7 @@ def options(w):
 
 def scores(w):
     """Points that are counted over several turns."""
-    people = []
-    while len(people) < w.number(2, 3):
-        n = w.first_name()
-        if n not in people:
-            people.append(n)
+    people = w.first_names(2, 3)
     points = dict.fromkeys(people, 0)
     shown = lambda: ", ".join(f"{n} {v}" for n, v in points.items())
     blocks = past(typed(w, "(keep|count) the (score|points) for {l}[, please]|{l} play, (please |)keep score|we need a scorekeeper: {l}", l=listing(people)), f"OK. {shown()}.")
