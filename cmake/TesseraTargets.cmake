@@ -5,6 +5,8 @@ add_library(tessera_flags INTERFACE)
 # batch, split and instruction set) depends on it.
 target_compile_options(tessera_flags INTERFACE
   $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wpedantic -Wshadow -ffp-contract=off -fno-math-errno>
+  # g++ 12 warns of overlapping copies in std::string that cannot be (gcc bug 105651).
+  $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-restrict>
   $<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-Wall,-Wextra --fmad=false>)
 if(TESSERA_SANITIZE)
   target_compile_options(tessera_flags INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-fsanitize=${TESSERA_SANITIZE}
@@ -17,6 +19,12 @@ if(TESSERA_FUZZ)
     $<$<COMPILE_LANGUAGE:CXX>:-fsanitize=fuzzer-no-link -fno-sanitize=function>)
 endif()
 
+# With TESSERA_UNITY, the sources of a library are compiled eight at a time: most of a compiler's time goes into headers.
+# Names in unnamed namespaces are therefore unique in a library.
+function(tessera_together target)
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ${TESSERA_UNITY} UNITY_BUILD_BATCH_SIZE 8)
+endfunction()
+
 # tessera_library(<folder> SOURCES ... [DEPENDS folders] [LIBRARIES external targets])
 function(tessera_library folder)
   cmake_parse_arguments(arg "" "" "SOURCES;DEPENDS;LIBRARIES" ${ARGN})
@@ -24,6 +32,7 @@ function(tessera_library folder)
   add_library(tessera::${folder} ALIAS tessera_${folder})
   target_include_directories(tessera_${folder} PUBLIC ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/include)
   target_link_libraries(tessera_${folder} PUBLIC ${arg_LIBRARIES} PRIVATE tessera_flags)
+  tessera_together(tessera_${folder})
   foreach(dependency ${arg_DEPENDS})
     target_link_libraries(tessera_${folder} PUBLIC tessera::${dependency})
   endforeach()

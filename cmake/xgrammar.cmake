@@ -20,6 +20,8 @@ set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS
 file(GLOB_RECURSE xgrammar_files ${xgrammar_source}/cpp/*.cc)
 list(FILTER xgrammar_files EXCLUDE REGEX "/cpp/tvm_ffi/")
 add_library(xgrammar STATIC ${xgrammar_files})
+tessera_together(xgrammar)
+set_source_files_properties(${xgrammar_source}/cpp/json_schema_converter.cc PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
 target_include_directories(xgrammar SYSTEM PUBLIC
   ${xgrammar_source}/include ${xgrammar_source}/3rdparty/picojson ${xgrammar_source}/3rdparty/dlpack/include)
 # Messages come to us (src/guide/xgrammar_log.cpp), not to standard error.

@@ -18,9 +18,7 @@
 namespace tessera::cli {
 namespace {
 
-constexpr size_t kReadBytes = size_t{4} << 30;
-
-struct Options {
+struct BenchOptions {
   int gpu = 0;
   std::vector<std::string> models = {"397b", "397b-tp4", "122b", "35b", "deepseek-v3"};
   std::vector<int64_t> tokens = {1, 8, 64, 512, 4096};
@@ -29,18 +27,18 @@ struct Options {
   bool by_tile = false;
 };
 
-Expected<double> read_rate(const Options& options) {
+Expected<double> read_rate(const BenchOptions& options) {
   if (options.read_tb_s > 0) return options.read_tb_s * 1e12;
-  return device::measure_read_rate(options.gpu, kReadBytes);
+  return device::measure_read_rate(options.gpu, kMeasuredReadBytes);
 }
 
-Expected<kernels::MoeTimer> timer_of(const Options& options, const LiveGpu& gpu, const std::string& model) {
+Expected<kernels::MoeTimer> timer_of(const BenchOptions& options, const LiveGpu& gpu, const std::string& model) {
   const int64_t most = *std::max_element(options.tokens.begin(), options.tokens.end());
   return kernels::MoeTimer::make(options.gpu, gpu.facts, moe_desc(model, options.format, options.path, most));
 }
 
 /// The chosen tiles against the floor.
-Status bench_layers(const Options& options, const LiveGpu& gpu) {
+Status bench_layers(const BenchOptions& options, const LiveGpu& gpu) {
   TESSERA_ASSIGN_OR_RETURN(const double bytes_per_second, read_rate(options));
   const plan::TuningCache tuning = read_tuning(gpu);
   print("floor: bytes of the experts that a run reads, at {:.2f} TB/s ({}); tiles: {}\n\n", bytes_per_second / 1e12,
@@ -64,7 +62,7 @@ Status bench_layers(const Options& options, const LiveGpu& gpu) {
 }
 
 /// The tiles that promise most for gate_up, each in both products, the fastest first.
-Status bench_tiles(const Options& options, const LiveGpu& gpu) {
+Status bench_tiles(const BenchOptions& options, const LiveGpu& gpu) {
   for (const std::string& model : options.models) {
     TESSERA_ASSIGN_OR_RETURN(const auto timer, timer_of(options, gpu, model));
     for (const int64_t tokens : options.tokens) {
@@ -89,7 +87,7 @@ Status bench_tiles(const Options& options, const LiveGpu& gpu) {
   return {};
 }
 
-Status bench_moe(const Options& options) {
+Status bench_moe(const BenchOptions& options) {
   TESSERA_ASSIGN_OR_RETURN(const LiveGpu gpu, live_gpu(options.gpu));
   print(
       "tessera {} bench moe: {}, {} {}, random weights, weights cold in L2, one CUDA graph\n"
@@ -105,7 +103,7 @@ void add_bench(CLI::App& app, Action& action) {
   bench->require_subcommand(1);
   add_bench_serve(*bench, action);
   add_bench_engine(*bench, action);
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<BenchOptions>();
   CLI::App* moe = bench->add_subcommand("moe", "Time the routed experts of a layer on a GPU against their floor");
   moe->add_option("MODEL", options->models, "Shapes: " + moe_shape_keys() + " (default: the first five)")
       ->check(one_of_moe_shapes());

@@ -35,11 +35,10 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using Json = nlohmann::ordered_json;
 
-constexpr size_t kReadBytes = size_t{4} << 30;
 constexpr int kWarmSteps = 8;
 constexpr int kPlainSteps = 2;  // that experts are counted in
 
-struct Options {
+struct BenchEngineOptions {
   std::string model;  // empty: the preset, dummy weights
   std::string preset = "35b";
   std::string profile = "p1";
@@ -62,7 +61,7 @@ struct Options {
 int64_t largest(const std::vector<int64_t>& values) { return *std::max_element(values.begin(), values.end()); }
 
 /// A model on the GPU, and the bytes that its steps read.
-struct Bench {
+struct LoadedEngine {
   std::unique_ptr<kernels::Backend> backend;
   std::unique_ptr<model::Model> model;
   model::WeightTraffic traffic;
@@ -70,8 +69,8 @@ struct Bench {
   double load_seconds = 0;
 };
 
-Expected<Bench> load(const Options& options, kernels::ExpertsRead& experts_read) {
-  Bench bench;
+Expected<LoadedEngine> load(const BenchEngineOptions& options, kernels::ExpertsRead& experts_read) {
+  LoadedEngine bench;
   const bool skewed = options.routing == "skewed";
   const engine::BackendParts parts{.pdl = !options.no_pdl, .skewed_routers = skewed, .experts_read = &experts_read};
   const auto begin = Clock::now();
@@ -132,18 +131,19 @@ struct Measured {
 /// What measuring needs of a run, from the first row to the last.
 class EngineBench {
  public:
-  EngineBench(const Options& options, Bench bench, kernels::ExpertsRead& experts_read, device::GpuSensors sensors)
+  EngineBench(const BenchEngineOptions& options, LoadedEngine bench, kernels::ExpertsRead& experts_read,
+              device::GpuSensors sensors)
       : options_(options), bench_(std::move(bench)), experts_read_(experts_read), sensors_(std::move(sensors)) {}
 
   /// Takes caches and a runner for the largest of all cases.
   Status prepare();
   Expected<Measured> measure(const Case& of);
 
-  [[nodiscard]] const Bench& bench() const { return bench_; }
+  [[nodiscard]] const LoadedEngine& bench() const { return bench_; }
 
  private:
-  const Options& options_;
-  Bench bench_;
+  const BenchEngineOptions& options_;
+  LoadedEngine bench_;
   kernels::ExpertsRead& experts_read_;
   device::GpuSensors sensors_;
   engine::StepBytes step_bytes_;
@@ -253,7 +253,8 @@ Json to_json(const Case& of, const Measured& m, const model::WeightTraffic& weig
   return row;
 }
 
-void print_head(const Options& options, const plan::DeviceFacts& facts, const Bench& bench, double bytes_per_second) {
+void print_head(const BenchEngineOptions& options, const plan::DeviceFacts& facts, const LoadedEngine& bench,
+                double bytes_per_second) {
   print("tessera {} bench engine: {}, {}, {} layers, {} KV, steps of {} rows{}{}; loaded in {:.1f} s\n",
         TESSERA_VERSION, facts.name, bench.name, bench.model->config().num_layers(), options.fp8_kv ? "FP8" : "BF16",
         options.rows_max, options.no_graphs ? ", no graphs" : "", options.no_pdl ? ", no PDL" : "", bench.load_seconds);
@@ -277,15 +278,15 @@ Status write_json(const std::string& path, const Json& json) {
   return error(StatusCode::unavailable, "cannot write {}: {}", path, std::strerror(errno));
 }
 
-Status bench_engine(const Options& options) {
+Status bench_engine(const BenchEngineOptions& options) {
   TESSERA_ASSIGN_OR_RETURN(const auto facts, kernels::live_gpu(options.gpu));
   TESSERA_ASSIGN_OR_RETURN(const auto gpus, device::list_gpus());
   double bytes_per_second = options.read_tb_s * 1e12;
   if (options.read_tb_s == 0) {
-    TESSERA_ASSIGN_OR_RETURN(bytes_per_second, device::measure_read_rate(options.gpu, kReadBytes));
+    TESSERA_ASSIGN_OR_RETURN(bytes_per_second, device::measure_read_rate(options.gpu, kMeasuredReadBytes));
   }
   kernels::ExpertsRead experts_read;
-  TESSERA_ASSIGN_OR_RETURN(Bench loaded, load(options, experts_read));
+  TESSERA_ASSIGN_OR_RETURN(LoadedEngine loaded, load(options, experts_read));
   print_head(options, facts, loaded, bytes_per_second);
   EngineBench bench(options, std::move(loaded), experts_read,
                     device::GpuSensors(gpus[static_cast<size_t>(options.gpu)].pci_bus_id));
@@ -317,7 +318,7 @@ Status bench_engine(const Options& options) {
   return options.json_file.empty() ? Status() : write_json(options.json_file, json);
 }
 
-void add_model_flags(CLI::App& command, Options& options) {
+void add_model_flags(CLI::App& command, BenchEngineOptions& options) {
   const char* group = "Model";
   CLI::Option* model =
       command.add_option("MODEL", options.model, "A model directory; without one, dummy weights of --preset");
@@ -352,7 +353,7 @@ void add_model_flags(CLI::App& command, Options& options) {
 }  // namespace
 
 void add_bench_engine(CLI::App& bench, Action& action) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<BenchEngineOptions>();
   CLI::App* command = bench.add_subcommand("engine", "Time whole steps of a model on a GPU, without HTTP");
   add_model_flags(*command, *options);
   command->add_option("--batch", options->batches, "Sequences at once (default 1,8,64)")

@@ -24,7 +24,7 @@ using loadgen::Json;
 
 constexpr int64_t kWarmOutputMax = 32, kWarmRequestsOfRate = 4;
 
-struct Options {
+struct BenchServeOptions {
   std::string url, model, api_key, more = "{}", goodput;
   std::string json_file, csv_file, html_file;
   std::vector<std::string> compared;
@@ -42,7 +42,7 @@ loadgen::Thinking thinking_of(const std::string& word) {
   return word == "off" ? loadgen::Thinking::off : loadgen::Thinking::server;
 }
 
-std::vector<loadgen::Case> cases_of(const Options& options) {
+std::vector<loadgen::Case> cases_of(const BenchServeOptions& options) {
   std::vector<loadgen::Case> cases;
   const auto add = [&](int64_t users, double rate) {
     for (const std::string& thinking : options.thinking) {
@@ -61,7 +61,7 @@ std::vector<loadgen::Case> cases_of(const Options& options) {
   return cases;
 }
 
-loadgen::LoadOptions load_of(const Options& options) {
+loadgen::LoadOptions load_of(const BenchServeOptions& options) {
   loadgen::LoadOptions load;
   load.prompts.seed = options.seed;
   load.prompts.kinds.clear();
@@ -82,9 +82,9 @@ loadgen::LoadOptions load_of(const Options& options) {
 }
 
 /// The grid, run case by case.
-class Bench {
+class ServeBench {
  public:
-  Bench(const Options& options, loadgen::HttpOptions http)
+  ServeBench(const BenchServeOptions& options, loadgen::HttpOptions http)
       : options_(options), http_(std::move(http)), load_(load_of(options)), show_(!options.quiet) {}
 
   Status run(const std::atomic<bool>& stop) {
@@ -241,7 +241,7 @@ class Bench {
     return {};
   }
 
-  const Options& options_;
+  const BenchServeOptions& options_;
   loadgen::HttpOptions http_;
   loadgen::LoadOptions load_;
   bool show_, drawn_ = false;
@@ -254,7 +254,7 @@ class Bench {
   std::vector<loadgen::ServerCounters> counted_;
 };
 
-Status bench_serve(const Options& options) {
+Status bench_serve(const BenchServeOptions& options) {
   if (!options.compared.empty()) {
     TESSERA_ASSIGN_OR_RETURN(const Json a, loadgen::read_results(options.compared[0]));
     TESSERA_ASSIGN_OR_RETURN(const Json b, loadgen::read_results(options.compared[1]));
@@ -270,10 +270,10 @@ Status bench_serve(const Options& options) {
   if (const char* key = std::getenv("OPENAI_API_KEY"); http.api_key.empty() && key != nullptr) http.api_key = key;
   std::atomic<bool> stop = false;
   const OnInterrupt on_interrupt([&] { stop = true; });
-  return Bench(options, std::move(http)).run(stop);
+  return ServeBench(options, std::move(http)).run(stop);
 }
 
-void add_grid_flags(CLI::App& command, Options& o) {
+void add_grid_flags(CLI::App& command, BenchServeOptions& o) {
   const char* group = "Load";
   const auto list = [&](const char* name, auto& to, const char* says, CLI::Validator check,
                         const char* type = "N,N,...") {
@@ -308,7 +308,7 @@ void add_grid_flags(CLI::App& command, Options& o) {
   value("--prefix-groups", o.prefix_groups, "How many such beginnings there are (default 1)", "N", whole(1, 1000000));
 }
 
-void add_request_flags(CLI::App& command, Options& o) {
+void add_request_flags(CLI::App& command, BenchServeOptions& o) {
   const char* group = "Requests";
   command.add_option("--model", o.model, "Model to ask for (default: the first that the server lists)")
       ->type_name("NAME")
@@ -331,7 +331,7 @@ void add_request_flags(CLI::App& command, Options& o) {
   command.add_flag("--insecure", o.insecure, "Trust any TLS certificate")->group(group);
 }
 
-void add_result_flags(CLI::App& command, Options& o) {
+void add_result_flags(CLI::App& command, BenchServeOptions& o) {
   const char* group = "Results";
   command.add_option("--goodput", o.goodput, "Goals of a good request in ms: ttft:500,itl:50 (also tpot, e2e)")
       ->type_name("GOALS")
@@ -348,7 +348,7 @@ void add_result_flags(CLI::App& command, Options& o) {
 }  // namespace
 
 void add_bench_serve(CLI::App& bench, Action& action) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<BenchServeOptions>();
   CLI::App* command = bench.add_subcommand("serve", "Put load on any OpenAI-compatible server and measure it");
   command->add_option("URL", options->url, "http://HOST:PORT, https://HOST/v1 or unix:PATH");
   CLI::Option* compared = command->add_option("--compare", options->compared, "Compare two files of --json instead")

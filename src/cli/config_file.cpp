@@ -18,7 +18,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr size_t kFileBytesMax = size_t{1} << 20;
-constexpr int kDepthMax = 32;
+constexpr int kNestingMax = 32;
 constexpr size_t kValuesMax = 100'000;  // with what aliases repeat
 
 struct DocumentDeleter {
@@ -46,9 +46,9 @@ class Reader {
   Reader(yaml_document_t* document, const std::string& file) : document_(document), file_(file) {}
 
   Expected<Json> read(yaml_node_t* node, int depth = 0) {
-    if (depth > kDepthMax || ++values_ > kValuesMax) {
+    if (depth > kNestingMax || ++values_ > kValuesMax) {
       return error(StatusCode::invalid_argument, "{}: line {}: it is nested more than {} deep, or too long", file_,
-                   node->start_mark.line + 1, kDepthMax);
+                   node->start_mark.line + 1, kNestingMax);
     }
     if (node->type == YAML_SCALAR_NODE) {
       const std::string text(reinterpret_cast<const char*>(node->data.scalar.value), node->data.scalar.length);

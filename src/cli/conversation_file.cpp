@@ -13,7 +13,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr size_t kBytesMax = size_t{64} << 20;
+constexpr size_t kConversationBytesMax = size_t{64} << 20;
 
 Expected<std::vector<ChatMessage>> parse(const std::string& text) {
   const auto json = parse_json(text);
@@ -35,7 +35,7 @@ Expected<std::vector<ChatMessage>> parse(const std::string& text) {
 }  // namespace
 
 Expected<std::vector<ChatMessage>> load_conversation(const std::string& file) {
-  TESSERA_ASSIGN_OR_RETURN(const std::string text, read_regular_file(file, kBytesMax));
+  TESSERA_ASSIGN_OR_RETURN(const std::string text, read_regular_file(file, kConversationBytesMax));
   auto messages = parse(text);
   if (!messages) return messages.status().with_context(file);
   return messages;

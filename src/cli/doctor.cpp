@@ -27,7 +27,7 @@ using doctor::Finding;
 using doctor::Level;
 using Json = nlohmann::ordered_json;
 
-struct Options {
+struct DoctorOptions {
   doctor::GatherOptions gather;
   std::string root, record;
   bool json = false, no_measure = false;
@@ -125,7 +125,7 @@ Json to_json(const std::vector<Finding>& findings) {
   return json;
 }
 
-Expected<doctor::Tree> open_tree(const Options& options) {
+Expected<doctor::Tree> open_tree(const DoctorOptions& options) {
   std::error_code ignored;
   if (!options.root.empty() && !fs::is_directory(options.root, ignored)) {
     return error(StatusCode::not_found, "{} is not a directory; --root takes one that --record has made", options.root);
@@ -141,7 +141,7 @@ Expected<doctor::Tree> open_tree(const Options& options) {
   return tree;
 }
 
-Status examine(const Options& options) {
+Status examine(const DoctorOptions& options) {
   TESSERA_ASSIGN_OR_RETURN(const doctor::Tree tree, open_tree(options));
   Facts facts = doctor::gather(tree, options.gather);
   if (!tree.record_error().empty()) {
@@ -168,7 +168,7 @@ Status examine(const Options& options) {
 }  // namespace
 
 void add_doctor(CLI::App& app, Action& action) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<DoctorOptions>();
   CLI::App* command = app.add_subcommand("doctor", "Say what is wrong with this machine, and how to mend it");
   command->add_option(
       "MODEL", options->gather.model,

@@ -27,7 +27,7 @@ using Json = nlohmann::ordered_json;
 constexpr int kGpuCounts[] = {1, 4};
 constexpr int64_t kBatches[] = {1, 8, 16, 64};
 
-struct Options {
+struct InspectOptions {
   std::string model;
   std::string glob;
   bool tensors = false;
@@ -37,11 +37,10 @@ struct Options {
 
 /// The GPU that steps are bounded for: the one asked for, or that of this machine with its measured read rate.
 std::optional<plan::DeviceFacts> bounding_gpu(const plan::DeviceFacts* asked) {
-  constexpr size_t kReadBytes = size_t{4} << 30;
   if (asked != nullptr) return *asked;
   auto live = kernels::live_gpu(0);
   if (!live.ok()) return std::nullopt;
-  if (const auto rate = device::measure_read_rate(0, kReadBytes); rate.ok()) live->read_gb_s = *rate / 1e9;
+  if (const auto rate = device::measure_read_rate(0, kMeasuredReadBytes); rate.ok()) live->read_gb_s = *rate / 1e9;
   return *std::move(live);
 }
 
@@ -235,7 +234,7 @@ void print_tensors(const std::vector<model::StoredTensor>& tensors) {
   write_out(text);
 }
 
-Status inspect(const Options& options) {
+Status inspect(const InspectOptions& options) {
   TESSERA_ASSIGN_OR_RETURN(const auto directory, format::find_model(options.model));
   TESSERA_ASSIGN_OR_RETURN(const format::Checkpoint checkpoint, format::Checkpoint::open(directory));
   if (options.tensors) {
@@ -267,7 +266,7 @@ Status inspect(const Options& options) {
 }  // namespace
 
 void add_inspect(CLI::App& app, Action& action) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<InspectOptions>();
   CLI::App* command =
       app.add_subcommand("inspect", "Show what a checkpoint holds, and what reading it costs, without loading it");
   command->add_option("MODEL", options->model, "A directory, or a name in the Hugging Face cache")->required();

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <filesystem>
 
 #include "plan/device_facts.h"
@@ -8,6 +9,12 @@
 
 // A GPU of this machine, and what `tessera tune` has measured on it.
 namespace tessera::cli {
+
+/// What device::measure_read_rate() reads.
+inline constexpr size_t kMeasuredReadBytes = size_t{4} << 30;
+
+/// For --gpu: the first GPU of this machine, in place of a named one.
+inline constexpr const char* kLiveGpu = "live";
 
 struct LiveGpu {
   int index = 0;

@@ -15,11 +15,9 @@
 namespace tessera::cli {
 namespace {
 
-constexpr const char* kLive = "live";
-
-struct Options {
+struct PlanOptions {
   std::string model, preset, profile = "p1";
-  std::string gpu = kLive;
+  std::string gpu = kLiveGpu;
   std::string kv_cache_dtype = "auto";
   int64_t max_model_len = 8192;
   std::vector<int64_t> decode = {1, 8, 64};
@@ -28,7 +26,7 @@ struct Options {
 
 /// Of a GPU that is there, with its tuned tiles; else of one that is known by name.
 Status choose_gpu(const std::string& key, StepPlanOptions& plan) {
-  if (key != kLive) {
+  if (key != kLiveGpu) {
     TESSERA_ASSIGN_OR_RETURN(plan.gpu, plan::find_device(key));
     return {};
   }
@@ -47,7 +45,7 @@ Expected<OpenedModel> open_preset(const std::string& preset, const std::string& 
   return opened;
 }
 
-Status plan(const Options& options) {
+Status plan(const PlanOptions& options) {
   StepPlanOptions plan;
   TESSERA_RETURN_IF_ERROR(choose_gpu(options.gpu, plan));
   plan.max_model_len = options.max_model_len;
@@ -68,7 +66,7 @@ Status plan(const Options& options) {
 }  // namespace
 
 void add_plan(CLI::App& app, Action& action) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<PlanOptions>();
   CLI::App* command = app.add_subcommand("plan", "List what the steps of a model launch on a GPU, present or absent");
   CLI::Option* model = command->add_option("MODEL", options->model,
                                            "A directory, or a name in the Hugging Face cache; only headers and "
@@ -81,7 +79,7 @@ void add_plan(CLI::App& app, Action& action) {
       ->type_name("P")
       ->check(one_of({"p1", "v2", "p6"}))
       ->excludes(model);
-  std::vector<std::string> keys = {kLive};
+  std::vector<std::string> keys = {kLiveGpu};
   std::string known;
   for (const plan::DeviceFacts& device : plan::known_devices()) {
     keys.push_back(device.key);

@@ -35,12 +35,12 @@ using model::QuantizedPart;
 using model::TensorKind;
 using Json = nlohmann::ordered_json;
 
-const std::map<std::string, WeightFormat> kFormats = {{"nvfp4", WeightFormat::nvfp4},
-                                                      {"mxfp4", WeightFormat::mxfp4},
-                                                      {"fp8", WeightFormat::fp8_e4m3},
-                                                      {"bf16", WeightFormat::bf16}};
+const std::map<std::string, WeightFormat> kQuantizeFormats = {{"nvfp4", WeightFormat::nvfp4},
+                                                              {"mxfp4", WeightFormat::mxfp4},
+                                                              {"fp8", WeightFormat::fp8_e4m3},
+                                                              {"bf16", WeightFormat::bf16}};
 
-constexpr std::pair<TensorKind, const char*> kKindFlags[] = {
+constexpr std::pair<TensorKind, const char*> kQuantizedKinds[] = {
     {TensorKind::routed_expert, "Routed experts"},
     {TensorKind::shared_expert, "Shared experts"},
     {TensorKind::mlp, "MLP of dense models"},
@@ -53,7 +53,7 @@ constexpr std::pair<TensorKind, const char*> kKindFlags[] = {
     {TensorKind::embed, "Embedding"},
 };
 
-struct Options {
+struct QuantizeOptions {
   std::string source;
   std::string destination;
   std::string recipe = "mlp";
@@ -71,14 +71,15 @@ struct Options {
   bool quiet = false;
 };
 
-Expected<model::QuantizeOptions> quantize_options(const Options& options) {
+Expected<model::QuantizeOptions> quantize_options(const QuantizeOptions& options) {
   model::QuantizeOptions quantize;
-  TESSERA_ASSIGN_OR_RETURN(quantize.formats, model::quantize_recipe(options.recipe, kFormats.at(options.format)));
+  TESSERA_ASSIGN_OR_RETURN(quantize.formats,
+                           model::quantize_recipe(options.recipe, kQuantizeFormats.at(options.format)));
   for (const auto& [kind, name] : options.kinds) {
     if (name == "keep") {
       quantize.formats.erase(kind);
     } else if (!name.empty()) {
-      quantize.formats[kind] = kFormats.at(name);
+      quantize.formats[kind] = kQuantizeFormats.at(name);
     }
   }
   if (options.dialect == "modelopt") quantize.dialect = format::Dialect::modelopt;
@@ -166,7 +167,7 @@ void print_distance(const ModelDistance& distance) {
 }
 
 /// The first tokens of the text that the models are compared on.
-Expected<std::vector<int32_t>> check_tokens(const Options& options, const OpenedModel& source) {
+Expected<std::vector<int32_t>> check_tokens(const QuantizeOptions& options, const OpenedModel& source) {
   TESSERA_ASSIGN_OR_RETURN(const auto tokenizer,
                            text::Tokenizer::load(source.checkpoint.directory() / "tokenizer.json"));
   TESSERA_ASSIGN_OR_RETURN(const std::string text, read_input(options.check_file));
@@ -183,7 +184,7 @@ struct Check {
   OpenedModel source;
   std::vector<int32_t> tokens;
 };
-Expected<std::optional<Check>> open_check(const Options& options) {
+Expected<std::optional<Check>> open_check(const QuantizeOptions& options) {
   if (options.check_file.empty()) return std::optional<Check>();
   // Found out before hours of work, not after.
   TESSERA_RETURN_IF_ERROR(engine::choose_devices(options.check.device, options.check.compute == "fp32").status());
@@ -193,7 +194,7 @@ Expected<std::optional<Check>> open_check(const Options& options) {
   return std::optional(std::move(check));
 }
 
-Expected<ModelDistance> compare(const Options& options, const Check& check) {
+Expected<ModelDistance> compare(const QuantizeOptions& options, const Check& check) {
   TESSERA_ASSIGN_OR_RETURN(const OpenedModel made, engine::open_model(options.destination));
   LoneModelOptions load = options.check;
   load.threads = options.threads;
@@ -204,7 +205,7 @@ Expected<ModelDistance> compare(const Options& options, const Check& check) {
       fmt::format("{} is written, but could not be compared with its source", options.destination));
 }
 
-Status quantize(const Options& options) {
+Status quantize(const QuantizeOptions& options) {
   TESSERA_ASSIGN_OR_RETURN(model::QuantizeOptions quantize, quantize_options(options));
   TESSERA_ASSIGN_OR_RETURN(const auto directory, format::find_model(options.source));
   TESSERA_ASSIGN_OR_RETURN(const format::Checkpoint source, format::Checkpoint::open(directory));
@@ -256,7 +257,7 @@ Status quantize(const Options& options) {
                      : error(StatusCode::unavailable, "cannot write {}; is the disk full?", options.report_file);
 }
 
-void add_format_flags(CLI::App* command, Options& options) {
+void add_format_flags(CLI::App* command, QuantizeOptions& options) {
   const char* group = "What is quantised to what";
   command
       ->add_option("--recipe", options.recipe,
@@ -269,7 +270,7 @@ void add_format_flags(CLI::App* command, Options& options) {
       ->type_name("F")
       ->check(one_of({"nvfp4", "mxfp4", "fp8"}))
       ->group(group);
-  for (const auto& [kind, what] : kKindFlags) {
+  for (const auto& [kind, what] : kQuantizedKinds) {
     command
         ->add_option("--" + std::string(model::name(kind)), options.kinds[kind],
                      fmt::format("{}: nvfp4, mxfp4, fp8, bf16 or keep", what))
@@ -279,7 +280,7 @@ void add_format_flags(CLI::App* command, Options& options) {
   }
 }
 
-void add_check_flags(CLI::App& command, Options& options) {
+void add_check_flags(CLI::App& command, QuantizeOptions& options) {
   const char* group = "Comparing the result with its source";
   CLI::Option* check =
       command
@@ -307,7 +308,7 @@ void add_check_flags(CLI::App& command, Options& options) {
 }  // namespace
 
 void add_quantize(CLI::App& app, Action& action) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<QuantizeOptions>();
   CLI::App* command = app.add_subcommand("quantize", "Write a smaller copy of a checkpoint in 4-bit or FP8 formats");
   command->add_option("MODEL", options->source, "What to quantise: a directory or a name in the Hugging Face cache")
       ->required();

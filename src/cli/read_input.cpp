@@ -12,14 +12,14 @@
 namespace tessera::cli {
 namespace {
 
-constexpr size_t kBytesMax = size_t{1} << 30;
+constexpr size_t kInputBytesMax = size_t{1} << 30;
 
 Expected<std::string> read_descriptor(int descriptor, const std::string& name) {
   std::string text;
-  if (!read_to_end(descriptor, kBytesMax, text)) {
+  if (!read_to_end(descriptor, kInputBytesMax, text)) {
     return error(StatusCode::invalid_argument, "cannot read {}: {}", name, std::strerror(errno));
   }
-  if (text.size() > kBytesMax) {
+  if (text.size() > kInputBytesMax) {
     return error(StatusCode::resource_exhausted, "{} is larger than 1 GiB; split it", name);
   }
   return text;

@@ -23,7 +23,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-struct Options {
+struct RunOptions {
   std::string model_word;  // the first argument: MODEL, or with --model the prompt
   std::string prompt;      // the second, if any
   bool has_prompt = false;
@@ -38,14 +38,14 @@ struct Options {
   bool verbose = false;
 };
 
-Expected<SamplingParams> sampling(const Options& options, const Engine& engine) {
+Expected<SamplingParams> sampling(const RunOptions& options, const Engine& engine) {
   SamplingParams params = engine.default_sampling();
   TESSERA_RETURN_IF_ERROR(apply_sampling(options.sampling, params));
   return params;
 }
 
 /// Compiles what answers are to follow.
-Status set_grammar(Options& options, Engine& engine) {
+Status set_grammar(RunOptions& options, Engine& engine) {
   GrammarSource source;
   std::string flag = "--regex";
   if (!options.schema_file.empty()) {
@@ -67,7 +67,7 @@ Status set_grammar(Options& options, Engine& engine) {
   return {};
 }
 
-BatchOptions batch_options(const Options& options, SamplingParams params) {
+BatchOptions batch_options(const RunOptions& options, SamplingParams params) {
   BatchOptions batch;
   batch.defaults.prompt = options.prompts;
   batch.defaults.sampling = std::move(params);
@@ -77,7 +77,7 @@ BatchOptions batch_options(const Options& options, SamplingParams params) {
 }
 
 /// Of everything besides its line that an answer of a file depends on.
-Expected<uint64_t> common_digest(const Options& options) {
+Expected<uint64_t> common_digest(const RunOptions& options) {
   const EngineOptions& engine = options.engine.options;
   TESSERA_ASSIGN_OR_RETURN(const std::filesystem::path directory, format::find_model(engine.model));
   TESSERA_ASSIGN_OR_RETURN(const uint64_t model, model_digest(directory));
@@ -101,7 +101,7 @@ Expected<uint64_t> common_digest(const Options& options) {
   return fnv1a(all.dump(-1, ' ', false, Json::error_handler_t::replace));
 }
 
-Status run_file(Options options) {
+Status run_file(RunOptions options) {
   TESSERA_ASSIGN_OR_RETURN(std::string text, read_input(options.input_file));
   const BatchInput input = split_batch_input(std::move(text));
   if (input.items.empty()) {
@@ -131,7 +131,7 @@ Status run_file(Options options) {
 }
 
 /// One prompt with one answer as text.
-Status run_prompt(const Options& options, Engine& engine, const SamplingParams& params) {
+Status run_prompt(const RunOptions& options, Engine& engine, const SamplingParams& params) {
   TESSERA_ASSIGN_OR_RETURN(const Prompt prompt,
                            make_prompt(engine, {{.role = "user", .content = options.prompt}}, options.prompts));
   AnswerView view(answer_style(options.hide_thinking, options.prompts.raw), prompt.opens_thinking);
@@ -141,7 +141,7 @@ Status run_prompt(const Options& options, Engine& engine, const SamplingParams& 
 }
 
 /// One prompt with its answers as a JSON line, as a batch of one.
-Status run_json(const Options& options, Engine& engine, SamplingParams params) {
+Status run_json(const RunOptions& options, Engine& engine, SamplingParams params) {
   BatchInput input;
   input.lines = 1;
   input.items = {{.index = 0, .line = options.prompt}};
@@ -151,7 +151,7 @@ Status run_json(const Options& options, Engine& engine, SamplingParams params) {
   return run_batch(engine, input, batch, output);
 }
 
-Status run(Options options) {
+Status run(RunOptions options) {
   if (!options.input_file.empty()) return run_file(std::move(options));
   const bool chatting = !options.has_prompt && is_terminal(Stream::in);
   if (!options.has_prompt && !chatting) {
@@ -177,7 +177,7 @@ Status run(Options options) {
 }
 
 /// Tells MODEL from PROMPT, and refuses what contradicts itself.
-void check(Options& options) {
+void check(RunOptions& options) {
   std::string& model = options.engine.options.model;
   if (!model.empty() && options.has_prompt) throw CLI::ValidationError("MODEL is given twice; leave --model out");
   if (model.empty()) {
@@ -200,7 +200,7 @@ void check(Options& options) {
   }
 }
 
-void add_prompt_flags(CLI::App& command, Options& options) {
+void add_prompt_flags(CLI::App& command, RunOptions& options) {
   const char* group = "Prompts";
   command
       .add_option("--input", options.input_file,
@@ -239,7 +239,7 @@ void add_prompt_flags(CLI::App& command, Options& options) {
       ->group(group);
 }
 
-void add_grammar_flags(CLI::App& command, Options& options) {
+void add_grammar_flags(CLI::App& command, RunOptions& options) {
   const char* group = "What answers follow (behind the thinking)";
   CLI::Option* schema = command.add_option("--json-schema", options.schema_file, "JSON that this JSON schema allows")
                             ->type_name("FILE")
@@ -259,7 +259,7 @@ void add_grammar_flags(CLI::App& command, Options& options) {
   regex->excludes(schema);
 }
 
-void add_output_flags(CLI::App& command, Options& options) {
+void add_output_flags(CLI::App& command, RunOptions& options) {
   const char* group = "Output";
   command.add_flag("--hide-thinking", options.hide_thinking, "Show the answer, not the thinking")->group(group);
   command.add_flag("--json", options.json, "The answer as a JSON line")->group(group);
@@ -270,7 +270,7 @@ void add_output_flags(CLI::App& command, Options& options) {
 }  // namespace
 
 void add_run(CLI::App& app, Action& action) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<RunOptions>();
   CLI::App* command = app.add_subcommand("run", "Chat in the terminal, answer one prompt, or answer a file of prompts");
   command->add_option("MODEL", options->model_word,
                       "A directory, owner/name in the Hugging Face cache, or demo (bundled)");

@@ -31,7 +31,7 @@ namespace {
 
 using kernels::RowClass;
 
-struct Options {
+struct ScoreOptions {
   std::string model;
   std::string text_file, ids_file;
   std::string output_file, logits_file;
@@ -50,7 +50,7 @@ struct Input {
 };
 
 /// What is known once the model's files are there.
-struct Plan {
+struct ScorePlan {
   int64_t window = 0;  // tokens that share a context
   int64_t chunk = 0;   // rows of a prefill step, a multiple of 64
 };
@@ -61,7 +61,7 @@ struct Totals {
   std::vector<int32_t> generated;
 };
 
-Expected<Input> read_tokens(const Options& options, const OpenedModel& opened) {
+Expected<Input> read_tokens(const ScoreOptions& options, const OpenedModel& opened) {
   const int64_t vocab = opened.config.vocab_size;
   const auto file = opened.checkpoint.directory() / "tokenizer.json";
   Input input;
@@ -89,9 +89,9 @@ Expected<Input> read_tokens(const Options& options, const OpenedModel& opened) {
   return input;
 }
 
-Expected<Plan> make_plan(const Options& options, const OpenedModel& opened, int64_t tokens) {
+Expected<ScorePlan> make_plan(const ScoreOptions& options, const OpenedModel& opened, int64_t tokens) {
   const model::ModelConfig& config = opened.config;
-  Plan plan;
+  ScorePlan plan;
   plan.window = options.max_model_len > 0 ? options.max_model_len : config.max_position_embeddings;
   plan.window = std::min(plan.window, tokens + options.generate);
   if (options.generate > 0 && plan.window < tokens + options.generate) {
@@ -109,7 +109,7 @@ Expected<std::ofstream> open_output(const std::string& file) {
 }
 
 /// What is read shall not be overwritten, and hours of work shall not end in a file that cannot be there.
-Status check_outputs(const Options& options) {
+Status check_outputs(const ScoreOptions& options) {
   std::error_code ignored;
   for (const std::string* output : {&options.output_file, &options.logits_file}) {
     if (std::filesystem::is_directory(*output, ignored)) {
@@ -128,7 +128,7 @@ Status check_outputs(const Options& options) {
 /// Where per-token scores and logits go, besides the totals.
 class Sink {
  public:
-  static Expected<std::unique_ptr<Sink>> open(const Options& options, const Input& input, int64_t vocab) {
+  static Expected<std::unique_ptr<Sink>> open(const ScoreOptions& options, const Input& input, int64_t vocab) {
     auto sink = std::make_unique<Sink>();
     sink->tokenizer_ = input.tokenizer ? &*input.tokenizer : nullptr;
     if (!options.output_file.empty()) {
@@ -163,7 +163,7 @@ class Sink {
     return logits_ ? logits_->write(std::as_bytes(logits)) : Status();
   }
 
-  Status finish(const Options& options) {
+  Status finish(const ScoreOptions& options) {
     if (scores_.is_open()) scores_.close();
     if (!scores_) {
       return error(StatusCode::resource_exhausted, "cannot write {}; is the disk full?", options.output_file);
@@ -179,7 +179,8 @@ class Sink {
 };
 
 /// Rows of the next step at `position` of a window of `size` tokens, and their class.
-std::pair<int64_t, RowClass> next_step(const Options& options, const Plan& plan, int64_t position, int64_t size) {
+std::pair<int64_t, RowClass> next_step(const ScoreOptions& options, const ScorePlan& plan, int64_t position,
+                                       int64_t size) {
   if (position >= options.decode_from) return {1, RowClass::decode};
   return {std::min({plan.chunk, size - position, options.decode_from - position}), RowClass::prefill};
 }
@@ -221,7 +222,7 @@ Expected<std::vector<int32_t>> generate(model::LoneSequence& sequence, std::span
   return generated;
 }
 
-Expected<Totals> run_model(const Options& options, const Plan& plan, const Input& input, LoneModel& loaded,
+Expected<Totals> run_model(const ScoreOptions& options, const ScorePlan& plan, const Input& input, LoneModel& loaded,
                            Sink& sink) {
   const int64_t vocab = loaded.model->config().vocab_size;
   const auto count = static_cast<int64_t>(input.tokens.size());
@@ -248,7 +249,7 @@ Expected<Totals> run_model(const Options& options, const Plan& plan, const Input
   return totals;
 }
 
-void print_summary(const Options& options, const Plan& plan, const Input& input, const LoneModel& loaded,
+void print_summary(const ScoreOptions& options, const ScorePlan& plan, const Input& input, const LoneModel& loaded,
                    const Totals& totals) {
   const auto scored = static_cast<double>(totals.scored);
   const auto count = static_cast<int64_t>(input.tokens.size());
@@ -279,11 +280,11 @@ void print_summary(const Options& options, const Plan& plan, const Input& input,
   if (options.generate > 0) write_out(fmt::format("generated       [{}]\n", fmt::join(totals.generated, ", ")));
 }
 
-Status score(const Options& options) {
+Status score(const ScoreOptions& options) {
   TESSERA_RETURN_IF_ERROR(check_outputs(options));
   TESSERA_ASSIGN_OR_RETURN(const OpenedModel opened, engine::open_model(options.model));
   TESSERA_ASSIGN_OR_RETURN(const Input input, read_tokens(options, opened));
-  TESSERA_ASSIGN_OR_RETURN(const Plan plan, make_plan(options, opened, static_cast<int64_t>(input.tokens.size())));
+  TESSERA_ASSIGN_OR_RETURN(const ScorePlan plan, make_plan(options, opened, static_cast<int64_t>(input.tokens.size())));
   if (!options.logits_file.empty()) {
     set_last_rites([partial = options.logits_file + ".partial"] {
       std::error_code ignored;
@@ -302,7 +303,7 @@ Status score(const Options& options) {
   return {};
 }
 
-void add_input_flags(CLI::App& command, Options& options) {
+void add_input_flags(CLI::App& command, ScoreOptions& options) {
   CLI::Option* ids =
       command.add_option("--ids", options.ids_file, "Token ids instead (a JSON array, or numbers): needs no tokenizer");
   ids->type_name("FILE")->check(readable_text())->group("Input");
@@ -313,7 +314,7 @@ void add_input_flags(CLI::App& command, Options& options) {
       ->group("Input");
 }
 
-void add_output_flags(CLI::App& command, Options& options) {
+void add_output_flags(CLI::App& command, ScoreOptions& options) {
   const char* group = "Output";
   command.add_option("--output", options.output_file, "Write one line for each token: JSON, or CSV if it ends in .csv")
       ->type_name("FILE")
@@ -328,7 +329,7 @@ void add_output_flags(CLI::App& command, Options& options) {
   command.add_flag("--json", options.json, "Print the summary as JSON")->group(group);
 }
 
-void add_computation_flags(CLI::App& command, Options& options) {
+void add_computation_flags(CLI::App& command, ScoreOptions& options) {
   const char* group = "Computation";
   command
       .add_option("--max-model-len", options.max_model_len,
@@ -356,7 +357,7 @@ void add_computation_flags(CLI::App& command, Options& options) {
 }  // namespace
 
 void add_score(CLI::App& app, Action& action) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<ScoreOptions>();
   CLI::App* command = app.add_subcommand("score", "Log-probabilities and perplexity of a text, or of token ids");
   command->add_option("MODEL", options->model, "A model")->required();
   add_input_flags(*command, *options);

@@ -13,7 +13,7 @@
 namespace tessera::cli {
 namespace {
 
-struct Options {
+struct SelftestOptions {
   int gpu = 0;
 };
 
@@ -29,7 +29,7 @@ Status print_heading(int gpu) {
   return {};
 }
 
-Status selftest(const Options& options) {
+Status selftest(const SelftestOptions& options) {
   TESSERA_RETURN_IF_ERROR(print_heading(options.gpu));
   int checks = 0, differences = 0;
   TESSERA_RETURN_IF_ERROR(kernels::selftest(options.gpu, [&](const kernels::SelftestCheck& check) {
@@ -48,7 +48,7 @@ Status selftest(const Options& options) {
 }  // namespace
 
 void add_selftest(CLI::App& app, Action& action) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<SelftestOptions>();
   CLI::App* command =
       app.add_subcommand("selftest", "Check every GPU kernel against the CPU references and print a report to send");
   add_gpu_flag(*command, options->gpu);

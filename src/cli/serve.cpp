@@ -24,7 +24,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-struct Options {
+struct ServeOptions {
   std::string model_word;  // the first argument
   EngineFlags engine;
   server::ServerOptions server;
@@ -40,7 +40,7 @@ void raise_descriptor_limit() {
   (void)::setrlimit(RLIMIT_NOFILE, &limit);
 }
 
-Status gather_api_keys(Options& options) {
+Status gather_api_keys(ServeOptions& options) {
   std::vector<std::string>& keys = options.server.api_keys;
   for (const char* name : {"TESSERA_API_KEY", "VLLM_API_KEY"}) {
     const char* key = std::getenv(name);
@@ -54,7 +54,7 @@ Status gather_api_keys(Options& options) {
 
 bool is_loopback(const std::string& host) { return host == "localhost" || host == "::1" || host.starts_with("127."); }
 
-void say_where(const Options& options, const server::Server& server) {
+void say_where(const ServeOptions& options, const server::Server& server) {
   const auto& given = options.server;
   note("listening on {}{}", server.url(), given.api_keys.empty() ? "" : ", for those who have a key");
   if (given.unix_socket.empty() && !is_loopback(given.host) && given.api_keys.empty()) {
@@ -62,7 +62,7 @@ void say_where(const Options& options, const server::Server& server) {
   }
 }
 
-Status serve(Options options) {
+Status serve(ServeOptions options) {
   raise_descriptor_limit();
   TESSERA_RETURN_IF_ERROR(gather_api_keys(options));
   TESSERA_ASSIGN_OR_RETURN(auto server, server::Server::open(options.server));
@@ -103,7 +103,7 @@ std::vector<std::string> parse_words(const char* flag, const std::string& text, 
   return words;
 }
 
-void add_model_flags(CLI::App& command, Options& options) {
+void add_model_flags(CLI::App& command, ServeOptions& options) {
   const char* group = "Model";
   command.add_option("--served-model-name", options.server.served_names, "Names for requests (default: MODEL)")
       ->type_name("NAME")
@@ -166,7 +166,7 @@ void add_model_flags(CLI::App& command, Options& options) {
       ->group(group);
 }
 
-void add_network_flags(CLI::App& command, Options& options) {
+void add_network_flags(CLI::App& command, ServeOptions& options) {
   const char* group = "Network";
   server::ServerOptions& server = options.server;
   command.add_option("--host", server.host, "Address to listen on (default: 127.0.0.1, this machine alone)")
@@ -227,7 +227,7 @@ void add_network_flags(CLI::App& command, Options& options) {
       ->group(group);
 }
 
-void add_limit_flags(CLI::App& command, Options& options) {
+void add_limit_flags(CLI::App& command, ServeOptions& options) {
   for (const server::LimitFlag& flag : server::limit_flags()) {
     command
         .add_option_function<int64_t>(
@@ -240,7 +240,7 @@ void add_limit_flags(CLI::App& command, Options& options) {
   }
 }
 
-void check(Options& options) {
+void check(ServeOptions& options) {
   std::string& model = options.engine.options.model;
   if (!model.empty() && !options.model_word.empty()) {
     throw CLI::ValidationError("MODEL is given twice; leave --model out");
@@ -258,7 +258,7 @@ void check(Options& options) {
 }  // namespace
 
 void add_serve(CLI::App& app, Action& action) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<ServeOptions>();
   CLI::App* command = app.add_subcommand("serve", "Serve a model: the OpenAI API, a web page, metrics");
   command->add_option("MODEL", options->model_word,
                       "A directory, owner/name in the Hugging Face cache, or demo (bundled)");

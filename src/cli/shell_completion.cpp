@@ -201,12 +201,12 @@ function __tessera_command
 end
 )",
                                 command_patterns(nodes, " "));
-  const auto quoted = [](std::string_view text) { return "'" + escaped(text, "\\'") + "'"; };
+  const auto in_quotes = [](std::string_view text) { return "'" + escaped(text, "\\'") + "'"; };
   for (const Node& node : nodes) {
     const std::string at = fmt::format("complete -c tessera -n 'test \"$(__tessera_command)\" = \"{}\"'", node.path);
     out += "\n";
     for (const CLI::App* command : listed_commands(*node.app)) {
-      out += fmt::format("{} -f -a {} -d {}\n", at, command->get_name(), quoted(command->get_description()));
+      out += fmt::format("{} -f -a {} -d {}\n", at, command->get_name(), in_quotes(command->get_description()));
     }
     for (const CLI::Option* option : listed_flags(*node.app)) {
       out += at;
@@ -214,11 +214,11 @@ end
       for (const std::string& word : option->get_lnames()) out += " -l " + word;
       const auto choices = choices_of(*option);
       if (!choices.empty()) {
-        out += fmt::format(" -x -a {}", quoted(fmt::format("{}", fmt::join(choices, " "))));
+        out += fmt::format(" -x -a {}", in_quotes(fmt::format("{}", fmt::join(choices, " "))));
       } else if (takes_value(*option)) {
         out += " -r";
       }
-      out += fmt::format(" -d {}\n", quoted(option->get_description()));
+      out += fmt::format(" -d {}\n", in_quotes(option->get_description()));
     }
   }
   return out;

@@ -58,19 +58,19 @@ constexpr ShapeFlag kShapeFlags[] = {
     {"--max-position-embeddings", &SynthShape::max_position_embeddings, "Longest sequence"},
 };
 
-constexpr std::pair<const char*, WeightFormat> kFormats[] = {
+constexpr std::pair<const char*, WeightFormat> kSynthFormats[] = {
     {"nvfp4", WeightFormat::nvfp4}, {"mxfp4", WeightFormat::mxfp4}, {"fp8", WeightFormat::fp8_e4m3},
     {"bf16", WeightFormat::bf16},   {"f16", WeightFormat::f16},     {"f32", WeightFormat::f32}};
 
 /// Of a name that a flag's check has let through.
 WeightFormat format_from_name(const std::string& name) {
   const auto* known =
-      std::find_if(std::begin(kFormats), std::end(kFormats), [&](const auto& f) { return f.first == name; });
-  TESSERA_CHECK(known != std::end(kFormats));
+      std::find_if(std::begin(kSynthFormats), std::end(kSynthFormats), [&](const auto& f) { return f.first == name; });
+  TESSERA_CHECK(known != std::end(kSynthFormats));
   return known->second;
 }
 
-constexpr std::pair<TensorKind, const char*> kKindFlags[] = {
+constexpr std::pair<TensorKind, const char*> kSynthKinds[] = {
     {TensorKind::routed_expert, "Routed experts"},
     {TensorKind::shared_expert, "Shared expert"},
     {TensorKind::attention, "Full attention: q, k, v, o"},
@@ -83,7 +83,7 @@ constexpr std::pair<TensorKind, const char*> kKindFlags[] = {
     {TensorKind::mtp, "MTP head"},
 };
 
-struct Options {
+struct SynthOptions {
   std::string directory;
   std::string preset = "tiny";
   bool dense = false;
@@ -124,7 +124,7 @@ Expected<std::map<std::string, std::string>> text_files(int64_t vocab_size) {
       {"generation_config.json", generation.dump(2) + "\n"}};
 }
 
-Expected<model::SynthOptions> synth_options(const Options& options) {
+Expected<model::SynthOptions> synth_options(const SynthOptions& options) {
   model::SynthOptions synth;
   TESSERA_ASSIGN_OR_RETURN(synth.shape, model::synth_preset(options.preset));
   if (options.dense) synth.shape.is_moe = false;
@@ -177,7 +177,7 @@ void remove_partial_files(const std::filesystem::path& directory) {
   }
 }
 
-Status synth(const Options& options) {
+Status synth(const SynthOptions& options) {
   TESSERA_ASSIGN_OR_RETURN(model::SynthOptions synth, synth_options(options));
   TESSERA_RETURN_IF_ERROR(check_disk(options.directory, synth));
   ProgressBar bar("writing", options.quiet);
@@ -199,7 +199,7 @@ Status synth(const Options& options) {
   return {};
 }
 
-void add_shape_flags(CLI::App* command, Options& options) {
+void add_shape_flags(CLI::App* command, SynthOptions& options) {
   command->add_option("--preset", options.preset, "397b, 122b, 35b, 27b (dense) or tiny (default)")
       ->type_name("NAME")
       ->check(one_of({"397b", "122b", "35b", "27b", "tiny"}));
@@ -215,7 +215,7 @@ void add_shape_flags(CLI::App* command, Options& options) {
   }
 }
 
-void add_format_flags(CLI::App* command, Options& options) {
+void add_format_flags(CLI::App* command, SynthOptions& options) {
   const char* group = "Formats";
   CLI::Option* format =
       command
@@ -238,7 +238,7 @@ void add_format_flags(CLI::App* command, Options& options) {
       ->type_name("F")
       ->check(one_of({"bf16", "f16", "f32"}))
       ->group(group);
-  for (const auto& [kind, what] : kKindFlags) {
+  for (const auto& [kind, what] : kSynthKinds) {
     command
         ->add_option("--" + std::string(model::name(kind)), options.kinds[kind],
                      fmt::format("{}: nvfp4, mxfp4, fp8 or plain", what))
@@ -262,7 +262,7 @@ void add_format_flags(CLI::App* command, Options& options) {
 }  // namespace
 
 void add_synth(CLI::App& app, Action& action) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<SynthOptions>();
   CLI::App* command = app.add_subcommand("synth", "Write a checkpoint of any Qwen3.5 shape with random weights");
   add_shape_flags(command, *options);
   add_format_flags(command, *options);

@@ -27,9 +27,8 @@ using plan::Plan;
 
 constexpr std::array kOps = {Op::gate_up, Op::down};
 constexpr int64_t kTokenCounts[] = {1, 2, 4, 8, 16, 32, 64, 128, 512, 2048, 8192};
-constexpr const char* kLive = "live";
 
-struct Options {
+struct TilesOptions {
   std::string gpu = "rtx-pro-6000", model = "397b", format = "nvfp4", path = "w4a16", compare;
   int64_t tokens = 8;
   bool explain = false, json = false;
@@ -39,13 +38,13 @@ struct Options {
 using LayerPlans = std::array<Plan, kOps.size()>;
 
 Expected<DeviceFacts> find_gpu(const std::string& key) {
-  if (key != kLive) return plan::find_device(key);
+  if (key != kLiveGpu) return plan::find_device(key);
   auto live = live_gpu(0);
   if (live.ok()) return live->facts;
   return live.status().with_context("--gpu takes the name of an absent GPU too");
 }
 
-Expected<LayerPlans> plan_layer(const Options& options, const DeviceFacts& gpu, int64_t tokens) {
+Expected<LayerPlans> plan_layer(const TilesOptions& options, const DeviceFacts& gpu, int64_t tokens) {
   LayerPlans plans;
   for (size_t i = 0; i < kOps.size(); ++i) {
     TESSERA_ASSIGN_OR_RETURN(
@@ -84,7 +83,7 @@ std::string chosen_for(const LayerPlans& plans, size_t candidate) {
   return ops;
 }
 
-void print_header(const Options& options, const DeviceFacts& gpu, const LayerPlans& plans) {
+void print_header(const TilesOptions& options, const DeviceFacts& gpu, const LayerPlans& plans) {
   print("{}: compute capability {}.{}, {} SMs, {} B of shared memory a block, {} B an SM, L2 {}, {} GB/s\n", gpu.name,
         gpu.compute_major, gpu.compute_minor, gpu.sm_count, gpu.smem_per_block_bytes, gpu.smem_per_sm_bytes,
         format_bytes(static_cast<uint64_t>(gpu.l2_bytes)), gpu.read_gb_s);
@@ -124,7 +123,7 @@ void print_rejected(const LayerPlans& plans, bool explain) {
   }
 }
 
-Status print_choices(const Options& options, const DeviceFacts& gpu) {
+Status print_choices(const TilesOptions& options, const DeviceFacts& gpu) {
   std::vector<std::vector<std::string>> rows = {{"tokens", "experts", "gate_up", "us", "down", "us"}};
   for (const int64_t tokens : kTokenCounts) {
     TESSERA_ASSIGN_OR_RETURN(const LayerPlans plans, plan_layer(options, gpu, tokens));
@@ -175,7 +174,7 @@ Json candidate_json(const LayerPlans& plans, size_t index) {
   return json;
 }
 
-Json to_json(const Options& options, const DeviceFacts& gpu, const LayerPlans& plans) {
+Json to_json(const TilesOptions& options, const DeviceFacts& gpu, const LayerPlans& plans) {
   Json json = {{"gpu", gpu.name},
                {"compute_capability", fmt::format("{}.{}", gpu.compute_major, gpu.compute_minor)},
                {"sm_count", gpu.sm_count},
@@ -192,7 +191,7 @@ Json to_json(const Options& options, const DeviceFacts& gpu, const LayerPlans& p
   return json;
 }
 
-Status tiles(const Options& options) {
+Status tiles(const TilesOptions& options) {
   if (!options.compare.empty()) {
     print_k128_comparison();
     return {};
@@ -213,7 +212,7 @@ Status tiles(const Options& options) {
 }
 
 std::vector<std::string> gpu_names() {
-  std::vector<std::string> names = {kLive};
+  std::vector<std::string> names = {kLiveGpu};
   for (const DeviceFacts& gpu : plan::known_devices()) names.push_back(gpu.key);
   return names;
 }
@@ -227,7 +226,7 @@ std::string joined(const std::vector<std::string>& names) {
 }  // namespace
 
 void add_tiles(CLI::App& app, Action& action) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<TilesOptions>();
   CLI::App* command = app.add_subcommand(
       "tiles", "Show the tiles that fit a GPU, present or absent, which one is chosen, and why others are not");
   command->add_option("--gpu", options->gpu, fmt::format("{} (default rtx-pro-6000)", joined(gpu_names())))

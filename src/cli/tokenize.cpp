@@ -15,7 +15,7 @@
 namespace tessera::cli {
 namespace {
 
-struct Options {
+struct TokenizeOptions {
   std::string model;
   std::vector<std::string> text;  // words, joined by spaces
   bool pieces = false;
@@ -33,7 +33,7 @@ Expected<text::Tokenizer> open_tokenizer(const std::string& model) {
 }
 
 /// Text for a terminal is made harmless; elsewhere every byte counts.
-std::string shown(std::string_view text) {
+std::string harmless_in_terminal(std::string_view text) {
   return is_terminal(Stream::out) ? without_controls(text) + "\n" : std::string(text);
 }
 
@@ -55,7 +55,7 @@ std::string piece_line(int32_t id, std::string_view bytes) {
   return line + "\n";
 }
 
-Status tokenize(const Options& options) {
+Status tokenize(const TokenizeOptions& options) {
   TESSERA_ASSIGN_OR_RETURN(const text::Tokenizer tokenizer, open_tokenizer(options.model));
   const std::string words = fmt::format("{}", fmt::join(options.text, " "));
   TESSERA_ASSIGN_OR_RETURN(const std::string given,
@@ -77,7 +77,7 @@ Status tokenize(const Options& options) {
     for (const int32_t id : ids) lines += piece_line(id, tokenizer.token_bytes(id));
     write_out(lines);
   } else if (options.decode) {
-    write_out(shown(tokenizer.decode(ids, options.skip_special)));
+    write_out(harmless_in_terminal(tokenizer.decode(ids, options.skip_special)));
   } else {
     write_out(fmt::format("[{}]\n", fmt::join(ids, ", ")));
   }
@@ -87,7 +87,7 @@ Status tokenize(const Options& options) {
 }  // namespace
 
 void add_tokenize(CLI::App& app, Action& action) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<TokenizeOptions>();
   CLI::App* command = app.add_subcommand("tokenize", "Turn text into token ids, or token ids into text");
   command->add_option("MODEL", options->model, "A model, or a tokenizer.json")->required();
   command->add_option("TEXT", options->text,

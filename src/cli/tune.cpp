@@ -23,7 +23,7 @@ using kernels::MoeTimer;
 using plan::Op;
 using plan::Tile;
 
-struct Options {
+struct TuneOptions {
   int gpu = 0;
   std::vector<std::string> models = {"397b", "397b-tp4", "122b", "35b"};
   std::vector<std::string> formats = {"nvfp4"};
@@ -122,7 +122,7 @@ class Tuner {
   OnInterrupt interrupt_{[] {}};  // ends the measurements; what is done is saved
 };
 
-Status tune(const Options& options) {
+Status tune(const TuneOptions& options) {
   TESSERA_ASSIGN_OR_RETURN(const LiveGpu gpu, live_gpu(options.gpu));
   Tuner tuner(gpu, options.quiet);
   for (const std::string& model : options.models) {
@@ -146,7 +146,7 @@ Status tune(const Options& options) {
 }  // namespace
 
 void add_tune(CLI::App& app, Action& action) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<TuneOptions>();
   CLI::App* command =
       app.add_subcommand("tune", "Measure the tiles of mixture-of-experts layers on a GPU and remember the fastest");
   command->add_option("MODEL", options->models, "Shapes: " + moe_shape_keys() + " (default: the four of Qwen3.5)")

@@ -11,10 +11,10 @@ namespace {
 
 using kernels::kBlockTokens;
 
-constexpr double kFirst = 1024;     // rows, before anything is known
-constexpr double kTimesMedian = 2;  // the relative bound
-constexpr size_t kMedianOf = 31;    // steps without prompts: some seconds at most, and a few slow ones count nothing
-constexpr int kUnseen = 32;         // steps with prompts, until one without is wanted again
+constexpr double kFirstRows = 1024;  // rows, before anything is known
+constexpr double kTimesMedian = 2;   // the relative bound
+constexpr size_t kMedianOf = 31;     // steps without prompts: some seconds at most, and a few slow ones count nothing
+constexpr int kUnseen = 32;          // steps with prompts, until one without is wanted again
 constexpr int kTooManyRemembered = 64;  // steps: so few of a hundred try again what was too long
 // Of one step to the next: a step that was slow for another reason is soon forgotten.
 constexpr double kShrinkMost = 0.5, kGrowMost = 1.25;
@@ -24,7 +24,7 @@ constexpr double kShrinkMost = 0.5, kGrowMost = 1.25;
 ChunkPolicy::ChunkPolicy(std::optional<Seconds> fixed, int64_t rows_max)
     : fixed_(fixed),
       rows_max_(std::max<int64_t>(rows_max, kBlockTokens)),
-      rows_(std::min(kFirst, static_cast<double>(rows_max_))),
+      rows_(std::min(kFirstRows, static_cast<double>(rows_max_))),
       too_many_(std::numeric_limits<int64_t>::max()) {}
 
 int64_t ChunkPolicy::rows() const {

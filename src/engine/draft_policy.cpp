@@ -7,9 +7,9 @@
 namespace tessera::engine {
 namespace {
 
-constexpr int kFirst = 3;      // drafts, before anything is known
-constexpr int kTrySteps = 12;  // of one try; acceptance differs from step to step
-constexpr int kPause = 24;     // steps between tries at first
+constexpr int kFirstDrafts = 3;  // drafts, before anything is known
+constexpr int kTrySteps = 12;    // of one try; acceptance differs from step to step
+constexpr int kPause = 24;       // steps between tries at first
 constexpr int kLongestPause = 4000;
 constexpr double kMemory = 0.98;  // what a step leaves of those before it
 constexpr double kWorthMoving = 1.01;
@@ -22,7 +22,7 @@ int DraftPolicy::drafts(int sequences) {
   if (most_ == 0) return 0;
   Range& range = ranges_[range_of(sequences)];
   if (range.best < 0) {
-    range.best = std::min(kFirst, most_);
+    range.best = std::min(kFirstDrafts, most_);
     range.pause = kPause;
     range.steps_left = kTrySteps;
   }
@@ -65,7 +65,8 @@ void DraftPolicy::measured(Range& range, int drafts, double seconds, int64_t tok
 
 /// With no drafts the next step does not wait for this one's tokens: none may be better than few where many are too.
 void DraftPolicy::next_try(Range& range) const {
-  const std::array<int, 3> others = {range.best > 0 ? 0 : std::min(kFirst, most_), range.best + 1, range.best - 1};
+  const std::array<int, 3> others = {range.best > 0 ? 0 : std::min(kFirstDrafts, most_), range.best + 1,
+                                     range.best - 1};
   for (size_t looked = 0; looked < others.size(); ++looked) {
     const int next = others[static_cast<size_t>(range.turn % 3)];
     if (next >= 0 && next <= most_ && next != range.best) {

@@ -18,7 +18,6 @@ namespace {
 
 namespace dom = simdjson::dom;
 
-constexpr uint64_t kMaxHeaderBytes = 100'000'000;  // the format's own limit
 constexpr size_t kLengthBytes = sizeof(uint64_t);
 constexpr size_t kStartBytes = 64;  // enough to know an impostor by
 

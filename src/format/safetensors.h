@@ -16,6 +16,8 @@
 
 namespace tessera::format {
 
+inline constexpr size_t kMaxHeaderBytes = 100'000'000;  // the format's own limit
+
 /// A tensor in a mapped file. The bytes live as long as the SafetensorsFile and need not be aligned; who loads copies
 /// them (copy_bytes of mapped_file.h).
 struct TensorView {

@@ -14,7 +14,6 @@
 namespace tessera::format {
 namespace {
 
-constexpr size_t kMaxHeaderBytes = 100'000'000;  // the format's own limit
 constexpr size_t kBufferBytes = 1 << 20;
 
 Expected<size_t> byte_size(const SafetensorsWriter::Declaration& tensor) {

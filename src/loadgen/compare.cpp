@@ -11,7 +11,7 @@ namespace {
 
 constexpr int kDraws = 2000;
 constexpr int64_t kRoundsMin = 3;  // fewer say nothing about how rounds differ
-constexpr size_t kRequestsMin = 5;
+constexpr size_t kComparedRequestsMin = 5;
 
 /// A request as far as figures are made of it; nothing where it has none.
 struct Row {
@@ -135,7 +135,7 @@ void compare_case(const std::string& name, const std::vector<Row>& a, const std:
   const bool by_rounds = std::min(rounds_of(a), rounds_of(b)) >= kRoundsMin;
   const Sampler sampler(a, b, same_prompts, by_rounds);
   const auto [all_a, all_b] = sampler.all();
-  if (std::min(all_a.size(), all_b.size()) < kRequestsMin) {
+  if (std::min(all_a.size(), all_b.size()) < kComparedRequestsMin) {
     out.notes.push_back(fmt::format("{}: {} and {} requests, too few to compare", name, all_a.size(), all_b.size()));
     return;
   }

@@ -7,7 +7,7 @@ namespace {
 
 using format::Dialect;
 using format::WeightFormat;
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 
 /// One entry for all experts of a layer, as both dialects allow: "….experts.*.up_proj" (glob) or
 /// "re:….experts\\.\\d+\\.up_proj$". Names without an expert number stay as they are.
@@ -46,11 +46,11 @@ std::string_view modelopt_algorithm(WeightFormat format) {
   }
 }
 
-Json compressed_tensors_weights(WeightFormat format) {
-  Json weights = {{"num_bits", format == WeightFormat::fp8_e4m3 ? 8 : 4},
-                  {"type", "float"},
-                  {"symmetric", true},
-                  {"dynamic", false}};
+OrderedJson compressed_tensors_weights(WeightFormat format) {
+  OrderedJson weights = {{"num_bits", format == WeightFormat::fp8_e4m3 ? 8 : 4},
+                         {"type", "float"},
+                         {"symmetric", true},
+                         {"dynamic", false}};
   switch (format) {
     case WeightFormat::nvfp4:
       weights["strategy"] = "tensor_group";
@@ -75,21 +75,21 @@ std::string_view compressed_tensors_format(WeightFormat format) {
   }
 }
 
-Json compressed_tensors_config(const QuantizedModules& quantized) {
-  std::map<WeightFormat, Json> by_format;
+OrderedJson compressed_tensors_config(const QuantizedModules& quantized) {
+  std::map<WeightFormat, OrderedJson> by_format;
   for (const auto& [module, format] : targets(Dialect::compressed_tensors, quantized)) {
     by_format[format].push_back(module);
   }
-  Json groups = Json::object();
+  OrderedJson groups = OrderedJson::object();
   for (const auto& [format, modules] : by_format) {
-    Json group = {{"targets", modules},
-                  {"weights", compressed_tensors_weights(format)},
-                  {"input_activations", nullptr},
-                  {"output_activations", nullptr},
-                  {"format", compressed_tensors_format(format)}};
+    OrderedJson group = {{"targets", modules},
+                         {"weights", compressed_tensors_weights(format)},
+                         {"input_activations", nullptr},
+                         {"output_activations", nullptr},
+                         {"format", compressed_tensors_format(format)}};
     groups["group_" + std::to_string(groups.size())] = std::move(group);
   }
-  Json config = {
+  OrderedJson config = {
       {"quant_method", "compressed-tensors"},
       {"format", by_format.size() == 1 ? compressed_tensors_format(by_format.begin()->first) : "mixed-precision"},
       {"quantization_status", "compressed"},
@@ -105,15 +105,16 @@ Json compressed_tensors_config(const QuantizedModules& quantized) {
 }
 
 /// The body that ModelOpt writes into both of its files.
-Json modelopt_body(const QuantizedModules& quantized) {
+OrderedJson modelopt_body(const QuantizedModules& quantized) {
   std::set<WeightFormat> formats;
   for (const auto& [module, format] : quantized.modules) formats.insert(format);
-  Json body;
-  body["quant_algo"] = formats.size() == 1 ? Json(modelopt_algorithm(*formats.begin())) : Json("MIXED_PRECISION");
-  body["kv_cache_quant_algo"] = quantized.fp8_kv_cache ? Json("FP8") : Json(nullptr);
+  OrderedJson body;
+  body["quant_algo"] =
+      formats.size() == 1 ? OrderedJson(modelopt_algorithm(*formats.begin())) : OrderedJson("MIXED_PRECISION");
+  body["kv_cache_quant_algo"] = quantized.fp8_kv_cache ? OrderedJson("FP8") : OrderedJson(nullptr);
   if (formats.size() > 1) {
     for (const auto& [module, format] : targets(Dialect::modelopt, quantized)) {
-      Json layer = {{"quant_algo", modelopt_algorithm(format)}};
+      OrderedJson layer = {{"quant_algo", modelopt_algorithm(format)}};
       if (const auto group = format::group_size(format); group > 0) layer["group_size"] = group;
       body["quantized_layers"][module] = std::move(layer);
     }
@@ -123,21 +124,21 @@ Json modelopt_body(const QuantizedModules& quantized) {
   return body;
 }
 
-const Json kProducer = {{"name", "tessera"}};
+const OrderedJson kProducer = {{"name", "tessera"}};
 
 }  // namespace
 
-Json quantization_config(Dialect dialect, const QuantizedModules& quantized) {
+OrderedJson quantization_config(Dialect dialect, const QuantizedModules& quantized) {
   if (dialect == Dialect::compressed_tensors) return compressed_tensors_config(quantized);
-  Json config = {{"quant_method", "modelopt"}};
+  OrderedJson config = {{"quant_method", "modelopt"}};
   config.update(modelopt_body(quantized));
   config["ignore"] = left_alone(Dialect::modelopt, quantized);
   config["producer"] = kProducer;
   return config;
 }
 
-Json hf_quant_config(const QuantizedModules& quantized) {
-  Json body = modelopt_body(quantized);
+OrderedJson hf_quant_config(const QuantizedModules& quantized) {
+  OrderedJson body = modelopt_body(quantized);
   body["exclude_modules"] = left_alone(Dialect::modelopt, quantized);
   return {{"producer", kProducer}, {"quantization", std::move(body)}};
 }

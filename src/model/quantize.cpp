@@ -24,7 +24,7 @@ using format::MatrixView;
 using format::printable;
 using format::QuantizationError;
 using format::WeightFormat;
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 
 // Rows that are read, encoded and written at a time. 16 MB keeps every core busy for milliseconds and is nothing
 // against a matrix.
@@ -385,9 +385,9 @@ Status write_texts(const format::Checkpoint& source, const fs::path& directory, 
         write_text(directory / "hf_quant_config.json", hf_quant_config(plan.modules).dump(2) + "\n"));
   }
   TESSERA_ASSIGN_OR_RETURN(const std::optional<std::string> text, source.read_text("config.json"));
-  Json config = Json::parse(text.value_or(""), nullptr, /*allow_exceptions=*/false);
+  OrderedJson config = OrderedJson::parse(text.value_or(""), nullptr, /*allow_exceptions=*/false);
   if (!config.is_object()) return error(StatusCode::corrupt_data, "config.json has changed meanwhile");
-  const auto drop_old = [](Json& object) {
+  const auto drop_old = [](OrderedJson& object) {
     object.erase("quantization_config");
     object.erase("compression_config");  // its name in old files
   };

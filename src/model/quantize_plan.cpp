@@ -58,9 +58,9 @@ std::optional<WeightFormat> quantized_format(std::string_view name) {
 /// A fused expert tensor: its module is the whole name, there is no ".weight".
 bool is_fused(const StoredTensor& tensor) { return tensor.is_weight && tensor.module == tensor.canonical; }
 
-class Planner {
+class QuantizePlanner {
  public:
-  Planner(const Checkpoint& source, const ModelConfig& config, const QuantizeOptions& options)
+  QuantizePlanner(const Checkpoint& source, const ModelConfig& config, const QuantizeOptions& options)
       : source_(source), config_(config), options_(options) {}
 
   Expected<QuantizePlan> plan();
@@ -84,7 +84,7 @@ class Planner {
 };
 
 /// The format that the options ask for; none: stay.
-std::optional<WeightFormat> Planner::target(const StoredTensor& tensor) const {
+std::optional<WeightFormat> QuantizePlanner::target(const StoredTensor& tensor) const {
   if (!tensor.kind || !tensor.is_weight) return std::nullopt;
   TensorKind kind = *tensor.kind;
   if (kind == TensorKind::mtp) {
@@ -96,7 +96,7 @@ std::optional<WeightFormat> Planner::target(const StoredTensor& tensor) const {
   return found == options_.formats.end() ? std::nullopt : std::optional(found->second);
 }
 
-Status Planner::add(const StoredTensor& tensor) {
+Status QuantizePlanner::add(const StoredTensor& tensor) {
   const std::optional<WeightFormat> to = target(tensor);
   if (!to || tensor.format == format::name(*to)) return copy(tensor);
   if (!is_plain(tensor.format)) {
@@ -109,7 +109,7 @@ Status Planner::add(const StoredTensor& tensor) {
   return convert(tensor, matrix, tensor.name.substr(0, tensor.name.size() - suffix), tensor.module, *to);
 }
 
-Status Planner::copy(const StoredTensor& tensor) {
+Status QuantizePlanner::copy(const StoredTensor& tensor) {
   // What is broken shall not be copied into something that looks fresh.
   if (tensor.is_weight && quantized_format(tensor.format)) {
     TESSERA_RETURN_IF_ERROR(source_.matrix(tensor.module).status());
@@ -127,7 +127,7 @@ Status Planner::copy(const StoredTensor& tensor) {
 
 /// quantization_config names every linear module. In the vision tower, whose names are not ours to know, these are
 /// the weights with two dimensions.
-void Planner::list_module(const StoredTensor& tensor) {
+void QuantizePlanner::list_module(const StoredTensor& tensor) {
   std::string module = tensor.name;
   if (!tensor.kind) {
     if (tensor.view.shape.size() != 2 || !module.ends_with(".weight")) return;
@@ -147,7 +147,7 @@ void Planner::list_module(const StoredTensor& tensor) {
 }
 
 /// [experts, 2 x inner, hidden] holds gate over up of each expert, [experts, hidden, inner] down.
-Status Planner::split(const StoredTensor& tensor, WeightFormat to) {
+Status QuantizePlanner::split(const StoredTensor& tensor, WeightFormat to) {
   const auto& shape = tensor.view.shape;
   const bool gate_up = tensor.canonical.ends_with(".gate_up_proj");
   if (shape.size() != 3 || (gate_up && shape[1] % 2 != 0)) {
@@ -172,8 +172,8 @@ Status Planner::split(const StoredTensor& tensor, WeightFormat to) {
   return {};
 }
 
-Status Planner::convert(const StoredTensor& tensor, const MatrixView& matrix, const std::string& stored_module,
-                        const std::string& module, WeightFormat to) {
+Status QuantizePlanner::convert(const StoredTensor& tensor, const MatrixView& matrix, const std::string& stored_module,
+                                const std::string& module, WeightFormat to) {
   const int64_t group = format::group_size(to);
   if (group > 0 && matrix.cols % group != 0) {
     return error(StatusCode::unsupported,
@@ -204,7 +204,7 @@ Status Planner::convert(const StoredTensor& tensor, const MatrixView& matrix, co
 }
 
 /// NVFP4 that is copied keeps its spelling, and a checkpoint has one.
-Status Planner::settle_dialect(const std::vector<StoredTensor>& tensors) {
+Status QuantizePlanner::settle_dialect(const std::vector<StoredTensor>& tensors) {
   std::optional<Dialect> stored;
   for (const StoredTensor& tensor : tensors) {
     if (!tensor.is_weight || tensor.format != format::name(WeightFormat::nvfp4)) continue;
@@ -231,7 +231,7 @@ Status Planner::settle_dialect(const std::vector<StoredTensor>& tensors) {
   return {};
 }
 
-Expected<QuantizePlan> Planner::plan() {
+Expected<QuantizePlan> QuantizePlanner::plan() {
   for (const auto& shard : source_.shards()) {
     for (const auto& [tensor, dtype] : shard->foreign_tensors()) {
       return error(StatusCode::unsupported, "'{}' has dtype {}, which Tessera does not copy", printable(tensor), dtype);
@@ -267,7 +267,7 @@ Expected<QuantizePlan> plan_quantization(const Checkpoint& source, const Quantiz
   const std::string path = printable((source.directory() / "config.json").string());
   if (!json) return error(StatusCode::not_found, "{}: is not there", path);
   TESSERA_ASSIGN_OR_RETURN(const ModelConfig config, parse_config(*json, path));
-  return Planner(source, config, options).plan();
+  return QuantizePlanner(source, config, options).plan();
 }
 
 }  // namespace tessera::model

@@ -22,7 +22,7 @@ namespace tessera::model {
 namespace {
 
 using format::WeightFormat;
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 
 /// SplitMix64 (Steele, Lea, Flood 2014): one stream per tensor, keyed by its name, so that a tensor's values do not
 /// depend on which others are written.
@@ -60,9 +60,9 @@ struct Plan {
   std::vector<FusedSpec> fused;
 };
 
-class Planner {
+class SynthPlanner {
  public:
-  explicit Planner(const SynthOptions& options) : options_(options), shape_(options.shape) {}
+  explicit SynthPlanner(const SynthOptions& options) : options_(options), shape_(options.shape) {}
 
   Plan plan() {
     matrix(options_.prefix + "embed_tokens", shape_.vocab_size, shape_.hidden_size);
@@ -281,12 +281,12 @@ DType plain_dtype(WeightFormat format) {
   return format == WeightFormat::f32 ? DType::f32 : format == WeightFormat::f16 ? DType::f16 : DType::bf16;
 }
 
-Json text_config(const SynthOptions& options) {
+OrderedJson text_config(const SynthOptions& options) {
   const SynthShape& s = options.shape;
-  Json c = {{"model_type", s.is_moe ? "qwen3_5_moe_text" : "qwen3_5_text"},
-            {"hidden_size", s.hidden_size},
-            {"num_hidden_layers", s.num_hidden_layers},
-            {"full_attention_interval", s.full_attention_interval}};
+  OrderedJson c = {{"model_type", s.is_moe ? "qwen3_5_moe_text" : "qwen3_5_text"},
+                   {"hidden_size", s.hidden_size},
+                   {"num_hidden_layers", s.num_hidden_layers},
+                   {"full_attention_interval", s.full_attention_interval}};
   for (int64_t i = 0; i < s.num_hidden_layers; ++i) {
     c["layer_types"].push_back((i + 1) % s.full_attention_interval == 0 ? "full_attention" : "linear_attention");
   }
@@ -348,7 +348,7 @@ Status write_file(const std::filesystem::path& path, std::string_view text) {
 
 Status write_texts(const std::filesystem::path& directory, const Plan& plan, const SynthOptions& options) {
   const bool flat = options.prefix == "model.";
-  Json config;
+  OrderedJson config;
   const char* family = options.shape.is_moe ? "Qwen3_5Moe" : "Qwen3_5";
   config["architectures"] = {std::string(family) + (flat ? "ForCausalLM" : "ForConditionalGeneration")};
   const QuantizedModules quantized = quantized_modules(plan, options);
@@ -461,7 +461,7 @@ Expected<ModelConfig> synth_config(const SynthShape& shape) {
 
 Expected<size_t> random_checkpoint_bytes(const SynthOptions& options) {
   TESSERA_RETURN_IF_ERROR(check_shape(options));
-  const Plan plan = Planner(options).plan();
+  const Plan plan = SynthPlanner(options).plan();
   TESSERA_RETURN_IF_ERROR(check_formats(plan));
   size_t total = 0;
   for (const auto& tensor : declare(plan, options)) {
@@ -476,7 +476,7 @@ Expected<size_t> random_checkpoint_bytes(const SynthOptions& options) {
 
 Status write_random_checkpoint(const std::filesystem::path& directory, const SynthOptions& options) {
   TESSERA_RETURN_IF_ERROR(check_shape(options));
-  const Plan plan = Planner(options).plan();
+  const Plan plan = SynthPlanner(options).plan();
   TESSERA_RETURN_IF_ERROR(check_formats(plan));
   std::error_code failure;
   if (directory.empty()) return {StatusCode::invalid_argument, "the directory's name is empty"};

@@ -55,11 +55,11 @@ int64_t size_of(const std::vector<Range>& ranges) {
   return size;
 }
 
-class Planner {
+class WeightPlanner {
  public:
   /// checkpoint null: dummy weights of `formats`.
-  Planner(const Checkpoint* checkpoint, const KindFormats& formats, const ModelConfig& config,
-          const PlanOptions& options)
+  WeightPlanner(const Checkpoint* checkpoint, const KindFormats& formats, const ModelConfig& config,
+                const PlanOptions& options)
       : checkpoint_(checkpoint), formats_(formats), options_(options), config_(config) {
     plan_.config = config;
     plan_.rank = options.rank;
@@ -136,8 +136,8 @@ class Planner {
 };
 
 /// Notes the pieces of a matrix that this rank has: one for each range of rows.
-Status Planner::place(const std::string& name, const MatrixView& stored, bool fused, const Cut& cut,
-                      std::span<MatrixView> parts) {
+Status WeightPlanner::place(const std::string& name, const MatrixView& stored, bool fused, const Cut& cut,
+                            std::span<MatrixView> parts) {
   const int64_t unit = column_unit(stored.format);
   if (cut.columns != whole(cut.cols) && (cut.columns.begin % unit != 0 || cut.columns.end % unit != 0)) {
     return error(StatusCode::invalid_argument,
@@ -172,7 +172,7 @@ Status Planner::place(const std::string& name, const MatrixView& stored, bool fu
   return {};
 }
 
-Expected<MatrixView> Planner::stored_matrix(const std::string& module, int64_t rows, int64_t cols) const {
+Expected<MatrixView> WeightPlanner::stored_matrix(const std::string& module, int64_t rows, int64_t cols) const {
   MatrixView stored;
   if (checkpoint_ != nullptr) {
     TESSERA_ASSIGN_OR_RETURN(stored, checkpoint_->stored_matrix(module));
@@ -186,15 +186,15 @@ Expected<MatrixView> Planner::stored_matrix(const std::string& module, int64_t r
   return stored;
 }
 
-Status Planner::matrix(const std::string& module, const Cut& cut, MatrixSource& source) {
+Status WeightPlanner::matrix(const std::string& module, const Cut& cut, MatrixSource& source) {
   TESSERA_ASSIGN_OR_RETURN(const MatrixView stored, stored_matrix(module, cut.rows, cut.cols));
   source.name = module;
   source.parts.resize(cut.row_ranges.size());
   return place(module, stored, /*fused=*/false, cut, source.parts);
 }
 
-Status Planner::vector(const std::string& tensor, int64_t size, const std::vector<Range>& ranges,
-                       std::vector<float>& values) {
+Status WeightPlanner::vector(const std::string& tensor, int64_t size, const std::vector<Range>& ranges,
+                             std::vector<float>& values) {
   size_t element_bytes = size_bytes(DType::bf16);
   if (checkpoint_ != nullptr) {
     TESSERA_ASSIGN_OR_RETURN(const format::TensorView found, checkpoint_->tensor(tensor));
@@ -222,7 +222,7 @@ Status Planner::vector(const std::string& tensor, int64_t size, const std::vecto
   return {};
 }
 
-Status Planner::embedding() {
+Status WeightPlanner::embedding() {
   const int64_t vocab = config_.vocab_size, hidden = config_.hidden_size;
   auto& source = add_block<kernels::EmbeddingSource>();
   TESSERA_RETURN_IF_ERROR(matrix("model.embed_tokens", all(vocab, hidden), source.table));
@@ -236,7 +236,7 @@ Status Planner::embedding() {
   return {};
 }
 
-Status Planner::attention(const std::string& prefix) {
+Status WeightPlanner::attention(const std::string& prefix) {
   const auto& shape = config_.attention;
   const int64_t hidden = config_.hidden_size, dim = shape.head_dim;
   const int64_t queries = shape.heads * dim, keys = shape.kv_heads * dim;
@@ -258,7 +258,7 @@ Status Planner::attention(const std::string& prefix) {
   return vector(attention + "k_norm.weight", dim, source.k_norm);
 }
 
-Status Planner::delta_net(const std::string& prefix) {
+Status WeightPlanner::delta_net(const std::string& prefix) {
   const auto& shape = config_.delta_net;
   const int64_t hidden = config_.hidden_size, width = shape.conv_width;
   const int64_t heads = shape.value_heads, values = heads * shape.value_dim;
@@ -284,7 +284,7 @@ Status Planner::delta_net(const std::string& prefix) {
 }
 
 /// inner: of the whole network.
-Status Planner::swiglu(const std::string& prefix, int64_t inner, const Range& channels, SwigluSource& source) {
+Status WeightPlanner::swiglu(const std::string& prefix, int64_t inner, const Range& channels, SwigluSource& source) {
   const int64_t hidden = config_.hidden_size;
   const Cut up = rows_of(inner, hidden, {channels});
   source.inner = channels.size();
@@ -298,7 +298,7 @@ Status Planner::swiglu(const std::string& prefix, int64_t inner, const Range& ch
   return matrix(prefix + "down_proj", columns_of(hidden, inner, channels), source.down);
 }
 
-Status Planner::place_fused(const std::string& tensor, int64_t expert, const Cut& cut, MatrixSource& source) {
+Status WeightPlanner::place_fused(const std::string& tensor, int64_t expert, const Cut& cut, MatrixSource& source) {
   TESSERA_ASSIGN_OR_RETURN(const format::TensorView all, checkpoint_->tensor(tensor));
   // All of it, before an expert is cut out: rows that are too many would make other rows gate and up.
   if (all.shape != std::vector<int64_t>{config_.num_experts, cut.rows, cut.cols}) {
@@ -311,7 +311,7 @@ Status Planner::place_fused(const std::string& tensor, int64_t expert, const Cut
   return place(tensor, found, /*fused=*/true, cut, source.parts);
 }
 
-Status Planner::fused_expert(const std::string& prefix, int64_t expert, SwigluSource& source) {
+Status WeightPlanner::fused_expert(const std::string& prefix, int64_t expert, SwigluSource& source) {
   const int64_t hidden = config_.hidden_size, inner = config_.moe_intermediate_size;
   const Range& gate = shard_.expert;
   std::vector<Range> gate_up = {whole(2 * inner)};
@@ -322,7 +322,7 @@ Status Planner::fused_expert(const std::string& prefix, int64_t expert, SwigluSo
   return place_fused(prefix + "down_proj", expert, columns_of(hidden, inner, gate), source.down);
 }
 
-Status Planner::experts(const std::string& prefix, std::vector<SwigluSource>& experts) {
+Status WeightPlanner::experts(const std::string& prefix, std::vector<SwigluSource>& experts) {
   const bool fused = checkpoint_ != nullptr && checkpoint_->has(prefix + "gate_up_proj");
   experts.resize(static_cast<size_t>(config_.num_experts));
   for (int64_t e = 0; e < config_.num_experts; ++e) {
@@ -334,7 +334,7 @@ Status Planner::experts(const std::string& prefix, std::vector<SwigluSource>& ex
   return {};
 }
 
-Status Planner::moe(const std::string& prefix) {
+Status WeightPlanner::moe(const std::string& prefix) {
   const int64_t hidden = config_.hidden_size;
   const std::string mlp = prefix + "mlp.";
   auto& source = add_block<kernels::MoeSource>();
@@ -350,7 +350,7 @@ Status Planner::moe(const std::string& prefix) {
   return matrix(mlp + "shared_expert_gate", all(1, hidden), source.shared_gate);
 }
 
-Status Planner::mlp(const std::string& prefix) {
+Status WeightPlanner::mlp(const std::string& prefix) {
   auto& source = add_block<kernels::MlpSource>();
   source.hidden = config_.hidden_size;
   source.norm_eps = config_.rms_norm_eps;
@@ -358,18 +358,18 @@ Status Planner::mlp(const std::string& prefix) {
   return swiglu(prefix + "mlp.", config_.intermediate_size, shard_.mlp, source.mlp);
 }
 
-Status Planner::layer(const std::string& prefix, LayerType type) {
+Status WeightPlanner::layer(const std::string& prefix, LayerType type) {
   TESSERA_RETURN_IF_ERROR(type == LayerType::full_attention ? attention(prefix) : delta_net(prefix));
   return config_.is_moe ? moe(prefix) : mlp(prefix);
 }
 
-Status Planner::head(const std::string& norm) {
+Status WeightPlanner::head(const std::string& norm) {
   auto& source = add_block<kernels::HeadSource>();
   source.norm_eps = config_.rms_norm_eps;
   return vector(norm, config_.hidden_size, source.norm);
 }
 
-Status Planner::mtp_head() {
+Status WeightPlanner::mtp_head() {
   in_mtp_ = true;
   const int64_t hidden = config_.hidden_size;
   auto& source = add_block<kernels::MtpInputSource>();
@@ -470,12 +470,12 @@ std::map<TensorKind, int64_t> WeightPlan::weights_by_kind() const {
 }
 
 Expected<WeightPlan> plan_weights(const Checkpoint& checkpoint, const ModelConfig& config, const PlanOptions& options) {
-  return Planner(&checkpoint, {}, config, options).plan();
+  return WeightPlanner(&checkpoint, {}, config, options).plan();
 }
 
 Expected<WeightPlan> plan_dummy_weights(const ModelConfig& config, const KindFormats& formats,
                                         const PlanOptions& options) {
-  return Planner(nullptr, formats, config, options).plan();
+  return WeightPlanner(nullptr, formats, config, options).plan();
 }
 
 }  // namespace tessera::model

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/ceil_div.h"
 #include "plan/budget.h"
 
 namespace tessera::plan {
@@ -60,11 +61,6 @@ double stage_instructions(const Tile& t) {
   if (t.path == Path::w4a4) return kStageInstructionsW4A4;
   const int own_bytes = stage_weight_bytes(t) + (producer_warps(t) == 0 ? stage_activation_bytes(t) : 0);
   return kStageInstructions + kCopyInstructions * std::ceil(own_bytes / kCopyBytes / consumer_warps(t));
-}
-
-double ceil_div(int64_t a, int64_t b) {
-  const int64_t quotient = (a + b - 1) / b;
-  return static_cast<double>(quotient);
 }
 
 double activation_bytes(const Desc& d) {

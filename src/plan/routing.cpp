@@ -3,15 +3,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/ceil_div.h"
+
 namespace tessera::plan {
-namespace {
-
-double ceil_div(int64_t a, int64_t b) {
-  const int64_t quotient = (a + b - 1) / b;
-  return static_cast<double>(quotient);
-}
-
-}  // namespace
 
 Routing::Routing(const Desc& d) : experts_(d.experts) {
   const double p = static_cast<double>(d.experts_per_token) / d.experts;

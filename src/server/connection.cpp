@@ -16,7 +16,6 @@ namespace tessera::server {
 namespace {
 
 using boost::system::error_code;
-constexpr auto kResult = asio::as_tuple(asio::use_awaitable);
 
 constexpr size_t kReadBytes = 4 << 10;
 constexpr size_t kBodyReadBytes = 64 << 10;

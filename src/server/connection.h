@@ -1,9 +1,11 @@
 #pragma once
 
+#include <boost/asio/as_tuple.hpp>
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/generic/stream_protocol.hpp>
 #include <boost/asio/ssl/stream.hpp>
 #include <boost/asio/steady_timer.hpp>
+#include <boost/asio/use_awaitable.hpp>
 #include <chrono>
 #include <memory>
 #include <optional>
@@ -18,6 +20,8 @@ namespace tessera::server {
 namespace asio = boost::asio;
 using Socket = asio::generic::stream_protocol::socket;
 using Clock = std::chrono::steady_clock;
+/// Of asynchronous calls: an error code and a result, no exception.
+inline constexpr auto kResult = asio::as_tuple(asio::use_awaitable);
 
 class Connection;
 

@@ -31,7 +31,6 @@ namespace {
 using asio::ip::tcp;
 using boost::system::error_code;
 using Local = asio::local::stream_protocol;
-constexpr auto kResult = asio::as_tuple(asio::use_awaitable);
 
 constexpr std::chrono::milliseconds kTick(250);         // deadlines are looked at this often
 constexpr std::chrono::milliseconds kAcceptPause(100);  // after a failure such as too many open files

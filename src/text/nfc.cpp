@@ -17,7 +17,7 @@ namespace tessera::text {
 namespace {
 
 // Below U+0300 nothing moves or composes with what precedes it. The lead byte of U+0300 is 0xCC.
-constexpr unsigned char kFirstLeadByte = 0xCC;
+constexpr unsigned char kFirstMovingLead = 0xCC;
 
 // One entry per 256 code points: does any of kNfcRanges touch them? Keeps the search off CJK, kana and Hangul.
 constexpr auto kTouchedPages = [] {
@@ -87,11 +87,11 @@ std::string_view to_nfc(std::string_view text, std::string& buffer) {
   size_t run_start = 0;  // the run that `at` is in
   int last_class = 0;
   for (size_t at = 0; at < text.size();) {
-    if (static_cast<unsigned char>(text[at]) < kFirstLeadByte) {
-      // Continuation bytes are below kFirstLeadByte as well, so the starter is looked for from its last byte.
+    if (static_cast<unsigned char>(text[at]) < kFirstMovingLead) {
+      // Continuation bytes are below kFirstMovingLead as well, so the starter is looked for from its last byte.
       do {
         ++at;
-      } while (at < text.size() && static_cast<unsigned char>(text[at]) < kFirstLeadByte);
+      } while (at < text.size() && static_cast<unsigned char>(text[at]) < kFirstMovingLead);
       run_start = at - 1;
       while ((static_cast<unsigned char>(text[run_start]) & 0xC0) == 0x80) --run_start;
       last_class = 0;

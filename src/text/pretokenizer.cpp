@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "base/status.h"
-#include "text/quoted.h"
+#include "text/quote.h"
 #include "text/regex_subset.h"
 #include "text/unicode_tables.h"
 #include "text/utf8.h"
@@ -27,7 +27,7 @@ constexpr uint64_t kMatchStepsMin = 10'000'000;
 constexpr uint64_t kMatchStepsPerByte = 16;
 
 // The smallest stand-in is three bytes long (U+0897); shorter code points are left alone.
-constexpr unsigned char kFirstLeadByte = 0xE0;
+constexpr unsigned char kFirstStandInLead = 0xE0;
 
 constexpr auto kStandInPages = [] {
   std::array<bool, 0x1100> pages{};
@@ -41,7 +41,7 @@ constexpr auto kStandInPages = [] {
 std::string_view with_stand_ins(std::string_view text, std::string& copy) {
   bool copied = false;
   for (size_t at = 0; at < text.size();) {
-    if (static_cast<unsigned char>(text[at]) < kFirstLeadByte) {
+    if (static_cast<unsigned char>(text[at]) < kFirstStandInLead) {
       ++at;
       continue;
     }
@@ -114,13 +114,13 @@ Expected<Pretokenizer> Pretokenizer::create(const std::vector<std::string>& patt
                                              PCRE2_UTF | PCRE2_UCP, &code, &offset, context.get()));
     pcre2_code* compiled = result.codes_.back().get();
     if (compiled == nullptr)
-      return error(StatusCode::corrupt_data, "the expression {} does not compile: {} at offset {}", quoted(pattern),
+      return error(StatusCode::corrupt_data, "the expression {} does not compile: {} at offset {}", quote(pattern),
                    pcre_message(code), offset);
     uint32_t matches_empty = 0;
     pcre2_pattern_info(compiled, PCRE2_INFO_MATCHEMPTY, &matches_empty);
     if (matches_empty != 0)
       return error(StatusCode::unsupported, "the expression {} can match nothing at all, which is not supported",
-                   quoted(pattern));
+                   quote(pattern));
     // Where there is no compiler, or no memory that may be executed, the interpreter does the same, slower.
     if (result.jit_) result.jit_ = pcre2_jit_compile(compiled, PCRE2_JIT_COMPLETE) == 0;
   }

@@ -5,7 +5,7 @@
 #include <cctype>
 
 #include "base/status.h"
-#include "text/quoted.h"
+#include "text/quote.h"
 
 namespace tessera::text {
 
@@ -53,7 +53,7 @@ Status refuse(std::string_view pattern, size_t at, std::string_view what) {
   return error(StatusCode::unsupported,
                "the expression {} uses {} at offset {}, which is outside of the syntax that can be matched exactly; "
                "a conversion of the file to the Qwen or GPT form of the expression would work",
-               quoted(pattern), what, at);
+               quote(pattern), what, at);
 }
 
 }  // namespace

@@ -22,16 +22,6 @@ namespace tessera::text {
 
 namespace {
 
-/// What one call of encode works with; reused by later calls, so that the cache stays warm.
-struct Scratch {
-  Pretokenizer::Scratch pretokenizer;
-  Bpe::Scratch bpe;
-  WordCache cache;
-  std::string normalized;
-  std::vector<Piece> pieces, normalized_pieces;
-  std::vector<uint32_t> word_ends;
-};
-
 // Normalization makes a text at most 3.5 times shorter: U+1FBE U+0308 U+0301, 7 bytes, becomes U+0390, 2 bytes.
 constexpr size_t kNfcShortensMax = 4;
 constexpr size_t kIdleScratchMax = 16;
@@ -55,6 +45,16 @@ size_t token_text_bytes_max(const TokenizerSpec& spec, const std::array<int32_t,
 }  // namespace
 
 struct Tokenizer::State {
+  /// What one call of encode works with; reused by later calls, so that the cache stays warm.
+  struct Scratch {
+    Pretokenizer::Scratch pretokenizer;
+    Bpe::Scratch bpe;
+    WordCache cache;
+    std::string normalized;
+    std::vector<Piece> pieces, normalized_pieces;
+    std::vector<uint32_t> word_ends;
+  };
+
   State(const TokenizerSpec& spec, Pretokenizer splitter, Vocabulary tokens, const std::array<int32_t, 256>& byte_ids,
         std::vector<AddedToken> raw, std::vector<AddedToken> normalized)
       : nfc(spec.nfc),

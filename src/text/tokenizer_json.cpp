@@ -9,7 +9,7 @@
 
 #include "base/status.h"
 #include "text/byte_alphabet.h"
-#include "text/quoted.h"
+#include "text/quote.h"
 #include "text/vocabulary.h"
 
 namespace tessera::text {
@@ -87,7 +87,7 @@ Expected<std::vector<Step>> get_steps(const object& root, std::string_view secti
 Status parse_normalizer(const object& root, TokenizerSpec& spec) {
   TESSERA_ASSIGN_OR_RETURN(const auto steps, get_steps(root, "normalizer", "normalizers"));
   for (const Step& step : steps) {
-    if (step.type != "NFC") return unsupported("the normalizer {} is not supported, only NFC is", quoted(step.type));
+    if (step.type != "NFC") return unsupported("the normalizer {} is not supported, only NFC is", quote(step.type));
     spec.nfc = true;
   }
   return {};
@@ -102,7 +102,7 @@ Status parse_split(const object& split, TokenizerSpec& spec) {
   if (pattern.at_key("Regex").get(regex) != simdjson::SUCCESS)
     return unsupported("pre_tokenizer: a Split has a pattern that is not a \"Regex\", which is not supported");
   if (behavior != "Isolated")
-    return unsupported("pre_tokenizer: a Split has the behavior {}, only \"Isolated\" is supported", quoted(behavior));
+    return unsupported("pre_tokenizer: a Split has the behavior {}, only \"Isolated\" is supported", quote(behavior));
   TESSERA_RETURN_IF_ERROR(require_flag(split, "pre_tokenizer.Split", "invert", false));
   spec.patterns.emplace_back(regex);
   return {};
@@ -113,7 +113,7 @@ Status parse_pre_tokenizer(const object& root, TokenizerSpec& spec) {
   bool byte_level = false;
   for (const Step& step : steps) {
     if (byte_level)
-      return unsupported("pre_tokenizer: {} comes after ByteLevel, which must be the last", quoted(step.type));
+      return unsupported("pre_tokenizer: {} comes after ByteLevel, which must be the last", quote(step.type));
     if (step.type == "Split") {
       TESSERA_RETURN_IF_ERROR(parse_split(step.fields, spec));
     } else if (step.type == "ByteLevel") {
@@ -122,7 +122,7 @@ Status parse_pre_tokenizer(const object& root, TokenizerSpec& spec) {
       TESSERA_ASSIGN_OR_RETURN(const bool regex, get_flag(step.fields, "pre_tokenizer.ByteLevel", "use_regex", true));
       if (regex) spec.patterns.emplace_back(kGpt2Pattern);
     } else {
-      return unsupported("the pre_tokenizer {} is not supported, only Split and ByteLevel are", quoted(step.type));
+      return unsupported("the pre_tokenizer {} is not supported, only Split and ByteLevel are", quote(step.type));
     }
   }
   if (!byte_level) return unsupported("pre_tokenizer has no ByteLevel step; only byte-level tokenizers are supported");
@@ -135,7 +135,7 @@ Status check_trivial(const object& root, std::string_view section, std::string_v
   for (const Step& step : steps) {
     if (step.type != "ByteLevel")
       return unsupported("the {} {} is not supported, only ByteLevel is (it adds no tokens)", section,
-                         quoted(step.type));
+                         quote(step.type));
   }
   return {};
 }
@@ -144,7 +144,7 @@ Status check_model_options(const object& model) {
   std::string_view type = "BPE";
   if (const auto value = get(model, "type"); value && value->get(type) != simdjson::SUCCESS)
     return corrupt("model.type is not a string");
-  if (type != "BPE") return unsupported("the model {} is not supported, only byte-level BPE is", quoted(type));
+  if (type != "BPE") return unsupported("the model {} is not supported, only byte-level BPE is", quote(type));
   TESSERA_RETURN_IF_ERROR(require_flag(model, "model", "byte_fallback", false));
   if (const auto value = get(model, "dropout")) {
     double dropout = 0;
@@ -155,7 +155,7 @@ Status check_model_options(const object& model) {
     const auto value = get(model, key);
     std::string_view affix;
     if (value && value->get(affix) != simdjson::SUCCESS) return corrupt("model.{} is not a string", key);
-    if (!affix.empty()) return unsupported("model.{} = {} is not supported, it must be empty", key, quoted(affix));
+    if (!affix.empty()) return unsupported("model.{} = {} is not supported, it must be empty", key, quote(affix));
   }
   return {};
 }
@@ -163,12 +163,12 @@ Status check_model_options(const object& model) {
 /// Enters a token as the file spells it, or says why it cannot be.
 Status add_key(Vocabulary& keys, std::string_view key, int64_t id) {
   if (id < 0 || id >= kVocabSizeMax)
-    return corrupt("the token {} has the id {}, expected 0 to {}", quoted(key), id, kVocabSizeMax - 1);
+    return corrupt("the token {} has the id {}, expected 0 to {}", quote(key), id, kVocabSizeMax - 1);
   if (const int32_t known = keys.find(key); known >= 0)
-    return corrupt("the token {} has the ids {} and {}", quoted(key), known, id);
+    return corrupt("the token {} has the ids {} and {}", quote(key), known, id);
   const auto narrow = static_cast<int32_t>(id);
   if (keys.contains(narrow))
-    return corrupt("the tokens {} and {} have the same id {}", quoted(keys.bytes(narrow)), quoted(key), id);
+    return corrupt("the tokens {} and {} have the same id {}", quote(keys.bytes(narrow)), quote(key), id);
   keys.add(narrow, key, true);
   return {};
 }
@@ -180,7 +180,7 @@ Status parse_vocab(const object& model, Vocabulary& keys, TokenizerSpec& spec) {
   spec.vocab.reserve(vocab.size());
   for (const auto [key, value] : vocab) {
     int64_t id = 0;
-    if (value.get(id) != simdjson::SUCCESS) return corrupt("the id of the token {} is not an integer", quoted(key));
+    if (value.get(id) != simdjson::SUCCESS) return corrupt("the id of the token {} is not an integer", quote(key));
     if (key.empty()) return corrupt("model.vocab has an empty token");
     TESSERA_RETURN_IF_ERROR(add_key(keys, key, id));
     auto bytes = spelled_bytes(key);
@@ -226,7 +226,7 @@ Status parse_merges(const object& model, const Vocabulary& keys, TokenizerSpec& 
     const std::array<std::string_view, 3> parts{left, right, joined};
     for (size_t i = 0; i < parts.size(); ++i) {
       found[i] = keys.find(parts[i]);
-      if (found[i] < 0) return corrupt("model.merges[{}] names {}, which model.vocab lacks", index, quoted(parts[i]));
+      if (found[i] < 0) return corrupt("model.merges[{}] names {}, which model.vocab lacks", index, quote(parts[i]));
     }
     spec.merges.push_back({found[0], found[1], found[2]});
   }
@@ -235,7 +235,7 @@ Status parse_merges(const object& model, const Vocabulary& keys, TokenizerSpec& 
 
 Status parse_added_token(const object& fields, std::string_view content, AddedToken& token) {
   token.content = content;
-  const std::string where = "the added token " + quoted(content);
+  const std::string where = "the added token " + quote(content);
   TESSERA_ASSIGN_OR_RETURN(token.special, get_flag(fields, where, "special", false));
   TESSERA_ASSIGN_OR_RETURN(token.lstrip, get_flag(fields, where, "lstrip", false));
   TESSERA_ASSIGN_OR_RETURN(token.rstrip, get_flag(fields, where, "rstrip", false));
@@ -259,7 +259,7 @@ Status parse_added_tokens(const object& root, Vocabulary& keys, TokenizerSpec& s
     if (content.empty() || content.size() > AddedTokenMatcher::kContentBytesMax)
       return corrupt("the added token with id {} has {} bytes, expected 1 to {}", id, content.size(),
                      AddedTokenMatcher::kContentBytesMax);
-    if (!seen.insert(content).second) return corrupt("added_tokens has {} twice", quoted(content));
+    if (!seen.insert(content).second) return corrupt("added_tokens has {} twice", quote(content));
     // A token of the vocabulary may be declared an added one.
     if (keys.find(content) != id) TESSERA_RETURN_IF_ERROR(add_key(keys, content, id));
     AddedToken token;

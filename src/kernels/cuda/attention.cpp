@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/ceil_div.h"
 #include "base/status.h"
 #include "kernels/cuda/attention_shape.h"
 
@@ -20,8 +21,6 @@ std::string describe(const AttentionShape& s, DType kv) {
   return fmt::format("heads {}, kv_heads {}, head_dim {}, rotary_dim {}, norm_eps {}, KV cache {}", s.heads, s.kv_heads,
                      s.head_dim, s.rotary_dim, s.norm_eps, name(kv));
 }
-
-int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 int group_of(const AttentionShape& shape) { return shape.heads / shape.kv_heads; }
 

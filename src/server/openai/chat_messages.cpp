@@ -10,11 +10,9 @@
 namespace tessera::server::openai {
 namespace {
 
-using Reader = ConversationReader;
-
 /// `of_tool`: media are named in place, never refused: a refusal would end a conversation for ever.
-std::optional<ApiError> parse_part(const Json& part, const std::string& path, bool of_tool, const Reader& reader,
-                                   std::string& text) {
+std::optional<ApiError> parse_part(const Json& part, const std::string& path, bool of_tool,
+                                   const ConversationReader& reader, std::string& text) {
   if (part.is_string()) {
     text += part.get_ref<const std::string&>();
     return std::nullopt;
@@ -39,8 +37,8 @@ std::optional<ApiError> parse_part(const Json& part, const std::string& path, bo
   return std::nullopt;
 }
 
-std::optional<ApiError> parse_content(const Json& message, Role role, const std::string& path, const Reader& reader,
-                                      std::string& text) {
+std::optional<ApiError> parse_content(const Json& message, Role role, const std::string& path,
+                                      const ConversationReader& reader, std::string& text) {
   const Json* content = find(message, "content");
   const std::string inside = at(path, "content");
   if (content == nullptr) {
@@ -61,7 +59,7 @@ std::optional<ApiError> parse_content(const Json& message, Role role, const std:
 }
 
 /// `function`: {"name": ..., "arguments": the text of an object, or the object}
-std::optional<ApiError> parse_function(const Json& function, const std::string& path, const Reader& reader,
+std::optional<ApiError> parse_function(const Json& function, const std::string& path, const ConversationReader& reader,
                                        ToolCall& out) {
   if (!function.is_object()) return wrong(path, function, "an object with name and arguments");
   if (auto error = read_text(function, "name", out.name, path)) return error;
@@ -79,7 +77,8 @@ std::optional<ApiError> parse_function(const Json& function, const std::string& 
   return std::nullopt;
 }
 
-std::optional<ApiError> parse_call(const Json& call, const std::string& path, const Reader& reader, ToolCall& out) {
+std::optional<ApiError> parse_call(const Json& call, const std::string& path, const ConversationReader& reader,
+                                   ToolCall& out) {
   if (!call.is_object()) return wrong(path, call, "a tool call: an object with id, type and function");
   if (auto error = read_text(call, "id", out.id, path)) return error;
   const Json* type = find(call, "type");
@@ -89,7 +88,7 @@ std::optional<ApiError> parse_call(const Json& call, const std::string& path, co
   return parse_function(*function, at(path, "function"), reader, out);
 }
 
-std::optional<ApiError> parse_assistant(const Json& message, const std::string& path, const Reader& reader,
+std::optional<ApiError> parse_assistant(const Json& message, const std::string& path, const ConversationReader& reader,
                                         Message& out) {
   if (auto error = read_text(message, "reasoning", out.reasoning, path)) return error;
   if (auto error = read_text(message, "reasoning_content", out.reasoning, path)) return error;
@@ -124,7 +123,7 @@ std::optional<ApiError> parse_role(const Json& message, const std::string& path,
   return std::nullopt;
 }
 
-std::optional<ApiError> parse_message(const Json& message, const std::string& path, const Reader& reader,
+std::optional<ApiError> parse_message(const Json& message, const std::string& path, const ConversationReader& reader,
                                       Message& out) {
   if (!message.is_object()) return wrong(path, message, "a message: an object with role and content");
   if (auto error = parse_role(message, path, out.role)) return error;
@@ -145,7 +144,7 @@ std::optional<ApiError> parse_messages(const Json& request, const RequestOptions
   if (list == nullptr) return missing("messages", "an array of messages");
   if (!list->is_array() || list->empty()) return wrong("messages", *list, "an array of messages, not empty");
   if (auto error = too_many("messages", list->size(), options.limits.messages_max, "messages")) return error;
-  const Reader reader{options.limits, options.drops_media, notes};
+  const ConversationReader reader{options.limits, options.drops_media, notes};
   for (size_t i = 0; i < list->size(); ++i) {
     if (auto error = parse_message((*list)[i], at("messages", i), reader, out.emplace_back())) return error;
   }

@@ -13,7 +13,7 @@ namespace {
 
 constexpr float kLeastLogprob = -9999;
 
-void append_number(float logprob, std::string& out) {
+void append_logprob(float logprob, std::string& out) {
   fmt::format_to(std::back_inserter(out), "{}", logprob >= kLeastLogprob && logprob <= 0 ? logprob : kLeastLogprob);
 }
 
@@ -21,7 +21,7 @@ void append_token(std::string_view bytes, float logprob, std::string& out) {
   out += R"({"token":)";
   append_string(bytes, out);
   out += R"(,"logprob":)";
-  append_number(logprob, out);
+  append_logprob(logprob, out);
   out += R"(,"bytes":)";
   if (bytes.empty()) {
     out += "null";
@@ -72,7 +72,7 @@ void LegacyLogprobs::add(int32_t token, const std::vector<TokenLogprob>& entry, 
     top_logprobs += "null";
     return;
   }
-  append_number(entry[0].logprob, token_logprobs);
+  append_logprob(entry[0].logprob, token_logprobs);
   // Different tokens may have the same text here, and a key may be there only once: the likelier counts.
   std::set<std::string> seen;
   top_logprobs += '{';
@@ -82,7 +82,7 @@ void LegacyLogprobs::add(int32_t token, const std::vector<TokenLogprob>& entry, 
     if (!seen.insert(text).second) continue;
     if (seen.size() > 1) top_logprobs += ',';
     top_logprobs += text + ":";
-    append_number(alternative.logprob, top_logprobs);
+    append_logprob(alternative.logprob, top_logprobs);
   }
   top_logprobs += '}';
 }
@@ -100,7 +100,7 @@ std::string prompt_logprobs_json(const std::vector<std::vector<TokenLogprob>>& p
       if (!seen.insert(alternative.token).second) continue;
       out += seen.size() == 1 ? '{' : ',';
       fmt::format_to(std::back_inserter(out), R"("{}":{{"logprob":)", alternative.token);
-      append_number(alternative.logprob, out);
+      append_logprob(alternative.logprob, out);
       fmt::format_to(std::back_inserter(out), R"(,"rank":{},"decoded_token":)", alternative.rank);
       append_string(token_bytes(alternative.token), out);
       out += '}';

@@ -18,7 +18,7 @@ namespace dialect = text::dialect;
 
 using Kind = GrammarSource::Kind;
 
-constexpr int kReferencesMax = 16;  // one behind the other
+constexpr int kReferenceDepthMax = 16;  // one behind the other
 
 const std::string kCallOpen(dialect::kCallOpen), kCallClose(dialect::kCallClose);
 const std::string kFunctionOpen(dialect::kFunctionOpen), kFunctionClose(dialect::kFunctionClose);
@@ -101,7 +101,7 @@ class Arguments {
     }
     bool free = false;
     Json texts = Json::array();
-    TESSERA_RETURN_IF_ERROR(add_texts(schema, kReferencesMax, free, texts));
+    TESSERA_RETURN_IF_ERROR(add_texts(schema, kReferenceDepthMax, free, texts));
     if (free)
       return tag(begin, text_without({"\n" + kParameterClose, kParameterOpen, kFunctionClose, kCallClose}), end);
     return sequence(around(begin, std::move(texts), end));

@@ -19,5 +19,7 @@ void append_ids(const std::vector<int32_t>& ids, std::string& out);
 std::string shown(const Json& value);
 /// At most `bytes` of `text`, cut between code points, "..." behind if anything was cut.
 std::string shortened(std::string_view text, size_t bytes);
+/// Of an id or a name that a client chose, in messages.
+inline constexpr size_t kIdBytesShown = 100;
 
 }  // namespace tessera::server

@@ -13,8 +13,6 @@ namespace {
 
 using MaybeError = std::optional<ApiError>;
 
-constexpr size_t kIdBytesShown = 100;
-
 void join(std::string_view text, std::string_view between, std::string& out) {
   if (text.empty()) return;
   if (!out.empty()) out += between;

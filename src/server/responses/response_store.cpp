@@ -11,7 +11,6 @@ namespace tessera::server::responses {
 namespace {
 
 constexpr size_t kEntryBytes = 512;  // of tables and pointers, about
-constexpr size_t kIdBytesShown = 100;
 
 size_t bytes_of(const std::string& id, const StoredResponse& response) {
   size_t bytes = kEntryBytes + 3 * id.size() + response.previous_id.size() + response.input.size() +

@@ -88,16 +88,17 @@ MaybeError parse_text(const Json& body, std::optional<AnswerFormat>& out) {
   if (type == nullptr) return wrong("text.format", *format, R"(an object such as {"type": "json_object"})");
   if (*type == "text") return std::nullopt;
   if (out) return bad_request("text.format", "text.format and " + out->param + " are both given, expected one of them");
-  using Kind = GrammarSource::Kind;
+  using SourceKind = GrammarSource::Kind;
   if (*type == "json_object") {
-    out = AnswerFormat{.source = {.kind = Kind::json_object}, .param = "text.format"};
+    out = AnswerFormat{.source = {.kind = SourceKind::json_object}, .param = "text.format"};
     return std::nullopt;
   }
   if (*type != "json_schema") return wrong("text.format.type", *type, R"("text", "json_object" or "json_schema")");
   const Json* schema = find(*format, "schema");
   if (schema == nullptr) return missing("text.format.schema", "a JSON schema");
   if (!schema->is_object()) return wrong("text.format.schema", *schema, "a JSON schema");
-  out = AnswerFormat{.source = {.kind = Kind::json_schema, .text = schema->dump()}, .param = "text.format.schema"};
+  out =
+      AnswerFormat{.source = {.kind = SourceKind::json_schema, .text = schema->dump()}, .param = "text.format.schema"};
   return std::nullopt;
 }
 

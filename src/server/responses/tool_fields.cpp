@@ -101,10 +101,10 @@ struct Reader {
     std::string definition;
     if (auto error = read_text(*given, "definition", definition, inside)) return error;
     if (definition.empty()) return missing(at(inside, "definition"), "a grammar");
-    using Kind = GrammarSource::Kind;
-    format =
-        AnswerFormat{.source = {.kind = *syntax == "lark" ? Kind::grammar : Kind::regex, .text = std::move(definition)},
-                     .param = at(inside, "definition")};
+    using SourceKind = GrammarSource::Kind;
+    format = AnswerFormat{
+        .source = {.kind = *syntax == "lark" ? SourceKind::grammar : SourceKind::regex, .text = std::move(definition)},
+        .param = at(inside, "definition")};
     const Status status = guide::check_source(format->source, {});
     if (!status.ok()) return bad_request(format->param, format->param + " cannot be followed: " + status.message());
     return std::nullopt;

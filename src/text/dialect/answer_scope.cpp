@@ -9,8 +9,6 @@
 namespace tessera::text {
 namespace {
 
-constexpr size_t kNameLengthMax = 256;  // of a function
-
 /// One of the tags at held[at...], after white space.
 Match any_after_gap(std::string_view held, size_t at, std::initializer_list<std::string_view> tags) {
   Match result = Match::no;
@@ -108,7 +106,7 @@ int AnswerScope::call_length(bool& known) const {
   if (function == Match::no) return 0;
   at += dialect::kFunctionOpen.size();
   const size_t end = held_.find_first_of(">\n<", at);
-  if (end == std::string::npos) return held_.size() - at > kNameLengthMax ? 0 : -1;
+  if (end == std::string::npos) return held_.size() - at > dialect::kNameLengthMax ? 0 : -1;
   std::string_view name = std::string_view(held_).substr(at, end - at);
   const bool quoted = name.size() >= 2 && (name.front() == '"' || name.front() == '\'') && name.back() == name.front();
   if (quoted) name = name.substr(1, name.size() - 2);

@@ -26,6 +26,9 @@ inline constexpr std::string_view kFunctionClose = "</function>";
 inline constexpr std::string_view kParameterOpen = "<parameter=";  // then the name and '>'
 inline constexpr std::string_view kParameterClose = "</parameter>";
 
+/// Of the name of a function or parameter, in bytes: a longer one is text.
+inline constexpr size_t kNameLengthMax = 256;
+
 /// Of a turn, in prompts.
 inline constexpr std::string_view kTurnOpen = "<|im_start|>";
 inline constexpr std::string_view kUserTurnOpen = "<|im_start|>user\n";

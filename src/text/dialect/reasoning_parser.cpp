@@ -8,8 +8,6 @@ namespace {
 
 constexpr std::string_view kOpen = dialect::kThinkingOpen;
 constexpr std::string_view kClose = dialect::kThinkingClose;
-constexpr std::string_view kToolCall = dialect::kCallOpen;
-constexpr std::string_view kFunction = dialect::kFunctionOpen;
 
 }  // namespace
 
@@ -62,8 +60,8 @@ bool ReasoningParser::step_thinking(bool at_end, Piece& piece) {
     }
     return true;
   }
-  Match call = match_at(held_, 0, kToolCall);
-  if (call == Match::yes) call = match_after_gap(held_, kToolCall.size(), kFunction);
+  Match call = match_at(held_, 0, dialect::kCallOpen);
+  if (call == Match::yes) call = match_after_gap(held_, dialect::kCallOpen.size(), dialect::kFunctionOpen);
   if (call == Match::undecided && !at_end) return false;
   if (call == Match::yes) {
     state_ = State::content;

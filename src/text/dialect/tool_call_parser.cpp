@@ -27,7 +27,6 @@ constexpr std::string_view kParameterEnd = dialect::kParameterClose;
 constexpr std::string_view kToolCallStart = kToolCall.substr(0, 6);
 constexpr std::string_view kFunctionStart = kFunction.substr(0, 6);
 
-constexpr size_t kNameLengthMax = 256;  // of a function or parameter
 constexpr int kJsonDepthMax = 64;
 
 /// `text` as the inside of a JSON string. Bytes above 0x7f pass: the text is valid UTF-8.
@@ -155,9 +154,9 @@ std::string_view bare_name(std::string_view name) {
 std::optional<size_t> name_end(std::string_view text, size_t at, bool at_end) {
   const size_t end = text.find_first_of(">\n<", at);
   if (end != std::string_view::npos) {
-    return text[end] == '>' && end > at && end - at <= kNameLengthMax ? end : std::string_view::npos;
+    return text[end] == '>' && end > at && end - at <= dialect::kNameLengthMax ? end : std::string_view::npos;
   }
-  if (at_end || text.size() - at > kNameLengthMax) return std::string_view::npos;
+  if (at_end || text.size() - at > dialect::kNameLengthMax) return std::string_view::npos;
   return std::nullopt;
 }
 

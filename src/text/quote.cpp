@@ -1,10 +1,10 @@
-#include "text/quoted.h"
+#include "text/quote.h"
 
 #include <fmt/format.h>
 
 namespace tessera::text {
 
-std::string quoted(std::string_view text) {
+std::string quote(std::string_view text) {
   constexpr size_t kBytesMax = 80;
   std::string out = "\"";
   for (const char c : text.substr(0, kBytesMax)) {
