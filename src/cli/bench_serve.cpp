@@ -11,6 +11,7 @@
 #include "base/write_all.h"
 #include "cli/bench_serve_tables.h"
 #include "cli/console.h"
+#include "cli/descriptor_limit.h"
 #include "cli/flags.h"
 #include "cli/interrupt.h"
 #include "loadgen/compare.h"
@@ -268,6 +269,7 @@ Status bench_serve(const BenchServeOptions& options) {
                             .trust_any_certificate = options.insecure,
                             .timeout_seconds = options.timeout};
   if (const char* key = std::getenv("OPENAI_API_KEY"); http.api_key.empty() && key != nullptr) http.api_key = key;
+  raise_descriptor_limit();
   std::atomic<bool> stop = false;
   const OnInterrupt on_interrupt([&] { stop = true; });
   return ServeBench(options, std::move(http)).run(stop);

@@ -178,6 +178,10 @@ void add_engine_flags(CLI::App& command, EngineFlags& flags) {
   command.add_flag("-q,--quiet", flags.quiet, "Nothing on standard error but failures");
 }
 
+void add_verbose_flag(CLI::App& command, EngineFlags& flags, const std::string& what, const char* group) {
+  command.add_flag("--verbose", flags.verbose, what)->group(group);
+}
+
 void add_chat_template_flag(CLI::App& command, EngineFlags& flags, const char* group) {
   command
       .add_option("--chat-template", flags.options.chat_template, "Jinja template to use in place of the model's own")
@@ -275,6 +279,11 @@ Expected<Engine> open_engine(const EngineFlags& flags) {
   auto engine = Engine::create(options);
   bar.clear();
   if (engine && !flags.quiet && bar.seconds() > 1) note("loaded in {}", format_seconds(bar.seconds()));
+  if (engine && flags.verbose && !flags.quiet) {
+    std::vector<Setting> settings = engine_settings(options, engine->fit());
+    settings.insert(settings.end(), flags.settings.begin(), flags.settings.end());
+    note("{}", settings_text(settings));
+  }
   if (engine && flags.print_plan) TESSERA_RETURN_IF_ERROR(print_plan(options, engine->fit()));
   return engine;
 }

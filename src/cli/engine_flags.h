@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/call_watch.h"
+#include "cli/settings.h"
 #include "tessera/engine.h"
 
 namespace tessera::cli {
@@ -16,6 +17,8 @@ struct EngineFlags {
   std::vector<std::string> ignored;  // what to say about flags that were accepted and mean nothing here
   bool print_plan = false;           // on standard error, what steps launch
   bool quiet = false;
+  bool verbose = false;           // on standard error, what was chosen at start
+  std::vector<Setting> settings;  // the command's own among these
 };
 
 /// Adds them to `command`. Flags that mean something only on a GPU are accepted, so that command lines can be shared,
@@ -26,6 +29,9 @@ void add_engine_flags(CLI::App& command, EngineFlags& flags);
 /// Adds --chat-template, for commands that render chats, to the flags of `group`.
 void add_chat_template_flag(CLI::App& command, EngineFlags& flags, const char* group);
 
+/// Adds --verbose, which tells `what` besides the table of settings; for commands that open an engine by open_engine.
+void add_verbose_flag(CLI::App& command, EngineFlags& flags, const std::string& what, const char* group);
+
 /// Adds --device, where a model runs (engine/device_choice.h).
 CLI::Option* add_device_flag(CLI::App& command, std::string& device, const char* group);
 
@@ -35,7 +41,8 @@ CLI::Option* add_gpu_flag(CLI::App& command, int& gpu);
 /// Adds --requantize-projections.
 void add_requantize_flag(CLI::App& command, std::string& format, const char* group);
 
-/// Engine::create with the fit report and the progress of loading on standard error.
+/// Engine::create with the fit report and the progress of loading on standard error; with --verbose what was chosen,
+/// too.
 Expected<Engine> open_engine(const EngineFlags& flags);
 
 /// What to say when so many projections of so many bytes become FP8.

@@ -35,7 +35,6 @@ struct RunOptions {
   bool json = false;
   bool token_ids = false;
   bool hide_thinking = false;
-  bool verbose = false;
 };
 
 Expected<SamplingParams> sampling(const RunOptions& options, const Engine& engine) {
@@ -136,7 +135,7 @@ Status run_prompt(const RunOptions& options, Engine& engine, const SamplingParam
                            make_prompt(engine, {{.role = "user", .content = options.prompt}}, options.prompts));
   AnswerView view(answer_style(options.hide_thinking, options.prompts.raw), prompt.opens_thinking);
   TESSERA_ASSIGN_OR_RETURN(const Outcome outcome, stream_answer(engine, prompt, params, view, options.prompts.grammar));
-  if (options.verbose) note("{}", speed_text(outcome));
+  if (options.engine.verbose) note("{}", speed_text(outcome));
   return outcome.interrupted ? Status(StatusCode::cancelled, "") : Status();
 }
 
@@ -170,7 +169,7 @@ Status run(RunOptions options) {
     return close_engine(engine, chat(engine, {.prompt = options.prompts,
                                               .sampling = std::move(params),
                                               .style = answer_style(options.hide_thinking, options.prompts.raw),
-                                              .verbose = options.verbose}));
+                                              .verbose = options.engine.verbose}));
   }
   return close_engine(
       engine, options.json ? run_json(options, engine, std::move(params)) : run_prompt(options, engine, params));
@@ -264,7 +263,7 @@ void add_output_flags(CLI::App& command, RunOptions& options) {
   command.add_flag("--hide-thinking", options.hide_thinking, "Show the answer, not the thinking")->group(group);
   command.add_flag("--json", options.json, "The answer as a JSON line")->group(group);
   command.add_flag("--token-ids", options.token_ids, "Token ids of answers, in JSON")->group(group);
-  command.add_flag("--verbose", options.verbose, "Tokens and speed after each answer")->group(group);
+  add_verbose_flag(command, options.engine, "What was chosen at start, and tokens and speed after each answer", group);
 }
 
 }  // namespace

@@ -1,5 +1,3 @@
-#include <sys/resource.h>
-
 #include <algorithm>
 #include <atomic>
 #include <cstdlib>
@@ -10,6 +8,7 @@
 
 #include "cli/commands.h"
 #include "cli/console.h"
+#include "cli/descriptor_limit.h"
 #include "cli/engine_flags.h"
 #include "cli/flags.h"
 #include "cli/interrupt.h"
@@ -32,12 +31,14 @@ struct ServeOptions {
   bool no_access_log = false, no_state_line = false;
 };
 
-/// Every connection takes a descriptor; the soft limit of many systems is 1024.
-void raise_descriptor_limit() {
-  rlimit limit{};
-  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
-  limit.rlim_cur = limit.rlim_max;
-  (void)::setrlimit(RLIMIT_NOFILE, &limit);
+/// What a server chooses besides its engine.
+std::vector<Setting> server_settings(const server::Limits& limits, const DescriptorLimit& files) {
+  const auto text = [](int64_t count) { return count < 0 ? "unlimited" : std::to_string(count); };
+  return {{"open files", text(files.after), fmt::format("the hard limit; it was {}", text(files.before)),
+           "ulimit -Hn, LimitNOFILE="},
+          {"connections", std::to_string(limits.connections_max), "each takes an open file", "--max-connections"},
+          {"requests that wait", std::to_string(limits.queue_max), "more are answered 429", "--max-queue"},
+          {"text threads", std::to_string(limits.text_threads), "they parse, render and tokenize", "--text-threads"}};
 }
 
 Status gather_api_keys(ServeOptions& options) {
@@ -63,7 +64,7 @@ void say_where(const ServeOptions& options, const server::Server& server) {
 }
 
 Status serve(ServeOptions options) {
-  raise_descriptor_limit();
+  options.engine.settings = server_settings(options.server.limits, raise_descriptor_limit());
   TESSERA_RETURN_IF_ERROR(gather_api_keys(options));
   TESSERA_ASSIGN_OR_RETURN(auto server, server::Server::open(options.server));
   std::atomic<bool> loaded = false;
@@ -269,6 +270,7 @@ void add_serve(CLI::App& app, Action& action) {
   add_engine_flags(*command, options->engine);
   command->add_option("--config", "YAML whose lines are flags, \"port: 8000\"; what the command line says wins")
       ->type_name("FILE");
+  add_verbose_flag(*command, options->engine, "What was chosen at start, why, and what says otherwise", "Engine");
   add_vllm_flags(*command, options->engine.ignored);
   command->footer(
       "Examples:\n"

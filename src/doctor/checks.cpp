@@ -55,7 +55,7 @@ constexpr std::array kChecks = {
           "more threads than the quota of cores are stopped for most of each period: steps take ten times longer"},
     Check{"clock-source", "reading the time by a slow source is a call into the kernel, thousands of times a second"},
     Check{"numa", "pages that the kernel moves between sockets while they are read are read slowly"},
-    Check{"environment", "a variable that is set for another engine may change CUDA here"},
+    Check{"environment", "a variable that was set for something else may slow steps down or hide a GPU"},
     Check{"environment-unused", "what is meant by these variables does not happen here"},
     Check{"port", "a server cannot listen where another one does"},
     Check{"cache-directory", "what `tessera tune` measures is kept there"},

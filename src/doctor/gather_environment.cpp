@@ -28,6 +28,7 @@ constexpr std::array kRules = {
     VariableRule{"NVIDIA_VISIBLE_DEVICES", acts, "which GPUs the container was given"},
     VariableRule{"NVIDIA_TF32_OVERRIDE", nothing, "no kernel uses TF32"},
     VariableRule{"OMP_NUM_THREADS", instead, "--threads N says how many threads the CPU's work has"},
+    VariableRule{"MALLOC_ARENA_MAX", acts, "how many heaps malloc has; weights, caches and states are in none"},
     VariableRule{"MKL_NUM_THREADS", instead, "--threads N says how many threads the CPU's work has"},
     VariableRule{"VLLM_API_KEY", acts, "a key that clients of `tessera serve` must show"},
     VariableRule{"VLLM_ATTENTION_BACKEND", nothing, "there is one"},

@@ -5,13 +5,18 @@
 
 #include <chrono>
 #include <csignal>
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
 #include <nlohmann/json.hpp>
+#include <sstream>
 
 #include "cli/model_directory.h"
 
 namespace tessera::cli {
 namespace {
 
+using ::testing::ContainsRegex;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
@@ -62,6 +67,30 @@ TEST_F(RunTest, EmptyStandardInputIsAnError) {
     EXPECT_THAT(result.out, IsEmpty());
     EXPECT_THAT(result.err, HasSubstr("standard input is empty, expected a prompt"));
   }
+}
+
+// What stands in the table stands in docs/environment.md, but for variables that are set.
+TEST_F(RunTest, VerboseSaysWhatWasChosenAndWhy) {
+  ::setenv("OMP_NUM_THREADS", "7", 1);
+  const Finished result = run_tessera({"run", model(), "Hello", "--verbose", "--device", "cpu", "--threads", "2",
+                                       "--max-num-seqs", "3", "--max-tokens", "2"});
+  ::unsetenv("OMP_NUM_THREADS");
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(result.err, ContainsRegex("threads +2 +by flag or command +--threads"));
+  EXPECT_THAT(result.err, ContainsRegex("sequences at once +3 +by flag or command +--max-num-seqs"));
+  EXPECT_THAT(result.err, ContainsRegex("rows of a step +[0-9]+ +the default of the device, or what fits"));
+  EXPECT_THAT(result.err, ContainsRegex("OMP_NUM_THREADS +set +without effect: --threads N"));
+
+  std::ifstream file(TESSERA_SOURCE_DIR "/docs/environment.md");
+  const std::string page(std::istreambuf_iterator<char>(file), {});
+  std::istringstream table(result.err.substr(result.err.find("\nthreads") + 1));
+  std::string line;
+  int rows = 0;
+  while (std::getline(table, line) && line.find("  ") != std::string::npos && line.find('_') > line.find("  ")) {
+    EXPECT_THAT(page, HasSubstr("| " + line.substr(0, line.find("  ")) + " |"));
+    ++rows;
+  }
+  EXPECT_GE(rows, 5) << result.err;
 }
 
 TEST_F(RunTest, JsonHoldsEverything) {
