@@ -16,8 +16,10 @@
 #include "cli/console.h"
 #include "cli/engine_flags.h"
 #include "cli/flags.h"
+#include "cli/live_gpu.h"
 #include "cli/load_model.h"
 #include "cli/table.h"
+#include "cli/write_file.h"
 #include "device/device.h"
 #include "device/gpu_sensors.h"
 #include "engine/device_choice.h"
@@ -270,14 +272,6 @@ void print_head(const BenchEngineOptions& options, const plan::DeviceFacts& fact
   print("\n");
 }
 
-Status write_json(const std::string& path, const Json& json) {
-  std::ofstream file(path, std::ios::trunc);
-  file << json.dump(2, ' ', false, Json::error_handler_t::replace) << "\n";
-  file.close();
-  if (file) return {};
-  return error(StatusCode::unavailable, "cannot write {}: {}", path, std::strerror(errno));
-}
-
 Status bench_engine(const BenchEngineOptions& options) {
   TESSERA_ASSIGN_OR_RETURN(const auto facts, kernels::live_gpu(options.gpu));
   TESSERA_ASSIGN_OR_RETURN(const auto gpus, device::list_gpus());
@@ -315,7 +309,9 @@ Status bench_engine(const BenchEngineOptions& options) {
     }
   }
   print("{}\n", format_table(">>>>>>>>>>>>>>", rows));
-  return options.json_file.empty() ? Status() : write_json(options.json_file, json);
+  return options.json_file.empty()
+             ? Status()
+             : write_file(options.json_file, json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
 }
 
 void add_model_flags(CLI::App& command, BenchEngineOptions& options) {

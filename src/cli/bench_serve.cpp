@@ -14,6 +14,7 @@
 #include "cli/descriptor_limit.h"
 #include "cli/flags.h"
 #include "cli/interrupt.h"
+#include "cli/write_file.h"
 #include "loadgen/compare.h"
 #include "loadgen/probe.h"
 #include "loadgen/results.h"
@@ -229,16 +230,13 @@ class ServeBench {
   }
 
   [[nodiscard]] Status write_files(const Json& json) const {
-    const auto write = [](const std::string& file, const std::string& text) -> Status {
-      const int fault = file.empty() ? 0 : replace_file(file, text);
-      return fault == 0 ? Status() : error(StatusCode::unavailable, "cannot write {}: {}", file, std::strerror(fault));
-    };
     const auto error_handler = Json::error_handler_t::replace;
     if (!options_.json_file.empty()) {
-      TESSERA_RETURN_IF_ERROR(write(options_.json_file, json.dump(1, ' ', false, error_handler) + "\n"));
+      TESSERA_RETURN_IF_ERROR(write_file(options_.json_file, json.dump(1, ' ', false, error_handler) + "\n"));
     }
-    if (!options_.csv_file.empty()) TESSERA_RETURN_IF_ERROR(write(options_.csv_file, loadgen::results_csv(json)));
-    if (!options_.html_file.empty()) TESSERA_RETURN_IF_ERROR(write(options_.html_file, loadgen::results_page(json)));
+    if (!options_.csv_file.empty()) TESSERA_RETURN_IF_ERROR(write_file(options_.csv_file, loadgen::results_csv(json)));
+    if (!options_.html_file.empty())
+      TESSERA_RETURN_IF_ERROR(write_file(options_.html_file, loadgen::results_page(json)));
     return {};
   }
 

@@ -4,14 +4,20 @@
 #include <fmt/ranges.h>
 #include <fnmatch.h>
 
+#include <algorithm>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "cli/commands.h"
 #include "cli/console.h"
+#include "cli/html_page.h"
+#include "cli/live_gpu.h"
 #include "cli/table.h"
+#include "cli/write_file.h"
 #include "device/device.h"
 #include "kernels/live_gpu.h"
 #include "model/stored_tensors.h"
@@ -28,7 +34,7 @@ constexpr int kGpuCounts[] = {1, 4};
 constexpr int64_t kBatches[] = {1, 8, 16, 64};
 
 struct InspectOptions {
-  std::string model;
+  std::string model, html_file;
   std::string glob;
   bool tensors = false;
   bool json = false;
@@ -147,49 +153,58 @@ Json to_json(const Inspection& found, const std::optional<plan::DeviceFacts>& gp
   return json;
 }
 
-void print_summary(const Inspection& found) {
+/// What is told before tables: name and value.
+std::vector<std::pair<std::string, std::string>> facts_of(const Inspection& found) {
   const auto& c = found.config;
+  const auto& q = found.quantization;
   const int full = c.count(model::LayerType::full_attention);
-  print("model       {}: {} layers ({} full attention, {} Gated DeltaNet), hidden size {}, {}\n", found.model_type,
-        c.num_layers(), full, c.num_layers() - full, c.hidden_size,
-        c.is_moe ? fmt::format("{} experts, {} a token", c.num_experts, c.experts_per_token) : "dense");
-  print("parameters  {}{}{}\n", format_count(static_cast<double>(found.parameters)),
-        found.complete.ok() ? ", of which a token uses " + format_count(found.active_parameters) : "",
-        found.has_mtp ? fmt::format("; MTP head {}", format_count(static_cast<double>(found.mtp_parameters)))
-                      : "; no MTP head");
-  print("on disk     {} in {} shards and small files\n", format_bytes(found.disk_bytes), found.shards);
-  print("vision      {}\n", found.has_vision ? "there, not loaded" : "none");
-  print("quantised   {}{}{}\n",
-        found.quantization.method.empty() ? "not said in config.json" : without_controls(found.quantization.method),
-        found.dialects.empty() ? "" : fmt::format(", NVFP4 spelt as {}", fmt::join(found.dialects, " and ")),
-        found.quantization.activations_4bit ? ", asks for 4-bit activations" : "");
-  print("profile     {}\n", found.profile.empty() ? "unknown" : found.profile);
-  print("KV cache    {}\n", found.quantization.fp8_kv_cache ? "FP8 asked for" : "BF16 (nothing else asked for)");
-  print("tokenizer   {}, chat template {}\n\n", found.has_tokenizer ? "tokenizer.json" : "none",
-        found.chat_template_file.empty() ? "none (the bundled one serves)" : found.chat_template_file);
+  const std::string active =
+      found.complete.ok() ? ", of which a token uses " + format_count(found.active_parameters) : "";
+  const std::string mtp =
+      found.has_mtp ? "MTP head " + format_count(static_cast<double>(found.mtp_parameters)) : "no MTP head";
+  return {
+      {"model",
+       fmt::format("{}: {} layers ({} full attention, {} Gated DeltaNet), hidden size {}, {}", found.model_type,
+                   c.num_layers(), full, c.num_layers() - full, c.hidden_size,
+                   c.is_moe ? fmt::format("{} experts, {} a token", c.num_experts, c.experts_per_token) : "dense")},
+      {"parameters", fmt::format("{}{}; {}", format_count(static_cast<double>(found.parameters)), active, mtp)},
+      {"on disk", fmt::format("{} in {} shards and small files", format_bytes(found.disk_bytes), found.shards)},
+      {"vision", found.has_vision ? "there, not loaded" : "none"},
+      {"quantised",
+       fmt::format("{}{}{}", q.method.empty() ? "not said in config.json" : without_controls(q.method),
+                   found.dialects.empty() ? "" : fmt::format(", NVFP4 spelt as {}", fmt::join(found.dialects, " and ")),
+                   q.activations_4bit ? ", asks for 4-bit activations" : "")},
+      {"profile", found.profile.empty() ? "unknown" : found.profile},
+      {"KV cache", q.fp8_kv_cache ? "FP8 asked for" : "BF16 (nothing else asked for)"},
+      {"tokenizer",
+       fmt::format("{}, chat template {}", found.has_tokenizer ? "tokenizer.json" : "none",
+                   found.chat_template_file.empty() ? "none (the bundled one serves)" : found.chat_template_file)},
+  };
 }
 
-void print_parts(const Inspection& found) {
-  std::vector<std::vector<std::string>> rows = {{"kind", "format", "tensors", "weights", "bytes", "bits/weight"}};
+void print_facts(const Inspection& found) {
+  for (const auto& [name, value] : facts_of(found)) print("{:<12}{}\n", name, value);
+  print("\n");
+}
+
+using Rows = std::vector<std::vector<std::string>>;
+
+constexpr const char* kPartColumns = "<<>>>>";
+
+Rows part_rows(const Inspection& found) {
+  Rows rows = {{"kind", "format", "tensors", "weights", "bytes", "bits/weight"}};
   for (const StoredPart& part : found.parts) {
     rows.push_back({kind_name(part), part.format, std::to_string(part.tensors),
                     format_count(static_cast<double>(part.elements)), format_bytes(part.bytes),
                     fmt::format("{:.2f}", part.bits_per_weight())});
   }
-  print("{}\n", format_table("<<>>>>", rows));
+  return rows;
 }
 
-void print_traffic(const Inspection& found, const std::optional<plan::DeviceFacts>& gpu) {
-  const size_t kv = found.kv_bytes_per_token_bf16;
-  print("a token in the KV cache   {} in BF16, {} in FP8{}\n", format_bytes(kv), format_bytes(kv / 2),
-        found.has_mtp ? fmt::format("; MTP layers {} in BF16", format_bytes(found.mtp_kv_bytes_per_token_bf16)) : "");
-  print("a sequence's GDN state    {}\n\n", format_bytes(found.state_bytes));
+/// What a step reads, by batch.
+Rows step_rows(const Inspection& found, const std::optional<plan::DeviceFacts>& gpu) {
   const bool moe = found.traffic.experts > 0;
-  if (!found.complete.ok()) {
-    print("it cannot be loaded: {}\n", found.complete.message());
-    return;
-  }
-  std::vector<std::vector<std::string>> rows = {{"batch", "experts/layer", "weights/step", "states/step"}};
+  Rows rows = {{"batch", "experts/layer", "weights/step", "states/step"}};
   if (gpu) rows[0].insert(rows[0].end(), {"ms at least", "tok/s at most"});
   for (const int64_t batch : kBatches) {
     rows.push_back({std::to_string(batch), moe ? fmt::format("{:.0f}", found.traffic.distinct_experts(batch)) : "-",
@@ -200,10 +215,16 @@ void print_traffic(const Inspection& found, const std::optional<plan::DeviceFact
     rows.back().push_back(fmt::format("{:.2f}", ms));
     rows.back().push_back(fmt::format("{:.0f}", static_cast<double>(batch) * 1e3 / ms));
   }
-  print("{}", format_table(gpu ? ">>>>>>" : ">>>>", rows));
-  if (gpu) print("(on one {}, which reads {:.0f} GB/s; KV left out)\n", gpu->name, gpu->read_gb_s);
-  print("\n");
-  rows = {{"bandwidth bound, batch 1", "GB/s", "1 GPU", "4 GPUs"}};
+  return rows;
+}
+
+const char* step_columns(bool gpu) { return gpu ? ">>>>>>" : ">>>>"; }
+
+constexpr const char* kBoundColumns = "<>>>";
+
+/// Bounds of each known GPU.
+Rows bound_rows(const Inspection& found) {
+  Rows rows = {{"bandwidth bound, batch 1", "GB/s", "1 GPU", "4 GPUs"}};
   for (const plan::DeviceFacts& known : plan::known_devices()) {
     std::vector<std::string> row = {known.name, fmt::format("{:.0f}", known.read_gb_s)};
     for (const int count : kGpuCounts) {
@@ -211,8 +232,61 @@ void print_traffic(const Inspection& found, const std::optional<plan::DeviceFact
     }
     rows.push_back(std::move(row));
   }
-  print("{}", format_table("<>>>", rows));
-  print("(weights read once a token, without speculation, KV, states and communication)\n");
+  return rows;
+}
+
+constexpr const char* kBoundNote = "weights read once a token, without speculation, KV, states and communication";
+
+void print_traffic(const Inspection& found, const std::optional<plan::DeviceFacts>& gpu) {
+  const size_t kv = found.kv_bytes_per_token_bf16;
+  print("a token in the KV cache   {} in BF16, {} in FP8{}\n", format_bytes(kv), format_bytes(kv / 2),
+        found.has_mtp ? fmt::format("; MTP layers {} in BF16", format_bytes(found.mtp_kv_bytes_per_token_bf16)) : "");
+  print("a sequence's GDN state    {}\n\n", format_bytes(found.state_bytes));
+  if (!found.complete.ok()) {
+    print("it cannot be loaded: {}\n", found.complete.message());
+    return;
+  }
+  print("{}", format_table(step_columns(gpu.has_value()), step_rows(found, gpu)));
+  if (gpu) print("(on one {}, which reads {:.0f} GB/s; KV left out)\n", gpu->name, gpu->read_gb_s);
+  print("\n");
+  print("{}({})\n", format_table(kBoundColumns, bound_rows(found)), kBoundNote);
+}
+
+/// Bytes on disk, a bar a kind, and bytes of a step, a bar a batch.
+std::string page(const Inspection& found, const std::optional<plan::DeviceFacts>& gpu, const std::string& model) {
+  std::string body =
+      html_facts(facts_of(found)) + "<h2>What the bytes are</h2>\n" + html_table(kPartColumns, part_rows(found));
+  std::vector<Bar> kinds;
+  for (const StoredPart& part : found.parts) {
+    const std::string kind = kind_name(part);
+    auto bar = std::ranges::find(kinds, kind, &Bar::label);
+    if (bar == kinds.end()) bar = kinds.insert(kinds.end(), Bar{.label = kind});
+    bar->parts.push_back({static_cast<double>(part.bytes), part.format + ", " + format_bytes(part.bytes), part.format});
+  }
+  for (Bar& bar : kinds) {
+    double bytes = 0;
+    for (const Bar::Part& part : bar.parts) bytes += part.value;
+    bar.note = fmt::format("{:.1f} %", 100 * bytes / static_cast<double>(std::max<size_t>(1, found.tensor_bytes)));
+  }
+  body += html_bars(kinds);
+  if (!found.complete.ok()) {
+    return html_page(model, body + "<p>It cannot be loaded: " + html_text(found.complete.message()) + "</p>\n");
+  }
+  body += "<h2>What a step reads at least</h2>\n" + html_table(step_columns(gpu.has_value()), step_rows(found, gpu));
+  std::vector<Bar> steps;
+  for (const int64_t batch : kBatches) {
+    const double weights = found.traffic.bytes_per_step(batch), states = state_traffic(found, batch);
+    steps.push_back({.label = fmt::format("batch {}", batch),
+                     .parts = {{weights, "weights, " + format_bytes(static_cast<uint64_t>(weights)), "weights"},
+                               {states, "states, " + format_bytes(static_cast<uint64_t>(states)), "states"}}});
+    if (gpu) steps.back().note = fmt::format("{:.2f} ms", step_ms(found, *gpu, batch));
+  }
+  body += html_bars(steps);
+  if (gpu) {
+    body += html_text(fmt::format("On one {}, which reads {:.0f} GB/s; KV left out.", gpu->name, gpu->read_gb_s));
+  }
+  body += "<h2>Bounds</h2>\n" + html_table(kBoundColumns, bound_rows(found)) + "<p>" + kBoundNote + "</p>\n";
+  return html_page(model, body);
 }
 
 /// The tensors whose stored or canonical name matches `glob`.
@@ -253,12 +327,17 @@ Status inspect(const InspectOptions& options) {
     TESSERA_ASSIGN_OR_RETURN(asked, plan::find_device(options.gpu));
   }
   const auto gpu = bounding_gpu(options.gpu.empty() ? nullptr : &asked);
+  if (!options.html_file.empty()) {
+    TESSERA_RETURN_IF_ERROR(write_file(options.html_file, page(found, gpu, directory.filename().string())));
+    note("wrote {}", options.html_file);
+    return {};
+  }
   if (options.json) {
     print("{}\n", to_json(found, gpu).dump(2, ' ', false, Json::error_handler_t::replace));
     return {};
   }
-  print_summary(found);
-  print_parts(found);
+  print_facts(found);
+  print("{}\n", format_table(kPartColumns, part_rows(found)));
   print_traffic(found, gpu);
   return {};
 }
@@ -278,7 +357,11 @@ void add_inspect(CLI::App& app, Action& action) {
       ->add_option("--gpu", options->gpu,
                    "Bound steps for this GPU (rtx-pro-6000, h200, ...) instead of the one in this machine")
       ->type_name("GPU");
-  command->add_flag("--json", options->json, "Print JSON");
+  CLI::Option* json = command->add_flag("--json", options->json, "Print JSON");
+  command->add_option("--html", options->html_file, "Write a page with the tables and pictures of them")
+      ->type_name("FILE")
+      ->excludes(json)
+      ->excludes(tensors);
   command->footer(
       "Examples:\n"
       "  tessera inspect nvidia/Qwen3.5-397B-A17B-NVFP4\n"

@@ -8,9 +8,9 @@
 #include <string_view>
 
 #include "base/ascii.h"
-#include "base/write_all.h"
 #include "cli/commands.h"
 #include "cli/help.h"
+#include "cli/write_file.h"
 
 // Man pages, one for the program and one a command, made from the commands themselves.
 namespace tessera::cli {
@@ -77,9 +77,7 @@ std::string page(const CLI::App& app) {
 
 Status write_pages(const CLI::App& app, const std::filesystem::path& directory) {
   const std::filesystem::path file = directory / (page_name(app) + ".1");
-  if (const int reason = replace_file(file, page(app)); reason != 0) {
-    return error(StatusCode::unavailable, "cannot write {}: {}", file.string(), std::strerror(reason));
-  }
+  TESSERA_RETURN_IF_ERROR(write_file(file, page(app)));
   for (const CLI::App* command : listed_commands(app)) TESSERA_RETURN_IF_ERROR(write_pages(*command, directory));
   return {};
 }

@@ -6,10 +6,12 @@
 #include "cli/commands.h"
 #include "cli/console.h"
 #include "cli/flags.h"
+#include "cli/html_page.h"
 #include "cli/live_gpu.h"
 #include "cli/moe_shapes.h"
 #include "cli/table.h"
 #include "cli/tiles_compare.h"
+#include "cli/write_file.h"
 #include "plan/budget.h"
 #include "plan/candidates.h"
 #include "plan/model_shapes.h"
@@ -29,7 +31,7 @@ constexpr std::array kOps = {Op::gate_up, Op::down};
 constexpr int64_t kTokenCounts[] = {1, 2, 4, 8, 16, 32, 64, 128, 512, 2048, 8192};
 
 struct TilesOptions {
-  std::string gpu = "rtx-pro-6000", model = "397b", format = "nvfp4", path = "w4a16", compare;
+  std::string gpu = "rtx-pro-6000", model = "397b", format = "nvfp4", path = "w4a16", compare, html_file;
   int64_t tokens = 8;
   bool explain = false, json = false;
 };
@@ -83,20 +85,28 @@ std::string chosen_for(const LayerPlans& plans, size_t candidate) {
   return ops;
 }
 
-void print_header(const TilesOptions& options, const DeviceFacts& gpu, const LayerPlans& plans) {
-  print("{}: compute capability {}.{}, {} SMs, {} B of shared memory a block, {} B an SM, L2 {}, {} GB/s\n", gpu.name,
-        gpu.compute_major, gpu.compute_minor, gpu.sm_count, gpu.smem_per_block_bytes, gpu.smem_per_sm_bytes,
-        format_bytes(static_cast<uint64_t>(gpu.l2_bytes)), gpu.read_gb_s);
-  print("{}: {}\n", plan::find_model_shape(options.model)->name, plan::describe_layer(plans[0].desc));
-  print("K segments: gate_up {}, down {}\n", plans[0].k_segments, plans[1].k_segments);
+std::vector<std::string> head_lines(const TilesOptions& options, const DeviceFacts& gpu, const LayerPlans& plans) {
+  std::vector<std::string> lines = {
+      fmt::format("{}: compute capability {}.{}, {} SMs, {} B of shared memory a block, {} B an SM, L2 {}, {} GB/s",
+                  gpu.name, gpu.compute_major, gpu.compute_minor, gpu.sm_count, gpu.smem_per_block_bytes,
+                  gpu.smem_per_sm_bytes, format_bytes(static_cast<uint64_t>(gpu.l2_bytes)), gpu.read_gb_s),
+      fmt::format("{}: {}", plan::find_model_shape(options.model)->name, plan::describe_layer(plans[0].desc)),
+      fmt::format("K segments: gate_up {}, down {}", plans[0].k_segments, plans[1].k_segments)};
   if (plans[0].desc.path == plan::Path::w4a4 && !gpu.has_fp4_mma()) {
-    print("This GPU has no FP4 MMA: W4A4 is emulated there, to be checked, not to be fast.\n");
+    lines.emplace_back("This GPU has no FP4 MMA: W4A4 is emulated there, to be checked, not to be fast.");
   }
+  return lines;
 }
 
-void print_kept(const LayerPlans& plans) {
-  std::vector<std::vector<std::string>> rows = {{"tile", "for", "stages", "stage B", "block B", "blocks/SM", "threads",
-                                                 "regs", "gate_up us", "bound", "down us", "bound", "chosen for"}};
+constexpr const char* kEstimates = "Times are estimates from floors (bytes, MMA rate, instructions), not measurements.";
+
+using Rows = std::vector<std::vector<std::string>>;
+
+constexpr const char* kKeptColumns = "<<>>>>>>><><<";
+
+Rows kept_rows(const LayerPlans& plans) {
+  Rows rows = {{"tile", "for", "stages", "stage B", "block B", "blocks/SM", "threads", "regs", "gate_up us", "bound",
+                "down us", "bound", "chosen for"}};
   for (const size_t i : kept_in_order(plans)) {
     const Candidate& c = plans[0].candidates[i];
     const plan::Cost& down = plans[1].candidates[i].cost;
@@ -106,15 +116,21 @@ void print_kept(const LayerPlans& plans) {
                     std::to_string(plan::register_estimate(c.tile)), format_us(c.cost.estimate_us), c.cost.bound,
                     format_us(down.estimate_us), down.bound, chosen_for(plans, i)});
   }
-  print("\n{}", format_table("<<>>>>>>><><<", rows));
+  return rows;
 }
 
-void print_rejected(const LayerPlans& plans, bool explain) {
-  std::vector<std::vector<std::string>> rows = {{"rejected", "for", "because"}};
+/// Of the others, and why.
+Rows rejected_rows(const LayerPlans& plans) {
+  Rows rows = {{"rejected", "for", "because"}};
   for (const Candidate& c : plans[0].candidates) {
     if (c.kept()) continue;
     rows.push_back({shape_name(c.tile), family(c.tile), c.rejected_because});
   }
+  return rows;
+}
+
+void print_rejected(const LayerPlans& plans, bool explain) {
+  const Rows rows = rejected_rows(plans);
   if (rows.size() == 1) return;
   if (explain) {
     print("\n{}", format_table("<<<", rows));
@@ -123,8 +139,11 @@ void print_rejected(const LayerPlans& plans, bool explain) {
   }
 }
 
-Status print_choices(const TilesOptions& options, const DeviceFacts& gpu) {
-  std::vector<std::vector<std::string>> rows = {{"tokens", "experts", "gate_up", "us", "down", "us"}};
+constexpr const char* kChoiceColumns = ">><><>";
+
+/// What is chosen, by tokens of a step.
+Expected<Rows> choice_rows(const TilesOptions& options, const DeviceFacts& gpu) {
+  Rows rows = {{"tokens", "experts", "gate_up", "us", "down", "us"}};
   for (const int64_t tokens : kTokenCounts) {
     TESSERA_ASSIGN_OR_RETURN(const LayerPlans plans, plan_layer(options, gpu, tokens));
     std::vector<std::string> row = {std::to_string(tokens),
@@ -135,8 +154,40 @@ Status print_choices(const TilesOptions& options, const DeviceFacts& gpu) {
     }
     rows.push_back(std::move(row));
   }
-  print("\n{}", format_table(">><><>", rows));
-  return {};
+  return rows;
+}
+
+/// Shared memory of each tile's blocks against what an SM has, and the time of a layer with it.
+Expected<std::string> page(const TilesOptions& options, const DeviceFacts& gpu, const LayerPlans& plans) {
+  std::string body;
+  for (const std::string& line : head_lines(options, gpu, plans)) body += "<p>" + html_text(line) + "</p>\n";
+  body += "<h2>Tiles that fit</h2>\n" + html_table(kKeptColumns, kept_rows(plans));
+  std::vector<Bar> memory, times;
+  for (const size_t i : kept_in_order(plans)) {
+    const Candidate& c = plans[0].candidates[i];
+    const std::string chosen = chosen_for(plans, i);
+    memory.push_back({.label = shape_name(c.tile), .note = chosen.empty() ? "" : "chosen: " + chosen});
+    times.push_back({.label = shape_name(c.tile), .note = memory.back().note});
+    for (int block = 1; block <= c.resident_blocks; ++block) {
+      memory.back().parts.push_back(
+          {static_cast<double>(c.smem_bytes), fmt::format("block {}: {} B", block, c.smem_bytes), family(c.tile)});
+    }
+    for (const Plan& p : plans) {
+      const plan::Cost& cost = p.candidates[i].cost;
+      times.back().parts.push_back(
+          {cost.estimate_us,
+           fmt::format("{} {} us, {}", plan::name(p.desc.op), format_us(cost.estimate_us), cost.bound),
+           plan::name(p.desc.op)});
+    }
+  }
+  body += "<h2>Shared memory of an SM</h2>\n" +
+          html_bars(memory, static_cast<double>(gpu.smem_per_sm_bytes), fmt::format("{} B", gpu.smem_per_sm_bytes)) +
+          fmt::format("<h2>Time of a layer, {} tokens</h2>\n", options.tokens) + html_bars(times);
+  TESSERA_ASSIGN_OR_RETURN(const Rows choices, choice_rows(options, gpu));
+  body += "<h2>What is chosen, by tokens</h2>\n" + html_table(kChoiceColumns, choices);
+  body += "<h2>Tiles that do not fit, and why</h2>\n" + html_table("<<<", rejected_rows(plans));
+  body += fmt::format("<p>{}</p>\n", kEstimates);
+  return html_page("tessera tiles: " + gpu.name, body);
 }
 
 Json candidate_json(const LayerPlans& plans, size_t index) {
@@ -203,11 +254,17 @@ Status tiles(const TilesOptions& options) {
     print("{}\n", to_json(options, gpu, plans).dump(2, ' ', false, Json::error_handler_t::replace));
     return {};
   }
-  print_header(options, gpu, plans);
-  print_kept(plans);
+  if (!options.html_file.empty()) {
+    TESSERA_ASSIGN_OR_RETURN(const std::string text, page(options, gpu, plans));
+    TESSERA_RETURN_IF_ERROR(write_file(options.html_file, text));
+    note("wrote {}", options.html_file);
+    return {};
+  }
+  for (const std::string& line : head_lines(options, gpu, plans)) print("{}\n", line);
+  print("\n{}", format_table(kKeptColumns, kept_rows(plans)));
   print_rejected(plans, options.explain);
-  TESSERA_RETURN_IF_ERROR(print_choices(options, gpu));
-  print("\nTimes are estimates from floors (bytes, MMA rate, instructions), not measurements.\n");
+  TESSERA_ASSIGN_OR_RETURN(const Rows choices, choice_rows(options, gpu));
+  print("\n{}\n{}\n", format_table(kChoiceColumns, choices), kEstimates);
   return {};
 }
 
@@ -252,7 +309,12 @@ void add_tiles(CLI::App& app, Action& action) {
                        "k128: the stock list of K = 128 tiles beside ours, on GPUs with 99 KB and with 227 KB")
           ->type_name("LIST")
           ->check(one_of({"k128"}));
-  command->add_flag("--json", options->json, "Print JSON, the rejected tiles included")->excludes(compare);
+  CLI::Option* json =
+      command->add_flag("--json", options->json, "Print JSON, the rejected tiles included")->excludes(compare);
+  command->add_option("--html", options->html_file, "Write a page with the tables and pictures of them")
+      ->type_name("FILE")
+      ->excludes(compare)
+      ->excludes(json);
   command->footer(
       "Examples:\n"
       "  tessera tiles --gpu rtx-pro-6000 --explain\n"

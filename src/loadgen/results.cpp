@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "base/page_style.h"
 #include "base/read_file.h"
 #include "loadgen/embedded.h"
 
@@ -207,6 +208,7 @@ std::string results_page(const Json& results) {
   }
   std::string page(page_html());
   // The data last: what is put in is not looked at for further marks.
+  replace(page, "@STYLE@", kPageStyle);
   replace(page, "@SCRIPT@", page_script());
   replace(page, "@LICENSE@", chart_license());
   replace(page, "@CHART@", chart_library());

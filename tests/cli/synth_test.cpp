@@ -37,6 +37,17 @@ TEST_F(SynthTest, EveryFormatRuns) {
   }
 }
 
+TEST_F(SynthTest, TheInspectedPageHasEveryPartAndNoMore) {
+  const Finished result = run_tessera({"inspect", model(), "--gpu", "h200", "--html", path("page.html")});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  const std::string page = read_file(path("page.html"));
+  const auto found = nlohmann::json::parse(run_tessera({"inspect", model(), "--json"}).out);
+  for (const auto& part : found["parts"]) EXPECT_THAT(page, HasSubstr(">" + part["kind"].get<std::string>() + "<"));
+  EXPECT_THAT(page, HasSubstr("On one H200"));
+  EXPECT_THAT(page, Not(HasSubstr("http")));  // it holds all it needs
+  EXPECT_EQ(run_tessera({"inspect", model(), "--tensors", "*", "--html", path("page.html")}).exit_code, 2);
+}
+
 TEST_F(SynthTest, TheSameSeedGivesTheSameBytes) {
   ASSERT_EQ(run_tessera({"synth", path("same"), "--seed", "7"}).exit_code, 0);
   ASSERT_EQ(run_tessera({"synth", path("other"), "--seed", "8"}).exit_code, 0);

@@ -1,9 +1,12 @@
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include <cstdlib>
 
 #include <nlohmann/json.hpp>
 
+#include "base/temp_directory.h"
+#include "cli/model_directory.h"
 #include "cli/process.h"
 
 namespace tessera::cli {
@@ -55,6 +58,25 @@ TEST(Tiles, WhatNeedsAGpuSaysSoWithoutOne) {
   EXPECT_EQ(run_tessera({"bench"}).exit_code, 2);
   EXPECT_THAT(run_tessera({"bench", "engine", "--output", "0"}).err, HasSubstr("--output"));
   EXPECT_THAT(run_tessera({"bench", "engine", "MODEL", "--routing", "skewed"}).err, HasSubstr("dummy weights"));
+}
+
+TEST(Tiles, ThePageHasEveryTile) {
+  const test::TempDirectory directory;
+  const std::string file = (directory / "tiles.html").string();
+  const Finished result = run_tessera({"tiles", "--gpu", "rtx-pro-6000", "--html", file});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(result.out, IsEmpty());
+  const std::string page = read_file(file);
+  const auto tiles = nlohmann::json::parse(run_tessera({"tiles", "--gpu", "rtx-pro-6000", "--json"}).out)["tiles"];
+  for (const auto& tile : tiles) {
+    EXPECT_THAT(page,
+                HasSubstr(fmt::format(">{}x{}x{}<", tile["m"].get<int>(), tile["n"].get<int>(), tile["k"].get<int>())));
+  }
+  EXPECT_THAT(page, HasSubstr("| 102400 B"));
+  EXPECT_THAT(page, HasSubstr("chosen: gate_up"));
+  EXPECT_EQ(run_tessera({"tiles", "--html", file, "--json"}).exit_code, 2);
+  EXPECT_THAT(run_tessera({"tiles", "--html", "/nowhere/tiles.html"}).err,
+              HasSubstr("cannot write /nowhere/tiles.html"));
 }
 
 TEST(Tiles, JsonHoldsEveryCandidate) {
