@@ -9,15 +9,15 @@ from .words import Words
 # The mixture, of the dialogues (random.choices scales it); tokens a dialogue are in brackets. First templates, which the
 # checkpoint that training begins from knows already; then language (free/).
 SHARES = {
-    "arithmetic": 0.020, "measures": 0.008, "formats": 0.028, "system": 0.012, "talk": 0.010, "references": 0.015, "copying": 0.025,  # templates [50-90]
-    "tools": 0.090, "needs": 0.085, "agents": 0.040,  # calls of random and everyday tools, agents [420, 450, 210]
-    "reading": 0.070, "scenes": 0.090, "gists": 0.025,  # texts: facts left out, reasons; rows, chronicles, moves, talks; summaries [130, 160, 90]
-    "extraction": 0.050, "tables": 0.035, "forms": 0.050,  # single values and records; rows as lists and tables; nested JSON [100, 230, 190]
-    "memory": 0.030, "turns": 0.060, "rules": 0.035,  # several turns: facts, follow-ups, lists and settings, rules that hold [110, 170, 120]
-    "ordering": 0.045, "lists": 0.045,  # lists [75, 95]
+    "arithmetic": 0.020, "measures": 0.008, "formats": 0.028, "system": 0.012, "talk": 0.018, "references": 0.035, "copying": 0.025,  # templates [50-90]
+    "tools": 0.130, "needs": 0.095, "agents": 0.040,  # calls of random and everyday tools, agents [420, 450, 210]
+    "reading": 0.110, "scenes": 0.120, "gists": 0.030,  # texts: facts left out, reasons; rows, chronicles, moves, talks; summaries [130, 160, 90]
+    "extraction": 0.055, "tables": 0.035, "forms": 0.050,  # single values and records; rows as lists and tables; nested JSON [100, 230, 190]
+    "memory": 0.055, "turns": 0.070, "rules": 0.035,  # several turns: facts, follow-ups, lists and settings, rules that hold [110, 170, 120]
+    "ordering": 0.085, "lists": 0.070,  # lists [75, 95]
     "sums": 0.065, "stories": 0.035,  # arithmetic in words [80, 130]
-    "classify": 0.050, "rewriting": 0.055, "facts": 0.055, "manual": 0.022, "chat": 0.042, "coding": 0.040,  # [55-75]
-    "longer": 0.005, "plain": 0.003}  # [770, 290]
+    "classify": 0.050, "rewriting": 0.065, "facts": 0.055, "manual": 0.022, "chat": 0.042, "coding": 0.040,  # [55-75]
+    "longer": 0.012, "plain": 0.003}  # [770, 290]
 LONG_SHARES = {"longer": 0.52, "needs": 0.07, "reading": 0.04, "scenes": 0.06, "tools": 0.08, "agents": 0.05, "turns": 0.05, "plain": 0.04, "stories": 0.03, "forms": 0.03, "copying": 0.03}
 THINKING = {"arithmetic": 0.8, "measures": 0.85, "copying": 0.4, "sums": 0.8, "stories": 0.85, "ordering": 0.7, "lists": 0.72}
 GENERAL = ["You are a helpful assistant.", "Be helpful.", "You are a small and friendly assistant.", "Answer briefly.", "You are a helpful AI assistant.", "Be concise.", "Help the user.", "You are an assistant. Answer the user's questions."]

@@ -306,7 +306,7 @@ def chain(w: Words):
     return messages, definitions, {"steps": [[{"name": first_name, "arguments": arguments1}], [{"name": second_name, "arguments": arguments2}]]}
 
 
-KINDS = {"call": (single, 0.4), "parallel": (parallel, 0.2), "no_call": (none_fits, 0.16), "missing": (missing, 0.08), "follow_up": (follow_up, 0.12), "chain": (chain, 0.04)}
+KINDS = {"call": (single, 0.46), "parallel": (parallel, 0.2), "no_call": (none_fits, 0.16), "missing": (missing, 0.08), "follow_up": (follow_up, 0.12), "chain": (chain, 0.04)}
 
 
 def dialogue(w: Words, kind=None):

@@ -2,7 +2,7 @@
 
 from . import lexicon, sums
 from .grammar import capital, form, order, typed, with_payload
-from .ordering import THESE, finish, joined, selection, shown, words_of
+from .ordering import THESE, finish, joined, selection, shown, tally, words_of
 
 
 def numbers_of(w, count, low=1, high=99):
@@ -23,7 +23,7 @@ def kept_numbers(w):
                   "between": (lambda x: a < x < b, f"numbers between {a} and {b}"), "tens": (lambda x: x % 10 == 0 or x % 5 == 0, "numbers that can be divided by 5")}[kind]
     yes = [x for x in items if test(x)]
     text, form_ = shown(w, items)
-    steps = "; ".join(f"{x} {'yes' if test(x) else 'no'}" for x in items) + "."
+    steps = tally(items, map(test, items))
     r = w.rng.random()
     if r < 0.5:
         question = order(w, "(list|keep|give me|show|find|return|pick|filter|extract) [only|just|all] the {s}|only the {s}|(which|what) are the {s}", s=said)
@@ -57,7 +57,7 @@ def kept_words(w):
     yes = [x for x in items if test(x)]
     rest = [x for x in items if not test(x)]
     text, form_ = shown(w, items)
-    steps = "; ".join((f"{x} {len(x)}" if kind in ("longer", "shorter") else x) + f" {'yes' if test(x) else 'no'}" for x in items) + "."
+    steps = tally([f"{x} {len(x)}" if kind in ("longer", "shorter") else x for x in items], map(test, items))
     r = w.rng.random()
     if r < 0.45:
         return finish(with_payload(w, order(w, "(list|keep|give me|show|find|return|pick|filter) [only|just|all] the {s}|only the {s}", s=said), text), steps, joined(yes, form_) if yes else "None")

@@ -64,11 +64,11 @@ def told(w, key, v):
 
 def recalled(w, most=4):
     """Facts told some turns ago, one of them perhaps corrected, and asked for."""
-    keys = w.rng.sample([p[0] for p in PERSONAL], w.any(1, 1, 2, 2, 3))
+    keys = w.rng.sample([p[0] for p in PERSONAL], w.any(1, 1, 2, 2, 3, 4, 6))
     values = {k: value(w, k) for k in keys}
     blocks = [told(w, k, values[k]) for k in keys]
     key = w.any(*keys)
-    blocks += [filler(w) for _ in range(w.number(0, most))]
+    blocks += [filler(w) for _ in range(w.number(0, most if w.chance(0.6) else 9))]
     first, rest = blocks[0], blocks[1:]
     w.rng.shuffle(rest)
     blocks = [first, *rest]
@@ -221,7 +221,7 @@ def wishes(w):
     return past(first, "OK" if change is None else change("OK")) + turn(question, f"{reasoning} I answer as was asked: {rule}.", answer), {"equals": answer}
 
 
-TASKS = {recalled: 34, two_things: 14, changed_answer: 34, sums_go_on: 10, priced: 10, wishes: 6}
+TASKS = {recalled: 50, two_things: 14, changed_answer: 34, sums_go_on: 10, priced: 10, wishes: 6}
 
 
 def dialogue(w):

@@ -283,8 +283,10 @@ def several(w):
     used, tools = toolset(w)
     needs = [t for t in tools if isinstance(t, Need)]
     if len(needs) > 1 and w.chance(0.5):
-        chosen = w.rng.sample(needs, 2)
+        chosen = w.rng.sample(needs, w.any(2, 2, 3) if len(needs) > 2 else 2)
         texts = [t.request(w).rstrip(".?! ") for t in chosen]
+        if len(chosen) == 3:
+            texts[:2] = [texts[0] + w.any(", ", ", ", ". ", "; ", "\n", ", then ") + texts[1]]
         texts[1] = texts[1][0].lower() + texts[1][1:] if texts[1].split()[0] not in ("I", "I'm") and not texts[1].split()[0].isupper() else texts[1]
         question = texts[0] + w.any(" and ", ", and ", ". Also, ", " and also ", ". And ", "; ", "\n", " & ", ", then ", ". Then ") + texts[1] + w.any("", ".", "?", " please")
     else:
@@ -299,7 +301,7 @@ def several(w):
         else:
             return several(w)
         letter = w.any(*letters)
-        count = w.any(2, 2, 3)
+        count = w.any(2, 2, 3, 4)
         values, said = [used.values[letter]], [used.said[letter]]
         for _ in range(20):
             text, v = value(w, kinds[letter])
@@ -450,7 +452,7 @@ def rows(w):
     return messages, tools, {"calls": [{"name": used.name, "arguments": {}}], "everyday": True, "contains": [answer]}
 
 
-SHARES = {single: 42, missing: 22, none_fits: 9, about_tools: 2, several: 14, chained: 5, corrected: 6, rows: 9}
+SHARES = {single: 42, missing: 22, none_fits: 9, about_tools: 2, several: 26, chained: 5, corrected: 6, rows: 9}
 
 
 def dialogue(w):

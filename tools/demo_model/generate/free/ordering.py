@@ -54,7 +54,87 @@ def selection(items, ordered):
     return "; ".join(steps) + f"; then {ordered[-1]}."
 
 
+def tally(texts, found):
+    """The thought behind a count: one after the other, those that count numbered."""
+    steps, n = [], 0
+    for text, good in zip(texts, found):
+        n += bool(good)
+        steps.append(f"{text} {'yes ' + str(n) if good else 'no'}")
+    return "; ".join(steps) + "."
+
+
+# Orders that are neither of letters nor of digits; each from first to last.
+RANKS = {"size": ["tiny", "small", "medium", "large", "huge"], "day": lexicon.DAYS, "month": lexicon.MONTHS, "age": ["baby", "child", "teenager", "adult", "pensioner"], "temperature": ["freezing", "cold", "cool", "warm", "hot", "boiling"],
+         "priority": ["low", "medium", "high", "urgent"], "frequency": ["never", "rarely", "sometimes", "often", "always"], "duration": ["second", "minute", "hour", "day", "week", "month", "year", "century"], "rank": ["first", "second", "third", "fourth", "fifth", "sixth", "seventh"],
+         "quality": ["poor", "fair", "good", "very good", "excellent"], "part of the day": ["morning", "noon", "afternoon", "evening", "night"], "distance": ["millimetre", "centimetre", "metre", "kilometre"], "weight": ["gram", "kilogram", "ton"], "clothing size": ["XS", "S", "M", "L", "XL", "XXL"]}
+UP = "(ascending|in ascending order|from (smallest|lowest) to (largest|biggest|highest)|from low to high|(smallest|lowest) first|starting (with|from) the (smallest|lowest)|increasing|by size)"
+DOWN = "(descending|in descending order|from (largest|biggest|highest) to (smallest|lowest)|from high to low|(largest|highest|biggest) first|starting (with|from) the (largest|highest|biggest)|decreasing)"
+DO = "(sort|order|arrange|rank|list|put|[can you] sort|I need|please bring)"
+
+
+def written_numbers(w, count):
+    """(text as shown, its value) of so many numbers that are not plain digits."""
+    kind, unit = w.any("words", "prices", "thousands", "decimals", "units", "units"), w.any("%", " km", " kg", "°C", " hours", " euros", "", "m")
+    below = 50 if unit in ("", "°C") else 0
+    out = {}
+    while len(out) < count:
+        n = w.number(1, 99)
+        text = {"words": lexicon.in_words(n), "prices": f"${n // 3}.{w.number(0, 19) * 5:02d}", "thousands": f"{n},{w.number(0, 9)}00", "decimals": f"{n // 20}.{w.number(1, 99)}", "units": f"{n - below}{unit}"}[kind]
+        value = {"words": n, "units": n}.get(kind) or float(text.strip("$").replace(",", ""))
+        if value not in out.values():
+            out[text] = value
+    return out
+
+
+def sorting_more(w):
+    """By rank (sizes, days, priorities), numbers as people write them, names out of a sentence, words by their last letter, two keys."""
+    kind = w.any("rank", "rank", "written", "written", "written", "prose", "prose", "last", "second")
+    down = w.chance(0.4)
+    if kind == "rank":
+        name = w.any(*RANKS)
+        ranks = RANKS[name]
+        items = w.rng.sample(ranks, w.number(min(3, len(ranks)), min(6, len(ranks))))
+        ordered = sorted(items, key=ranks.index, reverse=down)
+        pattern = {"day": "(sort|order|arrange|put) {t} (as they come in the week|by weekday|in the order of the week)", "month": "(sort|order|arrange|put) {t} (as they come in the year|in calendar order|by their place in the year)"}.get(name, "(sort|order|arrange|rank|put) {t} (by {n}|in [the] right order|from [the] (least|lowest|first) to [the] (most|highest|last))")
+        if down:
+            pattern = "(sort|order|arrange|rank) {t} (by {n}, (highest|latest|last) first|from (last to first|most to least|highest to lowest))"
+        question = order(w, pattern.replace("{t}", THESE), n=name)
+        reason = f"{'Highest' if down else 'Lowest'} first: {selection(items, ordered)}"
+    elif kind == "written":
+        values = written_numbers(w, w.number(3, 6))
+        items = list(values)
+        w.rng.shuffle(items)
+        ordered = sorted(items, key=values.get, reverse=down)
+        question = order(w, f"{DO} {NUMS} {DOWN if down else UP}|(which is the right order|order them), {DOWN if down else UP}")
+        reason = f"{'Largest' if down else 'Smallest'} first: {selection(items, ordered)}"
+    elif kind == "prose":
+        items = words_of(w, w.number(3, 6))
+        ordered = sorted(items, key=str.lower, reverse=down)
+        text = w.any("I have to call {l}.", "We need {l}.", "On my list are {l}.", "The guests are {l}.", "There are {l} in it.", "I bought {l}.", "My folders: {l}.", "{l} are missing.").format(l=listing(items))
+        question = typed(w, "(list|name|sort|write) them (alphabetically|in alphabetical order|from A to Z)[, please]|what is the alphabetical order?|alphabetically, please|in which order do they come in the alphabet?" if not down else "(list|name|sort|write) them (from Z to A|in reverse alphabetical order|alphabetically but backwards)[, please]")
+        return finish(f"{text} {question}" if w.chance(0.7) else f"{question} {text}", ("Last letters first: " if down else "By first letters: ") + selection(items, ordered), ", ".join(ordered))
+    elif kind == "last":
+        items = words_of(w, w.number(3, 6))
+        if len({x[-1].lower() for x in items}) < len(items):
+            return sorting_more(w)
+        ordered = sorted(items, key=lambda x: x[-1].lower())
+        question = order(w, f"(sort|order|arrange) {THESE} by (the|their) last letter")
+        reason = "; ".join(f"{x} {x[-1].lower()}" for x in items) + ". " + selection(items, ordered)
+    else:
+        names = list(dict.fromkeys(f"{w.first_name()} {capital(w.fresh())}" for _ in range(w.number(3, 5))))
+        if len({n.split()[1].lower() for n in names}) < len(names) or len(names) < 2:
+            return sorting_more(w)
+        items, ordered = names, sorted(names, key=lambda n: n.split()[1].lower())
+        question = order(w, f"(sort|order|arrange|list) {THESE.replace('words', 'people')} (by [their] (last name|surname|family name)|alphabetically by (last name|surname))")
+        left = [n.split()[1] for n in items]
+        reason = "By last names: " + selection(left, [n.split()[1] for n in ordered])
+    text, form = shown(w, items)
+    return finish(with_payload(w, question, text), reason, joined(ordered, form))
+
+
 def sorting(w):
+    if w.chance(0.35):
+        return sorting_more(w)
     count = w.number(3, 7)
     r = w.rng.random()
     if r < 0.4:
@@ -94,6 +174,15 @@ def sorting(w):
     return finish(with_payload(w, order(w, pattern), text), reason, joined(ordered, form))
 
 
+def letters_told(word, letter):
+    """The letters of a word, the wanted ones numbered."""
+    out, n = [], 0
+    for c in word:
+        n += c.lower() == letter.lower()
+        out.append(f"{c}{n}" if c.lower() == letter.lower() else c)
+    return " ".join(out)
+
+
 def counting(w):
     kind = w.number(0, 6)
     if kind == 0:
@@ -116,7 +205,7 @@ def counting(w):
         letter = w.any(*word) if w.chance(0.85) else w.any(*"aeiourst")
         n = word.lower().count(letter.lower())
         question = typed(w, "how often does [the letter] ({l}|'{l}') (appear|occur|come|stand) in ({x}|'{x}')[?]|how many ({l}|{l}s|{l}'s) are in ({x}|the word {x}|'{x}')[?]|count the ({l}|{l}s|letter {l}) in ({x}|'{x}')|number of {l} in {x}?", l=letter, x=word)
-        return finish(question, "-".join(word) + f": {n} times {letter}.", str(n))
+        return finish(question, letters_told(word, letter) + f": {n} times {letter}.", str(n))
     if kind == 4:
         adjectives = w.rng.sample(lexicon.KINDS["color"][:9] + ["big", "small", "old", "new"], 3)
         nouns = words_of(w, w.number(3, 7))
@@ -125,21 +214,20 @@ def counting(w):
         n = sum(a == chosen for a, _ in pairs)
         text = ", ".join(f"{a} {x}" for a, x in pairs)
         question = with_payload(w, typed(w, "(count|number) the {a} (ones|things|items)|how many (of them |things |items |)are {a}[?]|how many {a} (things|items|ones) are there[?]", a=chosen), text)
-        return finish(question, (listing([x for a, x in pairs if a == chosen]) if n else "none") + f": {n}.", str(n))
+        return finish(question, tally([f"{a} {x}" for a, x in pairs], [a == chosen for a, _ in pairs]) + f" {n}.", str(n))
     if kind == 5:
         items = words_of(w, w.number(2, 4))
         pool = [w.any(*items) for _ in range(w.number(4, 9))]
         chosen = w.any(*pool)
         text = w.any(", ", " ").join(pool)
         question = with_payload(w, typed(w, "how (often|many times) (is|does|do you see) {x} [there|appear|occur|in the list][?]|count (how often {x} (appears|occurs)|the {x}s|every {x})|how many {x}s [are there][?]", x=chosen), text)
-        places = [str(i + 1) for i, x in enumerate(pool) if x == chosen]
-        return finish(question, f"{chosen} at {', '.join(places)}: {len(places)}.", str(len(places)))
+        return finish(question, f"{tally(pool, [x == chosen for x in pool])} {pool.count(chosen)}.", str(pool.count(chosen)))
     limit = w.number(10, 60)
     items = [w.number(1, 99) for _ in range(w.number(3, 7))]
     over = w.chance(0.5)
     chosen = [x for x in items if (x > limit if over else x < limit)]
     question = with_payload(w, typed(w, f"how many [of these|of them|numbers] are {'(above|over|greater than|bigger than|larger than|more than)' if over else '(below|under|less than|smaller than)'} {limit}[?]|count the numbers {'above' if over else 'below'} {limit}"), ", ".join(map(str, items)))
-    return finish(question, (", ".join(map(str, chosen)) or "none") + f": {len(chosen)}.", str(len(chosen)))
+    return finish(question, tally(items, [x in chosen for x in items]) + f" {len(chosen)}.", str(len(chosen)))
 
 
 MEASURES = {  # adjective forms, unit, range
@@ -234,10 +322,10 @@ def picking(w):
     if kind == 7:
         letter = w.any(*items)[0].lower()
         chosen = [i for i in items if i[0].lower() == letter]
-        return finish(with_payload(w, typed(w, "(which|what) (words|items|ones|of these) (begin|start) with [the letter] {l}[?]|(list|give me|find|show) (all|the|every) (words|items|ones|word) (beginning|starting) with {l}|only [those] with {l} at the beginning", l=w.any(letter, letter.upper(), f"'{letter}'")), text), f"With {letter}: {', '.join(chosen)}.", ", ".join(chosen))
+        return finish(with_payload(w, typed(w, "(which|what) (words|items|ones|of these) (begin|start) with [the letter] {l}[?]|(list|give me|find|show) (all|the|every) (words|items|ones|word) (beginning|starting) with {l}|only [those] with {l} at the beginning", l=w.any(letter, letter.upper(), f"'{letter}'")), text), tally(items, [i in chosen for i in items]), ", ".join(chosen))
     answer = w.any("", "-", " ").join(i[0] for i in items)
     wish, form = w.any(("", ""), (" with dashes between", "-"), (" with spaces between", " "))
-    return finish(with_payload(w, typed(w, "(give me|write|take|what is) the first letter of each [word][?]|(first|initial) letters [of (these|each)]|initials of these") + wish, text), "Letter by letter.", form.join(i[0] for i in items))
+    return finish(with_payload(w, typed(w, "(give me|write|take|what is) the first letter of each [word][?]|(first|initial) letters [of (these|each)]|initials of these") + wish, text), "; ".join(f"{i} {i[0]}" for i in items) + ".", form.join(i[0] for i in items))
 
 
 def shaping(w):
@@ -335,7 +423,7 @@ def shaping(w):
     return finish(typed(w, "(reply|answer|respond) (only|just) with {x}|(reply|answer) with {x} (only|and nothing else)|(just|only) (say|write) {x}|say {x} and nothing else|your answer must be {x}|(respond|answer) with (exactly|the word) {x}", x=w.any(word, f'"{word}"', f"'{word}'")), "Nothing else.", word)
 
 
-TASKS = {sorting: 18, counting: 18, comparing: 18, picking: 16, shaping: 34}
+TASKS = {sorting: 28, counting: 22, comparing: 18, picking: 16, shaping: 34}
 
 
 def question_of(w):

@@ -8,6 +8,7 @@ import json
 
 from . import grammar, lexicon, reading, worlds
 from .grammar import capital, form, listing, order, say, typed, with_payload
+from .ordering import tally
 from .reading import NOT_SAID, finish, laid_out
 from .scenes_data import NAMES, SCENES
 
@@ -237,13 +238,13 @@ def count(w, s=None):
         above = w.chance(0.5)
         found = [x > limit if above else x < limit for x in sizes]
         question = s.ask(w, f"how many [of them|{s.many}] have a {p.name} (over|above|of more than) {limit}[?]|for how many is the {p.name} more than {limit}?" if above else f"how many [of them|{s.many}] have a {p.name} (under|below|of less than) {limit}[?]|for how many is the {p.name} less than {limit}?")
-        steps = "; ".join(f"{r['']} {x} {'yes' if f else 'no'}" for r, x, f in zip(s.rows, sizes, found))
-        return question, f"{steps}: {sum(found)}.", str(sum(found)), None
+        steps = tally([f"{r['']} {x}" for r, x in zip(s.rows, sizes)], found)
+        return question, f"{steps} {sum(found)}.", str(sum(found)), None
     found = [row[p.name] == v for row in s.rows]
     described = s.phrase(w, i, p)
     question = s.ask(w, "how many (of them|" + s.many + ") have the same as this: {k} {d}?|for how many is the " + p.name + " {v}[?]|how many have the " + p.name + " {v}[?]|how often is the " + p.name + " {v}?", i, p, d=described)
-    steps = "; ".join(f"{r['']} {'yes' if f else 'no'}" for r, f in zip(s.rows, found))
-    return question, f"{steps}: {sum(found)}.", str(sum(found)), None
+    steps = tally([f"{r['']} {r[p.name]}" for r in s.rows], found)
+    return question, f"{steps} {sum(found)}.", str(sum(found)), None
 
 
 def extreme(w, s=None):
