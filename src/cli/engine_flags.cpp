@@ -137,6 +137,19 @@ void add_engine_flags(CLI::App& command, EngineFlags& flags) {
       ->check(number(0, 1 << 20))
       ->group(kGroup);
   command
+      .add_option("--kv-offload-dir", options.kv_offload_dir,
+                  "Directory for what that memory has no room for; outlives the program; the same bits without")
+      ->type_name("DIR")
+      ->group(kGroup);
+  command
+      .add_option_function<double>(
+          "--kv-offload-dir-gib",
+          [&options](double gib) { options.kv_offload_dir_bytes = static_cast<size_t>(gib * (1 << 30)); },
+          "GiB of its files, at most (default 64)")
+      ->type_name("N")
+      ->check(number(0, 1 << 20))
+      ->group(kGroup);
+  command
       .add_option("--prefill-step-ms", options.prefill_step_ms,
                   "Milliseconds of a step that reads prompts beside answers (default: twice one without; 0: no bound)")
       ->type_name("N")

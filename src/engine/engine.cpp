@@ -12,11 +12,13 @@
 #include "base/status.h"
 #include "base/thread_pool.h"
 #include "engine/device_choice.h"
+#include "engine/disk_tier.h"
 #include "engine/engine_maker.h"
 #include "engine/fit.h"
 #include "engine/generation_config.h"
 #include "engine/gpu_watch.h"
 #include "engine/host_memory.h"
+#include "engine/kv_identity.h"
 #include "engine/model_fit.h"
 #include "engine/open_model.h"
 #include "engine/precision.h"
@@ -197,6 +199,7 @@ struct Engine::Impl {
 
   Status open(const OpenedEngine& opened, Settings settings, const EngineOptions& options,
               const engine::Device& device);
+  Status open_disk(const OpenedEngine& opened, const EngineOptions& options);
   Status load_runner(const OpenedEngine& opened, const Settings& settings, const EngineOptions& options,
                      const engine::Device& device);
 
@@ -230,6 +233,7 @@ struct Engine::Impl {
   std::unique_ptr<model::Model> model;
   std::unique_ptr<kernels::Cache> cache;
   std::unique_ptr<kernels::HostPages> host_pages;  // null: the prefix cache has no tier
+  std::unique_ptr<engine::DiskTier> disk;          // behind them; null: there is none
   std::unique_ptr<model::StepRunner> runner;
   std::optional<guide::Compiler> grammars;  // none: no tokenizer, or no token that ends an answer
   std::optional<engine::StepLoop> loop;
@@ -255,6 +259,25 @@ Status Engine::Impl::open(const OpenedEngine& opened, Settings settings, const E
   return {};
 }
 
+Status Engine::Impl::open_disk(const OpenedEngine& opened, const EngineOptions& options) {
+  if (options.kv_offload_dir.empty()) return {};
+  if (host_pages == nullptr) {
+    return error(StatusCode::invalid_argument,
+                 "kv_offload_dir is set, and no memory of the host that it could stand behind; give the prefix cache "
+                 "some: kv_offload_bytes, --kv-offload-gib");
+  }
+  const std::string settings = fmt::format("{} {} {} {} {} {}", fit.device, options.compute, fit.kv_cache_dtype,
+                                           options.requantize_projections, options.load_format, fit.drafts_max > 0);
+  TESSERA_ASSIGN_OR_RETURN(const auto identity, engine::kv_identity(opened.model.checkpoint.directory(), settings));
+  TESSERA_ASSIGN_OR_RETURN(auto directory, engine::KvDirectory::open(options.kv_offload_dir,
+                                                                     {.identity = identity,
+                                                                      .page_bytes = host_pages->page_bytes(),
+                                                                      .state_pages = fit.state_pages},
+                                                                     options.kv_offload_dir_bytes));
+  disk = std::make_unique<engine::DiskTier>(std::move(directory), *host_pages);
+  return {};
+}
+
 /// Weights, caches and what runs steps over them. The one place that knows a runner's device: what is above it knows
 /// StepRunner.
 Status Engine::Impl::load_runner(const OpenedEngine& opened, const Settings& settings, const EngineOptions& options,
@@ -266,6 +289,7 @@ Status Engine::Impl::load_runner(const OpenedEngine& opened, const Settings& set
   if (fit.host_pages > 0) {
     TESSERA_ASSIGN_OR_RETURN(host_pages, backend->make_host_pages(cache->shape(), fit.host_pages));
   }
+  TESSERA_RETURN_IF_ERROR(open_disk(opened, options));
   const int64_t vocab_size = opened.config().vocab_size;
   const int64_t known_ids =
       opened.tokenizer ? std::min<int64_t>(vocab_size, opened.tokenizer->vocab_size()) : vocab_size;
@@ -353,6 +377,7 @@ Expected<Engine> Engine::create(EngineOptions options) {
                .host_pages = impl->fit.host_pages,
                .state_pages = impl->fit.state_pages,
                .page_bytes = impl->fit.kv_block_bytes,
+               .disk = impl->disk.get(),
                .max_model_len = impl->fit.max_model_len,
                .max_num_batched_tokens = impl->fit.max_num_batched_tokens,
                .max_decode_rows = engine::decode_rows_max(impl->fit.max_num_seqs, impl->fit.drafts_max),

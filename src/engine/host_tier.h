@@ -44,6 +44,10 @@ class HostTier {
     loaded_ += pages.size();
   }
   void give_back(int32_t page) { pages_.give_back(page); }
+  /// For what is no move: to be filled by others. One must be available.
+  int32_t take_page() { return *pages_.take(); }
+  void share(int32_t page) { pages_.share(page); }
+  [[nodiscard]] bool has_moves() const { return !moves_.empty(); }
 
   /// For the next step that is submitted; they are nobody else's from here on.
   [[nodiscard]] std::vector<kernels::PageMove> take_moves() { return std::exchange(moves_, {}); }

@@ -1,12 +1,14 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "engine/disk_tier.h"
 #include "engine/host_tier.h"
 #include "engine/id_pool.h"
 #include "engine/prefix_tree.h"
@@ -30,6 +32,7 @@
 //    resume point or leads to one; a sequence that begins behind such a point brings it back. A block is in one of the
 //    two places. A state stays in the tier once it is there, and is copied into the slot of each sequence that goes on
 //    from it. The tier gives up for good what saves least, by the same rule, and nothing that a sequence stands on.
+//  - With a directory on disk behind the tier, resume points outlive the tier and the program: prefix_disk.cpp.
 //  - Steps run in the order in which they are submitted. So what rows compute is kept as soon as they are submitted,
 //    and what is given up may be used for others at once.
 namespace tessera::engine {
@@ -92,6 +95,23 @@ class PrefixCache {
   /// What the next step that is submitted has to move first.
   [[nodiscard]] std::vector<kernels::PageMove> take_moves() { return tier_.take_moves(); }
 
+  /// Entries on disk, behind the tier; it outlives this. Without a tier, or null: none.
+  void use_disk(DiskTier* disk) { disk_ = has_tier() ? disk : nullptr; }
+  /// Whether `sequence`, the oldest that waits, waits for what is read from the disk for it. others_run: others are
+  /// running, whose steps make the moves that are planned.
+  bool waits_for_disk(Sequence& sequence, const Match& match, bool others_run);
+  /// A read is under way.
+  [[nodiscard]] bool reads_disk() const { return reading_.has_value(); }
+  /// Takes what the disk's thread has done, and gives it what it may do by now.
+  void follow_disk();
+  /// Chooses what is to be written next.
+  void write_to_disk();
+  void step_submitted() { ++steps_submitted_; }
+  void step_collected() { ++steps_collected_; }
+  /// Entries written, and pages read.
+  [[nodiscard]] uint64_t disk_written() const { return disk_written_; }
+  [[nodiscard]] uint64_t disk_read() const { return disk_read_; }
+
   /// Blocks that are kept and would be given up for others.
   [[nodiscard]] int32_t idle_blocks() const { return tree_.idle_nodes(); }
   [[nodiscard]] const HostTier& tier() const { return tier_; }
@@ -112,6 +132,21 @@ class PrefixCache {
   void drop_tier_behind(PrefixNode& node);
   void trim(PrefixNode* node, bool goes = false);
 
+  /// What the disk's thread does, or will when `ready_after` steps were collected.
+  struct DiskMove {
+    std::unique_ptr<DiskJob> job;  // until it is started
+    uint64_t ready_after = 0;
+    bool started = false;
+    PrefixNode* from = nullptr;  // of what is read: the node that it goes on from, pinned
+    const Sequence* asker = nullptr;
+  };
+  bool start_read(const Sequence& sequence, const Match& match);
+  void start_write(PrefixNode& point);
+  void finish_read(const DiskJob& job);
+  void finish_write(const DiskJob& job);
+  void drop_read();
+  [[nodiscard]] uint64_t next_ready() const;
+
   IdPool& blocks_;
   IdPool& slots_;
   bool enabled_, has_states_;
@@ -122,6 +157,12 @@ class PrefixCache {
   int64_t tier_age_ = 0;  // in the tier
   int32_t kept_slots_ = 0;
   uint64_t points_given_up_ = 0;
+
+  DiskTier* disk_ = nullptr;
+  std::optional<DiskMove> reading_, writing_;
+  bool disk_fails_ = false;
+  uint64_t steps_submitted_ = 0, steps_collected_ = 0;
+  uint64_t disk_written_ = 0, disk_read_ = 0;
 };
 
 }  // namespace tessera::engine

@@ -1,6 +1,7 @@
 #include "engine/prefix_tree.h"
 
 #include "base/check.h"
+#include "engine/kv_file.h"
 
 namespace tessera::engine {
 
@@ -13,6 +14,7 @@ PrefixNode& PrefixTree::root(std::string_view salt) {
   if (PrefixNode* found = find_root(salt)) return *found;
   const auto added = roots_.try_emplace(std::string(salt)).first;
   added->second.salt = added->first;
+  added->second.key = kv_root_key(salt);
   return added->second;
 }
 
@@ -21,7 +23,7 @@ PrefixNode* PrefixTree::find_child(PrefixNode& parent, std::span<const int32_t> 
   return found == parent.children.end() ? nullptr : found->second.get();
 }
 
-PrefixNode& PrefixTree::add_child(PrefixNode& parent, std::span<const int32_t> tokens, int32_t block) {
+PrefixNode& PrefixTree::add_node(PrefixNode& parent, std::span<const int32_t> tokens) {
   const auto [added, is_new] =
       parent.children.try_emplace(std::vector(tokens.begin(), tokens.end()), std::make_unique<PrefixNode>());
   TESSERA_CHECK(is_new);
@@ -29,7 +31,19 @@ PrefixNode& PrefixTree::add_child(PrefixNode& parent, std::span<const int32_t> t
   node.parent = &parent;
   node.tokens = added->first;
   node.depth = parent.depth + 1;
+  node.key = kv_next_key(parent.key, tokens);
+  return node;
+}
+
+PrefixNode& PrefixTree::add_child(PrefixNode& parent, std::span<const int32_t> tokens, int32_t block) {
+  PrefixNode& node = add_node(parent, tokens);
   enter_device(node, block);
+  return node;
+}
+
+PrefixNode& PrefixTree::add_tier_child(PrefixNode& parent, std::span<const int32_t> tokens, int32_t page) {
+  PrefixNode& node = add_node(parent, tokens);
+  node.page = page;
   return node;
 }
 

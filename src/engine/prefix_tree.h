@@ -25,6 +25,7 @@ struct PrefixNode {
   std::string_view salt = {};             // of a root
   std::span<const int32_t> tokens = {};   // of any other
   int64_t depth = 0;                      // blocks up to here, this one included
+  uint64_t key = 0;                       // of an entry on disk that ends here (kv_file.h)
   int32_t block = -1;                     // on the device; -1: it is in the host's tier
   int32_t page = -1;                      // there
   int32_t device_children = 0;            // that have blocks on the device
@@ -32,6 +33,7 @@ struct PrefixNode {
   bool resumes = false;                   // a sequence can go on behind this block, with the state behind it:
   int32_t slot = -1;                      // on the device, or
   std::vector<int32_t> state_pages = {};  // in the tier, or there is none to be had
+  bool written = false;                   // of a resume point: to the disk, or it cannot be
   int64_t worth = 0;                      // of a resume point, when it was last used
   int64_t tier_worth = 0;                 // the same of what of it is in the tier
 };
@@ -46,6 +48,9 @@ class PrefixTree {
   [[nodiscard]] static PrefixNode* find_child(PrefixNode& parent, std::span<const int32_t> tokens);
   /// That is not there yet, and whose block is on the device.
   PrefixNode& add_child(PrefixNode& parent, std::span<const int32_t> tokens, int32_t block);
+
+  /// The same, in the host's tier.
+  PrefixNode& add_tier_child(PrefixNode& parent, std::span<const int32_t> tokens, int32_t page);
 
   /// A sequence stands on `node`.
   void pin(PrefixNode& node);
@@ -64,6 +69,8 @@ class PrefixTree {
   [[nodiscard]] int32_t idle_nodes() const { return idle_nodes_; }
 
  private:
+  static PrefixNode& add_node(PrefixNode& parent, std::span<const int32_t> tokens);
+
   std::map<std::string, PrefixNode, std::less<>> roots_;
   int32_t idle_nodes_ = 0;
 };

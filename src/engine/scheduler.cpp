@@ -110,6 +110,7 @@ void Scheduler::mark_submitted() {
     std::erase(running_, sequence);
   }
   plan_.clear();
+  prefixes_.step_submitted();
 }
 
 void Scheduler::commit(Sequence* sequence, int32_t rows, int32_t accepted) {
@@ -184,6 +185,7 @@ bool Scheduler::admit_one() {
   if (sequence->steps_under_way > 0) return false;
   const PrefixCache::Match match = prefixes_.find(*sequence);
   if (waits_for_prefix(*sequence, match)) return false;
+  if (prefixes_.waits_for_disk(*sequence, match, /*others_run=*/!running_.empty())) return false;
   prefixes_.begin(*sequence, match);
   const auto spare = static_cast<int64_t>(running_.size());
   const auto missing = blocks_for(sequence->size()) - static_cast<int64_t>(sequence->blocks.size());
@@ -253,6 +255,7 @@ bool Scheduler::may_be_idle() const {
   if (chunk_rows_max_ == 0 && std::ranges::any_of(running_, [](const Sequence* s) { return s->steps_under_way > 0; })) {
     return true;
   }
+  if (prefixes_.reads_disk()) return true;
   const Sequence* oldest = !running_.empty() ? running_.front() : !waiting_.empty() ? waiting_.front() : nullptr;
   return oldest == nullptr || oldest->steps_under_way > 0;
 }

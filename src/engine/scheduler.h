@@ -111,6 +111,12 @@ class Scheduler {
   [[nodiscard]] const IdPool& blocks() const { return blocks_; }
   [[nodiscard]] const IdPool& slots() const { return slots_; }
   [[nodiscard]] const PrefixCache& prefixes() const { return prefixes_; }
+  /// What is on disk behind the prefix cache's tier; it outlives the scheduler.
+  void use_disk(DiskTier* disk) { prefixes_.use_disk(disk); }
+  /// A step was collected, whatever it was about.
+  void step_collected() { prefixes_.step_collected(); }
+  void follow_disk() { prefixes_.follow_disk(); }
+  void write_to_disk() { prefixes_.write_to_disk(); }
   /// Gives up what the prefix cache has and nobody uses.
   void clear_prefixes() { prefixes_.clear(); }
   /// Blocks that hold something for a sequence, kept or not.

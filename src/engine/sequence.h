@@ -39,6 +39,7 @@ struct Sequence {
   PrefixNode* standing = nullptr;    // the newest block of its prompt that is kept
   int64_t resumed = 0;               // positions [0, resumed) were there when it was admitted
   int64_t matched = 0;               // and these positions' keys and values
+  bool asked_disk = false;           // what of its prompt is on the disk was read, or is being read
   int64_t from_tier = 0;             // of resumed, what only the host's tier had
   int32_t restore_slot = -1;         // the state before `resumed`, until its first rows are submitted
   int64_t point_tokens = 0;          // up to the newest resume point on its way

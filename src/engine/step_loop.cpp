@@ -24,10 +24,19 @@ StepLoop::StepLoop(StepLoopParts parts)
   TESSERA_CHECK_LE(parts_.drafts_max, parts_.runner->drafts_max());
   TESSERA_CHECK(scheduler_.check_fits(parts_.max_model_len).ok());
   if (parts_.step_bytes) meter_.emplace(*parts_.step_bytes);
+  scheduler_.use_disk(parts_.disk);
+  if (parts_.disk != nullptr) {
+    parts_.disk->on_done([this] {
+      const std::lock_guard lock(mutex_);
+      wake_.notify_one();
+    });
+  }
   publish_stats();
 }
 
-StepLoop::~StepLoop() = default;
+StepLoop::~StepLoop() {
+  if (parts_.disk != nullptr) parts_.disk->on_done({});
+}
 
 Expected<std::shared_ptr<EventChannel>> StepLoop::submit(Request request) {
   TESSERA_ASSIGN_OR_RETURN(const auto open,
@@ -92,7 +101,10 @@ void StepLoop::run() {
 
 bool StepLoop::wait_for_work() {
   std::unique_lock lock(mutex_);
-  wake_.wait(lock, [this] { return !stopped_.ok() || !inbox_.empty() || !choices_.empty() || !under_way_.empty(); });
+  wake_.wait(lock, [this] {
+    return !stopped_.ok() || !inbox_.empty() || !choices_.empty() || !under_way_.empty() ||
+           (parts_.disk != nullptr && parts_.disk->has_done());
+  });
   return stopped_.ok();
 }
 
@@ -101,6 +113,8 @@ bool StepLoop::step() {
   choose_drafts();
   prepare_guides();
   drop_cancelled();
+  scheduler_.follow_disk();
+  scheduler_.write_to_disk();
   scheduler_.limit_chunk_rows(chunk_policy_.rows());
   const std::vector<ScheduledRows>& plan = scheduler_.plan();
   const bool planned = !plan.empty();
@@ -113,6 +127,10 @@ bool StepLoop::step() {
     counts_.step_tokens.count(step_.tokens.size());
   }
   const int ahead = planned ? parts_.runner->steps_ahead() : 0;
+  if (!planned && under_way_.empty() && scheduler_.prefixes().reads_disk()) {
+    parts_.disk->wait();  // nothing else is to be done
+    return true;
+  }
   if (static_cast<int>(under_way_.size()) <= ahead) return planned;
   const auto results = parts_.runner->collect();
   if (!results.ok()) return fail(results.status());
@@ -269,6 +287,7 @@ void StepLoop::deliver(std::span<const kernels::SampleResult> results) {
   const Time now = parts_.clock();
   follow_wait(whole, now - std::max(whole.submitted, collected_));
   collected_ = now;
+  scheduler_.step_collected();
   std::span<const int32_t> drafts = parts_.runner->drafts();
   const uint64_t tokens_before = counts_.generated_tokens;
   for (const AwaitedRows& rows : step) {

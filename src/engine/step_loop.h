@@ -65,6 +65,7 @@ struct StepLoopParts {
   int32_t host_pages = 0;          // that the runner has in the host's memory, for what the prefix cache gives up
   int32_t state_pages = 0;         // that a state takes of them
   size_t page_bytes = 0;           // of one
+  DiskTier* disk = nullptr;        // behind them; null: there is none
   int64_t max_model_len = 0;       // at most 64 tokens for each KV block
   int max_num_batched_tokens = 0;  // at least max_num_seqs + 64
   int max_decode_rows = 0;         // of a step, with drafts; 0: max_num_seqs

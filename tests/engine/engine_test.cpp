@@ -389,6 +389,12 @@ TEST(EngineCreate, SaysWhatIsWrong) {
   };
   using testing::HasSubstr;
   EXPECT_THAT(message([](EngineOptions& o) { o.model = "/nowhere/at/all"; }), HasSubstr("/nowhere/at/all"));
+  EXPECT_THAT(message([](EngineOptions& o) { o.kv_offload_dir = "/tmp"; }), HasSubstr("--kv-offload-gib"));
+  EXPECT_THAT(message([](EngineOptions& o) {
+                o.kv_offload_bytes = size_t{1} << 24;
+                o.kv_offload_dir = "/proc/nowhere";
+              }),
+              HasSubstr("/proc/nowhere"));
   EXPECT_THAT(message([](EngineOptions& o) { o.compute = "fp64"; }), HasSubstr("compute is 'fp64'"));
   EXPECT_THAT(message([](EngineOptions& o) { o.kv_cache_dtype = "int3"; }), HasSubstr("kv_cache_dtype is 'int3'"));
   EXPECT_THAT(message([](EngineOptions& o) { o.threads = -1; }), HasSubstr("threads is -1"));

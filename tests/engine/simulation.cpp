@@ -9,6 +9,7 @@
 #include <random>
 #include <span>
 
+#include "base/temp_directory.h"
 #include "engine/request_check.h"
 #include "format/checkpoint.h"
 
@@ -325,7 +326,9 @@ SimulationCounts simulate(uint64_t seed) {
   Dice dice(seed);
   const TinyKind kind = dice.one_of({TinyKind::moe, TinyKind::dense});
   Fixture& f = fixture(kind, dice.one_in(6) ? 2 : 1);
-  const Sizes sizes = random_sizes(dice);
+  Sizes sizes = random_sizes(dice);
+  const test::TempDirectory directory;
+  if (sizes.host_pages > 0 && seed % 2 == 1) sizes.disk = directory.path();
   World world(f, sizes);
 
   const int64_t context = int64_t{sizes.context_blocks} * 64;

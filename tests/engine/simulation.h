@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <filesystem>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -11,6 +12,7 @@
 #include <vector>
 
 #include "base/thread_pool.h"
+#include "engine/disk_tier.h"
 #include "engine/fit.h"
 #include "engine/step_loop.h"
 #include "guide/grammar.h"
@@ -45,9 +47,11 @@ inline constexpr int32_t kEndOfAnswer = 7;
 /// What a loop has.
 struct Sizes {
   int blocks = 16, slots = 1, rows = 512, steps_ahead = 0;
-  int context_blocks = 0;  // that requests are made for
-  int kept_states = -1;    // -1: no prefix cache
-  int host_pages = 0;      // of its tier
+  int context_blocks = 0;           // that requests are made for
+  int kept_states = -1;             // -1: no prefix cache
+  int host_pages = 0;               // of its tier
+  std::filesystem::path disk = {};  // behind it; empty: none
+  uint64_t identity = 1;            // of what is there
   int drafts_max = 0;
   std::optional<ChunkPolicy::Seconds> chunk_time = ChunkPolicy::Seconds(0);
   std::function<std::chrono::steady_clock::time_point()> clock = std::chrono::steady_clock::now;
@@ -61,6 +65,15 @@ struct World {
       : cache(*f.model->make_cache(DType::bf16, s.blocks, s.slots + std::max(s.kept_states, 0),
                                    /*with_mtp=*/s.drafts_max > 0, s.drafts_max)),
         pages(s.host_pages > 0 ? *f.backend->make_host_pages(cache->shape(), s.host_pages) : nullptr),
+        disk(s.disk.empty() ? nullptr
+                            : std::make_unique<DiskTier>(
+                                  *KvDirectory::open(
+                                      s.disk,
+                                      {.identity = {s.identity, 0},
+                                       .page_bytes = pages->page_bytes(),
+                                       .state_pages = kernels::pages_of_state(f.backend->cache_bytes(cache->shape()))},
+                                      uint64_t{1} << 30),
+                                  *pages)),
         runner(*model::make_cpu_runner({.model = f.model.get(),
                                         .cache = cache.get(),
                                         .pages = pages.get(),
@@ -80,6 +93,7 @@ struct World {
               .host_pages = s.host_pages,
               .state_pages = kernels::pages_of_state(f.backend->cache_bytes(cache->shape())),
               .page_bytes = 1,
+              .disk = disk.get(),
               .max_model_len = int64_t{s.blocks} * 64,
               .max_num_batched_tokens = s.rows,
               .max_decode_rows = s.decode_rows(),
@@ -90,6 +104,7 @@ struct World {
 
   std::unique_ptr<kernels::Cache> cache;
   std::unique_ptr<kernels::HostPages> pages;
+  std::unique_ptr<DiskTier> disk;
   std::unique_ptr<model::StepRunner> runner;
   StepLoop loop;
 };

@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <bit>
+#include <filesystem>
+#include <fstream>
 
+#include "base/temp_directory.h"
 #include "simulation.h"
 
 // Where speculation and prefix caches have gone wrong elsewhere, one case each. simulation.h says what is compared.
@@ -226,6 +229,76 @@ TEST(SimulatedTier, ConversationsThatTakeTurnsComeBackFromTheTier) {
   EXPECT_GE(stats.tier.hits, 3U * (128 + 256 + 384));
   EXPECT_GT(stats.tier.bytes_saved, 0U);
   EXPECT_LE(stats.tier.bytes_used, stats.tier.bytes_total);
+}
+
+/// One turn of each of three conversations with a program that starts and ends with it.
+class SimulatedDisk : public testing::Test {
+ protected:
+  uint64_t turn(uint64_t identity = 1) {
+    Fixture& f = fixture(TinyKind::moe);
+    World world(f, {.blocks = 9,
+                    .slots = 1,
+                    .rows = 256,
+                    .kept_states = 1,
+                    .host_pages = 60,
+                    .disk = directory_.path() / "kv",
+                    .identity = identity});
+    for (int32_t i = 0; i < 3; ++i) {
+      Request& request = conversations_[static_cast<size_t>(i)];
+      for (int32_t token = 0; token < 130; ++token) request.prompt.push_back(100 + 37 * i + 11 * turns_ + token);
+      request.likely_ends = {static_cast<int64_t>(request.prompt.size())};
+      request.sampling.seed = 1;
+      request.sampling.max_tokens = 9;
+      request.sampling.logprobs = 3;
+      const auto channel = *world.loop.submit(request);
+      while (world.loop.step()) {
+      }
+      const Seen here = drain(*channel, 1).front(), alone = run_alone(f, request).front();
+      EXPECT_EQ(here.tokens, alone.tokens) << "turn " << turns_ << " of conversation " << i;
+      expect_same_bits(here.logprobs, alone.logprobs);
+      for (int writes = 0; writes < 8; ++writes) {  // what can be written by now is
+        world.disk->wait();
+        world.loop.step();
+      }
+    }
+    ++turns_;
+    return world.loop.stats().prefix_hits;
+  }
+
+  void damage_files() {
+    for (const auto& file : std::filesystem::directory_iterator(directory_.path() / "kv")) {
+      if (file.path().extension() != ".kv") continue;
+      std::fstream stream(file.path(), std::ios::binary | std::ios::in | std::ios::out);
+      stream.seekg(-1, std::ios::end);
+      const int last = stream.get();
+      stream.seekp(-1, std::ios::end);
+      stream.put(static_cast<char>(last ^ 1));
+    }
+  }
+
+ private:
+  test::TempDirectory directory_;
+  std::vector<Request> conversations_ = std::vector<Request>(3);
+  int32_t turns_ = 0;
+};
+
+// What only the device has at the end is lost with it.
+TEST_F(SimulatedDisk, ConversationsGoOnWhenTheProgramIsStartedAnew) {
+  EXPECT_EQ(turn(), 0U);
+  EXPECT_GE(turn(), 128U);
+  EXPECT_GE(turn(), 2U * 256);
+}
+
+TEST_F(SimulatedDisk, WhatIsOfAnotherModelIsLeftAlone) {
+  EXPECT_EQ(turn(1), 0U);
+  EXPECT_EQ(turn(2), 0U);
+}
+
+TEST_F(SimulatedDisk, DamagedFilesAreComputedAgain) {
+  EXPECT_EQ(turn(), 0U);
+  damage_files();
+  EXPECT_EQ(turn(), 0U);
+  EXPECT_GE(turn(), 2U * 256);
 }
 
 }  // namespace
