@@ -28,17 +28,13 @@ std::unique_ptr<DiskJob> DiskTier::take_done() {
   if (done_.empty()) return nullptr;
   auto job = std::move(done_.front());
   done_.pop_front();
+  --done_count_;
   return job;
 }
 
 void DiskTier::wait() {
   std::unique_lock lock(mutex_);
   changed_.wait(lock, [this] { return !done_.empty() || (jobs_.empty() && !working_); });
-}
-
-bool DiskTier::has_done() const {
-  const std::lock_guard lock(mutex_);
-  return !done_.empty();
 }
 
 void DiskTier::on_done(std::function<void()> callback) {
@@ -59,11 +55,9 @@ void DiskTier::run() {
     lock.lock();
     working_ = false;
     done_.push_back(std::move(job));
+    ++done_count_;
     changed_.notify_all();
-    const std::function<void()> callback = on_done_;
-    lock.unlock();
-    if (callback) callback();
-    lock.lock();
+    if (on_done_) on_done_();
   }
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
 #include <cstdint>
 #include <deque>
@@ -50,8 +51,9 @@ class DiskTier {
   std::unique_ptr<DiskJob> take_done();
   /// Waits until take_done() has one, if jobs are under way.
   void wait();
-  [[nodiscard]] bool has_done() const;
-  /// Called by the thread when a job is done; must be quick.
+  [[nodiscard]] bool has_done() const { return done_count_ > 0; }
+  /// Called by the thread when a job is done; must be quick, and call nothing here but has_done(). None of what was
+  /// set before runs once this returns.
   void on_done(std::function<void()> callback);
 
  private:
@@ -64,6 +66,7 @@ class DiskTier {
   mutable std::mutex mutex_;  // guards what follows
   std::condition_variable changed_;
   std::deque<std::unique_ptr<DiskJob>> jobs_, done_;
+  std::atomic<int> done_count_{0};  // to be read without the lock
   bool working_ = false, stopped_ = false;
   std::function<void()> on_done_;
   std::thread thread_;
