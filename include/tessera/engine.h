@@ -191,8 +191,8 @@ struct EngineOptions {
   bool pdl = true;                      // programmatic dependent launch; changes no bit
   bool prefix_caching = true;           // what prompts begin with is computed once; changes no bit
   size_t kv_offload_bytes = 0;          // of the host's memory, for what the prefix cache has no room for on the device
-  /// Where what that memory has no room for goes on living, also when the program ends; empty: nowhere. Needs
-  /// kv_offload_bytes. One engine has it at a time.
+  /// A directory that keeps a copy of what is in that memory, for this engine and those that come later; empty: none.
+  /// Needs kv_offload_bytes. One engine has it at a time.
   std::string kv_offload_dir = {};
   size_t kv_offload_dir_bytes = size_t{64} << 30;  // of all files there, at most
   /// Milliseconds that a step may take which reads prompts while other sequences decode; 0: no bound; -1: twice the

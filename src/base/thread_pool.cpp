@@ -21,6 +21,9 @@ namespace {
 constexpr auto kSpinTime = std::chrono::microseconds(100);
 // A worker that keeps the others waiting for so long has lost its core; systems take cores for 1 to 10 ms.
 constexpr auto kStall = std::chrono::microseconds(300);
+// Threads that wait for each other and share their cores with other programs get less of them than one thread would: a
+// worker has to work for more than it keeps the others waiting.
+constexpr int kWorth = 2;
 constexpr auto kFirstRest = std::chrono::milliseconds(20);
 constexpr auto kLongestRest = std::chrono::milliseconds(640);
 
@@ -125,21 +128,28 @@ void ThreadPool::wait_for_chunks() {
     }
     std::this_thread::yield();
   }
-  if (stalled != nullptr) count_wait(*stalled, begin, Clock::now());
+  if (stalled != nullptr) {
+    stalled->kept_waiting.fetch_add((Clock::now() - begin).count(), std::memory_order_relaxed);
+  }
 }
 
-/// The worker kept the others waiting. Of n threads it saves 1 / (n - 1) of the time in which all work.
-void ThreadPool::count_wait(Worker& worker, Clock::time_point begin, Clock::time_point end) const {
-  const Clock::duration worked = begin - worker.since;
-  worker.worked = worker.worked / 2 + worked;
-  worker.waited = worker.waited / 2 + (end - begin);
-  worker.since = end;
-  if (worker.waited * static_cast<int>(workers_.size()) < worker.worked) return;
-  const bool again = worked < 2 * worker.rest;
+/// After a loop in which the worker was kept from its core, or one soon after. What it computes, the owner need not.
+void ThreadPool::rest_if_not_worth_it(Worker& worker, Clock::time_point now) {
+  const Clock::duration waited{worker.kept_waiting.exchange(0, std::memory_order_relaxed)};
+  worker.worked -= waited;  // it had a chunk then, and no core
+  worker.waited += waited;
+  const bool worth_it = worker.waited * kWorth < worker.worked;
+  if (worth_it) {
+    worker.worked /= 2;
+    worker.waited /= 2;
+    return;
+  }
+  const bool again = now - worker.since < 3 * worker.rest;
   worker.rest = std::clamp<Clock::duration>(again ? 2 * worker.rest : kFirstRest, kFirstRest, kLongestRest);
-  worker.since = end + worker.rest;
   worker.worked = worker.waited = {};
-  worker.rests_until.store(worker.since.time_since_epoch().count(), std::memory_order_relaxed);
+  worker.since = now + worker.rest;
+  std::unique_lock lock(mutex_);
+  wake_.wait_until(lock, worker.since, [&] { return stop_.load(); });
 }
 
 void ThreadPool::work(int thread) {
@@ -147,11 +157,7 @@ void ThreadPool::work(int thread) {
   Ticket seen = 0;  // the loop
   for (;;) {
     const auto started = [&] { return stop_.load() || ticket_.load() >> 32 != seen; };
-    const Clock::time_point rests_until{Clock::duration(worker.rests_until.load(std::memory_order_relaxed))};
-    if (Clock::now() < rests_until) {
-      std::unique_lock lock(mutex_);
-      wake_.wait_until(lock, rests_until, [&] { return stop_.load(); });
-    } else if (!spin_until(started)) {
+    if (!spin_until(started)) {
       std::unique_lock lock(mutex_);
       ++sleepers_;
       wake_.wait(lock, started);
@@ -159,7 +165,11 @@ void ThreadPool::work(int thread) {
     }
     if (stop_) return;
     seen = ticket_.load() >> 32;
+    const auto begin = Clock::now();
     take_chunks(thread, &worker.has_chunk);
+    const auto end = Clock::now();
+    worker.worked += end - begin;
+    if (worker.kept_waiting.load(std::memory_order_relaxed) > 0) rest_if_not_worth_it(worker, end);
   }
 }
 

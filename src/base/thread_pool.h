@@ -21,8 +21,8 @@ namespace tessera {
 /// decode step runs hundreds of short loops back to back; waking a sleeping thread costs 20-50 us), then sleep.
 ///
 /// On a machine that others use too, the system takes cores away for milliseconds, and a loop would wait for a worker
-/// that does not run. So a loop waits for chunks that were taken, never for workers; and a worker whose lost cores cost
-/// the others more time than it saves them takes no chunk for a while, ever longer if it goes on so.
+/// that does not run. So a loop waits for chunks that were taken, never for workers; and a worker that keeps the others
+/// waiting for half as long as it works for them takes no chunk for a while, ever longer if it goes on so.
 class ThreadPool {
  public:
   /// `threads` >= 1, the caller included. Throws std::system_error where the system starts no more.
@@ -48,9 +48,9 @@ class ThreadPool {
   struct alignas(64) Worker {
     std::thread thread;
     std::atomic<bool> has_chunk{false};
-    std::atomic<Clock::rep> rests_until{0};  // takes no chunk before
-    // The owner's: how long it worked with the others and how long they waited for it, of late; its newest rest, and
-    // when that ended.
+    std::atomic<Clock::rep> kept_waiting{0};  // the owner, by chunks of this worker that it has not heard of yet
+    // The worker's own: what it took chunks for and kept the owner waiting for, of late; its newest rest, and when that
+    // ended.
     Clock::duration worked = {}, waited = {}, rest = {};
     Clock::time_point since = {};
   };
@@ -59,7 +59,7 @@ class ThreadPool {
   void work(int thread);
   void take_chunks(int thread, std::atomic<bool>* has_chunk);
   void wait_for_chunks();
-  void count_wait(Worker& worker, Clock::time_point begin, Clock::time_point end) const;
+  void rest_if_not_worth_it(Worker& worker, Clock::time_point now);
 
   std::vector<std::unique_ptr<Worker>> workers_;
   std::atomic<const std::function<void(int64_t, int)>*> body_{nullptr};

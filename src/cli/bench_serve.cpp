@@ -8,7 +8,6 @@
 #include <ctime>
 #include <memory>
 
-#include "base/write_all.h"
 #include "cli/bench_serve_tables.h"
 #include "cli/console.h"
 #include "cli/descriptor_limit.h"

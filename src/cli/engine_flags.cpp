@@ -128,27 +128,22 @@ void add_engine_flags(CLI::App& command, EngineFlags& flags) {
       .add_flag("--enable-prefix-caching,!--no-enable-prefix-caching", options.prefix_caching,
                 "Compute what prompts begin with once (default); the same bits without")
       ->group(kGroup);
-  command
-      .add_option_function<double>(
-          "--kv-offload-gib,--kv-offloading-size",
-          [&options](double gib) { options.kv_offload_bytes = static_cast<size_t>(gib * (1 << 30)); },
-          "GiB of the host's memory for what the prefix cache has no room for (default 0); the same bits without")
-      ->type_name("N")
-      ->check(number(0, 1 << 20))
-      ->group(kGroup);
+  const auto add_gib = [&](const char* names, size_t& bytes, const char* help) {
+    command
+        .add_option_function<double>(
+            names, [&bytes](double gib) { bytes = static_cast<size_t>(gib * (1 << 30)); }, help)
+        ->type_name("N")
+        ->check(number(0, 1 << 20))
+        ->group(kGroup);
+  };
+  add_gib("--kv-offload-gib,--kv-offloading-size", options.kv_offload_bytes,
+          "GiB of the host's memory for what the prefix cache has no room for (default 0); the same bits without");
   command
       .add_option("--kv-offload-dir", options.kv_offload_dir,
-                  "Directory for what that memory has no room for; outlives the program; the same bits without")
+                  "Directory that keeps a copy of what is in that memory, also for later; the same bits without")
       ->type_name("DIR")
       ->group(kGroup);
-  command
-      .add_option_function<double>(
-          "--kv-offload-dir-gib",
-          [&options](double gib) { options.kv_offload_dir_bytes = static_cast<size_t>(gib * (1 << 30)); },
-          "GiB of its files, at most (default 64)")
-      ->type_name("N")
-      ->check(number(0, 1 << 20))
-      ->group(kGroup);
+  add_gib("--kv-offload-dir-gib", options.kv_offload_dir_bytes, "GiB of its files, at most (default 64)");
   command
       .add_option("--prefill-step-ms", options.prefill_step_ms,
                   "Milliseconds of a step that reads prompts beside answers (default: twice one without; 0: no bound)")

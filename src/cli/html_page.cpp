@@ -47,7 +47,7 @@ std::string html_text(std::string_view text) {
   return out;
 }
 
-std::string html_table(std::string_view alignment, const std::vector<std::vector<std::string>>& rows) {
+std::string html_table(std::string_view alignment, const Rows& rows) {
   std::string out = "<div class=\"wide\"><table>\n";
   for (size_t row = 0; row < rows.size(); ++row) {
     const char* cell = row == 0 ? "th" : "td";

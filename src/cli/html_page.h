@@ -5,6 +5,8 @@
 #include <utility>
 #include <vector>
 
+#include "cli/table.h"
+
 // Pages of one file, without script and without anything from elsewhere.
 namespace tessera::cli {
 
@@ -12,7 +14,7 @@ namespace tessera::cli {
 std::string html_text(std::string_view text);
 
 /// A table of what format_table() takes.
-std::string html_table(std::string_view alignment, const std::vector<std::vector<std::string>>& rows);
+std::string html_table(std::string_view alignment, const Rows& rows);
 
 std::string html_facts(const std::vector<std::pair<std::string, std::string>>& facts);
 

@@ -187,8 +187,6 @@ void print_facts(const Inspection& found) {
   print("\n");
 }
 
-using Rows = std::vector<std::vector<std::string>>;
-
 constexpr const char* kPartColumns = "<<>>>>";
 
 Rows part_rows(const Inspection& found) {

@@ -89,7 +89,7 @@ Settings engine_settings(const EngineOptions& options, const FitReport& fit) {
 }
 
 std::string settings_text(const Settings& settings) {
-  std::vector<std::vector<std::string>> rows = {{"setting", "value", "why", "otherwise"}};
+  Rows rows = {{"setting", "value", "why", "otherwise"}};
   for (const Setting& s : settings) rows.push_back({s.name, s.value, s.why, s.override});
   return format_table("<<<<", rows);
 }

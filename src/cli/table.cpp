@@ -7,7 +7,7 @@
 
 namespace tessera::cli {
 
-std::string format_table(std::string_view alignment, const std::vector<std::vector<std::string>>& rows) {
+std::string format_table(std::string_view alignment, const Rows& rows) {
   std::vector<size_t> widths(alignment.size());
   for (const auto& row : rows) {
     for (size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());

@@ -100,8 +100,6 @@ std::vector<std::string> head_lines(const TilesOptions& options, const DeviceFac
 
 constexpr const char* kEstimates = "Times are estimates from floors (bytes, MMA rate, instructions), not measurements.";
 
-using Rows = std::vector<std::vector<std::string>>;
-
 constexpr const char* kKeptColumns = "<<>>>>>>><><<";
 
 Rows kept_rows(const LayerPlans& plans) {

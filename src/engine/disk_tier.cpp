@@ -3,6 +3,8 @@
 #include <span>
 #include <utility>
 
+#include "kernels/batch.h"
+
 namespace tessera::engine {
 
 DiskTier::DiskTier(std::unique_ptr<KvDirectory> directory, const kernels::HostPages& pages)
@@ -24,8 +26,8 @@ void DiskTier::submit(std::unique_ptr<DiskJob> job) {
 }
 
 std::unique_ptr<DiskJob> DiskTier::take_done() {
+  if (!has_done()) return nullptr;
   const std::lock_guard lock(mutex_);
-  if (done_.empty()) return nullptr;
   auto job = std::move(done_.front());
   done_.pop_front();
   --done_count_;
@@ -72,7 +74,7 @@ Status DiskTier::read(const DiskJob& job) {
   for (const int32_t page : job.pages) pages.push_back(pages_.page(page));
   std::span<std::byte* const> rest = pages;
   for (const DiskJob::Piece& piece : job.pieces) {
-    const auto tokens = std::span(job.entry.tokens).first(static_cast<size_t>(piece.end_block) * 64);
+    const auto tokens = std::span(job.entry.tokens).first(static_cast<size_t>(piece.end_block) * kernels::kBlockTokens);
     const auto count =
         static_cast<size_t>(piece.blocks) + (piece.state ? static_cast<size_t>(directory_->format().state_pages) : 0);
     TESSERA_RETURN_IF_ERROR(directory_->read(piece.key, job.entry.salt, tokens, piece.first_block, piece.blocks,

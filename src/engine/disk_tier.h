@@ -7,8 +7,6 @@
 #include <functional>
 #include <memory>
 #include <mutex>
-#include <optional>
-#include <string>
 #include <thread>
 #include <vector>
 
@@ -63,7 +61,7 @@ class DiskTier {
 
   const std::unique_ptr<KvDirectory> directory_;
   const kernels::HostPages& pages_;
-  mutable std::mutex mutex_;  // guards what follows
+  std::mutex mutex_;  // guards what follows
   std::condition_variable changed_;
   std::deque<std::unique_ptr<DiskJob>> jobs_, done_;
   std::atomic<int> done_count_{0};  // to be read without the lock

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/hash.h"
+#include "format/mapped_file.h"
 
 namespace tessera::engine {
 namespace {
@@ -47,7 +48,7 @@ Status add_file(const std::filesystem::path& file, off_t places, Digest& digest)
                                 : std::max(about.st_size / places, static_cast<off_t>(piece.size()));
   Status status;
   for (off_t at = 0; at < about.st_size && status.ok(); at += step) {
-    const ssize_t got = ::pread(descriptor, piece.data(), piece.size(), at);
+    const ssize_t got = format::read_at(descriptor, piece.data(), piece.size(), static_cast<uint64_t>(at));
     if (got < 0) status = error(StatusCode::unavailable, "cannot read {}: {}", file.string(), std::strerror(errno));
     if (got > 0) digest.add(std::span(piece).first(static_cast<size_t>(got)));
   }

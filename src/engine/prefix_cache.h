@@ -108,9 +108,6 @@ class PrefixCache {
   void write_to_disk();
   void step_submitted() { ++steps_submitted_; }
   void step_collected() { ++steps_collected_; }
-  /// Entries written, and pages read.
-  [[nodiscard]] uint64_t disk_written() const { return disk_written_; }
-  [[nodiscard]] uint64_t disk_read() const { return disk_read_; }
 
   /// Blocks that are kept and would be given up for others.
   [[nodiscard]] int32_t idle_blocks() const { return tree_.idle_nodes(); }
@@ -162,7 +159,6 @@ class PrefixCache {
   std::optional<DiskMove> reading_, writing_;
   bool disk_fails_ = false;
   uint64_t steps_submitted_ = 0, steps_collected_ = 0;
-  uint64_t disk_written_ = 0, disk_read_ = 0;
 };
 
 }  // namespace tessera::engine

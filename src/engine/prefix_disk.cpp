@@ -190,11 +190,8 @@ void PrefixCache::start_write(PrefixNode& point) {
 void PrefixCache::finish_write(const DiskJob& job) {
   for (const int32_t page : job.pages) tier_.give_back(page);
   writing_.reset();
-  if (job.status.ok()) {
-    ++disk_written_;
-    return;
-  }
-  if (job.status.code() == StatusCode::resource_exhausted) return;  // larger than all of the disk's tier
+  // What is exhausted: it alone is larger than all of the disk's tier.
+  if (job.status.ok() || job.status.code() == StatusCode::resource_exhausted) return;
   disk_fails_ = true;
   spdlog::warn("nothing more is written to the KV cache's directory: {}", job.status.message());
 }
@@ -231,7 +228,6 @@ void PrefixCache::finish_read(const DiskJob& job) {
       node->state_pages.assign(page, job.pages.end());
       touch(*node);
     }
-    disk_read_ += static_cast<uint64_t>(job.pages.size());
   }
   tree_.unpin(*from);
   trim(from);

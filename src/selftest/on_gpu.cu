@@ -159,7 +159,9 @@ Expected<GemmOutcome> run_gemm(int gpu, const GemmProblem& p) {
   outcome.out.resize(static_cast<size_t>(slots * p.shape.rows / p.shape.parts));
 
   device::Stream stream;
-  device::DeviceMemory memory[9];
+  struct {
+    device::DeviceMemory weights, alpha, x, x_rows, tiles, tile_count, slices, out, input_scales;
+  } memory;
   QuantizeArgs quantize{.format = p.tile.format, .depth = static_cast<int32_t>(p.shape.cols)};
   GemmArgs gemm{.group_bytes = static_cast<int64_t>(atom_matrix_bytes(p.shape)),
                 .strips = static_cast<int32_t>(strips(p.shape)),
@@ -167,15 +169,15 @@ Expected<GemmOutcome> run_gemm(int gpu, const GemmProblem& p) {
                 .width = static_cast<int32_t>(p.shape.rows / p.shape.parts),
                 .swiglu = p.shape.parts == 2};
   TESSERA_CUDA_RETURN_IF_ERROR(cudaStreamCreate(stream.fill()));
-  TESSERA_RETURN_IF_ERROR(upload(memory[0], p.atoms, gemm.weights));
-  TESSERA_RETURN_IF_ERROR(upload(memory[1], p.alpha, gemm.alpha));
-  TESSERA_RETURN_IF_ERROR(upload(memory[2], p.x, quantize.x));
-  TESSERA_RETURN_IF_ERROR(upload(memory[3], p.x_rows, quantize.x_rows));
-  TESSERA_RETURN_IF_ERROR(upload(memory[4], std::span<const SlotTile>(tiles), gemm.tiles));
-  TESSERA_RETURN_IF_ERROR(upload(memory[5], std::span(&tile_count, 1), gemm.tile_count));
-  TESSERA_RETURN_IF_ERROR(allocate(memory[6], outcome.slices.size(), quantize.out));
-  TESSERA_RETURN_IF_ERROR(allocate(memory[7], outcome.out.size(), gemm.out));
-  TESSERA_RETURN_IF_ERROR(upload(memory[8], p.input_scales, quantize.input_scales));
+  TESSERA_RETURN_IF_ERROR(upload(memory.weights, p.atoms, gemm.weights));
+  TESSERA_RETURN_IF_ERROR(upload(memory.alpha, p.alpha, gemm.alpha));
+  TESSERA_RETURN_IF_ERROR(upload(memory.x, p.x, quantize.x));
+  TESSERA_RETURN_IF_ERROR(upload(memory.x_rows, p.x_rows, quantize.x_rows));
+  TESSERA_RETURN_IF_ERROR(upload(memory.tiles, std::span<const SlotTile>(tiles), gemm.tiles));
+  TESSERA_RETURN_IF_ERROR(upload(memory.tile_count, std::span(&tile_count, 1), gemm.tile_count));
+  TESSERA_RETURN_IF_ERROR(allocate(memory.slices, outcome.slices.size(), quantize.out));
+  TESSERA_RETURN_IF_ERROR(allocate(memory.out, outcome.out.size(), gemm.out));
+  TESSERA_RETURN_IF_ERROR(upload(memory.input_scales, p.input_scales, quantize.input_scales));
   quantize.tiles = gemm.tiles;
   quantize.tile_count = gemm.tile_count;
   gemm.activations = quantize.out;

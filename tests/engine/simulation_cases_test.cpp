@@ -204,24 +204,28 @@ TEST_P(SimulationCase, AGuideThatEndsInsideADraft) {
   }
 }
 
+/// Turn `turn` of conversation `i`: 130 tokens more than `request` had, and an answer that is the one it gets alone.
+void take_turn(Fixture& f, World& world, Request& request, int32_t i, int32_t turn) {
+  for (int32_t token = 0; token < 130; ++token) request.prompt.push_back(100 + 37 * i + 11 * turn + token);
+  request.likely_ends = {static_cast<int64_t>(request.prompt.size())};
+  request.sampling.seed = 1;
+  request.sampling.max_tokens = 9;
+  request.sampling.logprobs = 3;
+  const auto channel = *world.loop.submit(request);
+  while (world.loop.step()) {
+  }
+  const Seen here = drain(*channel, 1).front(), alone = run_alone(f, request).front();
+  EXPECT_EQ(here.tokens, alone.tokens) << "turn " << turn << " of conversation " << i;
+  expect_same_bits(here.logprobs, alone.logprobs);
+}
+
 TEST(SimulatedTier, ConversationsThatTakeTurnsComeBackFromTheTier) {
   Fixture& f = fixture(TinyKind::moe);
   World world(f, {.blocks = 9, .slots = 1, .rows = 256, .kept_states = 1, .host_pages = 60});
   std::vector<Request> conversations(3);
   for (int32_t turn = 0; turn < 4; ++turn) {
     for (int32_t i = 0; i < 3; ++i) {
-      Request& request = conversations[static_cast<size_t>(i)];
-      for (int32_t token = 0; token < 130; ++token) request.prompt.push_back(100 + 37 * i + 11 * turn + token);
-      request.likely_ends = {static_cast<int64_t>(request.prompt.size())};
-      request.sampling.seed = 1;
-      request.sampling.max_tokens = 9;
-      request.sampling.logprobs = 3;
-      const auto channel = *world.loop.submit(request);
-      while (world.loop.step()) {
-      }
-      const Seen here = drain(*channel, 1).front(), alone = run_alone(f, request).front();
-      EXPECT_EQ(here.tokens, alone.tokens) << "turn " << turn << " of conversation " << i;
-      expect_same_bits(here.logprobs, alone.logprobs);
+      take_turn(f, world, conversations[static_cast<size_t>(i)], i, turn);
     }
   }
   // Each turn but the first goes on from the end of the one before, near enough.
@@ -244,18 +248,7 @@ class SimulatedDisk : public testing::Test {
                     .disk = directory_.path() / "kv",
                     .identity = identity});
     for (int32_t i = 0; i < 3; ++i) {
-      Request& request = conversations_[static_cast<size_t>(i)];
-      for (int32_t token = 0; token < 130; ++token) request.prompt.push_back(100 + 37 * i + 11 * turns_ + token);
-      request.likely_ends = {static_cast<int64_t>(request.prompt.size())};
-      request.sampling.seed = 1;
-      request.sampling.max_tokens = 9;
-      request.sampling.logprobs = 3;
-      const auto channel = *world.loop.submit(request);
-      while (world.loop.step()) {
-      }
-      const Seen here = drain(*channel, 1).front(), alone = run_alone(f, request).front();
-      EXPECT_EQ(here.tokens, alone.tokens) << "turn " << turns_ << " of conversation " << i;
-      expect_same_bits(here.logprobs, alone.logprobs);
+      take_turn(f, world, conversations_[static_cast<size_t>(i)], i, turns_);
       for (int writes = 0; writes < 8; ++writes) {  // what can be written by now is
         world.disk->wait();
         world.loop.step();

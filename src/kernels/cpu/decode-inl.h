@@ -61,9 +61,9 @@ HWY_INLINE V decode_e2m1_lanes(VU bits) {
 
 /// Scales of block kBlock out of a line of scales: NVFP4's divided by 2^9, MXFP4's as they are.
 template <WeightFormat kFormat, int kBlock>
-HWY_INLINE F16 decode_scales(const uint8_t* line) {
+HWY_INLINE F32x16 decode_scales(const uint8_t* line) {
   const DU du;
-  F16 scales;
+  F32x16 scales;
   TESSERA_UNROLL
   for (size_t part = 0; part < kParts; ++part) {
     const VU bytes = load_words(line, part);

@@ -21,9 +21,9 @@ namespace HWY_NAMESPACE {
 HWY_INLINE void rotate(const float* cos, const float* sin, int64_t half, bool to_bf16, float* x) {
   for (int64_t i = 0; i < half; i += 16) {
     const int64_t n = half - i;
-    const F16 c = load_n(cos + i, n), s = load_n(sin + i, n);
-    const F16 a = load_n(x + i, n), b = load_n(x + half + i, n);
-    const auto round = [&](const F16& v) HWY_ATTR { return round_if(to_bf16, v); };
+    const F32x16 c = load_n(cos + i, n), s = load_n(sin + i, n);
+    const F32x16 a = load_n(x + i, n), b = load_n(x + half + i, n);
+    const auto round = [&](const F32x16& v) HWY_ATTR { return round_if(to_bf16, v); };
     store_n(round(sub(round(mul(a, c)), round(mul(b, s)))), n, x + i);
     store_n(round(add(round(mul(b, c)), round(mul(a, s)))), n, x + half + i);
   }
@@ -66,19 +66,19 @@ HWY_INLINE void decode(DType dtype, const std::byte* from, int64_t count, float*
 
 // Scores of one row, times `scale`, become p = exp(score - max) in place.
 HWY_INLINE void softmax_split(float* scores, int64_t valid, float scale, float* max_out, float* sum_out) {
-  const F16 factor = set(scale);
+  const F32x16 factor = set(scale);
   const float lowest = -std::numeric_limits<float>::infinity();
-  F16 largest = set(lowest);
+  F32x16 largest = set(lowest);
   for (int64_t j = 0; j < valid; j += 16) {
-    const F16 s = first_n_or(mul(load(scores + j), factor), valid - j, lowest);
+    const F32x16 s = first_n_or(mul(load(scores + j), factor), valid - j, lowest);
     store(s, scores + j);
     largest = max(largest, s);
   }
   const float m = max_lane(largest);
-  const F16 shift = set(m);
-  F16 total = set(0.0F);
+  const F32x16 shift = set(m);
+  F32x16 total = set(0.0F);
   for (int64_t j = 0; j < valid; j += 16) {
-    const F16 p = exp(sub(load(scores + j), shift));
+    const F32x16 p = exp(sub(load(scores + j), shift));
     store(p, scores + j);
     total = add(total, p);
   }
@@ -240,8 +240,8 @@ void merge_split(int64_t rows, int64_t padded_dim, const RowStates& split, const
   for (int64_t row = 0; row < rows; ++row) {
     if (split.sum[row] == 0) continue;  // the row ends before this split
     const float m = std::max(total.max[row], split.max[row]);
-    const F16 old_factor = exp(set(total.max[row] - m)), new_factor = exp(set(split.max[row] - m));
-    const F16 l = fma(set(split.sum[row]), new_factor, mul(set(total.sum[row]), old_factor));
+    const F32x16 old_factor = exp(set(total.max[row] - m)), new_factor = exp(set(split.max[row] - m));
+    const F32x16 l = fma(set(split.sum[row]), new_factor, mul(set(total.sum[row]), old_factor));
     store_n(l, 1, total.sum + row);
     total.max[row] = m;
     const float* from = split.out + row * padded_dim;
@@ -255,11 +255,11 @@ void merge_split(int64_t rows, int64_t padded_dim, const RowStates& split, const
 // out / sum, rounded, times sigmoid(gate).
 void finish_row(const KvLayer& kv, const float* state, float total, const float* gate, int64_t head_dim, bool to_bf16,
                 float* out) {
-  const F16 divisor = set(total), scale = set(kv.dtype == DType::f8_e4m3 ? kv.v_scale * kE4m3Factor : 1.0F);
+  const F32x16 divisor = set(total), scale = set(kv.dtype == DType::f8_e4m3 ? kv.v_scale * kE4m3Factor : 1.0F);
   for (int64_t i = 0; i < head_dim; i += 16) {
     const int64_t n = head_dim - i;
-    const F16 attended = round_if(to_bf16, mul(div(load(state + i), divisor), scale));
-    const F16 opened = round_if(to_bf16, sigmoid(load_n(gate + i, n)));
+    const F32x16 attended = round_if(to_bf16, mul(div(load(state + i), divisor), scale));
+    const F32x16 opened = round_if(to_bf16, sigmoid(load_n(gate + i, n)));
     store_n(round_if(to_bf16, mul(attended, opened)), n, out + i);
   }
 }

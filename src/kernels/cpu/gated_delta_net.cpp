@@ -72,7 +72,7 @@ void convolve(const DeltaNetGroup& g, int64_t channel, int64_t dim, int64_t firs
 // Rows to unit L2 norm, times scale.
 void normalise(int64_t rows, int64_t padded, float scale, float* x) {
   for (int64_t row = 0; row < rows; ++row, x += padded) {
-    const F16 factor = set(inverse_norm(x, padded, 1.0F, 1e-6F));
+    const F32x16 factor = set(inverse_norm(x, padded, 1.0F, 1e-6F));
     for (int64_t i = 0; i < padded; i += 16) store(mul(mul(load(x + i), factor), set(scale)), x + i);
   }
 }
@@ -116,12 +116,12 @@ void multiply_keys(int64_t rows, int64_t key_dim, const DeltaNetScratch& s) {
 template <int kColumns>
 HWY_INLINE void recur(float* state, int64_t ahead, int64_t stride, int64_t key_dim, const float* q, const float* k,
                       const float* v, float decay, float beta, float* out) {
-  const F16 d = set(decay);
-  F16 recalled[kColumns], u[kColumns], o[kColumns];
+  const F32x16 d = set(decay);
+  F32x16 recalled[kColumns], u[kColumns], o[kColumns];
   TESSERA_UNROLL
   for (int j = 0; j < kColumns; ++j) recalled[j] = o[j] = set(0.0F);
   for (int64_t i = 0; i < key_dim; ++i) {
-    const F16 factor = set(k[i]);
+    const F32x16 factor = set(k[i]);
     const float* s = state + i * stride;
     TESSERA_UNROLL
     for (int j = 0; j < kColumns; ++j) recalled[j] = fma(factor, mul(d, load(s + 16 * j)), recalled[j]);
@@ -129,12 +129,12 @@ HWY_INLINE void recur(float* state, int64_t ahead, int64_t stride, int64_t key_d
   TESSERA_UNROLL
   for (int j = 0; j < kColumns; ++j) u[j] = mul(set(beta), sub(load(v + 16 * j), recalled[j]));
   for (int64_t i = 0; i < key_dim; ++i) {
-    const F16 factor = set(k[i]), read = set(q[i]);
+    const F32x16 factor = set(k[i]), read = set(q[i]);
     TESSERA_UNROLL
     for (int j = 0; j < kColumns; ++j) {
       float* s = state + i * stride + 16 * j;
       __builtin_prefetch(s + ahead, 1, 2);
-      const F16 updated = fma(factor, u[j], mul(d, load(s)));
+      const F32x16 updated = fma(factor, u[j], mul(d, load(s)));
       store(updated, s);
       o[j] = fma(read, updated, o[j]);
     }
@@ -179,7 +179,7 @@ void chunk(int64_t rows, int64_t key_dim, int64_t n, const float* beta, const fl
   for (int64_t i = 0; i < rows; ++i) {
     for (int64_t j = 0; j <= i; j += 16) {
       const int64_t at = i * kChunk + j;
-      const F16 decay = exp(sub(set(running[i]), load(running + j)));
+      const F32x16 decay = exp(sub(set(running[i]), load(running + j)));
       store(mul(mul(set(-beta[i]), load(s.keys_keys + at)), decay), s.mix_u + at);
       store(mul(load(s.queries_keys + at), decay), s.mix_out + at);
     }
@@ -197,7 +197,7 @@ void chunk(int64_t rows, int64_t key_dim, int64_t n, const float* beta, const fl
                    .k = key_dim};
   small_gemm(read);
   for (int64_t i = 0; i < rows; ++i) {
-    const F16 decay = set(-from_start[i]), factor = set(beta[i]);
+    const F32x16 decay = set(-from_start[i]), factor = set(beta[i]);
     float* u = s.u + i * wide;
     for (int64_t c = 0; c < n; c += 16) store(mul(factor, fma(decay, load(u + c), load(s.value + i * n + c))), u + c);
   }
@@ -208,13 +208,13 @@ void chunk(int64_t rows, int64_t key_dim, int64_t n, const float* beta, const fl
   read.c_row = n;
   small_gemm(read);
   for (int64_t i = 0; i < rows; ++i) {
-    const F16 decay = set(from_start[i]);
+    const F32x16 decay = set(from_start[i]);
     float* o = s.out + i * n;
     for (int64_t c = 0; c < n; c += 16) store(mul(decay, load(o + c)), o + c);
   }
   add_lower(s.mix_out, kChunk, s.u, wide, s.out, n, rows, n);
 
-  const F16 whole = set(from_start[rows - 1]);
+  const F32x16 whole = set(from_start[rows - 1]);
   for (int64_t i = 0; i < key_dim; ++i) {
     for (int64_t j = 0; j < rows; j += 16) {
       const int64_t at = i * kChunk + j;
@@ -244,7 +244,7 @@ HWY_INLINE void gates(const DeltaNetGroup& group, int64_t head, int64_t first, i
     beta[i] = args.b[source];
     g[i] = args.a[source];
   }
-  const F16 rate = sub(set(0.0F), exp(set(args.a_log[head]))), bias = set(args.dt_bias[head]);
+  const F32x16 rate = sub(set(0.0F), exp(set(args.a_log[head]))), bias = set(args.dt_bias[head]);
   for (int64_t i = 0; i < rows; i += 16) {
     store(round_if(group.to_bf16, sigmoid(load(beta + i))), beta + i);
     store(mul(rate, softplus(add(load(g + i), bias))), g + i);
@@ -255,11 +255,11 @@ HWY_INLINE void gates(const DeltaNetGroup& group, int64_t head, int64_t first, i
 HWY_INLINE void gated_norm(const DeltaNetGroup& g, float* o, const float* z, float* out) {
   const int64_t dim = g.args->shape.value_dim;
   for (int64_t i = 0; i < round_up_16(dim); i += 16) store(round_if(g.to_bf16, load(o + i)), o + i);
-  const F16 factor = set(inverse_norm(o, dim, static_cast<float>(dim), g.args->shape.norm_eps));
+  const F32x16 factor = set(inverse_norm(o, dim, static_cast<float>(dim), g.args->shape.norm_eps));
   for (int64_t i = 0; i < dim; i += 16) {
     const int64_t n = dim - i;
-    const F16 normed = round_if(g.to_bf16, mul(load(o + i), factor));
-    const F16 weighted = round_if(g.to_bf16, mul(load_n(g.args->norm_weight + i, n), normed));
+    const F32x16 normed = round_if(g.to_bf16, mul(load(o + i), factor));
+    const F32x16 weighted = round_if(g.to_bf16, mul(load_n(g.args->norm_weight + i, n), normed));
     store_n(round_if(g.to_bf16, mul(weighted, silu(load_n(z + i, n)))), n, out + i);
   }
 }

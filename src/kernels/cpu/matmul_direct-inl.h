@@ -104,7 +104,7 @@ HWY_INLINE void add_group(const uint8_t* words, const uint8_t* scale_line, const
   }
   if constexpr (kScaled && kFirst == 0) fetch_ahead(scale_line);
   for_each_constant<kBlocks>([&]<int block>() HWY_ATTR {
-    F16 scale;
+    F32x16 scale;
     if constexpr (kScaled) scale = decode_scales<kFormat, kFirst + block>(scale_line);
     TESSERA_UNROLL
     for (size_t part = 0; part < kParts; ++part) {

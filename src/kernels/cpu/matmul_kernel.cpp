@@ -63,7 +63,7 @@ void write_panel(const MatmulTask& task, int64_t panel, const float* sums) {
   for (int64_t row = 0; row < task.rows; ++row) {
     float* out = product.out + (task.first_row + row) * product.out_stride + first;
     for (int64_t i = 0; i < kPanelRows && i < count; i += kBlockRows) {
-      const F16 y =
+      const F32x16 y =
           round_if(round, mul(load(product.weight->alpha.data() + first + i), load(sums + row * kPanelRows + i)));
       store_n(y, count - i, out + i);
     }

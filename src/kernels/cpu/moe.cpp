@@ -22,7 +22,7 @@ namespace HWY_NAMESPACE {
 void swiglu_row(const float* gate_up, int64_t inner, bool to_bf16, float* out) {
   for (int64_t i = 0; i < inner; i += 16) {
     const int64_t n = inner - i;
-    const F16 gate = round_if(to_bf16, silu(load_n(gate_up + i, n)));
+    const F32x16 gate = round_if(to_bf16, silu(load_n(gate_up + i, n)));
     store_n(round_if(to_bf16, mul(gate, load_n(gate_up + inner + i, n))), n, out + i);
   }
 }
@@ -33,16 +33,16 @@ void softmax_row(float* logits, int64_t experts) {
   const float lowest = -std::numeric_limits<float>::infinity();
   const auto load_padded = [&](int64_t i)
                                HWY_ATTR { return first_n_or(load_n(logits + i, experts - i), experts - i, lowest); };
-  F16 largest = set(lowest);
+  F32x16 largest = set(lowest);
   for (int64_t i = 0; i < experts; i += 16) largest = max(largest, load_padded(i));
-  const F16 shift = set(max_lane(largest));
-  F16 total = set(0.0F);
+  const F32x16 shift = set(max_lane(largest));
+  F32x16 total = set(0.0F);
   for (int64_t i = 0; i < experts; i += 16) {
-    const F16 p = exp(sub(load_padded(i), shift));
+    const F32x16 p = exp(sub(load_padded(i), shift));
     store_n(p, experts - i, logits + i);
     total = add(total, p);
   }
-  const F16 divisor = set(sum(total));
+  const F32x16 divisor = set(sum(total));
   for (int64_t i = 0; i < experts; i += 16) {
     store_n(div(load_n(logits + i, experts - i), divisor), experts - i, logits + i);
   }
@@ -53,7 +53,7 @@ void reduce_row(const float* const* rows, const float* weights, int64_t count, i
                 float* out) {
   for (int64_t i = 0; i < hidden; i += 16) {
     const int64_t n = hidden - i;
-    F16 total = set(0.0F);
+    F32x16 total = set(0.0F);
     for (int64_t j = 0; j < count; ++j) total = fma(set(weights[j]), load_n(rows[j] + i, n), total);
     store_n(round_if(to_bf16, total), n, out + i);
   }

@@ -21,7 +21,7 @@ void add_norm_rows(const AddNormArgs& args, int64_t begin, int64_t end, bool to_
     float* residual = args.residual + row * args.n;
     for (int64_t i = 0; args.delta != nullptr && i < args.n; i += 16) {
       const int64_t n = args.n - i;
-      const F16 sum = add(load_n(residual + i, n), load_n(args.delta + row * args.n + i, n));
+      const F32x16 sum = add(load_n(residual + i, n), load_n(args.delta + row * args.n + i, n));
       store_n(round_if(to_bf16, sum), n, residual + i);
     }
     rms_norm_row(residual, args.weight, args.n, args.eps, to_bf16, args.out + row * args.n);

@@ -1,6 +1,6 @@
 // Sixteen logical lanes of fp32 on any vector width, and the functions of the model on them.
 //
-// A kernel written on F16 (one 512-bit vector, two of 256 or four of 128 bits) does the same operations on the same
+// A kernel written on F32x16 (one 512-bit vector, two of 256 or four of 128 bits) does the same operations on the same
 // lanes whatever the target, so all targets give the same bits by construction. Every function here is made of IEEE
 // operations and fma alone; none calls the C library. Where the CPU has no fma (SSSE3), mul_add computes the same in
 // double precision, slowly: right for a virtual machine of a generic type, not fast.
@@ -99,75 +99,75 @@ HWY_INLINE V from_half(const Halves& halves) {
 #endif
 }
 
-struct F16 {
+struct F32x16 {
   V part[kParts];
 };
 
 /// Applies f(part...) to every part.
 template <typename Function, typename... Args>
-HWY_INLINE F16 map(const Function& f, const Args&... args) {
-  F16 out;
+HWY_INLINE F32x16 map(const Function& f, const Args&... args) {
+  F32x16 out;
   TESSERA_UNROLL
   for (size_t i = 0; i < kParts; ++i) out.part[i] = f(args.part[i]...);
   return out;
 }
 
-HWY_INLINE F16 load(const float* p) {
-  F16 out;
+HWY_INLINE F32x16 load(const float* p) {
+  F32x16 out;
   TESSERA_UNROLL
   for (size_t i = 0; i < kParts; ++i) out.part[i] = hn::LoadU(D(), p + i * kPartLanes);
   return out;
 }
 
-HWY_INLINE void store(const F16& x, float* p) {
+HWY_INLINE void store(const F32x16& x, float* p) {
   TESSERA_UNROLL
   for (size_t i = 0; i < kParts; ++i) hn::StoreU(x.part[i], D(), p + i * kPartLanes);
 }
 
 /// The first n <= 16 values, zeros after them; reads nothing beyond p[n].
-HWY_INLINE F16 load_n(const float* p, int64_t n) {
+HWY_INLINE F32x16 load_n(const float* p, int64_t n) {
   if (n >= 16) return load(p);
   alignas(64) float padded[16] = {};
   std::memcpy(padded, p, static_cast<size_t>(n) * sizeof(float));
   return load(padded);
 }
 
-HWY_INLINE void store_n(const F16& x, int64_t n, float* p) {
+HWY_INLINE void store_n(const F32x16& x, int64_t n, float* p) {
   if (n >= 16) return store(x, p);
   alignas(64) float padded[16];
   store(x, padded);
   std::memcpy(p, padded, static_cast<size_t>(n) * sizeof(float));
 }
 
-HWY_INLINE F16 set(float x) {
-  F16 out;
+HWY_INLINE F32x16 set(float x) {
+  F32x16 out;
   TESSERA_UNROLL
   for (size_t i = 0; i < kParts; ++i) out.part[i] = hn::Set(D(), x);
   return out;
 }
 
-HWY_INLINE F16 add(const F16& a, const F16& b) {
+HWY_INLINE F32x16 add(const F32x16& a, const F32x16& b) {
   return map([](V x, V y) HWY_ATTR { return hn::Add(x, y); }, a, b);
 }
-HWY_INLINE F16 sub(const F16& a, const F16& b) {
+HWY_INLINE F32x16 sub(const F32x16& a, const F32x16& b) {
   return map([](V x, V y) HWY_ATTR { return hn::Sub(x, y); }, a, b);
 }
-HWY_INLINE F16 mul(const F16& a, const F16& b) {
+HWY_INLINE F32x16 mul(const F32x16& a, const F32x16& b) {
   return map([](V x, V y) HWY_ATTR { return hn::Mul(x, y); }, a, b);
 }
-HWY_INLINE F16 div(const F16& a, const F16& b) {
+HWY_INLINE F32x16 div(const F32x16& a, const F32x16& b) {
   return map([](V x, V y) HWY_ATTR { return hn::Div(x, y); }, a, b);
 }
-HWY_INLINE F16 max(const F16& a, const F16& b) {
+HWY_INLINE F32x16 max(const F32x16& a, const F32x16& b) {
   return map([](V x, V y) HWY_ATTR { return hn::Max(x, y); }, a, b);
 }
 /// a * b + c, rounded once.
-HWY_INLINE F16 fma(const F16& a, const F16& b, const F16& c) {
+HWY_INLINE F32x16 fma(const F32x16& a, const F32x16& b, const F32x16& c) {
   return map([](V x, V y, V z) HWY_ATTR { return mul_add(x, y, z); }, a, b, c);
 }
 
 /// The lanes added as a fixed binary tree: i and i + 8, then + 4, + 2, + 1.
-HWY_INLINE float sum(const F16& x) {
+HWY_INLINE float sum(const F32x16& x) {
   alignas(64) float lane[16];
   store(x, lane);
   for (int width = 8; width > 0; width /= 2) {
@@ -177,7 +177,7 @@ HWY_INLINE float sum(const F16& x) {
 }
 
 /// The largest lane.
-HWY_INLINE float max_lane(const F16& x) {
+HWY_INLINE float max_lane(const F32x16& x) {
   alignas(64) float lane[16];
   store(x, lane);
   for (int width = 8; width > 0; width /= 2) {
@@ -187,8 +187,8 @@ HWY_INLINE float max_lane(const F16& x) {
 }
 
 /// The first n lanes of x, `other` in the rest.
-HWY_INLINE F16 first_n_or(const F16& x, int64_t n, float other) {
-  F16 out;
+HWY_INLINE F32x16 first_n_or(const F32x16& x, int64_t n, float other) {
+  F32x16 out;
   for (size_t i = 0; i < kParts; ++i) {
     const int64_t left = n - static_cast<int64_t>(i * kPartLanes);
     const auto mask = hn::FirstN(D(), static_cast<size_t>(left < 0 ? 0 : left));
@@ -198,7 +198,7 @@ HWY_INLINE F16 first_n_or(const F16& x, int64_t n, float other) {
 }
 
 /// Rounds to BF16, to nearest even; the bits of round_to_bf16 (base/dtype.h), NaN included.
-HWY_INLINE F16 round_bf16(const F16& x) {
+HWY_INLINE F32x16 round_bf16(const F32x16& x) {
   return map(
       [](V v) HWY_ATTR {
         const DU du;
@@ -212,13 +212,13 @@ HWY_INLINE F16 round_bf16(const F16& x) {
       x);
 }
 
-HWY_INLINE F16 round_if(bool to_bf16, const F16& x) { return to_bf16 ? round_bf16(x) : x; }
+HWY_INLINE F32x16 round_if(bool to_bf16, const F32x16& x) { return to_bf16 ? round_bf16(x) : x; }
 
 /// e^x, error below 1.1 ulp on [-50, 88], infinity above. Below -50 (2e-22) it is 0: no sum of the model can tell, and
 /// products with what is left stay clear of subnormal numbers, which cost a hundred normal operations each. NaN stays
 /// NaN.
 /// x = n ln 2 + r, |r| <= ln 2 / 2; e^r = 1 + r + r^2 p(r), p a minimax fit of degree 4 (relative error 3e-9).
-HWY_INLINE F16 exp(const F16& x) {
+HWY_INLINE F32x16 exp(const F32x16& x) {
   return map(
       [](V v) HWY_ATTR {
         const D d;
@@ -244,18 +244,18 @@ HWY_INLINE F16 exp(const F16& x) {
 }
 
 /// 1 / (1 + e^-x).
-HWY_INLINE F16 sigmoid(const F16& x) {
-  const F16 one = set(1.0F);
+HWY_INLINE F32x16 sigmoid(const F32x16& x) {
+  const F32x16 one = set(1.0F);
   return div(one, add(one, exp(sub(set(0.0F), x))));
 }
 
 /// x / (1 + e^-x).
-HWY_INLINE F16 silu(const F16& x) { return div(x, add(set(1.0F), exp(sub(set(0.0F), x)))); }
+HWY_INLINE F32x16 silu(const F32x16& x) { return div(x, add(set(1.0F), exp(sub(set(0.0F), x)))); }
 
 /// log(1 + e^x), x itself above 20. u = 1 + e^x = 2^k m, m in [sqrt(1/2), sqrt(2)); log m = 2 atanh((m-1)/(m+1)) by
 /// its series; what 1 + e^x lost to rounding is given back as (e - (u - 1)) / u.
-HWY_INLINE F16 softplus(const F16& x) {
-  const F16 power = exp(x);
+HWY_INLINE F32x16 softplus(const F32x16& x) {
+  const F32x16 power = exp(x);
   return map(
       [](V v, V e) HWY_ATTR {
         const D d;
@@ -283,14 +283,14 @@ HWY_INLINE F16 softplus(const F16& x) {
 
 /// 1 / sqrt(sum(x^2) * scale + eps), the sum in 16 lanes (serial fma) and the tree.
 HWY_INLINE float inverse_norm(const float* x, int64_t n, float divisor, float eps) {
-  F16 squares = set(0.0F);
+  F32x16 squares = set(0.0F);
   int64_t i = 0;
   for (; i + 16 <= n; i += 16) {
-    const F16 v = load(x + i);
+    const F32x16 v = load(x + i);
     squares = fma(v, v, squares);
   }
   if (i < n) {
-    const F16 v = load_n(x + i, n - i);
+    const F32x16 v = load_n(x + i, n - i);
     squares = fma(v, v, squares);
   }
   return 1.0F / std::sqrt(sum(squares) / divisor + eps);
@@ -298,10 +298,10 @@ HWY_INLINE float inverse_norm(const float* x, int64_t n, float divisor, float ep
 
 /// out = x * inverse_rms * (1 + weight).
 HWY_INLINE void rms_norm_row(const float* x, const float* weight, int64_t n, float eps, bool to_bf16, float* out) {
-  const F16 scale = set(inverse_norm(x, n, static_cast<float>(n), eps));
-  const F16 one = set(1.0F);
+  const F32x16 scale = set(inverse_norm(x, n, static_cast<float>(n), eps));
+  const F32x16 one = set(1.0F);
   for (int64_t i = 0; i < n; i += 16) {
-    const F16 y = mul(mul(load_n(x + i, n - i), scale), add(one, load_n(weight + i, n - i)));
+    const F32x16 y = mul(mul(load_n(x + i, n - i), scale), add(one, load_n(weight + i, n - i)));
     store_n(round_if(to_bf16, y), n - i, out + i);
   }
 }

@@ -16,10 +16,10 @@ namespace tessera::kernels::cpu {
 namespace HWY_NAMESPACE {
 
 /// Sixteen elements of B: fp32, or BF16 as bits.
-HWY_INLINE F16 load_b(const float* p) { return load(p); }
-HWY_INLINE F16 load_b(const uint16_t* p) {
+HWY_INLINE F32x16 load_b(const float* p) { return load(p); }
+HWY_INLINE F32x16 load_b(const uint16_t* p) {
   const hn::Rebind<uint16_t, D> d16;
-  F16 out;
+  F32x16 out;
   TESSERA_UNROLL
   for (size_t i = 0; i < kParts; ++i) {
     const auto bits = hn::PromoteTo(DU(), hn::LoadU(d16, p + i * kPartLanes));
@@ -47,7 +47,7 @@ struct SmallGemm {
 
 // A tile of kRows x 16 kColumns, held in registers.
 template <int kRows, int kColumns>
-HWY_INLINE void load_tile(const float* c, int64_t c_row, F16 (&tile)[kRows][kColumns]) {
+HWY_INLINE void load_tile(const float* c, int64_t c_row, F32x16 (&tile)[kRows][kColumns]) {
   TESSERA_UNROLL
   for (int i = 0; i < kRows; ++i) {
     TESSERA_UNROLL
@@ -56,7 +56,7 @@ HWY_INLINE void load_tile(const float* c, int64_t c_row, F16 (&tile)[kRows][kCol
 }
 
 template <int kRows, int kColumns>
-HWY_INLINE void store_tile(const F16 (&tile)[kRows][kColumns], float* c, int64_t c_row) {
+HWY_INLINE void store_tile(const F32x16 (&tile)[kRows][kColumns], float* c, int64_t c_row) {
   TESSERA_UNROLL
   for (int i = 0; i < kRows; ++i) {
     TESSERA_UNROLL
@@ -66,23 +66,23 @@ HWY_INLINE void store_tile(const F16 (&tile)[kRows][kColumns], float* c, int64_t
 
 // tile[i] += a[i] * row, for i >= first.
 template <int kRows, int kColumns>
-HWY_INLINE void add_outer(const float* a, int64_t a_row, const F16 (&row)[kColumns], int first,
-                          F16 (&tile)[kRows][kColumns]) {
+HWY_INLINE void add_outer(const float* a, int64_t a_row, const F32x16 (&row)[kColumns], int first,
+                          F32x16 (&tile)[kRows][kColumns]) {
   TESSERA_UNROLL
   for (int i = 0; i < kRows; ++i) {
     if (i < first) continue;
-    const F16 factor = set(a[i * a_row]);
+    const F32x16 factor = set(a[i * a_row]);
     TESSERA_UNROLL
     for (int j = 0; j < kColumns; ++j) tile[i][j] = fma(factor, row[j], tile[i][j]);
   }
 }
 
 template <int kRows, int kColumns, typename B>
-HWY_INLINE void add_products(const SmallGemm<B>& g, const float* a, const B* b, F16 (&tile)[kRows][kColumns]) {
+HWY_INLINE void add_products(const SmallGemm<B>& g, const float* a, const B* b, F32x16 (&tile)[kRows][kColumns]) {
   const std::byte* fetch = g.fetch;
   for (int64_t k = 0; k < g.k; ++k, fetch += g.fetch_bytes) {
     __builtin_prefetch(fetch, 0, 2);
-    F16 row[kColumns];
+    F32x16 row[kColumns];
     TESSERA_UNROLL
     for (int j = 0; j < kColumns; ++j) row[j] = load_b(b + k * g.b_row + j * g.b_block);
     add_outer<kRows, kColumns>(a + k * g.a_col, g.a_row, row, 0, tile);
@@ -91,7 +91,7 @@ HWY_INLINE void add_products(const SmallGemm<B>& g, const float* a, const B* b, 
 
 template <int kRows, int kColumns, typename B>
 HWY_INLINE void gemm_tile(const SmallGemm<B>& g, const float* a, const B* b, float* c) {
-  F16 tile[kRows][kColumns];
+  F32x16 tile[kRows][kColumns];
   if (g.accumulate) {
     load_tile(c, g.c_row, tile);
   } else {
@@ -134,7 +134,7 @@ void small_gemm(SmallGemm<B> g) {
 template <int kRows, int kColumns, bool kSolve>
 HWY_INLINE void triangular_tile(const float* a, int64_t a_row, const float* b, int64_t b_row, float* c, int64_t c_row,
                                 int64_t begin) {
-  F16 tile[kRows][kColumns];
+  F32x16 tile[kRows][kColumns];
   load_tile(c + begin * c_row, c_row, tile);
   const float* a_block = a + begin * a_row;
   add_products<kRows, kColumns>({.a_row = a_row, .a_col = 1, .b_row = b_row, .k = begin}, a_block, b, tile);
@@ -143,7 +143,7 @@ HWY_INLINE void triangular_tile(const float* a, int64_t a_row, const float* b, i
     if constexpr (kSolve) {  // row k of the tile is final
       add_outer<kRows, kColumns>(a_block + begin + k, a_row, tile[k], k + 1, tile);
     } else {
-      F16 next[kColumns];
+      F32x16 next[kColumns];
       TESSERA_UNROLL
       for (int j = 0; j < kColumns; ++j) next[j] = load(b + (begin + k) * b_row + 16 * j);
       add_outer<kRows, kColumns>(a_block + begin + k, a_row, next, k, tile);
