@@ -16,8 +16,12 @@
 
 #include <spdlog/spdlog.h>
 
+#include "kernels/batch.h"
+
 namespace tessera::engine {
 namespace {
+
+using kernels::kBlockTokens;
 
 constexpr std::string_view kSuffix = ".kv", kPartial = ".kv.partial";
 constexpr size_t kKeyDigits = 16;
@@ -31,6 +35,22 @@ std::optional<uint64_t> key_of(std::string_view name, std::string_view suffix) {
   const auto end = std::from_chars(digits.data(), digits.data() + digits.size(), key, 16);
   if (end.ec != std::errc()) return std::nullopt;
   return key;
+}
+
+/// Of what ends where the entry begins, and its own.
+std::pair<uint64_t, uint64_t> keys_of_ends(const KvEntry& entry) {
+  const auto tokens = std::span(entry.tokens);
+  const auto first = static_cast<size_t>(entry.first_block) * kBlockTokens;
+  uint64_t key = kv_root_key(entry.salt), before = key;
+  for (size_t at = 0; at < tokens.size(); at += kBlockTokens) {
+    if (at == first) before = key;
+    key = kv_next_key(key, tokens.subspan(at, kBlockTokens));
+  }
+  return {before, key};
+}
+
+void remove_files(std::span<const std::filesystem::path> files) {
+  for (const auto& file : files) (void)::unlink(file.c_str());
 }
 
 Status directory_error(const std::filesystem::path& directory, const char* what, int reason) {
@@ -85,22 +105,30 @@ void KvDirectory::read_names() {
   }
   if (failure) spdlog::warn("the KV cache's directory {} cannot be read: {}", directory_.string(), failure.message());
   std::ranges::sort(files, {}, [](const Found& found) { return std::tie(found.used, found.file); });
+  Files gone;
   const std::lock_guard lock(mutex_);
   for (const Found& found : files) add_file(found.file, found.bytes);
+  // A file's time is that of its own use: those that it stands behind are used with it.
+  for (const Found& found : files) {
+    const uint64_t key = *key_of(found.file.filename().string(), kSuffix);
+    if (const auto kept = kept_.find(key); kept != kept_.end()) use(key, kept->second.known.end_block);
+  }
   if (!of_no_use_.empty()) {
     spdlog::warn(
         "{} of {} files in the KV cache's directory {} are of another model, build or device, or damaged: they "
         "are left alone until their room is wanted",
         of_no_use_.size(), files.size(), directory_.string());
   }
-  make_room(0);
+  make_room(0, gone);
+  remove_files(gone);
 }
 
 void KvDirectory::add_file(const std::filesystem::path& file, uint64_t bytes) {
   bytes_used_ += bytes;
   const auto opened = KvFile::open(file, format_);
+  const auto [before, own] = opened.ok() ? keys_of_ends(opened->entry()) : std::pair<uint64_t, uint64_t>();
   const uint64_t key = *key_of(file.filename().string(), kSuffix);
-  if (!opened.ok() || kv_key(opened->entry()) != key) {
+  if (!opened.ok() || own != key) {
     if (opened.status().code() != StatusCode::unsupported) {  // those are many after an update
       spdlog::warn("left alone in the KV cache's directory: {}",
                    opened.ok() ? file.string() + ": its name is of other tokens" : opened.status().message());
@@ -108,77 +136,110 @@ void KvDirectory::add_file(const std::filesystem::path& file, uint64_t bytes) {
     of_no_use_[file] = bytes;
     return;
   }
-  kept_[key] = {.known = {opened->entry().first_block, opened->entry().end_block()}, .bytes = bytes, .used = ++uses_};
-  by_use_.emplace(uses_, key);
+  keep(key, {.known = {opened->entry().first_block, opened->entry().end_block()}, .before = before, .bytes = bytes});
+}
+
+void KvDirectory::keep(uint64_t key, const Kept& kept) {
+  Kept& added = kept_[key] = kept;
+  added.used = ++uses_;
+  by_use_.emplace(added.used, key);
 }
 
 std::filesystem::path KvDirectory::file_of(uint64_t key) const {
   return directory_ / fmt::format("{:016x}{}", key, kSuffix);
 }
 
+/// Null where what has the key ends elsewhere: it is of other tokens.
+const KvDirectory::Kept* KvDirectory::find_kept(uint64_t key, int32_t end_block) const {
+  const auto found = kept_.find(key);
+  return found == kept_.end() || found->second.known.end_block != end_block ? nullptr : &found->second;
+}
+
 std::optional<KvDirectory::Known> KvDirectory::find(uint64_t key) const {
   const std::lock_guard lock(mutex_);
   const auto found = kept_.find(key);
-  return found == kept_.end() ? std::nullopt : std::optional(found->second.known);
+  if (found == kept_.end()) return std::nullopt;
+  const Known known = found->second.known;
+  for (const Kept* at = &found->second; at->known.first_block > 0;) {
+    at = find_kept(at->before, at->known.first_block);
+    if (at == nullptr) return std::nullopt;
+  }
+  return known;
 }
 
-/// Removes files until `bytes` more fit.
-void KvDirectory::make_room(uint64_t bytes) {
+/// Of the entry that ends there, and those that it stands behind.
+uint64_t KvDirectory::chain_bytes(uint64_t key, int32_t end_block) const {
+  uint64_t bytes = 0;
+  for (const Kept* at = find_kept(key, end_block); at != nullptr; at = find_kept(at->before, at->known.first_block)) {
+    bytes += at->bytes;
+  }
+  return bytes;
+}
+
+/// Gives up files, for the caller to remove, until `bytes` more fit.
+void KvDirectory::make_room(uint64_t bytes, Files& gone) {
   while (bytes_used_ + bytes > bytes_max_ && !of_no_use_.empty()) {
     const auto first = of_no_use_.begin();
-    (void)::unlink(first->first.c_str());
+    gone.push_back(first->first);
     bytes_used_ -= first->second;
     of_no_use_.erase(first);
   }
-  while (bytes_used_ + bytes > bytes_max_ && !by_use_.empty()) forget(by_use_.begin()->second);
+  while (bytes_used_ + bytes > bytes_max_ && !by_use_.empty()) forget(by_use_.begin()->second, gone);
 }
 
-void KvDirectory::forget(uint64_t key) {
+/// The caller removes its file, which then is not waited for with the lock.
+void KvDirectory::forget(uint64_t key, Files& gone) {
   const auto found = kept_.find(key);
   if (found == kept_.end()) return;
-  (void)::unlink(file_of(key).c_str());
+  gone.push_back(file_of(key));
   bytes_used_ -= found->second.bytes;
   by_use_.erase({found->second.used, key});
   kept_.erase(found);
 }
 
-/// Of all later ones, the most recently; in the file's time, too, for the program that comes next.
-void KvDirectory::use(uint64_t key) {
-  const std::lock_guard lock(mutex_);
-  const auto found = kept_.find(key);
-  if (found == kept_.end()) return;
-  by_use_.erase({found->second.used, key});
-  found->second.used = ++uses_;
-  by_use_.emplace(uses_, key);
-  (void)::utimensat(AT_FDCWD, file_of(key).c_str(), nullptr, AT_SYMLINK_NOFOLLOW);
+/// The entry that ends there, then those that it stands behind: of all, these were used last.
+void KvDirectory::use(uint64_t key, int32_t end_block) {
+  for (auto found = kept_.find(key); found != kept_.end() && found->second.known.end_block == end_block;
+       found = kept_.find(key)) {
+    Kept& kept = found->second;
+    by_use_.erase({kept.used, key});
+    kept.used = ++uses_;
+    by_use_.emplace(kept.used, key);
+    key = kept.before;
+    end_block = kept.known.first_block;
+  }
 }
 
 Status KvDirectory::write(const KvEntry& entry, std::span<const std::byte* const> pages) {
   const uint64_t bytes = kv_file_bytes(format_, entry);
-  if (bytes > bytes_max_) {
-    return error(StatusCode::resource_exhausted, "an entry of {} bytes is larger than the KV cache's directory, {}",
-                 bytes, bytes_max_);
-  }
-  const uint64_t key = kv_key(entry);
+  const auto [before, key] = keys_of_ends(entry);
+  Files gone;
   {
     const std::lock_guard lock(mutex_);
-    forget(key);
-    make_room(bytes);
-    std::filesystem::path file = file_of(key);
-    if (const auto other = of_no_use_.find(file); other != of_no_use_.end()) {
+    const uint64_t others = chain_bytes(before, entry.first_block);
+    if (bytes + others > bytes_max_) {
+      return error(StatusCode::resource_exhausted,
+                   "an entry of {} bytes, behind others of {}, is larger than the KV cache's directory, {}", bytes,
+                   others, bytes_max_);
+    }
+    forget(key, gone);
+    use(before, entry.first_block);
+    make_room(bytes, gone);
+    if (const auto other = of_no_use_.find(file_of(key)); other != of_no_use_.end()) {
       bytes_used_ -= other->second;
       of_no_use_.erase(other);
     }
     bytes_used_ += bytes;
   }
+  remove_files(gone);
   const Status status = write_kv_file(file_of(key), format_, entry, pages);
   const std::lock_guard lock(mutex_);
   if (!status.ok()) {
     bytes_used_ -= bytes;
     return status;
   }
-  kept_[key] = {.known = {entry.first_block, entry.end_block()}, .bytes = bytes, .used = ++uses_};
-  by_use_.emplace(uses_, key);
+  keep(key, {.known = {entry.first_block, entry.end_block()}, .before = before, .bytes = bytes});
+  use(key, entry.end_block());
   return {};
 }
 
@@ -196,12 +257,20 @@ Status KvDirectory::read(uint64_t key, std::string_view salt, std::span<const in
     return {};
   };
   const Status status = read_file();
+  Files gone;
   if (status.ok()) {
-    use(key);
+    {
+      const std::lock_guard lock(mutex_);
+      use(key, static_cast<int32_t>(tokens.size() / kBlockTokens));
+    }
+    (void)::utimensat(AT_FDCWD, file_of(key).c_str(), nullptr, AT_SYMLINK_NOFOLLOW);  // for the program that comes next
   } else if (status.code() != StatusCode::not_found || !std::filesystem::exists(file_of(key))) {
     spdlog::warn("removed from the KV cache's directory: {}", status.with_context(file_of(key).string()).message());
-    const std::lock_guard lock(mutex_);
-    forget(key);
+    {
+      const std::lock_guard lock(mutex_);
+      forget(key, gone);
+    }
+    remove_files(gone);
   }
   return status;
 }

@@ -10,6 +10,7 @@
 #include <span>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "engine/kv_file.h"
 
@@ -18,8 +19,9 @@ namespace tessera::engine {
 /// A directory of entries of the prefix cache, which outlives the program. One process has it at a time; it reads,
 /// writes and removes only files whose names it has made up itself: "lock", and sixteen hex digits and ".kv" or
 /// ".kv.partial". Bounded by the bytes of all these, the ones of other models and builds included, which go first;
-/// then go the entries that were used least recently. Of entries that can only be used behind others, these count as
-/// used whenever one behind them is.
+/// then go the entries that were used least recently. An entry that begins behind a prompt's first block can only be
+/// used behind the one that ends there; that one counts as used whenever it is, and later, so that of a conversation the
+/// end goes first.
 ///
 /// Any thread; files are read and written by the calling one.
 class KvDirectory {
@@ -38,9 +40,10 @@ class KvDirectory {
   KvDirectory& operator=(const KvDirectory&) = delete;
 
   [[nodiscard]] const KvFormat& format() const { return format_; }
-  /// An entry of this key, which may be of other tokens.
+  /// An entry of this key, which may be of other tokens, where those that it stands behind are there too.
   [[nodiscard]] std::optional<Known> find(uint64_t key) const;
-  /// Makes room for `entry` and writes it, in place of what had its key. resource_exhausted: it alone is too large.
+  /// Makes room for `entry` and writes it, in place of what had its key. resource_exhausted: with those that it stands
+  /// behind it is larger than all of the room.
   Status write(const KvEntry& entry, std::span<const std::byte* const> pages);
   /// Reads the pages of blocks [first_block, first_block + blocks) of the entry with this key, and with `state` those
   /// of its state behind them. not_found: it is of other tokens, or gone; corrupt_data: it is damaged. The file is then
@@ -55,17 +58,22 @@ class KvDirectory {
  private:
   struct Kept {
     Known known;
+    uint64_t before = 0;  // the key of what ends where it begins, which may not be there
     uint64_t bytes = 0;
     uint64_t used = 0;  // the larger, the more recently
   };
+  using Files = std::vector<std::filesystem::path>;
 
   KvDirectory(std::filesystem::path directory, const KvFormat& format, uint64_t bytes_max, int lock);
   void read_names();
   void add_file(const std::filesystem::path& file, uint64_t bytes);
   [[nodiscard]] std::filesystem::path file_of(uint64_t key) const;
-  void make_room(uint64_t bytes);
-  void use(uint64_t key);
-  void forget(uint64_t key);
+  [[nodiscard]] const Kept* find_kept(uint64_t key, int32_t end_block) const;
+  [[nodiscard]] uint64_t chain_bytes(uint64_t key, int32_t end_block) const;
+  void keep(uint64_t key, const Kept& kept);
+  void make_room(uint64_t bytes, Files& gone);
+  void use(uint64_t key, int32_t end_block);
+  void forget(uint64_t key, Files& gone);
 
   const std::filesystem::path directory_;
   const KvFormat format_;

@@ -76,7 +76,7 @@ class KvDirectoryTest : public testing::Test {
 };
 
 TEST_F(KvDirectoryTest, EntriesOutliveTheProgram) {
-  const KvEntry first = entry_of(1), second = entry_of(2, 5, 2);
+  const KvEntry first = entry_of(2), second = entry_of(2, 5, 2);
   {
     const auto directory = open();
     ASSERT_TRUE(write(*directory, first).ok());
@@ -133,6 +133,69 @@ TEST_F(KvDirectoryTest, WhatWasUsedLongestAgoGoesFirst) {
   EXPECT_TRUE(has(*smaller, entry_of(4)));
   EXPECT_EQ(write(*smaller, entry_of(5, 100)).code(), StatusCode::resource_exhausted);
   EXPECT_EQ(smaller->entries(), 2U);
+}
+
+/// A conversation's entries, each behind the one before.
+std::vector<KvEntry> conversation(int32_t first, int32_t entries) {
+  std::vector<KvEntry> all;
+  for (int32_t i = 0; i < entries; ++i) all.push_back(entry_of(first, 2 * static_cast<size_t>(i + 1), 2 * i));
+  return all;
+}
+
+TEST_F(KvDirectoryTest, AConversationLosesItsEndFirst) {
+  const auto talk = conversation(1, 3);
+  const uint64_t room = 2 * kv_file_bytes(kFormat, talk[2]) + 2 * kv_file_bytes(kFormat, talk[0]);
+  {
+    const auto directory = open(room);
+    for (const KvEntry& entry : talk) ASSERT_TRUE(write(*directory, entry).ok());
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));  // a file's time is no finer than some of them
+    ASSERT_TRUE(write(*directory, entry_of(100)).ok());
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    EXPECT_TRUE(has(*directory, talk[2]));  // and so those before it are used
+    ASSERT_TRUE(write(*directory, entry_of(200)).ok());
+    EXPECT_FALSE(directory->find(kv_key(entry_of(100))));
+    EXPECT_EQ(directory->entries(), 4U);
+  }
+  const auto directory = open(room);  // the order outlives the program
+  const auto left = [&] {
+    std::vector<bool> all;
+    for (const KvEntry& entry : talk) all.push_back(directory->find(kv_key(entry)).has_value());
+    return all;
+  };
+  ASSERT_THAT(left(), testing::ElementsAre(true, true, true));
+  ASSERT_TRUE(write(*directory, entry_of(300)).ok());
+  EXPECT_THAT(left(), testing::ElementsAre(true, true, false));
+  ASSERT_TRUE(write(*directory, entry_of(400)).ok());
+  EXPECT_THAT(left(), testing::ElementsAre(true, false, false));
+  ASSERT_TRUE(write(*directory, entry_of(500)).ok());
+  EXPECT_THAT(left(), testing::ElementsAre(false, false, false));
+  EXPECT_TRUE(directory->find(kv_key(entry_of(200))));
+}
+
+TEST_F(KvDirectoryTest, AnEntryDoesNotPushOutWhatItStandsBehind) {
+  const auto talk = conversation(1, 3);
+  const uint64_t two = kv_file_bytes(kFormat, talk[0]) + kv_file_bytes(kFormat, talk[1]);
+  const auto directory = open(two + 4096);
+  ASSERT_TRUE(write(*directory, talk[0]).ok());
+  ASSERT_TRUE(write(*directory, entry_of(100)).ok());
+  ASSERT_TRUE(write(*directory, talk[1]).ok());  // the other one goes, used since as it is
+  EXPECT_FALSE(directory->find(kv_key(entry_of(100))));
+  EXPECT_TRUE(has(*directory, talk[0]));
+  EXPECT_EQ(write(*directory, talk[2]).code(), StatusCode::resource_exhausted);
+  EXPECT_TRUE(has(*directory, talk[0]));
+  EXPECT_TRUE(has(*directory, talk[1]));
+}
+
+TEST_F(KvDirectoryTest, WhatStandsBehindSomethingThatIsGoneIsNotFound) {
+  const auto talk = conversation(1, 3);
+  const auto directory = open();
+  for (const KvEntry& entry : talk) ASSERT_TRUE(write(*directory, entry).ok());
+  std::filesystem::remove(file_of(talk[1]));
+  EXPECT_FALSE(has(*directory, talk[1]));
+  EXPECT_TRUE(directory->find(kv_key(talk[0])));
+  EXPECT_FALSE(directory->find(kv_key(talk[2])));
+  ASSERT_TRUE(write(*directory, talk[1]).ok());
+  EXPECT_TRUE(directory->find(kv_key(talk[2])));
 }
 
 TEST_F(KvDirectoryTest, DamagedAndForeignFilesAreLeftOut) {
