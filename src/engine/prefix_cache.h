@@ -97,15 +97,15 @@ class PrefixCache {
 
   /// Entries on disk, behind the tier; it outlives this. Without a tier, or null: none.
   void use_disk(DiskTier* disk) { disk_ = has_tier() ? disk : nullptr; }
-  /// Whether `sequence`, the oldest that waits, waits for what is read from the disk for it. others_run: others are
-  /// running, whose steps make the moves that are planned.
-  bool waits_for_disk(Sequence& sequence, const Match& match, bool others_run);
-  /// A read is under way.
+  /// Whether `sequence`, the oldest that waits, waits for what is read from the disk, for it or for one that is gone.
+  bool waits_for_disk(Sequence& sequence, const Match& match);
+  /// Takes what the disk's thread has done, and gives it what is to be done next. is_idle: no sequence is there.
+  void follow_disk(bool is_idle);
+  /// A read is under way, or planned; the same of a write.
   [[nodiscard]] bool reads_disk() const { return reading_.has_value(); }
-  /// Takes what the disk's thread has done, and gives it what it may do by now.
-  void follow_disk();
-  /// Chooses what is to be written next.
-  void write_to_disk();
+  [[nodiscard]] bool writes_disk() const { return writing_.has_value(); }
+  /// Either waits for moves of a step that was not submitted yet.
+  [[nodiscard]] bool disk_wants_moves() const;
   void step_submitted() { ++steps_submitted_; }
   void step_collected() { ++steps_collected_; }
 
@@ -129,19 +129,19 @@ class PrefixCache {
   void drop_tier_behind(PrefixNode& node);
   void trim(PrefixNode* node, bool goes = false);
 
-  /// What the disk's thread does, or will when `ready_after` steps were collected.
+  /// What the disk's thread does, or will once `ready_after` steps were collected.
   struct DiskMove {
-    std::unique_ptr<DiskJob> job;  // until it is started
+    std::unique_ptr<DiskJob> job;  // null: it was started
     uint64_t ready_after = 0;
-    bool started = false;
-    PrefixNode* from = nullptr;  // of what is read: the node that it goes on from, pinned
-    const Sequence* asker = nullptr;
+    const Sequence* asker = nullptr;  // of what is read
+    PrefixNode* from = nullptr;       // the node that it goes on from, pinned
   };
-  bool start_read(const Sequence& sequence, const Match& match);
+  void start_read(const Sequence& sequence, const Match& match);
+  void start(DiskMove& move);
+  void choose_write(bool is_idle);
   void start_write(PrefixNode& point);
   void finish_read(const DiskJob& job);
   void finish_write(const DiskJob& job);
-  void drop_read();
   [[nodiscard]] uint64_t next_ready() const;
 
   IdPool& blocks_;

@@ -13,7 +13,8 @@
 // Contract
 //  - An entry of the disk is a resume point: the blocks behind the resume point before it, and the state behind them.
 //    Points in the tier are written, the one that would go next first, and before it those that it stands behind,
-//    wherever they are. So what is on the disk can be gone on from without anything else.
+//    wherever they are. So what is on the disk can be gone on from without anything else. While no sequence is there,
+//    points that only the device has are written too, through copies in the tier.
 //  - What a sequence can go on from on the disk is read to pages of the tier, and is then a part of the tree like any
 //    other point there. The oldest waiting sequence is read for, once, and waits for it.
 //  - The disk's thread knows nothing of steps. It is given pages when every step that may still write to them or read
@@ -75,33 +76,26 @@ PrefixNode* point_before(const PrefixNode& node) {
 
 }  // namespace
 
-bool PrefixCache::waits_for_disk(Sequence& sequence, const Match& match, bool others_run) {
-  if (disk_ == nullptr) return false;
-  if (reading_ && reading_->asker == &sequence) {
-    // Its pages may wait for moves that no step will ever make.
-    const bool stuck = !others_run && !reading_->started && steps_submitted_ == steps_collected_ &&
-                       reading_->ready_after > steps_submitted_;
-    if (!stuck) return true;
-    drop_read();
-    return false;
+bool PrefixCache::waits_for_disk(Sequence& sequence, const Match& match) {
+  if (disk_ == nullptr || !enabled_ || sequence.wants_prompt_logits) return false;
+  if (!sequence.asked_disk && !reading_) {
+    sequence.asked_disk = true;
+    start_read(sequence, match);
   }
-  if (sequence.asked_disk || sequence.wants_prompt_logits || !enabled_) return false;
-  if (reading_) return true;  // for one that is gone
-  sequence.asked_disk = true;
-  return start_read(sequence, match) && waits_for_disk(sequence, match, others_run);
+  return reading_ && (reading_->asker == &sequence || !sequence.asked_disk);
 }
 
 /// Reads the most of its prompt that is on the disk, if that is more than what `match` has.
-bool PrefixCache::start_read(const Sequence& sequence, const Match& match) {
+void PrefixCache::start_read(const Sequence& sequence, const Match& match) {
   const int64_t blocks = std::min(sequence.prompt_size(), sequence.size() - 1) / kBlockTokens;
-  if (blocks * kBlockTokens <= match.tokens) return false;
+  if (blocks * kBlockTokens <= match.tokens) return;
   const std::vector<uint64_t> keys = keys_of(sequence, blocks);
   const auto there = static_cast<int32_t>(match.block_tokens / kBlockTokens);
   auto job = std::make_unique<DiskJob>();
   auto end = static_cast<int32_t>(blocks);
   const auto least = static_cast<int32_t>(has_states_ ? match.tokens / kBlockTokens : there);
   while (end > least && (job->pieces = pieces_to(disk_->directory(), keys, end, std::min(there, end))).empty()) --end;
-  if (job->pieces.empty()) return false;
+  if (job->pieces.empty()) return;
 
   PrefixNode* from = &tree_.root(sequence.cache_salt);
   while (from->depth < std::min(there, end)) {
@@ -113,20 +107,26 @@ bool PrefixCache::start_read(const Sequence& sequence, const Match& match) {
   if (!make_pages_available(count, *from)) {
     tree_.unpin(*from);
     trim(from);
-    return false;
+    return;
   }
   job->entry.salt = sequence.cache_salt;
   job->entry.tokens.assign(sequence.prompt->begin(), sequence.prompt->begin() + int64_t{end} * kBlockTokens);
   for (int32_t i = 0; i < count; ++i) job->pages.push_back(tier_.take_page());
-  reading_.emplace(DiskMove{.job = std::move(job), .ready_after = next_ready(), .from = from, .asker = &sequence});
-  follow_disk();
-  return true;
+  reading_.emplace(DiskMove{.job = std::move(job), .ready_after = next_ready(), .asker = &sequence, .from = from});
+  start(*reading_);
 }
 
 /// Every step that may use pages that are given back by now was collected after this many.
 uint64_t PrefixCache::next_ready() const { return steps_submitted_ + (tier_.has_moves() ? 1 : 0); }
 
-void PrefixCache::follow_disk() {
+bool PrefixCache::disk_wants_moves() const {
+  const auto waits = [&](const std::optional<DiskMove>& move) {
+    return move && move->job != nullptr && move->ready_after > steps_submitted_;
+  };
+  return waits(reading_) || waits(writing_);
+}
+
+void PrefixCache::follow_disk(bool is_idle) {
   if (disk_ == nullptr) return;
   while (const auto job = disk_->take_done()) {
     if (job->writes) {
@@ -135,20 +135,29 @@ void PrefixCache::follow_disk() {
       finish_read(*job);
     }
   }
-  for (std::optional<DiskMove>* move : {&reading_, &writing_}) {
-    if (!*move || (*move)->started || steps_collected_ < (*move)->ready_after) continue;
-    (*move)->started = true;
-    disk_->submit(std::move((*move)->job));
-  }
+  choose_write(is_idle);
+  if (reading_) start(*reading_);
+  if (writing_) start(*writing_);
 }
 
-void PrefixCache::write_to_disk() {
-  if (disk_ == nullptr || writing_ || disk_fails_) return;
+/// If it is time, and it was not.
+void PrefixCache::start(DiskMove& move) {
+  if (move.job != nullptr && steps_collected_ >= move.ready_after) disk_->submit(std::move(move.job));
+}
+
+/// Of what is in the tier, the point that goes first. While nobody computes, those follow that only the device has.
+void PrefixCache::choose_write(bool is_idle) {
+  if (writing_ || disk_fails_) return;
   PrefixNode* found = nullptr;
+  bool found_in_tier = false;
   for (PrefixNode* const point : points_) {
     const bool in_tier = has_states_ ? !point->state_pages.empty() : point->page >= 0;
-    if (!in_tier || point->written) continue;
-    if (found == nullptr || point->tier_worth < found->tier_worth) found = point;
+    if (point->written || (!in_tier && (!is_idle || found_in_tier))) continue;
+    const bool goes_first = found == nullptr || (in_tier && !found_in_tier) ||
+                            (in_tier ? point->tier_worth < found->tier_worth : point->worth < found->worth);
+    if (!goes_first) continue;
+    found = point;
+    found_in_tier = in_tier;
   }
   if (found != nullptr) start_write(*found);
 }
@@ -159,14 +168,17 @@ void PrefixCache::start_write(PrefixNode& point) {
   for (PrefixNode* at = point_before(point); at != nullptr; at = point_before(*at)) {
     if (!disk_->directory().find(at->key)) wanted = at;
   }
-  wanted->written = true;  // or not to be tried again
   const PrefixNode* const before = point_before(*wanted);
   auto job = std::make_unique<DiskJob>();
   job->writes = true;
   job->entry = entry_of(*wanted, before == nullptr ? 0 : static_cast<int32_t>(before->depth));
   const bool fits = job->entry.salt.size() <= kSaltMax && job->entry.tokens.size() <= kEntryTokensMax;
-  if (disk_->directory().find(wanted->key) || !fits) return;
-
+  const bool in_vain = wanted != &point && wanted->written;  // it is not to be had there, and `point` not without it
+  wanted->written = true;                                    // or not to be tried again
+  if (in_vain || !fits || disk_->directory().find(wanted->key)) {
+    point.written = true;
+    return;
+  }
   int32_t missing = wanted->slot >= 0 ? tier_.state_pages() : 0;
   for (const PrefixNode* at = wanted; at->depth > job->entry.first_block; at = at->parent) missing += at->block >= 0;
   if (missing > 0 && !make_pages_available(missing, *wanted)) return;
@@ -184,7 +196,6 @@ void PrefixCache::start_write(PrefixNode& point) {
     for (const int32_t page : wanted->state_pages) job->pages.push_back(keep(page));
   }
   writing_.emplace(DiskMove{.job = std::move(job), .ready_after = next_ready()});
-  follow_disk();
 }
 
 void PrefixCache::finish_write(const DiskJob& job) {
@@ -231,13 +242,6 @@ void PrefixCache::finish_read(const DiskJob& job) {
   }
   tree_.unpin(*from);
   trim(from);
-}
-
-/// That was not started.
-void PrefixCache::drop_read() {
-  DiskJob job = std::move(*reading_->job);
-  job.status = Status(StatusCode::cancelled, "no step makes the moves that it waits for");
-  finish_read(job);
 }
 
 }  // namespace tessera::engine

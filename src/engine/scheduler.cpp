@@ -185,7 +185,7 @@ bool Scheduler::admit_one() {
   if (sequence->steps_under_way > 0) return false;
   const PrefixCache::Match match = prefixes_.find(*sequence);
   if (waits_for_prefix(*sequence, match)) return false;
-  if (prefixes_.waits_for_disk(*sequence, match, /*others_run=*/!running_.empty())) return false;
+  if (prefixes_.waits_for_disk(*sequence, match)) return false;
   prefixes_.begin(*sequence, match);
   const auto spare = static_cast<int64_t>(running_.size());
   const auto missing = blocks_for(sequence->size()) - static_cast<int64_t>(sequence->blocks.size());

@@ -115,8 +115,8 @@ class Scheduler {
   void use_disk(DiskTier* disk) { prefixes_.use_disk(disk); }
   /// A step was collected, whatever it was about.
   void step_collected() { prefixes_.step_collected(); }
-  void follow_disk() { prefixes_.follow_disk(); }
-  void write_to_disk() { prefixes_.write_to_disk(); }
+  /// Takes what the disk's thread has done, and gives it what is to be done next.
+  void follow_disk() { prefixes_.follow_disk(/*is_idle=*/running_.empty() && waiting_.empty()); }
   /// Gives up what the prefix cache has and nobody uses.
   void clear_prefixes() { prefixes_.clear(); }
   /// Blocks that hold something for a sequence, kept or not.

@@ -2,11 +2,20 @@
 
 #include <algorithm>
 
+#include <spdlog/spdlog.h>
+
 #include "base/check.h"
 
 namespace tessera::engine {
 
 using Time = std::chrono::steady_clock::time_point;
+
+namespace {
+
+/// With the time that requests have to end (30 s by default), less than the 90 s that systemd waits.
+constexpr std::chrono::seconds kLastWrites(20);
+
+}  // namespace
 
 StepLoop::StepLoop(StepLoopParts parts)
     : parts_(std::move(parts)),
@@ -97,24 +106,25 @@ void StepLoop::run() {
   while (wait_for_work()) step();
   end_everything({.finish_reason = FinishReason::cancelled});
   collect_the_rest();
+  write_the_rest();
 }
 
 bool StepLoop::wait_for_work() {
+  if (choices_.empty() && under_way_.empty()) scheduler_.follow_disk();
   std::unique_lock lock(mutex_);
   wake_.wait(lock, [this] {
     return !stopped_.ok() || !inbox_.empty() || !choices_.empty() || !under_way_.empty() ||
-           (parts_.disk != nullptr && parts_.disk->has_done());
+           (parts_.disk != nullptr && (parts_.disk->has_done() || scheduler_.prefixes().disk_wants_moves()));
   });
   return stopped_.ok();
 }
 
 bool StepLoop::step() {
   take_submissions();
+  scheduler_.follow_disk();
   choose_drafts();
   prepare_guides();
   drop_cancelled();
-  scheduler_.follow_disk();
-  scheduler_.write_to_disk();
   scheduler_.limit_chunk_rows(chunk_policy_.rows());
   const std::vector<ScheduledRows>& plan = scheduler_.plan();
   const bool planned = !plan.empty();
@@ -127,15 +137,31 @@ bool StepLoop::step() {
     counts_.step_tokens.count(step_.tokens.size());
   }
   const int ahead = planned ? parts_.runner->steps_ahead() : 0;
-  if (!planned && under_way_.empty() && scheduler_.prefixes().reads_disk()) {
-    parts_.disk->wait();  // nothing else is to be done
-    return true;
-  }
+  if (!planned && under_way_.empty()) return step_for_disk();
   if (static_cast<int>(under_way_.size()) <= ahead) return planned;
   const auto results = parts_.runner->collect();
   if (!results.ok()) return fail(results.status());
   if (meter_) meter_->collected(StepMeter::Clock::now());
   deliver(*results);
+  return true;
+}
+
+/// Nobody computes: what the disk's thread is to do next may need moves, and what it reads is waited for.
+bool StepLoop::step_for_disk() {
+  if (scheduler_.prefixes().disk_wants_moves()) return make_moves();
+  if (!scheduler_.prefixes().reads_disk()) return false;
+  parts_.disk->wait();
+  return true;
+}
+
+/// In a step of their own.
+bool StepLoop::make_moves() {
+  step_.clear();
+  step_.moves = scheduler_.take_moves();
+  if (const Status status = parts_.runner->submit(step_); !status.ok()) return fail(status);
+  scheduler_.mark_submitted();
+  if (const auto results = parts_.runner->collect(); !results.ok()) return fail(results.status());
+  scheduler_.step_collected();
   return true;
 }
 
@@ -492,6 +518,27 @@ void StepLoop::collect_the_rest() {
   for (; !under_way_.empty(); under_way_.pop_front()) {
     const auto results = parts_.runner->collect();
     if (!results.ok()) return set_failure(results.status().with_context("the engine has stopped"));
+    scheduler_.step_collected();
+  }
+}
+
+/// What the disk does not have yet, as far as time allows: who ends a server does not wait for ever. A write that has
+/// begun is ended.
+void StepLoop::write_the_rest() {
+  if (parts_.disk == nullptr || !failure().ok()) return;
+  const Time deadline = std::chrono::steady_clock::now() + kLastWrites;
+  scheduler_.follow_disk();
+  while (scheduler_.prefixes().writes_disk()) {
+    if (std::chrono::steady_clock::now() >= deadline) {
+      spdlog::warn("not all that the prefix cache has was written to its directory within {} s", kLastWrites.count());
+      break;
+    }
+    if (!scheduler_.prefixes().disk_wants_moves()) {
+      parts_.disk->wait(deadline);
+    } else if (!make_moves()) {
+      break;
+    }
+    scheduler_.follow_disk();
   }
 }
 

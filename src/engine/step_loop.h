@@ -136,6 +136,8 @@ class StepLoop {
   };
 
   bool wait_for_work();
+  bool step_for_disk();
+  bool make_moves();
   void take_submissions();
   void open_choices(const std::shared_ptr<OpenRequest>& request);
   void drop_cancelled();
@@ -162,6 +164,7 @@ class StepLoop {
   void set_failure(const Status& status);
   void end_everything(const Event& last);
   void collect_the_rest();
+  void write_the_rest();
 
   StepLoopParts parts_;
   Scheduler scheduler_;

@@ -73,6 +73,10 @@ Status CpuRunner::submit(const Step& step) {
   TESSERA_CHECK_LE(static_cast<int64_t>(step.samples.size()), parts_.samples_max);
   auto& cache = static_cast<kernels::cpu::Cache&>(*parts_.cache);
   for (const kernels::PageMove& move : step.moves) cache.move(move, *parts_.pages);
+  if (step.tokens.empty()) {
+    done_.emplace_back();
+    return {};
+  }
   for (const kernels::StateCopy& copy : step.copies) cache.copy_state(copy);
   resolve_tokens(step);
   logit_rows_.clear();

@@ -89,6 +89,7 @@ class CudaRunner final : public StepRunner {
                std::span<const int32_t> hidden_rows);
   Status launch(const kernels::Batch& batch, const PassSize& size);
   Status set_histories(std::span<const kernels::TokenHistory> histories);
+  Status move_pages(std::span<const kernels::PageMove> moves);
   Status copy_states(std::span<const kernels::StateCopy> copies);
   [[nodiscard]] const Bucket* bucket_of(const kernels::Batch& batch, const PassSize& size) const;
   void resolve_tokens(const Step& step);
@@ -420,6 +421,7 @@ void CudaRunner::find_unsure(const Step& step) {
 Status CudaRunner::submit(const Step& step) {
   TESSERA_CHECK_LE(done_.size() + under_way_.size(), size_t{1});
   TESSERA_CUDA_RETURN_IF_ERROR(cudaSetDevice(parts_.gpu));
+  if (step.tokens.empty()) return move_pages(step.moves);
   while (!under_way_.empty() && under_way_.back().kept) TESSERA_RETURN_IF_ERROR(finish_oldest());
   resolve_tokens(step);
   find_unsure(step);
@@ -435,6 +437,18 @@ Status CudaRunner::submit(const Step& step) {
   under_way.samples = step.samples.size();
   TESSERA_RETURN_IF_ERROR(launch(batch, size_of(Work::step, 0, batch, step.samples.size())));
   if (KeptStep::is_needed(step)) under_way.kept.emplace(step);
+  return {};
+}
+
+/// A step that does nothing else. It waits for them: there is no pass that could say when they have ended.
+Status CudaRunner::move_pages(std::span<const kernels::PageMove> moves) {
+  while (!under_way_.empty()) TESSERA_RETURN_IF_ERROR(finish_oldest());
+  for (const kernels::PageMove& move : moves) {
+    TESSERA_RETURN_IF_ERROR(pass_->cache->move(move, *parts_.pages, pass_->stream.get()));
+  }
+  const WatchedCall watched("cudaStreamSynchronize");
+  TESSERA_CUDA_RETURN_IF_ERROR(cudaStreamSynchronize(pass_->stream.get()));
+  done_.emplace_back();
   return {};
 }
 

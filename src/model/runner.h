@@ -17,7 +17,8 @@
 //  - Steps run in the order of submit(), each as if all before it had ended. So what one step's rows need may be given
 //    back or given to others as soon as it has been submitted: blocks, slots, state copies, pages of the host. What a
 //    step moves is there once the step was collected.
-//  - submit() does not wait for the device. At most steps_ahead() + 1 steps are submitted and not collected.
+//  - submit() does not wait for the device, but for a step without rows: it has moves and nothing else. At most
+//    steps_ahead() + 1 steps are submitted and not collected.
 //  - submit() takes what it needs of a Step: neither the Step nor what it points to has to outlive the call.
 //  - Rows of a sequence whose tokens are drafts are drawn one behind the other: where a draw is not the token of the
 //    row behind it, the results of that row and the ones after it mean nothing, and the draw is the slot's newest.

@@ -102,6 +102,15 @@ struct World {
               .eos_token_ids = {kEndOfAnswer},
               .clock = s.clock}) {}
 
+  /// Until there is nothing to do, for the disk neither.
+  void settle() {
+    do {
+      while (loop.step()) {
+      }
+      if (disk) disk->wait();
+    } while (disk && disk->has_done());
+  }
+
   std::unique_ptr<kernels::Cache> cache;
   std::unique_ptr<kernels::HostPages> pages;
   std::unique_ptr<DiskTier> disk;
