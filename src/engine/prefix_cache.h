@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -99,8 +100,12 @@ class PrefixCache {
   void use_disk(DiskTier* disk) { disk_ = has_tier() ? disk : nullptr; }
   /// Whether `sequence`, the oldest that waits, waits for what is read from the disk, for it or for one that is gone.
   bool waits_for_disk(Sequence& sequence, const Match& match);
-  /// Takes what the disk's thread has done, and gives it what is to be done next. is_idle: no sequence is there.
-  void follow_disk(bool is_idle);
+  using Time = std::chrono::steady_clock::time_point;
+  /// Takes what the disk's thread has done, and gives it what is to be done next. is_idle: no sequence is there. For a
+  /// minute after a write that failed there is no other.
+  void follow_disk(bool is_idle, Time now);
+  /// What failed is tried again now.
+  void retry_disk() { no_writes_before_ = {}; }
   /// A read is under way, or planned; the same of a write.
   [[nodiscard]] bool reads_disk() const { return reading_.has_value(); }
   [[nodiscard]] bool writes_disk() const { return writing_.has_value(); }
@@ -138,10 +143,11 @@ class PrefixCache {
   };
   void start_read(const Sequence& sequence, const Match& match);
   void start(DiskMove& move);
-  void choose_write(bool is_idle);
+  void choose_write(bool is_idle, Time now);
   void start_write(PrefixNode& point);
   void finish_read(const DiskJob& job);
-  void finish_write(const DiskJob& job);
+  void finish_write(const DiskJob& job, Time now);
+  void look_for_written();
   [[nodiscard]] uint64_t next_ready() const;
 
   IdPool& blocks_;
@@ -157,7 +163,8 @@ class PrefixCache {
 
   DiskTier* disk_ = nullptr;
   std::optional<DiskMove> reading_, writing_;
-  bool disk_fails_ = false;
+  bool disk_fails_ = false;  // the last write did
+  Time no_writes_before_ = {};
   uint64_t steps_submitted_ = 0, steps_collected_ = 0;
 };
 

@@ -24,6 +24,9 @@ namespace {
 
 using kernels::kBlockTokens;
 
+/// A disk that is full may have room later; asked at each step it would be asked a hundred times a second.
+constexpr std::chrono::seconds kWritePause(60);
+
 /// Keys of the beginnings of 0, 1... blocks of the prompt.
 std::vector<uint64_t> keys_of(const Sequence& sequence, int64_t blocks) {
   std::vector<uint64_t> keys = {kv_root_key(sequence.cache_salt)};
@@ -126,16 +129,16 @@ bool PrefixCache::disk_wants_moves() const {
   return waits(reading_) || waits(writing_);
 }
 
-void PrefixCache::follow_disk(bool is_idle) {
+void PrefixCache::follow_disk(bool is_idle, Time now) {
   if (disk_ == nullptr) return;
   while (const auto job = disk_->take_done()) {
     if (job->writes) {
-      finish_write(*job);
+      finish_write(*job, now);
     } else {
       finish_read(*job);
     }
   }
-  choose_write(is_idle);
+  choose_write(is_idle, now);
   if (reading_) start(*reading_);
   if (writing_) start(*writing_);
 }
@@ -146,8 +149,8 @@ void PrefixCache::start(DiskMove& move) {
 }
 
 /// Of what is in the tier, the point that goes first. While nobody computes, those follow that only the device has.
-void PrefixCache::choose_write(bool is_idle) {
-  if (writing_ || disk_fails_) return;
+void PrefixCache::choose_write(bool is_idle, Time now) {
+  if (writing_ || now < no_writes_before_) return;
   PrefixNode* found = nullptr;
   bool found_in_tier = false;
   for (PrefixNode* const point : points_) {
@@ -198,13 +201,27 @@ void PrefixCache::start_write(PrefixNode& point) {
   writing_.emplace(DiskMove{.job = std::move(job), .ready_after = next_ready()});
 }
 
-void PrefixCache::finish_write(const DiskJob& job) {
+void PrefixCache::finish_write(const DiskJob& job, Time now) {
   for (const int32_t page : job.pages) tier_.give_back(page);
   writing_.reset();
   // What is exhausted: it alone is larger than all of the disk's tier.
-  if (job.status.ok() || job.status.code() == StatusCode::resource_exhausted) return;
+  if (job.status.ok() || job.status.code() == StatusCode::resource_exhausted) {
+    if (disk_fails_ && job.status.ok()) spdlog::info("the KV cache's directory is written to again");
+    disk_fails_ = disk_fails_ && !job.status.ok();
+    return;
+  }
+  if (!disk_fails_) {
+    spdlog::warn("the KV cache's directory cannot be written to, which is tried again every {} s: {}",
+                 kWritePause.count(), job.status.message());
+  }
   disk_fails_ = true;
-  spdlog::warn("nothing more is written to the KV cache's directory: {}", job.status.message());
+  no_writes_before_ = now + kWritePause;
+  look_for_written();
+}
+
+/// Which points the disk has: not all of those that it was thought to have.
+void PrefixCache::look_for_written() {
+  for (PrefixNode* const point : points_) point->written = disk_->directory().find(point->key).has_value();
 }
 
 /// What was read is in the tier from here on, but for what came there meanwhile.
@@ -213,6 +230,7 @@ void PrefixCache::finish_read(const DiskJob& job) {
   reading_.reset();
   if (!job.status.ok()) {
     for (const int32_t page : job.pages) tier_.give_back(page);
+    look_for_written();
   } else {
     const int64_t end = job.entry.end_block();
     auto page = job.pages.begin();

@@ -116,7 +116,11 @@ class Scheduler {
   /// A step was collected, whatever it was about.
   void step_collected() { prefixes_.step_collected(); }
   /// Takes what the disk's thread has done, and gives it what is to be done next.
-  void follow_disk() { prefixes_.follow_disk(/*is_idle=*/running_.empty() && waiting_.empty()); }
+  void follow_disk(PrefixCache::Time now) {
+    prefixes_.follow_disk(/*is_idle=*/running_.empty() && waiting_.empty(), now);
+  }
+  /// What failed is tried again now.
+  void retry_disk() { prefixes_.retry_disk(); }
   /// Gives up what the prefix cache has and nobody uses.
   void clear_prefixes() { prefixes_.clear(); }
   /// Blocks that hold something for a sequence, kept or not.

@@ -110,7 +110,7 @@ void StepLoop::run() {
 }
 
 bool StepLoop::wait_for_work() {
-  if (choices_.empty() && under_way_.empty()) scheduler_.follow_disk();
+  if (choices_.empty() && under_way_.empty()) follow_disk();
   std::unique_lock lock(mutex_);
   wake_.wait(lock, [this] {
     return !stopped_.ok() || !inbox_.empty() || !choices_.empty() || !under_way_.empty() ||
@@ -121,7 +121,7 @@ bool StepLoop::wait_for_work() {
 
 bool StepLoop::step() {
   take_submissions();
-  scheduler_.follow_disk();
+  follow_disk();
   choose_drafts();
   prepare_guides();
   drop_cancelled();
@@ -144,6 +144,10 @@ bool StepLoop::step() {
   if (meter_) meter_->collected(StepMeter::Clock::now());
   deliver(*results);
   return true;
+}
+
+void StepLoop::follow_disk() {
+  if (parts_.disk != nullptr) scheduler_.follow_disk(parts_.clock());
 }
 
 /// Nobody computes: what the disk's thread is to do next may need moves, and what it reads is waited for.
@@ -527,7 +531,8 @@ void StepLoop::collect_the_rest() {
 void StepLoop::write_the_rest() {
   if (parts_.disk == nullptr || !failure().ok()) return;
   const Time deadline = std::chrono::steady_clock::now() + kLastWrites;
-  scheduler_.follow_disk();
+  scheduler_.retry_disk();
+  follow_disk();
   while (scheduler_.prefixes().writes_disk()) {
     if (std::chrono::steady_clock::now() >= deadline) {
       spdlog::warn("not all that the prefix cache has was written to its directory within {} s", kLastWrites.count());
@@ -538,7 +543,7 @@ void StepLoop::write_the_rest() {
     } else if (!make_moves()) {
       break;
     }
-    scheduler_.follow_disk();
+    follow_disk();
   }
 }
 

@@ -136,6 +136,7 @@ class StepLoop {
   };
 
   bool wait_for_work();
+  void follow_disk();
   bool step_for_disk();
   bool make_moves();
   void take_submissions();

@@ -239,17 +239,26 @@ class SimulatedDisk : public testing::Test {
   /// How the program ends: at once, when the disk has nothing left to do, or as a server that is told to.
   enum class End { killed, idle, closed };
 
-  EngineStats turn(End end, uint64_t identity = 1) {
-    Fixture& f = fixture(TinyKind::moe);
-    World world(f, {.blocks = 40,
-                    .slots = 1,
-                    .rows = 256,
-                    .kept_states = 4,
-                    .host_pages = 60,
-                    .disk = directory_.path() / "kv",
-                    .identity = identity});
-    for (int32_t i = 0; i < 3; ++i) take_turn(f, world, conversations_[static_cast<size_t>(i)], i, turns_);
+  [[nodiscard]] Sizes sizes(uint64_t identity = 1) const {
+    return {.blocks = 40,
+            .slots = 1,
+            .rows = 256,
+            .kept_states = 4,
+            .host_pages = 60,
+            .disk = path(),
+            .identity = identity};
+  }
+
+  void take_turns(World& world) {
+    for (int32_t i = 0; i < 3; ++i) {
+      take_turn(fixture(TinyKind::moe), world, conversations_[static_cast<size_t>(i)], i, turns_);
+    }
     ++turns_;
+  }
+
+  EngineStats turn(End end, uint64_t identity = 1) {
+    World world(fixture(TinyKind::moe), sizes(identity));
+    take_turns(world);
     if (end == End::idle) world.settle();
     if (end == End::closed) {
       world.loop.close();
@@ -258,8 +267,10 @@ class SimulatedDisk : public testing::Test {
     return world.loop.stats();
   }
 
+  [[nodiscard]] std::filesystem::path path() const { return directory_.path() / "kv"; }
+
   void damage_files() {
-    for (const auto& file : std::filesystem::directory_iterator(directory_.path() / "kv")) {
+    for (const auto& file : std::filesystem::directory_iterator(path())) {
       if (file.path().extension() != ".kv") continue;
       std::fstream stream(file.path(), std::ios::binary | std::ios::in | std::ios::out);
       stream.seekg(-1, std::ios::end);
@@ -286,6 +297,33 @@ TEST_F(SimulatedDisk, WhatIsLeftIsWrittenWhenTheServerEnds) {
   EXPECT_EQ(turn(End::closed).prefix_hits, 0U);
   EXPECT_EQ(turn(End::closed).prefix_hits, 3U * 128);
   EXPECT_EQ(turn(End::closed).prefix_hits, 3U * 256);
+}
+
+TEST_F(SimulatedDisk, WhatCannotBeWrittenIsTriedAgain) {
+  std::chrono::steady_clock::time_point now;
+  Sizes s = sizes();
+  s.clock = [&now] { return now; };
+  World world(fixture(TinyKind::moe), s);
+  const auto away = path().parent_path() / "away";
+  std::filesystem::rename(path(), away);
+  take_turns(world);
+  world.settle();
+  EXPECT_EQ(world.disk->directory().entries(), 0U);
+  std::filesystem::rename(away, path());
+  world.settle();
+  EXPECT_EQ(world.disk->directory().entries(), 0U);  // not at every step
+  now += std::chrono::seconds(61);
+  world.settle();
+  EXPECT_EQ(world.disk->directory().entries(), 3U);
+
+  std::filesystem::rename(path(), away);
+  take_turns(world);
+  world.settle();
+  std::filesystem::rename(away, path());
+  EXPECT_EQ(world.disk->directory().entries(), 3U);
+  world.loop.close();
+  world.loop.run();
+  EXPECT_EQ(world.disk->directory().entries(), 6U);
 }
 
 TEST_F(SimulatedDisk, WhatIsOfAnotherModelIsLeftAlone) {
