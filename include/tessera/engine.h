@@ -252,6 +252,14 @@ struct TierStats {
   uint64_t hits = 0;                           // tokens of prompts that only the tier had
 };
 
+/// Of the directory behind that tier.
+struct DiskStats {
+  uint64_t entries = 0;
+  uint64_t bytes_used = 0, bytes_total = 0;  // 0 in all: there is none
+  uint64_t hits = 0;                         // tokens of prompts that only the directory had
+  uint64_t writes = 0, failures = 0;         // entries written; reads and writes that failed
+};
+
 struct EngineStats {
   int running = 0, waiting = 0;
   int kv_blocks_used = 0, kv_blocks_total = 0;
@@ -260,6 +268,7 @@ struct EngineStats {
   uint64_t steps = 0, preemptions = 0, prompt_tokens = 0, generated_tokens = 0;
   uint64_t prefix_queries = 0, prefix_hits = 0;  // tokens of prompts that began, and of those what was kept
   TierStats tier = {};
+  DiskStats disk = {};
   StepTokens step_tokens = {};
   DraftStats drafts = {};
   DecodeTraffic decode = {};         // on a GPU

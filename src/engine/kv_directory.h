@@ -20,8 +20,8 @@ namespace tessera::engine {
 /// writes and removes only files whose names it has made up itself: "lock", and sixteen hex digits and ".kv" or
 /// ".kv.partial". Bounded by the bytes of all these, the ones of other models and builds included, which go first;
 /// then go the entries that were used least recently. An entry that begins behind a prompt's first block can only be
-/// used behind the one that ends there; that one counts as used whenever it is, and later, so that of a conversation the
-/// end goes first.
+/// used behind the one that ends there; that one counts as used whenever it is, and later, so that of a conversation
+/// the end goes first.
 ///
 /// Any thread; files are read and written by the calling one.
 class KvDirectory {

@@ -111,6 +111,11 @@ class PrefixCache {
   [[nodiscard]] bool writes_disk() const { return writing_.has_value(); }
   /// Either waits for moves of a step that was not submitted yet.
   [[nodiscard]] bool disk_wants_moves() const;
+  struct DiskCounts {
+    uint64_t hits = 0;  // tokens that were read, and not in memory
+    uint64_t writes = 0, failures = 0;
+  };
+  [[nodiscard]] const DiskCounts& disk_counts() const { return disk_counts_; }
   void step_submitted() { ++steps_submitted_; }
   void step_collected() { ++steps_collected_; }
 
@@ -140,6 +145,7 @@ class PrefixCache {
     uint64_t ready_after = 0;
     const Sequence* asker = nullptr;  // of what is read
     PrefixNode* from = nullptr;       // the node that it goes on from, pinned
+    int64_t tokens = 0;               // that the asker could not go on from without it
   };
   void start_read(const Sequence& sequence, const Match& match);
   void start(DiskMove& move);
@@ -166,6 +172,7 @@ class PrefixCache {
   bool disk_fails_ = false;  // the last write did
   Time no_writes_before_ = {};
   uint64_t steps_submitted_ = 0, steps_collected_ = 0;
+  DiskCounts disk_counts_;
 };
 
 }  // namespace tessera::engine

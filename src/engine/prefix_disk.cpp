@@ -115,7 +115,11 @@ void PrefixCache::start_read(const Sequence& sequence, const Match& match) {
   job->entry.salt = sequence.cache_salt;
   job->entry.tokens.assign(sequence.prompt->begin(), sequence.prompt->begin() + int64_t{end} * kBlockTokens);
   for (int32_t i = 0; i < count; ++i) job->pages.push_back(tier_.take_page());
-  reading_.emplace(DiskMove{.job = std::move(job), .ready_after = next_ready(), .asker = &sequence, .from = from});
+  reading_.emplace(DiskMove{.job = std::move(job),
+                            .ready_after = next_ready(),
+                            .asker = &sequence,
+                            .from = from,
+                            .tokens = int64_t{end} * kBlockTokens - match.tokens});
   start(*reading_);
 }
 
@@ -206,6 +210,7 @@ void PrefixCache::finish_write(const DiskJob& job, Time now) {
   writing_.reset();
   // What is exhausted: it alone is larger than all of the disk's tier.
   if (job.status.ok() || job.status.code() == StatusCode::resource_exhausted) {
+    disk_counts_.writes += job.status.ok() ? 1 : 0;
     if (disk_fails_ && job.status.ok()) spdlog::info("the KV cache's directory is written to again");
     disk_fails_ = disk_fails_ && !job.status.ok();
     return;
@@ -214,6 +219,7 @@ void PrefixCache::finish_write(const DiskJob& job, Time now) {
     spdlog::warn("the KV cache's directory cannot be written to, which is tried again every {} s: {}",
                  kWritePause.count(), job.status.message());
   }
+  ++disk_counts_.failures;
   disk_fails_ = true;
   no_writes_before_ = now + kWritePause;
   look_for_written();
@@ -227,8 +233,10 @@ void PrefixCache::look_for_written() {
 /// What was read is in the tier from here on, but for what came there meanwhile.
 void PrefixCache::finish_read(const DiskJob& job) {
   PrefixNode* const from = reading_->from;
+  const int64_t tokens = reading_->tokens;
   reading_.reset();
   if (!job.status.ok()) {
+    disk_counts_.failures += job.status.code() == StatusCode::not_found ? 0 : 1;
     for (const int32_t page : job.pages) tier_.give_back(page);
     look_for_written();
   } else {
@@ -257,6 +265,7 @@ void PrefixCache::finish_read(const DiskJob& job) {
       node->state_pages.assign(page, job.pages.end());
       touch(*node);
     }
+    disk_counts_.hits += static_cast<uint64_t>(tokens);
   }
   tree_.unpin(*from);
   trim(from);

@@ -490,6 +490,16 @@ void StepLoop::publish_stats() {
   counts_.tier.bytes_total = static_cast<uint64_t>(tier.pages().size()) * parts_.page_bytes;
   counts_.tier.bytes_saved = tier.saved() * parts_.page_bytes;
   counts_.tier.bytes_loaded = tier.loaded() * parts_.page_bytes;
+  if (parts_.disk != nullptr) {
+    const KvDirectory& directory = parts_.disk->directory();
+    const PrefixCache::DiskCounts& disk = scheduler_.prefixes().disk_counts();
+    counts_.disk = {.entries = directory.entries(),
+                    .bytes_used = directory.bytes_used(),
+                    .bytes_total = directory.bytes_max(),
+                    .hits = disk.hits,
+                    .writes = disk.writes,
+                    .failures = disk.failures};
+  }
   if (meter_) counts_.decode = meter_->decode();
   const std::lock_guard lock(mutex_);
   stats_ = counts_;

@@ -126,6 +126,23 @@ void add_tier(const EngineStats& stats, const std::string& model_name, std::vect
   all.push_back(std::move(moved));
 }
 
+/// The directory behind that tier; nothing without one.
+void add_disk(const EngineStats& stats, const std::string& model_name, std::vector<MetricFamily>& all) {
+  const DiskStats& disk = stats.disk;
+  if (disk.bytes_total == 0) return;
+  const auto add = [&](const char* name, const char* help, MetricType type, uint64_t value) {
+    all.push_back(family(name, help, type, static_cast<double>(value), model_name));
+  };
+  add("tessera:kv_offload_disk_bytes", "Files in the prefix cache's directory", MetricType::Gauge, disk.bytes_used);
+  add("tessera:kv_offload_disk_entries", "Entries there that this model can go on from", MetricType::Gauge,
+      disk.entries);
+  add("tessera:kv_offload_disk_hits_total", "Tokens of prompts that were read from there", MetricType::Counter,
+      disk.hits);
+  add("tessera:kv_offload_disk_writes_total", "Entries written there", MetricType::Counter, disk.writes);
+  add("tessera:kv_offload_disk_failures_total", "Reads and writes there that failed", MetricType::Counter,
+      disk.failures);
+}
+
 /// The speed-of-light meter; nothing on the CPU, and what the driver does not say is left out.
 void add_gpu(const Metrics::Now& now, const std::string& model_name, std::vector<MetricFamily>& all) {
   if (!now.engine.gpu) return;
@@ -248,6 +265,7 @@ std::string Metrics::text(const Now& now) const {
   counter("vllm:prefix_cache_hits_total", "Of those, the ones that it had on the device",
           static_cast<double>(e.prefix_hits - e.tier.hits));
   add_tier(e, state_->model, all);
+  add_disk(e, state_->model, all);
   gauge("tessera:prefix_blocks", "KV blocks that the prefix cache has and no sequence uses", e.kept_blocks);
   gauge("tessera:prefix_states", "Sequence states that the prefix cache has", e.kept_states);
   add_drafts(e.drafts, state_->model, all);

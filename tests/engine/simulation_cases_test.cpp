@@ -290,7 +290,9 @@ class SimulatedDisk : public testing::Test {
 TEST_F(SimulatedDisk, WhatOnlyTheDeviceHasIsWrittenWhileNobodyComputes) {
   EXPECT_EQ(turn(End::idle).prefix_hits, 0U);
   EXPECT_EQ(turn(End::idle).prefix_hits, 3U * 128);
-  EXPECT_EQ(turn(End::killed).prefix_hits, 3U * 256);
+  const EngineStats stats = turn(End::killed);
+  EXPECT_EQ(stats.prefix_hits, 3U * 256);
+  EXPECT_EQ(stats.disk.hits, 3U * 256);
 }
 
 TEST_F(SimulatedDisk, WhatIsLeftIsWrittenWhenTheServerEnds) {
@@ -308,19 +310,21 @@ TEST_F(SimulatedDisk, WhatCannotBeWrittenIsTriedAgain) {
   std::filesystem::rename(path(), away);
   take_turns(world);
   world.settle();
-  EXPECT_EQ(world.disk->directory().entries(), 0U);
+  EXPECT_EQ(world.loop.stats().disk.failures, 1U);
   std::filesystem::rename(away, path());
   world.settle();
-  EXPECT_EQ(world.disk->directory().entries(), 0U);  // not at every step
+  EXPECT_EQ(world.loop.stats().disk.failures, 1U);  // not at every step
+  EXPECT_EQ(world.loop.stats().disk.writes, 0U);
   now += std::chrono::seconds(61);
   world.settle();
-  EXPECT_EQ(world.disk->directory().entries(), 3U);
+  EXPECT_EQ(world.loop.stats().disk.entries, 3U);
+  EXPECT_EQ(world.loop.stats().disk.writes, 3U);
 
   std::filesystem::rename(path(), away);
   take_turns(world);
   world.settle();
   std::filesystem::rename(away, path());
-  EXPECT_EQ(world.disk->directory().entries(), 3U);
+  EXPECT_EQ(world.loop.stats().disk.failures, 2U);
   world.loop.close();
   world.loop.run();
   EXPECT_EQ(world.disk->directory().entries(), 6U);
@@ -334,7 +338,9 @@ TEST_F(SimulatedDisk, WhatIsOfAnotherModelIsLeftAlone) {
 TEST_F(SimulatedDisk, DamagedFilesAreComputedAgain) {
   EXPECT_EQ(turn(End::closed).prefix_hits, 0U);
   damage_files();
-  EXPECT_EQ(turn(End::closed).prefix_hits, 0U);
+  const EngineStats stats = turn(End::closed);
+  EXPECT_EQ(stats.prefix_hits, 0U);
+  EXPECT_EQ(stats.disk.failures, 3U);
   EXPECT_EQ(turn(End::closed).prefix_hits, 3U * 256);
 }
 

@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/temp_directory.h"
 #include "server/served_model.h"
 
 // The prefix cache as clients see it, through every API.
@@ -91,6 +92,32 @@ TEST(PrefixCacheOverHttp, AnswersSayWhatCameFromTheHostsMemory) {
   const std::string metrics = ask(served.port(), get("/metrics")).body;
   EXPECT_THAT(metrics, HasSubstr(R"(transfer_type="GPU_to_CPU")"));
   EXPECT_EQ(served.left_over(), "");
+}
+
+TEST(PrefixCacheOverHttp, AServerGoesOnFromWhatTheOneBeforeHasWritten) {
+  const test::TempDirectory directory;
+  EngineOptions options = engine_options(/*max_num_seqs=*/1);
+  options.kv_offload_bytes = size_t{64} << 20;
+  options.kv_offload_dir = directory.path() / "kv";
+  json first;
+  {
+    const ServedModel served(test_options(), open_engine(options));
+    first = answer_to(served, "/v1/chat/completions", chat("Hello"));
+    EXPECT_EQ(cached(first), 0);
+    EXPECT_EQ(served.metric("tessera:kv_offload_disk_hits_total"), 0);
+    EXPECT_EQ(served.metric("tessera:kv_offload_disk_failures_total"), 0);
+    EXPECT_EQ(served.left_over(), "");
+  }
+  const ServedModel served(test_options(), open_engine(options));
+  EXPECT_GT(served.metric("tessera:kv_offload_disk_entries"), 0);
+  EXPECT_GT(served.metric("tessera:kv_offload_disk_bytes"), 0);
+  const json again = answer_to(served, "/v1/chat/completions", chat("Hello"));
+  EXPECT_EQ(again["choices"], first["choices"]);
+  EXPECT_GT(cached(again), 500);
+  EXPECT_EQ(served.metric("tessera:kv_offload_disk_hits_total"), cached(again));
+  json other = chat("Hello");
+  other["cache_salt"] = "mine";
+  EXPECT_EQ(cached(answer_to(served, "/v1/chat/completions", other)), 0);
 }
 
 TEST(PrefixCacheOverHttp, OtherSaltsShareNothing) {
