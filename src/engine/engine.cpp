@@ -27,6 +27,7 @@
 #include "format/checkpoint.h"
 #include "guide/grammar.h"
 #include "kernels/context.h"
+#include "kernels/live_gpu.h"
 #include "model/cpu_runner.h"
 #include "model/cuda_runner.h"
 #include "model/model.h"
@@ -199,7 +200,7 @@ struct Engine::Impl {
 
   Status open(const OpenedEngine& opened, Settings settings, const EngineOptions& options,
               const engine::Device& device);
-  Status open_disk(const OpenedEngine& opened, const EngineOptions& options);
+  Status open_disk(const OpenedEngine& opened, const EngineOptions& options, const engine::Device& device);
   Status load_runner(const OpenedEngine& opened, const Settings& settings, const EngineOptions& options,
                      const engine::Device& device);
 
@@ -259,14 +260,19 @@ Status Engine::Impl::open(const OpenedEngine& opened, Settings settings, const E
   return {};
 }
 
-Status Engine::Impl::open_disk(const OpenedEngine& opened, const EngineOptions& options) {
+Status Engine::Impl::open_disk(const OpenedEngine& opened, const EngineOptions& options, const engine::Device& device) {
   if (options.kv_offload_dir.empty()) return {};
   if (host_pages == nullptr) {
     return error(StatusCode::invalid_argument,
                  "kv_offload_dir is set, and no memory of the host that it could stand behind; give the prefix cache "
                  "some: kv_offload_bytes, --kv-offload-gib");
   }
-  const std::string settings = fmt::format("{} {} {} {} {} {}", fit.device, options.compute, fit.kv_cache_dtype,
+  std::string device_name = "cpu";
+  if (device) {
+    TESSERA_ASSIGN_OR_RETURN(const plan::DeviceFacts gpu, kernels::live_gpu(*device));
+    device_name = gpu.name;
+  }
+  const std::string settings = fmt::format("{}\n{} {} {} {} {}", device_name, options.compute, fit.kv_cache_dtype,
                                            options.requantize_projections, options.load_format, fit.drafts_max > 0);
   TESSERA_ASSIGN_OR_RETURN(const auto identity, engine::kv_identity(opened.model.checkpoint.directory(), settings));
   TESSERA_ASSIGN_OR_RETURN(auto directory, engine::KvDirectory::open(options.kv_offload_dir,
@@ -289,7 +295,7 @@ Status Engine::Impl::load_runner(const OpenedEngine& opened, const Settings& set
   if (fit.host_pages > 0) {
     TESSERA_ASSIGN_OR_RETURN(host_pages, backend->make_host_pages(cache->shape(), fit.host_pages));
   }
-  TESSERA_RETURN_IF_ERROR(open_disk(opened, options));
+  TESSERA_RETURN_IF_ERROR(open_disk(opened, options, device));
   const int64_t vocab_size = opened.config().vocab_size;
   const int64_t known_ids =
       opened.tokenizer ? std::min<int64_t>(vocab_size, opened.tokenizer->vocab_size()) : vocab_size;
