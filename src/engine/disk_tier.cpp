@@ -34,9 +34,14 @@ std::unique_ptr<DiskJob> DiskTier::take_done() {
   return job;
 }
 
-void DiskTier::wait(Time deadline) {
+void DiskTier::wait_for_one() {
   std::unique_lock lock(mutex_);
-  changed_.wait_until(lock, deadline, [this] { return !done_.empty() || (jobs_.empty() && !working_); });
+  changed_.wait(lock, [this] { return !done_.empty() || (jobs_.empty() && !working_); });
+}
+
+void DiskTier::wait_for_all(Time deadline) {
+  std::unique_lock lock(mutex_);
+  changed_.wait_until(lock, deadline, [this] { return jobs_.empty() && !working_; });
 }
 
 void DiskTier::on_done(std::function<void()> callback) {

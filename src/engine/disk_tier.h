@@ -49,8 +49,10 @@ class DiskTier {
   /// A job that is done, the oldest first; null if there is none.
   std::unique_ptr<DiskJob> take_done();
   using Time = std::chrono::steady_clock::time_point;
-  /// Waits until take_done() has one, if jobs are under way; until `deadline` at most.
-  void wait(Time deadline = Time::max());
+  /// Waits until take_done() has one, if jobs are under way.
+  void wait_for_one();
+  /// Waits until none is under way; until `deadline` at most.
+  void wait_for_all(Time deadline = Time::max());
   [[nodiscard]] bool has_done() const { return done_count_ > 0; }
   /// Called by the thread when a job is done; must be quick, and call nothing here but has_done(). None of what was
   /// set before runs once this returns.

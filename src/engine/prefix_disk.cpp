@@ -233,7 +233,7 @@ void PrefixCache::look_for_written() {
 /// What was read is in the tier from here on, but for what came there meanwhile.
 void PrefixCache::finish_read(const DiskJob& job) {
   PrefixNode* const from = reading_->from;
-  const int64_t tokens = reading_->tokens;
+  const int64_t hits = reading_->tokens;
   reading_.reset();
   if (!job.status.ok()) {
     disk_counts_.failures += job.status.code() == StatusCode::not_found ? 0 : 1;
@@ -265,7 +265,7 @@ void PrefixCache::finish_read(const DiskJob& job) {
       node->state_pages.assign(page, job.pages.end());
       touch(*node);
     }
-    disk_counts_.hits += static_cast<uint64_t>(tokens);
+    disk_counts_.hits += static_cast<uint64_t>(hits);
   }
   tree_.unpin(*from);
   trim(from);

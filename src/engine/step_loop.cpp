@@ -154,7 +154,7 @@ void StepLoop::follow_disk() {
 bool StepLoop::step_for_disk() {
   if (scheduler_.prefixes().disk_wants_moves()) return make_moves();
   if (!scheduler_.prefixes().reads_disk()) return false;
-  parts_.disk->wait();
+  parts_.disk->wait_for_one();
   return true;
 }
 
@@ -549,7 +549,7 @@ void StepLoop::write_the_rest() {
       break;
     }
     if (!scheduler_.prefixes().disk_wants_moves()) {
-      parts_.disk->wait(deadline);
+      parts_.disk->wait_for_all(deadline);
     } else if (!make_moves()) {
       break;
     }

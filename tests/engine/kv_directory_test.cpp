@@ -152,6 +152,7 @@ TEST_F(KvDirectoryTest, AConversationLosesItsEndFirst) {
     ASSERT_TRUE(write(*directory, entry_of(100)).ok());
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
     EXPECT_TRUE(has(*directory, talk[2]));  // and so those before it are used
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
     ASSERT_TRUE(write(*directory, entry_of(200)).ok());
     EXPECT_FALSE(directory->find(kv_key(entry_of(100))));
     EXPECT_EQ(directory->entries(), 4U);

@@ -157,23 +157,62 @@ std::vector<Job> random_jobs(Dice& dice, const Fixture& f, int64_t context, int6
 }
 
 /// Runs all jobs together.
-void run_together(StepLoop& loop, std::vector<Job>& jobs) {
+void run_together(World& world, std::vector<Job>& jobs) {
   size_t arrived = 0;
   for (int64_t step = 0;; ++step) {
     for (; arrived < jobs.size() && jobs[arrived].arrival_step <= step; ++arrived) {
-      auto channel = loop.submit(jobs[arrived].request);
+      auto channel = world.loop.submit(jobs[arrived].request);
       EXPECT_TRUE(channel.ok()) << channel.status().message();
       jobs[arrived].channel = *channel;
     }
     for (size_t i = 0; i < arrived; ++i) {
       if (jobs[i].cancel_step == step) jobs[i].channel->cancel();
     }
-    if (!loop.step() && arrived == jobs.size()) break;
+    if (!world.step() && arrived == jobs.size()) break;
     if (step > 50'000) {
       ADD_FAILURE() << "no end in sight";
       break;
     }
   }
+}
+
+/// Files of the disk's tier are not what they were; there are others besides. Returns how many.
+int damage(const std::filesystem::path& directory, Dice& dice) {
+  std::vector<std::filesystem::path> files;
+  for (const auto& entry : std::filesystem::directory_iterator(directory)) {
+    if (entry.path().extension() == ".kv") files.push_back(entry.path());
+  }
+  std::ranges::sort(files);  // else the order is the file system's
+  int damaged = 0;
+  for (const auto& file : files) {
+    if (!dice.one_in(3)) continue;
+    ++damaged;
+    const auto size = static_cast<int64_t>(std::filesystem::file_size(file));
+    const int64_t at = dice.between(0, size - 1);
+    switch (dice.between(0, 4)) {
+      case 0:  // torn
+        std::filesystem::resize_file(file, static_cast<uint64_t>(at));
+        break;
+      case 1:  // what has its name is of other tokens
+        if (const auto& other = files[static_cast<size_t>(at) % files.size()]; other != file) {
+          std::filesystem::copy_file(other, file, std::filesystem::copy_options::overwrite_existing);
+        }
+        break;
+      case 2: std::filesystem::remove(file); break;
+      default: {  // a bit
+        std::fstream stream(file, std::ios::in | std::ios::out | std::ios::binary);
+        stream.seekg(at);
+        const int byte = stream.get();
+        stream.seekp(at);
+        stream.put(static_cast<char>(byte ^ (1 << dice.between(0, 7))));
+      }
+    }
+  }
+  std::ofstream(directory / "notes.txt") << "somebody's";
+  std::ofstream(directory / "0123456789abcdef.kv.partial") << "being written when the program ended";
+  std::ofstream(directory / "0123456789abcdef.kv") << "of nothing known";
+  std::filesystem::create_directory(directory / "0123456789abcdee.kv");
+  return damaged;
 }
 
 /// Kept: none, what the pools have left, more than that; or what they have left, and in a tier as little or more.
@@ -276,7 +315,7 @@ void expect_empty(const StepLoop& loop) {
 std::vector<Seen> run_alone(Fixture& f, const Request& request) {
   World world(f, {});
   auto channel = world.loop.submit(request);
-  while (world.loop.step()) {
+  while (world.step()) {
   }
   return drain(**channel, request.sampling.n);
 }
@@ -309,7 +348,7 @@ std::vector<std::vector<Seen>> run_as_alone(Fixture& f, World& world, const std:
     EXPECT_TRUE(channel.ok()) << channel.status().message();
     channels.push_back(*channel);
   }
-  while (world.loop.step()) {
+  while (world.step()) {
   }
   expect_empty(world.loop);
   std::vector<std::vector<Seen>> seen;
@@ -328,9 +367,12 @@ SimulationCounts simulate(uint64_t seed) {
   Fixture& f = fixture(kind, dice.one_in(6) ? 2 : 1);
   Sizes sizes = random_sizes(dice);
   const test::TempDirectory directory;
-  if (sizes.host_pages > 0 && seed % 2 == 1) sizes.disk = directory.path();
-  World world(f, sizes);
-
+  Dice of_disk(~seed);
+  if (sizes.host_pages > 0 && !of_disk.one_in(5)) {
+    sizes.disk = directory.path();
+    sizes.waits_for_disk = of_disk.one_in(2);
+    if (of_disk.one_in(3)) sizes.disk_pages = static_cast<int>(of_disk.between(4, 30));
+  }
   const int64_t context = int64_t{sizes.context_blocks} * 64;
   std::vector<Job> jobs = random_jobs(dice, f, context, sizes.host_pages > 0 ? 2 : 1);
   const RequestLimits limits{.vocab_size = 3200, .max_model_len = context, .has_tokenizer = true};
@@ -342,19 +384,41 @@ SimulationCounts simulate(uint64_t seed) {
     const Status status = check_request(job.request, limits);
     EXPECT_TRUE(status.ok()) << status.message();
   }
-  run_together(world.loop, jobs);
-  expect_empty(world.loop);
-  SimulationCounts counts{.stats = world.loop.stats()};
-  for (const Job& job : jobs) {
-    const std::vector<Seen> seen = drain(*job.channel, job.request.sampling.n);
-    expect_as_alone(fixture(kind), job.request, seen, job.cancel_step >= 0);
-    counts.guided += job.request.guide.grammar != nullptr || !job.request.guide.beginnings.empty() ? 1 : 0;
-    for (const Seen& choice : seen) {
-      counts.cancelled += choice.finish_reason == FinishReason::cancelled ? 1 : 0;
-      counts.stopped += choice.finish_reason == FinishReason::stop ? 1 : 0;
+  SimulationCounts counts;
+  const int runs = sizes.disk.empty() ? 1 : 2;
+  for (int run = 0; run < runs && !testing::Test::HasFailure(); ++run) {
+    SCOPED_TRACE("run " + std::to_string(run));
+    if (run > 0) counts.damaged += damage(sizes.disk, of_disk);
+    World world(f, sizes);
+    run_together(world, jobs);
+    expect_empty(world.loop);
+    for (const Job& job : jobs) {
+      const std::vector<Seen> seen = drain(*job.channel, job.request.sampling.n);
+      expect_as_alone(fixture(kind), job.request, seen, job.cancel_step >= 0);
+      counts.guided += job.request.guide.grammar != nullptr || !job.request.guide.beginnings.empty() ? 1 : 0;
+      for (const Seen& choice : seen) {
+        counts.cancelled += choice.finish_reason == FinishReason::cancelled ? 1 : 0;
+        counts.stopped += choice.finish_reason == FinishReason::stop ? 1 : 0;
+      }
+    }
+    if (!of_disk.one_in(3)) world.settle();  // else it ends in the middle of what the disk has to do
+    counts.add(world.loop.stats());
+    if (world.disk) {
+      EXPECT_LE(world.disk->directory().bytes_used(), world.disk->directory().bytes_max());
     }
   }
   return counts;
+}
+
+void SimulationCounts::add(const EngineStats& run) {
+  stats.preemptions += run.preemptions;
+  stats.prefix_hits += run.prefix_hits;
+  stats.tier.hits += run.tier.hits;
+  stats.disk.hits += run.disk.hits;
+  stats.disk.writes += run.disk.writes;
+  stats.disk.failures += run.disk.failures;
+  stats.drafts.proposed += run.drafts.proposed;
+  stats.drafts.accepted += run.drafts.accepted;
 }
 
 SimulationCounts simulate(uint64_t first, uint64_t last) {
@@ -362,14 +426,11 @@ SimulationCounts simulate(uint64_t first, uint64_t last) {
   SimulationCounts all;
   for (uint64_t seed = first; seed <= last && !testing::Test::HasFailure(); ++seed) {
     const SimulationCounts run = simulate(seed);
-    all.stats.preemptions += run.stats.preemptions;
-    all.stats.prefix_hits += run.stats.prefix_hits;
-    all.stats.tier.hits += run.stats.tier.hits;
-    all.stats.drafts.proposed += run.stats.drafts.proposed;
-    all.stats.drafts.accepted += run.stats.drafts.accepted;
+    all.add(run.stats);
     all.guided += run.guided;
     all.cancelled += run.cancelled;
     all.stopped += run.stopped;
+    all.damaged += run.damaged;
   }
   return all;
 }

@@ -51,7 +51,9 @@ struct Sizes {
   int kept_states = -1;             // -1: no prefix cache
   int host_pages = 0;               // of its tier
   std::filesystem::path disk = {};  // behind it; empty: none
+  int disk_pages = 1 << 20;         // that it has room for, heads included
   uint64_t identity = 1;            // of what is there
+  bool waits_for_disk = false;      // what its thread is to do is done before the next step
   int drafts_max = 0;
   std::optional<ChunkPolicy::Seconds> chunk_time = ChunkPolicy::Seconds(0);
   std::function<std::chrono::steady_clock::time_point()> clock = std::chrono::steady_clock::now;
@@ -72,7 +74,7 @@ struct World {
                                       {.identity = {s.identity, 0},
                                        .page_bytes = pages->page_bytes(),
                                        .state_pages = kernels::pages_of_state(f.backend->cache_bytes(cache->shape()))},
-                                      uint64_t{1} << 30),
+                                      static_cast<uint64_t>(s.disk_pages) * pages->page_bytes()),
                                   *pages)),
         runner(*model::make_cpu_runner({.model = f.model.get(),
                                         .cache = cache.get(),
@@ -100,14 +102,19 @@ struct World {
               .drafts_max = s.drafts_max,
               .chunk_time = s.chunk_time,
               .eos_token_ids = {kEndOfAnswer},
-              .clock = s.clock}) {}
+              .clock = s.clock}),
+        waits_for_disk(s.waits_for_disk) {}
 
+  bool step() {
+    if (disk && waits_for_disk) disk->wait_for_all();
+    return loop.step();
+  }
   /// Until there is nothing to do, for the disk neither.
   void settle() {
     do {
-      while (loop.step()) {
+      while (step()) {
       }
-      if (disk) disk->wait();
+      if (disk) disk->wait_for_all();
     } while (disk && disk->has_done());
   }
 
@@ -116,6 +123,7 @@ struct World {
   std::unique_ptr<DiskTier> disk;
   std::unique_ptr<model::StepRunner> runner;
   StepLoop loop;
+  bool waits_for_disk;
 };
 
 /// What a client saw of one choice.
@@ -144,10 +152,15 @@ std::vector<std::vector<Seen>> run_as_alone(Fixture& f, World& world, const std:
 struct SimulationCounts {
   EngineStats stats;
   int guided = 0, cancelled = 0, stopped = 0;
+  int damaged = 0;  // files on disk
+
+  void add(const EngineStats& run);
 };
 
 /// A run in which everything follows from `seed`: the model, the sizes of all pools and tiers, drafts, steps ahead,
-/// chunks, threads, requests with all their parameters, when they come and when they are cancelled.
+/// chunks, threads, requests with all their parameters, when they come and when they are cancelled. With a tier on disk
+/// there is a second run, of a new engine that finds what the first one has left there, some of it damaged. Of half of
+/// these the disk's thread takes its own time: they may not fail again when they are replayed.
 SimulationCounts simulate(uint64_t seed);
 
 /// Of seeds first to last, or of TESSERA_SIMULATION_SEED alone, until one fails.

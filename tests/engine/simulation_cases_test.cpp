@@ -212,7 +212,7 @@ void take_turn(Fixture& f, World& world, Request& request, int32_t i, int32_t tu
   request.sampling.max_tokens = 9;
   request.sampling.logprobs = 3;
   const auto channel = *world.loop.submit(request);
-  while (world.loop.step()) {
+  while (world.step()) {
   }
   const Seen here = drain(*channel, 1).front(), alone = run_alone(f, request).front();
   EXPECT_EQ(here.tokens, alone.tokens) << "turn " << turn << " of conversation " << i;

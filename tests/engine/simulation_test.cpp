@@ -16,6 +16,9 @@ TEST(Simulation, EveryRequestGetsWhatItGetsAlone) {
   EXPECT_GT(counts.stats.preemptions, 15U);
   EXPECT_GT(counts.stats.prefix_hits, 2000U);
   EXPECT_GT(counts.stats.tier.hits, 500U);
+  EXPECT_GT(counts.stats.disk.hits, 500U);
+  EXPECT_GT(counts.stats.disk.failures, 0U);
+  EXPECT_GT(counts.damaged, 3);
   EXPECT_GT(counts.stats.drafts.accepted, 200U);
   EXPECT_GT(counts.stats.drafts.proposed, counts.stats.drafts.accepted + 200);
   EXPECT_GT(counts.guided, 30);
