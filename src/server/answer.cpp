@@ -68,6 +68,7 @@ class ChatAnswer final : public Answer {
                                                 .index = i,
                                                 .opens_thinking = opens_thinking,
                                                 .tools = request.tools.schemas,
+                                                .custom_tools = request.tools.custom_names(),
                                                 .parallel_tool_calls = request.parallel_tool_calls,
                                                 .include_reasoning = request.include_reasoning,
                                                 .must_be_whole = request.format.has_value(),

@@ -2,7 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "server/responses/call_input.h"
+#include "server/request/custom_tool.h"
 #include "server/responses/output_items.h"
 #include "server/responses_json.h"
 
@@ -263,7 +263,7 @@ TEST(CallInput, OfOtherArguments) {
   EXPECT_EQ(whole(R"({"patch": "x"})"), "x");
   EXPECT_EQ(whole(R"({"a": "x", "input": "y"})"), "y");
   EXPECT_EQ(whole(R"({"a": 1})"), R"({"a": 1})");
-  EXPECT_EQ(whole("{}"), "{}");
+  EXPECT_EQ(whole("{}"), "");
   EXPECT_EQ(whole(R"({"pat)"), R"({"pat)");
 }
 

@@ -4,6 +4,7 @@
 #include <string_view>
 #include <utility>
 
+#include "server/request/custom_tool.h"
 #include "server/request/json_fields.h"
 #include "server/request/past_arguments.h"
 
@@ -77,12 +78,28 @@ std::optional<ApiError> parse_function(const Json& function, const std::string& 
   return std::nullopt;
 }
 
+/// `custom`: {"name": ..., "input": the text}
+std::optional<ApiError> parse_custom(const Json& custom, const std::string& path, ToolCall& out) {
+  if (!custom.is_object()) return wrong(path, custom, "an object with name and input");
+  if (auto error = read_text(custom, "name", out.name, path)) return error;
+  if (out.name.empty()) return missing(at(path, "name"), "the tool's name");
+  std::string input;
+  if (auto error = read_text(custom, "input", input, path)) return error;
+  out.arguments = {{kCustomInput, std::move(input)}};
+  return std::nullopt;
+}
+
 std::optional<ApiError> parse_call(const Json& call, const std::string& path, const ConversationReader& reader,
                                    ToolCall& out) {
   if (!call.is_object()) return wrong(path, call, "a tool call: an object with id, type and function");
   if (auto error = read_text(call, "id", out.id, path)) return error;
   const Json* type = find(call, "type");
-  if (type != nullptr && *type != "function") return wrong(at(path, "type"), *type, "\"function\"");
+  if (type != nullptr && *type == "custom") {
+    const Json* custom = find(call, "custom");
+    if (custom == nullptr) return missing(at(path, "custom"), "an object with name and input");
+    return parse_custom(*custom, at(path, "custom"), out);
+  }
+  if (type != nullptr && *type != "function") return wrong(at(path, "type"), *type, "\"function\" or \"custom\"");
   const Json* function = find(call, "function");
   if (function == nullptr) return missing(at(path, "function"), "an object with name and arguments");
   return parse_function(*function, at(path, "function"), reader, out);

@@ -72,13 +72,13 @@ void append_calls(const std::vector<ToolCallDelta>& calls, bool with_index, std:
     if (!call.id.empty()) {
       out += R"("id":)";
       append_string(call.id, out);
-      out += R"(,"type":"function","function":{"name":)";
+      out += call.custom ? R"(,"type":"custom","custom":{"name":)" : R"(,"type":"function","function":{"name":)";
       append_string(call.name, out);
       out += ',';
     } else {
-      out += R"("function":{)";
+      out += call.custom ? R"("custom":{)" : R"("function":{)";
     }
-    out += R"("arguments":)";
+    out += call.custom ? R"("input":)" : R"("arguments":)";
     append_string(call.arguments, out);
     out += "}}";
   }

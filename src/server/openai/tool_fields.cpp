@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "server/request/custom_tool.h"
 #include "server/request/json_fields.h"
 
 namespace tessera::server::openai {
@@ -22,16 +23,54 @@ std::optional<ApiError> parse_function(const Json& function, const std::string& 
   return read_parameters(*parameters, at(path, "parameters"), limits, out.parameters);
 }
 
-std::optional<ApiError> parse_tool(const Json& tool, const std::string& path, const RequestLimits& limits,
-                                   text::ToolSchema& out) {
+/// One tool of the request.
+struct Offer {
+  Json json = {};
+  text::ToolSchema schema = {};
+  ToolOrigin origin = {};
+};
+
+std::optional<ApiError> parse_offered_function(const Json& function, const std::string& path,
+                                               const RequestLimits& limits, Offer& out) {
+  if (auto error = parse_function(function, path, limits, out.schema)) return error;
+  const Json* strict = find(function, "strict");
+  out.origin = {.parameters = path + ".parameters", .strict = strict != nullptr && *strict == true};
+  out.json = {{"type", "function"}, {"function", function}};
+  return std::nullopt;
+}
+
+/// {"name": ..., "description": ..., "format": ...}
+std::optional<ApiError> parse_custom(const Json& custom, const std::string& path, Offer& out) {
+  if (!custom.is_object()) return wrong(path, custom, "an object with name, description and format");
+  if (auto error = read_tool_name(custom, path, out.schema.name)) return error;
+  std::string description;
+  if (auto error = read_text(custom, "description", description, path)) return error;
+  out.origin = {.parameters = path, .custom = true};
+  if (auto error = read_custom_format(custom, path, out.origin.input)) return error;
+  out.schema.parameters = {{.name = kCustomInput}};
+  Json function = {{"name", out.schema.name}};
+  if (!description.empty()) function["description"] = std::move(description);
+  function["parameters"] = custom_parameters(out.origin.input);
+  out.json = {{"type", "function"}, {"function", std::move(function)}};
+  return std::nullopt;
+}
+
+std::optional<ApiError> parse_tool(const Json& tool, const std::string& path, const RequestLimits& limits, Offer& out) {
   if (!tool.is_object()) return wrong(path, tool, R"({"type": "function", "function": {...}})");
   const Json* type = find(tool, "type");
+  if (type != nullptr && *type == "custom") {
+    const Json* custom = find(tool, "custom");
+    if (custom == nullptr) return missing(at(path, "custom"), "an object with name, description and format");
+    return parse_custom(*custom, at(path, "custom"), out);
+  }
   if (type != nullptr && *type != "function") {
-    return wrong(at(path, "type"), *type, "\"function\", the only type of tool here");
+    return wrong(at(path, "type"), *type, "\"function\" or \"custom\": there are no other tools here");
   }
   const Json* function = find(tool, "function");
   if (function == nullptr) return missing(at(path, "function"), "an object with name, description and parameters");
-  return parse_function(*function, at(path, "function"), limits, out);
+  if (auto error = parse_offered_function(*function, at(path, "function"), limits, out)) return error;
+  out.json = tool;
+  return std::nullopt;
 }
 
 /// `key`: "tools", or "functions", whose entries are what those of tools have in "function".
@@ -40,22 +79,20 @@ std::optional<ApiError> parse_tool_list(const Json& list, const std::string& key
   const bool legacy = key == "functions";
   if (!list.is_array()) return wrong(key, list, "an array of " + key);
   if (auto error = too_many(key, list.size(), limits.tools_max, key.c_str())) return error;
-  std::set<std::string_view> names;
-  out.schemas.resize(list.size());
+  std::set<std::string> names;
   for (size_t i = 0; i < list.size(); ++i) {
     const std::string path = at(key, i);
-    auto error = legacy ? parse_function(list[i], path, limits, out.schemas[i])
-                        : parse_tool(list[i], path, limits, out.schemas[i]);
+    Offer offer;
+    auto error =
+        legacy ? parse_offered_function(list[i], path, limits, offer) : parse_tool(list[i], path, limits, offer);
     if (error) return error;
-    if (!names.insert(out.schemas[i].name).second) {
-      return wrong(path + (legacy ? ".name" : ".function.name"), Json(out.schemas[i].name),
-                   "a name that no other tool has");
+    if (!names.insert(offer.schema.name).second) {
+      const char* place = legacy ? ".name" : offer.origin.custom ? ".custom.name" : ".function.name";
+      return wrong(path + place, Json(offer.schema.name), "a name that no other tool has");
     }
-    const Json& function = legacy ? list[i] : *find(list[i], "function");
-    const Json* strict = find(function, "strict");
-    out.origins.push_back({.parameters = path + (legacy ? ".parameters" : ".function.parameters"),
-                           .strict = strict != nullptr && *strict == true});
-    out.json.push_back(legacy ? Json{{"type", "function"}, {"function", list[i]}} : list[i]);
+    out.schemas.push_back(std::move(offer.schema));
+    out.origins.push_back(std::move(offer.origin));
+    out.json.push_back(std::move(offer.json));
   }
   return too_many(key, list.dump().size(), limits.tool_bytes_max, "bytes");
 }
@@ -67,21 +104,22 @@ struct Choice {
   std::string path = "tool_choice";  // of what names a tool
 };
 
-/// {"type": "function", "function": {"name": "f"}}, or {"type": "function", "name": "f"}
+/// {"type": "function", "function": {"name": "f"}}, or {"type": "function", "name": "f"}; "custom" in the same way.
 std::optional<ApiError> parse_reference(const Json& tool, const std::string& path, Choice& out) {
   std::string name;
   const Json* type = tool.is_object() ? find(tool, "type") : nullptr;
-  if (type == nullptr || *type != "function") {
-    return wrong(at(path, "type"), type == nullptr ? Json() : *type, "\"function\"");
+  if (type == nullptr || (*type != "function" && *type != "custom")) {
+    return wrong(at(path, "type"), type == nullptr ? Json() : *type, "\"function\" or \"custom\"");
   }
+  const std::string key = *type;
   out.path = at(path, "name");
   const Json* holder = &tool;
   if (find(tool, "name") == nullptr) {
-    holder = find(tool, "function");
+    holder = find(tool, key);
     if (holder == nullptr || !holder->is_object()) {
-      return wrong(at(path, "function"), holder == nullptr ? Json() : *holder, "an object with a name");
+      return wrong(at(path, key), holder == nullptr ? Json() : *holder, "an object with a name");
     }
-    out.path = at(at(path, "function"), "name");
+    out.path = at(at(path, key), "name");
   }
   if (auto error = read_tool_name(*holder, out.path.substr(0, out.path.rfind('.')), name)) return error;
   out.names.push_back(std::move(name));

@@ -14,6 +14,12 @@ void append_list(std::string_view elements, std::string& out) {
   out += elements;
 }
 
+/// One delta per call: what finish() adds joins what feed() gave.
+ToolCallDelta& delta_of(int call, ChatDelta& delta) {
+  if (delta.tool_calls.empty() || delta.tool_calls.back().index != call) delta.tool_calls.push_back({.index = call});
+  return delta.tool_calls.back();
+}
+
 }  // namespace
 
 ChatChoice::ChatChoice(Options options) : options_(std::move(options)), reasoning_(options_.opens_thinking) {
@@ -39,6 +45,7 @@ void ChatChoice::end(const Event& event, ChatDelta& delta) {
   if (calls_) {
     take_calls(calls_->finish(cut), delta);
     delta.call_is_cut = cut && calls_->inside_call() && calls_->calls() == calls_begun_;
+    if (!delta.call_is_cut) end_input(delta);
   }
   if (event.finish_reason == FinishReason::cancelled || event.finish_reason == FinishReason::error) return;
   if (event.finish_reason == FinishReason::length || delta.call_is_cut) {
@@ -84,18 +91,29 @@ void ChatChoice::take_calls(text::ToolCallParser::Piece piece, ChatDelta& delta)
   delta.content += piece.content;
   for (text::ToolCallParser::CallDelta& call : piece.calls) {
     if (call.index > 0 && !options_.parallel_tool_calls) continue;
-    // One delta per call: what finish() adds joins what feed() gave.
-    if (delta.tool_calls.empty() || delta.tool_calls.back().index != call.index) {
-      delta.tool_calls.push_back({.index = call.index});
-    }
-    ToolCallDelta& out = delta.tool_calls.back();
     if (call.index == calls_begun_) {
+      end_input(delta);
+      ToolCallDelta& out = delta_of(call.index, delta);
       out.id = tool_call_id(options_.call_prefix, options_.request_id, options_.index, call.index);
       out.name = std::move(call.name);
+      if (std::ranges::find(options_.custom_tools, out.name) != options_.custom_tools.end()) input_.emplace();
       ++calls_begun_;
     }
-    out.arguments += call.arguments;
+    ToolCallDelta& out = delta_of(call.index, delta);
+    out.custom = input_.has_value();
+    out.arguments += input_ ? input_->feed(call.arguments) : call.arguments;
   }
+}
+
+/// Input that could not be given before the call was whole.
+void ChatChoice::end_input(ChatDelta& delta) {
+  if (!input_) return;
+  if (const std::string rest = input_->rest(); !rest.empty()) {
+    ToolCallDelta& out = delta_of(calls_begun_ - 1, delta);
+    out.custom = true;
+    out.arguments += rest;
+  }
+  input_.reset();
 }
 
 std::string tool_call_id(std::string_view prefix, std::string_view request_id, int choice, int index) {

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "server/request/custom_tool.h"
 #include "tessera/engine.h"
 #include "text/dialect/reasoning_parser.h"
 #include "text/dialect/tool_call_parser.h"
@@ -17,6 +18,7 @@ struct ToolCallDelta {
   int index = 0;
   std::string id = {}, name = {};  // in the first delta of a call
   std::string arguments = {};      // next fragment of the arguments' JSON text
+  bool custom = false;             // of a custom tool: fragments are of its input's text
 };
 
 enum class ChatFinish { none, stop, stop_string, length, tool_calls };
@@ -50,9 +52,10 @@ class ChatChoice {
     bool opens_thinking = false;  // text::prompt_opens_thinking of the rendered prompt
     /// Without tools, or with tool_choice none, calls are not looked for.
     std::vector<text::ToolSchema> tools = {};
-    bool parallel_tool_calls = true;  // false: only the first call is delivered
-    bool include_reasoning = true;    // false: reasoning is left out
-    bool must_be_whole = false;       // it follows a format: stopped by anything but the model, it was cut
+    std::vector<std::string> custom_tools = {};  // of these, those whose input is delivered as text
+    bool parallel_tool_calls = true;             // false: only the first call is delivered
+    bool include_reasoning = true;               // false: reasoning is left out
+    bool must_be_whole = false;                  // it follows a format: stopped by anything but the model, it was cut
     bool return_token_ids = false;
     AppendLogprob append_logprob = {};  // none: log-probabilities are not shown
     bool thinking_logprobs = true;      // those of thinking too
@@ -77,12 +80,14 @@ class ChatChoice {
   void take_calls(text::ToolCallParser::Piece piece, ChatDelta& delta);
   void take_tokens(const Event& event);
   void end(const Event& event, ChatDelta& delta);
+  void end_input(ChatDelta& delta);
 
   Options options_;
   text::ReasoningParser reasoning_;
   std::optional<text::ToolCallParser> calls_;
   int64_t tokens_ = 0, reasoning_tokens_ = 0, cached_tokens_ = 0, tier_tokens_ = 0;
   int calls_begun_ = 0;
+  std::optional<CallInput> input_;   // of the newest call, if its tool is custom
   std::string logprobs_;             // not yet delivered
   std::vector<int32_t> new_tokens_;  // not yet delivered
 };

@@ -63,6 +63,14 @@ std::optional<ApiError> read_parameters(const Json& schema, const std::string& p
   return std::nullopt;
 }
 
+std::vector<std::string> ToolFields::custom_names() const {
+  std::vector<std::string> names;
+  for (size_t i = 0; i < origins.size(); ++i) {
+    if (origins[i].custom) names.push_back(json[i]["function"]["name"].get<std::string>());
+  }
+  return names;
+}
+
 std::optional<ToolMode> tool_mode(const Json& word) {
   if (word == "none") return ToolMode::none;
   if (word == "auto") return ToolMode::automatic;

@@ -22,6 +22,7 @@ struct ToolChoice {
 struct ToolOrigin {
   std::string parameters = {};  // path of their schema, for errors
   bool strict = false;          // arguments are what that schema allows
+  bool custom = false;          // the client knows the tool's one parameter as its input
   /// What the text of the tool's one parameter follows, where that can be followed.
   std::optional<AnswerFormat> input = {};
 };
@@ -37,6 +38,8 @@ struct ToolFields {
   std::vector<text::ToolSchema> schemas = {};
   ToolChoice choice = {};
 
+  /// The names of those whose input is text.
+  [[nodiscard]] std::vector<std::string> custom_names() const;
   /// The request's field that has them.
   [[nodiscard]] std::string param() const {
     return origins.empty() ? "tools" : origins[0].parameters.substr(0, origins[0].parameters.find('['));

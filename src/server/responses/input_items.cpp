@@ -5,6 +5,7 @@
 #include <string_view>
 #include <utility>
 
+#include "server/request/custom_tool.h"
 #include "server/request/json_fields.h"
 #include "server/request/past_arguments.h"
 

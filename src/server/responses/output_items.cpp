@@ -149,10 +149,9 @@ void OutputItems::close(ItemStatus status, std::string& out) {
                  fmt::format(R"(,"summary_index":0,"part":{{"type":"summary_text"{}}})", text), out);
     }
   } else if (item.tool.kind == CallKind::custom) {
-    if (item.text.empty()) {
-      item.text = input_.whole();
-      if (!item.text.empty()) item_event("response.custom_tool_call_input.delta", member("delta", item.text), out);
-    }
+    const std::string rest = input_.rest();
+    if (!rest.empty()) item_event("response.custom_tool_call_input.delta", member("delta", rest), out);
+    item.text += rest;
     item_event("response.custom_tool_call_input.done", member("input", item.text), out);
   } else if (item.tool.kind == CallKind::function) {
     item_event("response.function_call_arguments.done", member("name", item.tool.name) + member("arguments", item.text),

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "server/request/chat_choice.h"
-#include "server/responses/call_input.h"
+#include "server/request/custom_tool.h"
 #include "server/responses/item_json.h"
 #include "server/responses/response_json.h"
 

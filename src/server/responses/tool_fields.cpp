@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "base/hash.h"
-#include "guide/source.h"
+#include "server/request/custom_tool.h"
 #include "server/request/json_fields.h"
 
 namespace tessera::server::responses {
@@ -80,53 +80,15 @@ struct Reader {
     return std::nullopt;
   }
 
-  /// {"type": "grammar", "syntax": "lark" or "regex", "definition": "..."}, or the same inside of "grammar".
-  static std::optional<ApiError> read_format(const Json& tool, const std::string& path,
-                                             std::optional<AnswerFormat>& format) {
-    const Json* given = find(tool, "format");
-    if (given == nullptr) return std::nullopt;
-    std::string inside = at(path, "format");
-    const Json* type = given->is_object() ? find(*given, "type") : nullptr;
-    if (type == nullptr) return wrong(inside, *given, R"(an object such as {"type": "text"})");
-    if (*type == "text") return std::nullopt;
-    if (*type != "grammar") return wrong(at(inside, "type"), *type, R"("text" or "grammar")");
-    if (const Json* grammar = find(*given, "grammar"); grammar != nullptr && grammar->is_object()) {
-      given = grammar;
-      inside = at(inside, "grammar");
-    }
-    const Json* syntax = find(*given, "syntax");
-    if (syntax == nullptr || (*syntax != "lark" && *syntax != "regex")) {
-      return wrong(at(inside, "syntax"), syntax == nullptr ? Json() : *syntax, R"("lark" or "regex")");
-    }
-    std::string definition;
-    if (auto error = read_text(*given, "definition", definition, inside)) return error;
-    if (definition.empty()) return missing(at(inside, "definition"), "a grammar");
-    using SourceKind = GrammarSource::Kind;
-    format = AnswerFormat{
-        .source = {.kind = *syntax == "lark" ? SourceKind::grammar : SourceKind::regex, .text = std::move(definition)},
-        .param = at(inside, "definition")};
-    const Status status = guide::check_source(format->source, {});
-    if (!status.ok()) return bad_request(format->param, format->param + " cannot be followed: " + status.message());
-    return std::nullopt;
-  }
-
   std::optional<ApiError> custom(const Json& tool, const std::string& path, const std::string& name_space) {
     ToolIdentity identity{.kind = CallKind::custom, .name_space = name_space};
     std::string description;
     if (auto error = read_identity(tool, path, identity, description)) return error;
     std::optional<AnswerFormat> format;
-    if (auto error = read_format(tool, path, format)) return error;
-    std::string what = "The whole input of the tool, as it is: free text, not JSON.";
-    if (format) {
-      const bool lark = format->source.kind == GrammarSource::Kind::grammar;
-      what += fmt::format(" It {}:\n{}", lark ? "follows this Lark grammar" : "matches this regular expression",
-                          format->source.text);
-    }
-    const Json parameters = {{"type", "object"},
-                             {"properties", {{kCustomInput, {{"type", "string"}, {"description", std::move(what)}}}}},
-                             {"required", {kCustomInput}}};
-    offer(std::move(identity), description, &parameters, {.parameters = path, .input = std::move(format)},
-          {{.name = kCustomInput}});
+    if (auto error = read_custom_format(tool, path, format)) return error;
+    const Json parameters = custom_parameters(format);
+    offer(std::move(identity), description, &parameters,
+          {.parameters = path, .custom = true, .input = std::move(format)}, {{.name = kCustomInput}});
     return std::nullopt;
   }
 

@@ -38,10 +38,9 @@ class ToolNames {
 /// What a past call of a tool is called in the prompt, whether or not the request still offers it.
 std::string past_function(const ToolNames& names, const std::string& name, const std::string& name_space);
 
-/// The names of the functions that stand for local_shell and tool_search, and of a custom tool's one parameter.
+/// The names of the functions that stand for local_shell and tool_search.
 inline constexpr const char* kLocalShell = "local_shell";
 inline constexpr const char* kToolSearch = "tool_search";
-inline constexpr const char* kCustomInput = "input";
 
 /// Reads "tools" and "tool_choice" of a request, and the tools of input items of type additional_tools and
 /// tool_search_output.

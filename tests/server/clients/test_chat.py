@@ -2,10 +2,12 @@
 
 import asyncio
 import json
+import re
 
 import openai
 import pytest
 from conftest import NO_THINKING
+from openai.types.chat import ChatCompletionMessageCustomToolCall
 from served import NAME
 
 WEATHER = {"type": "function", "function": {
@@ -164,6 +166,62 @@ def test_tools_forced(ask, choice, names):
     assert message["calls"][0]["name"] == call.function.name
     assert message["calls"][0]["arguments"] == call.function.arguments
     assert message["finish"] == answer.finish_reason
+
+
+CODE = {"type": "custom", "custom": {"name": "code", "description": "Runs Python.", "format": {
+    "type": "grammar", "grammar": {"syntax": "lark", "definition": 'start: "print(" /[0-9]{1,3}/ ")"'}}}}
+
+
+def custom_calls(stream):
+    """What the deltas of custom calls add up to. The client has no type for them, and keeps what it was sent."""
+    calls = []
+    for chunk in stream:
+        for delta in (chunk.choices[0].delta.tool_calls or []) if chunk.choices else []:
+            assert delta.function is None
+            if delta.id:
+                assert delta.index == len(calls) and delta.type == "custom"
+                calls.append({"id": delta.id, "type": delta.type, "custom": dict(delta.custom)})
+            else:
+                calls[delta.index]["custom"]["input"] += delta.custom["input"]
+    return calls
+
+
+@pytest.mark.parametrize("choice", [{"type": "custom", "custom": {"name": "code"}}, "required", {
+    "type": "allowed_tools", "allowed_tools": {"mode": "required", "tools": [
+        {"type": "custom", "custom": {"name": "code"}}]}}])
+def test_custom_tools_get_text(ask, choice):
+    """Noise that follows a grammar, streamed and not, and the call that goes back with its answer."""
+    tools = [CODE] if choice == "required" else [WEATHER, CODE]
+    fields = {"tools": tools, "tool_choice": choice, "parallel_tool_calls": False, "max_tokens": 200}
+    answer = ask("Print 5", **fields, extra_body=NO_THINKING).choices[0]
+    call, = answer.message.tool_calls
+    assert answer.finish_reason == "tool_calls" and call.type == "custom" and call.custom.name == "code"
+    assert re.fullmatch(r"print\([0-9]{1,3}\)", call.custom.input)
+    assert isinstance(call, ChatCompletionMessageCustomToolCall)
+    streamed, = custom_calls(ask("Print 5", **fields, extra_body=NO_THINKING, stream=True))
+    assert streamed["custom"] == call.custom.model_dump() and streamed["id"].startswith("call_")
+    went_back = ask(messages=[{"role": "user", "content": "Print 5"}, answer.message.model_dump(exclude_none=True),
+                              {"role": "tool", "tool_call_id": call.id, "content": "5"}], tools=tools)
+    assert went_back.usage.prompt_tokens > ask("Print 5", tools=tools).usage.prompt_tokens
+
+
+def test_a_cut_input_of_a_custom_tool_stays_open(ask):
+    tool = {"type": "custom", "custom": {"name": "note"}}
+    fields = {"tools": [tool], "tool_choice": {"type": "custom", "custom": {"name": "note"}}, "max_tokens": 40,
+              "extra_body": NO_THINKING}
+    choice = ask("Note", **fields).choices[0]
+    call, = choice.message.tool_calls
+    assert choice.finish_reason == "length" and call.custom.name == "note" and call.custom.input
+    streamed, = custom_calls(ask("Note", **fields, stream=True))
+    assert streamed["custom"]["input"] == call.custom.input
+
+
+def test_custom_tools_of_a_model_that_talks(talking):
+    with openai.OpenAI(base_url=f"{talking.url}/v1", api_key="none", max_retries=0) as client:
+        answer = client.chat.completions.create(model=NAME, messages=[{"role": "user", "content": "Print 5"}],
+                                                tools=[CODE], tool_choice="required", temperature=0)
+    call = answer.choices[0].message.tool_calls[0]
+    assert answer.choices[0].finish_reason == "tool_calls" and re.fullmatch(r"print\(\d{1,3}\)", call.custom.input)
 
 
 def test_tools_forced_after_thinking(ask):

@@ -112,6 +112,26 @@ def test_random_tools(ask, bias):
     assert finished > count
 
 
+def test_random_inputs_of_custom_tools(ask, bias):
+    count = COUNT * 3 // 20
+
+    def check(seed):
+        pattern = regex(seed)
+        tool = {"type": "custom", "custom": {"name": "it", "format": {
+            "type": "grammar", "grammar": {"syntax": "regex", "definition": pattern}}}}
+        choice = ask(seed=seed, max_tokens=200, temperature=1, logit_bias=bias, tools=[tool], tool_choice="required",
+                     parallel_tool_calls=False, extra_body=NO_THINKING).choices[0]
+        if choice.finish_reason != "tool_calls":
+            assert choice.finish_reason == "length"
+            return 0
+        call, = choice.message.tool_calls
+        assert re.fullmatch(pattern, call.custom.input), f"{pattern!r} gave {call.custom.input!r}"
+        return 1
+    finished = sum(many(check, count))
+    print(f"{finished} of {count} inputs finished")
+    assert finished > 0.6 * count
+
+
 class City(pydantic.BaseModel):
     name: str = pydantic.Field(max_length=12)
     people: int = pydantic.Field(ge=0)
