@@ -163,6 +163,71 @@ TEST(OutputItems, Calls) {
   EXPECT_EQ(written.response["status"], "completed");
 }
 
+TEST(OutputItems, CallsOfAShell) {
+  const std::string tools = R"("tools":[{"type":"shell","environment":{"type":"local"}}])";
+  const Written written = write({call(0, "shell", R"({"commands": ["ls", )"),
+                                 more(0, R"("echo \"é\""], "timeout_ms": 9})"),
+                                 {.finish = ChatFinish::tool_calls}},
+                                tools);
+  EXPECT_THAT(types_of(written.events),
+              ElementsAre("created", "in_progress", "output_item.added", "shell_call_command.added",
+                          "shell_call_command.delta", "shell_call_command.done", "shell_call_command.added",
+                          "shell_call_command.delta", "shell_call_command.done", "output_item.done", "completed"));
+  EXPECT_EQ(written.events[2]["item"]["action"]["commands"], json::array());
+  EXPECT_EQ(written.events[8]["command"], "echo \"é\"");
+  EXPECT_EQ(written.events[8]["command_index"], 1);
+  json item = written.response["output"][0];
+  EXPECT_THAT(item["id"].get<std::string>(), testing::StartsWith("sh_"));
+  item.erase("id");
+  EXPECT_EQ(item, json::parse(R"({"type":"shell_call","call_id":"call_0","status":"completed","environment":
+      {"type":"local"},"action":{"commands":["ls","echo \"é\""],"timeout_ms":9,"max_output_length":null}})"));
+  const auto commands = [&](const std::string& arguments) {
+    return write({call(0, "shell", arguments), {.finish = ChatFinish::tool_calls}}, tools)
+        .response["output"][0]["action"]["commands"]
+        .dump();
+  };
+  EXPECT_EQ(commands(R"({"commands": "ls -l"})"), R"(["ls -l"])");
+  EXPECT_EQ(commands(R"({"command": "ls"})"), R"(["ls"])");
+  EXPECT_EQ(commands("{}"), "[]");
+}
+
+TEST(OutputItems, CallsOfApplyPatch) {
+  const auto item = [](const std::string& arguments) {
+    json made = write({call(0, "apply_patch", arguments), {.finish = ChatFinish::tool_calls}},
+                      R"("tools":[{"type":"apply_patch"}])")
+                    .response["output"][0];
+    EXPECT_EQ(made["type"], "apply_patch_call");
+    EXPECT_EQ(made["call_id"], "call_0");
+    EXPECT_EQ(made["status"], "completed");
+    EXPECT_THAT(made["id"].get<std::string>(), testing::StartsWith("apc_"));
+    return made["operation"].dump();
+  };
+  EXPECT_EQ(item(R"({"type": "create_file", "path": "a", "diff": "+b"})"),
+            R"({"diff":"+b","path":"a","type":"create_file"})");
+  EXPECT_EQ(item(R"({"type": "delete_file", "path": "a", "diff": "-b"})"), R"({"path":"a","type":"delete_file"})");
+  // What is no operation changes nothing.
+  for (const char* other : {R"({"type": "remove", "path": "a"})", R"({"path": "a"})"}) {
+    EXPECT_EQ(item(other), R"({"diff":"","path":"a","type":"update_file"})") << other;
+  }
+}
+
+TEST(OutputItems, OfACutCallNothingCanBeRun) {
+  const auto cut = [](const std::string& name, const std::string& arguments) {
+    const Written written = write({call(0, name, arguments), {.finish = ChatFinish::length, .call_is_cut = true}},
+                                  R"("tools":[{"type":"local_shell"},{"type":"shell"},{"type":"apply_patch"}])");
+    EXPECT_EQ(written.response["status"], "incomplete");
+    EXPECT_EQ(types_of(written.events).size(), 5U) << name;
+    return written.response["output"][0];
+  };
+  EXPECT_EQ(cut("local_shell", R"({"command": ["rm", "-rf", "/tm)")["action"]["command"], json::array());
+  const json shell = cut("shell", R"({"commands": ["rm -rf /tm)");
+  EXPECT_EQ(shell["action"]["commands"], json::array());
+  EXPECT_EQ(shell["status"], "incomplete");
+  const json patch = cut("apply_patch", R"({"type": "delete_file", "path": "/tm)");
+  EXPECT_EQ(patch["operation"], json({{"type", "update_file"}, {"path", ""}, {"diff", ""}}));
+  EXPECT_EQ(patch["status"], "in_progress");
+}
+
 TEST(OutputItems, ASearchForToolsIsTheClients) {
   const Written written = write({call(0, "tool_search", R"({"query": "mail"})"), {.finish = ChatFinish::tool_calls}},
                                 R"("tools":[{"type":"tool_search","execution":"client"}])");

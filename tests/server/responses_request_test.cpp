@@ -260,6 +260,50 @@ TEST(ResponsesRequest, ToolChoices) {
   EXPECT_EQ(choice(R"({"type":"allowed_tools","mode":"required","tools":[{"type":"mcp","server_label":"x"}]})"), ":");
 }
 
+TEST(ResponsesRequest, ToolsThatTheClientRuns) {
+  const ResponsesRequest request = request_of(body_with(
+      R"("tools":[{"type":"shell","environment":{"type":"local","skills":[{"name":"pdf","path":"/s","description":)"
+      R"("Reads."}]}},{"type":"apply_patch"}],"tool_choice":{"type":"apply_patch"})"));
+  const auto& tools = request.chat.tools;
+  ASSERT_EQ(tools.json.size(), 2U);
+  EXPECT_EQ(tools.json[0]["function"]["name"], "shell");
+  EXPECT_THAT(tools.json[0]["function"]["description"].get<std::string>(), HasSubstr("Skill pdf, in /s: Reads."));
+  EXPECT_EQ(tools.json[0]["function"]["parameters"]["required"], Json({"commands"}));
+  EXPECT_EQ(tools.json[1]["function"]["parameters"]["properties"]["type"]["enum"][2], "delete_file");
+  EXPECT_EQ(tools.choice.name, "apply_patch");
+  EXPECT_EQ(request.tools.tool("shell").kind, CallKind::shell);
+  EXPECT_THAT(request.chat.notes, IsEmpty());
+  for (const char* environment : {R"({"type":"container_auto"})", R"({"type":"container_reference"})"}) {
+    const ResponsesRequest away =
+        request_of(body_with(R"("tools":[{"type":"shell","environment":)" + std::string(environment) + "}]"));
+    EXPECT_TRUE(away.chat.tools.json.empty());
+    EXPECT_THAT(away.chat.notes, ElementsAre(HasSubstr("tools[0] is of type \"shell\"")));
+  }
+  EXPECT_EQ(refusal_of(R"("tools":[{"type":"shell"},{"type":"shell"}])").param, "tools[1]");
+}
+
+TEST(ResponsesRequest, WhatTheClientsToolsAnswered) {
+  const ResponsesRequest request = request_of(body_of(
+      R"({"input":[{"role":"user","content":"Hi"},{"type":"shell_call","call_id":"1","status":"completed","action":)"
+      R"({"commands":["make","make test"],"timeout_ms":9,"max_output_length":null}},{"type":"shell_call_output",)"
+      R"("call_id":"1","max_output_length":null,"output":[{"stdout":"ok\n","stderr":"","outcome":{"type":"exit",)"
+      R"("exit_code":0}},{"stdout":"a","stderr":"b\n","outcome":{"type":"timeout"}}]},{"type":"apply_patch_call",)"
+      R"("call_id":"2","status":"completed","operation":{"type":"update_file","path":"a","diff":"@@\n-b\n+c"}},)"
+      R"({"type":"apply_patch_call_output","call_id":"2","status":"completed"},{"type":"apply_patch_call_output",)"
+      R"("call_id":"2","status":"failed","output":"no such file"},{"type":"shell_call_output","call_id":"1",)"
+      R"("output":"text"}]})"));
+  const auto& messages = request.chat.messages;
+  ASSERT_EQ(messages.size(), 7U);
+  EXPECT_EQ(messages[1].calls.at(0).name, "shell");
+  EXPECT_EQ(messages[1].calls[0].arguments.dump(), R"({"commands":["make","make test"],"timeout_ms":9})");
+  EXPECT_EQ(messages[2].tool_call_id, "1");
+  EXPECT_EQ(messages[2].text, "ok\n[exit code 0]\na\n[stderr]\nb\n[the time was up]");
+  EXPECT_EQ(messages[3].calls.at(0).arguments.dump(), R"({"type":"update_file","path":"a","diff":"@@\n-b\n+c"})");
+  EXPECT_EQ(messages[4].text, "The patch is applied.");
+  EXPECT_EQ(messages[5].text, "The patch failed.\nno such file");
+  EXPECT_EQ(messages[6].text, "text");
+}
+
 TEST(ResponsesRequest, NamesOfFunctionsAreTheirOwn) {
   const ResponsesRequest request =
       request_of(body_with(R"("tools":[{"type":"function","name":"a__b"},{"type":"namespace","name":"a","tools":[)"
@@ -324,6 +368,11 @@ TEST(ResponsesRequest, NamesWhatIsWrong) {
       {R"([{"type":"function_call","call_id":"1"}])", "", "input[0].name"},
       {R"([{"type":"function_call_output","call_id":"1"}])", "", "input[0].output"},
       {R"([{"type":"local_shell_call","call_id":"1"}])", "", "input[0].action"},
+      {R"([{"type":"shell_call","call_id":"1","action":5}])", "", "input[0].action"},
+      {R"([{"type":"shell_call_output","call_id":"1","output":[5]}])", "", "input[0].output[0]"},
+      {R"([{"type":"shell_call_output","call_id":"1","output":[{"stdout":5}]}])", "", "input[0].output[0].stdout"},
+      {R"([{"type":"apply_patch_call","call_id":"1"}])", "", "input[0].operation"},
+      {R"([{"type":"apply_patch_call_output","call_id":"1","output":5}])", "", "input[0].output"},
       {R"([{"type":"item_reference","id":"msg_x"}])", "", "input[0].id"},
   };
   for (const auto& [input, fields, param] : cases) {

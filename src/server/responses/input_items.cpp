@@ -8,6 +8,7 @@
 #include "server/request/custom_tool.h"
 #include "server/request/json_fields.h"
 #include "server/request/past_arguments.h"
+#include "server/responses/client_tools.h"
 
 namespace tessera::server::responses {
 namespace {
@@ -159,19 +160,15 @@ MaybeError read_call(const Json& item, bool custom, const std::string& path, con
   return add_call(path, all.reader, std::move(call), out);
 }
 
-/// {"action": {"type": "exec", "command": [...], ...}}
-MaybeError read_shell_call(const Json& item, const std::string& path, const ItemReader& all,
-                           std::vector<Message>& out) {
-  ToolCall call{.name = past_function(all.tools, kLocalShell, "")};
+/// local_shell_call, shell_call and apply_patch_call.
+MaybeError read_client_tools_call(const ClientTool& tool, const Json& item, const std::string& path,
+                                  const ItemReader& all, std::vector<Message>& out) {
+  ToolCall call{.name = past_function(all.tools, tool.type, "")};
   if (auto error = read_text(item, "call_id", call.id, path)) return error;
   if (call.id.empty()) {
     if (auto error = read_text(item, "id", call.id, path)) return error;
   }
-  const Json* action = find(item, "action");
-  if (action == nullptr || !action->is_object()) return missing(at(path, "action"), "an object with a command");
-  for (const auto& [key, value] : action->items()) {
-    if (key != "type" && !value.is_null() && value != Json::object()) call.arguments[key] = value;
-  }
+  if (auto error = read_client_call(tool, item, path, call.arguments)) return error;
   return add_call(path, all.reader, std::move(call), out);
 }
 
@@ -239,12 +236,24 @@ MaybeError read_output(const Json& item, const std::string& path, const Conversa
   if (message.tool_call_id.empty()) {
     if (auto error = read_text(item, "id", message.tool_call_id, path)) return error;
   }
+  const bool of_shell = item["type"] == "shell_call_output";
+  const bool of_patch = item["type"] == "apply_patch_call_output";
   const Json* output = find(item, "output");
-  if (output == nullptr) return missing(at(path, "output"), "a string or an array of parts");
-  if (output->is_object()) {  // as some clients send what failed
+  if (output == nullptr && !of_patch) return missing(at(path, "output"), "a string or an array of parts");
+  if (of_shell && output->is_array()) {
+    if (auto error = read_shell_output(*output, at(path, "output"), reader.limits.parts_max, message.text)) {
+      return error;
+    }
+  } else if (output != nullptr && output->is_object()) {  // as some clients send what failed
     message.text = output->dump(-1, ' ', false, Json::error_handler_t::replace);
   } else if (auto error = read_parts(item, "output", path, /*of_tool=*/true, reader, message.text)) {
     return error;
+  }
+  if (of_patch) {
+    const Json* status = find(item, "status");
+    const bool failed = status != nullptr && *status == "failed";
+    message.text = (failed ? "The patch failed." : "The patch is applied.") +
+                   (message.text.empty() ? std::string() : "\n" + message.text);
   }
   out.push_back(std::move(message));
   return std::nullopt;
@@ -294,9 +303,12 @@ MaybeError parse_item(const Json& item, const std::string& path, const ItemReade
   if (type == "reasoning") return read_reasoning(item, path, all.reader, out);
   if (type == "function_call") return read_call(item, /*custom=*/false, path, all, out);
   if (type == "custom_tool_call") return read_call(item, /*custom=*/true, path, all, out);
-  if (type == "local_shell_call") return read_shell_call(item, path, all, out);
-  if (type == "function_call_output" || type == "custom_tool_call_output" || type == "local_shell_call_output") {
+  if (type == "function_call_output" || type == "custom_tool_call_output") {
     return read_output(item, path, all.reader, out);
+  }
+  if (const ClientTool* tool = client_tool_of_item(type)) {
+    return type == tool->call_type ? read_client_tools_call(*tool, item, path, all, out)
+                                   : read_output(item, path, all.reader, out);
   }
   if (type == "tool_search_call" && is_of_client(item)) return read_search_call(item, path, all, out);
   if (type == "tool_search_output" && is_of_client(item)) return read_search_output(item, path, all, out);

@@ -1,9 +1,12 @@
 #include "server/responses/item_json.h"
 
+#include <fmt/format.h>
+
 #include <utility>
 
 #include "server/request/json_fields.h"
 #include "server/request/past_arguments.h"
+#include "server/responses/client_tools.h"
 #include "server/responses/input_items.h"
 
 namespace tessera::server::responses {
@@ -23,9 +26,8 @@ const char* type_of(const OutputItem& item) {
     case CallKind::function: return "function_call";
     case CallKind::custom: return "custom_tool_call";
     case CallKind::tool_search: return "tool_search_call";
-    case CallKind::local_shell: break;
+    default: return client_tool(item.tool.kind).call_type;
   }
-  return "local_shell_call";
 }
 
 void append_reasoning(const OutputItem& item, bool begun, std::string& out) {
@@ -46,38 +48,22 @@ void append_reasoning(const OutputItem& item, bool begun, std::string& out) {
   }
 }
 
-/// What the model wrote as arguments of local_shell, as an action.
-void append_action(const OutputItem& item, std::string& out) {
-  std::string note;
-  const Json given = read_past_arguments(item.text, {}, note);
-  Json command = Json::array();
-  if (const Json* words = find(given, "command"); words != nullptr && words->is_array()) {
-    for (const Json& word : *words) command.push_back(word.is_string() ? word : Json(word.dump()));
-  } else if (words != nullptr && words->is_string()) {
-    command = {"sh", "-c", *words};
-  }
-  Json action = {{"type", "exec"}, {"command", std::move(command)}, {"env", Json::object()}};
-  if (const Json* env = find(given, "env"); env != nullptr && env->is_object()) {
-    for (const auto& [key, value] : env->items()) action["env"][key] = value.is_string() ? value : Json(value.dump());
-  }
-  const Json* timeout = find(given, "timeout_ms");
-  action["timeout_ms"] = timeout != nullptr && timeout->is_number_unsigned() ? *timeout : Json();
-  const Json* directory = find(given, "working_directory");
-  action["working_directory"] = directory != nullptr && directory->is_string() ? *directory : Json();
-  action["user"] = nullptr;
-  out += R"(,"action":)";
-  out += action.dump(-1, ' ', false, Json::error_handler_t::replace);
+/// {"action": ...}, or {"operation": ...}
+void append_client_call(const OutputItem& item, std::string& out) {
+  out += fmt::format(",\"{}\":", client_tool(item.tool.kind).member);
+  out += client_action(item).dump(-1, ' ', false, Json::error_handler_t::replace);
+  if (item.tool.kind == CallKind::shell) out += R"(,"environment":{"type":"local"})";
 }
 
 void append_call(const OutputItem& item, std::string& out) {
   append_member("call_id", item.call_id, out);
-  if (item.tool.kind == CallKind::local_shell) return append_action(item, out);
   if (item.tool.kind == CallKind::tool_search) {
     std::string note;
     const Json arguments = read_past_arguments(item.text, {}, note);
     out += R"(,"execution":"client","arguments":)" + arguments.dump(-1, ' ', false, Json::error_handler_t::replace);
     return;
   }
+  if (item.tool.kind != CallKind::function && item.tool.kind != CallKind::custom) return append_client_call(item, out);
   append_member("name", item.tool.name, out);
   if (!item.tool.name_space.empty()) append_member("namespace", item.tool.name_space, out);
   append_member(item.tool.kind == CallKind::custom ? "input" : "arguments", item.text, out);
@@ -111,7 +97,9 @@ void append_item(const OutputItem& item, bool begun, std::string& out) {
   out += type_of(item);
   out += '"';
   append_member("id", item.id, out);
-  append_member("status", name_of(begun ? ItemStatus::in_progress : item.status), out);
+  // The API knows no incomplete patch.
+  const bool open = begun || (item.status == ItemStatus::incomplete && item.tool.kind == CallKind::apply_patch);
+  append_member("status", name_of(open ? ItemStatus::in_progress : item.status), out);
   switch (item.kind) {
     case OutputItem::Kind::reasoning: append_reasoning(item, begun, out); break;
     case OutputItem::Kind::message:

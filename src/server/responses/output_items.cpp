@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "server/request/json_text.h"
+#include "server/responses/client_tools.h"
 
 namespace tessera::server::responses {
 namespace {
@@ -18,9 +19,8 @@ const char* prefix_of(const OutputItem& item) {
     case CallKind::function: return "fc_";
     case CallKind::custom: return "ctc_";
     case CallKind::tool_search: return "tsc_";
-    case CallKind::local_shell: break;
+    default: return client_tool(item.tool.kind).id_prefix;
   }
-  return "lsh_";
 }
 
 std::string member(std::string_view key, std::string_view text) {
@@ -156,10 +156,23 @@ void OutputItems::close(ItemStatus status, std::string& out) {
   } else if (item.tool.kind == CallKind::function) {
     item_event("response.function_call_arguments.done", member("name", item.tool.name) + member("arguments", item.text),
                out);
+  } else if (item.tool.kind == CallKind::shell) {
+    add_commands(out);
   }
   std::string json;
   append_item(item, /*begun=*/false, json);
   event("response.output_item.done", fmt::format(R"(,"output_index":{},"item":{})", items_.size() - 1, json), out);
+}
+
+/// Those of a shell's call, which are known when it is whole.
+void OutputItems::add_commands(std::string& out) {
+  const std::vector<std::string> commands = shell_commands(items_.back());
+  for (size_t i = 0; i < commands.size(); ++i) {
+    const std::string index = fmt::format(R"(,"command_index":{})", i);
+    item_event("response.shell_call_command.added", index + member("command", ""), out);
+    item_event("response.shell_call_command.delta", index + member("delta", commands[i]), out);
+    item_event("response.shell_call_command.done", index + member("command", commands[i]), out);
+  }
 }
 
 void OutputItems::feed(const ChatDelta& delta, std::string& out) {

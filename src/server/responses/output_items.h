@@ -41,6 +41,7 @@ class OutputItems {
   void open_call(const ToolCallDelta& call, std::string& out);
   void add_text(std::string_view text, std::string_view logprobs, std::string& out);
   void add_arguments(std::string_view arguments, std::string& out);
+  void add_commands(std::string& out);
   void close(ItemStatus status, std::string& out);
   void set_state(const ResponseState& state);
 

@@ -8,26 +8,12 @@
 #include "base/hash.h"
 #include "server/request/custom_tool.h"
 #include "server/request/json_fields.h"
+#include "server/responses/client_tools.h"
 
 namespace tessera::server::responses {
 namespace {
 
 constexpr size_t kNameBytesMax = 128;  // as read_tool_name has it
-
-/// The parameters of local_shell: those of an action of type exec.
-const Json& shell_parameters() {
-  static const Json kParameters = Json::parse(R"({
-    "type": "object",
-    "properties": {
-      "command": {"type": "array", "items": {"type": "string"}, "minItems": 1, "description": "The program and its arguments."},
-      "working_directory": {"type": "string"},
-      "timeout_ms": {"type": "integer"},
-      "env": {"type": "object", "additionalProperties": {"type": "string"}}
-    },
-    "required": ["command"]
-  })");
-  return kParameters;
-}
 
 struct Reader {
   const RequestLimits& limits;
@@ -48,9 +34,8 @@ struct Reader {
   }
 
   [[nodiscard]] bool is_known(const Json& tool, const std::string& name_space) const {
-    for (const char* of_its_type : {kLocalShell, kToolSearch}) {
-      if (*find(tool, "type") == of_its_type) return names.has(of_its_type, "");
-    }
+    const std::string& type = find(tool, "type")->get_ref<const std::string&>();
+    if (type == kToolSearch || client_tool(type) != nullptr) return names.has(type, "");
     const Json* name = find(tool, "name");
     return name != nullptr && name->is_string() && names.has(name->get<std::string>(), name_space);
   }
@@ -104,9 +89,8 @@ struct Reader {
     return std::nullopt;
   }
 
-  std::optional<ApiError> local_shell(const std::string& path) {
-    return only_one(CallKind::local_shell, kLocalShell, "Runs a command on the user's computer.", shell_parameters(),
-                    path);
+  std::optional<ApiError> of_client(const ClientTool& tool, const Json& given, const std::string& path) {
+    return only_one(tool.kind, tool.type, description_of(tool, given), Json::parse(tool.parameters), path);
   }
 
   /// Nothing is offered where the provider would search: it has nothing to find.
@@ -144,12 +128,13 @@ struct Reader {
       }
       if (repeated && is_known(tool, in_namespace)) continue;
       std::optional<ApiError> error;
+      const ClientTool* of_its_type = in_namespace.empty() ? client_tool(type->get_ref<const std::string&>()) : nullptr;
       if (*type == "function") {
         error = function(tool, inside, in_namespace);
       } else if (*type == "custom") {
         error = custom(tool, inside, in_namespace);
-      } else if (*type == "local_shell" && in_namespace.empty()) {
-        error = local_shell(inside);
+      } else if (of_its_type != nullptr && !runs_at_provider(tool)) {
+        error = of_client(*of_its_type, tool, inside);
       } else if (*type == kToolSearch && in_namespace.empty()) {
         error = tool_search(tool, inside);
       } else if (*type == "namespace" && in_namespace.empty()) {
@@ -168,8 +153,8 @@ struct Choice {
   std::vector<std::string> names = {};  // of functions
 };
 
-/// {"type": "function" or "custom", "name": "..."} or {"type": "local_shell" or "tool_search"}; `function` stays empty
-/// where it is of a type that is not here.
+/// {"type": "function" or "custom", "name": "..."} or {"type": "shell" or another of which there is one}; `function`
+/// stays empty where it is of a type that is not here.
 std::optional<ApiError> parse_reference(const Json& tool, const std::string& path, const ToolNames& names,
                                         std::string& function) {
   const Json* type = tool.is_object() ? find(tool, "type") : nullptr;
@@ -182,7 +167,7 @@ std::optional<ApiError> parse_reference(const Json& tool, const std::string& pat
     const std::string holder = nested ? at(path, type->get_ref<const std::string&>()) : path;
     if (auto error = read_tool_name(nested ? *inner : tool, holder, name)) return error;
     if (auto error = read_text(tool, "namespace", name_space, path)) return error;
-  } else if (*type == kLocalShell || *type == kToolSearch) {
+  } else if (type->is_string() && (*type == kToolSearch || client_tool(type->get<std::string>()) != nullptr)) {
     name = type->get<std::string>();
   } else {
     return std::nullopt;
@@ -225,8 +210,9 @@ std::optional<ApiError> parse_choice(const Json& choice, const RequestLimits& li
   out.mode = ToolMode::named;
   if (auto error = parse_reference(choice, "tool_choice", names, out.names.emplace_back())) return error;
   if (!out.names.front().empty()) return std::nullopt;
-  return wrong("tool_choice.type", *type,
-               "function, custom, local_shell, tool_search or allowed_tools: other tools are not here");
+  return wrong(
+      "tool_choice.type", *type,
+      "function, custom, local_shell, shell, apply_patch, tool_search or allowed_tools: other tools are not here");
 }
 
 using ToolLists = std::vector<std::pair<std::string, const Json*>>;

@@ -10,7 +10,7 @@
 
 namespace tessera::server::responses {
 
-enum class CallKind { function, custom, local_shell, tool_search };
+enum class CallKind { function, custom, local_shell, shell, apply_patch, tool_search };
 
 /// A tool by its client's name for it.
 struct ToolIdentity {
@@ -38,18 +38,17 @@ class ToolNames {
 /// What a past call of a tool is called in the prompt, whether or not the request still offers it.
 std::string past_function(const ToolNames& names, const std::string& name, const std::string& name_space);
 
-/// The names of the functions that stand for local_shell and tool_search.
-inline constexpr const char* kLocalShell = "local_shell";
+/// The name of the function that stands for tool_search.
 inline constexpr const char* kToolSearch = "tool_search";
 
 /// Reads "tools" and "tool_choice" of a request, and the tools of input items of type additional_tools and
 /// tool_search_output.
 ///
 /// Types: function; custom (free text, or text that follows a regex or a Lark grammar); namespace, whose functions are
-/// flattened; local_shell; tool_search, where the client does the search. One that the provider would do is not needed:
-/// tools are offered at once, whether or not they may be loaded later. Tools that run at the provider (web_search...)
-/// are left out, and `notes` says so.
-/// tool_choice: "none", "auto", "required", {"type": "function" or "custom", "name"}, {"type": "local_shell"},
+/// flattened; local_shell, shell and apply_patch, which the client runs; tool_search, where the client does the search.
+/// One that the provider would do is not needed: tools are offered at once, whether or not they may be loaded later.
+/// Tools that run at the provider (web_search, a shell in a container...) are left out, and `notes` says so.
+/// tool_choice: "none", "auto", "required", {"type": "function" or "custom", "name"}, {"type": "shell"},
 /// {"type": "allowed_tools", "mode", "tools"}.
 /// `earlier`: the items of requests before, where any of them bring tools.
 std::optional<ApiError> parse_tools(const Json& request, const std::vector<Json>& earlier, const RequestLimits& limits,

@@ -11,7 +11,9 @@ os.environ["OPENAI_AGENTS_DISABLE_TRACING"] = "1"  # traces go to OpenAI
 os.environ["OPENAI_DEFAULT_MODEL"] = NAME
 os.environ.setdefault("OPENAI_API_KEY", "none")
 
-from agents import Agent, ModelSettings, Runner, SQLiteSession, function_tool  # noqa: E402
+from agents import (Agent, ApplyPatchTool, ModelSettings, Runner, ShellTool, SQLiteSession,  # noqa: E402
+                    function_tool)
+from agents.editor import ApplyPatchResult  # noqa: E402
 
 GREEDY = ModelSettings(temperature=0)
 LOOP = asyncio.new_event_loop()  # the client that the SDK keeps belongs to one
@@ -56,6 +58,34 @@ def test_streamed():
         return names, result.final_output
     names, output = LOOP.run_until_complete(streamed())
     assert "tool_called" in names and "tool_output" in names and "21" in output
+
+
+class Editor:
+    def __init__(self):
+        self.seen = []
+
+    def take(self, operation):
+        self.seen.append(operation)
+        return ApplyPatchResult(status="completed", output="done")
+
+    create_file = update_file = delete_file = take
+
+
+def test_its_shell_and_editor():
+    commands = []
+
+    def execute(request):
+        commands.extend(request.data.action.commands)
+        return "a.txt"
+    shell = Agent(name="Shell", tools=[ShellTool(executor=execute)],
+                  model_settings=ModelSettings(temperature=0, tool_choice="shell"))
+    result = run(shell, "List the files", max_turns=2)
+    assert commands and result.final_output and result.context_wrapper.usage.requests == 2
+    editor = Editor()
+    patcher = Agent(name="Editor", tools=[ApplyPatchTool(editor=editor)],
+                    model_settings=ModelSettings(temperature=0, tool_choice="apply_patch"))
+    result = run(patcher, "Delete a.txt", max_turns=2)
+    assert len(editor.seen) == 1 and editor.seen[0].type in ("create_file", "update_file", "delete_file")
 
 
 class Sum(pydantic.BaseModel):

@@ -170,6 +170,42 @@ def test_namespaces_and_custom_tools(talk):
     assert shell.type == "local_shell_call" and shell.action.type == "exec" and shell.action.command
 
 
+@pytest.mark.parametrize("tool, output", [
+    ({"type": "shell", "environment": {"type": "local"}},
+     {"type": "shell_call_output", "output": [{"stdout": "a.txt", "stderr": "",
+                                               "outcome": {"type": "exit", "exit_code": 0}}]}),
+    ({"type": "apply_patch"}, {"type": "apply_patch_call_output", "status": "completed", "output": "done"}),
+])
+def test_tools_of_openais_own_types(talk, tool, output):
+    asked = [{"role": "user", "content": "Delete the file a.txt"}]
+    fields = {"tools": [tool], "tool_choice": {"type": tool["type"]}, "reasoning": {"effort": "none"}}
+    response = talk(asked, **fields)
+    call = response.output[-1]
+    assert call.type == f"{tool['type']}_call" and call.status == "completed" and response.status == "completed"
+    type(call).model_validate(json.loads(call.model_dump_json()))
+    if call.type == "shell_call":
+        assert call.action.commands and all(isinstance(command, str) for command in call.action.commands)
+    else:
+        assert call.operation.type in ("create_file", "update_file", "delete_file")
+    events = events_of(talk(asked, **fields, stream=True))
+    streamed = events[-1].response.output[-1]
+    assert streamed.model_dump(exclude={"id", "call_id"}) == call.model_dump(exclude={"id", "call_id"})
+    if call.type == "shell_call":
+        done = [event.command for event in events if event.type == "response.shell_call_command.done"]
+        assert done == call.action.commands
+    for event in events:
+        type(event).model_validate(json.loads(event.model_dump_json()))
+    answer = {**output, "call_id": call.call_id}
+    by_hand = talk([*asked, *[item.model_dump() for item in response.output], answer], tools=[tool])
+    kept = talk([answer], tools=[tool], previous_response_id=response.id)
+    assert by_hand.usage.input_tokens == kept.usage.input_tokens and kept.output
+
+
+def test_a_shell_in_a_container_is_left_out(talk):
+    container = {"type": "shell", "environment": {"type": "container_auto"}}
+    assert talk("What is 17 + 25?", tools=[container]).output_text
+
+
 class Sum(pydantic.BaseModel):
     result: int
     reason: str
