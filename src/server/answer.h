@@ -10,6 +10,7 @@
 #include "server/request/chat_request.h"
 #include "server/request/token_text.h"
 #include "server/request/usage.h"
+#include "server/responses/compaction.h"
 #include "server/responses/responses_request.h"
 #include "tessera/engine.h"
 
@@ -24,6 +25,8 @@ class Answer {
   virtual void begin(std::string& /*out*/) {}
   /// The next event of prompt `prompt` (0 but for completions of several). Streaming: appends events to `out`.
   virtual void feed(size_t prompt, const Event& event, std::string& out) = 0;
+  /// Between two passes: what is fed from now on is the second's. Streaming: appends what ends the first.
+  virtual void go_on(std::string& /*out*/) {}
   /// Streaming: appends what comes after the last event of all choices.
   virtual void finish(std::string& out) = 0;
   /// Not streaming: the answer's body, after the last event.
@@ -46,11 +49,13 @@ std::unique_ptr<Answer> make_chat_answer(ResponseHead head, const ChatRequest& r
 std::unique_ptr<Answer> make_messages_answer(ResponseHead head, const ChatRequest& request, int64_t prompt_tokens,
                                              bool opens_thinking);
 
-/// The answer of /v1/responses; `store` keeps it, if that is wanted, with `events` if there are any to be kept.
+/// The answer of /v1/responses; `store` keeps it, if that is wanted, with `events` if there are any to be kept. With
+/// `summing_up` (null: none) the first pass, or the only one, is the conversation's summary.
 std::unique_ptr<Answer> make_responses_answer(const ResponseHead& head, const responses::ResponsesRequest& request,
                                               int64_t prompt_tokens, bool opens_thinking, const TokenBytes& token_bytes,
                                               responses::ResponseStore& store,
-                                              std::shared_ptr<responses::EventLog> events);
+                                              std::shared_ptr<responses::EventLog> events,
+                                              std::shared_ptr<responses::SummingUp> summing_up);
 
 /// The answer of /v1/responses/compact, whose text is the summary; `user_texts` are kept as they are.
 std::unique_ptr<Answer> make_compaction_answer(const ResponseHead& head, std::vector<std::string> user_texts,

@@ -164,11 +164,27 @@ void Generation::begin() {
     begin_stream();
     send();
   }
+  listen();
+}
+
+void Generation::listen() {
   for (RequestStream& stream : prepared_.streams) {
     stream.on_ready([this, weak = weak_from_this()] {
       if (!queued_.exchange(true)) work_.ready.add(weak);
     });
   }
+}
+
+/// The engine has the second pass.
+void Generation::begin_pass(Prepared& second) {
+  prepared_.streams = std::move(second.streams);
+  prepared_.notes = std::move(second.notes);
+  exchange_->facts.prompt_tokens += second.prompt_tokens;
+  last_.assign(prepared_.streams.size(), {});
+  length_ = false;
+  prepared_.answer->go_on(out_);
+  send();
+  listen();
 }
 
 void Generation::begin_stream() {
@@ -267,6 +283,12 @@ void Generation::feed(size_t prompt, Event event) {
 }
 
 void Generation::complete() {
+  if (auto next = std::exchange(prepared_.next, nullptr)) {
+    const auto second = std::make_shared<Prepared>();
+    return run_job(
+        work_.grammars, TextPool::JobSize::large, [next = std::move(next), second] { return next(*second); },
+        [self = shared_from_this(), second] { self->begin_pass(*second); });
+  }
   const char* reason = length_ ? "length" : "stop";
   if (prepared_.stream) {
     prepared_.answer->finish(out_);

@@ -90,6 +90,8 @@ class Generation : public std::enable_shared_from_this<Generation> {
   void take(size_t prompt, const Event& event);
   void feed(size_t prompt, Event event);
   void complete();
+  void begin_pass(Prepared& second);
+  void listen();
   void send();
   void write(std::string_view events);
   void end_stream();

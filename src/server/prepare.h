@@ -43,6 +43,9 @@ struct Prepared {
   std::vector<std::string> notes = {};  // for the log and a header of the answer
   /// Work that takes its time and is left for a thread of its own: compiling what the answer follows. Null: none.
   std::function<MaybeError(Prepared& out)> rest = {};
+  /// A second pass, once all streams have ended: makes others in their place, which Answer::go_on makes room for. It
+  /// takes its time too. Null: none.
+  std::function<MaybeError(Prepared& second)> next = {};
 };
 
 /// `id`: of this request, for the answer. `body` is given up on the way, as soon as it is read.

@@ -22,18 +22,20 @@ class ResponsesAnswer final : public Answer {
  public:
   ResponsesAnswer(const ResponseHead& head, const responses::ResponsesRequest& request, int64_t prompt_tokens,
                   bool opens_thinking, const TokenBytes& token_bytes, responses::ResponseStore& store,
-                  std::shared_ptr<responses::EventLog> events)
+                  std::shared_ptr<responses::EventLog> events, std::shared_ptr<responses::SummingUp> summing_up)
       : id_(head.id),
         store_(request.store ? &store : nullptr),
         events_(std::move(events)),
+        summing_up_(std::move(summing_up)),
         prompt_tokens_(prompt_tokens),
-        choice_({.request_id = id_,
-                 .opens_thinking = opens_thinking,
-                 .tools = request.chat.tools.schemas,
-                 .parallel_tool_calls = request.chat.parallel_tool_calls,
-                 .include_reasoning = request.chat.include_reasoning,
-                 .append_logprob = logprobs_of(request, token_bytes),
-                 .thinking_logprobs = false}),
+        options_({.request_id = id_,
+                  .opens_thinking = opens_thinking,
+                  .tools = request.chat.tools.schemas,
+                  .parallel_tool_calls = request.chat.parallel_tool_calls,
+                  .include_reasoning = request.chat.include_reasoning,
+                  .append_logprob = logprobs_of(request, token_bytes),
+                  .thinking_logprobs = false}),
+        choice_(summing_up_ ? ChatChoice::Options{.request_id = id_, .opens_thinking = opens_thinking} : options_),
         items_(head, request) {}
 
   void begin(std::string& out) override {
@@ -41,9 +43,26 @@ class ResponsesAnswer final : public Answer {
     keep();
   }
 
-  void feed(size_t /*prompt*/, const Event& event, std::string& out) override { items_.feed(choice_.feed(event), out); }
+  void feed(size_t /*prompt*/, const Event& event, std::string& out) override {
+    const ChatDelta delta = choice_.feed(event);
+    if (summing_up_) {
+      summing_up_->compaction.summary += delta.content;
+    } else {
+      items_.feed(delta, out);
+    }
+  }
 
-  void finish(std::string& out) override { end({.status = ResponseStatus::completed}, out); }
+  void go_on(std::string& out) override {
+    prompt_tokens_ = summing_up_->prompt_tokens;
+    options_.opens_thinking = summing_up_->opens_thinking;
+    choice_ = ChatChoice(options_);
+    end_summary(out);
+  }
+
+  void finish(std::string& out) override {
+    if (summing_up_) end_summary(out);
+    end({.status = ResponseStatus::completed}, out);
+  }
 
   std::string whole() override {
     std::string events;
@@ -67,6 +86,11 @@ class ResponsesAnswer final : public Answer {
     };
   }
 
+  void end_summary(std::string& out) {
+    items_.add_compaction(summing_up_->compaction, out);
+    summing_up_.reset();
+  }
+
   void end(ResponseState state, std::string& out) {
     state.usage = usage_of(choice_, prompt_tokens_);
     items_.end(std::move(state), out);
@@ -81,9 +105,11 @@ class ResponsesAnswer final : public Answer {
   }
 
   std::string id_;
-  responses::ResponseStore* store_;              // null: it is not kept
-  std::shared_ptr<responses::EventLog> events_;  // null: they are not kept
+  responses::ResponseStore* store_;                   // null: it is not kept
+  std::shared_ptr<responses::EventLog> events_;       // null: they are not kept
+  std::shared_ptr<responses::SummingUp> summing_up_;  // null: what comes is the answer
   int64_t prompt_tokens_;
+  ChatChoice::Options options_;
   ChatChoice choice_;
   responses::OutputItems items_;
 };
@@ -125,9 +151,10 @@ std::unique_ptr<Answer> make_compaction_answer(const ResponseHead& head, std::ve
 std::unique_ptr<Answer> make_responses_answer(const ResponseHead& head, const responses::ResponsesRequest& request,
                                               int64_t prompt_tokens, bool opens_thinking, const TokenBytes& token_bytes,
                                               responses::ResponseStore& store,
-                                              std::shared_ptr<responses::EventLog> events) {
+                                              std::shared_ptr<responses::EventLog> events,
+                                              std::shared_ptr<responses::SummingUp> summing_up) {
   return std::make_unique<ResponsesAnswer>(head, request, prompt_tokens, opens_thinking, token_bytes, store,
-                                           std::move(events));
+                                           std::move(events), std::move(summing_up));
 }
 
 }  // namespace tessera::server

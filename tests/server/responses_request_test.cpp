@@ -3,6 +3,7 @@
 #include "server/responses/responses_request.h"
 
 #include "server/request/call_grammar.h"
+#include "server/responses/compaction.h"
 #include "server/responses/input_items.h"
 #include "server/responses_json.h"
 
@@ -187,6 +188,80 @@ TEST(ResponsesRequest, CompactionsAreReadWhereTheyAreOurs) {
       body_of(R"({"input":[{"type":"compaction","encrypted_content":"gAAA"},{"role":"user","content":"x"}]})"));
   EXPECT_EQ(other.chat.messages.size(), 1U);
   EXPECT_THAT(other.chat.notes, ElementsAre(HasSubstr("input[0] is of type \"compaction\"")));
+}
+
+TEST(ResponsesRequest, ACompactionStandsForWhatIsBeforeIt) {
+  const std::string before =
+      R"({"role":"system","content":"s"},{"role":"user","content":"a"},{"role":"assistant","content":"b"},)"
+      R"({"type":"function_call","call_id":"1","name":"f"},{"type":"function_call_output","call_id":"1","output":"c"},)"
+      R"({"type":"compaction","encrypted_content":"tessera-summary:old"},{"role":"user","content":"d"},)";
+  const auto texts = [&](const std::string& seal) {
+    const Json item = {{"type", "compaction"}, {"encrypted_content", seal}};
+    const auto request =
+        request_of(body_of(R"({"input":[)" + before + item.dump() + R"(,{"role":"assistant","content":"e"}]})"));
+    std::string all;
+    for (const Message& message : request.chat.messages) all += message.text.substr(message.text.rfind('\n') + 1) + " ";
+    return all;
+  };
+  EXPECT_EQ(texts("gAAA"), "s a old d e ");
+  EXPECT_EQ(texts("tessera-summary:new"), "s a d new e ");
+  EXPECT_EQ(texts(sealed({.summary = "new", .whole = true, .said = {"x", "y"}, .asked = "z"})), "s x y new z e ");
+  EXPECT_EQ(texts(sealed({.summary = "new", .whole = true})), "s new e  ");  // a template wants a user
+  EXPECT_EQ(texts(sealed({.whole = true, .asked = "z"})), "s z e ");
+}
+
+TEST(Compaction, IsReadAsItWasSealed) {
+  const std::vector<std::string> texts = {"", "a", "12,3:", "\xc3\xa9\n", std::string(3000, 'x')};
+  for (size_t i = 0; i < 125; ++i) {
+    const Compaction made{.summary = texts[i % 5],
+                          .whole = true,
+                          .said = std::vector<std::string>(i % 4, texts[i / 5 % 5]),
+                          .asked = texts[i / 25]};
+    Compaction read;
+    ASSERT_TRUE(unseal(sealed(made), read)) << i;
+    EXPECT_TRUE(read.whole);
+    EXPECT_EQ(read.summary, made.summary);
+    EXPECT_EQ(read.said, made.said);
+    EXPECT_EQ(read.asked, made.asked);
+    // What was cut or grew on its way is none.
+    EXPECT_FALSE(unseal(sealed(made) + "x", read));
+    EXPECT_FALSE(unseal(sealed(made).substr(0, sealed(made).size() - 1), read));
+  }
+  std::string many = "tessera-context:0,0";
+  for (size_t i = 0; i < kSaidMax; ++i) many += ",0";
+  Compaction read;
+  EXPECT_TRUE(unseal(many + ":", read));
+  EXPECT_EQ(read.said.size(), kSaidMax);
+  for (const std::string& wrong :
+       {std::string("tessera-context:"), std::string("tessera-context:1"), std::string("tessera-context:1:a"),
+        std::string("tessera-context:-1,2:a"), std::string("tessera-context:1,99999999999999999999:a"),
+        std::string("tessera-context:1,18446744073709551615:ab"), std::string("tessera-context:1;1:ab"),
+        std::string("tessera-context:1,1:\xc3\xa9"), many + ",0:", std::string("tessera-")}) {
+    EXPECT_FALSE(unseal(wrong, read)) << wrong;
+  }
+}
+
+TEST(ResponsesRequest, ShorteningByTheServer) {
+  EXPECT_FALSE(request_of(body_with("")).tokens_before_summary);
+  const auto tokens = [](const std::string& list) {
+    return request_of(body_with("\"context_management\":" + list)).tokens_before_summary;
+  };
+  EXPECT_EQ(tokens(R"([{"type":"compaction","compact_threshold":5000}])"), 5000);
+  EXPECT_EQ(tokens(R"([{"type":"compaction"}])"), 0);
+  EXPECT_EQ(tokens("[]"), std::nullopt);
+  for (const auto& [list, param] :
+       {std::pair{"{}", "context_management"}, std::pair{"[5]", "context_management[0].type"},
+        std::pair{R"([{"type":"clear"}])", "context_management[0].type"},
+        std::pair{R"([{"type":"compaction","compact_threshold":0}])", "context_management[0].compact_threshold"},
+        std::pair{R"([{"type":"compaction","compact_threshold":"5"}])", "context_management[0].compact_threshold"}}) {
+    EXPECT_EQ(refusal_of("\"context_management\":" + std::string(list)).param, param) << list;
+  }
+  const auto asked = request_of(body_of(R"({"input":[{"role":"user","content":"a"},{"type":"compaction_trigger"}]})"));
+  EXPECT_TRUE(asked.sums_up);
+  EXPECT_EQ(asked.chat.messages.size(), 1U);
+  EXPECT_EQ(Json::parse(asked.input).size(), 1U);  // a response that goes on from this one asks for no summary
+  EXPECT_THAT(asked.chat.notes, IsEmpty());
+  EXPECT_EQ(refusal_of("", R"([{"type":"compaction_trigger"},{"role":"user","content":"a"}])").param, "input[0].type");
 }
 
 TEST(ResponsesRequest, LongNamesAreNotCutWithinACharacter) {

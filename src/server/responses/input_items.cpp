@@ -9,6 +9,7 @@
 #include "server/request/json_fields.h"
 #include "server/request/past_arguments.h"
 #include "server/responses/client_tools.h"
+#include "server/responses/compaction.h"
 
 namespace tessera::server::responses {
 namespace {
@@ -218,14 +219,14 @@ MaybeError read_search_output(const Json& item, const std::string& path, const I
 /// A conversation in short, if this server wrote it.
 MaybeError read_compaction(const Json& item, const std::string& path, const ItemReader& all,
                            std::vector<Message>& out) {
-  std::string sealed;
-  if (auto error = read_text(item, "encrypted_content", sealed, path)) return error;
-  if (!sealed.starts_with(kSummaryMark)) {
+  std::string text;
+  if (auto error = read_text(item, "encrypted_content", text, path)) return error;
+  Compaction compaction;
+  if (unseal(text, compaction)) {
+    put_in_place(compaction, out);
+  } else {
     all.reader.note_left_out(path, item["type"]);
-    return std::nullopt;
   }
-  sealed.replace(0, std::string_view(kSummaryMark).size(), "The conversation before, in short:\n\n");
-  out.push_back({.role = Role::system, .text = std::move(sealed)});  // which nothing that shortens leaves out
   return std::nullopt;
 }
 
@@ -314,7 +315,8 @@ MaybeError parse_item(const Json& item, const std::string& path, const ItemReade
   if (type == "tool_search_output" && is_of_client(item)) return read_search_output(item, path, all, out);
   if (type == "compaction") return read_compaction(item, path, all, out);
   if (type == "agent_message") return read_agent_message(item, path, all.reader, out);
-  if (type == "additional_tools") return std::nullopt;  // read with the tools
+  if (type == "additional_tools") return std::nullopt;    // read with the tools
+  if (type == "compaction_trigger") return std::nullopt;  // no part of the conversation
   if (type.empty()) return missing(at(path, "type"), "the item's type");
   all.reader.note_left_out(path, Json(type));
   return std::nullopt;

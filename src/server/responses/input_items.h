@@ -22,16 +22,14 @@ struct ItemReader {
 /// message (roles user, assistant, system, developer; content a string or parts input_text, output_text, refusal);
 /// function_call, custom_tool_call, local_shell_call, shell_call, apply_patch_call and what they answered; reasoning,
 /// whose text is in its content, in encrypted_content if this server wrote that, or in its summary; item_reference to
-/// an item of a response that is kept; agent_message; a compaction that this server made; tool_search_call and what it
-/// found. The assistant's items that follow each other are one message. Items of other types are left out, and the
-/// notes say so. Media are refused in messages, unless they are to be left out, and named in place in what a tool
-/// answered.
+/// an item of a response that is kept; agent_message; a compaction that this server made, which stands for what is
+/// before it; tool_search_call and what it found. The assistant's items that follow each other are one message. Items
+/// of other types are left out, and the notes say so. Media are refused in messages, unless they are to be left out,
+/// and named in place in what a tool answered.
 std::optional<ApiError> parse_items(const Json& items, const std::string& path, const ItemReader& reader,
                                     std::vector<Message>& out);
 
-/// What encrypted_content is here, of a reasoning item and of a compaction: the text with a mark before it. It is the
-/// client's own.
+/// What encrypted_content of a reasoning item is here: the text with a mark before it. It is the client's own.
 inline constexpr const char* kReasoningMark = "tessera-reasoning:";
-inline constexpr const char* kSummaryMark = "tessera-summary:";
 
 }  // namespace tessera::server::responses

@@ -22,6 +22,7 @@ void append_member(std::string_view key, std::string_view text, std::string& out
 const char* type_of(const OutputItem& item) {
   if (item.kind == OutputItem::Kind::reasoning) return "reasoning";
   if (item.kind == OutputItem::Kind::message) return "message";
+  if (item.kind == OutputItem::Kind::compaction) return "compaction";
   switch (item.tool.kind) {
     case CallKind::function: return "function_call";
     case CallKind::custom: return "custom_tool_call";
@@ -107,7 +108,8 @@ void append_item(const OutputItem& item, bool begun, std::string& out) {
       if (!begun) append_part(item, item.text, out);
       out += ']';
       break;
-    case OutputItem::Kind::call: append_call(item, out);
+    case OutputItem::Kind::call: append_call(item, out); break;
+    case OutputItem::Kind::compaction: append_member("encrypted_content", begun ? "" : item.text, out);
   }
   out += '}';
 }

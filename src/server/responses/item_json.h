@@ -11,11 +11,11 @@ enum class ItemStatus { in_progress, completed, incomplete };
 
 /// One item of a response's output.
 struct OutputItem {
-  enum class Kind { reasoning, message, call };
+  enum class Kind { reasoning, message, call, compaction };
   Kind kind = Kind::message;
   std::string id = {};
   ItemStatus status = ItemStatus::in_progress;
-  std::string text = {};       // of a call: its arguments, or a custom tool's input
+  std::string text = {};       // of a call: its arguments, or a custom tool's input; of a compaction: sealed
   std::string logprobs = {};   // of a message's tokens, as JSON with commas between
   std::string call_id = {};    // of a call
   ToolIdentity tool = {};      // of a call

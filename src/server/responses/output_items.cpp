@@ -15,6 +15,7 @@ using Kind = OutputItem::Kind;
 const char* prefix_of(const OutputItem& item) {
   if (item.kind == Kind::reasoning) return "rs_";
   if (item.kind == Kind::message) return "msg_";
+  if (item.kind == Kind::compaction) return "cmp_";
   switch (item.tool.kind) {
     case CallKind::function: return "fc_";
     case CallKind::custom: return "ctc_";
@@ -130,25 +131,25 @@ void OutputItems::add_arguments(std::string_view arguments, std::string& out) {
   item_event("response.custom_tool_call_input.delta", member("delta", text), out);
 }
 
-void OutputItems::close(ItemStatus status, std::string& out) {
-  OutputItem& item = items_.back();
-  item.status = status;
-  open_ = false;
-  if (item.kind != Kind::call) {
-    const bool message = item.kind == Kind::message;
-    std::string done = R"(,"content_index":0)" + member("text", item.text);
-    if (message) done += fmt::format(R"(,"logprobs":[{}])", item.logprobs);
-    item_event(message ? "response.output_text.done" : "response.reasoning_text.done", done, out);
-    std::string part = R"(,"content_index":0,"part":)";
-    append_part(item, item.text, part);
-    item_event("response.content_part.done", part, out);
-    if (!message && shows_summary_) {
-      const std::string text = member("text", item.text);
-      item_event("response.reasoning_summary_text.done", R"(,"summary_index":0)" + text, out);
-      item_event("response.reasoning_summary_part.done",
-                 fmt::format(R"(,"summary_index":0,"part":{{"type":"summary_text"{}}})", text), out);
-    }
-  } else if (item.tool.kind == CallKind::custom) {
+/// Of thinking and of messages.
+void OutputItems::end_text(const OutputItem& item, std::string& out) {
+  const bool message = item.kind == Kind::message;
+  std::string done = R"(,"content_index":0)" + member("text", item.text);
+  if (message) done += fmt::format(R"(,"logprobs":[{}])", item.logprobs);
+  item_event(message ? "response.output_text.done" : "response.reasoning_text.done", done, out);
+  std::string part = R"(,"content_index":0,"part":)";
+  append_part(item, item.text, part);
+  item_event("response.content_part.done", part, out);
+  if (!message && shows_summary_) {
+    const std::string text = member("text", item.text);
+    item_event("response.reasoning_summary_text.done", R"(,"summary_index":0)" + text, out);
+    item_event("response.reasoning_summary_part.done",
+               fmt::format(R"(,"summary_index":0,"part":{{"type":"summary_text"{}}})", text), out);
+  }
+}
+
+void OutputItems::end_call(OutputItem& item, std::string& out) {
+  if (item.tool.kind == CallKind::custom) {
     const std::string rest = input_.rest();
     if (!rest.empty()) item_event("response.custom_tool_call_input.delta", member("delta", rest), out);
     item.text += rest;
@@ -158,6 +159,17 @@ void OutputItems::close(ItemStatus status, std::string& out) {
                out);
   } else if (item.tool.kind == CallKind::shell) {
     add_commands(out);
+  }
+}
+
+void OutputItems::close(ItemStatus status, std::string& out) {
+  OutputItem& item = items_.back();
+  item.status = status;
+  open_ = false;
+  if (item.kind == Kind::call) {
+    end_call(item, out);
+  } else if (item.kind != Kind::compaction) {
+    end_text(item, out);
   }
   std::string json;
   append_item(item, /*begun=*/false, json);
@@ -190,6 +202,11 @@ void OutputItems::feed(const ChatDelta& delta, std::string& out) {
   }
   if (delta.finish != ChatFinish::none) finish_ = delta.finish;
   call_is_cut_ = call_is_cut_ || delta.call_is_cut;
+}
+
+void OutputItems::add_compaction(const Compaction& compaction, std::string& out) {
+  open({.kind = Kind::compaction, .text = sealed(compaction)}, out);
+  close(ItemStatus::completed, out);
 }
 
 void OutputItems::end(ResponseState state, std::string& out) {

@@ -6,6 +6,7 @@
 
 #include "server/request/chat_choice.h"
 #include "server/request/custom_tool.h"
+#include "server/responses/compaction.h"
 #include "server/responses/item_json.h"
 #include "server/responses/response_json.h"
 
@@ -24,6 +25,7 @@ class OutputItems {
   /// All of these append events to `out`, if the request wants a stream.
   void begin(std::string& out);
   void feed(const ChatDelta& delta, std::string& out);
+  void add_compaction(const Compaction& compaction, std::string& out);
   /// Ends what is open. Where deltas did not say how the answer ended, `state.status` counts; else completed and
   /// incomplete follow from them.
   void end(ResponseState state, std::string& out);
@@ -42,6 +44,8 @@ class OutputItems {
   void add_text(std::string_view text, std::string_view logprobs, std::string& out);
   void add_arguments(std::string_view arguments, std::string& out);
   void add_commands(std::string& out);
+  void end_text(const OutputItem& item, std::string& out);
+  void end_call(OutputItem& item, std::string& out);
   void close(ItemStatus status, std::string& out);
   void set_state(const ResponseState& state);
 

@@ -7,7 +7,7 @@
 
 #include "server/request/chat_choice.h"
 #include "server/request/json_fields.h"
-#include "server/responses/input_items.h"
+#include "server/responses/compaction.h"
 
 namespace tessera::server::responses {
 namespace {
@@ -84,7 +84,7 @@ std::string compaction_json(const ResponseHead& head, const std::vector<std::str
   if (!summary.empty()) {
     output.push_back({{"type", "compaction"},
                       {"id", tool_call_id("cmp_", head.id, 2, static_cast<int>(user_texts.size()))},
-                      {"encrypted_content", kSummaryMark + summary}});
+                      {"encrypted_content", sealed({.summary = summary})}});
   }
   std::string out = R"({"id":)";
   append_string(head.id, out);

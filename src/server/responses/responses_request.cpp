@@ -113,6 +113,37 @@ MaybeError parse_reasoning(const Json& body, ResponsesRequest& out) {
   return std::nullopt;
 }
 
+/// [{"type": "compaction", "compact_threshold": 100000}]
+MaybeError parse_context_management(const Json& body, ResponsesRequest& out) {
+  const Json* list = find(body, "context_management");
+  if (list == nullptr) return std::nullopt;
+  const std::string key = "context_management";
+  if (!list->is_array()) return wrong(key, *list, R"([{"type": "compaction", "compact_threshold": 100000}])");
+  for (size_t i = 0; i < list->size(); ++i) {
+    const Json& one = (*list)[i];
+    const std::string inside = at(key, i);
+    const Json* type = one.is_object() ? find(one, "type") : nullptr;
+    if (type == nullptr || *type != "compaction") {
+      return wrong(at(inside, "type"), type == nullptr ? Json() : *type, "\"compaction\"");
+    }
+    if (auto error = read_whole(one, "compact_threshold", 1, kAnyCount, out.tokens_before_summary, inside))
+      return error;
+    if (!out.tokens_before_summary) out.tokens_before_summary = 0;
+  }
+  return std::nullopt;
+}
+
+/// The item that asks for a summary is the last, if there is one.
+MaybeError find_trigger(const Json& items, ResponsesRequest& out) {
+  for (size_t i = 0; i < items.size(); ++i) {
+    const Json* type = items[i].is_object() ? find(items[i], "type") : nullptr;
+    if (type == nullptr || *type != "compaction_trigger") continue;
+    if (i + 1 < items.size()) return wrong(at(at("input", i), "type"), *type, "it as the last item of the input");
+    out.sums_up = true;
+  }
+  return std::nullopt;
+}
+
 /// The request's own items as an array.
 MaybeError own_items(const Json& body, Json& made, const Json*& items) {
   items = find(body, "input");
@@ -135,9 +166,11 @@ std::string kept_items(const Json& items, const std::string& id) {
   std::string out = "[";
   for (size_t i = 0; i < items.size(); ++i) {
     Json item = items[i];
+    const Json* type = find(item, "type");
+    if (type != nullptr && *type == "compaction_trigger") continue;  // it counts once
     if (find(item, "id") == nullptr) item["id"] = tool_call_id("item_", id, 1, static_cast<int>(i));
     if (find(item, "type") == nullptr && find(item, "role") != nullptr) item["type"] = "message";
-    if (i > 0) out += ',';
+    if (out.size() > 1) out += ',';
     out += item.dump(-1, ' ', false, Json::error_handler_t::replace);
   }
   return out + "]";
@@ -178,6 +211,7 @@ MaybeError parse_conversation(const Json& body, const RequestOptions& options, c
   Json made = Json::array();
   const Json* items = nullptr;
   if (auto error = own_items(body, made, items)) return error;
+  if (auto error = find_trigger(*items, out)) return error;
   if (auto error = parse_items(*items, "input", reader, messages)) return error;
   if (out.store) out.input = kept_items(*items, id);
   // Templates want something of the user's.
@@ -243,6 +277,7 @@ std::optional<ApiError> parse_responses_request(const Json& body, const RequestO
   if (auto error = openai::parse_thinking_fields(body, options, chat)) return error;
   if (auto error = read_flag(body, "parallel_tool_calls", chat.parallel_tool_calls)) return error;
   if (auto error = parse_keeping(body, store, out)) return error;
+  if (auto error = parse_context_management(body, out)) return error;
   std::string truncation;
   if (auto error = read_text(body, "truncation", truncation)) return error;
   if (!truncation.empty() && truncation != "auto" && truncation != "disabled") {

@@ -21,13 +21,17 @@ struct ResponsesRequest {
   bool shows_summary = false;  // reasoning comes as a summary too
   bool shows_sealed_reasoning = false;  // and as encrypted_content
   bool truncates = false;               // what does not fit is left out from the beginning of the conversation
+  bool sums_up = false;  // the answer is the conversation in short: the input ends with compaction_trigger
+  /// Where the prompt has more tokens, the conversation is summed up before it is answered; 0: where the server wants.
+  std::optional<int64_t> tokens_before_summary = {};
 };
 
 /// Reads a body. `id`: of the response, which ids of its items are made from.
 ///
-/// Unknown fields are ignored. Sampling parameters of this server besides OpenAI's, response formats by vLLM's names,
-/// chat_template_kwargs and what else says whether a model thinks are read as in chat completions. Refused:
-/// conversation and prompt (they need what is kept at the provider).
+/// context_management: [{"type": "compaction", "compact_threshold": N}]. Unknown fields are ignored. Sampling
+/// parameters of this server besides OpenAI's, response formats by vLLM's names, chat_template_kwargs and what else
+/// says whether a model thinks are read as in chat completions. Refused: conversation and prompt (they need what is
+/// kept at the provider).
 std::optional<ApiError> parse_responses_request(const Json& body, const RequestOptions& options, const std::string& id,
                                                 ResponseStore& store, ResponsesRequest& out);
 

@@ -206,6 +206,43 @@ def test_a_shell_in_a_container_is_left_out(talk):
     assert talk("What is 17 + 25?", tools=[container]).output_text
 
 
+TALK = [{"role": "user", "content": "What is 17 + 25?"}, {"role": "assistant", "content": "17 + 25 is 42. " * 40},
+        {"role": "user", "content": "And 3 + 4?"}]
+
+
+def test_a_long_conversation_is_summed_up_first(talk):
+    fields = {"context_management": [{"type": "compaction", "compact_threshold": 200}]}
+    plain = talk(TALK)
+    response = talk(TALK, **fields)
+    compaction, *rest = response.output
+    assert compaction.type == "compaction" and compaction.id.startswith("cmp_") and rest[-1].type == "message"
+    assert response.usage.input_tokens < plain.usage.input_tokens
+    type(response).model_validate(json.loads(response.model_dump_json()))
+    events = events_of(talk(TALK, stream=True, **fields))
+    assert events[-1].response.output[0].encrypted_content == compaction.encrypted_content
+    assert events[-1].response.output_text == response.output_text
+    # The client sends all of it, or nothing of what is before the summary, or lets the server remember.
+    more = {"role": "user", "content": "And 5 + 6?"}
+    items = [item.model_dump(exclude_none=True) for item in response.output]
+    counts = {talk(asked, max_output_tokens=1, **how).usage.input_tokens for asked, how in [
+        ([*TALK, *items, more], {}), ([*items, more], {}), ([more], {"previous_response_id": response.id})]}
+    assert len(counts) == 1
+    follows = talk([{"role": "user", "content": "Hi"}, *TALK[1:]], text={"format": {
+        "type": "json_schema", "name": "it", "schema": {"enum": ["yes", "no"]}}}, **fields)
+    assert follows.output[0].type == "compaction" and json.loads(follows.output_text) in ("yes", "no")
+
+
+def test_a_trigger_asks_for_the_summary(talk):
+    events = events_of(talk([*TALK, {"type": "compaction_trigger"}], stream=True, tools=[WEATHER]))
+    assert [event.type for event in events] == [
+        "response.created", "response.in_progress", "response.output_item.added", "response.output_item.done",
+        "response.completed"]
+    item, = events[-1].response.output
+    assert item.type == "compaction" and events[-1].response.status == "completed"
+    shorter = talk([TALK[0], item.model_dump(exclude_none=True), TALK[2]])
+    assert shorter.usage.input_tokens < talk(TALK).usage.input_tokens
+
+
 class Sum(pydantic.BaseModel):
     result: int
     reason: str

@@ -1,0 +1,184 @@
+#include <gmock/gmock.h>
+
+#include "server/responses_http.h"
+
+// Responses that sum their conversation up: where a request asks for it, or before a long one is answered.
+namespace tessera::server {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+json user(const std::string& text) { return {{"role", "user"}, {"content", text}}; }
+json assistant(const std::string& text) { return {{"role", "assistant"}, {"content", text}}; }
+
+std::string words(int count) {
+  std::string all;
+  for (int i = 0; i < count; ++i) all += "word and ";
+  return all;
+}
+
+json body_of(json input, json more = json::object()) {
+  json body = {{"model", "tiny"}, {"max_output_tokens", 6},   {"reasoning", {{"effort", "none"}}}, {"ignore_eos", true},
+               {"seed", 1},       {"input", std::move(input)}};
+  body.update(more);
+  return body;
+}
+
+json limit(int64_t tokens) {
+  return {{"context_management", {{{"type", "compaction"}, {"compact_threshold", tokens}}}}};
+}
+
+/// The response, whole and as a stream: the two agree.
+json both(const ServedModel& served, json body) {
+  const json whole = answer_to(served, body.dump());
+  body["stream"] = true;
+  const std::vector<json> events = events_of(ask(served.port(), post("/v1/responses", body.dump())).body);
+  EXPECT_FALSE(events.empty());
+  for (size_t i = 0; i < events.size(); ++i) EXPECT_EQ(events[i]["sequence_number"], i);
+  json last = events.back()["response"];
+  EXPECT_EQ(last["output"].size(), whole["output"].size());
+  size_t done = 0;
+  for (const json& event : events) {
+    if (event["type"] != "response.output_item.done") continue;
+    EXPECT_EQ(event["item"], last["output"][done++]);
+  }
+  for (size_t i = 0; i < last["output"].size(); ++i) {
+    json streamed = last["output"][i];
+    json at_once = whole["output"][i];
+    streamed.erase("id");
+    at_once.erase("id");
+    EXPECT_EQ(streamed, at_once);
+  }
+  EXPECT_EQ(last["usage"]["input_tokens"], whole["usage"]["input_tokens"]);
+  EXPECT_EQ(last["usage"]["output_tokens"], whole["usage"]["output_tokens"]);
+  return whole;
+}
+
+TEST(Compaction, IsTheAnswerWhereTheInputEndsWithItsTrigger) {
+  const ServedModel served;
+  json input = {user("Hi"), assistant("Hello. " + words(50)), user("More"), {{"type", "compaction_trigger"}}};
+  const json response = both(served, body_of(input, {{"tools", {{{"type", "function"}, {"name", "f"}}}}}));
+  EXPECT_EQ(response["status"], "completed");
+  ASSERT_EQ(response["output"].size(), 1U);
+  const json& item = response["output"][0];
+  EXPECT_EQ(item["type"], "compaction");
+  EXPECT_THAT(item["id"].get<std::string>(), StartsWith("cmp_"));
+  EXPECT_THAT(item["encrypted_content"].get<std::string>(), StartsWith("tessera-summary:"));
+  EXPECT_EQ(response["usage"]["output_tokens"], 6);
+  // The client's own shorter conversation, and one that goes on from what is kept: without what was summed up.
+  const json by_hand = answer_to(served, body_of({user("Hi"), user("More"), item, user("Go on")}).dump());
+  const json kept = answer_to(served, body_of("Go on", {{"previous_response_id", response["id"]}}).dump());
+  EXPECT_EQ(kept["usage"]["input_tokens"], by_hand["usage"]["input_tokens"]);
+  input.erase(3);
+  const json all = answer_to(served, body_of(input).dump());
+  EXPECT_LT(kept["usage"]["input_tokens"], all["usage"]["input_tokens"]);
+  EXPECT_EQ(served.left_over(), "");
+}
+
+TEST(Compaction, ComesBeforeTheAnswerOfALongConversation) {
+  const ServedModel served;
+  const json input = {{{"role", "system"}, {"content", "Be."}}, user("One"), assistant(words(100)), user("Two")};
+  const json plain = answer_to(served, body_of(input).dump());
+  const json response = both(served, body_of(input, limit(100)));
+  ASSERT_GE(response["output"].size(), 2U);
+  const json& item = response["output"][0];
+  EXPECT_EQ(item["type"], "compaction");
+  EXPECT_THAT(item["encrypted_content"].get<std::string>(), StartsWith("tessera-context:"));
+  EXPECT_THAT(item["encrypted_content"].get<std::string>(), HasSubstr("Two"));
+  EXPECT_EQ(response["output"][1]["type"], "message");
+  EXPECT_EQ(response["usage"]["output_tokens"], 6);  // of the answer
+  EXPECT_LT(response["usage"]["input_tokens"], plain["usage"]["input_tokens"]);
+  // The whole conversation again, with what came: what stands before the summary counts no more.
+  json again = input;
+  for (const json& one : response["output"]) again.push_back(one);
+  again.push_back(user("Three"));
+  const json first_kept = answer_to(served, body_of(input, limit(100)).dump());
+  json kept = body_of("Three", {{"previous_response_id", first_kept["id"]}});
+  EXPECT_EQ(answer_to(served, body_of(again).dump())["usage"]["input_tokens"],
+            answer_to(served, kept.dump())["usage"]["input_tokens"]);
+  EXPECT_LT(answer_to(served, kept.dump())["usage"]["input_tokens"], plain["usage"]["input_tokens"]);
+  EXPECT_EQ(served.left_over(), "");
+}
+
+TEST(Compaction, NeedsAReason) {
+  const ServedModel served;
+  const auto output = [&](json input, int64_t tokens) {
+    return answer_to(served, body_of(std::move(input), limit(tokens)).dump())["output"];
+  };
+  EXPECT_EQ(output({user("One"), assistant(words(100)), user("Two")}, 100'000).size(), 1U);
+  EXPECT_EQ(output({user("One"), user(words(100))}, 10).size(), 1U);  // nothing was said but by the user
+  EXPECT_EQ(output({user("One"), assistant(words(100)), user("Two")}, 100).size(), 2U);
+}
+
+TEST(Compaction, ComesWhereAToolHasAnswered) {
+  const ServedModel served;
+  const json input = {user("One"),
+                      {{"type", "function_call"}, {"call_id", "1"}, {"name", "f"}, {"arguments", "{}"}},
+                      {{"type", "function_call_output"}, {"call_id", "1"}, {"output", words(100)}}};
+  const json response = both(served, body_of(input, limit(100)));
+  ASSERT_GE(response["output"].size(), 2U);
+  EXPECT_EQ(response["output"][0]["type"], "compaction");
+  EXPECT_LT(response["usage"]["input_tokens"], 250);
+}
+
+TEST(Compaction, MakesRoomForWhatDoesNotFit) {
+  const ServedModel served;
+  const json input = {user("One"), assistant(words(3000)), user("Then"), assistant("Yes."), user("Two")};
+  EXPECT_EQ(ask(served.port(), post("/v1/responses", body_of(input).dump())).status, 400);
+  const RawAnswer fits = ask(served.port(), post("/v1/responses", body_of(input, limit(100'000)).dump()));
+  EXPECT_EQ(fits.status, 200) << fits.body;
+  EXPECT_EQ(json::parse(fits.body)["output"][0]["type"], "compaction");
+  const json one_alone = {user("One"), assistant(words(3000)), user("Two")};  // nothing of it could be summed up
+  const RawAnswer too_long = ask(served.port(), post("/v1/responses", body_of(one_alone, limit(100)).dump()));
+  EXPECT_EQ(too_long.status, 400);
+  EXPECT_THAT(too_long.body, HasSubstr("context_length_exceeded"));
+  json truncated = body_of(one_alone, limit(100));
+  truncated["truncation"] = "auto";
+  EXPECT_EQ(answer_to(served, truncated.dump())["output"].size(), 1U);
+  // What the user says last is never cut.
+  const json long_last = {user("One"), assistant("Yes."), user(words(3000))};
+  const RawAnswer refused = ask(served.port(), post("/v1/responses", body_of(long_last, limit(100)).dump()));
+  EXPECT_EQ(refused.status, 400);
+  EXPECT_THAT(refused.body, HasSubstr("context_length_exceeded"));
+  json streamed = body_of(long_last, limit(100));
+  streamed["stream"] = true;
+  const std::vector<json> events = events_of(ask(served.port(), post("/v1/responses", streamed.dump())).body);
+  EXPECT_EQ(events.back()["type"], "response.failed");
+  EXPECT_EQ(events.back()["response"]["error"]["code"], "context_length_exceeded");
+  EXPECT_EQ(served.left_over(), "");
+}
+
+TEST(Compaction, InTheBackground) {
+  const ServedModel served;
+  json body = body_of({user("One"), assistant(words(100)), user("Two")}, limit(100));
+  const json whole = answer_to(served, body.dump());
+  body["background"] = true;
+  const json begun = answer_to(served, body.dump());
+  EXPECT_EQ(begun["status"], "in_progress");
+  EXPECT_EQ(served.left_over(), "");
+  const json made = json::parse(ask(served.port(), get(path_of(begun))).body);
+  EXPECT_EQ(made["status"], whole["status"]);
+  ASSERT_EQ(made["output"].size(), 2U);
+  EXPECT_EQ(made["output"][0]["encrypted_content"], whole["output"][0]["encrypted_content"]);
+  EXPECT_EQ(made["output"][1]["content"], whole["output"][1]["content"]);
+}
+
+TEST(Compaction, EndsWithItsClient) {
+  const ServedModel served;
+  json body = body_of({user("One"), assistant(words(100)), user("Two")}, limit(1500));
+  body["context_management"][0]["compact_threshold"] = 100;
+  body["max_output_tokens"] = 1000;
+  body["stream"] = true;
+  for (int wait = 0; wait < 4; ++wait) {  // before, in and behind the summary
+    RawClient client(served.port());
+    EXPECT_TRUE(client.send(post("/v1/responses", body.dump())));
+    const char* const seen[] = {"", "response.created", "\"compaction\"", "output_text.delta"};
+    EXPECT_TRUE(client.wait_for(seen[wait])) << wait;
+    client.reset();
+  }
+  EXPECT_EQ(served.left_over(), "");
+}
+
+}  // namespace
+}  // namespace tessera::server
