@@ -17,20 +17,6 @@ int hex_digit(char c) {
   return -1;
 }
 
-bool percent_decode(std::string_view text, std::string& out) {
-  for (size_t i = 0; i < text.size(); ++i) {
-    char c = text[i];
-    if (c == '%') {
-      if (text.size() - i < 3 || hex_digit(text[i + 1]) < 0 || hex_digit(text[i + 2]) < 0) return false;
-      c = static_cast<char>(hex_digit(text[i + 1]) * 16 + hex_digit(text[i + 2]));
-      i += 2;
-    }
-    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) return false;
-    out += c;
-  }
-  return true;
-}
-
 }  // namespace
 
 std::string_view reason_phrase(int status) {
@@ -74,6 +60,20 @@ std::string http_date(std::time_t time) {
   gmtime_r(&time, &t);
   return fmt::format("{}, {:02} {} {} {:02}:{:02}:{:02} GMT", kDays[static_cast<size_t>(t.tm_wday)], t.tm_mday,
                      kMonths[static_cast<size_t>(t.tm_mon)], t.tm_year + 1900, t.tm_hour, t.tm_min, t.tm_sec);
+}
+
+bool percent_decode(std::string_view text, std::string& out) {
+  for (size_t i = 0; i < text.size(); ++i) {
+    char c = text[i];
+    if (c == '%') {
+      if (text.size() - i < 3 || hex_digit(text[i + 1]) < 0 || hex_digit(text[i + 2]) < 0) return false;
+      c = static_cast<char>(hex_digit(text[i + 1]) * 16 + hex_digit(text[i + 2]));
+      i += 2;
+    }
+    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) return false;
+    out += c;
+  }
+  return true;
 }
 
 bool split_target(std::string_view target, std::string& path, std::string& query) {

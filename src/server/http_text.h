@@ -19,6 +19,9 @@ void append_reply_head(const HttpReply& reply, BodyFraming framing, size_t lengt
 /// "Fri, 20 Nov 2026 14:17:48 GMT"
 std::string http_date(std::time_t time);
 
+/// Appends the text that "%41b" stands for; false for a bad escape or a control character.
+bool percent_decode(std::string_view text, std::string& out);
+
 /// Splits a request's target into path (percent-decoded) and query. Takes "/path?query" and "http://host/path?query";
 /// false for what is neither, or has a bad escape or a control character.
 bool split_target(std::string_view target, std::string& path, std::string& query);

@@ -2,13 +2,13 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
+#include <cstdint>
 #include <string>
 #include <utility>
 
 #include "server/error_reply.h"
 #include "server/event_stream.h"
-#include "server/http_text.h"
+#include "server/query.h"
 #include "server/responses/response_json.h"
 
 namespace tessera::server {
@@ -31,35 +31,19 @@ void refuse(const SharedExchange& exchange, const ApiError& error) {
   exchange->reply(error_reply(error, exchange->request.path));
 }
 
-/// The value of `key` in "a=1&b=2".
-std::string_view query_value(std::string_view query, std::string_view key) {
-  while (!query.empty()) {
-    const std::string_view pair = query.substr(0, query.find('&'));
-    query.remove_prefix(std::min(query.size(), pair.size() + 1));
-    if (pair.size() > key.size() && pair.starts_with(key) && pair[key.size()] == '=') {
-      return pair.substr(key.size() + 1);
-    }
-  }
-  return {};
-}
-
-/// A whole number from `least` to `most` at `key` of the query; as it was where there is none.
-MaybeError read_number(const std::string& query, const char* key, int64_t least, int64_t most, int64_t& out) {
-  const std::string_view text = query_value(query, key);
-  if (text.empty()) return std::nullopt;
-  const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), out);
-  if (fault == std::errc() && end == text.data() + text.size() && out >= least && out <= most) return std::nullopt;
-  return bad_request(
-      key, fmt::format("{} is \"{}\", expected a whole number from {} to {}", key, text.substr(0, 40), least, most));
-}
-
 /// Whole, or as events: those behind `starting_after`, and those that are still to come.
 void answer_get(const SharedExchange& exchange, Work& work, ResponseStore& store) {
   const std::string id = id_of(exchange);
   const SharedResponse kept = store.find(id);
   if (kept == nullptr) return refuse(exchange, responses::response_not_found(id));
   const std::string& query = exchange->request.query;
-  if (query_value(query, "stream") != "true" || exchange->request.method == "HEAD") {
+  bool streams = false;
+  int64_t after = -1;
+  if (const auto error = read_query_flag(query, "stream", streams)) return refuse(exchange, *error);
+  if (const auto error = read_query_whole(query, "starting_after", 0, kEventsMax, after)) {
+    return refuse(exchange, *error);
+  }
+  if (!streams || exchange->request.method == "HEAD") {
     return exchange->reply({.body = kept->json()});
   }
   if (!kept->events) {
@@ -67,8 +51,6 @@ void answer_get(const SharedExchange& exchange, Work& work, ResponseStore& store
                                         "stream is true, expected false: events are kept of responses that were asked "
                                         "for with \"background\": true"));
   }
-  int64_t after = -1;
-  if (const auto error = read_number(query, "starting_after", 0, kEventsMax, after)) return refuse(exchange, *error);
   if (const auto events = static_cast<int64_t>(kept->events->count()); kept->events->ended() && after >= events) {
     return refuse(exchange,
                   bad_request("starting_after", fmt::format("starting_after is {}, and the last event of this "
@@ -99,9 +81,12 @@ void answer_input_items(const SharedExchange& exchange, Work& /*work*/, Response
   const std::string id = id_of(exchange, "/input_items");
   if (store.find(id) == nullptr) return refuse(exchange, responses::response_not_found(id));
   const std::string& query = exchange->request.query;
-  responses::ItemPage page{.ascending = query_value(query, "order") == "asc",
-                           .after = std::string(query_value(query, "after"))};
-  if (const auto error = read_number(query, "limit", 1, kLimitMax, page.limit)) return refuse(exchange, *error);
+  responses::ItemPage page;
+  std::string order;
+  if (const auto error = read_query_word(query, "order", {"asc", "desc"}, order)) return refuse(exchange, *error);
+  if (const auto error = read_query_text(query, "after", page.after)) return refuse(exchange, *error);
+  if (const auto error = read_query_whole(query, "limit", 1, kLimitMax, page.limit)) return refuse(exchange, *error);
+  page.ascending = order == "asc";
   std::vector<SharedResponse> conversation;
   if (const auto error = store.conversation(id, conversation)) return refuse(exchange, *error);
   exchange->reply({.body = responses::input_items_json(conversation, page)});
