@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-#include "server/exchange.h"
+#include "server/http/exchange.h"
 #include "tessera/engine.h"
 
 namespace tessera::server {

@@ -7,7 +7,7 @@
 #include <sstream>
 
 #include "base/read_file.h"
-#include "server/http_text.h"
+#include "server/http/http_text.h"
 
 namespace tessera::server {
 namespace {

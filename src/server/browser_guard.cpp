@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "server/http_text.h"
+#include "server/http/http_text.h"
 #include "server/request/json_text.h"
 
 namespace tessera::server {

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "server/http_request.h"
+#include "server/http/http_request.h"
 #include "server/request/api_error.h"
 
 // What keeps web pages off a server that asks for no key. A browser sends a page's requests to any address, also to one

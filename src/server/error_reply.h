@@ -2,7 +2,7 @@
 
 #include <string_view>
 
-#include "server/http_request.h"
+#include "server/http/http_request.h"
 #include "server/request/api_error.h"
 
 namespace tessera::server {

@@ -2,7 +2,7 @@
 
 #include <memory>
 
-#include "server/exchange.h"
+#include "server/http/exchange.h"
 #include "server/responses/event_log.h"
 
 namespace tessera::server {

@@ -75,7 +75,7 @@ std::shared_ptr<Generation> Generation::admit(Work& work, const std::shared_ptr<
   exchange->on_gone([generation] {
     const bool streams = generation->phase_ == Phase::running && generation->prepared_.stream;
     std::string unread;
-    if (streams && !generation->feeding_) generation->prepared_.answer->cancel(unread);
+    if (streams) generation->prepared_.answer->cancel(unread);
     generation->settle("abort");
     generation->end();
   });
@@ -113,10 +113,10 @@ void Generation::start(Work& work, const std::shared_ptr<Exchange>& exchange, Tr
 /// Runs `job` on a thread of `pool` and `then` back here, unless the job fails or the client has left.
 void Generation::run_job(TextPool& pool, TextPool::JobSize size, std::function<MaybeError()> job,
                          std::function<void()> then) {
-  feeding_ = true;
+  if (phase_ == Phase::running) phase_ = Phase::writing;
   pool.post(size, [self = shared_from_this(), job = std::move(job), then = std::move(then)]() mutable {
     MaybeError error;
-    if (!self->left_) {
+    if (!self->is_over()) {
       try {
         error = job();
       } catch (const std::exception& failure) {
@@ -133,13 +133,8 @@ void Generation::run_job(TextPool& pool, TextPool::JobSize size, std::function<M
         return self->run_job(
             self->work_.grammars, TextPool::JobSize::large, [self, rest] { return rest(self->prepared_); }, then);
       }
-      self->feeding_ = false;
-      if (self->phase_ == Phase::preparing || self->phase_ == Phase::abandoned) {
-        --self->work_.preparing;
-        self->exchange_->body_prepared();
-      }
+      self->job_done();
       if (self->is_over()) {
-        self->phase_ = Phase::over;
         self->prepared_.streams.clear();
       } else if (error) {
         self->fail(*error);
@@ -148,6 +143,19 @@ void Generation::run_job(TextPool& pool, TextPool::JobSize size, std::function<M
       }
     });
   });
+}
+
+void Generation::job_done() {
+  const Phase before = phase_;
+  if (before == Phase::preparing || before == Phase::abandoned) {
+    --work_.preparing;
+    exchange_->body_prepared();
+  }
+  if (is_over()) {
+    phase_ = Phase::over;
+  } else {
+    phase_ = before == Phase::preparing ? Phase::prepared : Phase::running;
+  }
 }
 
 /// The engine has the request.
@@ -216,7 +224,7 @@ HttpHeaders Generation::warnings() const {
 }
 
 void Generation::advance() {
-  if (phase_ != Phase::running || feeding_) return;
+  if (phase_ != Phase::running) return;
   bool finished = true;
   for (size_t prompt = 0; prompt < prepared_.streams.size(); ++prompt) {
     RequestStream& stream = prepared_.streams[prompt];
@@ -227,7 +235,7 @@ void Generation::advance() {
       take(prompt, *event);
       if (is_over()) return;
       feed(prompt, std::move(*event));
-      if (feeding_) return;
+      if (phase_ != Phase::running) return;
     }
     finished = finished && stream.finished();
   }
@@ -341,10 +349,10 @@ void Generation::end_stream() {
 void Generation::fail(const ApiError& error) {
   if (is_over()) return;
   settle("error");
-  if (prepared_.fails_in_stream && !exchange_->begun()) begin_stream();
+  if (phase_ == Phase::prepared && prepared_.fails_in_stream) begin_stream();
   if (exchange_->begun()) {
     std::string text;
-    if (!feeding_) text = std::move(out_);
+    if (phase_ != Phase::writing) text = std::move(out_);
     prepared_.answer->fail(error, text);
     write(text);
     end_stream();
@@ -356,7 +364,7 @@ void Generation::fail(const ApiError& error) {
 
 /// Says how it ended, before the answer's last bytes do.
 void Generation::settle(const char* reason) {
-  if (phase_ != Phase::running) return;
+  if (phase_ != Phase::running && phase_ != Phase::writing) return;
   const RequestFacts& facts = exchange_->facts;
   exchange_->facts.finish_reason = reason;
   work_.metrics.request_ended(reason, times(), facts.prompt_tokens, facts.completion_tokens);
@@ -378,12 +386,12 @@ Metrics::RequestTimes Generation::times() const {
 
 void Generation::end() {
   if (is_over()) return;
-  phase_ = phase_ == Phase::preparing && feeding_ ? Phase::abandoned : Phase::over;
-  left_ = true;
+  const Phase before = phase_;
+  phase_ = before == Phase::preparing ? Phase::abandoned : before == Phase::writing ? Phase::left : Phase::over;
   work_.open.erase(shared_from_this());
-  if (!feeding_) {
+  if (phase_ == Phase::over) {
     prepared_.streams.clear();
-  } else if (phase_ == Phase::over) {
+  } else if (phase_ == Phase::left) {
     for (RequestStream& stream : prepared_.streams) {  // destroyed when the text thread is done
       stream.on_ready({});
       stream.cancel();
@@ -392,7 +400,7 @@ void Generation::end() {
 }
 
 void Generation::tick(steady_clock::time_point now) {
-  if (phase_ != Phase::running || feeding_ || !prepared_.stream || !exchange_->begun()) return;
+  if (phase_ != Phase::running || !prepared_.stream || !exchange_->begun()) return;
   if (seconds_between(last_write_, now) < static_cast<double>(work_.limits.comment_seconds)) return;
   std::string text;
   prepared_.answer->ping(text);
@@ -401,7 +409,7 @@ void Generation::tick(steady_clock::time_point now) {
 }
 
 void Generation::stop() {
-  if (phase_ != Phase::running || feeding_ || !exchange_->begun()) return;
+  if (phase_ != Phase::running || !exchange_->begun()) return;
   prepared_.answer->cancel(out_);
   send();
   settle("abort");

@@ -9,8 +9,9 @@
 #include <unordered_set>
 #include <vector>
 
-#include "server/exchange.h"
-#include "server/http_server.h"
+#include "server/http/exchange.h"
+#include "server/http/http_server.h"
+#include "server/limits.h"
 #include "server/metrics.h"
 #include "server/prepare.h"
 #include "server/text_pool.h"
@@ -74,9 +75,12 @@ class Generation : public std::enable_shared_from_this<Generation> {
 
  private:
   enum class Phase {
-    preparing,  // on its way to the engine
-    abandoned,  // the same, but nobody waits for it any more: over once the text thread is done
+    preparing,  // a text thread makes it ready for the engine
+    abandoned,  // the same, but nobody waits for it any more: over once the thread is done
+    prepared,   // the thread is done
     running,    // the engine has it
+    writing,    // the same, and a text thread works on its answer
+    left,       // the same, but nobody waits for it any more
     over,
   };
   using Time = std::chrono::steady_clock::time_point;
@@ -99,15 +103,17 @@ class Generation : public std::enable_shared_from_this<Generation> {
   void settle(const char* reason);
   [[nodiscard]] Metrics::RequestTimes times() const;
   void end();
-  [[nodiscard]] bool is_over() const { return phase_ == Phase::abandoned || phase_ == Phase::over; }
+  void job_done();
+  [[nodiscard]] bool is_over() const {
+    const Phase phase = phase_;
+    return phase == Phase::abandoned || phase == Phase::left || phase == Phase::over;
+  }
   [[nodiscard]] HttpHeaders warnings() const;
 
   Work& work_;
   std::shared_ptr<Exchange> exchange_;
-  std::atomic<bool> left_ = false;    // read by text threads, to save work
-  std::atomic<bool> queued_ = false;  // is in the ReadyList
-  Phase phase_ = Phase::preparing;
-  bool feeding_ = false;  // a text thread works on it
+  std::atomic<Phase> phase_ = Phase::preparing;  // read by text threads, to save work
+  std::atomic<bool> queued_ = false;             // is in the ReadyList
   Prepared prepared_;
   std::string out_;                      // events not yet written
   std::vector<std::vector<Time>> last_;  // of each prompt and choice: the last token's time

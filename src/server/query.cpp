@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "server/http_text.h"
+#include "server/http/http_text.h"
 #include "server/request/json_text.h"
 
 namespace tessera::server {

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "server/error_reply.h"
-#include "server/http_text.h"
+#include "server/http/http_text.h"
 #include "server/request/json_text.h"
 
 namespace tessera::server {

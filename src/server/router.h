@@ -9,7 +9,7 @@
 
 #include "server/api_keys.h"
 #include "server/browser_guard.h"
-#include "server/exchange.h"
+#include "server/http/exchange.h"
 
 namespace tessera::server {
 

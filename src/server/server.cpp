@@ -13,7 +13,7 @@
 #include "server/access_log.h"
 #include "server/error_reply.h"
 #include "server/generation.h"
-#include "server/http_server.h"
+#include "server/http/http_server.h"
 #include "server/openai/responses.h"
 #include "server/prepare.h"
 #include "server/request/sampling_fields.h"

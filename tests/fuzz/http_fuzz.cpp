@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "server/request_reader.h"
+#include "server/http/request_reader.h"
 
 namespace {
 

@@ -9,7 +9,7 @@
 
 #include <charconv>
 
-#include "server/http_text.h"
+#include "server/http/http_text.h"
 
 namespace tessera::server {
 namespace {

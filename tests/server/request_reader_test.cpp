@@ -1,8 +1,8 @@
-#include "server/request_reader.h"
+#include "server/http/request_reader.h"
 
 #include <gtest/gtest.h>
 
-#include "server/http_text.h"
+#include "server/http/http_text.h"
 
 namespace tessera::server {
 namespace {

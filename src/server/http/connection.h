@@ -12,8 +12,8 @@
 #include <string>
 #include <unordered_set>
 
-#include "server/http_server.h"
-#include "server/request_reader.h"
+#include "server/http/http_server.h"
+#include "server/http/request_reader.h"
 
 namespace tessera::server {
 
@@ -27,7 +27,7 @@ class Connection;
 
 /// What connections share.
 struct Network {
-  Limits limits;
+  HttpLimits limits;
   HttpCallbacks callbacks;
   std::optional<asio::ssl::context> tls = {};
   std::unordered_set<std::shared_ptr<Connection>> connections = {};
@@ -55,11 +55,26 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void send(std::string_view bytes);
   void answer_ended();
   [[nodiscard]] size_t unsent() const { return out_.size() + sending_.size() - sent_; }
-  [[nodiscard]] bool receiving() const { return receiving_; }  // a part of a request has come
+  [[nodiscard]] bool receiving() const { return phase_ == Phase::receiving; }
   [[nodiscard]] bool keeps_alive() const;
   [[nodiscard]] Network& network() { return network_; }
 
  private:
+  enum class Phase {
+    handshaking,  // of TLS
+    idle,         // no byte of a next request has come
+    receiving,    // a part of a request has come
+    answering,    // until its answer is given
+    finishing,    // what is left goes out; what comes is thrown away
+    lost,         // the socket is closed
+  };
+  /// Behind the answer.
+  enum class Then {
+    next_request,
+    close,
+    close_unread,  // a request was refused before its end, and the rest of it is still to come
+  };
+
   asio::awaitable<void> run();
   static void fail(const std::exception_ptr& failure);
   asio::awaitable<bool> handshake();
@@ -70,6 +85,9 @@ class Connection : public std::enable_shared_from_this<Connection> {
   asio::awaitable<void> finish();
   asio::awaitable<void> change();
   void notify();
+  void enter(Phase phase);
+  [[nodiscard]] bool lost() const { return phase_ == Phase::lost; }
+  void close_behind_answer();
 
   void read_more();
   void take_read(size_t bytes, bool failed);
@@ -95,13 +113,11 @@ class Connection : public std::enable_shared_from_this<Connection> {
   size_t counted_body_ = 0;  // bytes of Network::body_bytes that are ours
   std::shared_ptr<Exchange> exchange_;
   RequestFacts facts_;  // of the request being read
-  bool reading_ = false, writing_ = false, receiving_ = false;
-  bool lost_ = false;   // the socket is closed
-  bool ended_ = false;  // the client has closed its side
-  bool timed_out_ = false;
-  bool keep_alive_ = true;   // after the answer
-  bool unread_ = false;      // a request was refused before its end
-  bool discarding_ = false;  // what comes is thrown away
+  Phase phase_ = Phase::idle;
+  Then then_ = Then::next_request;
+  bool reading_ = false, writing_ = false;  // the socket is asked to
+  bool ended_ = false;                      // the client has closed its side
+  bool timed_out_ = false;                  // the deadline has passed
 };
 
 }  // namespace tessera::server

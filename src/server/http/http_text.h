@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "server/http_request.h"
+#include "server/http/http_request.h"
 
 // The text of HTTP/1.1, as far as we write it ourselves.
 namespace tessera::server {

@@ -1,4 +1,4 @@
-#include "server/http_server.h"
+#include "server/http/http_server.h"
 
 #include <fmt/format.h>
 #include <netinet/tcp.h>
@@ -22,8 +22,8 @@
 #include <thread>
 #include <vector>
 
-#include "server/connection.h"
-#include "server/http_text.h"
+#include "server/http/connection.h"
+#include "server/http/http_text.h"
 
 namespace tessera::server {
 namespace {
@@ -46,7 +46,7 @@ void set(Socket& socket, int level, int name, Option value) {
 }
 
 /// A client whose machine is gone says nothing: the kernel asks it, and gives up.
-void prepare_socket(Socket& socket, const Limits& limits, bool is_tcp) {
+void prepare_socket(Socket& socket, const HttpLimits& limits, bool is_tcp) {
   set(socket, SOL_SOCKET, SO_SNDBUF, kSendBufferBytes);
   if (!is_tcp) return;
   set(socket, IPPROTO_TCP, TCP_NODELAY, 1);

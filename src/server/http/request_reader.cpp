@@ -1,4 +1,4 @@
-#include "server/request_reader.h"
+#include "server/http/request_reader.h"
 
 #include <fmt/format.h>
 
@@ -7,7 +7,7 @@
 #include <limits>
 
 #include "base/ascii.h"
-#include "server/http_text.h"
+#include "server/http/http_text.h"
 
 namespace tessera::server {
 namespace {

@@ -7,8 +7,8 @@
 #include <string>
 
 #include "base/status.h"
-#include "server/exchange.h"
-#include "server/limits.h"
+#include "server/http/exchange.h"
+#include "server/http/http_limits.h"
 
 namespace tessera::server {
 
@@ -17,7 +17,7 @@ struct HttpOptions {
   uint16_t port = 0;
   std::string unix_socket = {};
   std::string ssl_certfile = {}, ssl_keyfile = {};
-  Limits limits = {};
+  HttpLimits limits = {};
 };
 
 /// What a server does with requests. All are called on the network thread.

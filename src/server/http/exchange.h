@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "server/http_request.h"
+#include "server/http/http_request.h"
 
 namespace tessera::server {
 

@@ -1,4 +1,4 @@
-#include "server/http_text.h"
+#include "server/http/http_text.h"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "server/connection.h"
+#include "server/http/connection.h"
 
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
@@ -10,7 +10,7 @@
 #include <exception>
 #include <utility>
 
-#include "server/http_text.h"
+#include "server/http/http_text.h"
 
 namespace tessera::server {
 namespace {
@@ -42,7 +42,9 @@ void clear(std::string& buffer) {
 Connection::Connection(Socket socket, std::string client, Network& network)
     : socket_(std::move(socket)), client_(std::move(client)), network_(network), changed_(socket_.get_executor()) {
   changed_.expires_at(Clock::time_point::max());
-  if (network.tls) tls_.emplace(socket_, *network.tls);
+  if (!network.tls) return;
+  tls_.emplace(socket_, *network.tls);
+  phase_ = Phase::handshaking;
 }
 
 void Connection::start() {
@@ -68,11 +70,10 @@ void Connection::fail(const std::exception_ptr& failure) {
 
 asio::awaitable<void> Connection::run() {
   if (!tls_ || co_await handshake()) {
-    while (!lost_) {
+    while (!lost()) {
       std::optional<HttpRequest> request = co_await read_request();
-      receiving_ = false;
       if (request) co_await answer(std::move(*request));
-      if (!keep_alive_) break;
+      if (then_ != Then::next_request) break;
     }
     co_await finish();
   }
@@ -90,22 +91,24 @@ asio::awaitable<bool> Connection::handshake() {
     if (timed_out_) lose();
     co_await change();
   }
-  co_return !failed && !lost_;
+  co_return !failed && !lost();
 }
 
 /// The next request, with its body; none if it was refused, or will not come.
 asio::awaitable<std::optional<HttpRequest>> Connection::read_request() {
-  const Limits& limits = network_.limits;
+  const HttpLimits& limits = network_.limits;
   RequestReader reader({.header_bytes = static_cast<size_t>(limits.header_bytes_max),
                         .headers = static_cast<size_t>(limits.headers_max),
                         .body_bytes = static_cast<uint64_t>(limits.body_bytes_max)});
   facts_ = {};
-  timed_out_ = keep_alive_ = false;
+  timed_out_ = false;
+  then_ = Then::close;
+  enter(Phase::idle);
   deadline_ = in_seconds(limits.idle_seconds_max);
   bool begun = false, checked = false;
   for (;;) {
     if (!in_.empty()) in_.erase(0, reader.feed(in_));
-    receiving_ = reader.begun();
+    if (reader.begun()) enter(Phase::receiving);
     if (reader.begun() && !std::exchange(begun, true)) deadline_ = in_seconds(limits.header_seconds_max);
     if (reader.fault()) {
       refuse(reader, network_.callbacks.fault(reader.fault()->status, reader.fault()->message, reader.request().path));
@@ -130,7 +133,7 @@ asio::awaitable<std::optional<HttpRequest>> Connection::read_request() {
       refuse(reader, network_.callbacks.fault(408, "the request did not arrive in time", reader.request().path));
       co_return std::nullopt;
     }
-    if (timed_out_ || ended_ || lost_) co_return std::nullopt;
+    if (timed_out_ || ended_ || lost()) co_return std::nullopt;
     read_more();
     co_await change();
   }
@@ -156,12 +159,13 @@ bool Connection::check_head(RequestReader& reader) {
 
 /// Answers a request that was not read to its end, if the client is there to hear it; the connection ends then.
 void Connection::refuse(RequestReader& reader, HttpReply reply) {
-  unread_ = !reader.done();
-  keep_alive_ = !unread_ && reader.request().keep_alive && !network_.draining;
+  const bool keeps = reader.done() && reader.request().keep_alive && !network_.draining;
+  then_ = keeps ? Then::next_request : reader.done() ? Then::close : Then::close_unread;
+  enter(Phase::answering);
   HttpRequest request = std::move(reader.request());
   request.client = client_;
   if (request.arrived == Clock::time_point()) request.arrived = Clock::now();
-  request.keep_alive = keep_alive_;
+  request.keep_alive = keeps;
   open_exchange(std::move(request))->reply(std::move(reply));
 }
 
@@ -187,7 +191,8 @@ void Connection::close_exchange(bool left) {
 }
 
 asio::awaitable<void> Connection::answer(HttpRequest request) {
-  keep_alive_ = request.keep_alive && !network_.draining;
+  then_ = request.keep_alive && !network_.draining ? Then::next_request : Then::close;
+  enter(Phase::answering);
   request.client = client_;
   if (!reading_ && chunk_.size() > kReadBytes) {
     chunk_.resize(kReadBytes);
@@ -195,7 +200,7 @@ asio::awaitable<void> Connection::answer(HttpRequest request) {
   }
   const std::shared_ptr<Exchange> exchange = open_exchange(std::move(request));
   network_.callbacks.handle(exchange);
-  while (exchange_ && !lost_) {
+  while (exchange_ && !lost()) {
     if (ended_) lose();
     read_more();
     if (exchange_) co_await change();
@@ -204,9 +209,9 @@ asio::awaitable<void> Connection::answer(HttpRequest request) {
 
 /// Sends what is left and closes in an orderly way.
 asio::awaitable<void> Connection::finish() {
-  while (writing_ && !lost_) co_await change();
-  if (lost_) co_return;
-  discarding_ = true;
+  while (writing_ && !lost()) co_await change();
+  if (lost()) co_return;
+  enter(Phase::finishing);
   timed_out_ = false;
   deadline_ = Clock::now() + kLinger;
   if (!tls_) {
@@ -214,11 +219,11 @@ asio::awaitable<void> Connection::finish() {
     socket_.shutdown(Socket::shutdown_send, ignored);
   }
   clear(in_);
-  while (!ended_ && !lost_ && !timed_out_ && (unread_ || !tls_)) {
+  while (!ended_ && !lost() && !timed_out_ && (then_ == Then::close_unread || !tls_)) {
     read_more();
     co_await change();
   }
-  if (tls_ && !lost_ && !ended_) {
+  if (tls_ && !lost() && !ended_) {
     timed_out_ = false;
     deadline_ = Clock::now() + kLinger;
     bool done = false;
@@ -237,6 +242,15 @@ asio::awaitable<void> Connection::change() { co_await changed_.async_wait(kResul
 
 void Connection::notify() { changed_.cancel(); }
 
+/// What is lost stays so.
+void Connection::enter(Phase phase) {
+  if (!lost()) phase_ = phase;
+}
+
+void Connection::close_behind_answer() {
+  if (then_ == Then::next_request) then_ = Then::close;
+}
+
 void Connection::tick(Clock::time_point now) {
   if (writing_ && now > write_deadline_) {
     error_code ignored;
@@ -251,7 +265,8 @@ void Connection::tick(Clock::time_point now) {
 }
 
 void Connection::lose() {
-  if (std::exchange(lost_, true)) return;
+  if (lost()) return;
+  phase_ = Phase::lost;
   error_code ignored;
   socket_.close(ignored);
   close_exchange(/*left=*/true);
@@ -259,7 +274,7 @@ void Connection::lose() {
 }
 
 void Connection::read_more() {
-  if (reading_ || lost_ || ended_) return;
+  if (reading_ || lost() || ended_) return;
   reading_ = true;
   if (chunk_.empty()) chunk_.resize(kReadBytes);
   const auto taken = [self = shared_from_this()](error_code ec, size_t bytes) {
@@ -277,8 +292,8 @@ void Connection::take_read(size_t bytes, bool failed) {
   if (failed) {
     ended_ = true;
     if (exchange_) lose();
-  } else if (discarding_ || exchange_) {
-    if (!discarding_) in_.append(chunk_, 0, bytes);
+  } else if (phase_ == Phase::finishing || exchange_) {
+    if (phase_ != Phase::finishing) in_.append(chunk_, 0, bytes);
     if (exchange_ && in_.size() > kPipelinedBytesMax) lose();
     read_more();
     return;  // nobody waits for these bytes
@@ -289,13 +304,13 @@ void Connection::take_read(size_t bytes, bool failed) {
 }
 
 void Connection::send(std::string_view bytes) {
-  if (lost_) return;
+  if (lost()) return;
   out_ += bytes;
   flush();
 }
 
 void Connection::flush() {
-  if (writing_ || out_.empty() || lost_) return;
+  if (writing_ || out_.empty() || lost()) return;
   writing_ = true;
   sending_.swap(out_);
   sent_ = 0;
@@ -318,7 +333,7 @@ void Connection::write_some() {
 void Connection::take_written(size_t bytes, bool failed) {
   sent_ += bytes;
   if (failed) lose();
-  if (lost_) {
+  if (lost()) {
     writing_ = false;
     notify();
     return;
@@ -342,69 +357,11 @@ void Connection::answer_ended() {
   notify();
 }
 
-bool Connection::keeps_alive() const { return keep_alive_ && !network_.draining; }
+bool Connection::keeps_alive() const { return then_ == Then::next_request && !network_.draining; }
 
 void Connection::count_body(size_t bytes) {
   network_.body_bytes += bytes - counted_body_;
   counted_body_ = bytes;
 }
-
-Exchange::Exchange(HttpRequest taken, Connection* connection) : request(std::move(taken)), connection_(connection) {}
-
-void Exchange::reply(HttpReply reply) {
-  if (connection_ == nullptr) return;
-  facts.status = reply.status;
-  reply.headers.insert(reply.headers.end(), reply_headers.begin(), reply_headers.end());
-  const bool bodiless = reply.status == 204 || reply.status == 304;
-  std::string text;
-  append_reply_head(reply, bodiless ? BodyFraming::none : BodyFraming::length, reply.body.size(),
-                    connection_->keeps_alive(), text);
-  if (!bodiless && request.method != "HEAD") text += reply.body;
-  begun_ = true;
-  connection_->keep_alive_ = connection_->keeps_alive();
-  connection_->send(text);
-  if (connection_ != nullptr) connection_->answer_ended();
-}
-
-void Exchange::begin(HttpReply reply) {
-  if (connection_ == nullptr) return;
-  facts.status = reply.status;
-  reply.headers.insert(reply.headers.end(), reply_headers.begin(), reply_headers.end());
-  chunked_ = request.version == 11;
-  connection_->keep_alive_ = connection_->keeps_alive() && chunked_;
-  std::string text;
-  append_reply_head(reply, chunked_ ? BodyFraming::chunked : BodyFraming::until_close, 0, connection_->keep_alive_,
-                    text);
-  begun_ = true;
-  connection_->send(text);
-  write(reply.body);
-}
-
-void Exchange::write(std::string_view bytes) {
-  if (connection_ == nullptr || bytes.empty()) return;
-  if (chunked_) {
-    connection_->out_ += fmt::format("{:x}\r\n", bytes.size());
-    connection_->out_ += bytes;
-    connection_->send("\r\n");
-  } else {
-    connection_->send(bytes);
-  }
-}
-
-void Exchange::end() {
-  if (connection_ == nullptr) return;
-  if (chunked_) connection_->send("0\r\n\r\n");
-  if (connection_ != nullptr) connection_->answer_ended();
-}
-
-void Exchange::abort() {
-  if (connection_ != nullptr) connection_->lose();
-}
-
-void Exchange::body_prepared() {
-  if (connection_ != nullptr) connection_->count_body(0);
-}
-
-size_t Exchange::unsent() const { return connection_ == nullptr ? 0 : connection_->unsent(); }
 
 }  // namespace tessera::server
