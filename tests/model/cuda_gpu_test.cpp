@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <cstring>
 #include <random>
+#include <utility>
 
 #include "checkpoint_files.h"
 #include "engine/demo_transcripts.h"
@@ -504,10 +505,11 @@ TEST(CudaRunner, StatesAreCopied) {
 }
 
 /// What a prompt has left goes to the host; others compute over it; it comes back to another slot and other blocks, and
-/// the sequence goes on as if nothing had been. Two steps are under way all the time.
+/// the sequence goes on as if nothing had been. Two steps are under way all the time; the moves are made with the
+/// sequence's rows, or in a step without any.
 TEST(CudaRunner, WhatWasMovedToTheHostComesBackWithTheSameBits) {
   using What = kernels::PageMove::What;
-  for (const int32_t slots : {2, 5}) {
+  for (const auto& [slots, alone] : {std::pair(2, false), {5, false}, {2, true}}) {
     Stepping stepping(TESSERA_SOURCE_DIR "/models/demo", {.slots = slots});
     const Job job{.prompt = random_tokens(192, stepping.model.vocab()), .params = {.temperature = 0, .logprobs = 5}};
     const Job other{.prompt = random_tokens(200, stepping.model.vocab(), 5), .params = {.temperature = 0}};
@@ -545,13 +547,33 @@ TEST(CudaRunner, WhatWasMovedToTheHostComesBackWithTheSameBits) {
       EXPECT_TRUE(results.ok()) << results.status().message();
       return std::vector<SampleResult>(results->begin(), results->end());
     };
+    /// In a step without rows, or what is to be done in the one that follows.
+    const auto move = [&](std::vector<kernels::PageMove> wanted) {
+      Step step;
+      if (alone) {
+        step.moves = std::exchange(wanted, {});
+        EXPECT_TRUE(stepping.runner->submit(step).ok());
+      }
+      return wanted;
+    };
     stepping.run({job}, 1);
-    submit(0, moves(/*to_host=*/true, 0));  // out, and then a row that changes the state
+    auto first = move(moves(/*to_host=*/true, 0));
+    if (alone) {
+      EXPECT_TRUE(collect().empty());
+    }
+    submit(0, std::move(first));  // a row that changes the state
     const auto expected = collect();
     stepping.run({other, other}, 3);  // both slots and all their blocks hold something else
     submit(0, {});
-    submit(1, moves(/*to_host=*/false, 1));
-    collect();
+    first = move(moves(/*to_host=*/false, 1));
+    if (alone) {
+      EXPECT_EQ(collect().size(), 1U);
+      EXPECT_TRUE(collect().empty());
+    }
+    submit(1, std::move(first));
+    if (!alone) {
+      EXPECT_EQ(collect().size(), 1U);
+    }
     expect_same(collect(), expected, "it goes on where it was");
   }
 }
