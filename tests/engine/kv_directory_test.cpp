@@ -113,6 +113,37 @@ TEST_F(KvDirectoryTest, AKeyOfOtherTokensIsNoHit) {
   EXPECT_EQ(read("salt", entry.tokens, 2), StatusCode::ok);
 }
 
+TEST_F(KvDirectoryTest, APartOfAnEntryIsRead) {
+  const auto directory = open();
+  const KvEntry entry = entry_of(1, 7, 2);
+  Pages written(5 + 1);
+  for (size_t i = 0; i < written.memory.size(); ++i) {
+    written.memory[i] = static_cast<std::byte>(10 * (i / kFormat.page_bytes));
+  }
+  ASSERT_TRUE(directory->write(entry, written.constant).ok());
+  const auto read = [&](int32_t first_block, int32_t blocks, bool state) {
+    Pages pages(static_cast<size_t>(blocks) + (state ? 1 : 0));
+    EXPECT_TRUE(directory->read(kv_key(entry), entry.salt, entry.tokens, first_block, blocks, state, pages.pages).ok());
+    std::vector<int> begins;
+    for (const std::byte* page : pages.pages) begins.push_back(std::to_integer<int>(*page));
+    return begins;
+  };
+  EXPECT_THAT(read(2, 5, true), testing::ElementsAre(0, 10, 20, 30, 40, 50));
+  EXPECT_THAT(read(4, 3, true), testing::ElementsAre(20, 30, 40, 50));
+  EXPECT_THAT(read(3, 2, false), testing::ElementsAre(10, 20));
+  EXPECT_THAT(read(7, 0, true), testing::ElementsAre(50));
+}
+
+TEST_F(KvDirectoryTest, WhatCannotBeWrittenTakesNoRoom) {
+  const auto directory = open();
+  ASSERT_TRUE(write(*directory, entry_of(1)).ok());
+  const uint64_t used = directory->bytes_used();
+  std::filesystem::create_directories(file_of(entry_of(2)) / "below");  // which nothing can be put in place of
+  EXPECT_FALSE(write(*directory, entry_of(2)).ok());
+  EXPECT_EQ(directory->bytes_used(), used);
+  EXPECT_EQ(directory->entries(), 1U);
+}
+
 TEST_F(KvDirectoryTest, WhatWasUsedLongestAgoGoesFirst) {
   const uint64_t each = kv_file_bytes(kFormat, entry_of(1));
   {

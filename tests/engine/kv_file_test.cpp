@@ -103,6 +103,8 @@ TEST_F(KvFileTest, EveryByteThatIsNotWhatWasWrittenIsNoticed) {
       const Status status = read_all(3);
       ASSERT_FALSE(status.ok()) << "byte " << at << ", bit " << bit;
       ASSERT_TRUE(status.code() == StatusCode::corrupt_data || status.code() == StatusCode::unsupported);
+      const bool in_head = at < whole.size() - 3 * kFormat.page_bytes;
+      ASSERT_EQ(KvFile::open(file_, kFormat).ok(), !in_head) << "byte " << at << ", bit " << bit;
     }
     ASSERT_EQ(::pwrite(descriptor, &whole[at], 1, static_cast<off_t>(at)), 1);
   }
@@ -160,6 +162,9 @@ TEST_F(KvFileTest, WhatCannotBeWrittenLeavesNothing) {
   const Status status = write_kv_file(directory_ / "missing" / "entry.kv", kFormat, entry_of(2, 1), pages.constant);
   EXPECT_FALSE(status.ok());
   EXPECT_TRUE(std::filesystem::is_empty(directory_));
+  std::filesystem::create_directories(file_ / "below");  // which nothing can be put in place of
+  EXPECT_FALSE(write_kv_file(file_, kFormat, entry_of(2, 1), pages.constant).ok());
+  EXPECT_FALSE(std::filesystem::exists(file_.string() + ".partial"));
 }
 
 TEST(KvKey, TellsSaltsTokensAndLengthsApart) {

@@ -215,6 +215,16 @@ int damage(const std::filesystem::path& directory, Dice& dice) {
   return damaged;
 }
 
+/// What is on the disk can be gone on from, without anything else.
+void expect_whole_chains(const DiskTier& disk, const std::filesystem::path& path) {
+  for (const auto& entry : std::filesystem::directory_iterator(path)) {
+    if (entry.path().extension() != ".kv") continue;
+    const auto file = KvFile::open(entry.path(), disk.directory().format());
+    ASSERT_TRUE(file.ok()) << file.status().message();
+    EXPECT_TRUE(disk.directory().find(kv_key(file->entry()))) << entry.path();
+  }
+}
+
 /// Kept: none, what the pools have left, more than that; or what they have left, and in a tier as little or more.
 enum class Prefixes { off, few, many, few_in_tier, many_in_tier };
 
@@ -405,6 +415,8 @@ SimulationCounts simulate(uint64_t seed) {
     counts.add(world.loop.stats());
     if (world.disk) {
       EXPECT_LE(world.disk->directory().bytes_used(), world.disk->directory().bytes_max());
+      world.disk->wait_for_all();
+      if (run == 0) expect_whole_chains(*world.disk, sizes.disk);
     }
   }
   return counts;

@@ -239,6 +239,8 @@ class SimulatedDisk : public testing::Test {
   /// How the program ends: at once, when the disk has nothing left to do, or as a server that is told to.
   enum class End { killed, idle, closed };
 
+  SimulatedDisk() { conversations_[1].cache_salt = "another client"; }
+
   [[nodiscard]] Sizes sizes(uint64_t identity = 1) const {
     return {.blocks = 40,
             .slots = 1,
@@ -293,6 +295,29 @@ TEST_F(SimulatedDisk, WhatOnlyTheDeviceHasIsWrittenWhileNobodyComputes) {
   const EngineStats stats = turn(End::killed);
   EXPECT_EQ(stats.prefix_hits, 3U * 256);
   EXPECT_EQ(stats.disk.hits, 3U * 256);
+}
+
+TEST_F(SimulatedDisk, OfAnEntryOnlyWhatIsNotInMemoryIsRead) {
+  Fixture& f = fixture(TinyKind::moe);
+  Request longer;
+  for (int32_t token = 0; token < 330; ++token) longer.prompt.push_back(100 + token);
+  longer.sampling.seed = 1;
+  longer.sampling.max_tokens = 9;
+  longer.sampling.logprobs = 3;
+  Request shorter = longer;
+  shorter.prompt.resize(140);
+  {
+    World world(f, sizes());
+    run_as_alone(f, world, {longer});
+    world.settle();
+    EXPECT_EQ(world.disk->directory().entries(), 1U);  // of 320 tokens
+  }
+  World world(f, sizes());
+  run_as_alone(f, world, {shorter});
+  EXPECT_EQ(world.loop.stats().disk.hits, 0U);
+  run_as_alone(f, world, {longer});
+  EXPECT_EQ(world.loop.stats().disk.hits, 320U - 128);
+  EXPECT_EQ(world.loop.stats().prefix_hits, 320U);
 }
 
 TEST_F(SimulatedDisk, WhatIsLeftIsWrittenWhenTheServerEnds) {

@@ -1,0 +1,202 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <cstring>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/temp_directory.h"
+#include "engine/disk_tier.h"
+#include "engine/prefix_cache.h"
+#include "sequences.h"
+
+// What the prefix cache writes to the disk and reads from it, step by step. What it means for answers is in
+// simulation_cases_test.cpp.
+namespace tessera::engine {
+namespace {
+
+constexpr size_t kPageBytes = 256;
+constexpr int32_t kStatePages = 2;
+constexpr int32_t kBlocks = 20, kSlots = 4;
+
+/// A device whose blocks and states are a number each, repeated in all their bytes; pools, and a cache on a directory.
+struct DiskWorld {
+  DiskWorld(const std::filesystem::path& path, int32_t pages)
+      : memory(static_cast<size_t>(pages) * kPageBytes),
+        host_pages(memory.data(), kPageBytes, pages),
+        disk(*KvDirectory::open(path, {.identity = {1, 2}, .page_bytes = kPageBytes, .state_pages = kStatePages},
+                                uint64_t{1} << 30),
+             host_pages),
+        block_pool(kBlocks),
+        slot_pool(kSlots),
+        cache(block_pool, slot_pool, /*enabled=*/true, /*has_states=*/true, HostTier(pages, kStatePages)) {
+    cache.use_disk(&disk);
+  }
+
+  /// Computes the prompt and leaves a state behind `point`; block i of it is 10 + i, the state 100.
+  void compute_and_leave(Sequence& sequence, int64_t point) {
+    cache.begin(sequence, cache.find(sequence));
+    const auto blocks = static_cast<size_t>(sequence.prompt_size() / 64);
+    while (sequence.blocks.size() < blocks) {
+      const int32_t block = *block_pool.take();
+      device_blocks[static_cast<size_t>(block)] = static_cast<std::byte>(10 + sequence.blocks.size());
+      sequence.blocks.push_back(block);
+    }
+    sequence.submitted = sequence.prompt_size();
+    cache.extend(sequence);
+    const auto slot = cache.slot_for_state(sequence, point);
+    ASSERT_TRUE(slot);
+    device_states[static_cast<size_t>(*slot)] = std::byte{100};
+    cache.keep_state(sequence, point, *slot);
+    for (const int32_t block : sequence.blocks) block_pool.give_back(block);
+    sequence.blocks.clear();
+    cache.end(sequence);
+  }
+  /// A step that makes the moves that are planned.
+  void step() {
+    cache.step_submitted();
+    for (const kernels::PageMove& move : cache.take_moves()) {
+      ASSERT_TRUE(move.to_host);
+      const bool is_block = move.what == kernels::PageMove::What::block;
+      const auto index = static_cast<size_t>(move.index);
+      std::memset(host_pages.page(move.page),
+                  std::to_integer<int>(is_block ? device_blocks[index] : device_states[index]), kPageBytes);
+    }
+    cache.step_collected();
+  }
+  void follow(bool is_idle = true) { cache.follow_disk(is_idle, {}); }
+  void write_all() {
+    for (follow(); cache.writes_disk(); follow()) {
+      if (cache.disk_wants_moves()) step();
+      disk.wait_for_all();
+    }
+  }
+  [[nodiscard]] int32_t pages_used() const { return cache.tier().pages().used(); }
+
+  std::vector<std::byte> memory;
+  kernels::HostPages host_pages;
+  DiskTier disk;
+  std::vector<std::byte> device_blocks = std::vector<std::byte>(kBlocks);
+  std::vector<std::byte> device_states = std::vector<std::byte>(kSlots);
+  IdPool block_pool, slot_pool;
+  PrefixCache cache;
+};
+
+class PrefixDisk : public testing::Test {
+ protected:
+  [[nodiscard]] std::filesystem::path path() const { return directory_ / "kv"; }
+  /// Writes the first four blocks of the prompts that make_sequence makes, and the state behind them.
+  void write_four_blocks() const {
+    DiskWorld world(path(), 12);
+    world.compute_and_leave(*make_sequence(300), 256);
+    world.write_all();
+    ASSERT_EQ(world.disk.directory().entries(), 1U);
+  }
+
+  test::TempDirectory directory_;
+};
+
+TEST_F(PrefixDisk, WhatOnlyTheDeviceHasIsWrittenThroughPagesThatNobodyElseGets) {
+  DiskWorld world(path(), 12);
+  world.compute_and_leave(*make_sequence(300), 256);
+  world.follow(/*is_idle=*/false);
+  EXPECT_FALSE(world.cache.writes_disk());  // while others compute, only what is in the tier
+  world.follow();
+  ASSERT_TRUE(world.cache.writes_disk());
+  EXPECT_TRUE(world.cache.disk_wants_moves());
+  EXPECT_EQ(world.pages_used(), 4 + kStatePages);
+  world.follow();
+  world.disk.wait_for_all();
+  EXPECT_FALSE(world.disk.has_done());  // nothing is in the pages yet
+  world.step();
+  EXPECT_FALSE(world.cache.disk_wants_moves());
+  world.follow();
+  EXPECT_EQ(world.pages_used(), 4 + kStatePages);
+  world.disk.wait_for_all();
+  EXPECT_EQ(world.pages_used(), 4 + kStatePages);
+  world.follow();
+  EXPECT_EQ(world.pages_used(), 0);
+  EXPECT_FALSE(world.cache.writes_disk());
+  EXPECT_EQ(world.cache.disk_counts().writes, 1U);
+}
+
+TEST_F(PrefixDisk, WhatAPointStandsBehindIsWrittenFirst) {
+  DiskWorld world(path(), 12);
+  world.compute_and_leave(*make_sequence(200), 192);
+  world.compute_and_leave(*make_sequence(300), 256);
+  while (world.slot_pool.take()) {
+  }
+  ASSERT_TRUE(world.cache.make_slot_available());  // the second state goes to the tier: it saves less
+  EXPECT_EQ(world.pages_used(), kStatePages);
+  world.step();
+  const auto written = [&](int64_t tokens) {
+    return world.disk.directory().find(kv_key({.salt = "", .tokens = *make_sequence(tokens)->prompt})).has_value();
+  };
+  const auto write_one = [&] {
+    world.follow();
+    world.step();
+    world.follow();
+    world.disk.wait_for_all();
+  };
+  write_one();
+  EXPECT_TRUE(written(192));
+  EXPECT_FALSE(written(256));
+  write_one();
+  EXPECT_TRUE(written(256));
+}
+
+TEST_F(PrefixDisk, WhatIsReadStandsBehindWhatIsInMemory) {
+  write_four_blocks();
+  DiskWorld world(path(), 12);
+  world.compute_and_leave(*make_sequence(130), 128);
+  const auto asker = make_sequence(300);
+  ASSERT_TRUE(world.cache.waits_for_disk(*asker, world.cache.find(*asker)));
+  EXPECT_EQ(world.pages_used(), 2 + kStatePages);
+  world.cache.clear();  // all but what the read goes on from
+  EXPECT_EQ(world.cache.find(*asker).block_tokens, 128);
+  EXPECT_EQ(world.pages_used(), 2 + kStatePages);
+  world.follow(/*is_idle=*/false);
+  world.disk.wait_for_all();
+  world.follow(/*is_idle=*/false);
+  const auto match = world.cache.find(*asker);
+  EXPECT_EQ(match.tokens, 256);
+  EXPECT_FALSE(world.cache.waits_for_disk(*asker, match));
+  EXPECT_EQ(world.cache.disk_counts().hits, 256U - 128);
+  std::vector<int> begins;
+  for (int32_t page = 0; page < world.host_pages.count(); ++page) {
+    begins.push_back(std::to_integer<int>(*world.host_pages.page(page)));
+  }
+  std::erase(begins, 0);
+  EXPECT_THAT(begins, testing::UnorderedElementsAre(12, 13, 100, 100));
+}
+
+TEST_F(PrefixDisk, WhatIsOfNoUseIsNotRead) {
+  write_four_blocks();
+  DiskWorld world(path(), 12);
+  const auto reads = [&](std::unique_ptr<Sequence> sequence) {
+    return world.cache.waits_for_disk(*sequence, world.cache.find(*sequence));
+  };
+  EXPECT_FALSE(reads(make_sequence(256)));  // a token must be left to compute
+  EXPECT_FALSE(reads(make_sequence(300, 2)));
+  auto salted = make_sequence(300), scored = make_sequence(300);
+  salted->cache_salt = "another";
+  scored->wants_prompt_logits = true;
+  EXPECT_FALSE(reads(std::move(salted)));
+  EXPECT_FALSE(reads(std::move(scored)));
+  EXPECT_FALSE(world.cache.reads_disk());
+  EXPECT_EQ(world.pages_used(), 0);
+  EXPECT_TRUE(reads(make_sequence(257)));
+}
+
+TEST_F(PrefixDisk, WhereTheTierHasNoRoomForAnEntryItIsComputedAgain) {
+  write_four_blocks();
+  DiskWorld world(path(), 3 + kStatePages);
+  const auto asker = make_sequence(300);
+  EXPECT_FALSE(world.cache.waits_for_disk(*asker, world.cache.find(*asker)));
+  EXPECT_EQ(world.pages_used(), 0);
+}
+
+}  // namespace
+}  // namespace tessera::engine
