@@ -57,6 +57,13 @@ cat >"$corpus/chat_request_fuzz/chat" <<'END'
  "logit_bias": {"1": 2}, "stop": ["a"], "chat_template_kwargs": {"enable_thinking": false}, "stream": true,
  "stream_options": {"include_usage": true}, "seed": -5, "thinking": {"type": "enabled", "budget_tokens": 5}}
 END
+cat >"$corpus/chat_request_fuzz/custom" <<'END'
+{"messages": [{"role": "user", "content": "x"}, {"role": "assistant", "tool_calls": [{"id": "1", "type": "custom",
+  "custom": {"name": "c", "input": "a"}}]}, {"role": "tool", "content": "t", "tool_call_id": "1"}],
+ "tools": [{"type": "custom", "custom": {"name": "c", "format": {"type": "grammar",
+   "grammar": {"syntax": "lark", "definition": "start: \"a\""}}}}],
+ "tool_choice": {"type": "allowed_tools", "allowed_tools": {"tools": [{"type": "custom", "custom": {"name": "c"}}]}}}
+END
 printf '{"prompt":[[1,2],[3]],"echo":true,"logprobs":2,"max_tokens":0,"tokens":[1]}' >"$corpus/chat_request_fuzz/ids"
 printf '{"prompt":["a","b"],"n":2,"reasoning":{"effort":"low"}}' >"$corpus/chat_request_fuzz/texts"
 cp tests/server/requests/claude_code.json "$corpus/messages_request_fuzz/claude_code"
@@ -66,6 +73,15 @@ for turn in 'first turn' 'later turn' 'tools among the items'; do
 done
 printf '{"input":[{"type":"item_reference","id":"msg_1"}],"previous_response_id":"resp_1","stream":true}' \
   >"$corpus/responses_request_fuzz/goes_on"
+cat >"$corpus/responses_request_fuzz/client_tools" <<'END'
+{"input": [{"role": "user", "content": "x"}, {"type": "shell_call", "call_id": "1", "action": {"commands": ["ls"]}},
+  {"type": "shell_call_output", "call_id": "1", "output": [{"stdout": "a", "stderr": "b", "outcome": {"type": "exit", "exit_code": 1}}]},
+  {"type": "apply_patch_call", "call_id": "2", "operation": {"type": "delete_file", "path": "a"}},
+  {"type": "apply_patch_call_output", "call_id": "2", "status": "failed", "output": "c"},
+  {"type": "compaction", "encrypted_content": "tessera-context:1,1,2:abcd"}, {"type": "compaction_trigger"}],
+ "tools": [{"type": "shell", "environment": {"type": "local", "skills": [{"name": "s"}]}}, {"type": "apply_patch"}],
+ "context_management": [{"type": "compaction", "compact_threshold": 9}]}
+END
 # A byte that cuts, then what a client sends.
 printf '\005%s' $'POST /a?b HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\n\r\nabcGET / HTTP/1.0\r\n\r\n' >"$corpus/http_fuzz/two"
 printf '\001%s' $'POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n2;x=y\r\nab\r\n0\r\nT: x\r\n\r\n' \

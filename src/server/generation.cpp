@@ -136,6 +136,8 @@ void Generation::run_job(TextPool& pool, TextPool::JobSize size, std::function<M
       self->job_done();
       if (self->is_over()) {
         self->prepared_.streams.clear();
+      } else if (self->stop_wanted_) {
+        self->stop();
       } else if (error) {
         self->fail(*error);
       } else {
@@ -409,6 +411,7 @@ void Generation::tick(steady_clock::time_point now) {
 }
 
 void Generation::stop() {
+  stop_wanted_ = phase_ == Phase::writing;  // then once the text thread is done
   if (phase_ != Phase::running || !exchange_->begun()) return;
   prepared_.answer->cancel(out_);
   send();

@@ -119,6 +119,7 @@ class Generation : public std::enable_shared_from_this<Generation> {
   std::vector<std::vector<Time>> last_;  // of each prompt and choice: the last token's time
   Time last_write_;
   Time scheduled_, first_token_, last_token_;  // no time at all: not yet
+  bool stop_wanted_ = false;                   // by stop(), while a text thread worked on it
   bool length_ = false;                        // a choice ended for its length
   bool many_logprobs_ = false;                 // the whole answer is long
 };

@@ -1,5 +1,8 @@
 #include <gmock/gmock.h>
 
+#include <chrono>
+#include <thread>
+
 #include "server/responses_http.h"
 
 // Responses that sum their conversation up: where a request asks for it, or before a long one is answered.
@@ -162,6 +165,20 @@ TEST(Compaction, InTheBackground) {
   ASSERT_EQ(made["output"].size(), 2U);
   EXPECT_EQ(made["output"][0]["encrypted_content"], whole["output"][0]["encrypted_content"]);
   EXPECT_EQ(made["output"][1]["content"], whole["output"][1]["content"]);
+}
+
+TEST(Compaction, CanBeCancelledAtAnyTime) {
+  const ServedModel served;
+  json body = body_of({user("One"), assistant(words(100)), user("Two")}, limit(100));
+  body["background"] = true;
+  body["max_output_tokens"] = 1000;
+  for (int wait = 0; wait < 12; ++wait) {  // in the summary, behind it, in the answer
+    const json begun = answer_to(served, body.dump());
+    std::this_thread::sleep_for(std::chrono::milliseconds(5 * wait));
+    EXPECT_EQ(ask(served.port(), post(path_of(begun) + "/cancel", "")).status, 200);
+    EXPECT_EQ(served.left_over(), "");
+    EXPECT_EQ(json::parse(ask(served.port(), get(path_of(begun))).body)["status"], "cancelled") << wait;
+  }
 }
 
 TEST(Compaction, EndsWithItsClient) {
