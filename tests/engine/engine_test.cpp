@@ -13,6 +13,7 @@
 #include <thread>
 #include <vector>
 
+#include "base/temp_directory.h"
 #include "engine/model_fit.h"
 #include "format/checkpoint.h"
 #include "tiny_model.h"
@@ -376,6 +377,41 @@ TEST(EngineEnd, TooManyOpenRequestsAreRefused) {
   }
   EXPECT_EQ(status.code(), StatusCode::resource_exhausted);
   EXPECT_THAT(status.message(), testing::HasSubstr("1024 requests are open"));
+}
+
+// With the thread of the engine, that of the disk, and those of many clients.
+TEST(EngineDisk, ManyThreadsGetWhatTheyGetAloneAlsoFromTheEngineThatComesNext) {
+  const TinyModel model(TinyKind::moe);
+  const test::TempDirectory directory;
+  EngineOptions options = small_options(model);
+  std::vector<Request> requests;
+  for (int32_t i = 0; i < 6; ++i) {
+    requests.push_back(greedy(std::vector<int32_t>(static_cast<size_t>(260 + i), 50 + i / 2), 3));
+    requests.back().prompt.back() = i;
+  }
+  std::vector<std::vector<int32_t>> expected;
+  {
+    Engine engine = make_engine(options);
+    for (const Request& request : requests) expected.push_back(run(engine, request).tokens);
+  }
+  options.kv_offload_bytes = size_t{4} << 20;
+  options.kv_offload_dir = directory.path() / "kv";
+  for (const bool first : {true, false}) {
+    Engine engine = make_engine(options);
+    std::vector<std::thread> threads;
+    for (size_t i = 0; i < requests.size(); ++i) {
+      threads.emplace_back([&, i] {
+        for (int round = 0; round < 2; ++round) EXPECT_EQ(run(engine, requests[i]).tokens, expected[i]);
+      });
+    }
+    for (auto& thread : threads) thread.join();
+    const DiskStats disk = engine.stats().disk;
+    if (!first) {
+      EXPECT_GE(disk.hits, 3U * 192);
+      EXPECT_GE(disk.entries, 3U);
+    }
+    EXPECT_EQ(disk.failures, 0U);
+  }
 }
 
 TEST(EngineCreate, SaysWhatIsWrong) {
