@@ -69,21 +69,28 @@ constexpr int64_t slots(const Desc& d) { return d.tokens * d.experts_per_token; 
 inline constexpr int64_t kSegmentUnit = 256;
 
 /// Segments that K is summed in (1, 2 or 4), added in order. It is part of the weight's summation tree, so it may
-/// depend on nothing but the weight: not on tokens, tile or GPU. One segment, but for dense matrices that are deeper
-/// than kOneSegmentDepthMax and have too few strips to occupy a GPU with one warp each: a warp's chain of MMAs over
-/// 4,096 elements takes about 7.5 us on an H200, where all SMs have read 128 strips of BF16 in half of that. Those have
-/// segments of about kSegmentDepth. In a decode kernel segments are the warps of one block, which wait for each other:
-/// they are of one length, and a depth that does not divide so has fewer. Wider tiles sum them one after another, and
-/// matrices of another number of segments in another launch: those that read the hidden rows of most models have one.
+/// depend on nothing but the weight: not on tokens, tile or GPU. One segment, but for dense matrices whose strips are
+/// too few to occupy a GPU with one warp each: a warp's chain of MMAs over 4,096 elements takes about 7.5 us on an
+/// H200, where all SMs have read 128 strips of BF16 in half of that. Those deeper than kOneSegmentDepthMax have
+/// segments of about kSegmentDepth; those with no strip for most SMs, as a router's and a shared expert's, of half of
+/// that, and begin to have them earlier. In a decode kernel segments are the warps of one block, which wait for each
+/// other: they are of one length, and a depth that does not divide so has fewer. Wider tiles sum them one after
+/// another, and matrices of another number of segments in another launch: those that read the hidden rows of most
+/// models have one.
+///
+/// rows: of a matrix that is always multiplied beside others, of all of them (launch_segments).
 inline constexpr int64_t kOneSegmentDepthMax = 2048;
 inline constexpr int64_t kSegmentDepth = 1024;
 inline constexpr int64_t kSegmentStripsMax = 512;
+inline constexpr int64_t kFewStripsMax = 96;
 inline constexpr int kSegmentsMax = 4;
 constexpr int k_segments(const Desc& d) {
-  if (d.op != Op::dense || d.depth <= kOneSegmentDepthMax || (d.rows + 15) / 16 >= kSegmentStripsMax) return 1;
+  const int64_t strips = (d.rows + 15) / 16;
+  const bool few = strips <= kFewStripsMax && d.depth >= kOneSegmentDepthMax;
+  if (d.op != Op::dense || strips >= kSegmentStripsMax || (d.depth <= kOneSegmentDepthMax && !few)) return 1;
+  const int64_t depth = few ? kSegmentDepth / 2 : kSegmentDepth;
   int segments = 1;
-  while (segments < kSegmentsMax && d.depth > segments * kSegmentDepth &&
-         d.depth % (2 * segments * kSegmentUnit) == 0) {
+  while (segments < kSegmentsMax && d.depth > segments * depth && d.depth % (2 * segments * kSegmentUnit) == 0) {
     segments *= 2;
   }
   return segments;

@@ -190,6 +190,11 @@ TEST(Plan, SegmentsBelongToTheWeight) {
   EXPECT_EQ(segments(5120, 17408), 4);
   EXPECT_EQ(segments(8176, 17408), 4);
   EXPECT_EQ(segments(8177, 17408), 1);  // 512 strips
+  EXPECT_EQ(segments(1281, 2048), 4);   // few strips
+  EXPECT_EQ(segments(1536, 2048), 4);
+  EXPECT_EQ(segments(1537, 2048), 1);  // 97
+  EXPECT_EQ(segments(1536, 2032), 1);
+  EXPECT_EQ(segments(16, 2560), 2);
   for (const ModelShape& model : kModelShapes) {
     for (const Op op : kOps) {
       for (const Path path : kPaths) EXPECT_EQ(k_segments(layer_desc(model, op, WeightFormat::nvfp4, path, 1)), 1);

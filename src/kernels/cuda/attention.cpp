@@ -40,7 +40,7 @@ void plan_decode(AttentionPlan& plan, const StepTables& bounds, int sm_count, in
   plan.decode_blocks = static_cast<int>(std::min<int64_t>(units, int64_t{2} * sm_count));
   if (splits == 1) return;
   // At the least two for each block: of the superblock that it is in, and of those before.
-  const int64_t bytes = decode_slot_bytes(dim, plan.kv == DType::f8_e4m3, plan.decode_row_blocks);
+  const int64_t bytes = decode_slot_bytes(dim, plan.decode_row_blocks);
   const int64_t most = std::max<int64_t>(std::min<int64_t>(kDecodeSlotsMax, kDecodeStateBytesMax / bytes),
                                          int64_t{2} * plan.decode_blocks);
   plan.decode_slots = static_cast<int>(std::min(std::max(units, int64_t{2} * plan.decode_blocks), most));
@@ -61,7 +61,7 @@ void plan_prefill(AttentionPlan& plan, const StepTables& bounds, int sm_count) {
 
 size_t workspace_bytes(const AttentionPlan& plan) {
   const int dim = padded_head_dim(plan.shape.head_dim);
-  const int64_t decode = plan.decode_slots * decode_slot_bytes(dim, plan.kv == DType::f8_e4m3, plan.decode_row_blocks);
+  const int64_t decode = plan.decode_slots * decode_slot_bytes(dim, plan.decode_row_blocks);
   const int64_t prefill = plan.prefill_slots * prefill_slot_bytes(dim);
   return kAttentionCounterBytes + static_cast<size_t>(std::max(decode, prefill));
 }

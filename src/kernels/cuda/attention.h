@@ -17,7 +17,7 @@
 // for their product with V. Scores, sums and states are fp32. head_dim^-0.5, k_scale and log2(e) are one factor of a
 // score; exponentials are of base 2 (ptx/ex2.cuh); the output is multiplied by 1 / sum, for E4M3 then by v_scale.
 //  - Decode rows take keys in splits of 256 absolute positions, each from an empty state: one maximum over the split,
-//    sums by warp of 64 positions, then over warps. Prefill rows take splits of 4,096 absolute positions, each from an
+//    sums by warp of 32 positions, then over warps. Prefill rows take splits of 4,096 absolute positions, each from an
 //    empty state, with an online softmax over tiles of 64 positions.
 //  - Splits are merged in ascending order within superblocks (16 splits of decode rows, 8 of prefill rows), those in
 //    ascending order. Who merges, and how many splits one block takes in turn, changes no bit.

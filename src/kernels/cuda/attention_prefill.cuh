@@ -29,7 +29,7 @@ inline constexpr int kStoreThreads = 256;
 template <int dim, bool fp8>
 __global__ void __launch_bounds__(kStoreThreads) store_prefill(const __grid_constant__ LaunchArgs args) {
   constexpr int kWarps = kStoreThreads / 32;
-  const Rows<dim, false> scratch{ptx::dynamic_shared_memory()};
+  const Rows<dim> scratch{ptx::dynamic_shared_memory()};
   ptx::griddepcontrol_wait();
   ptx::griddepcontrol_launch_dependents();
   const int warp = static_cast<int>(threadIdx.x) / 32, lane = static_cast<int>(threadIdx.x) % 32;
@@ -42,8 +42,7 @@ __global__ void __launch_bounds__(kStoreThreads) store_prefill(const __grid_cons
   const Sequence sequence = load_sequence(args.tables, __ldcg(args.tables.row_sequence + row));
   const int block =
       __ldcg(args.tables.block_tables + sequence.slot * args.tables.block_table_stride + position / kBlockTokens);
-  Rotation<dim> rotation;
-  rotation.set(args, position, lane);
+  const LaneRotation rotation(args, position, lane);
   store_key_value<dim, fp8>(args, row, index % kv_heads, block, position % kBlockTokens, rotation, scratch, warp, lane);
 }
 
@@ -190,7 +189,7 @@ struct PrefillBlock {
   __device__ void convert(int stage) const {
     constexpr int kRowChunks = dim / 16;
     const std::byte* from = smem + (landing(stage) - smem_address);
-    const Rows<dim, false> to{smem + P::kConverted};
+    const Rows<dim> to{smem + P::kConverted};
 #pragma unroll
     for (int i = static_cast<int>(threadIdx.x); i < P::kStoredBytes / 16; i += kPrefillThreads) {
       const int row = i / kRowChunks, chunk = i % kRowChunks;
@@ -235,18 +234,18 @@ struct PrefillBlock {
 
   /// Normed, rotated queries of this warp's rows, as fragments.
   __device__ void load_query(const PrefillUnit& u, Query& query) const {
-    const Rows<dim, false> rows{smem + P::kConverted};
-    Rotation<dim> rotation;
-    int rotated = -1;
+    const Rows<dim> rows{smem + P::kConverted};
+    int rotated = 16 * warp / args.group;
+    LaneRotation rotation(args, u.first_position() + rotated, lane);
 #pragma unroll 1
     for (int row = 16 * warp; row < min(16 * warp + 16, u.live_rows); ++row) {
       const int p = row / args.group, head = u.kv_head * args.group + row % args.group;
-      if (p != rotated) rotation.set(args, u.first_position() + p, lane);
+      if (p != rotated) rotation = LaneRotation(args, u.first_position() + p, lane);
       rotated = p;
       const uint16_t* from = args.query_gate + (u.sequence.first_row + u.first + p) * args.query_gate_stride +
                              int64_t{head} * 2 * args.plan.shape.head_dim;
-      norm_and_rotate<dim, false>(args, load_head(args, from, lane), HeadWeight(args, args.q_norm, lane), rotation,
-                                  rows, row, lane);
+      norm_and_rotate<dim>(args, load_head(args, from, lane), HeadWeight(args, args.q_norm, lane), rotation, rows, row,
+                           lane);
     }
     const int row = 16 * warp + lane % 16;
     const uint32_t address = smem_address + P::kConverted + chunk_offset(row, lane / 16);
@@ -370,7 +369,7 @@ struct PrefillBlock {
   /// every row sees, whose rows' sums become NaN here: 0 x NaN is NaN.
   __device__ void clean(const PrefillUnit& u, int tile, uint32_t values, typename P::Softmax& state) const {
     constexpr int kRowWords = dim / 2;
-    const Rows<dim, false> rows{smem + (values - smem_address)};
+    const Rows<dim> rows{smem + (values - smem_address)};
     const int all_see = u.first_position() + 1 - tile * P::kTileTokens;
     const int any_sees = u.last_position() + 1 - tile * P::kTileTokens;
     const auto is_nan = [](uint32_t code) { return (code & 0x7fffU) > 0x7f80U; };
@@ -456,7 +455,8 @@ struct PrefillBlock {
   }
 
   __device__ void run(const PrefillUnit& u) {
-    const typename P::Memory slots{args.workspace + kAttentionCounterBytes, 16 * warp, u.live_rows};
+    const typename P::Memory slots{args.workspace + kAttentionCounterBytes, static_cast<int>(threadIdx.x), 16 * warp,
+                                   u.live_rows};
     const auto sees = [](bool, int) { return [](int, int) { return true; }; };  // a tile's rows see the same splits
     typename P::Softmax state;
 #pragma unroll 1

@@ -33,46 +33,39 @@ __device__ inline uint32_t chunk_beside(uint32_t address, int c) {
   return (address ^ static_cast<uint32_t>(c & 7 & (chunks - 1)) * 16) + static_cast<uint32_t>(c & ~7) * 16;
 }
 
-/// BF16 rows of `dim` in shared memory. permuted: in the order of K that E4M3 fragments have: of 16 dimensions
-/// 4q, 4q+1 stand at 2q, 2q+1 and 4q+2, 4q+3 at 2q+8, 2q+9.
-template <int dim, bool permuted>
+/// BF16 rows of `dim` in shared memory.
+template <int dim>
 struct Rows {
   static constexpr int kChunks = dim / 8, kBytes = dim * 2;
   std::byte* base;
 
   __device__ std::byte* chunk(int row, int c) const { return base + row * kBytes + swizzled<kChunks>(row, c) * 16; }
   __device__ uint16_t* element(int row, int d) const {
-    if constexpr (permuted) d = (d & ~15) | (d & 2) << 2 | (d & 12) >> 1 | (d & 1);
-    return reinterpret_cast<uint16_t*>(chunk(row, d / 8)) + d % 8;
+    return reinterpret_cast<uint16_t*>(chunk(row, d >> 3)) + (d & 7);
   }
   /// Dimensions 8 c to 8 c + 7.
   __device__ void put(int row, int c, const uint32_t (&pairs)[4]) const {
-    if constexpr (permuted) {
-      const int at = (c & 1) * 8;
-      *reinterpret_cast<uint2*>(chunk(row, c & ~1) + at) = uint2{pairs[0], pairs[2]};
-      *reinterpret_cast<uint2*>(chunk(row, c | 1) + at) = uint2{pairs[1], pairs[3]};
-    } else {
-      *reinterpret_cast<uint4*>(chunk(row, c)) = uint4{pairs[0], pairs[1], pairs[2], pairs[3]};
-    }
+    *reinterpret_cast<uint4*>(chunk(row, c)) = uint4{pairs[0], pairs[1], pairs[2], pairs[3]};
   }
 };
 
-/// cos and sin of a position: lane L has those of rotary pairs L, L + 32, ...
-template <int dim>
+/// cos and sin of a rotary pair.
 struct Rotation {
-  static constexpr int kAngles = (dim + 63) / 64;
-  float cos[kAngles], sin[kAngles];
+  float cos, sin;
+};
 
-  __device__ void set(const LaunchArgs& args, int position, int lane) {
-    const int half = args.plan.shape.rotary_dim / 2;
-#pragma unroll
-    for (int i = 0; i < kAngles; ++i) {
-      const int pair = lane + 32 * i;
-      if (pair >= half) continue;
-      const SinCos angle = sin_cos(__fmul_rn(static_cast<float>(position), args.inv_freq[pair]));
-      cos[i] = spelt::round_bf16(__fmul_rn(angle.cos, args.rope_scale));
-      sin[i] = spelt::round_bf16(__fmul_rn(angle.sin, args.rope_scale));
-    }
+/// Of a position: lane L has that of pair L. Heads with more pairs compute those where they need them.
+struct LaneRotation {
+  float position;
+  Rotation first;
+
+  __device__ LaneRotation(const LaunchArgs& args, int p, int lane) : position(static_cast<float>(p)), first{} {
+    if (lane < args.plan.shape.rotary_dim / 2) first = of(args, lane);
+  }
+  [[nodiscard]] __device__ Rotation of(const LaunchArgs& args, int pair) const {
+    const SinCos angle = sin_cos(__fmul_rn(position, args.inv_freq[pair]));
+    return {spelt::round_bf16(__fmul_rn(angle.cos, args.rope_scale)),
+            spelt::round_bf16(__fmul_rn(angle.sin, args.rope_scale))};
   }
 };
 
@@ -103,10 +96,9 @@ struct HeadWeight {
 
 /// The normed, rotated head of load_head() to row `row`. The squares of a lane's 8 dimensions are summed in order, then
 /// lanes by a butterfly.
-template <int dim, bool permuted>
+template <int dim>
 __device__ inline void norm_and_rotate(const LaunchArgs& args, const uint4& words, const HeadWeight& weight,
-                                       const Rotation<dim>& rotation, const Rows<dim, permuted>& rows, int row,
-                                       int lane) {
+                                       const LaneRotation& rotation, Rows<dim> rows, int row, int lane) {
   const int head_dim = args.plan.shape.head_dim, half = args.plan.shape.rotary_dim / 2;
   const float v[8] = {low_bf16(words.x), high_bf16(words.x), low_bf16(words.y), high_bf16(words.y),
                       low_bf16(words.z), high_bf16(words.z), low_bf16(words.w), high_bf16(words.w)};
@@ -128,16 +120,16 @@ __device__ inline void norm_and_rotate(const LaunchArgs& args, const uint4& word
     rows.put(row, lane, pairs);
   }
   __syncwarp();
-#pragma unroll
-  for (int i = 0; i < Rotation<dim>::kAngles; ++i) {
-    const int pair = lane + 32 * i;
-    if (pair >= half) continue;
+  Rotation angle = rotation.first;
+#pragma unroll 1
+  for (int pair = lane; pair < half; pair += 32) {
+    if (pair != lane) angle = rotation.of(args, pair);
     uint16_t* at = rows.element(row, pair);
     uint16_t* other = rows.element(row, pair + half);
     const float a = bf16_at(at), b = bf16_at(other);
     const auto product = [](float x1, float x2) { return spelt::round_bf16(__fmul_rn(x1, x2)); };
-    *at = spelt::to_bf16(__fsub_rn(product(a, rotation.cos[i]), product(b, rotation.sin[i])));
-    *other = spelt::to_bf16(__fadd_rn(product(b, rotation.cos[i]), product(a, rotation.sin[i])));
+    *at = spelt::to_bf16(__fsub_rn(product(a, angle.cos), product(b, angle.sin)));
+    *other = spelt::to_bf16(__fadd_rn(product(b, angle.cos), product(a, angle.sin)));
   }
   __syncwarp();
 }
@@ -176,25 +168,31 @@ __device__ inline int64_t cache_offset(const LaunchArgs& args, int block, int kv
   return static_cast<int64_t>(blocks + in_block);
 }
 
-/// K and V of one row and KV head to the cache, by a warp. scratch: a row of shared memory.
+/// A normed, rotated key in shared memory and its value, to the cache, by a warp.
 template <int dim, bool fp8>
-__device__ inline void store_key_value(const LaunchArgs& args, int row, int kv_head, int block, int token,
-                                       const Rotation<dim>& rotation, const Rows<dim, false>& scratch, int scratch_row,
-                                       int lane) {
-  const int64_t head = int64_t{kv_head} * args.plan.shape.head_dim;
-  const int64_t to = cache_offset<dim, fp8>(args, block, kv_head, token);
-  uint4 value = load_head(args, args.value + row * args.value_stride + head, lane);
-  norm_and_rotate<dim, false>(args, load_head(args, args.key + row * args.key_stride + head, lane),
-                              HeadWeight(args, args.k_norm, lane), rotation, scratch, scratch_row, lane);
+__device__ inline void store_head(const LaunchArgs& args, int64_t to, uint4 value, const Rows<dim>& keys, int key_row,
+                                  int lane) {
   if (lane < dim / 8) {
-    const uint4 key = *reinterpret_cast<const uint4*>(scratch.chunk(scratch_row, lane));
+    const uint4 key = *reinterpret_cast<const uint4*>(keys.chunk(key_row, lane));
     store_chunk<dim, fp8>(args.kv.keys + to, lane, key, args.kv.k_scale);
     if constexpr (!fp8) {
       value = {finite_or_nan(value.x), finite_or_nan(value.y), finite_or_nan(value.z), finite_or_nan(value.w)};
     }
     store_chunk<dim, fp8>(args.kv.values + to, lane, value, args.kv.v_scale);
   }
-  __syncwarp();  // the scratch row may be written again
+  __syncwarp();  // the key's row may be written again
+}
+
+/// K and V of one row and KV head to the cache, by a warp. scratch: a row of shared memory.
+template <int dim, bool fp8>
+__device__ inline void store_key_value(const LaunchArgs& args, int row, int kv_head, int block, int token,
+                                       const LaneRotation& rotation, const Rows<dim>& scratch, int scratch_row,
+                                       int lane) {
+  const int64_t head = int64_t{kv_head} * args.plan.shape.head_dim;
+  const uint4 value = load_head(args, args.value + row * args.value_stride + head, lane);
+  norm_and_rotate<dim>(args, load_head(args, args.key + row * args.key_stride + head, lane),
+                       HeadWeight(args, args.k_norm, lane), rotation, scratch, scratch_row, lane);
+  store_head<dim, fp8>(args, cache_offset<dim, fp8>(args, block, kv_head, token), value, scratch, scratch_row, lane);
 }
 
 }  // namespace tessera::kernels::cuda::attn

@@ -13,7 +13,7 @@ inline constexpr int kDecodeSplitTokens = 256;
 inline constexpr int kDecodeSuperblock = 16;  // splits
 inline constexpr int kPrefillSplitTokens = 4096;
 inline constexpr int kPrefillSuperblock = 8;
-inline constexpr int kDecodeThreads = 128;
+inline constexpr int kDecodeThreads = 256;
 inline constexpr int kPrefillThreads = 256;
 inline constexpr int kPrefillRows = 128;  // (position, head) rows of a query tile
 inline constexpr int kGroupMax = 16;      // query heads of a KV head
@@ -25,11 +25,11 @@ inline constexpr size_t kPrefillTicketsOffset = size_t{kDecodeSlotsMax} * 2 * si
 inline constexpr size_t kPrefillWordsOffset = kPrefillTicketsOffset + size_t{kPrefillSlotsMax} * 2 * sizeof(int32_t);
 static_assert(kPrefillWordsOffset + 2 * sizeof(int32_t) <= kAttentionCounterBytes);
 
-/// Dimensions of V that a warp of the decode kernel takes: a quarter of them, at least one chunk of 16 bytes.
-constexpr int decode_warp_dims(int dim, bool fp8) { return std::max(dim / 4, fp8 ? 16 : 8); }
+/// Dimensions of V that a warp of the decode kernel takes: an eighth of them, at least one tile of 8.
+constexpr int decode_warp_dims(int dim) { return std::max(dim / 8, 8); }
 
-constexpr int64_t decode_slot_bytes(int dim, bool fp8, int row_blocks) {
-  return int64_t{row_blocks} * 2 * (decode_warp_dims(dim, fp8) / 8) * kDecodeThreads * 8 + int64_t{row_blocks} * 16 * 8;
+constexpr int64_t decode_slot_bytes(int dim, int row_blocks) {
+  return int64_t{row_blocks} * 2 * (decode_warp_dims(dim) / 8) * kDecodeThreads * 8 + int64_t{row_blocks} * 16 * 8;
 }
 constexpr int64_t prefill_slot_bytes(int dim) {
   return int64_t{2} * (dim / 8) * kPrefillThreads * 8 + int64_t{kPrefillRows} * 8;

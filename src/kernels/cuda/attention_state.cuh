@@ -54,6 +54,7 @@ struct Slots {
   static constexpr int64_t kSumBytes = int64_t{blocks} * 2 * tiles * threads * sizeof(float2);
   static constexpr int64_t kBytes = kSumBytes + int64_t{rows} * sizeof(float2);
   std::byte* base;
+  int thread;     // ours
   int first_row;  // of this warp
   int live_rows;  // those behind are no rows: neither written nor read
 
@@ -61,10 +62,10 @@ struct Slots {
     return first_row + 16 * block + 8 * half < live_rows;
   }
   [[nodiscard]] __device__ float2* sums(int64_t slot, int block, int half) const {
-    return reinterpret_cast<float2*>(base + slot * kBytes) + (block * 2 + half) * tiles * threads + threadIdx.x;
+    return reinterpret_cast<float2*>(base + slot * kBytes) + (block * 2 + half) * tiles * threads + thread;
   }
   [[nodiscard]] __device__ float2* row(int64_t slot, int block, int half) const {
-    const int g = static_cast<int>(threadIdx.x) % 32 / 4;
+    const int g = thread % 32 / 4;
     return reinterpret_cast<float2*>(base + slot * kBytes + kSumBytes) + first_row + 16 * block + 8 * half + g;
   }
 
@@ -78,7 +79,7 @@ struct Slots {
         float2* to = sums(slot, b, half);
 #pragma unroll
         for (int n = 0; n < tiles; ++n) __stcg(to + n * threads, float2{s.o[b][n][2 * half], s.o[b][n][2 * half + 1]});
-        if (writes_rows && threadIdx.x % 4 == 0) __stcg(row(slot, b, half), float2{s.max[b][half], s.sum[b][half]});
+        if (writes_rows && thread % 4 == 0) __stcg(row(slot, b, half), float2{s.max[b][half], s.sum[b][half]});
       }
     }
   }
@@ -177,7 +178,7 @@ struct Slots {
         if (sees(i, b, half)) Merge(total.x, total.y, r.x, r.y);
       }
       __syncwarp();  // all four lanes of the row have read it
-      if (threadIdx.x % 4 == 0) __stcg(row(first, b, half), total);
+      if (thread % 4 == 0) __stcg(row(first, b, half), total);
     }
   }
 };
@@ -269,7 +270,7 @@ struct OutputRows {
 template <int dim>
 struct PutRows {
   const LaunchArgs& args;
-  Rows<dim, false> rows;
+  Rows<dim> rows;
   int first_row;  // of the warp
 
   __device__ uint16_t* at(int b, int half, int d) const {
@@ -308,7 +309,7 @@ struct PutRows {
 
 /// Gates the rows and writes them out, by the whole block.
 template <int dim>
-__device__ inline void write_rows(const LaunchArgs& args, const Rows<dim, false>& rows, const OutputRows& to) {
+__device__ inline void write_rows(const LaunchArgs& args, const Rows<dim>& rows, const OutputRows& to) {
   const AttentionShape& shape = args.plan.shape;
   const int chunks = shape.head_dim / 8;
   __syncthreads();

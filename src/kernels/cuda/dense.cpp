@@ -84,7 +84,7 @@ int group_matrices(const DenseArgs& args, MatrixGroup (&groups)[kDenseMatricesMa
   int count = 0;
   for (int i = 0; i < args.count; ++i) {
     const DenseMatrix& m = args.matrices[i];
-    const int segments = plan::k_segments(desc_of(args, m));
+    const int segments = launch_segments(args, m);
     int g = 0;
     while (g < count && (groups[g].matrices[0]->format != m.format || groups[g].segments != segments)) ++g;
     count = std::max(count, g + 1);

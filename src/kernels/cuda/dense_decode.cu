@@ -193,7 +193,8 @@ struct SmemPlaces {
   int x, norm_parts, exchange, barriers;
 };
 
-template <int cols, bool resident>
+/// norm_rows_max: up to how many rows are normed here.
+template <int cols, bool resident, int norm_rows_max>
 __global__ void __launch_bounds__(kDecodeThreads, kDecodeKernelsPerSm)
     dense_decode_rows(const __grid_constant__ DecodeArgs args, const SmemPlaces places) {
   std::byte* smem = ptx::dynamic_shared_memory();
@@ -205,7 +206,7 @@ __global__ void __launch_bounds__(kDecodeThreads, kDecodeKernelsPerSm)
   WeightSource source(args, ring, brings ? lane : kDecodeWarps);
   source.fill(args);
   Work work(args, warp, lane);
-  constexpr bool kNorms = resident && cols == 1;
+  constexpr bool kNorms = norm_rows_max > 0;
   const NormWeights norm_weights(args.norm, kNorms ? args.depth / kNormChunk : 0);
   const int rows = live_rows(args);
   __syncthreads();  // barriers are made
@@ -217,9 +218,9 @@ __global__ void __launch_bounds__(kDecodeThreads, kDecodeKernelsPerSm)
   }
   if constexpr (resident) {
     if (rows > 0) {
-      if (kNorms && args.norm.residual != nullptr) {
-        norm_rows(args, norm_weights, smem + places.x, reinterpret_cast<float*>(smem + places.norm_parts), rows, warp,
-                  lane);
+      if constexpr (kNorms) {
+        auto* parts = reinterpret_cast<float*>(smem + places.norm_parts);
+        norm_rows<norm_rows_max>(args, norm_weights, smem + places.x, parts, rows, warp, lane);
       } else {
         copy_rows(args, smem + places.x, rows);
       }
@@ -249,8 +250,12 @@ Status dense_decode(const DecodeLaunch& launch, const device::Queue& queue) {
                                       " stages a warp in " + std::to_string(smem.total) + " bytes of shared memory"};
   }
   const bool wide = args.rows_max > plan::kMmaCols;
-  const auto kernel = args.resident_bytes > 0 ? (wide ? dense_decode_rows<2, true> : dense_decode_rows<1, true>)
-                                              : (wide ? dense_decode_rows<2, false> : dense_decode_rows<1, false>);
+  const auto resident = wide                            ? dense_decode_rows<2, true, 0>
+                        : args.norm.residual == nullptr ? dense_decode_rows<1, true, 0>
+                        : args.rows_max == 1            ? dense_decode_rows<1, true, 1>
+                                                        : dense_decode_rows<1, true, kFusedNormRowsMax>;
+  const auto distant = wide ? dense_decode_rows<2, false, 0> : dense_decode_rows<1, false, 0>;
+  const auto kernel = args.resident_bytes > 0 ? resident : distant;
   return device::launch(kernel, queue, launch.blocks, kDecodeThreads, static_cast<size_t>(smem.total), args,
                         SmemPlaces{smem.x, smem.norm_parts, smem.exchange, smem.barriers});
 }

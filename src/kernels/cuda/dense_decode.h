@@ -96,6 +96,9 @@ struct DecodeArgs {
   bool overlaps_previous = false;  // DenseArgs
 };
 
+/// Segments of one of a launch's matrices: plan::k_segments, where few strips are few in the whole launch.
+int launch_segments(const DenseArgs& args, const DenseMatrix& matrix);
+
 /// Shared memory of a block, all parts but the last multiples of 16 bytes:
 ///   rings of the working warps | x | sums of the norm's parts | sums of K segments | barriers of the rings
 struct DecodeSmem {

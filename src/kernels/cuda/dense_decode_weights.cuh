@@ -113,7 +113,7 @@ class WeightSource {
     const auto bytes = static_cast<uint32_t>(min(stage_bytes_, left_));
     const uint32_t full = ring_.full(place_.stage);
     ptx::mbarrier_arrive_expect_tx(full, bytes);
-    ptx::cp_async_bulk(ring_.stages_address + place_.stage * args.ring_stage_bytes, from_, bytes, full);
+    ptx::cp_async_bulk_once(ring_.stages_address + place_.stage * args.ring_stage_bytes, from_, bytes, full);
     place_.advance(args.stages);
     from_ += bytes;
     left_ -= static_cast<int>(bytes);

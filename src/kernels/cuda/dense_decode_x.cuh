@@ -98,8 +98,9 @@ __device__ inline void copy_rows(const DecodeArgs& args, std::byte* x, int rows)
 
 /// The same of normed rows: every block norms all of them, and one keeps what is to be kept of a row. A thread has
 /// chunks threadIdx.x + n * kDecodeThreads of every row throughout, which are those of its lane in the norm's tree.
+template <int rows_max>
 struct NormedRows {
-  static_assert(kDecodeThreads == kNormLanes);
+  static_assert(kDecodeThreads == kNormLanes && rows_max <= kFusedNormRowsMax);
   const DecodeArgs& args;
   std::byte* x;
   int rows;
@@ -115,18 +116,18 @@ struct NormedRows {
   }
 
   /// residual + delta of one chunk of every row, and sums[row] + its squares. All loads are under way together.
-  __device__ void add(int chunk, float (&sums)[kFusedNormRowsMax]) const {
+  __device__ void add(int chunk, float (&sums)[rows_max]) const {
     const NormInput& norm = args.norm;
-    uint4 v[kFusedNormRowsMax], d[kFusedNormRowsMax];
+    uint4 v[rows_max], d[rows_max];
 #pragma unroll
-    for (int row = 0; row < kFusedNormRowsMax; ++row) {
+    for (int row = 0; row < rows_max; ++row) {
       if (row >= rows) break;
       const int64_t at = int64_t{row} * args.depth + chunk * kNormChunk;
       v[row] = *reinterpret_cast<const uint4*>(norm.residual + at);
       if (norm.delta != nullptr) d[row] = *reinterpret_cast<const uint4*>(norm.delta + at);
     }
 #pragma unroll
-    for (int row = 0; row < kFusedNormRowsMax; ++row) {
+    for (int row = 0; row < rows_max; ++row) {
       if (row >= rows) break;
       if (norm.delta != nullptr) v[row] = add_bf16(v[row], d[row]);
       *place(chunk, row) = v[row];
@@ -147,18 +148,20 @@ struct NormedRows {
   }
 };
 
-/// parts: [kFusedNormRowsMax, kNormParts], and [kFusedNormRowsMax] more.
+/// Of up to rows_max rows: for one the launch fetches little code. parts: [kFusedNormRowsMax, kNormParts], and
+/// [kFusedNormRowsMax] more.
+template <int rows_max>
 __device__ inline void norm_rows(const DecodeArgs& args, const NormWeights& weights, std::byte* x, float* parts,
                                  int rows, int warp, int lane) {
-  const NormedRows normed_rows{args, x, rows};
+  const NormedRows<rows_max> normed_rows{args, x, rows};
   const int chunks = normed_rows.chunks, padded = args.slices * (kSliceDepth / 8);
   const auto thread = static_cast<int>(threadIdx.x);
   float* inverses = parts + kFusedNormRowsMax * kNormParts;
-  float sums[kFusedNormRowsMax] = {};
+  float sums[rows_max] = {};
 #pragma unroll 1
   for (int chunk = thread; chunk < chunks; chunk += kDecodeThreads) normed_rows.add(chunk, sums);
 #pragma unroll
-  for (int row = 0; row < kFusedNormRowsMax; ++row) {
+  for (int row = 0; row < rows_max; ++row) {
     if (row >= rows) break;
     sums[row] = add_lanes(sums[row]);
     if (lane == 0) parts[row * kNormParts + warp] = sums[row];

@@ -10,12 +10,8 @@ namespace {
 
 int strips_of(const DenseMatrix& m) { return (m.rows + kAtomRows - 1) / kAtomRows; }
 
-int segments_of(const DenseMatrix& m, int32_t depth) {
-  return plan::k_segments(plan::dense_desc(m.format, m.rows, depth, 1));
-}
-
-DecodeMatrix decode_matrix(const DenseMatrix& m, int32_t depth) {
-  const int slice_bytes = plan::weight_slice_bytes(m.format), segments = segments_of(m, depth);
+DecodeMatrix decode_matrix(const DenseArgs& args, const DenseMatrix& m) {
+  const int slice_bytes = plan::weight_slice_bytes(m.format), segments = launch_segments(args, m);
   return {.weights = m.weights,
           .row_alpha = m.row_alpha,
           .out = m.out,
@@ -26,7 +22,7 @@ DecodeMatrix decode_matrix(const DenseMatrix& m, int32_t depth) {
           .strips = strips_of(m),
           .segments = segments,
           .segment_bits = std::countr_zero(static_cast<unsigned>(segments)),
-          .segment_slices = static_cast<int32_t>(plan::slices(plan::segment_begin(depth, segments, 1))),
+          .segment_slices = static_cast<int32_t>(plan::slices(plan::segment_begin(args.depth, segments, 1))),
           .slice_bytes = slice_bytes,
           .stage_slices = decode_stage_slices(m.format)};
 }
@@ -67,6 +63,14 @@ int stages_beside(const DecodeArgs& args, const plan::DeviceFacts& device, int f
 
 }  // namespace
 
+int launch_segments(const DenseArgs& args, const DenseMatrix& matrix) {
+  int64_t strips = 0;
+  for (int i = 0; i < args.count; ++i) strips += strips_of(args.matrices[i]);
+  const int64_t beside_others = strips > plan::kFewStripsMax ? (plan::kFewStripsMax + 1) * kAtomRows : 0;
+  const int64_t rows = std::max<int64_t>(matrix.rows, beside_others);
+  return plan::k_segments(plan::dense_desc(matrix.format, rows, args.depth, 1));
+}
+
 bool norm_is_fused(const DenseArgs& args, const plan::DeviceFacts& device) {
   return args.norm.residual != nullptr && args.norm.experts.rows == nullptr && args.rows_max <= kFusedNormRowsMax &&
          decode_launch(args, device).args.resident_bytes > 0;
@@ -99,7 +103,7 @@ DecodeLaunch decode_launch(const DenseArgs& args, const plan::DeviceFacts& devic
   int64_t strips = 0, tasks = 0;
   int segments = 1;
   for (int i = 0; i < args.count; ++i) {
-    DecodeMatrix& m = d.matrices[i] = decode_matrix(args.matrices[i], args.depth);
+    DecodeMatrix& m = d.matrices[i] = decode_matrix(args, args.matrices[i]);
     strips += m.strips;
     tasks += int64_t{m.strips} * m.segments;
     segments = std::max(segments, m.segments);

@@ -94,7 +94,8 @@ __device__ void load_words(const T* from, T& to) {
   if (threadIdx.x >= sizeof(T) / 4) return;
   reinterpret_cast<uint32_t*>(&to)[threadIdx.x] = __ldcg(reinterpret_cast<const uint32_t*>(from) + threadIdx.x);
 }
-/// The row's entry, and what scan_rows() found. With a __syncthreads() after.
+/// The row's entry, and what scan_rows() found; of a row behind those that there are anything. With a __syncthreads()
+/// after.
 __device__ void load_entry(const KernelArgs& args, int row, RowContext& context) {
   load_words(args.sample.tables.entries + row, context.entry);
   __syncthreads();
@@ -205,9 +206,10 @@ __global__ void __launch_bounds__(kSampleThreads, 4) scan_rows(const __grid_cons
   ptx::griddepcontrol_wait();
   ptx::griddepcontrol_launch_dependents();
   const int row = static_cast<int>(blockIdx.y), chunk = static_cast<int>(blockIdx.x);
-  if (row >= __ldcg(&args.sample.tables.header->rows)) return;
-  const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
+  const int rows = __ldcg(&args.sample.tables.header->rows);
   load_entry(args, row, context);
+  if (row >= rows) return;
+  const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
   const SampleEntry& entry = context.entry;
   const SampleRowView view = view_of(args, row, context, false);
 
@@ -263,9 +265,12 @@ __device__ int32_t draw_of_few(const KernelArgs& args, int row, SelectShared& co
   const SampleEntry& entry = context.entry;
   const SampleRowView view = view_of(args, row, context, false);
   const MassScale scale = mass_scale(context);
-  Rank low = kLeastRank;
-  if (entry.top_k < args.blocks) low = larger(low, reached_by(view, entry.top_k, s));
-  int kept = list_best(view, entry.top_k, low, context.state.best, s);
+  int kept = list_few(view, entry.top_k, s);
+  if (kept < 0) {
+    Rank low = kLeastRank;
+    if (entry.top_k < args.blocks) low = larger(low, reached_by(view, entry.top_k, s));
+    kept = list_best(view, entry.top_k, low, context.state.best, s);
+  }
   // ---- top_p ----
   constexpr int kEach = kSmallTopK / kSampleThreads;
   const int first = static_cast<int>(threadIdx.x) * kEach;
@@ -357,13 +362,14 @@ __global__ void __launch_bounds__(kSampleThreads, 2) weigh_rows(const __grid_con
   ptx::griddepcontrol_wait();
   ptx::griddepcontrol_launch_dependents();
   const int row = static_cast<int>(blockIdx.y), chunk = static_cast<int>(blockIdx.x);
-  if (row >= __ldcg(&args.sample.tables.header->rows)) return;
-  const uint32_t needs = __ldcg(&args.workspace.states[row].needs);
+  const int rows = __ldcg(&args.sample.tables.header->rows);
+  load_entry_and_state(args, row, context);
+  if (row >= rows) return;
+  const uint32_t needs = context.state.needs;
   const bool draws = (needs & kNeedsDrawOfFew) != 0 && chunk == 0;
   if ((needs & (kNeedsCut | kNeedsLogprobs)) == 0 && !draws) return;
   const bool cuts = (needs & kNeedsCut) != 0, weighs = (needs & kNeedsLogprobs) != 0;
   const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
-  load_entry_and_state(args, row, context);
   const MassScale scale = mass_scale(context);
   const float raw_largest = value_of(context.state.raw_best);
   const SampleRowView view = view_of(args, row, context, false);
@@ -508,10 +514,11 @@ __global__ void __launch_bounds__(kSampleThreads, 3) draw_rows(const __grid_cons
   ptx::griddepcontrol_wait();
   ptx::griddepcontrol_launch_dependents();
   const int row = static_cast<int>(blockIdx.y), chunk = static_cast<int>(blockIdx.x);
-  if (row >= __ldcg(&args.sample.tables.header->rows)) return;
-  const uint32_t needs = __ldcg(&args.workspace.states[row].needs);
-  if ((needs & (kNeedsDraw | kNeedsLogprobs)) == 0 || ((needs & kNeedsDraw) == 0 && chunk != 0)) return;
+  const int rows = __ldcg(&args.sample.tables.header->rows);
   load_entry_and_state(args, row, context);
+  if (row >= rows) return;
+  const uint32_t needs = context.state.needs;
+  if ((needs & (kNeedsDraw | kNeedsLogprobs)) == 0 || ((needs & kNeedsDraw) == 0 && chunk != 0)) return;
   int32_t token = context.state.token;
   if ((needs & kNeedsDraw) != 0) {
     // The best id is always kept, at depth 0.

@@ -10,6 +10,7 @@ constexpr int kListMax = 2048;  // ranks that are sorted in shared memory
 constexpr int kBinBits = 11;
 constexpr int kBins = 1 << kBinBits;
 static_assert(kBins == spelt::kBuckets);
+constexpr int kBlocksListed = 256;  // that list_few() looks into, at most
 constexpr int kThreadBins = kBins / kSampleThreads;
 
 /// Ids and their mass.
@@ -32,13 +33,16 @@ struct BlockScratch {
 
 struct SelectScratch : BlockScratch {
   union {
-    Rank list[kListMax];
+    alignas(16) Rank list[kListMax];
     struct {
       uint32_t ids[kBins];
       uint32_t mass_low[kBins], mass_high[kBins];
     } bins;
   };
   uint32_t listed;  // may exceed kListMax
+  // Of list_few():
+  uint32_t blocks_listed, least_key;
+  int32_t listed_blocks[kBlocksListed];
   Crossing crossing;
 };
 
@@ -188,6 +192,100 @@ __device__ inline void sort_list(SelectScratch& s, int count) {
     }
   }
   __syncthreads();
+}
+
+/// The same of no more than there are threads: each counts those before its own.
+__device__ inline void sort_few(SelectScratch& s, int count) {
+  __syncthreads();
+  const int thread = static_cast<int>(threadIdx.x);
+  const Rank mine = thread < count ? s.list[thread] : kNoRank;
+  int before = 0;
+  if (thread < count) {
+#pragma unroll 4
+    for (int i = 0; i < count; ++i) before += s.list[i] > mine ? 1 : 0;
+  }
+  __syncthreads();
+  if (thread < count) s.list[before] = mine;
+  __syncthreads();
+}
+
+/// The `count` best ids of a row, listed and sorted, where they are few and found in one look at each block's best.
+/// Returns how many; -1: they are not.
+__device__ inline int list_few(const SampleRowView& row, int count, SelectScratch& s) {
+  constexpr int kEach = 4;                 // blocks of a thread
+  constexpr int kListed = kSampleThreads;  // candidates at most
+  const int thread = static_cast<int>(threadIdx.x), lane = thread % 32, warp = thread / 32;
+  if (row.blocks > kEach * kSampleThreads) return -1;
+  // Groups of lanes have a best each. At least `count` ids reach the count-th of those, and few more if there are twice
+  // as many.
+  const int threads = min(row.blocks, kSampleThreads);
+  const int lanes = threads / 4 >= 2 * count ? 4 : threads / 2 >= 2 * count ? 2 : 1;
+  if (threads / lanes < count) return -1;
+
+  Rank blocks[kEach];
+#pragma unroll
+  for (int i = 0; i < kEach; ++i) {
+    const int block = thread + i * kSampleThreads;
+    blocks[i] = block < row.blocks ? __ldcg(row.best + block) : kNoRank;
+  }
+  uint32_t best = 0;
+#pragma unroll
+  for (const Rank rank : blocks) best = max(best, static_cast<uint32_t>(rank >> 32));
+  for (int by = 1; by < lanes; by *= 2) best = max(best, __shfl_xor_sync(kAllLanes, best, by));
+  auto* keys = reinterpret_cast<uint32_t*>(s.list);
+  __syncthreads();
+  if (thread % lanes == 0) keys[thread / lanes] = best;
+  if (thread == 0) s.listed = s.blocks_listed = 0;
+  __syncthreads();
+  const int groups = kSampleThreads / lanes;
+  if (thread < groups) {
+    int before = 0;
+    const auto* fours = reinterpret_cast<const uint4*>(keys);
+#pragma unroll 4
+    for (int i = 0; i < groups / 4; ++i) {
+      const uint4 four = fours[i];
+      int at = 4 * i;
+      for (const uint32_t other : {four.x, four.y, four.z, four.w}) {
+        before += other > keys[thread] || (other == keys[thread] && at < thread) ? 1 : 0;
+        ++at;
+      }
+    }
+    if (before == count - 1) s.least_key = keys[thread];
+  }
+  __syncthreads();
+  const Rank low = larger(Rank{s.least_key} << 32, kLeastRank);
+
+  // ---- the blocks that have any of them, then those ----
+#pragma unroll
+  for (int i = 0; i < kEach; ++i) {
+    if (blocks[i] < low) continue;
+    const uint32_t at = atomicAdd(&s.blocks_listed, 1U);
+    if (at < kBlocksListed) s.listed_blocks[at] = thread + i * kSampleThreads;
+  }
+  __syncthreads();
+  if (s.blocks_listed > kBlocksListed) return -1;
+  const auto listed_blocks = static_cast<int>(s.blocks_listed);
+  float ahead[kLaneIds];
+  if (warp < listed_blocks) load_values(row, s.listed_blocks[warp], lane, ahead);
+  for (int i = warp; i < listed_blocks; i += kSampleWarps) {
+    float values[kLaneIds];
+#pragma unroll
+    for (int j = 0; j < kLaneIds; ++j) values[j] = ahead[j];
+    if (i + kSampleWarps < listed_blocks) load_values(row, s.listed_blocks[i + kSampleWarps], lane, ahead);
+    if (!row.raw) edit_values(row, s.listed_blocks[i], lane, values);
+#pragma unroll
+    for (int j = 0; j < kLaneIds; ++j) {
+      const Rank rank = rank_of(values[j], lane_id(s.listed_blocks[i], lane, j));
+      if (rank < low) continue;
+      const uint32_t at = atomicAdd(&s.listed, 1U);
+      if (at < kListed) s.list[at] = rank;
+    }
+  }
+  __syncthreads();
+  const auto listed = static_cast<int>(s.listed);
+  if (listed > kListed) return -1;
+  sort_few(s, listed);
+  return min(listed, count);
 }
 
 /// A rank that at least `count` ids of the row reach, and few more: the count-th best of the blocks' best, or, of few,
