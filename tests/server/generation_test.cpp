@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
+#include "base/wait_until.h"
 #include "server/served_model.h"
 #include "server/storm.h"
 
@@ -264,7 +265,7 @@ TEST(Generation, DrainLetsRunningRequestsEnd) {
   ASSERT_TRUE(streams.wait_for("data: "));
   served.server().shut_down();
   std::thread ends([&] { EXPECT_TRUE(served.server().wait().ok()); });
-  while (RawClient(served.port()).connected()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  EXPECT_TRUE(test::wait_until([&] { return !RawClient(served.port()).connected(); }));
   keeps.send(get("/health"));
   const RawAnswer health = keeps.answer();
   EXPECT_EQ(health.status, 503);
@@ -281,7 +282,7 @@ TEST(Generation, DrainAnswersRequestsWhoseBodiesAreComing) {
   sends.send(request.substr(0, request.size() - body.size()));
   ASSERT_TRUE(sends.wait_for("100 Continue\r\n\r\n"));
   served.server().shut_down();
-  while (RawClient(served.port()).connected()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  EXPECT_TRUE(test::wait_until([&] { return !RawClient(served.port()).connected(); }));
   std::thread ends([&] { EXPECT_TRUE(served.server().wait().ok()); });
   std::this_thread::sleep_for(std::chrono::milliseconds(300));  // nothing else keeps the server
   EXPECT_TRUE(sends.send(body));

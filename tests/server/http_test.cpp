@@ -10,6 +10,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "base/wait_until.h"
 #include "server/served_model.h"
 
 // The HTTP side: limits, timeouts, keys, origins, connections.
@@ -237,7 +238,7 @@ TEST(Http, ConnectionsAreLimited) {
     RawClient third(served.port());
     EXPECT_EQ(third.answer().status, 503);
   }
-  while (ask(served.port(), get("/live")).status != 200) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  EXPECT_TRUE(test::wait_until([&] { return ask(served.port(), get("/live")).status == 200; }));
 }
 
 TEST(Http, KeysAreAskedFor) {

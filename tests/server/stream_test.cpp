@@ -4,6 +4,7 @@
 #include <chrono>
 #include <nlohmann/json.hpp>
 
+#include "base/wait_until.h"
 #include "server/served_model.h"
 
 // Streams: what stands at their ends, what is said in silence, and what a client that does not read costs.
@@ -153,7 +154,7 @@ TEST(Stream, AClientThatDoesNotReadHoldsNoMoreThanTheLimit) {
   RawClient deaf(options.unix_socket);
   deaf.send(post("/v1/completions",
                  R"({"prompt":"Go","max_tokens":300,"ignore_eos":true,"stream":true,"n":8,"logprobs":20})"));
-  while (metric("vllm:generation_tokens_total") < kTokens) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  ASSERT_TRUE(test::wait_until([&] { return metric("vllm:generation_tokens_total") == kTokens; }));
   // Whatever was to be taken has been by now, or it would be soon: the count stands still, as it must.
   double taken = -1, now = 0;
   while ((now = metric("vllm:inter_token_latency_seconds_count")) != taken) {
