@@ -70,6 +70,11 @@ TEST(Http, Routes) {
   const RawAnswer head = ask(port, "HEAD /v1/models HTTP/1.1\r\nHost: localhost\r\n\r\n");
   EXPECT_EQ(head.status, 200);
   EXPECT_NE(head.header("content-length"), "0");
+  RawClient heads(port);
+  heads.send("HEAD /v1/models HTTP/1.1\r\nHost: localhost\r\n\r\n" + get("/live"));
+  EXPECT_EQ(heads.answer(/*head_only=*/true).status, 200);
+  ASSERT_TRUE(heads.wait_for("live"));
+  EXPECT_TRUE(heads.received().starts_with("HTTP/1.1 200")) << "nothing stands between them: " << heads.received();
   EXPECT_EQ(json::parse(ask(port, get("/version")).body)["version"], "1.2.3");
   const json models = json::parse(ask(port, get("/v1/models")).body)["data"];
   ASSERT_EQ(models.size(), 2U);
@@ -203,6 +208,8 @@ TEST(Http, Continue) {
   EXPECT_EQ(client.answer().status, 100);
   client.send(R"({"prompt":"a"})");
   EXPECT_EQ(client.answer().status, 200);
+  const std::string at_once = post("/tokenize", R"({"prompt":"a"})", "Expect: 100-continue\r\n");
+  EXPECT_EQ(ask(served.port(), at_once).status, 200) << "who has sent the body waits for nothing";
   EXPECT_EQ(ask(served.port(), post("/tokenize", "{}", "Expect: miracles\r\n")).status, 417);
 }
 

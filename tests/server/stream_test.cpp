@@ -170,5 +170,25 @@ TEST(Stream, AClientThatDoesNotReadHoldsNoMoreThanTheLimit) {
   EXPECT_LT(taken / kTokens * static_cast<double>(body.size()), 512 << 10);
 }
 
+/// Bytes of later requests are read while one is answered, so that a client that leaves is seen; not any number.
+TEST(Stream, AClientThatSendsOnAndOnIsDropped) {
+  ServerOptions options = test_options();
+  options.unix_socket = ::testing::TempDir() + "tessera_sends_" + std::to_string(::getpid());
+  options.limits.unsent_bytes_max = 32 << 10;
+  options.limits.write_stall_seconds_max = 3600;
+  const ServedModel served(options);
+  RawClient client(options.unix_socket);
+  client.send(post("/v1/completions",
+                   R"({"prompt":"Go","max_tokens":300,"ignore_eos":true,"stream":true,"n":8,"logprobs":20})"));
+  ASSERT_TRUE(client.wait_for("data: "));
+  client.send(std::string(80 << 10, 'x'));
+  const std::string aborted = "vllm:request_success_total{finished_reason=\"abort\"";
+  int questions = 0;
+  while (metric_at(options.unix_socket, aborted) < 1 && ++questions < 1500) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  EXPECT_EQ(metric_at(options.unix_socket, aborted), 1);
+}
+
 }  // namespace
 }  // namespace tessera::server
