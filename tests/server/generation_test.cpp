@@ -256,6 +256,13 @@ TEST(Generation, ClientsThatLeaveFreeEverything) {
   EXPECT_EQ(served.metric("vllm:request_success_total{finished_reason=\"stop\""), 0);
 }
 
+TEST(Generation, MetricsSayWhyAnswersEnded) {
+  const ServedModel served;
+  ask(served.port(), post("/v1/completions", R"({"prompt":"Go","max_tokens":3,"ignore_eos":true})"));
+  EXPECT_EQ(served.metric("vllm:request_success_total{finished_reason=\"length\""), 1);
+  EXPECT_EQ(served.metric("vllm:request_success_total{finished_reason=\"stop\""), 0);
+}
+
 TEST(Generation, DrainLetsRunningRequestsEnd) {
   ServedModel served;
   RawClient streams(served.port()), keeps(served.port());

@@ -254,6 +254,7 @@ TEST(Http, KeysAreAskedFor) {
   const ServedModel served(options);
   const uint16_t port = served.port();
   for (const char* path : {"/v1/models", "/metrics", "/version"}) EXPECT_EQ(ask(port, get(path)).status, 401) << path;
+  EXPECT_EQ(ask(port, "HEAD /v1/models HTTP/1.1\r\nHost: localhost\r\n\r\n").status, 401);
   for (const char* path : {"/v1/chat/completions", "/v1/completions", "/tokenize", "/detokenize"}) {
     const RawAnswer refused = ask(port, post(path, kHello));
     EXPECT_EQ(refused.status, 401) << path;
@@ -282,7 +283,8 @@ TEST(Http, WebPagesMayNotUseAServerWithoutAKey) {
   };
   {
     const ServedModel served;
-    for (const char* own : {"127.0.0.1", "127.0.0.1:8000", "[::1]:8000", "localhost:1", "LocalHost", "10.0.0.7:80"}) {
+    for (const char* own : {"127.0.0.1", "127.0.0.1:8000", "[::1]:8000", "localhost:1", "LocalHost", "localhost.",
+                            "localhost.:8000", "10.0.0.7:80"}) {
       EXPECT_EQ(status(served, own), 200) << own;
     }
     for (const char* rebound :
@@ -293,7 +295,8 @@ TEST(Http, WebPagesMayNotUseAServerWithoutAKey) {
       EXPECT_EQ(ask(served.port(), std::string("GET /health HTTP/1.1\r\nHost: ") + rebound + "\r\n\r\n").status, 200);
     }
     EXPECT_EQ(status(served, "localhost:8000", "Origin: http://localhost:8000\r\n"), 200);
-    for (const char* other : {"http://evil.example", "null", "http://localhost:3000", "https://localhost.evil:8000"}) {
+    for (const char* other : {"http://evil.example", "null", "http://localhost:3000", "http://localhost:80001",
+                              "https://localhost.evil:8000"}) {
       EXPECT_EQ(status(served, "localhost:8000", std::string("Origin: ") + other + "\r\n"), 403) << other;
     }
     for (const char* simple : {"text/plain", "Text/Plain ; charset=UTF-8", "multipart/form-data; boundary=x"}) {
