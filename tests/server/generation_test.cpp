@@ -263,6 +263,20 @@ TEST(Generation, MetricsSayWhyAnswersEnded) {
   EXPECT_EQ(served.metric("vllm:request_success_total{finished_reason=\"stop\""), 0);
 }
 
+/// What a client has named comes back in a header: plain characters, and not any number of them.
+TEST(Generation, WarningsAreAShortPlainLine) {
+  const ServedModel served;
+  json request = {{"prompt", "Go"}, {"max_tokens", 1}, {"caf\u00e9\r\nx-evil: 1", 1}};
+  for (int i = 0; i < 200; ++i) request["unknown_field_of_some_length_" + std::to_string(i)] = 1;
+  const RawAnswer answer = ask(served.port(), post("/v1/completions", request.dump()));
+  EXPECT_EQ(answer.status, 200);
+  EXPECT_EQ(answer.header("x-evil"), "");
+  const std::string warning(answer.header("x-tessera-warning"));
+  EXPECT_THAT(warning, ::testing::HasSubstr("caf"));
+  EXPECT_LE(warning.size(), 1000U);
+  EXPECT_TRUE(std::ranges::all_of(warning, [](char c) { return c >= ' ' && c <= '~'; })) << warning;
+}
+
 TEST(Generation, DrainLetsRunningRequestsEnd) {
   ServedModel served;
   RawClient streams(served.port()), keeps(served.port());

@@ -45,8 +45,9 @@ RawAnswer stream(const ServedModel& served, json request, const json& options = 
 TEST(Stream, UsageIsInEveryChunkAndInOneOfItsOwnAtTheEnd) {
   const ServedModel served;
   for (const json& request : kRequests) {
-    std::vector<json> chunks =
-        events(stream(served, request, {{"include_usage", true}, {"continuous_usage_stats", true}}).body);
+    const RawAnswer answer = stream(served, request, {{"include_usage", true}, {"continuous_usage_stats", true}});
+    EXPECT_EQ(answer.header("x-accel-buffering"), "no") << "else nginx holds events back";
+    std::vector<json> chunks = events(answer.body);
     ASSERT_GE(chunks.size(), 3U);
     const json last = chunks.back();
     EXPECT_EQ(last["choices"], json::array()) << last;
