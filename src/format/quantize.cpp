@@ -89,7 +89,7 @@ uint8_t mxfp4_block_scale(ScaleChoice choice, std::span<const float> block) {
   const float amax = max_abs(block);
   const auto floor = static_cast<uint8_t>(std::max(encode_ue8m0(amax) - 2, 0));
   if (choice == ScaleChoice::amax || amax == 0) return floor;
-  return best_code<decode_ue8m0>(block, floor, std::min(floor + 1, 254), 1.0F);
+  return best_code<decode_ue8m0>(block, floor, floor + 1, 1.0F);
 }
 
 /// Adds what rounding `values` to `decoded` did.

@@ -6,6 +6,8 @@
 #include <string>
 #include <thread>
 
+#include "base/wait_until.h"
+
 namespace tessera {
 namespace {
 
@@ -33,10 +35,8 @@ class CallWatchTest : public ::testing::Test {
       ++times;
     });
   }
-  /// Waits as long as it takes.
   static std::string heard() {
-    while (hung == nullptr) std::this_thread::sleep_for(1ms);
-    return hung.load();
+    return test::wait_until([] { return hung != nullptr; }) ? hung.load() : "nothing";
   }
 };
 

@@ -7,11 +7,13 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "base/wait_until.h"
 #include "cli/model_directory.h"
 
 namespace tessera::cli {
 namespace {
 
+using test::wait_until;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
@@ -101,7 +103,7 @@ TEST_F(BatchTest, AKilledRunGoesOn) {
   write_prompts(24);
   {
     Process killed(batch("40"));
-    while (read_file(path("answers.jsonl")).find("\n") == std::string::npos) ::usleep(2000);
+    ASSERT_TRUE(wait_until([&] { return read_file(path("answers.jsonl")).find('\n') != std::string::npos; }));
     killed.signal(SIGKILL);
     EXPECT_EQ(killed.wait().exit_code, 128 + SIGKILL);
   }
@@ -128,7 +130,7 @@ TEST_F(BatchTest, AKilledRunGoesOn) {
 TEST_F(BatchTest, AnInterruptedRunSaysSoAndGoesOn) {
   write_prompts(24);
   Process process(batch("40"));
-  while (read_file(path("answers.jsonl")).empty()) ::usleep(2000);
+  ASSERT_TRUE(wait_until([&] { return !read_file(path("answers.jsonl")).empty(); }));
   process.signal(SIGTERM);
   const Finished result = process.wait();
   EXPECT_EQ(result.exit_code, 130);
@@ -211,7 +213,7 @@ TEST_F(BatchTest, OldAnswersToSomethingElseAreMadeAnew) {
 TEST_F(BatchTest, TwoRunsDoNotWriteOneFile) {
   write_prompts(24);
   const Process first(batch("400"));
-  while (read_file(path("answers.jsonl")).empty()) ::usleep(2000);
+  ASSERT_TRUE(wait_until([&] { return !read_file(path("answers.jsonl")).empty(); }));
   const Finished second = run_tessera(batch("40"));
   EXPECT_EQ(second.exit_code, 1);
   EXPECT_THAT(second.err, HasSubstr("is being written by another process"));

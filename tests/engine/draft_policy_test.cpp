@@ -66,6 +66,15 @@ TEST(DraftPolicy, TriesCostLittle) {
   EXPECT_LT(settle(policy, 1, 1e-3, 1e-3, 0.5, 20'000), 0.02);
 }
 
+/// A guide or the end of an answer leaves fewer drafts than were wanted: such steps say nothing of those.
+TEST(DraftPolicy, StepsWithOtherNumbersAreNoPartOfATry) {
+  DraftPolicy policy(5);
+  const int wanted = policy.drafts(1);
+  DraftPolicy::Clock::time_point now;
+  for (int step = 0; step < 100; ++step) policy.collected(now += std::chrono::milliseconds(1), 1, wanted - 1, 1);
+  EXPECT_EQ(policy.drafts(1), wanted);
+}
+
 TEST(DraftPolicy, NoneWhereNoneMayBe) {
   DraftPolicy policy(0);
   EXPECT_EQ(policy.drafts(1), 0);

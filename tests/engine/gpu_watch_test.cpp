@@ -3,7 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
-#include <thread>
+
+#include "base/wait_until.h"
 
 namespace tessera::engine {
 namespace {
@@ -12,7 +13,7 @@ using namespace std::chrono_literals;
 
 TEST(GpuWatch, SaysWhatTheSensorsSay) {
   const GpuWatch watch(4.5e12, device::GpuSensors("00000000:19:00.0", TESSERA_FAKE_NVML), 1ms);
-  while (!watch.stats().sm_clock_hertz) std::this_thread::sleep_for(1ms);
+  ASSERT_TRUE(test::wait_until([&] { return watch.stats().sm_clock_hertz.has_value(); }));
   const GpuStats stats = watch.stats();
   EXPECT_EQ(stats.read_bytes_per_second, 4.5e12);
   EXPECT_EQ(stats.sm_clock_hertz, 1980e6);

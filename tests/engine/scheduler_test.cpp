@@ -321,6 +321,24 @@ TEST(Scheduler, WhoBeginsAlikeWaitsForTheOneThatComputesIt) {
   EXPECT_EQ(scheduler.counts().prefix_hits, 576U);
 }
 
+/// Where the other one is already, it leaves no state any more.
+TEST(Scheduler, NobodyWaitsForAPlaceThatIsPassed) {
+  SchedulerLimits limits = kWithPrefixes;
+  limits.max_batched_rows = 384;
+  Scheduler scheduler(limits);
+  const auto first = make_sequence(700), second = make_sequence(600);
+  std::vector<int32_t> tokens = *first->prompt;
+  tokens.resize(600);
+  std::fill(tokens.begin() + 384, tokens.end(), 1);
+  second->prompt = std::make_shared<const std::vector<int32_t>>(std::move(tokens));
+  scheduler.add(first.get());
+  ASSERT_EQ(run_step(scheduler)[0].rows, 384);
+  scheduler.add(second.get());
+  const auto step = run_step(scheduler);
+  ASSERT_EQ(step.size(), 2U);
+  EXPECT_EQ(step[1].sequence, second.get());
+}
+
 TEST(Scheduler, AChunkEndsAtTheFirstOfTwoResumePoints) {
   Scheduler scheduler(kWithPrefixes);
   const auto sequence = make_sequence(1000);

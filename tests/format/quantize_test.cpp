@@ -165,6 +165,35 @@ TEST(Quantize, MseFindsTheScaleThatFitsExactly) {
   EXPECT_EQ(quantize(WeightFormat::nvfp4, ScaleChoice::mse, 0x1p100F, large).decoded, large);
 }
 
+TEST(Quantize, TheLowestOfScalesThatFitAlikeIsTaken) {
+  // Exact with a scale of 1 and with one of 2.
+  std::vector<float> row(32, 2.0F);
+  row[3] = -4.0F;
+  const Quantized mse = quantize(WeightFormat::mxfp4, ScaleChoice::mse, 1.0F, row);
+  EXPECT_EQ(mse.decoded, row);
+  EXPECT_EQ(decode_ue8m0(static_cast<uint8_t>(mse.block_scales[0])), 1.0F);
+}
+
+/// Of the block scales from two below that of the largest magnitude on: none fits better than the one that is taken.
+RC_GTEST_PROP(Quantize, MseIsTheBestOfItsRange, (uint32_t seed)) {
+  const std::vector<float> row = gaussian_row(256, 1.0F, seed);
+  const Quantized mse = quantize(WeightFormat::nvfp4, ScaleChoice::mse, 1.0F, row);
+  for (size_t first = 0; first < row.size(); first += 16) {
+    const std::span block(row.data() + first, 16);
+    float amax = 0;
+    for (const float v : block) amax = std::max(amax, std::fabs(v));
+    const auto error_of = [&](int code) {
+      const float step = decode_e4m3(static_cast<uint8_t>(code));
+      double sum = 0;
+      for (const float v : block) sum += std::pow(decode_e2m1(encode_e2m1(v / step)) * step - v, 2);
+      return sum;
+    };
+    const double taken = error_of(static_cast<int>(mse.block_scales[first / 16]));
+    const int full = encode_e4m3(amax / 6);
+    for (int code = full - 2; code <= encode_e4m3(amax / 4); ++code) RC_ASSERT(taken <= error_of(code) * 1.00001);
+  }
+}
+
 TEST(Quantize, Mxfp4FollowsTheOcpRule) {
   for (int exponent = -126; exponent <= 127; ++exponent) {
     std::vector<float> row(32, 0.0F);
@@ -195,6 +224,14 @@ TEST(Quantize, Fp8PerTensor) {
   EXPECT_EQ(q.decoded, (std::vector<float>{448.0F, -448.0F, 1.0F, 0x1p-9F, 0.0F, 448.0F}));
   EXPECT_EQ(q.error.max_abs_error, 1.0);
   EXPECT_EQ(q.error.count, 6);
+}
+
+TEST(Quantize, Fp8CountsWhatRoundsBeyondItsLargestAsSaturated) {
+  // The next value, if there were one, would be 480: 464 lies between, and goes to the even one.
+  const Quantized q =
+      quantize(WeightFormat::fp8_e4m3, ScaleChoice::amax, 1.0F, {448.0F, 463.0F, -463.0F, 464.0F, -470.0F, 1.0F});
+  EXPECT_EQ(q.error.saturated, 2);
+  EXPECT_EQ(q.decoded, (std::vector<float>{448, 448, -448, 448, -448, 1}));
 }
 
 TEST(Quantize, ErrorsAddUp) {

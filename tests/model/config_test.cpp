@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 namespace tessera::model {
 namespace {
 
@@ -96,6 +98,12 @@ TEST(Config, YarnsRampIsLinearBetweenItsEnds) {
   expect_from_14(frequencies(R"(, "beta_fast": 64, "beta_slow": 0.5)"),  // from 12 to 23
                  {7.47878279e-4, 4.16260659e-4, 2.29983830e-4, 1.25949173e-4, 6.82371173e-5, 3.64775078e-5,
                   1.91680229e-5, 9.84569198e-6, 4.89976622e-6, 2.32643010e-6});
+  // It would end at 74, beyond the last of 64 dimensions: from 25 to 63.
+  const auto capped = parse(R"({"model_type": "qwen3_5_moe_text", "rope_parameters": {"rope_type": "yarn",
+    "factor": 4.0, "original_max_position_embeddings": 262144, "rope_theta": 100, "partial_rotary_factor": 0.25,
+    "beta_fast": 1000}})")
+                          .inv_freq;
+  EXPECT_NEAR(capped.at(31) / (std::pow(100.0, -62.0 / 64) * (1 - 0.75 * 6 / 38)), 1, 1e-6);
 }
 
 TEST(Config, ErrorsNameTheFieldAndTheRange) {

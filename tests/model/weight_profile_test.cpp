@@ -160,6 +160,7 @@ TEST(Requantizer, RoundsEachRowByItsOwnScale) {
     values[i] = std::sin(static_cast<float>(i)) * std::ldexp(1.0F, static_cast<int>(row) - 18);
   }
   std::fill_n(values.begin() + 5 * kCols, kCols, 0.0F);
+  std::fill_n(values.begin() + 9 * kCols, kCols, -3000.0F);  // its largest magnitude is below 0
   format::MatrixView view;
   view.rows = kRows;
   view.cols = kCols;

@@ -5,6 +5,7 @@
 
 #include <cmath>
 
+#include "plan/budget.h"
 #include "plan/candidates.h"
 #include "plan/model_shapes.h"
 #include "plan/plan.h"
@@ -79,6 +80,90 @@ TEST(Cost, BytesInFlightAreThoseOfTheStagesThatLoad) {
     EXPECT_NEAR(memory_us(5) / memory_us(3), (3.0 - read) / (5 - read), 1e-9) << name(path);
     EXPECT_NEAR(memory_us(2) / memory_us(3), (3.0 - read) / (2 - read), 1e-9) << name(path);
   }
+}
+
+/// In a grid of so many blocks that only the read rate bounds it.
+TEST(Cost, MemoryMovesWeightsRowsAndResults) {
+  DeviceFacts device = *find_device("rtx-pro-6000");
+  device.read_gb_s = 1;
+  const auto besides_weights = [&](Op op, Path path) {
+    const Desc desc = layer("397b", op, 64, path);
+    const Cost cost = estimate(desc, Routing(desc), make_tile(path, WeightFormat::nvfp4, 64, 8, 256, 2), device, 2);
+    return cost.memory_us * 1e3 - cost.weight_bytes;
+  };
+  // 64 tokens of 4,096, which each of their ten experts reads from L2, to 640 rows of 1,024, and these to rows of
+  // 4,096.
+  EXPECT_NEAR(besides_weights(Op::gate_up, Path::w4a16), 64 * 4096 * 2 + 640 * 1024 * 2, 1);
+  EXPECT_NEAR(besides_weights(Op::down, Path::w4a16), 640 * 1024 * 2 + 640 * 4096 * 2, 1);
+  EXPECT_NEAR(besides_weights(Op::down, Path::w4a4), 640 * 1024 * 9 / 16 + 640 * 4096 * 2, 1);
+}
+
+TEST(Cost, FewBlocksHaveNoMoreInFlightThanTheyAre) {
+  DeviceFacts device = *find_device("rtx-pro-6000");
+  device.read_gb_s = 1e9;
+  const Tile tile = make_tile(Path::w4a16, WeightFormat::nvfp4, 64, 8, 256, 2);
+  const auto memory_us = [&](int64_t tokens, int resident) {
+    const Desc desc = layer("397b", Op::gate_up, tokens);
+    return estimate(desc, Routing(desc), tile, device, resident).memory_us;
+  };
+  EXPECT_EQ(memory_us(1, 2), memory_us(1, 3)) << "320 blocks on 188 SMs";
+  EXPECT_NEAR(memory_us(64, 2) / memory_us(64, 3), 1.5, 1e-9);
+}
+
+/// Weights are read by each column of warps, rows of tokens by each row of them.
+TEST(Cost, WarpsReadWhatTheyMultiply) {
+  const DeviceFacts device = *find_device("rtx-pro-6000");
+  const Desc desc = layer("397b", Op::gate_up, 4096);
+  Tile tile = make_tile(Path::w4a16, WeightFormat::nvfp4, 128, 128, 64, 1);
+  const auto smem_us = [&](int warps_m, int warps_n) {
+    tile.warps_m = warps_m;
+    tile.warps_n = warps_n;
+    return estimate(desc, Routing(desc), tile, device, 1).smem_us;
+  };
+  const double weights = stage_weight_bytes(tile), rows = stage_activation_bytes(tile);
+  EXPECT_NEAR(smem_us(8, 1) / smem_us(2, 4), (weights + 8 * rows) / (4 * weights + 2 * rows), 1e-9);
+}
+
+/// One block more than fit at once is a round more, in which most SMs have nothing to do.
+TEST(Cost, BlocksAreDealtOutWhole) {
+  const Desc desc = layer("397b", Op::gate_up, 1);  // 320 blocks
+  const Tile tile = make_tile(Path::w4a16, WeightFormat::nvfp4, 64, 8, 256, 2);
+  const auto of_sms = [&](int sms) {
+    DeviceFacts device = *find_device("rtx-pro-6000");
+    device.sm_count = sms;
+    device.read_gb_s = device.bf16_tflops = 1e9;  // what all SMs share bounds nothing
+    return estimate(desc, Routing(desc), tile, device, 1);
+  };
+  const Cost whole = of_sms(320), one_less = of_sms(319);
+  EXPECT_NEAR(one_less.start_us / whole.start_us, 2, 1e-9);
+  ASSERT_STREQ(whole.bound, one_less.bound);
+  EXPECT_NEAR(one_less.floor_us / whole.floor_us, 2, 0.4) << whole.bound;
+}
+
+TEST(Cost, SmsThatIdleReadNothingFromL2) {
+  // Of BF16 no instruction is spent on decoding, so that L2 is what bounds a narrow tile.
+  const Desc desc = dense_desc(WeightFormat::bf16, 20'480, 2048, 1);  // 320 blocks
+  const Tile tile = make_tile(Path::w4a16, WeightFormat::bf16, 64, 8, 128, 1);
+  DeviceFacts device = *find_device("h200");
+  device.read_gb_s = device.bf16_tflops = 1e9;
+  for (const int sms : {320, 319}) {
+    device.sm_count = sms;
+    const Cost cost = estimate(desc, Routing(desc), tile, device, 8);
+    ASSERT_STREQ(cost.bound, "L2");
+    EXPECT_NEAR(cost.floor_us / cost.l2_us, sms == 320 ? 1 : 638.0 / 320, 1e-9);
+  }
+}
+
+TEST(Cost, FewWarpsHideLessLatency) {
+  const DeviceFacts h200 = *find_device("h200");
+  const Desc desc = layer("397b", Op::gate_up, 4096, Path::w4a4);  // emulated: bound by instructions
+  const Tile tile = make_tile(Path::w4a4, WeightFormat::nvfp4, 64, 64, 128, 1);
+  const Cost one = estimate(desc, Routing(desc), tile, h200, 1), two = estimate(desc, Routing(desc), tile, h200, 2);
+  ASSERT_STREQ(one.bound, "issue");
+  ASSERT_STREQ(two.bound, "issue");
+  EXPECT_EQ(one.issue_us, two.issue_us);
+  const double warps = consumer_warps(tile) / 4.0;  // of a scheduler, and beside them two warps' worth of waiting
+  EXPECT_NEAR(one.floor_us / two.floor_us, (1 + 2 / warps) / (1 + 2 / (2 * warps)), 1e-9);
 }
 
 TEST(Cost, DecodeFloorsOfTheWholeLayer) {

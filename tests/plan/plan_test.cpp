@@ -13,6 +13,7 @@ namespace tessera::plan {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 constexpr WeightFormat kFormats[] = {WeightFormat::nvfp4, WeightFormat::mxfp4};
 constexpr Path kPaths[] = {Path::w4a16, Path::w4a4};
@@ -99,6 +100,12 @@ TEST(Plan, RejectionsSayTheBytes) {
   small.smem_per_sm_bytes = 64 * 1024;
   const Tile wide = make_tile(Path::w4a16, WeightFormat::nvfp4, 128, 128, 64, 1);
   EXPECT_EQ(reject_reason(wide, small), "84032 B, 18496 B over the 65536 B a block may have on a GPU with 64 KB");
+  DeviceFacts exact = small;
+  exact.smem_per_sm_bytes = 128 * 1024;
+  exact.smem_per_block_bytes = 84032;
+  EXPECT_THAT(reject_reason(wide, exact), Not(HasSubstr("a block may have"))) << "its last byte";
+  exact.smem_per_block_bytes = 84031;
+  EXPECT_EQ(reject_reason(wide, exact), "84032 B, 1 B over the 84031 B a block may have on a GPU with 64 KB");
   const Tile decode = make_tile(Path::w4a16, WeightFormat::nvfp4, 64, 8, 256, 2);
   EXPECT_EQ(reject_reason(decode, small),
             "1 of the 2 blocks an SM that it is made for are resident on a GPU with 64 KB (39984 B, 160 threads)");
@@ -200,6 +207,42 @@ TEST(Plan, SegmentsBelongToTheWeight) {
       for (const Path path : kPaths) EXPECT_EQ(k_segments(layer_desc(model, op, WeightFormat::nvfp4, path, 1)), 1);
     }
   }
+}
+
+/// Two segments are summed as four are: from two on a tile wants the registers of their sum.
+TEST(Plan, TheSumOfSegmentsWantsRegisters) {
+  const DeviceFacts gpu = *find_device("rtx-pro-6000");
+  int refused = 0;
+  for (const Tile& tile : candidates(dense_desc(WeightFormat::nvfp4, 4096, 8192, 4096))) {
+    if (!reject_reason(tile, gpu, 1).empty()) continue;
+    const std::string two = reject_reason(tile, gpu, 2), four = reject_reason(tile, gpu, 4);
+    EXPECT_EQ(two.empty(), four.empty()) << shape_name(tile) << two << four;
+    if (two.empty()) continue;
+    EXPECT_THAT(two, HasSubstr("more for the sum of 2 K segments"));
+    ++refused;
+  }
+  EXPECT_GT(refused, 0);
+}
+
+/// Estimates are not told apart within kEstimateTolerance: the tables' order decides.
+TEST(Plan, TheFirstOfThoseThatAreAlikeIsChosen) {
+  int not_the_least = 0;
+  for (const char* gpu : {"rtx-pro-6000", "h200"}) {
+    for (const ModelShape& model : kModelShapes) {
+      for (const int64_t tokens : {1, 8, 64, 512, 4096}) {
+        const auto plan =
+            make_plan(layer_desc(model, Op::gate_up, WeightFormat::nvfp4, Path::w4a16, tokens), *find_device(gpu));
+        ASSERT_TRUE(plan.ok()) << plan.status().message();
+        double least = plan->chosen().cost.estimate_us;
+        for (const Candidate& c : plan->candidates) least = c.kept() ? std::min(least, c.cost.estimate_us) : least;
+        size_t first = 0;
+        while (!plan->candidates[first].kept() || plan->candidates[first].cost.estimate_us > 1.02 * least) ++first;
+        EXPECT_EQ(plan->choice, first) << gpu << " " << describe(plan->desc);
+        not_the_least += plan->chosen().cost.estimate_us > least ? 1 : 0;
+      }
+    }
+  }
+  EXPECT_GT(not_the_least, 0);
 }
 
 RC_GTEST_PROP(Plan, SegmentsCoverTheDepth, ()) {

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
+#include "base/wait_until.h"
 #include "server/served_model.h"
 #include "server/storm.h"
 
@@ -255,6 +256,27 @@ TEST(Generation, ClientsThatLeaveFreeEverything) {
   EXPECT_EQ(served.metric("vllm:request_success_total{finished_reason=\"stop\""), 0);
 }
 
+TEST(Generation, MetricsSayWhyAnswersEnded) {
+  const ServedModel served;
+  ask(served.port(), post("/v1/completions", R"({"prompt":"Go","max_tokens":3,"ignore_eos":true})"));
+  EXPECT_EQ(served.metric("vllm:request_success_total{finished_reason=\"length\""), 1);
+  EXPECT_EQ(served.metric("vllm:request_success_total{finished_reason=\"stop\""), 0);
+}
+
+/// What a client has named comes back in a header: plain characters, and not any number of them.
+TEST(Generation, WarningsAreAShortPlainLine) {
+  const ServedModel served;
+  json request = {{"prompt", "Go"}, {"max_tokens", 1}, {"caf\u00e9\r\nx-evil: 1", 1}};
+  for (int i = 0; i < 200; ++i) request["unknown_field_of_some_length_" + std::to_string(i)] = 1;
+  const RawAnswer answer = ask(served.port(), post("/v1/completions", request.dump()));
+  EXPECT_EQ(answer.status, 200);
+  EXPECT_EQ(answer.header("x-evil"), "");
+  const std::string warning(answer.header("x-tessera-warning"));
+  EXPECT_THAT(warning, ::testing::HasSubstr("caf"));
+  EXPECT_LE(warning.size(), 1000U);
+  EXPECT_TRUE(std::ranges::all_of(warning, [](char c) { return c >= ' ' && c <= '~'; })) << warning;
+}
+
 TEST(Generation, DrainLetsRunningRequestsEnd) {
   ServedModel served;
   RawClient streams(served.port()), keeps(served.port());
@@ -264,7 +286,7 @@ TEST(Generation, DrainLetsRunningRequestsEnd) {
   ASSERT_TRUE(streams.wait_for("data: "));
   served.server().shut_down();
   std::thread ends([&] { EXPECT_TRUE(served.server().wait().ok()); });
-  while (RawClient(served.port()).connected()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  EXPECT_TRUE(test::wait_until([&] { return !RawClient(served.port()).connected(); }));
   keeps.send(get("/health"));
   const RawAnswer health = keeps.answer();
   EXPECT_EQ(health.status, 503);
@@ -281,7 +303,7 @@ TEST(Generation, DrainAnswersRequestsWhoseBodiesAreComing) {
   sends.send(request.substr(0, request.size() - body.size()));
   ASSERT_TRUE(sends.wait_for("100 Continue\r\n\r\n"));
   served.server().shut_down();
-  while (RawClient(served.port()).connected()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  EXPECT_TRUE(test::wait_until([&] { return !RawClient(served.port()).connected(); }));
   std::thread ends([&] { EXPECT_TRUE(served.server().wait().ok()); });
   std::this_thread::sleep_for(std::chrono::milliseconds(300));  // nothing else keeps the server
   EXPECT_TRUE(sends.send(body));

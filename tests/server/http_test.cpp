@@ -10,6 +10,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "base/wait_until.h"
 #include "server/served_model.h"
 
 // The HTTP side: limits, timeouts, keys, origins, connections.
@@ -69,6 +70,11 @@ TEST(Http, Routes) {
   const RawAnswer head = ask(port, "HEAD /v1/models HTTP/1.1\r\nHost: localhost\r\n\r\n");
   EXPECT_EQ(head.status, 200);
   EXPECT_NE(head.header("content-length"), "0");
+  RawClient heads(port);
+  heads.send("HEAD /v1/models HTTP/1.1\r\nHost: localhost\r\n\r\n" + get("/live"));
+  EXPECT_EQ(heads.answer(/*head_only=*/true).status, 200);
+  ASSERT_TRUE(heads.wait_for("live"));
+  EXPECT_TRUE(heads.received().starts_with("HTTP/1.1 200")) << "nothing stands between them: " << heads.received();
   EXPECT_EQ(json::parse(ask(port, get("/version")).body)["version"], "1.2.3");
   const json models = json::parse(ask(port, get("/v1/models")).body)["data"];
   ASSERT_EQ(models.size(), 2U);
@@ -202,6 +208,8 @@ TEST(Http, Continue) {
   EXPECT_EQ(client.answer().status, 100);
   client.send(R"({"prompt":"a"})");
   EXPECT_EQ(client.answer().status, 200);
+  const std::string at_once = post("/tokenize", R"({"prompt":"a"})", "Expect: 100-continue\r\n");
+  EXPECT_EQ(ask(served.port(), at_once).status, 200) << "who has sent the body waits for nothing";
   EXPECT_EQ(ask(served.port(), post("/tokenize", "{}", "Expect: miracles\r\n")).status, 417);
 }
 
@@ -237,7 +245,7 @@ TEST(Http, ConnectionsAreLimited) {
     RawClient third(served.port());
     EXPECT_EQ(third.answer().status, 503);
   }
-  while (ask(served.port(), get("/live")).status != 200) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  EXPECT_TRUE(test::wait_until([&] { return ask(served.port(), get("/live")).status == 200; }));
 }
 
 TEST(Http, KeysAreAskedFor) {
@@ -246,6 +254,7 @@ TEST(Http, KeysAreAskedFor) {
   const ServedModel served(options);
   const uint16_t port = served.port();
   for (const char* path : {"/v1/models", "/metrics", "/version"}) EXPECT_EQ(ask(port, get(path)).status, 401) << path;
+  EXPECT_EQ(ask(port, "HEAD /v1/models HTTP/1.1\r\nHost: localhost\r\n\r\n").status, 401);
   for (const char* path : {"/v1/chat/completions", "/v1/completions", "/tokenize", "/detokenize"}) {
     const RawAnswer refused = ask(port, post(path, kHello));
     EXPECT_EQ(refused.status, 401) << path;
@@ -274,7 +283,8 @@ TEST(Http, WebPagesMayNotUseAServerWithoutAKey) {
   };
   {
     const ServedModel served;
-    for (const char* own : {"127.0.0.1", "127.0.0.1:8000", "[::1]:8000", "localhost:1", "LocalHost", "10.0.0.7:80"}) {
+    for (const char* own : {"127.0.0.1", "127.0.0.1:8000", "[::1]:8000", "localhost:1", "LocalHost", "localhost.",
+                            "localhost.:8000", "10.0.0.7:80"}) {
       EXPECT_EQ(status(served, own), 200) << own;
     }
     for (const char* rebound :
@@ -285,7 +295,8 @@ TEST(Http, WebPagesMayNotUseAServerWithoutAKey) {
       EXPECT_EQ(ask(served.port(), std::string("GET /health HTTP/1.1\r\nHost: ") + rebound + "\r\n\r\n").status, 200);
     }
     EXPECT_EQ(status(served, "localhost:8000", "Origin: http://localhost:8000\r\n"), 200);
-    for (const char* other : {"http://evil.example", "null", "http://localhost:3000", "https://localhost.evil:8000"}) {
+    for (const char* other : {"http://evil.example", "null", "http://localhost:3000", "http://localhost:80001",
+                              "https://localhost.evil:8000"}) {
       EXPECT_EQ(status(served, "localhost:8000", std::string("Origin: ") + other + "\r\n"), 403) << other;
     }
     for (const char* simple : {"text/plain", "Text/Plain ; charset=UTF-8", "multipart/form-data; boundary=x"}) {

@@ -14,7 +14,7 @@
 namespace tessera::server {
 namespace {
 
-constexpr int kPatienceSeconds = 300;  // with a sanitizer, on a busy machine
+constexpr int kPatienceSeconds = 60;  // with a sanitizer, on a busy machine
 
 /// Moves chunks from `held` to `body`; true at the last one.
 bool take_chunks(std::string& held, std::string& body) {

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <nlohmann/json.hpp>
 
+#include "base/wait_until.h"
 #include "server/served_model.h"
 
 // Streams: what stands at their ends, what is said in silence, and what a client that does not read costs.
@@ -44,8 +45,9 @@ RawAnswer stream(const ServedModel& served, json request, const json& options = 
 TEST(Stream, UsageIsInEveryChunkAndInOneOfItsOwnAtTheEnd) {
   const ServedModel served;
   for (const json& request : kRequests) {
-    std::vector<json> chunks =
-        events(stream(served, request, {{"include_usage", true}, {"continuous_usage_stats", true}}).body);
+    const RawAnswer answer = stream(served, request, {{"include_usage", true}, {"continuous_usage_stats", true}});
+    EXPECT_EQ(answer.header("x-accel-buffering"), "no") << "else nginx holds events back";
+    std::vector<json> chunks = events(answer.body);
     ASSERT_GE(chunks.size(), 3U);
     const json last = chunks.back();
     EXPECT_EQ(last["choices"], json::array()) << last;
@@ -153,7 +155,7 @@ TEST(Stream, AClientThatDoesNotReadHoldsNoMoreThanTheLimit) {
   RawClient deaf(options.unix_socket);
   deaf.send(post("/v1/completions",
                  R"({"prompt":"Go","max_tokens":300,"ignore_eos":true,"stream":true,"n":8,"logprobs":20})"));
-  while (metric("vllm:generation_tokens_total") < kTokens) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  ASSERT_TRUE(test::wait_until([&] { return metric("vllm:generation_tokens_total") == kTokens; }));
   // Whatever was to be taken has been by now, or it would be soon: the count stands still, as it must.
   double taken = -1, now = 0;
   while ((now = metric("vllm:inter_token_latency_seconds_count")) != taken) {
@@ -167,6 +169,26 @@ TEST(Stream, AClientThatDoesNotReadHoldsNoMoreThanTheLimit) {
   EXPECT_EQ(metric("vllm:inter_token_latency_seconds_count"), kTokens - 8);
   ASSERT_GT(body.size(), 1U << 20) << "too little to fill the kernel's buffer";
   EXPECT_LT(taken / kTokens * static_cast<double>(body.size()), 512 << 10);
+}
+
+/// Bytes of later requests are read while one is answered, so that a client that leaves is seen; not any number.
+TEST(Stream, AClientThatSendsOnAndOnIsDropped) {
+  ServerOptions options = test_options();
+  options.unix_socket = ::testing::TempDir() + "tessera_sends_" + std::to_string(::getpid());
+  options.limits.unsent_bytes_max = 32 << 10;
+  options.limits.write_stall_seconds_max = 3600;
+  const ServedModel served(options);
+  RawClient client(options.unix_socket);
+  client.send(post("/v1/completions",
+                   R"({"prompt":"Go","max_tokens":300,"ignore_eos":true,"stream":true,"n":8,"logprobs":20})"));
+  ASSERT_TRUE(client.wait_for("data: "));
+  client.send(std::string(80 << 10, 'x'));
+  const std::string aborted = "vllm:request_success_total{finished_reason=\"abort\"";
+  int questions = 0;
+  while (metric_at(options.unix_socket, aborted) < 1 && ++questions < 1500) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  EXPECT_EQ(metric_at(options.unix_socket, aborted), 1);
 }
 
 }  // namespace

@@ -70,6 +70,17 @@ TEST(StopMatcher, FirstToEndThenLongest) {
   EXPECT_EQ(run({"aab"}, false, {"aaab"}), (Outcome{"a", 0}));
 }
 
+TEST(StopMatcher, NoStopReachesOverAFlush) {
+  auto matcher = std::move(*StopMatcher::create({"END"}, false));
+  EXPECT_EQ(matcher.feed("the EN").text, "the ");
+  EXPECT_EQ(matcher.flush(), "EN");
+  const auto more = matcher.feed("D, and END");
+  EXPECT_EQ(more.text, "D, and ");
+  EXPECT_EQ(more.stop, 0U);
+  EXPECT_EQ(matcher.flush(), "");
+  EXPECT_EQ(matcher.feed("END").stop, 0U) << "it begins anew";
+}
+
 TEST(StopMatcher, RefusesSenselessStops) {
   EXPECT_EQ(StopMatcher::create({""}, false).status().code(), StatusCode::invalid_argument);
   EXPECT_THAT(StopMatcher::create({std::string(4097, 'x')}, false).status().message(), HasSubstr("4097 bytes"));

@@ -61,7 +61,8 @@ void prepare_socket(Socket& socket, const HttpLimits& limits, bool is_tcp) {
 Status load_tls(const HttpOptions& options, std::optional<asio::ssl::context>& tls) {
   if (options.ssl_certfile.empty() && options.ssl_keyfile.empty()) return {};
   if (options.ssl_certfile.empty()) {
-    return {StatusCode::invalid_argument, "--ssl-keyfile needs --ssl-certfile, the certificate that belongs to it"};
+    return {StatusCode::invalid_argument,
+            "ssl_keyfile is given without ssl_certfile, the certificate that belongs to it"};
   }
   tls.emplace(asio::ssl::context::tls_server);
   SSL_CTX_set_min_proto_version(tls->native_handle(), TLS1_2_VERSION);
@@ -90,7 +91,8 @@ Status clear_socket(const std::string& path) {
   if (::lstat(path.c_str(), &info) != 0) return {};
   if (!S_ISSOCK(info.st_mode)) {
     return {StatusCode::invalid_argument,
-            fmt::format("--uds {}: there is a file that is no socket; expected a free path", path)};
+            fmt::format("{}: there is a file that is no socket; expected a free path for the server's (unix_socket)",
+                        path)};
   }
   asio::io_context io;
   Local::socket probe(io);
@@ -100,10 +102,9 @@ Status clear_socket(const std::string& path) {
     ::unlink(path.c_str());
     return {};
   }
-  if (ec)
-    return failed(fmt::format("--uds {}: there is a socket, and whether it is in use cannot be found out", path), ec);
+  if (ec) return failed(path + ": there is a socket, and whether it is in use cannot be found out", ec);
   return {StatusCode::unavailable,
-          fmt::format("--uds {}: a server listens there; choose another path, or end that server", path)};
+          fmt::format("{}: a server listens there; choose another path (unix_socket), or end that server", path)};
 }
 
 }  // namespace
@@ -159,8 +160,8 @@ Status HttpServer::State::bind_tcp() {
   }
   if (ec) {
     return failed("cannot listen on " + where, ec)
-        .with_context(ec == boost::system::errc::address_in_use ? "choose another --port, or end what uses this one"
-                                                                : "--host, --port");
+        .with_context(ec == boost::system::errc::address_in_use ? "choose another port, or end what uses this one"
+                                                                : "host, port");
   }
   port = acceptor->local_endpoint().port();
   const bool v6 = options.host.find(':') != std::string::npos;
@@ -173,7 +174,7 @@ Status HttpServer::State::bind_unix() {
   sockaddr_un address{};
   if (path.size() >= sizeof address.sun_path) {
     return {StatusCode::invalid_argument,
-            fmt::format("--uds {}: a socket's path has at most {} bytes", path, sizeof address.sun_path - 1)};
+            fmt::format("{}: a socket's path has at most {} bytes (unix_socket)", path, sizeof address.sun_path - 1)};
   }
   TESSERA_RETURN_IF_ERROR(clear_socket(path));
   error_code ec;
