@@ -61,7 +61,7 @@ struct Choice : Sequence, std::enable_shared_from_this<Choice> {
     cache_salt = request->cache_salt;
     likely_ends = request->likely_ends;
     tokens_max = prompt_size() + request->max_tokens;
-    update_needs_host(/*drafts_made=*/false);
+    update_needs(/*drafts_made=*/false);
     if (index == 0 && request->params.prompt_logprobs) {
       wants_prompt_logits = true;
       prompt_logprobs.resize(prompt->size());
@@ -85,8 +85,9 @@ struct Choice : Sequence, std::enable_shared_from_this<Choice> {
 
   /// The guide's word on the next row and on those of drafts, which end before one that it does not allow.
   Status prepare_guide();
-  void update_needs_host(bool drafts_made) {
-    needs_host = drafts_made || guide.needs_token() || request->filter.needs_token(output);
+  void update_needs(bool drafts_made) {
+    needs_token = guide.needs_token() || request->filter.needs_token(output);
+    needs_host = drafts_made;
   }
   /// The draw of the token at `position`, behind so many drafts. It may be one behind tokens under way: all it needs of
   /// them is their number. Its lists are valid until the next step is built.

@@ -133,7 +133,9 @@ void Scheduler::plan_decodes() {
   for (size_t i = 0; i < running_.size(); ++i) {
     Sequence* sequence = running_[i];
     if (!sequence->decoding()) continue;
-    if (sequence->steps_under_way > 0 && (sequence->needs_host || sequence->keeps_records)) continue;
+    const bool waits =
+        sequence->needs_host || sequence->keeps_records || (sequence->needs_token && !limits_.draws_later);
+    if (sequence->steps_under_way > 0 && waits) continue;
     int64_t drafts = drafts_that_fit(*sequence, spare_rows);
     if (drafts > 0 && !take_blocks_for(sequence, sequence->length() + drafts)) drafts = 0;
     while (i < running_.size() && !take_blocks_for(sequence, sequence->length())) preempt_youngest();

@@ -41,7 +41,7 @@
 //  - A sequence whose tokens_max the draw under way reaches computes nothing more: it gives everything back when that
 //    step is submitted. No row is ever planned beyond tokens_max.
 //  - A sequence that needs_host, or whose rows under way may not hold, is planned only when all its steps were
-//    collected.
+//    collected; so is one that needs_token, unless what is drawn of a step is said later.
 //  - A preempted sequence waits for its steps under way before it runs again, with the token that they bring.
 namespace tessera::engine {
 
@@ -52,9 +52,10 @@ struct SchedulerLimits {
   int32_t max_batched_rows = 0;  // rows of a step; at least slots + 64, so that prompts move whatever decodes
   int32_t max_decode_rows = 0;   // that draw in a step, with drafts; at least slots, which 0 means
   bool prefix_caching = false;
-  bool has_states = true;   // the model has layers whose states are in slots
-  int32_t host_pages = 0;   // of the prefix cache's tier in the host's memory, each for a block; 0: there is none
-  int32_t state_pages = 0;  // that a state takes
+  bool has_states = true;    // the model has layers whose states are in slots
+  int32_t host_pages = 0;    // of the prefix cache's tier in the host's memory, each for a block; 0: there is none
+  int32_t state_pages = 0;   // that a state takes
+  bool draws_later = false;  // a step is planned before it is known how its rows are drawn
 };
 
 /// Rows of one sequence in a step: positions [sequence->submitted, + rows).

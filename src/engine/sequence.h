@@ -21,7 +21,8 @@ struct Sequence {
   std::vector<int32_t> output;                               // the tokens that have come back
   int64_t tokens_max = std::numeric_limits<int64_t>::max();  // of prompt and output; at least the prompt
   bool wants_prompt_logits = false;                          // until the whole prompt's were delivered
-  bool needs_host = false;      // the draw after the next one depends on the token that the next one gives
+  bool needs_token = false;     // the draw after the next one depends on the token that the next one gives
+  bool needs_host = false;      // so do its rows: drafts come with the token
   std::vector<int32_t> drafts;  // proposals for the tokens behind the last one, while no step is under way
   int32_t drafts_wanted = 0;    // behind each step with a draw of it
 

@@ -27,7 +27,8 @@ StepLoop::StepLoop(StepLoopParts parts)
                   .prefix_caching = parts_.prefix_caching,
                   .has_states = parts_.has_states,
                   .host_pages = parts_.host_pages,
-                  .state_pages = parts_.state_pages}),
+                  .state_pages = parts_.state_pages,
+                  .draws_later = parts_.runner->draws_later() && parts_.drafts_max == 0}),
       draft_policy_(parts_.drafts_max),
       chunk_policy_(parts_.chunk_time, parts_.max_num_batched_tokens) {
   TESSERA_CHECK_LE(parts_.drafts_max, parts_.runner->drafts_max());
@@ -143,6 +144,30 @@ bool StepLoop::step() {
   if (!results.ok()) return fail(results.status());
   if (meter_) meter_->collected(StepMeter::Clock::now());
   deliver(*results);
+  return planned && step_.draws_later ? draw() : true;
+}
+
+/// Of the newest step, now that the tokens of those before are known.
+bool StepLoop::draw() {
+  TESSERA_CHECK_EQ(under_way_.size(), size_t{1});
+  std::vector<Choice*> stale;
+  for (const AwaitedRows& rows : under_way_.back().rows) {
+    if (rows.draws_later && !rows.choice->finished && rows.choice->guide.needs_preparation()) {
+      stale.push_back(rows.choice.get());
+    }
+  }
+  prepare(stale);
+  size_t sample = 0;
+  for (const AwaitedRows& rows : under_way_.back().rows) {
+    sample += rows.results;
+    if (!rows.draws_later || rows.choice->finished) continue;
+    kernels::SampleRow& row = step_.samples[sample - 1];
+    const auto [number, slot] = std::pair(row.row, row.slot);
+    row = rows.choice->draw_of(rows.first_position, 0);
+    row.row = number;
+    row.slot = slot;
+  }
+  if (const Status status = parts_.runner->draw(step_.samples); !status.ok()) return fail(status);
   return true;
 }
 
@@ -195,7 +220,7 @@ void StepLoop::choose_drafts() {
   for (const auto& choice : choices_) {
     choice->drafts_wanted = drafts;
     if (static_cast<int>(choice->drafts.size()) > drafts) choice->drafts.resize(static_cast<size_t>(drafts));
-    choice->update_needs_host(drafts > 0);
+    choice->update_needs(drafts > 0);
   }
 }
 
@@ -203,10 +228,14 @@ void StepLoop::choose_drafts() {
 void StepLoop::prepare_guides() {
   std::vector<Choice*> stale;
   for (const auto& choice : choices_) {
-    if (choice->finished || (choice->steps_under_way > 0 && choice->needs_host)) continue;
+    if (choice->finished || (choice->steps_under_way > 0 && (choice->needs_host || choice->needs_token))) continue;
     const bool follows_drafts = !choice->drafts.empty() && !choice->guide.settled();
     if (choice->guide.needs_preparation() || follows_drafts) stale.push_back(choice.get());
   }
+  prepare(stale);
+}
+
+void StepLoop::prepare(std::span<Choice* const> stale) {
   std::vector<Status> statuses(stale.size());
   const auto prepare = [&](int64_t i, int /*thread*/) {
     statuses[static_cast<size_t>(i)] = stale[static_cast<size_t>(i)]->prepare_guide();
@@ -291,7 +320,11 @@ StepLoop::AwaitedRows StepLoop::add_samples(const ScheduledRows& item, int32_t f
     add(position, {.target = choice.token(position), .params = &choice.request->prompt_sample});
   }
   const int64_t next = end - item.drafts;
-  if (item.needs_next_token) {
+  const bool draws_later = item.needs_next_token && choice.needs_token && next > choice.size();
+  step_.draws_later |= draws_later;
+  if (draws_later) {
+    add(next, {.params = &choice.request->sample});
+  } else if (item.needs_next_token) {
     for (int32_t draft = 0; draft <= item.drafts; ++draft) add(next + draft, choice.draw_of(next + draft, draft));
   }
   return {.choice = choice.shared_from_this(),
@@ -300,7 +333,8 @@ StepLoop::AwaitedRows StepLoop::add_samples(const ScheduledRows& item, int32_t f
           .drafts_wanted = item.drafts_wanted,
           .first_position = item.needs_all_logits ? choice.submitted + 1 : next,
           .results = step_.samples.size() - samples_before,
-          .ends = item.ends && !item.needs_next_token};
+          .ends = item.ends && !item.needs_next_token,
+          .draws_later = draws_later};
 }
 
 /// Whether the MTP head has work: it is to draft, or it reads what prompts say.
@@ -407,7 +441,7 @@ void StepLoop::deliver_token(Choice& choice, const kernels::SampleResult& result
   const int32_t token = result.token;
   choice.output.push_back(token);
   choice.guide.advance(token);
-  choice.update_needs_host(choice.drafts_wanted > 0);
+  choice.update_needs(choice.drafts_wanted > 0);
   ++counts_.generated_tokens;
 
   Event event;

@@ -37,9 +37,11 @@
 //  - Up to steps_ahead() steps of the runner are under way while the next one is planned: rows then stand for tokens
 //    that the host does not know yet. What counts decide (max_tokens, min_tokens, the context) is known when a row is
 //    planned. What a token decides (a stop token, a stop string) and what a client decides is learnt late: a choice
-//    that ends so may have a row too many in each step under way, whose result is dropped. Only a choice whose guide
-//    must see a token before the next is drawn (Sequence::needs_host) waits for it. Masks of grammars are made behind
-//    the delivery of a step, while the next one runs, on all threads of the pool.
+//    that ends so may have a row too many in each step under way, whose result is dropped. Where a guide must see a
+//    token before the next is drawn (Sequence::needs_token), that draw's step is submitted all the same, and what is
+//    drawn of it is said once the step before was delivered (StepRunner::draw): masks of grammars are made behind the
+//    delivery of a step, while the next one runs, on all threads of the pool. With drafts, or a runner that cannot do
+//    so, the choice waits for its token.
 //  - The runner takes what it needs of a step when it is submitted, and runs steps in order: blocks and slots are given
 //    on at once, whatever is under way.
 //  - What goes wrong for one row (logits that are not numbers) ends that choice with an error event. Nothing that a
@@ -116,7 +118,8 @@ class StepLoop {
     int32_t drafts_wanted = 0;         // that the runner brings with the results
     int64_t first_position = 0;        // that the first result is about
     size_t results = 0;
-    bool ends = false;  // nothing more comes, not even a token
+    bool ends = false;         // nothing more comes, not even a token
+    bool draws_later = false;  // what its token is drawn from depends on the one before
   };
 
   struct StepUnderWay {
@@ -144,10 +147,12 @@ class StepLoop {
   void drop_cancelled();
   void choose_drafts();
   void prepare_guides();
+  void prepare(std::span<Choice* const> stale);
   void build_step(std::span<const ScheduledRows> plan);
   AwaitedRows add_samples(const ScheduledRows& item, int32_t first_row);
   [[nodiscard]] bool wants_drafting(std::span<const ScheduledRows> plan) const;
   void deliver(std::span<const kernels::SampleResult> results);
+  bool draw();
   void follow_wait(const StepUnderWay& step, ChunkPolicy::Seconds time);
   void deliver_rows(const AwaitedRows& rows, std::span<const kernels::SampleResult> results,
                     std::span<const int32_t> drafts);

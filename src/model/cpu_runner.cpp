@@ -22,8 +22,10 @@ class CpuRunner final : public StepRunner {
 
   [[nodiscard]] int steps_ahead() const override { return parts_.steps_ahead; }
   [[nodiscard]] int drafts_max() const override { return parts_.drafts_max; }
+  [[nodiscard]] bool draws_later() const override { return true; }
   [[nodiscard]] std::span<const int32_t> drafts() const override { return collected_.drafts; }
   Status submit(const Step& step) override;
+  Status draw(std::span<const kernels::SampleRow> samples) override;
   Expected<std::span<const kernels::SampleResult>> collect() override;
 
  private:
@@ -39,9 +41,9 @@ class CpuRunner final : public StepRunner {
   };
   void resolve_tokens(const Step& step);
   void start_histories(const Step& step);
-  void sample_all(const Step& step, std::vector<kernels::SampleResult>& results);
-  void sample_sequence(const Step& step, size_t sequence, std::span<kernels::SampleResult> results,
-                       kernels::Sampler& sampler);
+  void sample_all(std::span<const kernels::SampleRow> samples, std::vector<kernels::SampleResult>& results);
+  void sample_sequence(std::span<const kernels::SampleRow> samples, size_t sequence,
+                       std::span<kernels::SampleResult> results, kernels::Sampler& sampler);
   kernels::SampleResult sample(const kernels::SampleRow& row, std::span<float> logits, kernels::Sampler& sampler) const;
   [[nodiscard]] std::span<float> logits_of(size_t logit_row) const;
   Status draft(const Step& step, Results& results);
@@ -87,27 +89,38 @@ Status CpuRunner::submit(const Step& step) {
 
   start_histories(step);
   Results& results = done_.emplace_back();
-  sample_all(step, results.samples);
-  return step.drafting.empty() ? Status() : draft(step, results);
-}
-
-/// One sequence beside the other; what one draws for its rows, in their order.
-void CpuRunner::sample_all(const Step& step, std::vector<kernels::SampleResult>& results) {
-  results.resize(step.samples.size());
   samples_of_.clear();
   for_samples(step, [this](const kernels::SequenceRows& /*sequence*/, size_t first, size_t end) {
     samples_of_.emplace_back(first, end);
   });
-  parts_.pool->run_chunks(static_cast<int64_t>(step.sequences.size()), [&](int64_t i, int thread) {
-    sample_sequence(step, static_cast<size_t>(i), results, samplers_[static_cast<size_t>(thread)]);
+  if (step.draws_later) {
+    TESSERA_CHECK(step.drafting.empty());
+    return {};
+  }
+  sample_all(step.samples, results.samples);
+  return step.drafting.empty() ? Status() : draft(step, results);
+}
+
+Status CpuRunner::draw(std::span<const kernels::SampleRow> samples) {
+  TESSERA_CHECK_EQ(samples.size(), logit_rows_.size());
+  TESSERA_CHECK(done_.size() == 1 && done_.back().samples.empty());
+  sample_all(samples, done_.back().samples);
+  return {};
+}
+
+/// One sequence beside the other; what one draws for its rows, in their order.
+void CpuRunner::sample_all(std::span<const kernels::SampleRow> samples, std::vector<kernels::SampleResult>& results) {
+  results.resize(samples.size());
+  parts_.pool->run_chunks(static_cast<int64_t>(samples_of_.size()), [&](int64_t i, int thread) {
+    sample_sequence(samples, static_cast<size_t>(i), results, samplers_[static_cast<size_t>(thread)]);
   });
 }
 
-void CpuRunner::sample_sequence(const Step& step, size_t sequence, std::span<kernels::SampleResult> results,
-                                kernels::Sampler& sampler) {
+void CpuRunner::sample_sequence(std::span<const kernels::SampleRow> samples, size_t sequence,
+                                std::span<kernels::SampleResult> results, kernels::Sampler& sampler) {
   const auto [first, end] = samples_of_[sequence];
   for (size_t i = first; i < end; ++i) {
-    const kernels::SampleRow& row = step.samples[i];
+    const kernels::SampleRow& row = samples[i];
     results[i] = sample(row, logits_of(i), sampler);
     if (row.target >= 0) continue;
     Slot& slot = slots_[static_cast<size_t>(row.slot)];

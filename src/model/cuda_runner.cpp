@@ -61,7 +61,9 @@ class CudaRunner final : public StepRunner {
   [[nodiscard]] int steps_ahead() const override { return 1; }
   [[nodiscard]] int drafts_max() const override { return parts_.drafts_max; }
   [[nodiscard]] std::span<const int32_t> drafts() const override { return collected_.drafts; }
+  [[nodiscard]] bool draws_later() const override { return true; }
   Status submit(const Step& step) override;
+  Status draw(std::span<const kernels::SampleRow> samples) override;
   Expected<std::span<const SampleResult>> collect() override;
 
  private:
@@ -69,6 +71,7 @@ class CudaRunner final : public StepRunner {
   struct UnderWay {
     uint64_t pass = 0;  // its number on the device
     size_t samples = 0;
+    bool draws_later = false;
     std::optional<KeptStep> kept;  // if there is something to do behind it
   };
   struct Results {
@@ -85,8 +88,10 @@ class CudaRunner final : public StepRunner {
   Status capture_all();
   Status capture(const PassSize& size);
   Status enqueue(const kernels::cuda::StepTables& bounds, Work work = Work::step, int mtp_layer = 0);
+  Status enqueue_sampler(const cuda::SampleTables& tables, int32_t* last_token, std::byte* out);
   Status stage(const kernels::Batch& batch, std::span<const kernels::SampleRow> samples,
-               std::span<const int32_t> hidden_rows);
+               std::span<const int32_t> hidden_rows, bool draws_later = false);
+  Expected<size_t> write_tables(std::span<const kernels::SampleRow> samples, std::span<std::byte> memory) const;
   Status launch(const kernels::Batch& batch, const PassSize& size);
   Status set_histories(std::span<const kernels::TokenHistory> histories);
   Status move_pages(std::span<const kernels::PageMove> moves);
@@ -95,6 +100,7 @@ class CudaRunner final : public StepRunner {
   void resolve_tokens(const Step& step);
   void find_unsure(const Step& step);
   Status wait_for(uint64_t pass) const;
+  Status wait_for_late_draws() const;
   Status finish_oldest();
   Status finish_kept(KeptStep& kept, Results& results);
   Status draft(const KeptStep& kept, std::vector<int32_t>& drafts);
@@ -106,6 +112,10 @@ class CudaRunner final : public StepRunner {
   cuda::DeviceBuffer counts_, sample_workspace_;
   cuda::MappedBuffer history_;  // [2, kHistoryTokens]
   cuda::MappedBuffer held_;     // [slots, kRecordRowsMax]: draws that held, on their way to the counts
+  // Of the step whose draws come later: sample tables, staged and as the sampler reads them, and what it writes.
+  cuda::MappedBuffer late_staging_, late_results_;
+  cuda::DeviceBuffer late_tables_;
+  device::Event late_drawn_;
   std::vector<Bucket> buckets_;
   std::vector<int32_t> tokens_;           // [rows]
   std::vector<int32_t> logit_rows_;       // [samples]
@@ -166,6 +176,10 @@ Status CudaRunner::take_memory() {
   TESSERA_ASSIGN_OR_RETURN(history_, cuda::MappedBuffer::create(2 * kHistoryTokens * sizeof(int32_t)));
   const size_t held = static_cast<size_t>(slots()) * cuda::kRecordRowsMax * sizeof(int32_t);
   TESSERA_ASSIGN_OR_RETURN(held_, cuda::MappedBuffer::create(held));
+  TESSERA_ASSIGN_OR_RETURN(late_staging_, cuda::MappedBuffer::create(capacity_.bytes()));
+  TESSERA_ASSIGN_OR_RETURN(late_tables_, cuda::DeviceBuffer::create(capacity_.bytes()));
+  TESSERA_ASSIGN_OR_RETURN(late_results_, cuda::MappedBuffer::create(samples * sizeof(cuda::SampleOutput)));
+  TESSERA_CUDA_RETURN_IF_ERROR(cudaEventCreateWithFlags(late_drawn_.fill(), cudaEventDisableTiming));
   known_draws_.assign(static_cast<size_t>(slots()), -1);
   return {};
 }
@@ -187,20 +201,27 @@ Status CudaRunner::enqueue(const cuda::StepTables& bounds, Work work, int mtp_la
   TESSERA_RETURN_IF_ERROR(work == Work::step ? parts_.model->forward(*pass_)
                                              : parts_.model->forward_mtp(*pass_, mtp_layer));
   if (bounds.logit_rows_max > 0) {
-    cuda::SampleArgs args;
-    args.logits = pass_->logits.as<float>();
-    args.vocab = config().vocab_size;
-    args.known_ids = parts_.known_ids;
-    args.tables = capacity_.tables(payload + hidden_rows_bytes());
-    args.tables.rows_max = bounds.logit_rows_max;
-    args.counts = counts_.as<uint16_t>();
-    args.last_token =
-        work == Work::step ? cuda::newest_draws(pass_->step_memory) : cuda::newest_drafts(pass_->step_memory);
-    args.out = reinterpret_cast<cuda::SampleOutput*>(cuda::result(pass_->step_memory));
-    args.workspace = sample_workspace_.as<std::byte>();
-    TESSERA_RETURN_IF_ERROR(cuda::sample(args, pass_->queue));
+    cuda::SampleTables tables = capacity_.tables(payload + hidden_rows_bytes());
+    tables.rows_max = bounds.logit_rows_max;
+    TESSERA_RETURN_IF_ERROR(enqueue_sampler(
+        tables, work == Work::step ? cuda::newest_draws(pass_->step_memory) : cuda::newest_drafts(pass_->step_memory),
+        cuda::result(pass_->step_memory)));
   }
   return pass_->end();
+}
+
+/// Over the logits that are there.
+Status CudaRunner::enqueue_sampler(const cuda::SampleTables& tables, int32_t* last_token, std::byte* out) {
+  cuda::SampleArgs args;
+  args.logits = pass_->logits.as<float>();
+  args.vocab = config().vocab_size;
+  args.known_ids = parts_.known_ids;
+  args.tables = tables;
+  args.counts = counts_.as<uint16_t>();
+  args.last_token = last_token;
+  args.out = reinterpret_cast<cuda::SampleOutput*>(out);
+  args.workspace = sample_workspace_.as<std::byte>();
+  return cuda::sample(args, pass_->queue);
 }
 
 cuda::StepTables decode_bounds(const PassSize& size) {
@@ -356,20 +377,26 @@ Status CudaRunner::copy_states(std::span<const kernels::StateCopy> copies) {
   return cuda::copy_states(args, pass_->queue);
 }
 
+/// Bytes in use.
+Expected<size_t> CudaRunner::write_tables(std::span<const kernels::SampleRow> samples,
+                                          std::span<std::byte> memory) const {
+  TESSERA_RETURN_IF_ERROR(
+      cuda::write_sample_tables(samples, {.vocab = config().vocab_size, .slots = slots(), .has_counts = true},
+                                capacity_, memory, samples.empty() ? std::span<const cuda::UnsureDraw>() : unsure_));
+  return capacity_.pool_offset() + sizeof(uint32_t) * capacity_.tables(memory.data()).header->pool_words;
+}
+
 /// Lays the next pass down, once there is room: of the two before, the older one has ended.
 Status CudaRunner::stage(const kernels::Batch& batch, std::span<const kernels::SampleRow> samples,
-                         std::span<const int32_t> hidden_rows) {
+                         std::span<const int32_t> hidden_rows, bool draws_later) {
   if (pass_->begun >= 2) TESSERA_RETURN_IF_ERROR(wait_for(pass_->begun - 2));
   logit_rows_.clear();
   for (const kernels::SampleRow& sample : samples) logit_rows_.push_back(sample.row);
   const std::span<std::byte> payload = pass_->payload_area();
   std::copy(hidden_rows.begin(), hidden_rows.end(), reinterpret_cast<int32_t*>(payload.data()));
-  const std::span<std::byte> tables = payload.subspan(hidden_rows_bytes());
-  TESSERA_RETURN_IF_ERROR(cuda::write_sample_tables(
-      samples, {.vocab = config().vocab_size, .slots = slots(), .has_counts = true}, capacity_, tables, unsure_));
-  const size_t lists = sizeof(uint32_t) * capacity_.tables(tables.data()).header->pool_words;
-  return pass_->stage(batch, logit_rows_, hidden_rows_bytes() + capacity_.pool_offset() + lists,
-                      samples.size() * sizeof(cuda::SampleOutput));
+  if (draws_later) samples = {};
+  TESSERA_ASSIGN_OR_RETURN(const size_t tables, write_tables(samples, payload.subspan(hidden_rows_bytes())));
+  return pass_->stage(batch, logit_rows_, hidden_rows_bytes() + tables, samples.size() * sizeof(cuda::SampleOutput));
 }
 
 /// Runs what has been staged.
@@ -426,7 +453,7 @@ Status CudaRunner::submit(const Step& step) {
   resolve_tokens(step);
   find_unsure(step);
   const kernels::Batch batch{.tokens = tokens_, .sequences = step.sequences};
-  TESSERA_RETURN_IF_ERROR(stage(batch, step.samples, {}));
+  TESSERA_RETURN_IF_ERROR(stage(batch, step.samples, {}, step.draws_later));
   for (const kernels::PageMove& move : step.moves) {
     TESSERA_RETURN_IF_ERROR(pass_->cache->move(move, *parts_.pages, pass_->stream.get()));
   }
@@ -435,8 +462,27 @@ Status CudaRunner::submit(const Step& step) {
   UnderWay& under_way = under_way_.emplace_back();
   under_way.pass = pass_->begun;
   under_way.samples = step.samples.size();
+  under_way.draws_later = step.draws_later;
   TESSERA_RETURN_IF_ERROR(launch(batch, size_of(Work::step, 0, batch, step.samples.size())));
   if (KeptStep::is_needed(step)) under_way.kept.emplace(step);
+  TESSERA_CHECK(!step.draws_later || !under_way.kept);
+  return {};
+}
+
+/// Behind the step in the stream. Nobody reads the tables of such draws before these: their step was collected.
+Status CudaRunner::draw(std::span<const kernels::SampleRow> samples) {
+  TESSERA_CHECK(under_way_.size() == 1 && done_.empty());
+  const UnderWay& step = under_way_.back();
+  TESSERA_CHECK(step.draws_later && samples.size() == step.samples);
+  TESSERA_CUDA_RETURN_IF_ERROR(cudaSetDevice(parts_.gpu));
+  unsure_.assign(samples.size(), {});
+  TESSERA_RETURN_IF_ERROR(write_tables(samples, {late_staging_.host(), late_staging_.bytes}).status());
+  TESSERA_RETURN_IF_ERROR(cuda::stage_sample_tables(
+      {.from = late_staging_.device, .to = late_tables_.as<std::byte>(), .capacity = capacity_}, pass_->queue));
+  cuda::SampleTables tables = capacity_.tables(late_tables_.as<std::byte>());
+  tables.rows_max = static_cast<int32_t>(samples.size());
+  TESSERA_RETURN_IF_ERROR(enqueue_sampler(tables, cuda::newest_draws(pass_->step_memory), late_results_.device));
+  TESSERA_CUDA_RETURN_IF_ERROR(cudaEventRecord(late_drawn_.get(), pass_->stream.get()));
   return {};
 }
 
@@ -471,11 +517,26 @@ Status CudaRunner::wait_for(uint64_t pass) const {
   return {};
 }
 
+Status CudaRunner::wait_for_late_draws() const {
+  const auto begin = std::chrono::steady_clock::now();
+  for (;;) {
+    const WatchedCall watched("cudaEventQuery");
+    const cudaError_t state = cudaEventQuery(late_drawn_.get());
+    if (state == cudaSuccess) return {};
+    if (state != cudaErrorNotReady) return device::cuda_status(state, "the draws of a step on the GPU");
+    if (std::chrono::steady_clock::now() - begin > kHangLimit) {
+      return error(StatusCode::unavailable, "the draws of a step have been on the GPU for {} s: they hang",
+                   kHangLimit.count());
+    }
+  }
+}
+
 /// Waits for the oldest step, and does what there is to do behind it.
 Status CudaRunner::finish_oldest() {
   UnderWay& step = under_way_.front();
-  TESSERA_RETURN_IF_ERROR(wait_for(step.pass));
-  const auto* outputs = reinterpret_cast<const cuda::SampleOutput*>(pass_->results(step.pass));
+  TESSERA_RETURN_IF_ERROR(step.draws_later ? wait_for_late_draws() : wait_for(step.pass));
+  const auto* outputs =
+      reinterpret_cast<const cuda::SampleOutput*>(step.draws_later ? late_results_.host() : pass_->results(step.pass));
   Results& results = done_.emplace_back();
   for (size_t i = 0; i < step.samples; ++i) {
     results.samples.push_back(cuda::sample_result(outputs[i], parts_.known_ids));

@@ -34,6 +34,9 @@ struct CudaRunnerParts {
 /// Steps on one GPU, one ahead. Steps that only decode are CUDA graphs, captured here for batches of several sizes; all
 /// memory is taken here. A step's sequences of class decode come first.
 ///
+/// A step whose draws come later runs as any other, with nothing to draw; the sampler follows, in launches of its own,
+/// with tables of its own, and an event says when it has ended.
+///
 /// Behind a step whose sequences draw behind several rows, or draft, the host has something to do: it finds out which
 /// rows hold, and enqueues the MTP head's passes, each a step of the device's own. The drafts of one pass become the
 /// tokens of the next without the host. This happens in collect(); a submit() before it does it first, and waits.

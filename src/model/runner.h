@@ -20,6 +20,8 @@
 //  - submit() does not wait for the device, but for a step without rows: it has moves and nothing else. At most
 //    steps_ahead() + 1 steps are submitted and not collected.
 //  - submit() takes what it needs of a Step: neither the Step nor what it points to has to outlive the call.
+//  - A step whose draws come later is computed up to its logits; draw() follows before anything else is submitted, and
+//    once all steps before were collected.
 //  - Rows of a sequence whose tokens are drafts are drawn one behind the other: where a draw is not the token of the
 //    row behind it, the results of that row and the ones after it mean nothing, and the draw is the slot's newest.
 //  - After an error of submit() or collect() a runner is not used again.
@@ -45,6 +47,9 @@ struct Step {
   std::vector<kernels::PageMove> moves;          // to and from the host's pages, in their order, before the copies
   std::vector<kernels::StateCopy> copies;        // of all layers' states, before the step's rows
   std::vector<Drafting> drafting;                // [sequences], or none: the MTP head does nothing
+  /// What draws need is not known yet: of samples only row, slot and target are, and draw() brings the rest. Nothing is
+  /// drafted, and no sequence draws behind several rows.
+  bool draws_later = false;
 
   [[nodiscard]] kernels::Batch batch() const { return {.tokens = tokens, .sequences = sequences}; }
   void clear() {
@@ -55,6 +60,7 @@ struct Step {
     moves.clear();
     copies.clear();
     drafting.clear();
+    draws_later = false;
   }
 };
 
@@ -76,8 +82,14 @@ class StepRunner {
 
   /// Steps that may be under way while the next one is submitted: 0 where submit() computes.
   [[nodiscard]] virtual int steps_ahead() const = 0;
+  /// Whether it takes steps whose draws come later. Such a runner is at most one step ahead.
+  [[nodiscard]] virtual bool draws_later() const { return false; }
   /// An error ends the engine: the step has not run, and the caches may hold anything.
   virtual Status submit(const Step& step) = 0;
+  /// The samples of the step that was submitted last, as they are to be drawn. Errors as of submit().
+  virtual Status draw(std::span<const kernels::SampleRow> /*samples*/) {
+    return {StatusCode::unsupported, "this runner draws what a step says when it is submitted"};
+  }
   /// Waits for the oldest step not collected: a result for each of its samples, in their order. The results stay until
   /// the next collect(). What went wrong for one row is in its result; an error ends the engine.
   virtual Expected<std::span<const kernels::SampleResult>> collect() = 0;

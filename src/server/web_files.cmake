@@ -73,4 +73,6 @@ foreach(path source IN ZIP_LISTS web_paths web_sources)
 endforeach()
 set(web_files_source ${CMAKE_CURRENT_BINARY_DIR}/web_files.cpp)
 configure_file(web_files.cpp.in ${web_files_source} @ONLY)
-set_source_files_properties(${web_files_source} PROPERTIES OBJECT_DEPENDS "${web_sources}")
+# By itself: of a source that is compiled with others CMake forgets what its object depends on.
+set_source_files_properties(${web_files_source} PROPERTIES
+  OBJECT_DEPENDS "${web_sources}" SKIP_UNITY_BUILD_INCLUSION ON)

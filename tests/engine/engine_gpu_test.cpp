@@ -206,6 +206,49 @@ TEST(CudaEngine, DraftsChangeNoBit) {
   }
 }
 
+/// Two of three follow a grammar, some behind thoughts, some without a few words.
+std::vector<Request> guided_requests(const Engine& engine) {
+  std::vector<Request> requests = random_requests(9);
+  using Kind = GrammarSource::Kind;
+  const std::vector<GrammarSource> sources = {
+      {.kind = Kind::regex, .text = "[a-z]{30,}"},
+      {.kind = Kind::json_schema, .text = R"({"type": "array", "items": {"type": "integer"}, "minItems": 20})"}};
+  for (size_t i = 0; i < requests.size(); ++i) {
+    Request& request = requests[i];
+    if (i % 5 == 0) request.sampling.bad_words = {"e", "the", "1"};
+    if (i % 3 == 2) continue;
+    const auto grammar = engine.compile(sources[i % 2]);
+    EXPECT_TRUE(grammar.ok()) << grammar.status().message();
+    request.guide.grammar = *grammar;
+    if (i % 4 == 0) {
+      request.guide.thinking_end = 40;
+      request.guide.thinking_tokens_max = 7;
+      request.guide.thinking_closer = {30, 40};
+    }
+  }
+  return requests;
+}
+
+/// With drafts a guided answer waits for each token; without, its draws come later than its steps.
+TEST(CudaEngine, GuidedAnswersAreThoseAloneAndThoseWithDrafts) {
+  Engine engine = demo_engine("cuda");
+  const auto requests = guided_requests(engine);
+  const auto together = ask(engine, requests);
+  for (size_t i = 0; i < requests.size(); ++i) {
+    expect_same(ask(engine, {requests[i]})[0], together[i], "request " + std::to_string(i) + " alone");
+  }
+  Engine plain = demo_engine("cuda", /*graphs=*/false, /*pdl=*/false);
+  const auto eager = ask(plain, guided_requests(plain));
+  EngineOptions options = demo_options("cuda");
+  options.speculative_tokens = 3;
+  Engine drafting = open_engine(options);
+  const auto drafted = ask(drafting, guided_requests(drafting));
+  for (size_t i = 0; i < requests.size(); ++i) {
+    expect_same(eager[i], together[i], "request " + std::to_string(i) + " without graphs and PDL");
+    expect_same(drafted[i], together[i], "request " + std::to_string(i) + " with drafts");
+  }
+}
+
 /// A tuning file with the tiles that the planner likes least, of every step that the requests make.
 plan::TuningCache slowest_tiles(const plan::DeviceFacts& gpu, const model::ModelConfig& config) {
   plan::TuningCache cache{.gpu = gpu.name, .build = plan::tuning_build(), .entries = {}};

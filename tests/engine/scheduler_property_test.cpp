@@ -217,7 +217,7 @@ void check_plan(const Scheduler& scheduler, const std::vector<ScheduledRows>& pl
       RC_ASSERT(end <= sequence.prompt_size() && (end % 64 == 0 || end == sequence.prompt_size()));
     } else {
       RC_ASSERT(sequence.submitted >= sequence.prompt_size());
-      RC_ASSERT(!sequence.needs_host || end - item.drafts <= sequence.size());
+      RC_ASSERT(!(sequence.needs_host || sequence.needs_token) || end - item.drafts <= sequence.size());
     }
     RC_ASSERT(item.starts == (sequence.submitted == sequence.resumed));
     const bool state_comes = sequence.restore_slot >= 0 || sequence.from_tier > 0;
@@ -253,7 +253,7 @@ std::vector<Job> pick_jobs(int64_t sequence_blocks, int64_t jobs_max) {
     job.sequence = make_sequence(prompt, job.first_token);
     job.sequence->tokens_max = total;
     job.sequence->wants_prompt_logits = pick(0, 4) == 0;
-    job.guided = job.sequence->needs_host = pick(0, 4) == 0;
+    job.guided = job.sequence->needs_token = pick(0, 4) == 0;
     job.drafts_max = pick(0, 2) * pick(1, 7);
     job.output_tokens = total - prompt;
     job.stop_every = static_cast<int32_t>(pick(0, 2) * pick(1, 100));
@@ -274,7 +274,7 @@ void propose_drafts(Job& job) {
   Sequence& sequence = *job.sequence;
   if (job.drafts_max == 0) return;
   const bool drafting = pick(0, 4) > 0;
-  sequence.needs_host = job.guided || drafting;
+  sequence.needs_host = drafting;
   sequence.drafts_wanted = drafting ? static_cast<int32_t>(pick(0, job.drafts_max + 1)) : 0;
   if (!drafting || sequence.steps_under_way == 0) sequence.drafts.clear();
   if (!drafting || sequence.steps_under_way > 0 || sequence.slot < 0 || !sequence.decoding()) return;

@@ -151,11 +151,11 @@ TEST(Scheduler, PlansARowOfATokenThatHasNotComeBack) {
   EXPECT_EQ(sequence->size(), sequence->length());
 }
 
-TEST(Scheduler, WhoNeedsTheHostWaitsForItsToken) {
+TEST(Scheduler, WhoNeedsItsTokenWaitsForIt) {
   Scheduler scheduler({.blocks = 4, .slots = 2, .max_batched_rows = 256});
   const auto guided = make_sequence(3);
   const auto free = make_sequence(3);
-  guided->needs_host = true;
+  guided->needs_token = true;
   scheduler.add(guided.get());
   scheduler.add(free.get());
   const auto prompts = submit_step(scheduler);
@@ -168,6 +168,20 @@ TEST(Scheduler, WhoNeedsTheHostWaitsForItsToken) {
   guided->output.push_back(7);
   scheduler.commit(guided.get(), 3, 3);
   EXPECT_EQ(scheduler.plan().size(), 1U);
+}
+
+TEST(Scheduler, WhereDrawsComeLaterOnlyDraftsAreWaitedFor) {
+  Scheduler scheduler({.blocks = 4, .slots = 2, .max_batched_rows = 256, .draws_later = true});
+  const auto guided = make_sequence(3);
+  const auto drafting = make_sequence(3);
+  guided->needs_token = true;
+  drafting->needs_host = true;
+  scheduler.add(guided.get());
+  scheduler.add(drafting.get());
+  EXPECT_EQ(submit_step(scheduler).size(), 2U);
+  const auto next = submit_step(scheduler);
+  ASSERT_EQ(next.size(), 1U);
+  EXPECT_EQ(next[0].sequence, guided.get());
 }
 
 TEST(Scheduler, WhatEndsByCountIsFreeWhenItsLastRowIsSubmitted) {

@@ -26,14 +26,20 @@ using testing::HasSubstr;
 constexpr int32_t kVocabSize = 200;
 constexpr int32_t kBadToken = 150;  // rows of it give logits that are not numbers
 
+/// Steps ahead, and whether what is drawn of a step may be said later.
+enum class Ahead { no, yes, draws_later };
+
 class CountingRunner final : public model::StepRunner {
  public:
-  explicit CountingRunner(int steps_ahead) : steps_ahead_(steps_ahead) {}
+  explicit CountingRunner(Ahead ahead)
+      : steps_ahead_(ahead == Ahead::no ? 0 : 1), draws_later_(ahead == Ahead::draws_later) {}
 
   [[nodiscard]] int steps_ahead() const override { return steps_ahead_; }
+  [[nodiscard]] bool draws_later() const override { return draws_later_; }
 
   Status submit(const model::Step& step) override {
     EXPECT_LE(static_cast<int>(under_way_.size()), steps_ahead_);
+    EXPECT_FALSE(awaits_draws_);
     if (submitted == fail_submit_at) {
       before_failing();
       return {StatusCode::internal, "the device fell off the bus"};
@@ -44,7 +50,7 @@ class CountingRunner final : public model::StepRunner {
     for (const kernels::SequenceRows& sequence : step.sequences) {
       for (int32_t i = 0; i < sequence.rows; ++i) sequence_of[sequence.first_row + i] = &sequence;
     }
-    std::vector<kernels::SampleResult> results;
+    drawn_behind_.clear();
     for (const kernels::SampleRow& sample : step.samples) {
       EXPECT_EQ(sequence_of.at(sample.row)->state_slot, sample.slot);
       int32_t token = step.tokens[static_cast<size_t>(sample.row)];
@@ -52,18 +58,31 @@ class CountingRunner final : public model::StepRunner {
         ++unknown_tokens;
         token = last_drawn_.at(sample.slot);
       }
-      results.push_back(draw(sample, token));
-      if (sample.target < 0) last_drawn_[sample.slot] = results.back().token;
+      drawn_behind_.push_back(token);
     }
     for (const kernels::TokenHistory& history : step.histories) histories.push_back(history.output.size());
-    under_way_.push_back(std::move(results));
+    under_way_.emplace_back();
+    awaits_draws_ = step.draws_later;
+    if (!step.draws_later) draw_all(step.samples);
     device_free_ = std::max(device_free_, now) + cost(step);
     ends_.push_back(device_free_);
     if (steps_ahead_ == 0) now = device_free_;
     return {};
   }
 
+  Status draw(std::span<const kernels::SampleRow> samples) override {
+    EXPECT_TRUE(awaits_draws_);
+    EXPECT_EQ(under_way_.size(), 1U);
+    EXPECT_EQ(samples.size(), drawn_behind_.size());
+    if (submitted == fail_draw_at) return {StatusCode::internal, "the device fell off the bus"};
+    awaits_draws_ = false;
+    ++late_draws;
+    draw_all(samples);
+    return {};
+  }
+
   Expected<std::span<const kernels::SampleResult>> collect() override {
+    EXPECT_TRUE(!awaits_draws_ || under_way_.size() > 1);
     if (collected == fail_collect_at) return Status(StatusCode::unavailable, "the device does not answer");
     ++collected;
     collected_ = std::move(under_way_.front());
@@ -74,8 +93,8 @@ class CountingRunner final : public model::StepRunner {
   }
 
   std::atomic<int> submitted = 0, collected = 0;
-  int rows = 0, unknown_tokens = 0;
-  int fail_submit_at = -1, fail_collect_at = -1;
+  int rows = 0, unknown_tokens = 0, late_draws = 0;
+  int fail_submit_at = -1, fail_collect_at = -1, fail_draw_at = -1;
   std::function<void()> before_failing = [] {};
   std::vector<size_t> histories;  // output tokens of each
   // A clock, and what steps take of its time.
@@ -85,7 +104,14 @@ class CountingRunner final : public model::StepRunner {
   };
 
  private:
-  static kernels::SampleResult draw(const kernels::SampleRow& sample, int32_t token) {
+  void draw_all(std::span<const kernels::SampleRow> samples) {
+    for (size_t i = 0; i < samples.size(); ++i) {
+      under_way_.back().push_back(result(samples[i], drawn_behind_[i]));
+      if (samples[i].target < 0) last_drawn_[samples[i].slot] = under_way_.back().back().token;
+    }
+  }
+
+  static kernels::SampleResult result(const kernels::SampleRow& sample, int32_t token) {
     if (token == kBadToken) return {.status = {StatusCode::corrupt_data, "not numbers"}};
     if (sample.target >= 0) return {.logprobs = {{.token = sample.target}}};
     const std::set<int32_t> banned(sample.banned.begin(), sample.banned.end());
@@ -99,6 +125,8 @@ class CountingRunner final : public model::StepRunner {
   }
 
   int steps_ahead_;
+  bool draws_later_, awaits_draws_ = false;
+  std::vector<int32_t> drawn_behind_;  // of the newest step: each sample's own token
   std::deque<std::vector<kernels::SampleResult>> under_way_;
   std::deque<std::chrono::steady_clock::time_point> ends_;
   std::chrono::steady_clock::time_point device_free_ = {};
@@ -157,12 +185,13 @@ void run_to_the_end(StepLoop& loop) {
   EXPECT_EQ(loop.stats().running + loop.stats().waiting, 0);
 }
 
-class StepLoopTest : public testing::TestWithParam<int> {
+class StepLoopTest : public testing::TestWithParam<Ahead> {
  protected:
-  [[nodiscard]] bool ahead() const { return GetParam() > 0; }
+  [[nodiscard]] bool ahead() const { return GetParam() != Ahead::no; }
+  [[nodiscard]] bool draws_later() const { return GetParam() == Ahead::draws_later; }
   CountingRunner runner_{GetParam()};
 };
-INSTANTIATE_TEST_SUITE_P(StepsAhead, StepLoopTest, testing::Values(0, 1));
+INSTANTIATE_TEST_SUITE_P(StepsAhead, StepLoopTest, testing::Values(Ahead::no, Ahead::yes, Ahead::draws_later));
 
 TEST_P(StepLoopTest, WhatEndsByCountHasNoRowTooMany) {
   StepLoop loop(parts(runner_));
@@ -211,7 +240,7 @@ TEST_P(StepLoopTest, NothingIsDrawnForMaxTokensZero) {
   for (size_t i = 1; i < 100; ++i) EXPECT_EQ(event->prompt_logprobs[i].at(0).token, static_cast<int32_t>(i) + 1);
 }
 
-TEST_P(StepLoopTest, AGuidedChoiceWaitsForItsTokensAndNoOtherDoes) {
+TEST_P(StepLoopTest, AGuidedChoiceOrItsDrawWaitsForItsTokensAndNoOtherDoes) {
   StepLoop loop(parts(runner_));
   Request request = count_from(10, 6);
   request.guide = {.thinking_end = 40, .thinking_tokens_max = 2, .thinking_closer = {30, 40}, .beginnings = {{50, 60}}};
@@ -221,7 +250,52 @@ TEST_P(StepLoopTest, AGuidedChoiceWaitsForItsTokensAndNoOtherDoes) {
   EXPECT_THAT(drain(*guided).tokens, ElementsAre(11, 12, 30, 40, 50, 60));
   EXPECT_EQ(drain(*free).tokens, from_to(101, 106));
   EXPECT_EQ(runner_.rows, 12);
-  EXPECT_EQ(runner_.unknown_tokens, ahead() ? 5 : 0);
+  EXPECT_EQ(runner_.unknown_tokens, draws_later() ? 10 : ahead() ? 5 : 0);
+  EXPECT_EQ(runner_.late_draws, draws_later() ? 5 : 0);
+}
+
+/// Steps take 4 ms on the device, and 1 ms more before them on the host, where it does not work ahead.
+TEST_P(StepLoopTest, GuidedAnswersTakeAsLongAsOthersWhereTheirDrawsComeLater) {
+  const auto milliseconds = [&](const Guide& guide) {
+    CountingRunner runner(GetParam());
+    runner.cost = [](const model::Step&) { return std::chrono::microseconds(4000); };
+    StepLoopParts timed = parts(runner);
+    timed.clock = [&runner] { return runner.now; };
+    StepLoop loop(timed);
+    for (int i = 0; i < 4; ++i) {
+      Request request = count_from(10, 100);
+      request.guide = guide;
+      submit(loop, request);
+    }
+    while (loop.step()) runner.now += std::chrono::milliseconds(1);
+    return runner.now.time_since_epoch() / std::chrono::milliseconds(1);
+  };
+  // It thinks for as long as it may: any of its tokens could be the last of its thoughts.
+  const Guide guide{.thinking_end = 199, .thinking_excludes = 198};
+  const auto free = milliseconds({}), guided = milliseconds(guide);
+  if (GetParam() == Ahead::yes) {
+    EXPECT_GT(guided, free + 90);
+  } else {
+    EXPECT_EQ(guided, free);
+  }
+}
+
+TEST_P(StepLoopTest, AnErrorOfADrawEndsEverything) {
+  if (!draws_later()) return;
+  StepLoop loop(parts(runner_));
+  runner_.fail_draw_at = 3;
+  Request request = count_from(10, 20);
+  request.guide = {.thinking_end = 199, .thinking_excludes = 198};
+  auto guided = submit(loop, request);
+  auto free = submit(loop, count_from(100, 20));
+  while (loop.step()) {
+  }
+  for (const auto& channel : {guided, free}) {
+    const Answer answer = drain(*channel);
+    EXPECT_EQ(answer.finish_reason, FinishReason::error);
+    EXPECT_THAT(answer.error.message(), HasSubstr("fell off the bus"));
+  }
+  EXPECT_FALSE(loop.failure().ok());
 }
 
 /// What four answers wait for each of their tokens while a prompt of 6,400 tokens is read, in microseconds; steps take
@@ -363,7 +437,7 @@ TEST_P(StepLoopTest, BadWordsAreNotCompleted) {
   EXPECT_THAT(drain(*filtered).tokens, ElementsAre('A', 'B', 'D', 'E', 'F', 'H'));
   EXPECT_THAT(drain(*single).tokens, ElementsAre('A', 'B', 'C', 'E', 'F', 'G'));
   EXPECT_EQ(drain(*free).tokens, from_to(101, 106));
-  EXPECT_EQ(runner_.unknown_tokens, ahead() ? 10 : 0);
+  EXPECT_EQ(runner_.unknown_tokens, draws_later() ? 15 : ahead() ? 10 : 0);
 }
 
 TEST_P(StepLoopTest, APromptMayEndWithWhatABadWordBeginsWith) {
@@ -640,7 +714,7 @@ TEST_P(StepLoopTest, NothingStaysUnderWayWhenTheLastChoiceHasLeft) {
 }
 
 TEST(StepLoop, MetersDecodeStepsWhereToldTheirBytes) {
-  CountingRunner runner(1);
+  CountingRunner runner(Ahead::yes);
   StepLoopParts metered = parts(runner);
   metered.step_bytes = StepBytes{.weights = {.fixed_bytes = 1000}};
   StepLoop loop(metered);

@@ -174,6 +174,35 @@ TEST_P(CpuRunnerTest, AMaskAllowsNothingElse) {
   EXPECT_EQ(run(*runner, step).token, 41);
 }
 
+TEST_P(CpuRunnerTest, DrawsThatComeLaterAreTheSame) {
+  const SampleParams params{.temperature = 1, .frequency_penalty = 0.5F, .logprobs = 2};
+  const auto next = static_cast<int32_t>(kPrompt.size());
+  std::vector<uint32_t> mask((model_.vocab() + 31) / 32, 0x55555555);
+  const auto draws = [&](bool later) {
+    const auto runner = make_runner();
+    std::vector<SampleResult> drawn;
+    for (int32_t i = 0; i < 8; ++i) {
+      Step step = i == 0 ? make_step(kPrompt, 0, params) : make_step({kLastDrawn}, next + i - 1, params);
+      if (i == 0) step.histories = {{.slot = 0, .prompt = kPrompt, .output = {}}};
+      if (i % 2 == 1) step.samples[0].allowed = mask;
+      const std::vector<kernels::SampleRow> samples = step.samples;
+      step.draws_later = later;
+      if (later) step.samples[0] = {.row = samples[0].row, .slot = 0, .params = &params};
+      EXPECT_TRUE(runner->submit(step).ok());
+      EXPECT_TRUE(!later || runner->draw(samples).ok());
+      drawn.push_back(collect(*runner).at(0));
+    }
+    return drawn;
+  };
+  const auto at_once = draws(false), later = draws(true);
+  for (size_t i = 0; i < at_once.size(); ++i) {
+    EXPECT_EQ(later[i].token, at_once[i].token);
+    EXPECT_EQ(std::bit_cast<uint32_t>(later[i].logprobs.at(0).logprob),
+              std::bit_cast<uint32_t>(at_once[i].logprobs.at(0).logprob));
+    EXPECT_TRUE(i % 2 == 0 || later[i].token % 2 == 0) << "not of the mask";
+  }
+}
+
 /// Sequences with and without drafts, in one step after the other; of the bundled model drafts are right and wrong.
 TEST(CpuRunnerDrafts, RowsThatHoldHaveTheBitsOfRowsOneAtATime) {
   LoadedModel model(TESSERA_SOURCE_DIR "/models/demo", kernels::Compute::bf16);

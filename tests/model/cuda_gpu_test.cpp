@@ -179,17 +179,19 @@ TEST(CudaModel, BitsDoNotDependOnPrefillSplit) {
 struct Job {
   std::vector<int32_t> prompt;
   kernels::SampleParams params;
+  std::vector<uint32_t> allowed = {};  // of every draw behind the first
 };
 
 struct RunnerOptions {
   bool graphs = true, pdl = true;
+  bool draws_later = false;  // of decode steps
   int32_t slots = 8;
   int64_t chunk = 512;  // rows of a prefill step
   int drafts = 0;       // at most
 
   [[nodiscard]] std::string text() const {
     return std::string(graphs ? "" : ", no graphs") + (pdl ? "" : ", no PDL") + ", chunks of " + std::to_string(chunk) +
-           ", drafts " + std::to_string(drafts);
+           ", drafts " + std::to_string(drafts) + (draws_later ? ", draws come later" : "");
   }
 };
 
@@ -236,6 +238,16 @@ struct Stepping {
       under_way.push_back(std::move(drawing));
       if (static_cast<int>(under_way.size()) > runner->steps_ahead()) collect();
     };
+    const auto submit_then_draw = [&](Step& step, const std::vector<size_t>& drawing) {
+      const std::vector<kernels::SampleRow> samples = step.samples;
+      for (kernels::SampleRow& sample : step.samples) {
+        sample = {.row = sample.row, .slot = sample.slot, .params = sample.params};
+      }
+      step.draws_later = true;
+      submit(step, drawing);
+      const Status status = runner->draw(samples);
+      ASSERT_TRUE(status.ok()) << status.message();
+    };
     for (size_t first = 0; first < 512; first += static_cast<size_t>(options.chunk)) {
       Step step;
       std::vector<size_t> drawing;
@@ -256,10 +268,15 @@ struct Stepping {
       std::vector<size_t> drawing;
       for (size_t j = 0; j < jobs.size(); ++j) {
         add(step, jobs, j, first_slot, jobs[j].prompt.size() + static_cast<size_t>(i) - 1, 1, RowClass::decode, true);
+        step.samples.back().allowed = jobs[j].allowed;
         step.tokens.push_back(kLastDrawn);
         drawing.push_back(j);
       }
-      submit(step, drawing);
+      if (options.draws_later) {
+        submit_then_draw(step, drawing);
+      } else {
+        submit(step, drawing);
+      }
     }
     while (!under_way.empty()) collect();
     return results;
@@ -358,6 +375,29 @@ TEST(CudaRunner, BitsDoNotDependOnBatchGraphsPdlOrChunks) {
       const auto found = other.run(jobs, kDraws);
       const std::string what = path + options.text();
       for (size_t j = 0; j < jobs.size(); ++j) expect_same(found[j], want[j], what);
+    }
+  }
+}
+
+TEST(CudaRunner, DrawsThatComeLaterHaveTheSameBits) {
+  for (const char* path : {"/models/demo", "/tests/golden/qwen3_5_dense"}) {
+    const std::string directory = std::string(TESSERA_SOURCE_DIR) + path;
+    Stepping at_once(directory, {});
+    auto jobs = mixed_jobs(at_once.model.vocab());
+    for (const size_t j : {size_t{0}, size_t{3}}) {
+      jobs[j].allowed.assign(static_cast<size_t>(kernels::mask_words(static_cast<int64_t>(at_once.model.vocab()))),
+                             0x5a5a5a5aU << j);
+    }
+    constexpr int kDraws = 60;
+    const auto want = at_once.run(jobs, kDraws);
+    for (const auto& options :
+         {RunnerOptions{.draws_later = true}, RunnerOptions{.graphs = false, .draws_later = true},
+          RunnerOptions{.pdl = false, .draws_later = true}, RunnerOptions{.draws_later = true, .slots = 5}}) {
+      Stepping later(directory, options);
+      for (int time = 0; time < 2; ++time) {
+        const auto found = later.run(jobs, kDraws);
+        for (size_t j = 0; j < jobs.size(); ++j) expect_same(found[j], want[j], path + options.text());
+      }
     }
   }
 }

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Mixed load for some minutes: soak.py MINUTES [--leavers N] [--model DIR] [--device D] [-- serve flags]
 
-Answers whole and streamed, of every length, with several choices, stop strings, log-probabilities, penalties, tools and
-bounds on thinking; clients that leave at any moment; bad requests; idle connections. It goes on until the minutes are
+Answers of every API, whole and streamed, of every length, with several choices, stop strings, log-probabilities,
+penalties, tools, bounds on thinking, schemas and grammars that they follow; clients that leave at any moment; bad requests; idle connections. It goes on until the minutes are
 over and N clients (default 2,000) have left. Every answer that ended is kept; at the end each request is asked again,
 alone, and every answer that it got must be that one, to the last log-probability. Afterwards nothing may be in use, and
 memory, descriptors and threads, and a GPU's memory where nvidia-smi says it, must not have grown.
@@ -32,9 +32,13 @@ IDLE = 100
 KINDS = 160
 SAMPLE_SECONDS = 10
 LEAVE = 0.88  # kinds of work are shares of chance: up to here, from 0.55 on, a client that leaves
-CHAT, TEXT, MESSAGES = "/v1/chat/completions", "/v1/completions", "/v1/messages"
+CHAT, TEXT, MESSAGES, RESPONSES = "/v1/chat/completions", "/v1/completions", "/v1/messages", "/v1/responses"
 TOOL = {"type": "function", "function": {"name": "look_up", "parameters": {
     "type": "object", "properties": {"word": {"type": "string"}, "count": {"type": "integer"}}}}}
+SCHEMA = {"type": "object", "properties": {"word": {"type": "string"}, "counts": {"type": "array", "items": {
+    "type": "integer"}, "minItems": 3}}, "required": ["word", "counts"]}
+GUIDES = [{"guided_json": SCHEMA}, {"guided_choice": ["yes", "no", "yes, but"]}, {"bad_words": ["is", "the", "4"]},
+          {"guided_regex": "[A-Z][a-z ]{3,80}[.!]"}, {"guided_grammar": 'root ::= "a" root | "b"'}]
 BROKEN = (ConnectionError, asyncio.IncompleteReadError, OSError)
 
 
@@ -55,9 +59,13 @@ def known_request(index: int) -> tuple[str, dict]:
     if rng.random() < 0.2:
         body |= {"min_tokens": min(5, body["max_tokens"])}
     words = f"Number {index}. " * rng.choice([1, 3, 20, 120]) + "What is 17 + 25?"
+    if index % 8 in (0, 2, 3, 6) and rng.random() < 0.4:
+        body |= rng.choice(GUIDES)
     if index % 4 == 0:
         body |= {"prompt": words} | ({"logprobs": 2} if rng.random() < 0.5 else {})
         return TEXT, body
+    if index % 8 == 6:
+        return RESPONSES, as_responses(body | {"input": words}, rng)
     body["messages"] = [{"role": "user", "content": words}]
     if index % 4 == 1:
         return MESSAGES, as_messages(body, rng)
@@ -67,8 +75,9 @@ def known_request(index: int) -> tuple[str, dict]:
         body["chat_template_kwargs"] = {"enable_thinking": False}
     elif rng.random() < 0.3:
         body["thinking_token_budget"] = rng.randrange(40)
-    if rng.random() < 0.3:
-        body |= {"tools": [TOOL], "tool_choice": rng.choice(["auto", "required", "none"])}
+    if index % 8 == 7 and rng.random() < 0.6:
+        strict = {"type": "function", "function": TOOL["function"] | {"strict": True}}
+        body |= {"tools": [rng.choice([TOOL, strict])], "tool_choice": rng.choice(["auto", "required", "none"])}
     return CHAT, body
 
 
@@ -80,6 +89,19 @@ def as_messages(body: dict, rng: random.Random) -> dict:
         function = TOOL["function"]
         body["tools"] = [{"name": function["name"], "input_schema": function["parameters"]}]
         body["tool_choice"] = {"type": rng.choice(["auto", "any", "none"])}
+    return body
+
+
+def as_responses(body: dict, rng: random.Random) -> dict:
+    """The same as one of Responses, which has one choice. It is not kept: what is would be growth."""
+    del body["n"]
+    body |= {"max_output_tokens": body.pop("max_tokens"), "instructions": "Be brief.", "store": False,
+             "reasoning": {"effort": rng.choice(["none", "low", "medium"])}}
+    if rng.random() < 0.4 and not any(name.startswith("guided") for name in body):
+        custom = {"type": "custom", "name": "note", "format": {"type": "grammar", "syntax": "regex",
+                                                                "definition": "[a-z ]{1,40}"}}
+        body |= {"tools": [custom, {"type": "function", **TOOL["function"]}],
+                 "tool_choice": rng.choice(["auto", "required", {"type": "custom", "name": "note"}])}
     return body
 
 
@@ -117,6 +139,14 @@ class Gathered:
             self.add_block(event["delta"])
         elif event["type"] == "message_delta":
             self.end_message(event["delta"]["stop_reason"], event["usage"])
+
+    def add_response(self, response: dict) -> None:
+        """One of /v1/responses, or the last event of its stream has it."""
+        items = [{key: value for key, value in item.items() if key not in ("id", "call_id")}
+                 for item in response["output"]]
+        usage = response["usage"]
+        self.choices[0] = {"items": items, "finish": response["status"],
+                           "usage": [usage["input_tokens"], usage["output_tokens"]]}
 
     def add_block(self, block: dict) -> None:
         into = self.choices.setdefault(0, {"text": "", "thinking": "", "signature": "", "calls": []})
@@ -189,6 +219,8 @@ class Soak:
         gathered = Gathered()
         if path == MESSAGES:
             gathered.add_message(json.loads(text))
+        elif path == RESPONSES:
+            gathered.add_response(json.loads(text))
         else:
             for choice in json.loads(text)["choices"]:
                 gathered.add(choice)
@@ -207,10 +239,14 @@ class Soak:
             last = event
             if path == MESSAGES:
                 gathered.add_event(json.loads(event))
+            elif path == RESPONSES:
+                continue
             elif event != "[DONE]":
                 for choice in json.loads(event).get("choices", []):
                     gathered.add(choice)
-        if last != "[DONE]" and json.loads(last)["type"] != "message_stop":
+        if path == RESPONSES and "response" in json.loads(last):
+            gathered.add_response(json.loads(last)["response"])
+        elif last != "[DONE]" and json.loads(last)["type"] != "message_stop":
             return self.fault(f"stream {index} ended with {last[:200]}")
         self.count("stream")
         return gathered.digest()
@@ -219,7 +255,8 @@ class Soak:
         """Goes while the request is sent, waits, is read, or streams; with a FIN or a reset."""
         link = Link(self.server.port)
         path, body = known_request(rng.randrange(1 << 30))
-        body |= {"stream": rng.random() < 0.7, "max_tokens": rng.randrange(1, 400)}
+        bound = "max_output_tokens" if path == RESPONSES else "max_tokens"
+        body |= {"stream": rng.random() < 0.7, bound: rng.randrange(1, 400)}
         body.pop("min_tokens", None)
         try:
             await link.send(path, body)

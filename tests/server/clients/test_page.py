@@ -279,13 +279,16 @@ def test_model_names_are_short(page):
     expect(page.locator("#model")).to_have_value("org/alpha")
 
 
-def test_theme(page):
+def test_theme(page, pictures):
     assert page.evaluate("matchMedia('(prefers-color-scheme: light)').matches")
     colour = "getComputedStyle(document.body).backgroundColor"
     light = page.evaluate(colour)
     settings(page, theme="dark")
     dark = page.evaluate(colour)
     assert dark != light
+    page.screenshot(path=pictures / "welcome-dark.png")
+    page.click("#settings-toggle")
+    page.screenshot(path=pictures / "settings-dark.png")
     page.reload()
     assert page.evaluate(colour) == dark
 
@@ -339,11 +342,17 @@ def test_phone(page, pictures):
     expect(titles(page)).to_be_in_viewport()
     page.screenshot(path=pictures / "phone-list.png")
     assert small_targets(page) == []
+    page.emulate_media(color_scheme="dark")
+    page.screenshot(path=pictures / "phone-list-dark.png")
     page.locator("#list").get_by_role("button", name="Delete").tap()
     page.get_by_role("button", name="Undo").tap()  # it lies above the list
     page.locator("#list a").tap()
     expect(page.locator("#sidebar")).to_be_hidden()
     expect(bubbles(page)).to_have_count(1)
+    page.screenshot(path=pictures / "phone-dark.png")
+    page.tap("#settings-toggle")
+    expect(page.locator("#settings")).to_be_in_viewport()
+    page.screenshot(path=pictures / "phone-settings-dark.png")
 
 
 def test_nothing_moves_while_an_answer_streams(page):

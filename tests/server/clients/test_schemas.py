@@ -1,6 +1,6 @@
 """Answers that follow schemas, regexes and grammars, and calls with arguments that do: with a model whose words are
-noise, so that nothing but the guide makes them right. TESSERA_SCHEMAS: how many random schemas (default 200; a third as
-many regexes and tools)."""
+noise, so that nothing but the guide makes them right; once as it is, once with drafts. TESSERA_SCHEMAS: how many random
+schemas (default 100; a third as many regexes and tools)."""
 
 import concurrent.futures
 import json
@@ -14,9 +14,20 @@ import pydantic
 import pytest
 from conftest import NO_THINKING
 from schemas import Schemas, regex
-from served import NAME
+from served import NAME, serving
 
-COUNT = int(os.environ.get("TESSERA_SCHEMAS", "200"))
+COUNT = int(os.environ.get("TESSERA_SCHEMAS", "100"))
+
+
+@pytest.fixture(scope="module", params=[[], ["--num-speculative-tokens", "3"]], ids=["plain", "drafts"])
+def server(model, folder, request):
+    served = serving(model, folder, "--max-model-len", "2048", "--max-num-seqs", "64", *request.param)
+    made = next(served)
+    yield made
+    if request.param:
+        assert made.metrics()["vllm:spec_decode_num_accepted_tokens_total"] > 0
+    for _ in served:
+        pass
 
 
 @pytest.fixture(scope="module")

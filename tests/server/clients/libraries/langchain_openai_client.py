@@ -19,7 +19,7 @@ class Person(BaseModel):
 @tool
 def get_weather(city: str) -> str:
     """The weather in a city."""
-    return f'{{"city": "{city}", "temperature": 21, "sky": "clear"}}'
+    return '{"temperature": 21}'
 
 
 assert "42" in model.invoke("What is 17 + 25?").content
