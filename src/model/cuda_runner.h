@@ -31,8 +31,9 @@ struct CudaRunnerParts {
   bool pdl = true;     // programmatic dependent launch; changes no bit
 };
 
-/// Steps on one GPU, one ahead. Steps that only decode are CUDA graphs, captured here for batches of several sizes; all
-/// memory is taken here. A step's sequences of class decode come first.
+/// Steps on one GPU, one ahead. Steps that only decode are CUDA graphs, captured here for batches of several sizes,
+/// those with drafts and the head's passes when they are first wanted (pass_size.h); all other memory is taken here. A
+/// step's sequences of class decode come first.
 ///
 /// Behind a step whose sequences draw behind several rows, or draft, the host has something to do: it finds out which
 /// rows hold, and enqueues the MTP head's passes, each a step of the device's own. The drafts of one pass become the
