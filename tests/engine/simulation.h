@@ -55,6 +55,7 @@ struct Sizes {
   uint64_t identity = 1;            // of what is there
   bool waits_for_disk = false;      // what its thread is to do is done before the next step
   int drafts_max = 0;
+  bool drafts_always = true;
   std::optional<ChunkPolicy::Seconds> chunk_time = ChunkPolicy::Seconds(0);
   std::function<std::chrono::steady_clock::time_point()> clock = std::chrono::steady_clock::now;
 
@@ -100,6 +101,7 @@ struct World {
               .max_num_batched_tokens = s.rows,
               .max_decode_rows = s.decode_rows(),
               .drafts_max = s.drafts_max,
+              .drafts_always = s.drafts_always,
               .chunk_time = s.chunk_time,
               .eos_token_ids = {kEndOfAnswer},
               .clock = s.clock}),
