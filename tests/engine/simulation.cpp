@@ -237,6 +237,7 @@ Sizes random_sizes(Dice& dice) {
   sizes.rows = sizes.slots + 64 + static_cast<int>(dice.one_of<int64_t>({0, 1, dice.between(0, 200)}));
   sizes.steps_ahead = static_cast<int>(dice.between(0, 1));
   sizes.drafts_max = dice.one_of({0, 1, 3, 5, 8});
+  sizes.drafts_always = dice.one_in(2);
   if (prefixes != Prefixes::off) sizes.kept_states = static_cast<int>(dice.between(0, 1));
   if (prefixes == Prefixes::few_in_tier) sizes.host_pages = static_cast<int>(dice.between(2, 8));
   if (prefixes == Prefixes::many_in_tier) sizes.host_pages = static_cast<int>(dice.between(20, 60));
@@ -264,7 +265,9 @@ Fixture::Fixture(TinyKind kind, int threads, bool ties)
   if (ties) tie_logits(files.directory());
   auto checkpoint = format::Checkpoint::open(files.directory());
   auto config = model::parse_config(**checkpoint->read_text("config.json"), "config.json");
-  auto loaded = model::Model::load(*checkpoint, *config, *backend, {.plan = {.with_mtp = true}});
+  const auto draft_head = kind == TinyKind::moe ? format::WeightFormat::fp8_e4m3 : format::WeightFormat::nvfp4;
+  auto loaded =
+      model::Model::load(*checkpoint, *config, *backend, {.plan = {.with_mtp = true, .draft_head = draft_head}});
   EXPECT_TRUE(loaded.ok()) << loaded.status().message();
   model = *std::move(loaded);
   guide::Compiler compiler([this] { return vocabulary_of(tokenizer, model->config().vocab_size); });
