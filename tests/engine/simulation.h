@@ -168,4 +168,8 @@ SimulationCounts simulate(uint64_t seed);
 /// Of seeds first to last, or of TESSERA_SIMULATION_SEED alone, until one fails.
 SimulationCounts simulate(uint64_t first, uint64_t last);
 
+/// So many requests, each cancelled after some steps, with drafts and every tier. Nothing is left of them: neither
+/// blocks nor slots, nor pages, nor files that no entry is in, nor descriptors; and who comes then gets what there is.
+void cancel_many(int requests, uint64_t seed);
+
 }  // namespace tessera::engine
