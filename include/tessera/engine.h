@@ -198,8 +198,14 @@ struct EngineOptions {
   /// Milliseconds that a step may take which reads prompts while other sequences decode; 0: no bound; -1: twice the
   /// median of what steps without prompts take. Changes no bit.
   int prefill_step_ms = -1;
-  int speculative_tokens = -1;  // most drafts of the MTP head, 0 to 8; -1: none yet; changes no bit
-  int threads = 0;              // 0: all cores this process may use
+  /// Most drafts of the MTP head, 0 to 8: as many as pay are made, down to none. -1: 5 on a GPU where the model has a
+  /// head, else none. Changes no bit.
+  int speculative_tokens = -1;
+  bool speculative_always = false;  // so many in every step, whether they pay or not
+  /// What drafts are drawn from: "full", lm_head as it is loaded; "fp8" or "nvfp4", a copy of it in fewer bytes, where
+  /// it is BF16. "auto": fp8 on a GPU. Changes no bit.
+  std::string draft_head = "auto";
+  int threads = 0;  // 0: all cores this process may use
   /// Before loading; not called when the model does not fit. Called again where device auto goes on to another device.
   std::function<void(const FitReport&)> on_fit = {};
   std::function<void(size_t done_bytes, size_t total_bytes)> on_load_progress = {};

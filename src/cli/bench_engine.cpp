@@ -43,6 +43,7 @@ struct BenchEngineOptions {
   std::string profile = "p1";
   std::string load_format = "auto";
   std::string requantize_projections;
+  std::string draft_head = "fp8";
   std::vector<int64_t> batches = {1, 8, 64};
   std::vector<int64_t> contexts = {2048};
   std::vector<int64_t> outputs = {128};
@@ -73,8 +74,10 @@ Expected<LoadedEngine> load(const BenchEngineOptions& options, kernels::ExpertsR
   const bool skewed = options.routing == "skewed";
   const engine::BackendParts parts{.pdl = !options.no_pdl, .skewed_routers = skewed, .experts_read = &experts_read};
   const auto begin = Clock::now();
-  const model::PlanOptions plan{.with_mtp = largest(options.drafts) > 0,
-                                .requantize_projections = !options.requantize_projections.empty()};
+  model::PlanOptions plan{.with_mtp = largest(options.drafts) > 0,
+                          .requantize_projections = !options.requantize_projections.empty()};
+  if (options.draft_head == "fp8") plan.draft_head = format::WeightFormat::fp8_e4m3;
+  if (options.draft_head == "nvfp4") plan.draft_head = format::WeightFormat::nvfp4;
   OpenedModel opened;
   if (options.model.empty()) {
     TESSERA_ASSIGN_OR_RETURN(model::SynthShape shape, model::synth_preset(options.preset));
@@ -91,6 +94,7 @@ Expected<LoadedEngine> load(const BenchEngineOptions& options, kernels::ExpertsR
   if (opened.dummy_formats) bench.name += ", dummy weights";
   if (options.model.empty() && skewed) bench.name += ", skewed routing";
   if (plan.requantize_projections) bench.name += ", projections in FP8";
+  if (plan.with_mtp) bench.name += ", draft head " + options.draft_head;
   bench.traffic = bench.model->traffic();
   bench.load_seconds = std::chrono::duration<double>(Clock::now() - begin).count();
   return bench;
@@ -367,6 +371,11 @@ void add_bench_engine(CLI::App& bench, Action& action) {
       ->type_name("N,N,...")
       ->delimiter(',')
       ->check(whole(0, engine::kMostDrafts));
+  command
+      ->add_option("--draft-head", options->draft_head,
+                   "What drafts are drawn from: a copy of a BF16 lm_head in fp8 (default) or nvfp4, or full: itself")
+      ->type_name("F")
+      ->check(one_of({"full", "fp8", "nvfp4"}));
   command
       ->add_option("--assume-acceptance", options->assumed_acceptance,
                    "Shares of steps in which the first draft holds, the first two, ..., whatever the weights say")

@@ -25,34 +25,41 @@ namespace {
 
 constexpr const char* kGroup = "Engine";
 
-/// Of vllm's --speculative-config; -1: it does not say.
-int speculative_tokens_of(const std::string& text) {
-  const auto fail = [&](const std::string& why) -> int {
+/// vllm's --speculative-config, and whether drafts are made where they do not pay.
+void read_speculative_config(const std::string& text, EngineOptions& options) {
+  const auto fail = [&](const std::string& why) {
     throw CLI::ValidationError(fmt::format(
         R"(--speculative-config: found {}, {}; expected JSON such as {{"method": "mtp", "num_speculative_tokens": 5}})",
         text, why));
   };
   const auto json = nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);
-  if (!json.is_object()) return fail("which is no JSON object");
-  int tokens = -1;
+  if (!json.is_object()) fail("which is no JSON object");
   for (const auto& [key, value] : json.items()) {
     if (key == "num_speculative_tokens") {
       if (!value.is_number_integer() || value < 0 || value > engine::kMostDrafts) {
-        return fail(
-            fmt::format("whose num_speculative_tokens is not a whole number from 0 to {}", engine::kMostDrafts));
+        fail(fmt::format("whose num_speculative_tokens is not a whole number from 0 to {}", engine::kMostDrafts));
       }
-      tokens = value.get<int>();
+      options.speculative_tokens = value.get<int>();
     } else if (key == "method") {
       static const std::set<std::string> kMtp = {"mtp", "qwen3_5_mtp", "qwen3_next_mtp", "auto"};
       if (!value.is_string() || !kMtp.contains(value.get<std::string>())) {
-        return fail("whose method is not mtp: drafts are made by a model's own MTP head alone");
+        fail("whose method is not mtp: drafts are made by a model's own MTP head alone");
       }
+    } else if (key == "draft_head") {
+      static const std::set<std::string> kHeads = {"auto", "full", "fp8", "nvfp4"};
+      if (!value.is_string() || !kHeads.contains(value.get<std::string>())) {
+        fail("whose draft_head is none of auto, full, fp8 and nvfp4");
+      }
+      options.draft_head = value.get<std::string>();
+    } else if (key == "adaptive") {
+      if (!value.is_boolean()) fail("whose adaptive is neither true nor false");
+      options.speculative_always = !value.get<bool>();
     } else {
-      return fail(fmt::format("with the unknown \"{}\"", key));
+      fail(fmt::format("with the unknown \"{}\"", key));
     }
   }
-  return tokens;
 }
+
 }  // namespace
 
 CLI::Option* add_device_flag(CLI::App& command, std::string& device, const char* group) {
@@ -151,16 +158,16 @@ void add_engine_flags(CLI::App& command, EngineFlags& flags) {
       ->check(whole(0, 60'000))
       ->group(kGroup);
   command
-      .add_option("--num-speculative-tokens", options.speculative_tokens,
-                  "Drafts of the MTP head, at most (default: none yet); the same bits without")
+      .add_option(
+          "--num-speculative-tokens", options.speculative_tokens,
+          "Drafts of the MTP head, at most, as far as they pay (default: 5 on a GPU, else 0); the same bits without")
       ->type_name("N")
       ->check(whole(0, engine::kMostDrafts))
       ->group(kGroup);
   command
       .add_option_function<std::string>(
-          "--speculative-config",
-          [&options](const std::string& json) { options.speculative_tokens = speculative_tokens_of(json); },
-          R"(The same as vllm's JSON: {"method": "mtp", "num_speculative_tokens": 5})")
+          "--speculative-config", [&options](const std::string& json) { read_speculative_config(json, options); },
+          R"(vllm's JSON: {"method": "mtp", "num_speculative_tokens": 5}; "adaptive": false, "draft_head": "full", "fp8" or "nvfp4")")
       ->type_name("JSON")
       ->group(kGroup);
   command

@@ -1,54 +1,133 @@
 #pragma once
 
 #include <array>
-#include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <map>
+#include <optional>
 
 namespace tessera::engine {
 
 inline constexpr int kMostDrafts = 8;
 
-/// How many drafts a step should make for each of its sequences: what has given most tokens a second at about this many
-/// sequences. Measures only what steps do: acceptance and cost are both in the rate. Now and then a few steps try one
-/// draft more or less, or none at all, ever more seldom where that has been slower.
-class DraftPolicy {
+/// How often drafts hold, by position; older ones count less and less.
+class DraftAcceptance {
  public:
-  using Clock = std::chrono::steady_clock;
-
-  /// `most`: drafts of a sequence at most, 0 to kMostDrafts.
-  explicit DraftPolicy(int most) : most_(most) {}
-
-  /// For the next step, of `sequences` decoding sequences.
-  [[nodiscard]] int drafts(int sequences);
-  /// A step of `sequences` sequences was collected, in which each had `drafts` drafts (-1: not all had so many, or
-  /// prompts were read too), and gave `tokens` tokens in all.
-  void collected(Clock::time_point now, int sequences, int drafts, int64_t tokens);
+  /// Of one sequence's drafts in a step so many were right and of use.
+  void tried(int drafts, int held);
+  /// Tokens that a step with so many drafts gives a sequence. Of positions that were not tried yet it is hoped that
+  /// they hold as often as the one before.
+  [[nodiscard]] double tokens(int drafts) const;
 
  private:
-  /// What steps with one number of drafts have given, older steps counting less and less.
-  struct Rate {
-    double tokens = 0, seconds = 0;
-    [[nodiscard]] bool known() const { return seconds > 0; }
-    [[nodiscard]] double value() const { return seconds > 0 ? tokens / seconds : 0; }
+  struct Position {
+    double tried = 0, held = 0;
   };
-  /// Of a range of numbers of sequences.
-  struct Range {
-    std::array<Rate, kMostDrafts + 1> rates = {};
-    int best = -1;       // -1: nothing is known
-    int tried = -1;      // in place of best; -1: none
-    int turn = 0;        // of what is tried next
-    int steps_left = 0;  // until a try ends, or until the next one
-    int pause = 0;       // steps between tries
+  std::array<Position, kMostDrafts> positions_ = {};
+};
+
+/// How many drafts a step should make for each of its sequences, so that it is never noticeably slower than without.
+///
+/// What a token costs is the time of a step over the tokens that it gives, and its share of reading prompts, which take
+/// longer where the head reads them too. How long steps with so many drafts take is measured for about so many
+/// sequences, how often drafts hold is measured over all, and what has not been tried is guessed from what has. At
+/// first no drafts are made, and then what costs least. Now and then something else is tried: soon where it is likely
+/// to be better, seldom where not; and where drafts are made, none, since what steps take without them changes too.
+///
+/// For each number of sequences an account is kept of the time that is lost against steps without drafts. kLossShare of
+/// all time is written off; if more than kFreeLoss is left, none are made. So whatever is guessed or measured wrong, no
+/// more is lost.
+///
+/// It has no clock: times are given.
+class DraftPolicy {
+ public:
+  static constexpr double kLossShare = 0.005;
+  static constexpr double kFreeLoss = 0.05;  // seconds, or the time of kFreeSteps steps, if that is more
+  static constexpr int kFreeSteps = 4;
+
+  /// `most`: drafts of a sequence at most, 0 to kMostDrafts; `always`: so many in every step, whatever they cost.
+  explicit DraftPolicy(int most, bool always = false) : most_(most), always_(always) {}
+
+  struct Choice {
+    int drafts = 0;
+    /// The head reads prompts, which drafts behind them are better for. It does not where drafts are not likely to be
+    /// made soon.
+    bool reads_prompts = false;
+    bool operator==(const Choice&) const = default;
+  };
+  /// For the next step, while so many sequences decode.
+  [[nodiscard]] Choice choose(int decoding);
+
+  /// A step that was collected.
+  struct Step {
+    double seconds = 0;  // since the one before was
+    int decoding = 0;    // as it was planned for,
+    Choice choice = {};  // and with
+    int sequences = 0;   // that decode in it
+    int64_t tokens = 0;  // that they were given
+    int64_t prompt_rows = 0;
+  };
+  void collected(const Step& step);
+  DraftAcceptance& acceptance() { return acceptance_; }
+
+ private:
+  /// The newest times of a kind of step, of each of its sequences.
+  class Times {
+   public:
+    /// estimated: the step read prompts, too, and what these take was subtracted. Counts only where there is no other.
+    void add(double seconds, bool estimated);
+    /// From now on what was before counts only until there are some new ones.
+    void begin_anew() { count_ = 0; }
+    [[nodiscard]] bool known() const { return median_ > 0; }
+    [[nodiscard]] bool estimated() const { return estimated_; }
+    [[nodiscard]] double median() const { return median_; }
+
+   private:
+    std::array<double, 15> newest_ = {};
+    size_t count_ = 0;
+    double median_ = 0;
+    bool estimated_ = true;
   };
 
-  void measured(Range& range, int drafts, double seconds, int64_t tokens);
-  void next_try(Range& range) const;
+  /// Steps of about so many sequences.
+  struct Range {
+    std::array<Times, kMostDrafts + 1> times;  // by drafts
+    int best = 0;
+    int tried = -1;                     // in place of best; -1: none
+    int turn = 0;                       // of what is tried next, where drafts are made
+    bool hopeful = true;                // something is likely to be better than best
+    int counted = 0, seen = 0;          // steps of the try: with a time; all
+    double try_seconds = 0, pause = 0;  // of the try; until the next one
+    double next_try = 0;                // of all time
+    double lost = -kFreeLoss;           // the account: above 0 it is overdrawn
+    bool overdrawn = false;             // it was, and half of what is free is not back yet
+  };
+
+  /// What steps take longer because they read prompts, the newest ones.
+  struct PromptCost {
+    double seconds = 0, rows = 0;
+    void add(double more_seconds, double more_rows);
+    [[nodiscard]] double of_row() const { return rows > 0 ? seconds / rows : 0; }
+  };
+
+  [[nodiscard]] double step_seconds(const Range& range, int drafts) const;
+  [[nodiscard]] double token_seconds(const Range& range, int drafts) const;
+  [[nodiscard]] double head_reading_seconds() const;
+  [[nodiscard]] int most_promising(const Range& range) const;
+  [[nodiscard]] int first_guess(int key) const;
+  bool measure(Range& range, const Step& step);
+  void account(Range& range, const Step& step, bool was_drafting);
+  void start_try(Range& range, int key);
+  void end_try(Range& range);
 
   int most_;
-  std::map<int, Range> ranges_;  // by the logarithm of the number of sequences
-  Clock::time_point last_;
-  int last_drafts_ = -1, last_range_ = -1;
+  bool always_;
+  DraftAcceptance acceptance_;
+  std::map<int, Range> ranges_;  // by the least number of sequences
+  int last_range_ = -1, last_drafts_ = 0;
+  double seconds_ = 0;                             // all time
+  PromptCost without_head_, with_head_;            // that reads them too
+  double newest_tokens_ = 0, newest_prompts_ = 0;  // how many rows come with a token
 };
 
 }  // namespace tessera::engine

@@ -8,6 +8,8 @@
 #include <optional>
 #include <thread>
 
+#include <spdlog/spdlog.h>
+
 #include "base/log.h"
 #include "base/status.h"
 #include "base/thread_pool.h"
@@ -56,6 +58,11 @@ Status parse_loading(const EngineOptions& options, Settings& settings) {
     return error(StatusCode::invalid_argument, "requantize_projections is '{}'; it must be fp8, or empty",
                  options.requantize_projections);
   }
+  if (options.draft_head != "auto" && options.draft_head != "full" && options.draft_head != "fp8" &&
+      options.draft_head != "nvfp4") {
+    return error(StatusCode::invalid_argument, "draft_head is '{}'; it must be auto, full, fp8 or nvfp4",
+                 options.draft_head);
+  }
   settings.dummy_weights = options.load_format == "dummy";
   settings.plan.requantize_projections = !options.requantize_projections.empty();
   if (!settings.dummy_weights) return {};
@@ -99,29 +106,30 @@ struct OpenedEngine {
   [[nodiscard]] const model::ModelConfig& config() const { return model.config; }
 };
 
-/// Drafts of a sequence at most: none where nobody has asked. Where they pay depends on how often they are right, on
-/// the batch and on the device.
-Expected<int> choose_drafts(const EngineOptions& options) {
-  const int wanted = options.speculative_tokens;
-  if (wanted < -1 || wanted > engine::kMostDrafts) {
-    return error(StatusCode::invalid_argument, "speculative_tokens is {}; it must be between 0 and {}, or -1", wanted,
-                 engine::kMostDrafts);
-  }
-  return std::max(wanted, 0);
+Status check_drafts(int wanted) {
+  if (wanted >= -1 && wanted <= engine::kMostDrafts) return {};
+  return error(StatusCode::invalid_argument, "speculative_tokens is {}; it must be between 0 and {}, or -1", wanted,
+               engine::kMostDrafts);
 }
 
-/// In `plan`, too: what is loaded besides.
+std::optional<format::WeightFormat> draft_head(const std::string& name, const engine::Device& device) {
+  if (name == "nvfp4") return format::WeightFormat::nvfp4;
+  if (name == "fp8" || (name == "auto" && device)) return format::WeightFormat::fp8_e4m3;
+  return std::nullopt;
+}
+
+/// In `plan`, too: what is loaded besides. With drafts_max drafts of a sequence at most.
 Expected<FitReport> plan_memory(const OpenedEngine& opened, const EngineOptions& options, const engine::Device& device,
-                                const kernels::Backend& backend, model::PlanOptions& plan) {
+                                const kernels::Backend& backend, int drafts_max, model::PlanOptions& plan) {
   engine::FitInput input;
   input.gpu = device;
-  TESSERA_ASSIGN_OR_RETURN(input.drafts_max, choose_drafts(options));
+  input.drafts_max = drafts_max;
   plan.with_mtp = input.drafts_max > 0;
+  plan.draft_head = draft_head(options.draft_head, device);
   TESSERA_ASSIGN_OR_RETURN(const model::WeightPlan weights, opened.model.plan_weights(plan));
   if (plan.with_mtp && !weights.has_mtp()) {
     return error(StatusCode::invalid_argument,
-                 "speculative_tokens is {}, and this checkpoint has no MTP head to draft with; leave it out",
-                 options.speculative_tokens);
+                 "this checkpoint has no MTP head to make {} drafts with; leave speculative_tokens out", drafts_max);
   }
   TESSERA_ASSIGN_OR_RETURN(input.available_bytes, engine::available_bytes(device, options.gpu_memory_utilization));
   input.weight_bytes = weights.placed_bytes(backend);
@@ -140,6 +148,23 @@ Expected<FitReport> plan_memory(const OpenedEngine& opened, const EngineOptions&
   fit.requantized_matrices = weights.requantized().matrices;
   fit.requantized_stored_bytes = weights.requantized().stored_bytes;
   return fit;
+}
+
+/// The same with as many drafts as there may be. Where nobody has asked for them a model that fits without is one that
+/// fits, and the CPU has none: a row more costs it as much as the row before.
+Expected<FitReport> plan_memory(const OpenedEngine& opened, const EngineOptions& options, const engine::Device& device,
+                                const kernels::Backend& backend, model::PlanOptions& plan) {
+  constexpr int kOwnChoice = 5;
+  TESSERA_RETURN_IF_ERROR(check_drafts(options.speculative_tokens));
+  if (options.speculative_tokens >= 0) {
+    return plan_memory(opened, options, device, backend, options.speculative_tokens, plan);
+  }
+  if (device && opened.config().mtp_layers > 0) {
+    auto fit = plan_memory(opened, options, device, backend, kOwnChoice, plan);
+    if (fit.ok()) return fit;
+    spdlog::info("nothing is drafted: {}", fit.status().message());
+  }
+  return plan_memory(opened, options, device, backend, 0, plan);
 }
 
 Status read_text_side(OpenedEngine& opened, const std::string& chat_template) {
@@ -388,6 +413,7 @@ Expected<Engine> Engine::create(EngineOptions options) {
                .max_num_batched_tokens = impl->fit.max_num_batched_tokens,
                .max_decode_rows = engine::decode_rows_max(impl->fit.max_num_seqs, impl->fit.drafts_max),
                .drafts_max = impl->fit.drafts_max,
+               .drafts_always = options.speculative_always,
                .chunk_time = options.prefill_step_ms < 0 ? std::nullopt
                                                          : std::optional<engine::ChunkPolicy::Seconds>(
                                                                std::chrono::milliseconds(options.prefill_step_ms)),

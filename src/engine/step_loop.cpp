@@ -29,7 +29,7 @@ StepLoop::StepLoop(StepLoopParts parts)
                   .host_pages = parts_.host_pages,
                   .state_pages = parts_.state_pages,
                   .draws_later = parts_.runner->draws_later() && parts_.drafts_max == 0}),
-      draft_policy_(parts_.drafts_max),
+      draft_policy_(parts_.drafts_max, parts_.drafts_always),
       chunk_policy_(parts_.chunk_time, parts_.max_num_batched_tokens) {
   TESSERA_CHECK_LE(parts_.drafts_max, parts_.runner->drafts_max());
   TESSERA_CHECK(scheduler_.check_fits(parts_.max_model_len).ok());
@@ -214,13 +214,14 @@ void StepLoop::open_choices(const std::shared_ptr<OpenRequest>& request) {
 /// As many for every choice, so that the steps tell what drafts cost and give.
 void StepLoop::choose_drafts() {
   if (parts_.drafts_max == 0) return;
-  int decoding = 0;
-  for (const auto& choice : choices_) decoding += choice->decoding() ? 1 : 0;
-  const int drafts = draft_policy_.drafts(decoding);
+  decoding_ = static_cast<int>(std::ranges::count_if(choices_, [](const auto& choice) { return choice->decoding(); }));
+  drafts_ = draft_policy_.choose(decoding_);
   for (const auto& choice : choices_) {
-    choice->drafts_wanted = drafts;
-    if (static_cast<int>(choice->drafts.size()) > drafts) choice->drafts.resize(static_cast<size_t>(drafts));
-    choice->update_needs(drafts > 0);
+    choice->drafts_wanted = drafts_.drafts;
+    if (static_cast<int>(choice->drafts.size()) > drafts_.drafts) {
+      choice->drafts.resize(static_cast<size_t>(drafts_.drafts));
+    }
+    choice->update_needs(drafts_.drafts > 0);
   }
 }
 
@@ -264,6 +265,8 @@ void StepLoop::build_step(std::span<const ScheduledRows> plan) {
   const Time now = parts_.clock();
   StepUnderWay& step = under_way_.emplace_back();
   step.submitted = now;
+  step.decoding = decoding_;
+  step.drafts = drafts_;
   step_.moves = scheduler_.take_moves();
   step.moves = !step_.moves.empty();
   step.beside_decodes = std::ranges::any_of(scheduler_.running(), [](const Sequence* s) { return s->decoding(); });
@@ -303,6 +306,7 @@ void StepLoop::build_step(std::span<const ScheduledRows> plan) {
     if (!decodes) step.chunk_rows += item.rows;
     step.decodes |= decodes;
     step.rows.push_back(add_samples(item, first_row));
+    step.rows.back().decodes = decodes;
   }
 }
 
@@ -339,8 +343,8 @@ StepLoop::AwaitedRows StepLoop::add_samples(const ScheduledRows& item, int32_t f
 
 /// Whether the MTP head has work: it is to draft, or it reads what prompts say.
 bool StepLoop::wants_drafting(std::span<const ScheduledRows> plan) const {
-  return parts_.drafts_max > 0 && std::ranges::any_of(plan, [](const ScheduledRows& item) {
-           return item.drafts_wanted > 0 || item.row_class == kernels::RowClass::prefill;
+  return parts_.drafts_max > 0 && std::ranges::any_of(plan, [this](const ScheduledRows& item) {
+           return item.drafts_wanted > 0 || (drafts_.reads_prompts && item.row_class == kernels::RowClass::prefill);
          });
 }
 
@@ -349,24 +353,30 @@ void StepLoop::deliver(std::span<const kernels::SampleResult> results) {
   const std::vector<AwaitedRows>& step = whole.rows;
   under_way_.pop_front();
   const Time now = parts_.clock();
+  const Time before = whole.beside_decodes ? collected_ : std::max(whole.submitted, collected_);
   follow_wait(whole, now - std::max(whole.submitted, collected_));
   collected_ = now;
   scheduler_.step_collected();
   std::span<const int32_t> drafts = parts_.runner->drafts();
-  const uint64_t tokens_before = counts_.generated_tokens;
+  DraftPolicy::Step measured{.seconds = std::chrono::duration<double>(now - before).count(),
+                             .decoding = whole.decoding,
+                             .choice = whole.drafts,
+                             .prompt_rows = whole.chunk_rows};
   for (const AwaitedRows& rows : step) {
     TESSERA_CHECK_LE(rows.results, results.size());
     const auto wanted = static_cast<size_t>(rows.drafts_wanted);
     TESSERA_CHECK_LE(wanted, drafts.size());
-    if (!rows.choice->finished) deliver_rows(rows, results.first(rows.results), drafts.first(wanted));
+    const bool goes_on = !rows.choice->finished;
+    const int64_t tokens = goes_on ? deliver_rows(rows, results.first(rows.results), drafts.first(wanted)) : 0;
+    if (rows.decodes) {
+      ++measured.sequences;
+      measured.tokens += goes_on ? tokens : 1;  // a row too many is one without drafts, too
+    }
     results = results.subspan(rows.results);
     drafts = drafts.subspan(wanted);
   }
   TESSERA_CHECK(results.empty());
-  if (parts_.drafts_max > 0) {
-    draft_policy_.collected(now, static_cast<int>(step.size()), drafts_of_all(step),
-                            static_cast<int64_t>(counts_.generated_tokens - tokens_before));
-  }
+  draft_policy_.collected(measured);
   settle();
 }
 
@@ -381,16 +391,6 @@ void StepLoop::follow_wait(const StepUnderWay& step, ChunkPolicy::Seconds time) 
     if (!wait_.moves) chunk_policy_.took(wait_.time, wait_.chunk_rows);
   }
   wait_ = {};
-}
-
-/// The drafts that each sequence of the step had; -1: not all had as many, or some did not decode.
-int StepLoop::drafts_of_all(const std::vector<AwaitedRows>& step) {
-  const auto drafts = static_cast<int32_t>(step.front().drafts.size());
-  const bool alike = std::ranges::all_of(step, [&](const AwaitedRows& rows) {
-    return static_cast<int32_t>(rows.drafts.size()) == drafts && rows.rows == 1 + drafts &&
-           rows.results == static_cast<size_t>(rows.rows);
-  });
-  return alike ? drafts : -1;
 }
 
 /// How many of the rows hold: all but the drafts that are not what was drawn before them, and those behind.
@@ -409,31 +409,45 @@ int32_t StepLoop::count_held(const AwaitedRows& rows, std::span<const kernels::S
   return rows.rows - drafts + right;
 }
 
-void StepLoop::deliver_rows(const AwaitedRows& rows, std::span<const kernels::SampleResult> results,
-                            std::span<const int32_t> drafts) {
+/// Returns how many tokens there were.
+int64_t StepLoop::deliver_rows(const AwaitedRows& rows, std::span<const kernels::SampleResult> results,
+                               std::span<const int32_t> drafts) {
   Choice& choice = *rows.choice;
   choice.row_guides.clear();
   const int32_t held = count_held(rows, results);
   scheduler_.commit(&choice, rows.rows, held);
-  results = results.first(results.size() - static_cast<size_t>(rows.rows - held));
-  int64_t position = rows.first_position;
+  const int64_t tokens = deliver_held(rows, results.first(results.size() - static_cast<size_t>(rows.rows - held)));
+  if (!rows.drafts.empty()) {
+    draft_policy_.acceptance().tried(static_cast<int>(rows.drafts.size()), static_cast<int>(tokens) - 1);
+  }
+  if (choice.finished) return tokens;
+  if (choice.slot >= 0) choice.drafts.assign(drafts.begin(), drafts.end());
+  if (rows.ends) {
+    finish(choice, {.prompt_logprobs = std::move(choice.prompt_logprobs), .finish_reason = FinishReason::length});
+  }
+  return tokens;
+}
+
+/// The same, of rows that hold. What was drawn behind an answer's end is dropped.
+int64_t StepLoop::deliver_held(const AwaitedRows& rows, std::span<const kernels::SampleResult> results) {
+  Choice& choice = *rows.choice;
+  int64_t position = rows.first_position, tokens = 0;
   for (const kernels::SampleResult& result : results) {
     if (!result.status.ok()) {
-      return finish(choice, {.finish_reason = FinishReason::error,
-                             .error = result.status.with_context(fmt::format("at position {}", position))});
+      finish(choice, {.finish_reason = FinishReason::error,
+                      .error = result.status.with_context(fmt::format("at position {}", position))});
+      break;
     }
     if (position < choice.prompt_size()) {
       choice.prompt_logprobs[static_cast<size_t>(position)] = result.logprobs;
     } else {
       deliver_token(choice, result);
-      if (choice.finished) return;  // what was drawn behind it is dropped
+      ++tokens;
+      if (choice.finished) break;
     }
     ++position;
   }
-  if (choice.slot >= 0) choice.drafts.assign(drafts.begin(), drafts.end());
-  if (rows.ends) {
-    finish(choice, {.prompt_logprobs = std::move(choice.prompt_logprobs), .finish_reason = FinishReason::length});
-  }
+  return tokens;
 }
 
 void StepLoop::deliver_token(Choice& choice, const kernels::SampleResult& result) {

@@ -72,6 +72,7 @@ struct StepLoopParts {
   int max_num_batched_tokens = 0;  // at least max_num_seqs + 64
   int max_decode_rows = 0;         // of a step, with drafts; 0: max_num_seqs
   int drafts_max = 0;              // of a sequence; at most the runner's
+  bool drafts_always = false;      // so many in every step, whatever they cost
   /// As ChunkPolicy's bound.
   std::optional<ChunkPolicy::Seconds> chunk_time = ChunkPolicy::Seconds(0);
   std::vector<int32_t> eos_token_ids;
@@ -118,6 +119,7 @@ class StepLoop {
     int32_t drafts_wanted = 0;         // that the runner brings with the results
     int64_t first_position = 0;        // that the first result is about
     size_t results = 0;
+    bool decodes = false;      // all are rows of a sequence that decodes
     bool ends = false;         // nothing more comes, not even a token
     bool draws_later = false;  // what its token is drawn from depends on the one before
   };
@@ -125,6 +127,8 @@ class StepLoop {
   struct StepUnderWay {
     std::vector<AwaitedRows> rows;
     std::chrono::steady_clock::time_point submitted = {};
+    int decoding = 0;             // sequences, when it was planned,
+    DraftPolicy::Choice drafts;   // and what was chosen for them
     int64_t chunk_rows = 0;       // of prompts and replays
     bool decodes = false;         // has rows of sequences that decode
     bool beside_decodes = false;  // there are such sequences, perhaps with rows in the step before
@@ -154,9 +158,9 @@ class StepLoop {
   void deliver(std::span<const kernels::SampleResult> results);
   bool draw();
   void follow_wait(const StepUnderWay& step, ChunkPolicy::Seconds time);
-  void deliver_rows(const AwaitedRows& rows, std::span<const kernels::SampleResult> results,
-                    std::span<const int32_t> drafts);
-  static int drafts_of_all(const std::vector<AwaitedRows>& step);
+  int64_t deliver_rows(const AwaitedRows& rows, std::span<const kernels::SampleResult> results,
+                       std::span<const int32_t> drafts);
+  int64_t deliver_held(const AwaitedRows& rows, std::span<const kernels::SampleResult> results);
   int32_t count_held(const AwaitedRows& rows, std::span<const kernels::SampleResult> results);
   void deliver_token(Choice& choice, const kernels::SampleResult& result);
   void finish(Choice& choice, Event event);
@@ -181,6 +185,8 @@ class StepLoop {
   std::chrono::steady_clock::time_point collected_;  // the newest step that was
   std::optional<StepMeter> meter_;
   DraftPolicy draft_policy_;
+  DraftPolicy::Choice drafts_;  // of the step that is being planned,
+  int decoding_ = 0;            // for so many sequences
   ChunkPolicy chunk_policy_;
   Wait wait_;
   std::vector<std::pair<std::shared_ptr<EventChannel>, Event>> outgoing_;

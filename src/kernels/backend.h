@@ -100,6 +100,7 @@ struct EmbeddingSource {
 struct HeadSource {
   float norm_eps = 0;
   std::vector<float> norm;  // [hidden], zero-centred
+  MatrixSource lm_head;     // in place of the embedding's, of the same rows; no parts: that one
 };
 
 /// What turns embedding and hidden rows into the input of a multi-token-prediction layer.

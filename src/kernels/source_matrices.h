@@ -47,7 +47,7 @@ struct MatrixVisitor {
     swiglu(*s.shared);
     one(s.shared_gate);
   }
-  void operator()(const HeadSource&) const {}
+  void operator()(const HeadSource& s) const { one(s.lm_head); }
   void operator()(const MtpInputSource& s) const { one(s.fc); }
 };
 

@@ -1,12 +1,12 @@
 #include "model/cuda_runner.h"
 
 #include <algorithm>
-#include <array>
 #include <atomic>
 #include <chrono>
 #include <deque>
 #include <optional>
 #include <random>
+#include <utility>
 
 #include "base/call_watch.h"
 #include "base/check.h"
@@ -17,6 +17,7 @@
 #include "kernels/cuda/sample_tables.h"
 #include "kernels/cuda/select.h"
 #include "model/kept_step.h"
+#include "model/pass_size.h"
 
 namespace tessera::model {
 namespace {
@@ -26,32 +27,21 @@ using kernels::SampleResult;
 
 static_assert(kLastDrawn == cuda::kNewestDraw && HeadPass::kDraft == cuda::kNewestDraft);
 
-/// Sequences of the captured decode steps, of one row each or of as many as can be drafted and one more. A step takes
-/// the smallest that holds it; dead rows cost nothing but their share of a product's columns.
-constexpr std::array<int32_t, 12> kBuckets = {1, 2, 4, 8, 12, 16, 24, 32, 48, 64, 96, 128};
 constexpr int64_t kHistoryTokens = int64_t{1} << 20;  // of histories that are under way to the GPU
 
 using Graph = device::Handle<cudaGraph_t, cudaGraphDestroy>;
 using GraphExec = device::Handle<cudaGraphExec_t, cudaGraphExecDestroy>;
 
-/// What a pass on the device computes.
-enum class Work : uint8_t { step, first_drafts, more_drafts };
-
-/// A pass's work, and bounds of its batch.
-struct PassSize {
-  Work work = Work::step;
-  int mtp_layer = 0;  // of drafts
-  int32_t rows = 0, sequences = 0, samples = 0;
-};
-
-struct Bucket {
+/// A captured pass, which runs any that is no larger.
+struct KeptGraph {
   PassSize size;
   GraphExec graph;
 };
 
 class CudaRunner final : public StepRunner {
  public:
-  explicit CudaRunner(const CudaRunnerParts& parts) : parts_(parts) {}
+  explicit CudaRunner(const CudaRunnerParts& parts)
+      : parts_(parts), sizes_(parts.sequences_max, parts.rows_max, parts.samples_max) {}
   ~CudaRunner() override {
     const WatchedCall watched("cudaStreamSynchronize");
     if (pass_) (void)cudaStreamSynchronize(pass_->stream.get());
@@ -85,7 +75,6 @@ class CudaRunner final : public StepRunner {
   Status check_drafting() const;
   Status take_memory();
   Status warm_up();
-  Status capture_all();
   Status capture(const PassSize& size);
   Status enqueue(const kernels::cuda::StepTables& bounds, Work work = Work::step, int mtp_layer = 0);
   Status enqueue_sampler(const cuda::SampleTables& tables, int32_t* last_token, std::byte* out);
@@ -93,10 +82,12 @@ class CudaRunner final : public StepRunner {
                std::span<const int32_t> hidden_rows, bool draws_later = false);
   Expected<size_t> write_tables(std::span<const kernels::SampleRow> samples, std::span<std::byte> memory) const;
   Status launch(const kernels::Batch& batch, const PassSize& size);
+  [[nodiscard]] std::optional<PassSize> graph_size(const kernels::Batch& batch, const PassSize& size) const;
+  [[nodiscard]] cudaGraphExec_t graph_of(const PassSize& size) const;
+  [[nodiscard]] std::optional<PassSize> missing_graph(const kernels::Batch& batch, const PassSize& size) const;
   Status set_histories(std::span<const kernels::TokenHistory> histories);
   Status move_pages(std::span<const kernels::PageMove> moves);
   Status copy_states(std::span<const kernels::StateCopy> copies);
-  [[nodiscard]] const Bucket* bucket_of(const kernels::Batch& batch, const PassSize& size) const;
   void resolve_tokens(const Step& step);
   void find_unsure(const Step& step);
   Status wait_for(uint64_t pass) const;
@@ -116,7 +107,8 @@ class CudaRunner final : public StepRunner {
   cuda::MappedBuffer late_staging_, late_results_;
   cuda::DeviceBuffer late_tables_;
   device::Event late_drawn_;
-  std::vector<Bucket> buckets_;
+  GraphSizes sizes_;
+  std::vector<KeptGraph> graphs_;
   std::vector<int32_t> tokens_;           // [rows]
   std::vector<int32_t> logit_rows_;       // [samples]
   std::vector<cuda::UnsureDraw> unsure_;  // [samples]
@@ -276,32 +268,9 @@ Status CudaRunner::capture(const PassSize& size) {
   }();
   TESSERA_RETURN_IF_ERROR(enqueued);  // says more
   TESSERA_RETURN_IF_ERROR(device::cuda_status(ended, "cudaStreamEndCapture"));
-  Bucket& bucket = buckets_.emplace_back();
-  bucket.size = size;
-  TESSERA_CUDA_RETURN_IF_ERROR(cudaGraphInstantiate(bucket.graph.fill(), graph.get(), 0));
-  return {};
-}
-
-/// Steps of one row a sequence and of one more than can be drafted; behind both the head's passes.
-Status CudaRunner::capture_all() {
-  const int32_t most = std::min({parts_.sequences_max, parts_.rows_max, parts_.samples_max, kBuckets.back()});
-  std::vector<int32_t> sizes;
-  for (const int32_t sequences : kBuckets) {
-    if (sequences < most) sizes.push_back(sequences);
-  }
-  sizes.push_back(most);
-  for (const int32_t n : sizes) TESSERA_RETURN_IF_ERROR(capture({Work::step, 0, n, n, n}));
-  if (parts_.drafts_max == 0) return {};
-  for (const int32_t n : sizes) {
-    TESSERA_RETURN_IF_ERROR(capture({Work::first_drafts, 0, n, n, n}));
-    for (int number = 1; number < std::min(parts_.drafts_max, config().mtp_layers + 1); ++number) {
-      TESSERA_RETURN_IF_ERROR(capture({Work::more_drafts, number % config().mtp_layers, n, n, n}));
-    }
-    const int32_t rows = n * (1 + parts_.drafts_max);
-    if (rows > std::min(parts_.rows_max, parts_.samples_max)) continue;
-    TESSERA_RETURN_IF_ERROR(capture({Work::step, 0, rows, n, rows}));
-    TESSERA_RETURN_IF_ERROR(capture({Work::first_drafts, 0, rows, n, n}));
-  }
+  KeptGraph& kept = graphs_.emplace_back();
+  kept.size = size;
+  TESSERA_CUDA_RETURN_IF_ERROR(cudaGraphInstantiate(kept.graph.fill(), graph.get(), 0));
   return {};
 }
 
@@ -311,25 +280,31 @@ Status CudaRunner::prepare() {
   TESSERA_RETURN_IF_ERROR(take_memory());
   TESSERA_RETURN_IF_ERROR(warm_up());
   pass_->arena.freeze();
-  return parts_.graphs ? capture_all() : Status();
+  if (!parts_.graphs) return {};
+  for (const int32_t n : sizes_.sequences()) TESSERA_RETURN_IF_ERROR(capture(GraphSizes::plain_step(n)));
+  return {};
 }
 
-/// The smallest captured pass that can run this one. One of a row a sequence is none for several rows of one.
-const Bucket* CudaRunner::bucket_of(const kernels::Batch& batch, const PassSize& size) const {
-  if (size.work == Work::step && size.samples < size.rows) return nullptr;  // steps are captured with all rows drawing
+/// nullopt: the pass is launched kernel by kernel.
+std::optional<PassSize> CudaRunner::graph_size(const kernels::Batch& batch, const PassSize& size) const {
+  if (!parts_.graphs) return std::nullopt;
   for (const kernels::SequenceRows& sequence : batch.sequences) {
-    if (sequence.row_class != kernels::RowClass::decode || sequence.rows > 1 + parts_.drafts_max) return nullptr;
+    if (sequence.row_class != kernels::RowClass::decode || sequence.rows > 1 + parts_.drafts_max) return std::nullopt;
   }
-  const Bucket* best = nullptr;
-  for (const Bucket& bucket : buckets_) {
-    const PassSize& b = bucket.size;
-    if (b.work != size.work || b.mtp_layer != size.mtp_layer || b.rows < size.rows || b.sequences < size.sequences ||
-        b.samples < size.samples || (b.rows > b.sequences) != (size.rows > size.sequences)) {
-      continue;
-    }
-    if (best == nullptr || b.rows < best->size.rows) best = &bucket;
-  }
-  return best;
+  return sizes_.of(size);
+}
+
+/// Null: it has not been captured.
+cudaGraphExec_t CudaRunner::graph_of(const PassSize& size) const {
+  const auto kept = std::ranges::find(graphs_, size, &KeptGraph::size);
+  return kept == graphs_.end() ? nullptr : kept->graph.get();
+}
+
+/// The graph that a pass wants and that is not there yet. Before it can be captured, all passes under way must have
+/// ended and their results been read.
+std::optional<PassSize> CudaRunner::missing_graph(const kernels::Batch& batch, const PassSize& size) const {
+  const std::optional<PassSize> captured = graph_size(batch, size);
+  return captured && graph_of(*captured) == nullptr ? captured : std::nullopt;
 }
 
 Status CudaRunner::set_histories(std::span<const kernels::TokenHistory> histories) {
@@ -401,9 +376,10 @@ Status CudaRunner::stage(const kernels::Batch& batch, std::span<const kernels::S
 
 /// Runs what has been staged.
 Status CudaRunner::launch(const kernels::Batch& batch, const PassSize& size) {
-  const Bucket* bucket = bucket_of(batch, size);
-  if (bucket == nullptr) return enqueue(cuda::bounds_of(batch, size.samples), size.work, size.mtp_layer);
-  TESSERA_CUDA_RETURN_IF_ERROR(cudaGraphLaunch(bucket->graph.get(), pass_->stream.get()));
+  const std::optional<PassSize> captured = graph_size(batch, size);
+  const cudaGraphExec_t graph = captured ? graph_of(*captured) : nullptr;
+  if (graph == nullptr) return enqueue(cuda::bounds_of(batch, size.samples), size.work, size.mtp_layer);
+  TESSERA_CUDA_RETURN_IF_ERROR(cudaGraphLaunch(graph, pass_->stream.get()));
   ++pass_->begun;
   ++pass_->ended;
   return {};
@@ -450,6 +426,11 @@ Status CudaRunner::submit(const Step& step) {
   TESSERA_CUDA_RETURN_IF_ERROR(cudaSetDevice(parts_.gpu));
   if (step.tokens.empty()) return move_pages(step.moves);
   while (!under_way_.empty() && under_way_.back().kept) TESSERA_RETURN_IF_ERROR(finish_oldest());
+  const PassSize size = size_of(Work::step, 0, step.batch(), step.samples.size());
+  if (const auto missing = missing_graph(step.batch(), size)) {
+    while (!under_way_.empty()) TESSERA_RETURN_IF_ERROR(finish_oldest());
+    TESSERA_RETURN_IF_ERROR(capture(*missing));
+  }
   resolve_tokens(step);
   find_unsure(step);
   const kernels::Batch batch{.tokens = tokens_, .sequences = step.sequences};
@@ -463,7 +444,7 @@ Status CudaRunner::submit(const Step& step) {
   under_way.pass = pass_->begun;
   under_way.samples = step.samples.size();
   under_way.draws_later = step.draws_later;
-  TESSERA_RETURN_IF_ERROR(launch(batch, size_of(Work::step, 0, batch, step.samples.size())));
+  TESSERA_RETURN_IF_ERROR(launch(batch, size));
   if (KeptStep::is_needed(step)) under_way.kept.emplace(step);
   TESSERA_CHECK(!step.draws_later || !under_way.kept);
   return {};
@@ -580,10 +561,15 @@ Status CudaRunner::draft(const KeptStep& kept, std::vector<int32_t>& drafts) {
   kept.first_pass(pass);
   for (int32_t number = 0;; ++number) {
     const kernels::Batch batch{.tokens = pass.tokens, .sequences = pass.sequences};
+    const PassSize size = size_of(number == 0 ? Work::first_drafts : Work::more_drafts, number % config().mtp_layers,
+                                  batch, pass.samples.size());
+    if (const auto missing = missing_graph(batch, size)) {
+      TESSERA_RETURN_IF_ERROR(read_drafts(pass_->begun - 1, std::exchange(before, {}), drafts));
+      TESSERA_RETURN_IF_ERROR(capture(*missing));
+    }
     unsure_.assign(pass.samples.size(), {.is_unsure = true});
     TESSERA_RETURN_IF_ERROR(stage(batch, pass.samples, pass.hidden_rows));
-    TESSERA_RETURN_IF_ERROR(launch(batch, size_of(number == 0 ? Work::first_drafts : Work::more_drafts,
-                                                  number % config().mtp_layers, batch, pass.samples.size())));
+    TESSERA_RETURN_IF_ERROR(launch(batch, size));
     if (number > 0) TESSERA_RETURN_IF_ERROR(read_drafts(pass_->begun - 2, before, drafts));
     before = pass.drafts;
     if (!kept.next_pass(number, pass)) break;

@@ -31,8 +31,9 @@ struct CudaRunnerParts {
   bool pdl = true;     // programmatic dependent launch; changes no bit
 };
 
-/// Steps on one GPU, one ahead. Steps that only decode are CUDA graphs, captured here for batches of several sizes; all
-/// memory is taken here. A step's sequences of class decode come first.
+/// Steps on one GPU, one ahead. Steps that only decode are CUDA graphs, captured here for batches of several sizes,
+/// those with drafts and the head's passes when they are first wanted (pass_size.h); all other memory is taken here. A
+/// step's sequences of class decode come first.
 ///
 /// A step whose draws come later runs as any other, with nothing to draw; the sampler follows, in launches of its own,
 /// with tables of its own, and an event says when it has ended.

@@ -83,8 +83,8 @@ Expected<MatrixView> read_matrix(const Checkpoint& checkpoint, const Placement& 
     return format::rows_of(all, placement.rows.begin, placement.rows.size());
   };
   MatrixView view = placement.stored;
-  if (placement.requantize) {
-    auto requantized = copies.requantized.requantize(own_rows(view));
+  if (placement.becomes) {
+    auto requantized = copies.requantized.requantize(own_rows(view), *placement.becomes);
     if (!requantized.ok()) return requantized.status().with_context(placement.name);
     view = *requantized;
   } else {

@@ -25,6 +25,8 @@ Status check_shape(const std::string& module, const MatrixView& found, int64_t r
                found.cols, rows, cols);
 }
 
+constexpr int64_t kDraftHeadUnit = 16;  // columns with one scale in NVFP4
+
 bool is_plain(WeightFormat format) {
   return format == WeightFormat::bf16 || format == WeightFormat::f16 || format == WeightFormat::f32;
 }
@@ -124,6 +126,8 @@ class WeightPlanner {
   Status layer(const std::string& prefix, LayerType type);
   Status head(const std::string& norm);
   Status mtp_head();
+  Status draft_head();
+  [[nodiscard]] std::optional<WeightFormat> target(TensorKind kind) const;
 
   const Checkpoint* checkpoint_;
   const KindFormats& formats_;
@@ -132,7 +136,7 @@ class WeightPlanner {
   WeightPlan plan_;
   Shard shard_;
   PlannedBlock* block_ = nullptr;
-  bool in_mtp_ = false;
+  bool in_mtp_ = false, in_draft_head_ = false;
 };
 
 /// Notes the pieces of a matrix that this rank has: one for each range of rows.
@@ -157,13 +161,13 @@ Status WeightPlanner::place(const std::string& name, const MatrixView& stored, b
                         .columns = cut.columns,
                         .stored = stored,
                         .fused = fused};
-    placement.requantize = options_.requantize_projections && is_projection(placement.kind) && is_plain(stored.format);
+    if (is_plain(stored.format)) placement.becomes = target(placement.kind);
     placement.weights = rows.size() * cut.columns.size();
     view = format::rows_of(stored, rows.begin, rows.size());
     view.cols = cut.columns.size();
     placement.stored_bytes = bytes_of(view);
-    if (placement.requantize) view.format = WeightFormat::fp8_e4m3;
-    if (placement.requantize || cut.columns != whole(cut.cols)) {
+    if (placement.becomes) view.format = *placement.becomes;
+    if (placement.becomes || cut.columns != whole(cut.cols)) {
       view.data = view.block_scales = nullptr;  // there are none yet
       view.file = view.scales_file = nullptr;
     }
@@ -380,7 +384,26 @@ Status WeightPlanner::mtp_head() {
   for (int i = 0; i < config_.mtp_layers; ++i) {
     TESSERA_RETURN_IF_ERROR(layer(fmt::format("mtp.layers.{}.", i), LayerType::full_attention));
   }
-  return head("mtp.norm.weight");
+  TESSERA_RETURN_IF_ERROR(head("mtp.norm.weight"));
+  return options_.draft_head ? draft_head() : Status();
+}
+
+/// What the head is for the model, in fewer bytes, if it is stored in more.
+Status WeightPlanner::draft_head() {
+  const int64_t vocab = config_.vocab_size, hidden = config_.hidden_size;
+  const std::string module = config_.tie_word_embeddings ? "model.embed_tokens" : "lm_head";
+  TESSERA_ASSIGN_OR_RETURN(const MatrixView stored, stored_matrix(module, vocab, hidden));
+  if (!is_plain(stored.format) || hidden % kDraftHeadUnit != 0) return {};
+  auto& source = std::get<kernels::HeadSource>(block_->source);
+  in_draft_head_ = true;
+  return matrix(module, rows_of(vocab, hidden, {shard_.vocab}), source.lm_head);
+}
+
+/// What a matrix of plain numbers becomes; nullopt: it stays.
+std::optional<WeightFormat> WeightPlanner::target(TensorKind kind) const {
+  if (in_draft_head_) return options_.draft_head;
+  if (options_.requantize_projections && is_projection(kind)) return WeightFormat::fp8_e4m3;
+  return std::nullopt;
 }
 
 /// Where the weights that a token reads are found. Of one copy the embedding is read as the head.
@@ -414,7 +437,7 @@ WeightPlan::Requantized WeightPlan::requantized() const {
   Requantized sum;
   std::set<std::string_view> matrices;
   for_each([&](const PlannedBlock&, const Placement& p) {
-    if (!p.requantize) return;
+    if (!p.becomes || !is_projection(p.kind)) return;
     matrices.insert(p.name);
     sum.stored_bytes += p.stored_bytes;
   });

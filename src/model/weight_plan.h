@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -33,10 +34,10 @@ struct Placement {
   /// All of a matrix, as the checkpoint has it, without scales (Checkpoint::stored_matrix); `*matrix` is the piece as
   /// it is loaded.
   format::MatrixView stored;
-  bool fused = false;       // an expert of a tensor that holds all of them
-  bool requantize = false;  // to FP8, when it is loaded
-  int64_t weights = 0;      // of the piece
-  size_t stored_bytes = 0;  // of the piece, scales of blocks included
+  bool fused = false;                                // an expert of a tensor that holds all of them
+  std::optional<format::WeightFormat> becomes = {};  // when it is loaded
+  int64_t weights = 0;                               // of the piece
+  size_t stored_bytes = 0;                           // of the piece, scales of blocks included
 };
 
 /// A block of the model as a backend will load it. `source` has its matrices' formats and sizes, and, of a checkpoint,
@@ -78,7 +79,7 @@ struct WeightPlan {
   [[nodiscard]] bool has_mtp() const { return !blocks.empty() && blocks.back()->mtp; }
   /// Bytes of what is loaded, as they are stored.
   [[nodiscard]] size_t stored_bytes() const;
-  /// What becomes FP8 when it is loaded: so many matrices, of so many bytes as they are stored.
+  /// Which projections become FP8 when they are loaded: so many matrices, of so many bytes as they are stored.
   struct Requantized {
     int matrices = 0;
     size_t stored_bytes = 0;
@@ -101,6 +102,9 @@ struct PlanOptions {
   bool with_mtp = false;
   /// BF16, F16 and F32 projections of attention, Gated DeltaNet and shared experts become FP8, a scale a row.
   bool requantize_projections = false;
+  /// With with_mtp: the MTP head draws drafts from a copy of lm_head in FP8 or NVFP4, if that is stored larger. Drafts
+  /// decide nothing but time.
+  std::optional<format::WeightFormat> draft_head = {};
   /// Whose share it is.
   kernels::Rank rank = {};
 };

@@ -114,6 +114,8 @@ TEST(CommandLine, MistakesAreExplainedWithExitCode2) {
       {{"run", "m", "--speculative-config", R"({"method": "ngram"})"}, "whose method is not mtp"},
       {{"run", "m", "--speculative-config", R"({"num_speculative_tokens": 9})"}, "is not a whole number from 0 to 8"},
       {{"run", "m", "--speculative-config", R"({"model": "small"})"}, "with the unknown \"model\""},
+      {{"run", "m", "--speculative-config", R"({"draft_head": "int4"})"}, "none of auto, full, fp8 and nvfp4"},
+      {{"run", "m", "--speculative-config", R"({"adaptive": 1})"}, "whose adaptive is neither true nor false"},
       {{"run", "m", "--speculative-config", "5"}, "found 5, which is no JSON object"},
       {{"run", "m", "--num-speculative-tokens", "9"}, "--num-speculative-tokens: found \"9\""},
       {{"run", "m", "--input", "/nonexistent"}, "cannot read /nonexistent: No such file or directory"},

@@ -16,6 +16,7 @@ EngineStats expect_replies_as_recorded(int drafts) {
   options.device = "cpu";
   options.max_model_len = 1024;
   options.speculative_tokens = drafts;
+  options.speculative_always = true;
   auto engine = Engine::create(options);
   if (!engine.ok()) {
     ADD_FAILURE() << engine.status().message();

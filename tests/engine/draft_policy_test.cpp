@@ -2,84 +2,310 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <functional>
+#include <initializer_list>
+#include <random>
+#include <string>
 
 namespace tessera::engine {
 namespace {
 
-/// Steps at `sequences` sequences that cost `base` and `each` draft, every draft being right with probability `right`
-/// as far as those before it are; the mean number of drafts over the last half of `steps`.
-/// wait: what a step with drafts costs besides.
-double settle(DraftPolicy& policy, int sequences, double base, double each, double right, int steps, double wait = 0) {
-  DraftPolicy::Clock::time_point now;
-  double sum = 0, carry = 0;
-  for (int step = 0; step < steps; ++step) {
-    const int drafts = policy.drafts(sequences);
-    if (step >= steps / 2) sum += drafts;
-    double tokens = 0;
-    for (int i = 0; i <= drafts; ++i) tokens += std::pow(right, i);
-    carry += tokens * sequences;
-    const auto whole = static_cast<int64_t>(carry);
-    carry -= static_cast<double>(whole);
-    now += std::chrono::duration_cast<DraftPolicy::Clock::duration>(
-        std::chrono::duration<double>(base + each * drafts + (drafts > 0 ? wait : 0)));
-    policy.collected(now, sequences, drafts, whole);
+/// What steps cost and what drafts are worth, somewhere. Seconds.
+struct Landscape {
+  double base = 1e-3, of_sequence = 0;  // a step, and each of its sequences
+  double drafting = 0, of_draft = 0;    // what drafts cost, at all and each
+  double of_drafted_row = 0;            // each draft of each sequence
+  double right = 0.8, falls = 1;        // the first draft holds so often, each one after it so many times as often
+  double noise = 0;                     // of a step's time, relative
+  double outliers = 0;                  // share of steps that take five times as long
+  double prompts = 0;                   // that are read for each token of all sequences
+  double prompt = 0, head_prompt = 0;   // which takes so long, and the head so much longer
+
+  [[nodiscard]] double step(int sequences, int drafts) const {
+    return base + of_sequence * sequences + (drafts > 0 ? drafting : 0) + drafts * of_draft +
+           drafts * sequences * of_drafted_row;
   }
-  return sum / (steps - steps / 2);
+  [[nodiscard]] double tokens(int drafts) const {
+    double sum = 1, all = 1, share = right;
+    for (int i = 0; i < drafts; ++i, share *= falls) sum += all *= share;
+    return sum;
+  }
+  /// Of a sequence's token, in the mean.
+  [[nodiscard]] double token_seconds(int sequences, int drafts) const {
+    return step(sequences, drafts) / tokens(drafts) + prompts * (prompt + (drafts > 0 ? head_prompt : 0));
+  }
+  [[nodiscard]] double best(int sequences, int most) const {
+    double least = token_seconds(sequences, 0);
+    for (int drafts = 1; drafts <= most; ++drafts) least = std::min(least, token_seconds(sequences, drafts));
+    return least;
+  }
+};
+
+struct Walk {
+  double seconds = 0, drafts = 0;  // of all steps
+  double without = 0;              // what the same tokens and prompts would have taken without drafts
+  int64_t steps = 0, drafting_steps = 0;
+};
+
+/// A policy in a world without other clocks.
+class World {
+ public:
+  World(int most, uint64_t seed = 1) : policy(most), random_(seed) {}
+
+  Walk run(int64_t steps, const std::function<int(int64_t)>& sequences, const Landscape& land) {
+    Walk walk;
+    for (int64_t i = 0; i < steps; ++i) step(sequences(i), land, walk);
+    return walk;
+  }
+  Walk run(int64_t steps, int sequences, const Landscape& land) {
+    return run(
+        steps, [=](int64_t /*step*/) { return sequences; }, land);
+  }
+
+  DraftPolicy policy;
+
+ private:
+  void step(int sequences, const Landscape& land, Walk& walk) {
+    const DraftPolicy::Choice choice = policy.choose(sequences);
+    const int drafts = choice.drafts;
+    // Drafts are of the step before: the first step behind others has none.
+    const int has = std::min(drafts, made_);
+    made_ = drafts;
+    DraftPolicy::Step measured{.decoding = sequences, .choice = choice, .sequences = sequences};
+    for (int s = 0; s < sequences; ++s) {
+      int held = 0;
+      double share = land.right;
+      while (held < has && chance(share)) ++held, share *= land.falls;
+      if (has > 0) policy.acceptance().tried(has, held);
+      measured.tokens += 1 + held;
+    }
+    const double jitter = 1 + land.noise * (2 * uniform() - 1);
+    const double slow = chance(land.outliers) ? 5 : 1;
+    measured.seconds = land.step(sequences, drafts) * jitter * slow;
+    double prompt_without = 0;
+    if (chance(land.prompts * static_cast<double>(measured.tokens) / sequences)) {
+      measured.prompt_rows = 1 + static_cast<int64_t>(uniform() * 400);
+      const double share = static_cast<double>(measured.prompt_rows) / 200;
+      prompt_without = share * land.prompt;
+      measured.seconds += prompt_without + (choice.reads_prompts ? share * land.head_prompt : 0);
+    }
+    walk.without +=
+        land.step(sequences, 0) * jitter * slow * static_cast<double>(measured.tokens) / sequences + prompt_without;
+    walk.seconds += measured.seconds;
+    walk.drafts += drafts;
+    ++walk.steps;
+    walk.drafting_steps += drafts > 0 ? 1 : 0;
+    policy.collected(measured);
+  }
+
+  double uniform() { return std::uniform_real_distribution<double>()(random_); }
+  bool chance(double share) { return uniform() < share; }
+
+  std::mt19937_64 random_;
+  int made_ = 0;
+};
+
+TEST(DraftAcceptance, TokensOfAStep) {
+  DraftAcceptance acceptance;
+  EXPECT_EQ(acceptance.tokens(0), 1);
+  EXPECT_GT(acceptance.tokens(3), 2) << "hope";
+  for (int i = 0; i < 4000; ++i) acceptance.tried(3, i % 4);  // 3/4 hold at first, 2/3 of these, 1/2 of these
+  EXPECT_NEAR(acceptance.tokens(1), 1.75, 0.02);
+  EXPECT_NEAR(acceptance.tokens(3), 2.5, 0.04);
+  EXPECT_NEAR(acceptance.tokens(4), 2.5 + 0.25 * 0.5, 0.04) << "as the one before";
+  for (int i = 0; i < 4000; ++i) acceptance.tried(3, 0);
+  EXPECT_NEAR(acceptance.tokens(3), 1, 0.01) << "what was is forgotten";
 }
 
 TEST(DraftPolicy, TakesAsManyAsPay) {
-  DraftPolicy cheap(5);
-  EXPECT_GT(settle(cheap, 1, 1e-3, 1e-4, 0.95, 2000), 4.5);
-  DraftPolicy wrong(5);
-  EXPECT_LT(settle(wrong, 1, 1e-3, 1e-4, 0.02, 2000), 0.2);
-  DraftPolicy between(8);  // the second right draft costs as much as it gives
-  const double drafts = settle(between, 1, 1e-3, 3e-4, 0.5, 4000);
+  const Landscape cheap{.of_draft = 1e-4, .right = 0.95};
+  World world(5);
+  world.run(2000, 1, cheap);
+  EXPECT_GT(world.run(2000, 1, cheap).drafts, 4.3 * 2000);
+  // The second right draft costs as much as it gives.
+  const Landscape between{.of_draft = 3e-4, .right = 0.5};
+  World few(8);
+  few.run(4000, 1, between);
+  const double drafts = few.run(4000, 1, between).drafts / 4000;
   EXPECT_GT(drafts, 0.5);
   EXPECT_LT(drafts, 2.5);
 }
 
-/// One draft is the slowest, many are better, none is best: also from many it finds there.
-TEST(DraftPolicy, NoneIsFoundBehindFew) {
-  DraftPolicy policy(5);
-  EXPECT_LT(settle(policy, 8, 3e-4, 1e-4, 0.7, 2000, /*wait=*/8e-4), 0.3);
-  DraftPolicy pays(5);
-  EXPECT_GT(settle(pays, 8, 3e-4, 1e-4, 0.98, 4000, /*wait=*/4e-4), 4);
+TEST(DraftPolicy, NoneWhereTheyAreWrongOrMayNotBe) {
+  const Landscape wrong{.of_draft = 1e-4, .right = 0.02};
+  World world(5);
+  EXPECT_LT(world.run(5000, 1, wrong).drafting_steps, 100);
+  World none(0);
+  EXPECT_EQ(none.run(100, 1, {.right = 1}).drafting_steps, 0);
+  EXPECT_FALSE(none.policy.choose(1).reads_prompts);
+}
+
+/// One draft is the slowest, many are better: also from none it finds there, and back.
+TEST(DraftPolicy, WhatDraftsCostAtAll) {
+  const Landscape waits{.base = 3e-4, .drafting = 8e-4, .of_draft = 1e-4, .right = 0.7};
+  World world(5);
+  EXPECT_LT(world.run(4000, 8, waits).drafting_steps, 100);
+  const Landscape pays{.base = 3e-4, .drafting = 4e-4, .of_draft = 3e-5, .right = 0.98};
+  World other(5);
+  other.run(4000, 8, pays);
+  EXPECT_GT(other.run(1000, 8, pays).drafts, 4 * 1000);
 }
 
 TEST(DraftPolicy, EachNumberOfSequencesHasItsOwn) {
-  DraftPolicy policy(5);
-  EXPECT_GT(settle(policy, 1, 1e-3, 1e-4, 0.9, 2000), 4);
-  EXPECT_LT(settle(policy, 64, 1e-3, 2e-3, 0.9, 2000), 0.5);
-  EXPECT_GT(settle(policy, 1, 1e-3, 1e-4, 0.9, 200), 4);
+  const Landscape land{.base = 1e-3, .of_draft = 1e-4, .of_drafted_row = 1e-4, .right = 0.8};
+  World world(5);
+  world.run(2000, 1, land);
+  EXPECT_GT(world.run(500, 1, land).drafts, 2 * 500);
+  EXPECT_LT(world.run(2000, 64, land).drafting_steps, 100);
+  EXPECT_GT(world.run(200, 1, land).drafts, 2 * 200) << "at once";
 }
 
 TEST(DraftPolicy, WhatChangesIsFollowed) {
-  DraftPolicy policy(4);
-  settle(policy, 4, 1e-3, 1e-4, 0.95, 1000);
-  EXPECT_LT(settle(policy, 4, 1e-3, 1e-3, 0.1, 20'000), 0.5);
+  World world(4);
+  const Landscape good{.of_draft = 1e-4, .right = 0.95}, bad{.of_draft = 4e-4, .right = 0.1};
+  world.run(1000, 4, good);
+  EXPECT_LT(world.run(2000, 4, bad).drafting_steps, 150);
+  world.run(10'000, 4, good);
+  EXPECT_GT(world.run(1000, 4, good).drafts, 3 * 1000);
 }
 
-TEST(DraftPolicy, TriesCostLittle) {
-  DraftPolicy policy(5);
-  settle(policy, 1, 1e-3, 1e-3, 0.5, 3000);  // none pays
-  EXPECT_LT(settle(policy, 1, 1e-3, 1e-3, 0.5, 20'000), 0.02);
+/// Steps that read prompts say nothing of drafts, and there may be few others.
+TEST(DraftPolicy, LearnsAmongPrompts) {
+  const Landscape land{
+      .base = 3e-4, .of_draft = 1e-4, .of_drafted_row = 2e-5, .right = 0.9, .prompts = 0.8, .prompt = 5e-4};
+  World world(5);
+  const Walk walk = world.run(4000, 32, land);  // does not pay
+  EXPECT_LT(walk.drafting_steps, 200);
+  const Landscape pays{.base = 1e-3, .of_draft = 1e-4, .right = 0.9, .prompts = 0.8, .prompt = 5e-4};
+  World other(5);
+  other.run(2000, 32, pays);
+  EXPECT_GT(other.run(1000, 32, pays).drafts, 3 * 1000);
 }
 
-/// A guide or the end of an answer leaves fewer drafts than were wanted: such steps say nothing of those.
-TEST(DraftPolicy, StepsWithOtherNumbersAreNoPartOfATry) {
-  DraftPolicy policy(5);
-  const int wanted = policy.drafts(1);
-  DraftPolicy::Clock::time_point now;
-  for (int step = 0; step < 100; ++step) policy.collected(now += std::chrono::milliseconds(1), 1, wanted - 1, 1);
-  EXPECT_EQ(policy.drafts(1), wanted);
+/// Drafts save a little in decoding, and cost more where prompts are read.
+TEST(DraftPolicy, WhatTheHeadTakesOfPromptsCounts) {
+  const Landscape land{
+      .base = 1e-3, .of_draft = 4e-4, .right = 0.95, .prompts = 0.5, .prompt = 4e-3, .head_prompt = 1.5e-3};
+  ASSERT_LT(land.step(8, 3) / land.tokens(3), land.step(8, 0));
+  ASSERT_GT(land.token_seconds(8, 3), land.token_seconds(8, 0));
+  World world(3);
+  world.run(20'000, 8, land);
+  const Walk walk = world.run(20'000, 8, land);
+  EXPECT_LT(walk.seconds, 1.02 * walk.without);
 }
 
-TEST(DraftPolicy, NoneWhereNoneMayBe) {
-  DraftPolicy policy(0);
-  EXPECT_EQ(policy.drafts(1), 0);
-  DraftPolicy one(1);
-  EXPECT_GT(settle(one, 2, 1e-3, 1e-4, 0.9, 500), 0.9);
+TEST(DraftPolicy, PromptsAreNotReadForNothing) {
+  const Landscape wrong{.of_draft = 1e-3, .right = 0.1};
+  World world(5);
+  EXPECT_TRUE(world.policy.choose(1).reads_prompts) << "drafts may be good";
+  world.run(200, 1, wrong);
+  EXPECT_EQ(world.policy.choose(1), DraftPolicy::Choice());
+}
+
+/// Draws what the properties are tried with; by seed, so that what fails fails again.
+class Dice {
+ public:
+  explicit Dice(uint64_t seed) : random_(seed) {}
+  template <typename T>
+  T one_of(std::initializer_list<T> values) {
+    return *(values.begin() + random_() % values.size());
+  }
+  int up_to(int most) { return 1 + static_cast<int>(random_() % static_cast<uint64_t>(most)); }
+  double share() { return std::uniform_real_distribution<double>()(random_); }
+
+  Landscape landscape() {
+    Landscape land;
+    land.base = one_of({2e-4, 1e-3, 3e-3, 0.1});
+    land.of_sequence = land.base * one_of({0.0, 0.01, 0.05, 0.2});
+    land.drafting = land.base * one_of({0.0, 0.1, 0.5, 2.0});
+    land.of_draft = land.base * one_of({0.01, 0.1, 0.3, 1.0});
+    land.of_drafted_row = land.of_sequence * one_of({0.0, 0.1, 0.5, 1.0});
+    land.right = one_of({0.01, 0.3, 0.6, 0.85, 0.98});
+    land.falls = one_of({0.7, 0.9, 1.0});
+    land.noise = one_of({0.0, 0.05, 0.3});
+    land.outliers = one_of({0.0, 0.01, 0.05});
+    land.prompts = one_of({0.0, 0.0, 0.05, 0.5});
+    land.prompt = land.base * one_of({0.5, 3.0});
+    land.head_prompt = land.prompt * one_of({0.0, 0.05, 0.15});
+    return land;
+  }
+
+ private:
+  std::mt19937_64 random_;
+};
+
+constexpr double kLost = 1.02;  // of the time without drafts
+
+/// What may be lost besides: of the account, which is looked at after a step, and before anything is known.
+double free_loss(const Landscape& land, int sequences, int most) {
+  const double account = std::max(DraftPolicy::kFreeLoss, DraftPolicy::kFreeSteps * land.step(sequences, 0));
+  return 3 * account + (land.outliers > 0 ? 5 : 1) * land.step(sequences, most);
+}
+
+/// Whatever steps cost and drafts are worth.
+TEST(DraftPolicyProperty, IsNeverSlowerThanWithout) {
+  for (uint64_t seed = 0; seed < 300; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    Dice dice(seed);
+    const Landscape land = dice.landscape();
+    const int sequences = dice.one_of({1, 2, 8, 32, 100}), most = dice.up_to(kMostDrafts);
+    World world(most, seed);
+    Walk all;
+    for (const int64_t steps : {200, 2000, 8000}) {
+      const Walk walk = world.run(steps, sequences, land);
+      all.seconds += walk.seconds;
+      all.without += walk.without;
+      ASSERT_LE(all.seconds, kLost * all.without + free_loss(land, sequences, most));
+    }
+  }
+}
+
+/// And where few prompts disturb it, it is about as good as the best that it could have known.
+TEST(DraftPolicyProperty, FindsWhatIsBest) {
+  for (uint64_t seed = 0; seed < 60; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    Dice dice(seed);
+    Landscape land = dice.landscape();
+    land.prompts = 0;
+    land.outliers = std::min(land.outliers, 0.01);
+    land.noise = std::min(land.noise, 0.05);
+    const int sequences = dice.one_of({1, 8, 32}), most = dice.up_to(5);
+    World world(most, seed);
+    world.run(20'000, sequences, land);
+    const Walk walk = world.run(4000, sequences, land);
+    const double best = land.best(sequences, most) / land.token_seconds(sequences, 0);
+    EXPECT_LE(walk.seconds / walk.without, best + 0.1);
+  }
+}
+
+/// Sequences come and go, and what drafts are worth changes.
+TEST(DraftPolicyProperty, IsNotSlowerWhileThingsChange) {
+  for (uint64_t seed = 0; seed < 100; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    Dice dice(seed);
+    constexpr int kMost = 5;
+    World world(kMost, seed);
+    Walk all;
+    Landscape land = dice.landscape();
+    double free = 0;
+    for (int phase = 0; phase < 12; ++phase) {
+      land.right = dice.share();
+      const int sequences_max = dice.up_to(40);
+      int sequences = 1;
+      const auto walking = [&](int64_t /*step*/) {
+        sequences += dice.up_to(3) - 2;
+        return sequences = std::clamp(sequences, 1, sequences_max);
+      };
+      const Walk walk = world.run(1000, walking, land);
+      all.seconds += walk.seconds;
+      all.without += walk.without;
+      free = std::max(free, free_loss(land, sequences_max, kMost));
+    }
+    constexpr int kRanges = 5;  // each has an account of its own; few are overdrawn
+    ASSERT_LE(all.seconds, kLost * all.without + kRanges * free);
+  }
 }
 
 }  // namespace

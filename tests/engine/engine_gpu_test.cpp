@@ -41,6 +41,7 @@ Engine open_engine(const EngineOptions& options) {
 
 Engine demo_engine(const std::string& device, bool graphs = true, bool pdl = true) {
   EngineOptions options = demo_options(device);
+  options.speculative_tokens = 0;
   options.cuda_graphs = graphs;
   options.pdl = pdl;
   return open_engine(options);
@@ -197,12 +198,17 @@ TEST(CudaEngine, DraftsChangeNoBit) {
   for (const int drafts : {1, 5, 8}) {
     EngineOptions options = demo_options("cuda");
     options.speculative_tokens = drafts;
-    Engine engine = open_engine(options);
-    const auto found = ask(engine, requests);
-    for (size_t i = 0; i < requests.size(); ++i) {
-      expect_same(found[i], want[i], "request " + std::to_string(i) + " with " + std::to_string(drafts) + " drafts");
+    for (const bool always : {true, false}) {
+      options.speculative_always = always;
+      Engine engine = open_engine(options);
+      const auto found = ask(engine, requests);
+      for (size_t i = 0; i < requests.size(); ++i) {
+        expect_same(found[i], want[i], "request " + std::to_string(i) + " with " + std::to_string(drafts) + " drafts");
+      }
+      if (always) {
+        EXPECT_GT(engine.stats().drafts.accepted, 0U);
+      }
     }
-    EXPECT_GT(engine.stats().drafts.accepted, 0U);
   }
 }
 

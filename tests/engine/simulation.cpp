@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
+#include <iterator>
 #include <map>
 #include <random>
 #include <span>
@@ -237,6 +238,7 @@ Sizes random_sizes(Dice& dice) {
   sizes.rows = sizes.slots + 64 + static_cast<int>(dice.one_of<int64_t>({0, 1, dice.between(0, 200)}));
   sizes.steps_ahead = static_cast<int>(dice.between(0, 1));
   sizes.drafts_max = dice.one_of({0, 1, 3, 5, 8});
+  sizes.drafts_always = dice.one_in(2);
   if (prefixes != Prefixes::off) sizes.kept_states = static_cast<int>(dice.between(0, 1));
   if (prefixes == Prefixes::few_in_tier) sizes.host_pages = static_cast<int>(dice.between(2, 8));
   if (prefixes == Prefixes::many_in_tier) sizes.host_pages = static_cast<int>(dice.between(20, 60));
@@ -264,7 +266,9 @@ Fixture::Fixture(TinyKind kind, int threads, bool ties)
   if (ties) tie_logits(files.directory());
   auto checkpoint = format::Checkpoint::open(files.directory());
   auto config = model::parse_config(**checkpoint->read_text("config.json"), "config.json");
-  auto loaded = model::Model::load(*checkpoint, *config, *backend, {.plan = {.with_mtp = true}});
+  const auto draft_head = kind == TinyKind::moe ? format::WeightFormat::fp8_e4m3 : format::WeightFormat::nvfp4;
+  auto loaded =
+      model::Model::load(*checkpoint, *config, *backend, {.plan = {.with_mtp = true, .draft_head = draft_head}});
   EXPECT_TRUE(loaded.ok()) << loaded.status().message();
   model = *std::move(loaded);
   guide::Compiler compiler([this] { return vocabulary_of(tokenizer, model->config().vocab_size); });
@@ -445,6 +449,85 @@ SimulationCounts simulate(uint64_t first, uint64_t last) {
     all.damaged += run.damaged;
   }
   return all;
+}
+
+namespace {
+
+int64_t count_files(const std::filesystem::path& directory) {
+  return std::distance(std::filesystem::directory_iterator(directory), std::filesystem::directory_iterator());
+}
+
+int64_t count_descriptors() { return count_files("/proc/self/fd"); }
+
+Request any_request(Dice& dice, int64_t context) {
+  const auto beginning = static_cast<int32_t>(100 * dice.between(1, 4));
+  Request request;
+  request.prompt.resize(static_cast<size_t>(dice.between(1, context - 64)));
+  for (size_t i = 0; i < request.prompt.size(); ++i) {
+    request.prompt[i] = beginning + static_cast<int32_t>(i % 1000);
+  }
+  if (dice.one_in(2)) request.prompt.back() = static_cast<int32_t>(dice.between(0, 3000));
+  request.sampling = random_sampling(dice, 60);
+  request.sampling.prompt_logprobs.reset();
+  if (dice.one_in(4)) request.cache_salt = std::to_string(dice.between(0, 3));
+  return request;
+}
+
+}  // namespace
+
+void cancel_many(int requests, uint64_t seed) {
+  Fixture& f = fixture(TinyKind::moe);
+  const test::TempDirectory directory;
+  const Sizes sizes{.blocks = 14,
+                    .slots = 4,
+                    .rows = 300,
+                    .steps_ahead = 1,
+                    .kept_states = 2,
+                    .host_pages = 40,
+                    .disk = directory.path() / "kv",
+                    .disk_pages = 120,
+                    .waits_for_disk = true,
+                    .drafts_max = 3};
+  constexpr int64_t kContext = 14 * 64;
+  World world(f, sizes);
+  world.settle();
+  const int64_t descriptors = count_descriptors(), other_files = count_files(sizes.disk);
+  Dice dice(seed);
+  std::vector<Job> open;
+  int64_t submitted = 0, cancelled = 0;
+  for (int64_t step = 0; submitted < requests || !open.empty(); ++step) {
+    while (submitted < requests && open.size() < 8) {
+      Job& job = open.emplace_back();
+      job.request = any_request(dice, kContext);
+      job.cancel_step = step + dice.between(0, 6);
+      auto channel = world.loop.submit(job.request);
+      ASSERT_TRUE(channel.ok()) << channel.status().message();
+      job.channel = *channel;
+      ++submitted;
+    }
+    world.step();
+    cancelled += std::erase_if(open, [&](const Job& job) {
+      if (job.cancel_step > step) return false;
+      job.channel->cancel();  // and nobody reads what it has
+      return true;
+    });
+  }
+  EXPECT_EQ(cancelled, requests);
+  world.settle();
+  expect_empty(world.loop);
+  const EngineStats stats = world.loop.stats();
+  EXPECT_GT(stats.disk.writes, 0U);
+  EXPECT_LE(stats.disk.bytes_used, stats.disk.bytes_total);
+  EXPECT_EQ(count_files(sizes.disk), other_files + static_cast<int64_t>(stats.disk.entries));
+  EXPECT_EQ(count_descriptors(), descriptors);
+  // All blocks, and every slot.
+  Request largest;
+  for (int32_t i = 0; i < kContext - 10; ++i) largest.prompt.push_back(50 + i % 2000);
+  largest.sampling.max_tokens = 10;
+  largest.sampling.seed = 1;
+  run_as_alone(f, world, {largest});
+  largest.prompt = {1, 2, 3};
+  run_as_alone(f, world, std::vector<Request>(4, largest));
 }
 
 }  // namespace tessera::engine

@@ -55,6 +55,7 @@ struct Sizes {
   uint64_t identity = 1;            // of what is there
   bool waits_for_disk = false;      // what its thread is to do is done before the next step
   int drafts_max = 0;
+  bool drafts_always = true;
   std::optional<ChunkPolicy::Seconds> chunk_time = ChunkPolicy::Seconds(0);
   std::function<std::chrono::steady_clock::time_point()> clock = std::chrono::steady_clock::now;
 
@@ -100,6 +101,7 @@ struct World {
               .max_num_batched_tokens = s.rows,
               .max_decode_rows = s.decode_rows(),
               .drafts_max = s.drafts_max,
+              .drafts_always = s.drafts_always,
               .chunk_time = s.chunk_time,
               .eos_token_ids = {kEndOfAnswer},
               .clock = s.clock}),
@@ -165,5 +167,9 @@ SimulationCounts simulate(uint64_t seed);
 
 /// Of seeds first to last, or of TESSERA_SIMULATION_SEED alone, until one fails.
 SimulationCounts simulate(uint64_t first, uint64_t last);
+
+/// So many requests, each cancelled after some steps, with drafts and every tier. Nothing is left of them: neither
+/// blocks nor slots, nor pages, nor files that no entry is in, nor descriptors; and who comes then gets what there is.
+void cancel_many(int requests, uint64_t seed);
 
 }  // namespace tessera::engine

@@ -14,5 +14,7 @@ TEST(SlowSimulation, EveryRequestGetsWhatItGetsAlone) {
   simulate(kFirst, kFirst - 1 + (seeds == nullptr ? 500 : std::strtoull(seeds, nullptr, 10)));
 }
 
+TEST(SlowSimulation, NothingIsLeftOfTenThousandCancelledRequests) { cancel_many(10'000, 1); }
+
 }  // namespace
 }  // namespace tessera::engine

@@ -26,5 +26,7 @@ TEST(Simulation, EveryRequestGetsWhatItGetsAlone) {
   EXPECT_GT(counts.stopped, 30);
 }
 
+TEST(Simulation, NothingIsLeftOfCancelledRequests) { cancel_many(200, 2); }
+
 }  // namespace
 }  // namespace tessera::engine

@@ -166,7 +166,7 @@ TEST(Requantizer, RoundsEachRowByItsOwnScale) {
   view.cols = kCols;
   view.data = reinterpret_cast<const std::byte*>(values.data());
   Requantizer requantizer(nullptr);
-  const auto found = requantizer.requantize(view);
+  const auto found = requantizer.requantize(view, format::WeightFormat::fp8_e4m3);
   ASSERT_TRUE(found.ok()) << found.status().message();
   ASSERT_EQ(found->row_scales.size(), static_cast<size_t>(kRows));
   const auto decoded = test::decode(*found);
@@ -176,9 +176,73 @@ TEST(Requantizer, RoundsEachRowByItsOwnScale) {
     EXPECT_NEAR(decoded[i], values[i], std::max(std::abs(values[i]) / 16, scale * 0x1p-10F)) << i;
   }
   values[7 * kCols + 3] = NAN;
-  const Status damaged = requantizer.requantize(view).status();
+  const Status damaged = requantizer.requantize(view, format::WeightFormat::fp8_e4m3).status();
   EXPECT_EQ(damaged.code(), StatusCode::corrupt_data);
   EXPECT_THAT(damaged.message(), ::testing::AllOf(HasSubstr("7"), HasSubstr("3")));
+}
+
+TEST(Requantizer, MakesNvfp4) {
+  constexpr int64_t kRows = 33, kCols = 64;
+  std::vector<float> values(kRows * kCols);
+  for (size_t i = 0; i < values.size(); ++i) values[i] = std::sin(static_cast<float>(i)) * 0.1F;
+  format::MatrixView view;
+  view.rows = kRows;
+  view.cols = kCols;
+  view.data = reinterpret_cast<const std::byte*>(values.data());
+  Requantizer requantizer(nullptr);
+  const auto found = requantizer.requantize(view, format::WeightFormat::nvfp4);
+  ASSERT_TRUE(found.ok()) << found.status().message();
+  const auto decoded = test::decode(*found);
+  double error = 0, squares = 0;
+  for (size_t i = 0; i < values.size(); ++i) {
+    error += (decoded[i] - values[i]) * (decoded[i] - values[i]);
+    squares += values[i] * values[i];
+  }
+  EXPECT_LT(std::sqrt(error / squares), 0.12);
+  EXPECT_GT(error, 0);
+}
+
+/// Drafts are drawn from a copy of lm_head, which nothing else reads.
+TEST(DraftHead, IsACopyOfTheHeadInFewerBytes) {
+  const TempDirectory directory;
+  SynthShape shape = test::small_shape();
+  test::synthesize(directory / "model", {.shape = shape});
+  const auto checkpoint = test::open(directory / "model");
+  const auto config = synth_config(shape);
+  ASSERT_GT(config->mtp_layers, 0);
+  ThreadPool pool(2);
+  kernels::Workspace workspace;
+  const auto bytes = [&](const PlanOptions& options) {
+    const auto backend = kernels::cpu::make_backend({kernels::Compute::bf16, &pool, &workspace});
+    const auto plan = plan_weights(checkpoint, *config, options);
+    EXPECT_TRUE(plan.ok()) << plan.status().message();
+    const auto model = Model::load(checkpoint, *config, *backend, {.plan = options});
+    EXPECT_TRUE(model.ok()) << model.status().message();
+    EXPECT_EQ(plan->placed_bytes(*backend), backend->weight_bytes()) << "the fit report counts it";
+    EXPECT_EQ(plan->traffic().fixed_bytes, plan_weights(checkpoint, *config)->traffic().fixed_bytes);
+    EXPECT_EQ(plan->requantized().matrices, 0);
+    return backend->weight_bytes();
+  };
+  const size_t without = bytes({.with_mtp = true});
+  const size_t fp8 = bytes({.with_mtp = true, .draft_head = WeightFormat::fp8_e4m3}) - without;
+  const size_t nvfp4 = bytes({.with_mtp = true, .draft_head = WeightFormat::nvfp4}) - without;
+  const auto weights = static_cast<size_t>(config->vocab_size * config->hidden_size);
+  EXPECT_GE(fp8, weights);
+  EXPECT_LT(fp8, weights + weights / 4);
+  EXPECT_GE(nvfp4, weights / 2);
+  EXPECT_LT(nvfp4, weights * 3 / 4);
+  EXPECT_EQ(bytes({.draft_head = WeightFormat::fp8_e4m3}), bytes({})) << "where nothing is drafted";
+}
+
+TEST(DraftHead, IsNoneWhereTheHeadIsSmallAsItIs) {
+  const TempDirectory directory;
+  const SynthShape shape = test::small_shape();
+  test::synthesize(directory / "model", {.shape = shape, .formats = {{TensorKind::lm_head, WeightFormat::fp8_e4m3}}});
+  const auto checkpoint = test::open(directory / "model");
+  const auto config = synth_config(shape);
+  const auto plan = plan_weights(checkpoint, *config, {.with_mtp = true, .draft_head = WeightFormat::nvfp4});
+  ASSERT_TRUE(plan.ok()) << plan.status().message();
+  EXPECT_EQ(plan->stored_bytes(), plan_weights(checkpoint, *config, {.with_mtp = true})->stored_bytes());
 }
 
 TEST(Requantize, ChangesProjectionsAndNothingElse) {
@@ -195,7 +259,7 @@ TEST(Requantize, ChangesProjectionsAndNothingElse) {
     if (p.matrix == nullptr) return;
     const bool projection =
         p.kind == TensorKind::attention || p.kind == TensorKind::delta_net || p.kind == TensorKind::shared_expert;
-    EXPECT_EQ(p.requantize, projection) << p.name;
+    EXPECT_EQ(p.becomes.has_value(), projection) << p.name;
     EXPECT_EQ(format::name(p.matrix->format), projection ? "FP8" : format::name(p.stored.format)) << p.name;
   });
   ThreadPool pool(2);

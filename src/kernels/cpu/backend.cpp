@@ -60,6 +60,7 @@ struct CpuEmbedding final : Embedding {
 struct CpuHead final : Head {
   float norm_eps = 0;
   std::vector<float> norm;
+  Weight lm_head;  // empty: the embedding's
 };
 
 struct CpuMtpInput final : MtpInput {
@@ -254,6 +255,7 @@ Expected<std::unique_ptr<Head>> CpuBackend::load(const HeadSource& source) {
   auto head = std::make_unique<CpuHead>();
   head->norm_eps = source.norm_eps;
   head->norm = source.norm;
+  if (!source.lm_head.parts.empty()) TESSERA_RETURN_IF_ERROR(pack(source.lm_head, head->lm_head));
   return std::unique_ptr<Head>(std::move(head));
 }
 
@@ -419,8 +421,9 @@ Status CpuBackend::head(Pass& pass, const Head& head, const Embedding& embedding
   }
   if (p.logit_rows.empty()) return {};
   const auto& vocabulary = static_cast<const CpuEmbedding&>(embedding);
-  const LinearOutput output{
-      .weight = &vocabulary.head(), .out = p.logits.data() + vocabulary.head_first, .stride = p.shape.vocab};
+  const LinearOutput output{.weight = w.lm_head.empty() ? &vocabulary.head() : &w.lm_head,
+                            .out = p.logits.data() + vocabulary.head_first,
+                            .stride = p.shape.vocab};
   linear(context_, {.x = normed,
                     .x_stride = p.shape.hidden,
                     .rows = static_cast<int64_t>(p.logit_rows.size()),

@@ -352,7 +352,8 @@ Status CudaBackend::head(kernels::Pass& pass, const Head& head, const Embedding&
   args.live_rows = &p.tables.counts->logit_rows;
   args.rows_max = p.tables.logit_rows_max;
   float* const own_logits = p.logits.as<float>() + vocabulary.head_first;
-  args.matrices[args.count++] = vocabulary.head().product(Epilogue::f32, own_logits, p.shape.vocab);
+  const DeviceMatrix& lm_head = w.lm_head ? *w.lm_head : vocabulary.head();
+  args.matrices[args.count++] = lm_head.product(Epilogue::f32, own_logits, p.shape.vocab);
   TESSERA_RETURN_IF_ERROR(multiply(p, args));
   if (options_.comm == nullptr) return {};
   return options_.comm->all_gather({.data = p.logits.memory.get(),

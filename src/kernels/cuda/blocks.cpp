@@ -88,6 +88,9 @@ Expected<std::unique_ptr<CudaHead>> load_block(Uploader& uploader, const HeadSou
   auto block = std::make_unique<CudaHead>();
   block->norm_eps = source.norm_eps;
   TESSERA_ASSIGN_OR_RETURN(block->norm, uploader.floats(source.norm));
+  if (!source.lm_head.parts.empty()) {
+    TESSERA_ASSIGN_OR_RETURN(block->lm_head, uploader.matrix(source.lm_head));
+  }
   return block;
 }
 

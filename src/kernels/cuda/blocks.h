@@ -56,6 +56,7 @@ struct CudaEmbedding final : Embedding {
 struct CudaHead final : Head {
   float norm_eps = 0;
   DeviceBuffer norm;
+  std::optional<DeviceMatrix> lm_head;  // none: the embedding's
 };
 
 struct CudaMtpInput final : MtpInput {

@@ -120,6 +120,7 @@ Expected<std::unique_ptr<CudaHead>> plan_block(const HeadSource& source) {
   auto block = std::make_unique<CudaHead>();
   block->norm_eps = source.norm_eps;
   place({&block->norm});
+  if (!source.lm_head.parts.empty()) TESSERA_RETURN_IF_ERROR(plan_to(source.lm_head, block->lm_head.emplace()));
   return block;
 }
 

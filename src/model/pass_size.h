@@ -1,0 +1,43 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+namespace tessera::model {
+
+/// What a pass on the device computes.
+enum class Work : uint8_t { step, first_drafts, more_drafts };
+
+/// A pass's work, and bounds of its batch.
+struct PassSize {
+  Work work = Work::step;
+  int mtp_layer = 0;  // of drafts
+  int32_t rows = 0, sequences = 0, samples = 0;
+
+  bool operator==(const PassSize&) const = default;
+};
+
+/// The sizes of passes that only decode, for which graphs are kept.
+class GraphSizes {
+ public:
+  /// No pass has more sequences, rows and samples than these.
+  GraphSizes(int32_t sequences_max, int32_t rows_max, int32_t samples_max);
+
+  /// Of how many sequences, ascending; the last is the most.
+  [[nodiscard]] const std::vector<int32_t>& sequences() const { return sequences_; }
+  /// A step in which so many sequences draw behind a row each.
+  [[nodiscard]] static PassSize plain_step(int32_t sequences) {
+    return {.work = Work::step, .rows = sequences, .sequences = sequences, .samples = sequences};
+  }
+  /// The graph that runs a pass: its sequences rounded up, and as many rows for each as they have in the mean, so that
+  /// a step of few drafts costs what few drafts cost. nullopt: none is kept, since not all rows of a step draw, or it
+  /// is too large.
+  [[nodiscard]] std::optional<PassSize> of(const PassSize& pass) const;
+
+ private:
+  int32_t rows_max_;
+  std::vector<int32_t> sequences_;
+};
+
+}  // namespace tessera::model
