@@ -75,6 +75,7 @@ class CudaRunner final : public StepRunner {
   Status check_drafting() const;
   Status take_memory();
   Status warm_up();
+  Status run_empty(const cuda::StepTables& bounds, Work work, int mtp_layer = 0);
   Status capture(const PassSize& size);
   Status enqueue(const kernels::cuda::StepTables& bounds, Work work = Work::step, int mtp_layer = 0);
   Status enqueue_sampler(const cuda::SampleTables& tables, int32_t* last_token, std::byte* out);
@@ -224,14 +225,21 @@ cuda::StepTables decode_bounds(const PassSize& size) {
   return bounds;
 }
 
-/// Passes without rows, of the widest bounds: loads every kernel and takes all scratch memory.
+/// A pass without rows, which draws nothing: what the device last had of sample tables would be drawn, and counted, once
+/// more.
+Status CudaRunner::run_empty(const cuda::StepTables& bounds, Work work, int mtp_layer) {
+  TESSERA_RETURN_IF_ERROR(stage({}, {}, {}));
+  TESSERA_RETURN_IF_ERROR(enqueue(bounds, work, mtp_layer));
+  TESSERA_CUDA_RETURN_IF_ERROR(cudaStreamSynchronize(pass_->stream.get()));
+  return {};
+}
+
+/// Such passes of the widest bounds: loads every kernel and takes all scratch memory.
 Status CudaRunner::warm_up() {
   const auto run = [&](const cuda::StepTables& bounds) -> Status {
     for (const Work work : {Work::step, Work::first_drafts, Work::more_drafts}) {
       if (work != Work::step && parts_.drafts_max == 0) break;
-      TESSERA_RETURN_IF_ERROR(pass_->stage({}, {}));
-      TESSERA_RETURN_IF_ERROR(enqueue(bounds, work));
-      TESSERA_CUDA_RETURN_IF_ERROR(cudaStreamSynchronize(pass_->stream.get()));
+      TESSERA_RETURN_IF_ERROR(run_empty(bounds, work));
     }
     return {};
   };
@@ -252,9 +260,7 @@ Status CudaRunner::warm_up() {
 Status CudaRunner::capture(const PassSize& size) {
   const cuda::StepTables bounds = decode_bounds(size);
   // Once as it is: what the runtime does for a kernel's first launch is not for a capture.
-  TESSERA_RETURN_IF_ERROR(pass_->stage({}, {}));
-  TESSERA_RETURN_IF_ERROR(enqueue(bounds, size.work, size.mtp_layer));
-  TESSERA_CUDA_RETURN_IF_ERROR(cudaStreamSynchronize(pass_->stream.get()));
+  TESSERA_RETURN_IF_ERROR(run_empty(bounds, size.work, size.mtp_layer));
 
   const cudaStream_t stream = pass_->stream.get();
   const uint64_t begun = pass_->begun;

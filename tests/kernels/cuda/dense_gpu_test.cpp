@@ -126,6 +126,22 @@ TEST(DenseGpu, DeepMatricesAreSummedInSegments) {
   }
 }
 
+/// What is few is so for the whole launch, whatever its rows: the same matrix beside others has the others' segments.
+TEST(DenseGpu, FewStripsAreFewInTheirLaunch) {
+  const int64_t counts[] = {1, 8, 9, 17};
+  const DenseWeights few(WeightFormat::bf16, 80, 2048, Epilogue::f32, 12);
+  expect_one_answer(few, DenseInput(17, 2048, 13), counts, false);
+  DenseArgs args;
+  args.depth = 2048;
+  args.matrices[args.count++].rows = 256;
+  args.matrices[args.count++].rows = 1024;
+  EXPECT_EQ(launch_segments(args, args.matrices[0]), 4);
+  args.matrices[args.count++].rows = 512;  // 112 strips
+  for (int i = 0; i < args.count; ++i) EXPECT_EQ(launch_segments(args, args.matrices[i]), 1);
+  args.depth = 4096;
+  for (int i = 0; i < args.count; ++i) EXPECT_EQ(launch_segments(args, args.matrices[i]), 4);
+}
+
 TEST(DenseGpu, LargeDeepMatricesAreSummedInSegments) {
   const int64_t counts[] = {1, 4, 8, 9, 16, 17, 64, 300};
   for (const WeightFormat format : kDenseFormats) {
