@@ -91,6 +91,12 @@ struct Request {
   std::vector<int64_t> likely_ends = {};
 };
 
+/// The beginning of prompts that are likely to come.
+struct IdlePrefill {
+  std::vector<int32_t> tokens = {};
+  std::string cache_salt = {};  // of the requests that it is for
+};
+
 enum class FinishReason { none, stop, length, cancelled, error };
 
 /// What ended a choice with FinishReason::stop: an end token of the model's, one of stop_token_ids, a stop string.
@@ -190,6 +196,7 @@ struct EngineOptions {
   bool cuda_graphs = true;              // decode steps as CUDA graphs; changes no bit
   bool pdl = true;                      // programmatic dependent launch; changes no bit
   bool prefix_caching = true;           // what prompts begin with is computed once; changes no bit
+  bool idle_prefill = true;             // Engine::prefill_when_idle does something; changes no bit
   size_t kv_offload_bytes = 0;          // of the host's memory, for what the prefix cache has no room for on the device
   /// A directory that keeps a copy of what is in that memory, for this engine and those that come later; empty: none.
   /// Needs kv_offload_bytes. One engine has it at a time.
@@ -273,6 +280,7 @@ struct EngineStats {
   int kept_blocks = 0, kept_states = 0;  // by the prefix cache, for no sequence that runs
   uint64_t steps = 0, preemptions = 0, prompt_tokens = 0, generated_tokens = 0;
   uint64_t prefix_queries = 0, prefix_hits = 0;  // tokens of prompts that began, and of those what was kept
+  uint64_t idle_prefill_tokens = 0;  // computed by Engine::prefill_when_idle; in none of the other totals
   TierStats tier = {};
   DiskStats disk = {};
   StepTokens step_tokens = {};
@@ -293,6 +301,15 @@ class Engine {
 
   /// Errors: a parameter out of range, a prompt that is empty or too long, too many requests waiting.
   Expected<RequestStream> submit(Request request);
+
+  /// Computes the beginning of prompts to come for the prefix cache, while no request wants a step; one that comes waits
+  /// for a step with a chunk of it at most. All but the last token count, in whole blocks of 64. The newest few that it
+  /// is called for are worked on, the newest first, and nothing says when, or whether, that is done: what the prefix
+  /// cache has is given up for it only where it saves less. Does nothing where prefills_when_idle() is false. Errors: no
+  /// tokens, more than a prompt may have, a token that the model does not have.
+  Status prefill_when_idle(IdlePrefill prefill);
+  /// EngineOptions::idle_prefill, where there is a prefix cache.
+  [[nodiscard]] bool prefills_when_idle() const;
 
   /// The tokens of `text`, in which control tokens are found; in a conversation only those of its template, unless
   /// EngineOptions::parse_special_tokens is set. One that has more than `tokens_max` is not worked through: what is

@@ -255,6 +255,7 @@ struct Engine::Impl {
   std::mutex template_mutex;
   std::optional<text::ChatTemplate> chat_template;
   SamplingParams sampling;
+  bool idle_prefill = false;
   engine::RequestLimits limits;
   std::unique_ptr<model::Model> model;
   std::unique_ptr<kernels::Cache> cache;
@@ -389,6 +390,7 @@ Expected<Engine> Engine::create(EngineOptions options) {
   impl->template_source = std::move(opened.template_source);
   impl->parse_special_tokens = options.parse_special_tokens;
   impl->sampling = std::move(opened.sampling);
+  impl->idle_prefill = options.prefix_caching && options.idle_prefill;
   impl->limits = {.vocab_size = opened.config().vocab_size,
                   .max_model_len = impl->fit.max_model_len,
                   .has_tokenizer = impl->tokenizer.has_value()};
@@ -452,6 +454,14 @@ Expected<RequestStream> Engine::submit(Request request) {
   TESSERA_ASSIGN_OR_RETURN(auto channel, impl_->loop->submit(std::move(request)));
   return RequestStream(std::move(channel));
 }
+
+Status Engine::prefill_when_idle(IdlePrefill prefill) {
+  TESSERA_RETURN_IF_ERROR(engine::check_prompt(prefill.tokens, /*room=*/0, impl_->limits));
+  if (prefills_when_idle()) impl_->loop->prefill_when_idle(std::move(prefill));
+  return {};
+}
+
+bool Engine::prefills_when_idle() const { return impl_->idle_prefill; }
 
 Expected<std::vector<int32_t>> Engine::tokenize(const std::string& text, size_t tokens_max) const {
   return tokenize(RenderedChat{.text = text}, tokens_max);

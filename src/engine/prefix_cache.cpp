@@ -178,10 +178,18 @@ bool PrefixCache::make_blocks_available(int64_t count) {
   return true;
 }
 
-bool PrefixCache::make_slot_available() {
+bool PrefixCache::make_block_available(int64_t worth) {
+  if (blocks_.available() > 0) return true;
+  PrefixNode* const point = cheapest(/*leaf=*/true);
+  if (point == nullptr || point->worth >= worth) return false;
+  give_up(*point, /*with_block=*/true);
+  return true;
+}
+
+bool PrefixCache::make_slot_available(int64_t worth) {
   if (slots_.available() > 0) return true;
   PrefixNode* const point = cheapest(/*leaf=*/false);
-  if (point == nullptr) return false;
+  if (point == nullptr || point->worth >= worth) return false;
   give_up(*point, /*with_block=*/false);
   return true;
 }

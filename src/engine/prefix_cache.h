@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <span>
@@ -89,8 +90,11 @@ class PrefixCache {
   std::optional<int32_t> slot_for_state(const Sequence& sequence, int64_t position);
   /// Makes `count` blocks available, or changes nothing and returns false.
   bool make_blocks_available(int64_t count);
-  /// The same of one slot.
-  bool make_slot_available();
+  /// The same of one, which nothing of so much worth is given up for; and of one slot.
+  bool make_block_available(int64_t worth);
+  bool make_slot_available(int64_t worth = std::numeric_limits<int64_t>::max());
+  /// Of a point from now on that saves so many tokens.
+  [[nodiscard]] int64_t worth_of(int64_t tokens) const { return age_ + tokens; }
   /// Gives up all that no sequence stands on, for good.
   void clear();
   /// What the next step that is submitted has to move first.

@@ -169,11 +169,9 @@ void truncate_prompt(const SamplingParams& params, int64_t max_model_len, std::v
   if (kept >= 1 && kept < size) prompt.erase(prompt.begin(), prompt.end() - kept);
 }
 
-Status check_request(const Request& request, const RequestLimits& limits) {
-  TESSERA_RETURN_IF_ERROR(check_truncation(request.sampling, limits));
-  const auto size = static_cast<int64_t>(request.prompt.size());
+Status check_prompt(const std::vector<int32_t>& prompt, int64_t room, const RequestLimits& limits) {
+  const auto size = static_cast<int64_t>(prompt.size());
   if (size == 0) return {StatusCode::invalid_argument, "the prompt is empty; it must have at least one token"};
-  const int64_t room = request.sampling.max_tokens == 0 ? 0 : 1;  // for the first token
   if (size + room > limits.max_model_len) {
     return error(
         StatusCode::invalid_argument,
@@ -181,7 +179,12 @@ Status check_request(const Request& request, const RequestLimits& limits) {
         "raise max_model_len",
         size, limits.max_model_len);
   }
-  TESSERA_RETURN_IF_ERROR(check_tokens("the prompt", request.prompt, limits));
+  return check_tokens("the prompt", prompt, limits);
+}
+
+Status check_request(const Request& request, const RequestLimits& limits) {
+  TESSERA_RETURN_IF_ERROR(check_truncation(request.sampling, limits));
+  TESSERA_RETURN_IF_ERROR(check_prompt(request.prompt, request.sampling.max_tokens == 0 ? 0 : 1, limits));
   TESSERA_RETURN_IF_ERROR(check_guide(request.guide, limits));
   return check_sampling(request.sampling, limits);
 }

@@ -31,6 +31,9 @@ struct RequestLimits {
 /// and check_request says so.
 void truncate_prompt(const SamplingParams& params, int64_t max_model_len, std::vector<int32_t>& prompt);
 
+/// Whether a prompt can be read, with `room` tokens of an answer behind it.
+Status check_prompt(const std::vector<int32_t>& prompt, int64_t room, const RequestLimits& limits);
+
 /// invalid_argument, with the field's name, what it is and what it may be.
 Status check_request(const Request& request, const RequestLimits& limits);
 

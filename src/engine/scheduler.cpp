@@ -1,6 +1,7 @@
 #include "engine/scheduler.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/check.h"
 #include "base/status.h"
@@ -123,6 +124,41 @@ void Scheduler::commit(Sequence* sequence, int32_t rows, int32_t accepted) {
   if (accepted == rows) return;
   TESSERA_CHECK_EQ(sequence->steps_under_way, 0);
   sequence->submitted = sequence->confirmed;
+}
+
+const std::vector<ScheduledRows>& Scheduler::plan_idle(Sequence* sequence, int64_t rows_max) {
+  TESSERA_CHECK(running_.empty() && waiting_.empty() && sequence->steps_under_way == 0);
+  drop_plan();
+  const int64_t end = (sequence->prompt_size() - 1) / kBlockTokens * kBlockTokens;
+  if (sequence->slot < 0 && !begin_idle(sequence, end)) return plan_;
+  const int64_t chunk_end = std::min(sequence->submitted + rows_max / kBlockTokens * kBlockTokens, end);
+  take_blocks_below(sequence, chunk_end, idle_worth_);
+  const int64_t rows = static_cast<int64_t>(sequence->blocks.size()) * kBlockTokens - sequence->submitted;
+  if (rows > 0) plan_.push_back(next_rows(sequence, rows, RowClass::prefill));
+  return plan_;
+}
+
+/// Behind what the prefix cache has of its prompt, if that is not all.
+bool Scheduler::begin_idle(Sequence* sequence, int64_t end) {
+  const PrefixCache::Match match = prefixes_.find(*sequence);
+  if (match.tokens >= end) return false;
+  prefixes_.begin(*sequence, match);
+  idle_worth_ = prefixes_.worth_of(end - match.tokens);
+  if (!take_blocks_below(sequence, match.tokens, idle_worth_) || !prefixes_.make_slot_available(idle_worth_)) {
+    release(sequence);
+    return false;
+  }
+  sequence->slot = *slots_.take();
+  prefixes_.bring_in(*sequence);
+  return true;
+}
+
+void Scheduler::end_idle(Sequence* sequence) {
+  drop_plan();
+  if (sequence->submitted > sequence->resumed) {
+    prefixes_.keep_state(*sequence, sequence->submitted, limits_.has_states ? std::exchange(sequence->slot, -1) : -1);
+  }
+  release(sequence);
 }
 
 void Scheduler::plan_decodes() {
@@ -267,6 +303,15 @@ bool Scheduler::take_blocks_for(Sequence* sequence, int64_t tokens) {
   const int64_t missing = blocks_for(tokens) - static_cast<int64_t>(sequence->blocks.size());
   if (missing > 0 && !prefixes_.make_blocks_available(missing)) return false;
   for (int64_t i = 0; i < missing; ++i) sequence->blocks.push_back(*blocks_.take());
+  return true;
+}
+
+/// The same for an idle prefill, as far as nothing of so much worth has to go.
+bool Scheduler::take_blocks_below(Sequence* sequence, int64_t tokens, int64_t worth) {
+  while (static_cast<int64_t>(sequence->blocks.size()) < blocks_for(tokens)) {
+    if (!prefixes_.make_block_available(worth)) return false;
+    sequence->blocks.push_back(*blocks_.take());
+  }
   return true;
 }
 

@@ -43,6 +43,15 @@
 //  - A sequence that needs_host, or whose rows under way may not hold, is planned only when all its steps were
 //    collected; so is one that needs_token, unless what is drawn of a step is said later.
 //  - A preempted sequence waits for its steps under way before it runs again, with the token that they bring.
+//
+// Idle prefills
+//  - While no sequence waits or runs, and no step is under way, one that is neither may compute its prompt for the
+//    prefix cache alone, in whole blocks and up to the last one that leaves a token: so a prompt that begins with it
+//    can go on there. It draws nothing.
+//  - It takes blocks as its rows want them, and for them and its slot the prefix cache gives up only what saves less
+//    than all that it is to compute. Where there is no more room it ends.
+//  - When it ends, and whenever it is to make room for others, all that it has computed stays in the prefix cache: the
+//    slot that it ran in becomes that of a resume point there, so nothing is copied and nobody waits.
 namespace tessera::engine {
 
 struct SchedulerLimits {
@@ -107,6 +116,12 @@ class Scheduler {
   /// do, no later step may be under way with rows of it.
   void commit(Sequence* sequence, int32_t rows, int32_t accepted);
 
+  /// The next rows of an idle prefill, `rows_max` at most and at least 64; no other has begun and not ended. Valid as a
+  /// plan of plan() is. Empty: nothing is left that it could compute.
+  [[nodiscard]] const std::vector<ScheduledRows>& plan_idle(Sequence* sequence, int64_t rows_max);
+  /// Ends an idle prefill for now, all of whose steps were collected.
+  void end_idle(Sequence* sequence);
+
   [[nodiscard]] const std::deque<Sequence*>& waiting() const { return waiting_; }
   [[nodiscard]] const std::vector<Sequence*>& running() const { return running_; }
   [[nodiscard]] const IdPool& blocks() const { return blocks_; }
@@ -131,9 +146,11 @@ class Scheduler {
 
  private:
   bool take_blocks_for(Sequence* sequence, int64_t tokens);
+  bool take_blocks_below(Sequence* sequence, int64_t tokens, int64_t worth);
   void release(Sequence* sequence);
   void preempt_youngest();
   bool admit_one();
+  bool begin_idle(Sequence* sequence, int64_t end);
   bool waits_for_prefix(const Sequence& sequence, const PrefixCache::Match& match);
   void plan_snapshot(ScheduledRows& chunk);
   void drop_plan();
@@ -151,6 +168,7 @@ class Scheduler {
   std::vector<ScheduledRows> plan_;
   int32_t rows_left_ = 0;  // of the step being planned
   int64_t chunk_rows_max_ = std::numeric_limits<int64_t>::max();
+  int64_t idle_worth_ = 0;  // of what the idle prefill that has begun is to compute
   SchedulerCounts counts_;
 };
 

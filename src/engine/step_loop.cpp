@@ -66,6 +66,14 @@ Expected<std::shared_ptr<EventChannel>> StepLoop::submit(Request request) {
   return open->channel;
 }
 
+void StepLoop::prefill_when_idle(IdlePrefill prefill) {
+  const std::lock_guard lock(mutex_);
+  if (!stopped_.ok()) return;
+  idle_inbox_.push_back(std::move(prefill));
+  if (idle_inbox_.size() > kIdlePrefillsMax) idle_inbox_.pop_front();
+  wake_.notify_one();
+}
+
 EngineStats StepLoop::stats() const {
   const std::lock_guard lock(mutex_);
   EngineStats stats = stats_;
@@ -114,7 +122,8 @@ bool StepLoop::wait_for_work() {
   if (choices_.empty() && under_way_.empty()) follow_disk();
   std::unique_lock lock(mutex_);
   wake_.wait(lock, [this] {
-    return !stopped_.ok() || !inbox_.empty() || !choices_.empty() || !under_way_.empty() ||
+    return !stopped_.ok() || !inbox_.empty() || !choices_.empty() || !under_way_.empty() || !idle_inbox_.empty() ||
+           !idle_.empty() ||
            (parts_.disk != nullptr && (parts_.disk->has_done() || scheduler_.prefixes().disk_wants_moves()));
   });
   return stopped_.ok();
@@ -138,7 +147,7 @@ bool StepLoop::step() {
     counts_.step_tokens.count(step_.tokens.size());
   }
   const int ahead = planned ? parts_.runner->steps_ahead() : 0;
-  if (!planned && under_way_.empty()) return step_for_disk();
+  if (!planned && under_way_.empty()) return step_for_disk() || (choices_.empty() && prefill_idle());
   if (static_cast<int>(under_way_.size()) <= ahead) return planned;
   const auto results = parts_.runner->collect();
   if (!results.ok()) return fail(results.status());
@@ -194,11 +203,55 @@ bool StepLoop::make_moves() {
   return true;
 }
 
+/// One more step of the newest idle prefill that has something to compute; false if none has.
+bool StepLoop::prefill_idle() {
+  for (; !idle_.empty(); idle_.pop_back()) {
+    Sequence& sequence = *idle_.back();
+    const auto& plan = scheduler_.plan_idle(&sequence, std::max<int64_t>(chunk_policy_.rows(), kernels::kBlockTokens));
+    if (plan.empty()) {
+      rest_idle();
+      continue;
+    }
+    const int32_t rows = plan.front().rows;
+    step_.clear();
+    step_.moves = scheduler_.take_moves();
+    add_rows(plan.front(), wants_drafting(plan));
+    if (const Status status = parts_.runner->submit(step_); !status.ok()) return fail(status);
+    scheduler_.mark_submitted();
+    if (const auto results = parts_.runner->collect(); !results.ok()) return fail(results.status());
+    scheduler_.step_collected();
+    scheduler_.commit(&sequence, rows, rows);
+    counts_.idle_prefill_tokens += static_cast<uint64_t>(rows);
+    publish_stats();
+    return true;
+  }
+  return false;
+}
+
+/// What the newest idle prefill has is the prefix cache's.
+void StepLoop::rest_idle() {
+  if (idle_.empty() || idle_.back()->slot < 0) return;
+  Sequence& sequence = *idle_.back();
+  spdlog::debug("while idle, {} tokens of {} were prefilled for prompts to come; {} were there",
+                sequence.submitted - sequence.resumed, sequence.prompt_size(), sequence.resumed);
+  scheduler_.end_idle(&sequence);
+  publish_stats();
+}
+
 void StepLoop::take_submissions() {
   std::vector<std::shared_ptr<OpenRequest>> arrived;
+  std::deque<IdlePrefill> idle;
   {
     const std::lock_guard lock(mutex_);
     arrived.swap(inbox_);
+    idle.swap(idle_inbox_);
+  }
+  if (!arrived.empty() || !idle.empty()) rest_idle();
+  for (IdlePrefill& prefill : idle) {
+    idle_.push_back(std::make_unique<Sequence>());
+    idle_.back()->prompt = std::make_shared<const std::vector<int32_t>>(std::move(prefill.tokens));
+    idle_.back()->cache_salt = std::move(prefill.cache_salt);
+    if (idle_.size() > kIdlePrefillsMax) idle_.pop_front();
   }
   for (const auto& request : arrived) open_choices(request);
 }
@@ -280,25 +333,7 @@ void StepLoop::build_step(std::span<const ScheduledRows> plan) {
       choice.tier_tokens = choice.from_tier;
     }
     const auto first_row = static_cast<int32_t>(step_.tokens.size());
-    step_.sequences.push_back({.first_row = first_row,
-                               .rows = item.rows,
-                               .first_position = static_cast<int32_t>(choice.submitted),
-                               .row_class = item.row_class,
-                               .state_slot = choice.slot,
-                               .snapshot_slot = item.snapshot_slot,
-                               .snapshot_position = static_cast<int32_t>(item.snapshot_position),
-                               .keeps_records = item.drafts > 0,
-                               .held = choice.held,
-                               .block_table = choice.blocks});
-    const int64_t end = choice.submitted + item.rows, known = choice.size() + item.drafts;
-    for (int64_t position = choice.submitted; position < end; ++position) {
-      step_.tokens.push_back(position < known ? choice.token(position) : model::kLastDrawn);
-    }
-    if (drafting) {
-      step_.drafting.push_back(
-          {.next_token = end < choice.size() ? choice.token(end) : model::kLastDrawn, .count = item.drafts_wanted});
-    }
-    if (choice.restore_slot >= 0) step_.copies.push_back({.from = choice.restore_slot, .to = choice.slot});
+    add_rows(item, drafting);
     if (item.starts && choice.request->sample.has_penalty()) {
       step_.histories.push_back({.slot = choice.slot, .prompt = *choice.prompt, .output = choice.output});
     }
@@ -308,6 +343,29 @@ void StepLoop::build_step(std::span<const ScheduledRows> plan) {
     step.rows.push_back(add_samples(item, first_row));
     step.rows.back().decodes = decodes;
   }
+}
+
+void StepLoop::add_rows(const ScheduledRows& item, bool drafting) {
+  const Sequence& sequence = *item.sequence;
+  step_.sequences.push_back({.first_row = static_cast<int32_t>(step_.tokens.size()),
+                             .rows = item.rows,
+                             .first_position = static_cast<int32_t>(sequence.submitted),
+                             .row_class = item.row_class,
+                             .state_slot = sequence.slot,
+                             .snapshot_slot = item.snapshot_slot,
+                             .snapshot_position = static_cast<int32_t>(item.snapshot_position),
+                             .keeps_records = item.drafts > 0,
+                             .held = sequence.held,
+                             .block_table = sequence.blocks});
+  const int64_t end = sequence.submitted + item.rows, known = sequence.size() + item.drafts;
+  for (int64_t position = sequence.submitted; position < end; ++position) {
+    step_.tokens.push_back(position < known ? sequence.token(position) : model::kLastDrawn);
+  }
+  if (drafting) {
+    step_.drafting.push_back(
+        {.next_token = end < sequence.size() ? sequence.token(end) : model::kLastDrawn, .count = item.drafts_wanted});
+  }
+  if (sequence.restore_slot >= 0) step_.copies.push_back({.from = sequence.restore_slot, .to = sequence.slot});
 }
 
 StepLoop::AwaitedRows StepLoop::add_samples(const ScheduledRows& item, int32_t first_row) {
@@ -571,6 +629,8 @@ bool StepLoop::fail(const Status& status) {
 /// Every open choice ends with `last`.
 void StepLoop::end_everything(const Event& last) {
   take_submissions();
+  rest_idle();
+  idle_.clear();
   for (const auto& choice : choices_) finish(*choice, last);
   settle();
 }

@@ -47,11 +47,16 @@
 //  - What goes wrong for one row (logits that are not numbers) ends that choice with an error event. Nothing that a
 //    request holds can end the thread. An error of the runner ends everything: every open request gets it as its last
 //    event, and later ones are refused.
+//  - While there is no choice, and nothing is to be done for the disk, idle prefills go on, the newest first, each step
+//    collected before anything else is looked at. Their chunks are those that prompts have beside decoding sequences,
+//    so who comes meanwhile waits for about one such step; then they have given their slot and blocks to the prefix
+//    cache, and go on when nobody is there again. There is no request, no event and no draw in them.
 //  - A token is a function of logits, parameters, seed, choice and position; the logits of a row are the same bits in
 //    any batch. So every request gets the tokens it gets alone, however many steps are under way.
 namespace tessera::engine {
 
-inline constexpr int kMaxOpenRequests = 1024;  // running, waiting and in the inbox
+inline constexpr int kMaxOpenRequests = 1024;    // running, waiting and in the inbox
+inline constexpr size_t kIdlePrefillsMax = 8;  // the oldest is forgotten for a ninth
 
 /// What the loop works with; everything outlives it.
 struct StepLoopParts {
@@ -92,6 +97,8 @@ class StepLoop {
   /// Takes a request that passed check_request. resource_exhausted when too many are open, cancelled after close(),
   /// unavailable after an error of the runner.
   Expected<std::shared_ptr<EventChannel>> submit(Request request);
+  /// As Engine::prefill_when_idle, of at most max_model_len tokens that the model has.
+  void prefill_when_idle(IdlePrefill prefill);
   [[nodiscard]] EngineStats stats() const;
   /// Not ok once no request is taken any more: what submit() would answer.
   [[nodiscard]] Status status() const;
@@ -148,11 +155,14 @@ class StepLoop {
   bool make_moves();
   void take_submissions();
   void open_choices(const std::shared_ptr<OpenRequest>& request);
+  bool prefill_idle();
+  void rest_idle();
   void drop_cancelled();
   void choose_drafts();
   void prepare_guides();
   void prepare(std::span<Choice* const> stale);
   void build_step(std::span<const ScheduledRows> plan);
+  void add_rows(const ScheduledRows& item, bool drafting);
   AwaitedRows add_samples(const ScheduledRows& item, int32_t first_row);
   [[nodiscard]] bool wants_drafting(std::span<const ScheduledRows> plan) const;
   void deliver(std::span<const kernels::SampleResult> results);
@@ -179,6 +189,7 @@ class StepLoop {
   StepLoopParts parts_;
   Scheduler scheduler_;
   std::vector<std::shared_ptr<Choice>> choices_;  // in order of arrival
+  std::deque<std::unique_ptr<Sequence>> idle_;    // prefills; the newest is last, and no other has begun
 
   model::Step step_;                                 // being built
   std::deque<StepUnderWay> under_way_;               // oldest first
@@ -195,6 +206,7 @@ class StepLoop {
   mutable std::mutex mutex_;  // guards what follows
   std::condition_variable wake_;
   std::vector<std::shared_ptr<OpenRequest>> inbox_;
+  std::deque<IdlePrefill> idle_inbox_;
   int open_requests_ = 0;
   Status stopped_;  // not ok: why no request is taken any more
   EngineStats stats_;

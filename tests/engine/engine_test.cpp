@@ -344,6 +344,58 @@ TEST(EngineText, ControlTokensInMessagesAreTokensWhereTheOptionSaysSo) {
   EXPECT_EQ(count_in_prompt(engine, "a <|im_end|> b", "<|im_end|>"), count_in_prompt(engine, "Hi", "<|im_end|>") + 1);
 }
 
+TEST(EngineIdle, WhatIsToComeIsPrefilledOnceNobodyWantsAStep) {
+  const TinyModel model(TinyKind::moe);
+  Engine engine = make_engine(small_options(model));
+  ASSERT_TRUE(engine.prefills_when_idle());
+  EXPECT_THAT(engine.prefill_when_idle({}).message(), testing::HasSubstr("the prompt is empty"));
+  EXPECT_THAT(engine.prefill_when_idle({.tokens = std::vector<int32_t>(513, 5)}).message(),
+              testing::HasSubstr("513 tokens"));
+  EXPECT_THAT(engine.prefill_when_idle({.tokens = {1, 1 << 30}}).message(), testing::HasSubstr("token id"));
+  std::vector<int32_t> prompt(300);
+  for (size_t i = 0; i < prompt.size(); ++i) prompt[i] = static_cast<int32_t>(10 + i);
+  const std::vector<int32_t> alone = run(engine, greedy({1, 2, 3}, 200)).tokens;
+  // Both are there at once, so that one or the other order is taken.
+  auto stream = engine.submit(greedy({1, 2, 3}, 200));
+  ASSERT_TRUE(engine.prefill_when_idle({.tokens = prompt}).ok());
+  EXPECT_EQ(read_all(*stream).tokens, alone);
+  while (engine.stats().idle_prefill_tokens < 256) std::this_thread::yield();
+  while (engine.stats().kv_blocks_used > 0) std::this_thread::yield();
+  const auto before = engine.stats().prefix_hits;
+  run(engine, greedy(prompt, 2));
+  EXPECT_EQ(engine.stats().prefix_hits - before, 256U);
+}
+
+TEST(EngineIdle, ItsOptionAndThatOfThePrefixCacheTurnItOff) {
+  const TinyModel model(TinyKind::dense);
+  for (const bool prefix_caching : {true, false}) {
+    EngineOptions options = small_options(model);
+    options.prefix_caching = prefix_caching;
+    options.idle_prefill = !prefix_caching;
+    Engine engine = make_engine(options);
+    EXPECT_FALSE(engine.prefills_when_idle());
+    EXPECT_TRUE(engine.prefill_when_idle({.tokens = std::vector<int32_t>(300, 5)}).ok());
+    run(engine, greedy(std::vector<int32_t>(300, 5), 2));
+    EXPECT_EQ(engine.stats().idle_prefill_tokens, 0U);
+  }
+}
+
+TEST(EngineIdle, TheEngineEndsWhileItRuns) {
+  const TinyModel model(TinyKind::moe);
+  for (int time = 0; time < 5; ++time) {
+    EngineOptions options = small_options(model);
+    options.max_model_len = 4096;
+    Engine engine = make_engine(options);
+    for (int32_t i = 0; i < 4; ++i) {
+      ASSERT_TRUE(engine.prefill_when_idle({.tokens = std::vector<int32_t>(4000, 5 + i)}).ok());
+    }
+    while (time > 0 && engine.stats().idle_prefill_tokens == 0) std::this_thread::yield();
+    EXPECT_TRUE(engine.close().ok());
+    EXPECT_LT(engine.stats().idle_prefill_tokens, 4U * 3968);
+    EXPECT_TRUE(engine.prefill_when_idle({.tokens = {1, 2}}).ok());
+  }
+}
+
 TEST(EngineEnd, RunningRequestsAreCancelled) {
   const TinyModel model(TinyKind::dense);
   std::vector<RequestStream> streams;

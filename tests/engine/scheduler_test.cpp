@@ -368,5 +368,101 @@ TEST(Scheduler, AChunkEndsAtTheFirstOfTwoResumePoints) {
   EXPECT_EQ(scheduler.prefixes().kept_slots(), 2);
 }
 
+/// Plans a step of an idle prefill and runs it; its rows, 0 if there are none.
+int64_t idle_step(Scheduler& scheduler, Sequence& sequence, int64_t rows_max) {
+  const std::vector<ScheduledRows> plan = scheduler.plan_idle(&sequence, rows_max);
+  if (plan.empty()) return 0;
+  EXPECT_EQ(plan.size(), 1U);
+  EXPECT_EQ(plan[0].row_class, RowClass::prefill);
+  EXPECT_FALSE(plan[0].needs_next_token || plan[0].ends);
+  scheduler.mark_submitted();
+  scheduler.commit(&sequence, plan[0].rows, plan[0].rows);
+  return plan[0].rows;
+}
+
+/// To its end; the tokens that it computed.
+int64_t prefill_idle(Scheduler& scheduler, Sequence& sequence) {
+  int64_t computed = 0;
+  while (const int64_t rows = idle_step(scheduler, sequence, 128)) computed += rows;
+  scheduler.end_idle(&sequence);
+  return computed;
+}
+
+/// Runs `sequence` to its second token, and what it could go on from.
+int64_t run_and_leave(Scheduler& scheduler, Sequence& sequence) {
+  scheduler.add(&sequence);
+  while (sequence.output.empty()) run_step(scheduler);
+  const int64_t resumed = sequence.resumed;
+  scheduler.remove(&sequence);
+  return resumed;
+}
+
+TEST(Scheduler, AnIdlePrefillLeavesItsOwnStateBehindItsLastWholeBlock) {
+  Scheduler scheduler(kWithPrefixes);
+  const auto idle = make_sequence(300), same = make_sequence(300), longer = make_sequence(500);
+  EXPECT_EQ(idle_step(scheduler, *idle, 130), 128);
+  EXPECT_EQ(scheduler.slots_in_use(), 1);
+  EXPECT_EQ(scheduler.blocks_in_use(), 2);  // no more than its rows want
+  EXPECT_EQ(idle_step(scheduler, *idle, 200), 128);
+  EXPECT_EQ(idle_step(scheduler, *idle, 200), 0);
+  scheduler.end_idle(idle.get());
+  EXPECT_EQ(scheduler.slots_in_use(), 0);
+  EXPECT_EQ(scheduler.blocks_in_use(), 0);
+  EXPECT_EQ(scheduler.prefixes().kept_slots(), 1);
+  EXPECT_EQ(scheduler.prefixes().idle_blocks(), 4);
+  EXPECT_EQ(scheduler.counts().prefix_queries, 0U);
+
+  EXPECT_EQ(run_and_leave(scheduler, *longer), 256);
+  EXPECT_EQ(prefill_idle(scheduler, *same), 0) << "all of it is there";
+  const auto block = make_sequence(64, 500), block_and_token = make_sequence(65, 500);
+  EXPECT_EQ(prefill_idle(scheduler, *block), 0) << "a prompt that is this could not go on behind it";
+  EXPECT_EQ(prefill_idle(scheduler, *block_and_token), 64);
+}
+
+TEST(Scheduler, AnIdlePrefillGoesOnWhereItWasEnded) {
+  Scheduler scheduler(kWithPrefixes);
+  const auto idle = make_sequence(600), next = make_sequence(600), other = make_sequence(100, 2000);
+  EXPECT_EQ(idle_step(scheduler, *idle, 128), 128);
+  scheduler.end_idle(idle.get());  // for the other
+  EXPECT_EQ(run_and_leave(scheduler, *other), 0);
+  EXPECT_EQ(idle_step(scheduler, *idle, 128), 128);
+  EXPECT_EQ(idle->resumed, 128);
+  scheduler.end_idle(idle.get());
+  EXPECT_EQ(run_and_leave(scheduler, *next), 256) << "who it is for came before it had ended";
+  EXPECT_EQ(prefill_idle(scheduler, *idle), 0) << "and has computed the rest";
+}
+
+TEST(Scheduler, NothingThatSavesMoreIsGivenUpForAnIdlePrefill) {
+  Scheduler scheduler({.blocks = 12, .slots = 1, .kept_slots = 1, .max_batched_rows = 2000, .prefix_caching = true});
+  const auto kept = make_sequence(600), again = make_sequence(600);
+  run_and_leave(scheduler, *kept);  // nine blocks, and a state that saves 576 tokens
+  const auto small = make_sequence(300, 5000);
+  EXPECT_EQ(prefill_idle(scheduler, *small), 192) << "there were three blocks, and it wants four";
+  EXPECT_EQ(run_and_leave(scheduler, *again), 576);
+  const auto large = make_sequence(700, 9000);
+  EXPECT_EQ(prefill_idle(scheduler, *large), 640);
+  EXPECT_EQ(scheduler.prefixes().points_given_up(), 2U);
+}
+
+/// Of a salt that is not its own it takes nothing.
+TEST(Scheduler, AnIdlePrefillHasASalt) {
+  Scheduler scheduler(kWithPrefixes);
+  const auto idle = make_sequence(300), mine = make_sequence(300), other = make_sequence(300);
+  idle->cache_salt = mine->cache_salt = "mine";
+  EXPECT_EQ(prefill_idle(scheduler, *idle), 256);
+  EXPECT_EQ(run_and_leave(scheduler, *other), 0);
+  EXPECT_EQ(run_and_leave(scheduler, *mine), 256);
+}
+
+TEST(Scheduler, AModelWithoutStatesHasIdlePrefillsToo) {
+  SchedulerLimits limits = kWithPrefixes;
+  limits.has_states = false;
+  Scheduler scheduler(limits);
+  const auto idle = make_sequence(300), next = make_sequence(400);
+  EXPECT_EQ(prefill_idle(scheduler, *idle), 256);
+  EXPECT_EQ(scheduler.slots().used(), 0);
+  EXPECT_EQ(run_and_leave(scheduler, *next), 256);
+}
+
 }  // namespace
 }  // namespace tessera::engine

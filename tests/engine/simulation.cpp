@@ -157,10 +157,41 @@ std::vector<Job> random_jobs(Dice& dice, const Fixture& f, int64_t context, int6
   return jobs;
 }
 
+/// What is to be prefilled while nobody wants a step, from this step on.
+struct IdleJob {
+  IdlePrefill prefill;
+  int64_t arrival_step = 0;
+};
+
+/// Some are for the jobs, which then leave time for them; what else they hold nobody asks for.
+std::vector<IdleJob> random_idle_jobs(Dice& dice, std::vector<Job>& jobs, int64_t context) {
+  if (dice.one_in(3)) return {};
+  std::vector<IdleJob> idle;
+  const int64_t pause = dice.between(0, 400);
+  for (size_t i = 0; i < jobs.size(); ++i) {
+    if (i >= jobs.size() / 2) jobs[i].arrival_step += pause;
+    if (dice.one_in(3)) continue;
+    IdleJob& job = idle.emplace_back();
+    job.prefill = {.tokens = jobs[i].request.prompt, .cache_salt = jobs[i].request.cache_salt};
+    const auto size = static_cast<int64_t>(job.prefill.tokens.size());
+    job.prefill.tokens.resize(static_cast<size_t>(dice.between(1, size)));
+    if (dice.one_in(2)) {
+      const int64_t more = dice.between(0, context - size);
+      for (int64_t k = 0; k < more; ++k) job.prefill.tokens.push_back(static_cast<int32_t>(dice.between(0, 3199)));
+    }
+    job.arrival_step = std::max<int64_t>(jobs[i].arrival_step - dice.between(0, 200), 0);
+  }
+  std::ranges::stable_sort(idle, {}, &IdleJob::arrival_step);
+  return idle;
+}
+
 /// Runs all jobs together.
-void run_together(World& world, std::vector<Job>& jobs) {
-  size_t arrived = 0;
+void run_together(World& world, std::vector<Job>& jobs, const std::vector<IdleJob>& idle) {
+  size_t arrived = 0, idle_arrived = 0;
   for (int64_t step = 0;; ++step) {
+    for (; idle_arrived < idle.size() && idle[idle_arrived].arrival_step <= step; ++idle_arrived) {
+      world.loop.prefill_when_idle(idle[idle_arrived].prefill);
+    }
     for (; arrived < jobs.size() && jobs[arrived].arrival_step <= step; ++arrived) {
       auto channel = world.loop.submit(jobs[arrived].request);
       EXPECT_TRUE(channel.ok()) << channel.status().message();
@@ -398,13 +429,16 @@ SimulationCounts simulate(uint64_t seed) {
     const Status status = check_request(job.request, limits);
     EXPECT_TRUE(status.ok()) << status.message();
   }
+  Dice of_idle(seed ^ 0x1D1E);
+  std::vector<IdleJob> idle;
+  if (sizes.kept_states >= 0) idle = random_idle_jobs(of_idle, jobs, context);
   SimulationCounts counts;
   const int runs = sizes.disk.empty() ? 1 : 2;
   for (int run = 0; run < runs && !testing::Test::HasFailure(); ++run) {
     SCOPED_TRACE("run " + std::to_string(run));
     if (run > 0) counts.damaged += damage(sizes.disk, of_disk);
     World world(f, sizes);
-    run_together(world, jobs);
+    run_together(world, jobs, idle);
     expect_empty(world.loop);
     for (const Job& job : jobs) {
       const std::vector<Seen> seen = drain(*job.channel, job.request.sampling.n);
@@ -429,6 +463,7 @@ SimulationCounts simulate(uint64_t seed) {
 void SimulationCounts::add(const EngineStats& run) {
   stats.preemptions += run.preemptions;
   stats.prefix_hits += run.prefix_hits;
+  stats.idle_prefill_tokens += run.idle_prefill_tokens;
   stats.tier.hits += run.tier.hits;
   stats.disk.hits += run.disk.hits;
   stats.disk.writes += run.disk.writes;

@@ -160,7 +160,8 @@ struct SimulationCounts {
 };
 
 /// A run in which everything follows from `seed`: the model, the sizes of all pools and tiers, drafts, steps ahead,
-/// chunks, threads, requests with all their parameters, when they come and when they are cancelled. With a tier on disk
+/// chunks, threads, requests with all their parameters, when they come and when they are cancelled, what is prefilled
+/// while none wants a step. With a tier on disk
 /// there is a second run, of a new engine that finds what the first one has left there, some of it damaged. Of half of
 /// these the disk's thread takes its own time: they may not fail again when they are replayed.
 SimulationCounts simulate(uint64_t seed);

@@ -204,6 +204,126 @@ TEST_P(SimulationCase, AGuideThatEndsInsideADraft) {
   }
 }
 
+/// An answer, then the next turn behind it, which a step loop that was idle has read.
+struct IdleTurns {
+  /// Its prompt and its answer; what comes next begins so.
+  static IdlePrefill after(const Request& request, const std::vector<Seen>& seen) {
+    IdlePrefill next{.tokens = request.prompt, .cache_salt = request.cache_salt};
+    next.tokens.insert(next.tokens.end(), seen[0].tokens.begin(), seen[0].tokens.end());
+    return next;
+  }
+  static Request next_turn(const IdlePrefill& idle) {
+    Request request = likely_request(idle.tokens, {20, 21}, 8);
+    request.cache_salt = idle.cache_salt;
+    for (int32_t token = 0; token < 40; ++token) request.prompt.push_back(700 + token);
+    return request;
+  }
+};
+
+TEST_P(SimulationCase, TheNextTurnGoesOnBehindTheAnswerThatIdleTimeHasRead) {
+  Fixture& f = fixture(TinyKind::moe);
+  World world(f, sizes(40, 2));
+  Request request = likely_request(prompt_of(200, 5), {20, 21, 22}, 150);
+  for (int turn = 1; turn <= 3; ++turn) {
+    SCOPED_TRACE(turn);
+    const IdlePrefill idle = IdleTurns::after(request, run_as_alone(f, world, {request})[0]);
+    const EngineStats before = world.loop.stats();
+    world.loop.prefill_when_idle(idle);
+    while (world.step()) {
+    }
+    expect_empty(world.loop);
+    request = IdleTurns::next_turn(idle);
+    const EngineStats after = world.loop.stats();
+    EXPECT_GT(after.idle_prefill_tokens, before.idle_prefill_tokens);
+    EXPECT_EQ(after.prefix_queries, before.prefix_queries);
+    EXPECT_EQ(after.prompt_tokens, before.prompt_tokens);
+    EXPECT_EQ(after.steps, before.steps);
+    run_as_alone(f, world, {request});
+    EXPECT_EQ(world.loop.stats().prefix_hits - after.prefix_hits, (idle.tokens.size() - 1) / 64 * 64);
+    request.sampling.max_tokens = 80 * turn;
+  }
+}
+
+TEST_P(SimulationCase, WhoComesWhileAnIdlePrefillRunsGoesFirst) {
+  Fixture& f = fixture(TinyKind::dense);
+  for (const int steps : {0, 1, 2, 3, 5, 9}) {
+    SCOPED_TRACE(steps);
+    World world(f, sizes(60, 1));
+    Sizes relative = sizes(60, 1);
+    relative.chunk_time.reset();  // chunks of 64 rows: nothing is known of steps without prompts
+    World small_chunks(f, relative);
+    for (World* at : {&world, &small_chunks}) {
+      IdlePrefill idle{.tokens = prompt_of(900, 5)};
+      at->loop.prefill_when_idle(idle);
+      at->loop.prefill_when_idle({.tokens = prompt_of(500, 6)});
+      for (int step = 0; step < steps; ++step) at->step();
+      const uint64_t before = at->loop.stats().idle_prefill_tokens;
+      // Others, whom it is for, and one that begins as it does.
+      Request longer = IdleTurns::next_turn(idle), shorter = likely_request(prompt_of(333, 5), {20, 21}, 5);
+      auto first = *at->loop.submit(likely_request(prompt_of(100, 9), {20, 21}, 1));
+      at->step();
+      EXPECT_EQ(at->loop.stats().idle_prefill_tokens, before) << "not before the newcomer";
+      run_as_alone(f, *at, {likely_request(prompt_of(300, 9), {20, 21}, 5), longer, shorter});
+      drain(*first, 1);
+      // What was left of it was done behind them.
+      const uint64_t hits = at->loop.stats().prefix_hits;
+      run_as_alone(f, *at, {likely_request(prompt_of(600, 6), {20, 21}, 5)});
+      EXPECT_EQ(at->loop.stats().prefix_hits - hits, 448U);
+    }
+  }
+}
+
+TEST_P(SimulationCase, IdlePrefillsInACacheThatIsTooSmall) {
+  Fixture& f = fixture(TinyKind::moe);
+  for (const int host_pages : {0, 6, 30}) {
+    SCOPED_TRACE(host_pages);
+    Sizes tiny = sizes(9, 2, /*kept_states=*/1);
+    tiny.host_pages = host_pages;
+    World world(f, tiny);
+    std::vector<Request> conversations;
+    for (const int32_t first : {1, 2, 3}) conversations.push_back(likely_request(prompt_of(130, first), {20, 21}, 70));
+    for (int turn = 0; turn < 3; ++turn) {
+      for (Request& conversation : conversations) {
+        const IdlePrefill idle = IdleTurns::after(conversation, run_as_alone(f, world, {conversation})[0]);
+        world.loop.prefill_when_idle(idle);
+        for (int step = 0; step < turn; ++step) world.step();
+        conversation = IdleTurns::next_turn(idle);
+        if (conversation.prompt.size() > 8 * 64 - 80) conversation.prompt.resize(130);
+        conversation.sampling.max_tokens = 70;
+      }
+    }
+    while (world.step()) {
+    }
+    expect_empty(world.loop);
+    EXPECT_GT(world.loop.stats().idle_prefill_tokens, 0U);
+  }
+}
+
+TEST_P(SimulationCase, OnlyTheNewestIdlePrefillsAreKept) {
+  Fixture& f = fixture(TinyKind::dense);
+  World world(f, sizes(60, 1, /*kept_states=*/20));
+  for (size_t i = 0; i < kIdlePrefillsMax + 3; ++i) {
+    world.loop.prefill_when_idle({.tokens = prompt_of(70, static_cast<int32_t>(i))});
+    if (i == 5) world.step();  // one has begun, and is among the newest
+  }
+  while (world.step()) {
+  }
+  EXPECT_EQ(world.loop.stats().idle_prefill_tokens, kIdlePrefillsMax * 64);
+  expect_empty(world.loop);
+}
+
+TEST_P(SimulationCase, AnIdlePrefillEndsWithTheLoop) {
+  World world(fixture(TinyKind::dense), sizes(60, 1));
+  world.loop.prefill_when_idle({.tokens = prompt_of(900, 5)});
+  world.step();
+  world.loop.close();
+  world.loop.run();
+  expect_empty(world.loop);
+  EXPECT_LE(world.loop.stats().idle_prefill_tokens, 256U);  // the step that it was in
+  world.loop.prefill_when_idle({.tokens = prompt_of(900, 5)});
+  EXPECT_GT(world.loop.stats().kept_states, 0);
+}
+
 /// Turn `turn` of conversation `i`: 130 tokens more than `request` had, and an answer that is the one it gets alone.
 void take_turn(Fixture& f, World& world, Request& request, int32_t i, int32_t turn) {
   for (int32_t token = 0; token < 130; ++token) request.prompt.push_back(100 + 37 * i + 11 * turn + token);

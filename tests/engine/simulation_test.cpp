@@ -15,6 +15,7 @@ TEST(Simulation, EveryRequestGetsWhatItGetsAlone) {
   // Otherwise there is nothing to test.
   EXPECT_GT(counts.stats.preemptions, 15U);
   EXPECT_GT(counts.stats.prefix_hits, 2000U);
+  EXPECT_GT(counts.stats.idle_prefill_tokens, 1000U);
   EXPECT_GT(counts.stats.tier.hits, 500U);
   EXPECT_GT(counts.stats.disk.hits, 500U);
   EXPECT_GT(counts.stats.disk.failures, 0U);
