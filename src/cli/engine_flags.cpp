@@ -135,6 +135,10 @@ void add_engine_flags(CLI::App& command, EngineFlags& flags) {
       .add_flag("--enable-prefix-caching,!--no-enable-prefix-caching", options.prefix_caching,
                 "Compute what prompts begin with once (default); the same bits without")
       ->group(kGroup);
+  command
+      .add_flag("--idle-prefill,!--no-idle-prefill", options.idle_prefill,
+                "Read answers into the prefix cache while no request wants a step (default); the same bits without")
+      ->group(kGroup);
   const auto add_gib = [&](const char* names, size_t& bytes, const char* help) {
     command
         .add_option_function<double>(

@@ -116,6 +116,7 @@ class ChatAnswer final : public Answer {
                                                 .prompt_token_ids = return_token_ids_ ? &prompt_ : nullptr});
   }
 
+  [[nodiscard]] const ChatMessageText* said() const override { return &choices_.front().said(); }
   void fail(const ApiError& error, std::string& out) override { Stream::fail(error, out); }
   void ping(std::string& out) override { out += kComment; }
 

@@ -7,6 +7,7 @@
 
 #include "server/openai/completion_request.h"
 #include "server/request/api_error.h"
+#include "server/request/chat_choice.h"
 #include "server/request/chat_request.h"
 #include "server/request/token_text.h"
 #include "server/request/usage.h"
@@ -31,6 +32,8 @@ class Answer {
   virtual void finish(std::string& out) = 0;
   /// Not streaming: the answer's body, after the last event.
   virtual std::string whole() = 0;
+  /// Of a conversation: what has been said, for its next turn. Null: what comes is not one answer to it.
+  [[nodiscard]] virtual const ChatMessageText* said() const { return nullptr; }
   /// Streaming: the answer as it stood at begin(), for a client that will ask for the rest later.
   virtual std::string standing() { return {}; }
   /// Streaming: appends an error, where it is too late for a status; the stream ends behind it.

@@ -16,6 +16,7 @@ namespace {
 using std::chrono::steady_clock;
 
 constexpr size_t kWarningBytesMax = 1000;  // of the header
+constexpr size_t kNextTurnsMax = 8;        // the engine takes no more
 
 double seconds_between(steady_clock::time_point from, steady_clock::time_point to) {
   return std::chrono::duration<double>(to - from).count();
@@ -29,6 +30,24 @@ ApiError shutting_down() {
 }
 
 }  // namespace
+
+void prefill_next_turns(Work& work) {
+  if (!work.open.empty() || work.prefills_next_turn || work.next_turns.empty() || work.draining) return;
+  work.prefills_next_turn = true;
+  const auto turn = std::make_shared<NextTurn>(std::move(work.next_turns.back()));
+  work.next_turns.pop_back();
+  work.text.post(TextPool::JobSize::large, [&work, turn] {  // a small one that arrives meanwhile does not wait for it
+    try {
+      prefill_next_turn(work.model, std::move(*turn));
+    } catch (const std::exception& failure) {
+      spdlog::error("a next turn is not prefilled: {}", failure.what());
+    }
+    work.http.post([&work] {
+      work.prefills_next_turn = false;
+      prefill_next_turns(work);
+    });
+  });
+}
 
 void ReadyList::add(std::weak_ptr<Generation> generation) {
   bool first = false;
@@ -299,6 +318,7 @@ void Generation::complete() {
         work_.grammars, TextPool::JobSize::large, [next = std::move(next), second] { return next(*second); },
         [self = shared_from_this(), second] { self->begin_pass(*second); });
   }
+  keep_next_turn();
   const char* reason = length_ ? "length" : "stop";
   if (prepared_.stream) {
     prepared_.answer->finish(out_);
@@ -323,6 +343,16 @@ void Generation::complete() {
     write();
     reply();
   }
+}
+
+/// For when nobody is there any more.
+void Generation::keep_next_turn() {
+  const auto turn = std::exchange(prepared_.next_turn, nullptr);
+  const ChatMessageText* const said = prepared_.answer->said();
+  if (!turn || said == nullptr || work_.draining) return;
+  if (!add_answer(*said, work_.model.options.limits, *turn)) return;
+  work_.next_turns.push_back(std::move(*turn));
+  if (work_.next_turns.size() > kNextTurnsMax) work_.next_turns.pop_front();
 }
 
 void Generation::send() {
@@ -391,6 +421,7 @@ void Generation::end() {
   const Phase before = phase_;
   phase_ = before == Phase::preparing ? Phase::abandoned : before == Phase::writing ? Phase::left : Phase::over;
   work_.open.erase(shared_from_this());
+  prefill_next_turns(work_);
   if (phase_ == Phase::over) {
     prepared_.streams.clear();
   } else if (phase_ == Phase::left) {

@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <deque>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -13,6 +14,7 @@
 #include "server/http/http_server.h"
 #include "server/limits.h"
 #include "server/metrics.h"
+#include "server/next_turn.h"
 #include "server/prepare.h"
 #include "server/text_pool.h"
 
@@ -46,7 +48,13 @@ struct Work {
   const Limits& limits;
   int preparing = 0;                                          // requests on their way to the engine
   std::unordered_set<std::shared_ptr<Generation>> open = {};  // requests that were let in and have not ended
+  std::deque<NextTurn> next_turns = {};                       // of those answered last, the newest last
+  bool prefills_next_turn = false;                            // a text thread has one of them
+  bool draining = false;                                      // there are none any more
 };
+
+/// While no request is open, and so the engine is idle: has the newest next turn prefilled, then the one before it.
+void prefill_next_turns(Work& work);
 
 /// Lets a request in and answers it: prepares it on a text thread, then turns the engine's events into the answer. A
 /// client that leaves cancels it at any point.
@@ -94,6 +102,7 @@ class Generation : public std::enable_shared_from_this<Generation> {
   void take(size_t prompt, const Event& event);
   void feed(size_t prompt, Event event);
   void complete();
+  void keep_next_turn();
   void begin_pass(Prepared& second);
   void listen();
   void send();

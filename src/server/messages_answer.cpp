@@ -36,6 +36,8 @@ class MessagesAnswer final : public Answer {
   void finish(std::string& out) override { events_.end(usage(), out); }
   std::string whole() override { return anthropic::message_json(head_, message_, usage()); }
 
+  [[nodiscard]] const ChatMessageText* said() const override { return &choice_.said(); }
+
   void fail(const ApiError& error, std::string& out) override {
     out += "event: error\ndata: " + anthropic::error_json(error) + "\n\n";
   }

@@ -264,6 +264,8 @@ std::string Metrics::text(const Now& now) const {
           static_cast<double>(e.prefix_queries));
   counter("vllm:prefix_cache_hits_total", "Of those, the ones that it had on the device",
           static_cast<double>(e.prefix_hits - e.tier.hits));
+  counter("tessera:idle_prefill_tokens_total", "Tokens computed for the prefix cache while no request wanted a step",
+          static_cast<double>(e.idle_prefill_tokens));
   add_tier(e, state_->model, all);
   add_disk(e, state_->model, all);
   gauge("tessera:prefix_blocks", "KV blocks that the prefix cache has and no sequence uses", e.kept_blocks);

@@ -48,7 +48,8 @@ MaybeError make_responses_prompt(const ModelService& service, ResponsesRequest& 
     dropped += now;
   }
   if (dropped > 0) add_note(fmt::format("input: {} messages did not fit and were left out", dropped), chat.notes);
-  std::vector<Message>().swap(chat.messages);
+  take_messages(service, chat, out);
+  if (dropped > 0) out.messages.clear();  // of the next turn others are
   if (only_counted) return {};
   engine::truncate_prompt(chat.sampling, length, out.tokens);
   return check_context(out.tokens.size(), chat.sampling, length, chat.conversation_field);
@@ -82,6 +83,7 @@ MaybeError make_summary_prompt(const ModelService& service, ResponsesRequest& re
   request.truncates = true;  // who asks for a summary may have too much already
   size_t dropped = 0;
   if (auto error = make_responses_prompt(service, request, out, dropped)) return error;
+  out.messages.clear();  // nobody goes on from the wish
   if (dropped == 0 || static_cast<std::ptrdiff_t>(dropped) < said) return {};
   ApiError error = bad_request("input",
                                "no message of the conversation fits the model's context: there is nothing "

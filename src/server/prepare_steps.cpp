@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "engine/request_check.h"
+#include "server/next_turn.h"
 #include "server/request/call_grammar.h"
 #include "server/request/guide.h"
 #include "text/dialect/dialect.h"
@@ -153,9 +154,14 @@ MaybeError render_prompt(const ModelService& service, const ChatRequest& chat, C
   return {};
 }
 
+void take_messages(const ModelService& service, ChatRequest& chat, ChatPrompt& out) {
+  std::vector<Message> messages = std::exchange(chat.messages, {});
+  if (service.engine->prefills_when_idle()) out.messages = std::move(messages);
+}
+
 MaybeError make_prompt(const ModelService& service, ChatRequest& chat, ChatPrompt& out, bool only_counted) {
   auto error = render_prompt(service, chat, out, only_counted);
-  std::vector<Message>().swap(chat.messages);
+  take_messages(service, chat, out);
   return error;
 }
 
@@ -167,6 +173,7 @@ MaybeError submit_chat(const ModelService& service, ChatRequest chat, ChatPrompt
   if (!guide) return api_error(guide.status(), submission.format ? submission.format->param : "thinking_budget");
   out.stream = chat.stream.stream;
   out.notes = std::move(chat.notes);
+  out.next_turn = next_turn_of(service, chat, std::move(prompt.messages));
   Request request{.prompt = std::move(prompt.tokens),
                   .sampling = std::move(chat.sampling),
                   .guide = std::move(*guide),

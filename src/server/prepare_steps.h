@@ -32,13 +32,16 @@ MaybeError tokenize_prompt(const ModelService& service, const RenderedChat& prom
 /// A conversation as the model reads it.
 struct ChatPrompt {
   std::vector<int32_t> tokens;
-  bool opens_thinking = false;  // text::prompt_opens_thinking
+  bool opens_thinking = false;          // text::prompt_opens_thinking
+  std::vector<Message> messages = {};   // where its next turn is to be prefilled
 };
 
 /// Also checks the model that is asked for, and that the prompt fits unless it is only counted.
 MaybeError render_prompt(const ModelService& service, const ChatRequest& chat, ChatPrompt& out,
                          bool only_counted = false);
-/// The same; `chat` loses its messages.
+/// `chat` loses its messages, which are kept where the engine prefills next turns.
+void take_messages(const ModelService& service, ChatRequest& chat, ChatPrompt& out);
+/// Both.
 MaybeError make_prompt(const ModelService& service, ChatRequest& chat, ChatPrompt& out, bool only_counted = false);
 
 /// The requests of one body, and what their answers follow.

@@ -71,6 +71,7 @@ class ResponsesAnswer final : public Answer {
   }
 
   std::string standing() override { return items_.json(); }
+  [[nodiscard]] const ChatMessageText* said() const override { return &choice_.said(); }
 
   void fail(const ApiError& error, std::string& out) override {
     end({.status = ResponseStatus::failed, .error = error}, out);

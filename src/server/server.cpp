@@ -201,6 +201,7 @@ void Server::State::begin_drain() {
   log.say(fmt::format("shutting down: {} requests run, and have {} s to end", running,
                       options.limits.shutdown_seconds_max));
   drain_deadline = steady_clock::now() + std::chrono::seconds(options.limits.shutdown_seconds_max);
+  if (work) work->draining = true;
   http->drain();
 }
 

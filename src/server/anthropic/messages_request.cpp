@@ -113,6 +113,7 @@ std::optional<ApiError> parse_messages_request(const Json& body, const RequestOp
   out = {};
   out.sampling = options.sampling;
   out.template_variables = options.template_kwargs;
+  out.returns_reasoning = true;
   if (auto error = refuse_thread(body)) return error;
   if (auto error = read_text(body, "model", out.model)) return error;
   if (auto error = read_flag(body, "stream", out.stream.stream)) return error;

@@ -31,6 +31,7 @@ ChatDelta ChatChoice::feed(const Event& event) {
   take_tokens(event);
   take_text(reasoning_.feed(event.text), delta);
   if (event.finish_reason != FinishReason::none) end(event, delta);
+  said_.add(delta);
   if (!delta.empty()) {
     delta.logprobs = std::exchange(logprobs_, {});
     delta.tokens = std::exchange(new_tokens_, {});

@@ -42,6 +42,19 @@ struct ChatDelta {
 /// Appends the log-probabilities of one generated token, as an API's JSON.
 using AppendLogprob = std::function<void(const std::vector<TokenLogprob>&, std::string&)>;
 
+/// A whole message, gathered from deltas.
+struct ChatMessageText {
+  std::string reasoning = {}, content = {};
+  std::vector<ToolCallDelta> tool_calls = {};
+  std::string logprobs = {};
+  std::vector<int32_t> tokens = {};
+  ChatFinish finish = ChatFinish::none;
+  std::string stop_string = {};
+  bool call_is_cut = false;
+
+  void add(const ChatDelta& delta);
+};
+
 /// The events of one choice of a request, as thinking, text and calls, which every API's writer puts in its own words.
 class ChatChoice {
  public:
@@ -67,6 +80,8 @@ class ChatChoice {
   /// no place in a delta, end it with ChatFinish::none.
   ChatDelta feed(const Event& event);
 
+  /// All so far, without log-probabilities and tokens.
+  [[nodiscard]] const ChatMessageText& said() const { return said_; }
   [[nodiscard]] int64_t tokens() const { return tokens_; }
   /// Of the prompt, those that the prefix cache had.
   [[nodiscard]] int64_t cached_tokens() const { return cached_tokens_; }
@@ -87,6 +102,7 @@ class ChatChoice {
   std::optional<text::ToolCallParser> calls_;
   int64_t tokens_ = 0, reasoning_tokens_ = 0, cached_tokens_ = 0, tier_tokens_ = 0;
   int calls_begun_ = 0;
+  ChatMessageText said_;
   std::optional<CallInput> input_;   // of the newest call, if its tool is custom
   std::string logprobs_;             // not yet delivered
   std::vector<int32_t> new_tokens_;  // not yet delivered
@@ -94,18 +110,5 @@ class ChatChoice {
 
 /// `prefix` and 24 letters and digits, made from the request's id, which must be unique.
 std::string tool_call_id(std::string_view prefix, std::string_view request_id, int choice, int index);
-
-/// A whole message, gathered from deltas.
-struct ChatMessageText {
-  std::string reasoning = {}, content = {};
-  std::vector<ToolCallDelta> tool_calls = {};
-  std::string logprobs = {};
-  std::vector<int32_t> tokens = {};
-  ChatFinish finish = ChatFinish::none;
-  std::string stop_string = {};
-  bool call_is_cut = false;
-
-  void add(const ChatDelta& delta);
-};
 
 }  // namespace tessera::server

@@ -64,6 +64,7 @@ struct ChatRequest {
   bool parallel_tool_calls = true;
   std::optional<int64_t> thinking_budget = {};  // tokens
   bool include_reasoning = true;
+  bool returns_reasoning = false;  // clients of this API send it back with the answer that it led to
   SamplingParams sampling = {};  // max_tokens -1: as many as fit
   std::optional<AnswerFormat> format = {};
   StreamFields stream = {};

@@ -265,6 +265,7 @@ std::optional<ApiError> parse_responses_request(const Json& body, const RequestO
   ChatRequest& chat = out.chat;
   chat.sampling = options.sampling;
   chat.conversation_field = "input";
+  chat.returns_reasoning = true;
   if (auto error = read_text(body, "model", chat.model)) return error;
   if (auto error = openai::check_other_fields(body, openai::Endpoint::responses, chat.notes)) return error;
   if (auto error = openai::read_cache_salt(body, chat.cache_salt)) return error;
