@@ -19,6 +19,8 @@ constexpr int kTooManyRemembered = 64;  // steps: so few of a hundred try again 
 // Of one step to the next: a step that was slow for another reason is soon forgotten.
 constexpr double kShrinkMost = 0.5, kGrowMost = 1.25;
 
+constexpr double kIdleSeconds = 0.010;  // who waits for them does not notice; steps of a GPU hardly take less
+
 }  // namespace
 
 ChunkPolicy::ChunkPolicy(std::optional<Seconds> fixed, int64_t rows_max)
@@ -67,6 +69,17 @@ void ChunkPolicy::without_prompts(double seconds) {
   const auto middle = sorted.begin() + static_cast<std::ptrdiff_t>(sorted.size() / 2);
   std::ranges::nth_element(sorted, middle);
   median_ = *middle;
+}
+
+IdleChunk::IdleChunk(int64_t rows_max)
+    : rows_max_(static_cast<double>(std::max<int64_t>(rows_max, kBlockTokens))), rows_(kBlockTokens) {}
+
+int64_t IdleChunk::rows() const { return static_cast<int64_t>(rows_) / kBlockTokens * kBlockTokens; }
+
+void IdleChunk::took(ChunkPolicy::Seconds time, int64_t rows) {
+  if (rows < this->rows() && time.count() < kIdleSeconds) return;  // says nothing of more rows
+  const double change = std::clamp(kIdleSeconds / std::max(time.count(), 1e-6), kShrinkMost, 2.0);
+  rows_ = std::clamp(static_cast<double>(rows) * change, static_cast<double>(kBlockTokens), rows_max_);
 }
 
 }  // namespace tessera::engine

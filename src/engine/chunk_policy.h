@@ -39,4 +39,20 @@ class ChunkPolicy {
   int steps_with_prompts_ = 0;       // since the newest of them
 };
 
+/// How many rows a step of an idle prefill reads, which whoever comes meanwhile waits for: as many as take about 10 ms,
+/// and at least 64.
+class IdleChunk {
+ public:
+  /// `rows_max`: of a step.
+  explicit IdleChunk(int64_t rows_max);
+
+  [[nodiscard]] int64_t rows() const;
+  /// A step with so many rows took so long.
+  void took(ChunkPolicy::Seconds time, int64_t rows);
+
+ private:
+  double rows_max_;
+  double rows_;  // multiples of 64 of them are read
+};
+
 }  // namespace tessera::engine

@@ -30,7 +30,8 @@ StepLoop::StepLoop(StepLoopParts parts)
                   .state_pages = parts_.state_pages,
                   .draws_later = parts_.runner->draws_later() && parts_.drafts_max == 0}),
       draft_policy_(parts_.drafts_max, parts_.drafts_always),
-      chunk_policy_(parts_.chunk_time, parts_.max_num_batched_tokens) {
+      chunk_policy_(parts_.chunk_time, parts_.max_num_batched_tokens),
+      idle_chunk_(parts_.max_num_batched_tokens) {
   TESSERA_CHECK_LE(parts_.drafts_max, parts_.runner->drafts_max());
   TESSERA_CHECK(scheduler_.check_fits(parts_.max_model_len).ok());
   if (parts_.step_bytes) meter_.emplace(*parts_.step_bytes);
@@ -207,12 +208,13 @@ bool StepLoop::make_moves() {
 bool StepLoop::prefill_idle() {
   for (; !idle_.empty(); idle_.pop_back()) {
     Sequence& sequence = *idle_.back();
-    const auto& plan = scheduler_.plan_idle(&sequence, std::max<int64_t>(chunk_policy_.rows(), kernels::kBlockTokens));
+    const auto& plan = scheduler_.plan_idle(&sequence, idle_chunk_.rows());
     if (plan.empty()) {
       rest_idle();
       continue;
     }
     const int32_t rows = plan.front().rows;
+    const Time begin = parts_.clock();
     step_.clear();
     step_.moves = scheduler_.take_moves();
     add_rows(plan.front(), wants_drafting(plan));
@@ -221,6 +223,7 @@ bool StepLoop::prefill_idle() {
     if (const auto results = parts_.runner->collect(); !results.ok()) return fail(results.status());
     scheduler_.step_collected();
     scheduler_.commit(&sequence, rows, rows);
+    idle_chunk_.took(parts_.clock() - begin, rows);
     counts_.idle_prefill_tokens += static_cast<uint64_t>(rows);
     publish_stats();
     return true;

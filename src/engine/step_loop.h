@@ -48,9 +48,9 @@
 //    request holds can end the thread. An error of the runner ends everything: every open request gets it as its last
 //    event, and later ones are refused.
 //  - While there is no choice, and nothing is to be done for the disk, idle prefills go on, the newest first, each step
-//    collected before anything else is looked at. Their chunks are those that prompts have beside decoding sequences,
-//    so who comes meanwhile waits for about one such step; then they have given their slot and blocks to the prefix
-//    cache, and go on when nobody is there again. There is no request, no event and no draw in them.
+//    collected before anything else is looked at. Who comes meanwhile waits for one such step, of about 10 ms or of 64
+//    rows (IdleChunk); then they have given their slot and blocks to the prefix cache, and go on when nobody is there
+//    again. There is no request, no event and no draw in them.
 //  - A token is a function of logits, parameters, seed, choice and position; the logits of a row are the same bits in
 //    any batch. So every request gets the tokens it gets alone, however many steps are under way.
 namespace tessera::engine {
@@ -199,6 +199,7 @@ class StepLoop {
   DraftPolicy::Choice drafts_;  // of the step that is being planned,
   int decoding_ = 0;            // for so many sequences
   ChunkPolicy chunk_policy_;
+  IdleChunk idle_chunk_;
   Wait wait_;
   std::vector<std::pair<std::shared_ptr<EventChannel>, Event>> outgoing_;
   EngineStats counts_;  // the totals; published with the rest in stats_

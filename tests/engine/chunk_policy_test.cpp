@@ -113,5 +113,30 @@ TEST(ChunkPolicy, AFixedBoundNeedsNoStepWithoutPrompts) {
   EXPECT_EQ(steps.without_prompts, 0);
 }
 
+TEST(IdleChunk, RowsThatTakeAboutTenMilliseconds) {
+  IdleChunk chunk(1000);
+  EXPECT_EQ(chunk.rows(), 64);
+  const auto step = [&](double seconds_a_row) {
+    const int64_t rows = chunk.rows();
+    chunk.took(ChunkPolicy::Seconds(seconds_a_row * static_cast<double>(rows)), rows);
+    return chunk.rows();
+  };
+  EXPECT_EQ(step(1e-6), 128);  // no faster: what is known of one says little of many
+  EXPECT_EQ(step(1e-6), 256);
+  EXPECT_EQ(step(1e-6), 512);
+  EXPECT_EQ(step(1e-6), 960);  // all that a step has, in whole blocks
+  EXPECT_EQ(step(1e-3), 448);
+  for (int i = 0; i < 5; ++i) step(1e-3);
+  EXPECT_EQ(chunk.rows(), 64);  // and no less
+  for (int i = 0; i < 5; ++i) step(5e-5);
+  EXPECT_EQ(chunk.rows(), 192);
+  chunk.took(ChunkPolicy::Seconds(0.001), 64);  // the end of a prompt
+  EXPECT_EQ(chunk.rows(), 192);
+  chunk.took(ChunkPolicy::Seconds(0.020), 128);
+  EXPECT_EQ(chunk.rows(), 64);
+  chunk.took(ChunkPolicy::Seconds(0), 64);
+  EXPECT_EQ(chunk.rows(), 128);
+}
+
 }  // namespace
 }  // namespace tessera::engine
