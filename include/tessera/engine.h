@@ -280,7 +280,7 @@ struct EngineStats {
   int kept_blocks = 0, kept_states = 0;  // by the prefix cache, for no sequence that runs
   uint64_t steps = 0, preemptions = 0, prompt_tokens = 0, generated_tokens = 0;
   uint64_t prefix_queries = 0, prefix_hits = 0;  // tokens of prompts that began, and of those what was kept
-  uint64_t idle_prefill_tokens = 0;  // computed by Engine::prefill_when_idle; in none of the other totals
+  uint64_t idle_prefill_tokens = 0;              // computed by Engine::prefill_when_idle; in none of the other totals
   TierStats tier = {};
   DiskStats disk = {};
   StepTokens step_tokens = {};
@@ -302,11 +302,11 @@ class Engine {
   /// Errors: a parameter out of range, a prompt that is empty or too long, too many requests waiting.
   Expected<RequestStream> submit(Request request);
 
-  /// Computes the beginning of prompts to come for the prefix cache, while no request wants a step; one that comes waits
-  /// for a step with a chunk of it at most. All but the last token count, in whole blocks of 64. The newest few that it
-  /// is called for are worked on, the newest first, and nothing says when, or whether, that is done: what the prefix
-  /// cache has is given up for it only where it saves less. Does nothing where prefills_when_idle() is false. Errors: no
-  /// tokens, more than a prompt may have, a token that the model does not have.
+  /// Computes the beginning of prompts to come for the prefix cache, while no request wants a step; one that comes
+  /// waits for a step with a chunk of it at most. All but the last token count, in whole blocks of 64. The newest few
+  /// that it is called for are worked on, the newest first, and nothing says when, or whether, that is done: what the
+  /// prefix cache has is given up for it only where it saves less. Does nothing where prefills_when_idle() is false.
+  /// Errors: no tokens, more than a prompt may have, a token that the model does not have.
   Status prefill_when_idle(IdlePrefill prefill);
   /// EngineOptions::idle_prefill, where there is a prefix cache.
   [[nodiscard]] bool prefills_when_idle() const;

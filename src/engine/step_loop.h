@@ -55,7 +55,7 @@
 //    any batch. So every request gets the tokens it gets alone, however many steps are under way.
 namespace tessera::engine {
 
-inline constexpr int kMaxOpenRequests = 1024;    // running, waiting and in the inbox
+inline constexpr int kMaxOpenRequests = 1024;  // running, waiting and in the inbox
 inline constexpr size_t kIdlePrefillsMax = 8;  // the oldest is forgotten for a ninth
 
 /// What the loop works with; everything outlives it.

@@ -17,6 +17,7 @@ using std::chrono::steady_clock;
 
 constexpr size_t kWarningBytesMax = 1000;  // of the header
 constexpr size_t kNextTurnsMax = 8;        // the engine takes no more
+constexpr size_t kOpenMax = 64;            // of more requests conversations would take memory, and no idle time is near
 
 double seconds_between(steady_clock::time_point from, steady_clock::time_point to) {
   return std::chrono::duration<double>(to - from).count();
@@ -182,6 +183,7 @@ void Generation::job_done() {
 /// The engine has the request.
 void Generation::begin() {
   phase_ = Phase::running;
+  if (work_.open.size() > kOpenMax) prepared_.next_turn.reset();
   exchange_->facts.prompt_tokens = prepared_.prompt_tokens;
   exchange_->facts.completion_tokens = 0;
   work_.metrics.request_begun(prepared_.n, prepared_.max_tokens);

@@ -43,7 +43,8 @@ struct Prepared {
   int n = 1;                            // choices of each prompt
   int64_t max_tokens = -1;              // of each choice; -1: as many as fit
   std::vector<std::string> notes = {};  // for the log and a header of the answer
-  std::shared_ptr<NextTurn> next_turn = {};  // to be prefilled once this one is answered (next_turn.h); null: nothing is
+  std::shared_ptr<NextTurn> next_turn =
+      {};  // to be prefilled once this one is answered (next_turn.h); null: nothing is
   /// Work that takes its time and is left for a thread of its own: compiling what the answer follows. Null: none.
   std::function<MaybeError(Prepared& out)> rest = {};
   /// A second pass, once all streams have ended: makes others in their place, which Answer::go_on makes room for. It

@@ -32,8 +32,8 @@ MaybeError tokenize_prompt(const ModelService& service, const RenderedChat& prom
 /// A conversation as the model reads it.
 struct ChatPrompt {
   std::vector<int32_t> tokens;
-  bool opens_thinking = false;          // text::prompt_opens_thinking
-  std::vector<Message> messages = {};   // where its next turn is to be prefilled
+  bool opens_thinking = false;         // text::prompt_opens_thinking
+  std::vector<Message> messages = {};  // where its next turn is to be prefilled
 };
 
 /// Also checks the model that is asked for, and that the prompt fits unless it is only counted.

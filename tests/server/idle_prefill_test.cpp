@@ -89,14 +89,13 @@ TEST(IdlePrefill, TheNextTurnGoesOnBehindTheAnswer) {
   }
 }
 
-const json kTools = {{{"type", "function"},
-                      {"function",
-                       {{"name", "get_weather"},
-                        {"description", "The weather of a city."},
-                        {"parameters",
-                         {{"type", "object"},
-                          {"properties", {{"city", {{"type", "string"}}}}},
-                          {"required", {"city"}}}}}}}};
+const json kTools = {
+    {{"type", "function"},
+     {"function",
+      {{"name", "get_weather"},
+       {"description", "The weather of a city."},
+       {"parameters",
+        {{"type", "object"}, {"properties", {{"city", {{"type", "string"}}}}}, {"required", {"city"}}}}}}}};
 
 /// A conversation whose answer is a call, with thinking before it.
 void expect_covered_behind_a_call(bool returns_reasoning, bool streams) {
@@ -172,8 +171,7 @@ TEST(IdlePrefill, MessagesAndResponsesShareIt) {
   body["previous_response_id"] = response["id"];
   body["input"] = "And then?";
   const json next = answer_to(served, "/v1/responses", body)["usage"];
-  EXPECT_GT(next["input_tokens_details"]["cached_tokens"].get<int64_t>(),
-            next["input_tokens"].get<int64_t>() - 64 - 40)
+  EXPECT_GT(next["input_tokens_details"]["cached_tokens"].get<int64_t>(), next["input_tokens"].get<int64_t>() - 64 - 40)
       << next;
 }
 

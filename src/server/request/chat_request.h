@@ -65,7 +65,7 @@ struct ChatRequest {
   std::optional<int64_t> thinking_budget = {};  // tokens
   bool include_reasoning = true;
   bool returns_reasoning = false;  // clients of this API send it back with the answer that it led to
-  SamplingParams sampling = {};  // max_tokens -1: as many as fit
+  SamplingParams sampling = {};    // max_tokens -1: as many as fit
   std::optional<AnswerFormat> format = {};
   StreamFields stream = {};
   bool return_token_ids = false;
