@@ -34,7 +34,9 @@ int a_function_of_this_program() { return 1; }
 TEST(Gpu, AFailedLaunchNamesTheKernel) {
   const auto kernel = reinterpret_cast<const void*>(&a_function_of_this_program);
   const std::string message(launch_status(cudaErrorInvalidConfiguration, kernel).message());
-  EXPECT_NE(message.find("the launch of a_function_of_this_program failed"), std::string::npos) << message;
+  const bool stripped = symbol_at(kernel).empty();  // as a bundle for another machine is
+  const std::string name = stripped ? "a kernel" : "a_function_of_this_program";
+  EXPECT_NE(message.find("the launch of " + name + " failed"), std::string::npos) << message;
   EXPECT_TRUE(launch_status(cudaSuccess, kernel).ok());
 }
 
