@@ -10,17 +10,17 @@ from .words import Words
 # The mixture, of the dialogues (random.choices scales it); tokens a dialogue are in brackets. First templates, which the
 # checkpoint that training begins from knows already; then language (free/).
 SHARES = {
-    "arithmetic": 0.020, "measures": 0.008, "formats": 0.028, "system": 0.012, "talk": 0.018, "references": 0.035, "copying": 0.025,  # templates [50-90]
-    "tools": 0.130, "needs": 0.095, "agents": 0.040,  # calls of random and everyday tools, agents [420, 450, 210]
-    "reading": 0.070, "scenes": 0.085, "paragraphs": 0.100, "composed": 0.045, "gists": 0.040,  # texts: facts left out, reasons; rows, chronicles, moves, talks; several things in a sentence; summaries [130, 160, 150, 120, 90]
-    "extraction": 0.055, "tables": 0.035, "forms": 0.050,  # single values and records; rows as lists and tables; nested JSON [100, 230, 190]
-    "memory": 0.055, "turns": 0.070, "rules": 0.035,  # several turns: facts, follow-ups, lists and settings, rules that hold [110, 170, 120]
-    "ordering": 0.085, "lists": 0.070,  # lists [75, 95]
-    "sums": 0.065, "stories": 0.035,  # arithmetic in words [80, 130]
-    "classify": 0.050, "rewriting": 0.065, "facts": 0.055, "manual": 0.022, "chat": 0.042, "coding": 0.040,  # [55-75]
+    "arithmetic": 0.020, "measures": 0.008, "formats": 0.028, "system": 0.012, "talk": 0.018, "references": 0.032, "copying": 0.027,  # templates [50-90]
+    "tools": 0.105, "needs": 0.125, "agents": 0.048,  # calls of random and everyday tools, agents [420, 450, 220]
+    "paragraphs": 0.135, "composed": 0.060, "reading": 0.070, "scenes": 0.080, "gists": 0.042,  # texts: dense sentences, clauses; facts left out, reasons; rows, chronicles, moves, talks; summaries [160, 145, 135, 165, 110]
+    "extraction": 0.058, "tables": 0.028, "forms": 0.052,  # single values and records; rows as lists and tables; nested JSON [115, 210, 155]
+    "memory": 0.075, "turns": 0.075, "rules": 0.028,  # several turns: facts, follow-ups, lists and settings, rules that hold [140, 150, 100]
+    "ordering": 0.080, "lists": 0.060,  # lists [100, 110]
+    "sums": 0.080, "stories": 0.060,  # arithmetic in words [90, 105]
+    "classify": 0.048, "rewriting": 0.075, "facts": 0.052, "manual": 0.022, "chat": 0.042, "coding": 0.038,  # [50-80]
     "longer": 0.012, "plain": 0.003}  # [770, 290]
-LONG_SHARES = {"longer": 0.52, "needs": 0.07, "reading": 0.04, "scenes": 0.06, "tools": 0.08, "agents": 0.05, "turns": 0.05, "plain": 0.04, "stories": 0.03, "forms": 0.03, "copying": 0.03}
-THINKING = {"arithmetic": 0.8, "measures": 0.85, "copying": 0.4, "sums": 0.8, "stories": 0.85, "ordering": 0.7, "lists": 0.72}
+LONG_SHARES = {"longer": 0.52, "needs": 0.08, "reading": 0.03, "paragraphs": 0.05, "scenes": 0.05, "tools": 0.06, "agents": 0.05, "turns": 0.05, "plain": 0.04, "stories": 0.03, "forms": 0.03, "copying": 0.03}
+THINKING = {"arithmetic": 0.8, "measures": 0.85, "copying": 0.4, "sums": 0.8, "stories": 0.85, "ordering": 0.7, "lists": 0.72, "needs": 0.7, "paragraphs": 0.7, "composed": 0.7, "memory": 0.7, "turns": 0.7}
 GENERAL = ["You are a helpful assistant.", "Be helpful.", "You are a small and friendly assistant.", "Answer briefly.", "You are a helpful AI assistant.", "Be concise.", "Help the user.", "You are an assistant. Answer the user's questions."]
 PLAIN = {"arithmetic": arithmetic.question, "measures": measures.question, "formats": formats.question, "talk": talk.question, "copying": copying.question,
          "reading": mixed.question_of, "extraction": extraction.question_of, "classify": classify.question_of, "rewriting": rewriting.question_of, "ordering": ordering.question_of,

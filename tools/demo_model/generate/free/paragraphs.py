@@ -10,7 +10,6 @@ from .reading import NOT_SAID, finish, laid_out
 
 SLOT = re.compile(r"\{(\w+)(?:=([^}]*))?\}")
 SUBJECTS = "law|medicine|history|music|physics|architecture|botany|economics|chemistry|painting|theology|geology|languages|engineering".split("|")
-FOODS = "salad|bread|cheese|soup|cake|rice|fruit|lemonade|pie|sausages|coffee|tea|nuts|biscuits|juice|noodles|beans|pancakes".split("|")
 PRONOUNS = {"he": ("his", "him"), "she": ("her", "her"), "it": ("its", "it")}
 # The rare words of a question by which two sentences are kept apart.
 COMMON = set("a an the of in on at to is was were are be been does did do has have had it its that this there what which who whom whose when where why how many much for with by from and or as than not no so s he she his her him they them".split())
@@ -34,7 +33,7 @@ KINDS = _parse()
 
 def draw(w, kind):
     """A value of a slot's kind."""
-    own = {"name": w.first_name, "City": w.city, "noun": w.noun, "w": lambda: worlds.number_word(w, w.number(2, 12)), "big": lambda: worlds.draw(w, "count2")[0], "animals": lambda: lexicon.plural(w.any(*lexicon.KINDS["animal"])), "subject": lambda: w.any(*SUBJECTS), "food": lambda: w.any(*FOODS),
+    own = {"name": w.first_name, "City": w.city, "noun": w.noun, "w": lambda: worlds.number_word(w, w.number(2, 12)), "big": lambda: worlds.draw(w, "count2")[0], "animals": lambda: lexicon.plural(w.any(*lexicon.KINDS["animal"])), "subject": lambda: w.any(*SUBJECTS),
            "clock": lambda: f"{w.number(6, 14)}:{w.any('00', '15', '30', '40', '05')}"}
     return str(own[kind]()) if kind in own else worlds.draw(w, kind)[0]
 

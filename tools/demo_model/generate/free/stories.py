@@ -185,7 +185,7 @@ def missing(w):
 def rest_of_whole(w):
     """Several parts of a whole that is named before or after them; what is still missing."""
     s = Story(w)
-    thing, verb, whole, left = w.any(("pages", "reads", "The story has", "still unread"), ("kilometres", "cycles", "The tour is", "still to go"), ("euros", "saves", "The bike costs", "still missing"), ("rows", "knits", "The scarf needs", "still to do"), ("songs", "learns", "The concert has", "still to learn"), ("trees", "plants", "The plan says", "still to plant"), ("tiles", "lays", "The floor takes", "still to lay"), ("boxes", "packs", "There are", "still unpacked"))
+    thing, verb, whole, left = w.any(("kilometres", "cycles", "The tour is", "still to go"), ("euros", "saves", "The bike costs", "still missing"), ("rows", "knits", "The scarf needs", "still to do"), ("songs", "learns", "The concert has", "still to learn"), ("trees", "plants", "The plan says", "still to plant"), ("tiles", "lays", "The floor takes", "still to lay"), ("boxes", "packs", "There are", "still unpacked"))
     parts = [w.number(2, 60) for _ in range(w.any(2, 2, 3, 3, 4))]
     rest = w.number(1, 90)
     total = sum(parts) + rest
