@@ -237,7 +237,8 @@ def after(w, tool, messages):
         return [error]
     text = tool_text(w, tool)
     answer = tool.answer()
-    messages += [{"role": "tool", "content": text}, plain_calls.assistant("The result is there.", answer)]
+    found = [slots.spoken(v) for v in tool.found.values() if len(str(v)) < 40]
+    messages += [{"role": "tool", "content": text}, plain_calls.assistant(f"The result is there: {listing(found)}." if found else "The result is there.", answer)]
     return []
 
 

@@ -163,7 +163,7 @@ def both(w):
     """Two questions at once."""
     p = Paragraph(w)
     first, second = p.pick(w), p.pick(w)
-    if not first or not second or first[1] == second[1] or first[3] == second[3] or any(x[3][-1] in ".?" for x in (first, second)):
+    if not first or not second or first[1] == second[1] or first[3] == second[3] or any(re.match(r"(he|she|it|they|Yes|No)\b", x[3]) or x[3][-1] in ".?" for x in (first, second)):
         return said(w)
     question = first[1].rstrip("?.! ") + w.any(" and ", ", and ", "? And ", "? ") + second[1][0].lower() + second[1][1:]
     thoughts = first[2] if first[2] == second[2] else f"{first[2]} {second[2]}"
