@@ -85,7 +85,7 @@ def tell(w, names, verbs):
         b = Event(w, n, verbs)
         first, second = (b, a) if kind == "before" else (a, b)
         text = f"Before {he} {a.did()}, {n} {b.did()}." if kind == "before" else f"{w.any(f'After {he} had {a.participle} {a.rest}', f'After {a.ing} {a.rest}')}, {n} {b.did()}."
-        return text, own[:-1] + b.questions(w)[:-1] + [(f"what did {n} do first[?]", capital(f"{n} {first.did()}.")), (f"what did {n} do (then|next|after that|later)[?]", capital(f"{n} {second.did()}.")), (f"(what came first|which was earlier)[?]", capital(f"{n} {first.did()}."))], []
+        return text, own[:-1] + b.questions(w)[:-1] + [(f"what did {n} do first[?]", capital(f"{n} {first.did()}.")), (f"what did {n} do (then|next|after that|later)[?]", capital(f"{n} {second.did()}.")), ("(what came first|which was earlier)[?]", capital(f"{n} {first.did()}."))], []
     if kind == "because":
         m = names.pop()
         reason = w.any(*REASONS).format(m=m, he=he)
