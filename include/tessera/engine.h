@@ -103,6 +103,17 @@ enum class FinishReason { none, stop, length, cancelled, error };
 enum class StopCause { none, model, token, string };
 
 /// Something that happened to one choice of a request, in order.
+/// What the MTP head has proposed and the model has drawn too.
+struct DraftStats {
+  uint64_t steps = 0;  // rows of one sequence with drafts, in one step
+  uint64_t proposed = 0, accepted = 0;
+  std::array<uint64_t, 8> accepted_at = {};  // by position behind the last token
+
+  /// Of one sequence in one step.
+  void count(size_t proposed_now, size_t accepted_now);
+  DraftStats& operator+=(const DraftStats& other);
+};
+
 struct Event {
   int choice = 0;
   std::vector<int32_t> tokens = {};  // new tokens (usually one), the stop token included
@@ -121,6 +132,7 @@ struct Event {
   // those whose keys and values it had, some perhaps without a state behind them to go on from.
   int64_t cached_tokens = 0, matched_tokens = 0;
   int64_t tier_tokens = 0;  // of cached_tokens, those that only its tier in the host's memory had
+  DraftStats drafts = {};   // of the choice; with finish_reason
 };
 
 /// One running request. Events queue up (at most max_tokens + 1 of them a choice) and never hold the engine back.
@@ -249,13 +261,6 @@ struct StepTokens {
   uint64_t tokens = 0;
 
   void count(size_t step);
-};
-
-/// What the MTP head has proposed and the model has drawn too.
-struct DraftStats {
-  uint64_t steps = 0;  // rows of one sequence with drafts, in one step
-  uint64_t proposed = 0, accepted = 0;
-  std::array<uint64_t, 8> accepted_at = {};  // by position behind the last token
 };
 
 /// Of the prefix cache's tier in the host's memory.

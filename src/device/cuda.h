@@ -9,6 +9,7 @@
 
 #include "base/call_watch.h"
 #include "base/propagate.h"
+#include "device/symbol.h"
 
 // CUDA plumbing for .cu files: errors, move-only handles, the one launch function.
 namespace tessera::device {
@@ -19,6 +20,13 @@ inline Status cuda_status(cudaError_t code, const char* call) {
   const bool taken = code == cudaErrorMemoryAllocation || code == cudaErrorDevicesUnavailable;
   return {taken ? StatusCode::resource_exhausted : StatusCode::internal,
           std::string(call) + " failed: " + cudaGetErrorString(code) + " (" + cudaGetErrorName(code) + ")"};
+}
+
+/// The same of a kernel's launch, with its name as far as the program's symbols tell it.
+inline Status launch_status(cudaError_t code, const void* kernel) {
+  if (code == cudaSuccess) return {};
+  const std::string name = short_name(symbol_at(kernel), /*with_arguments=*/true);
+  return cuda_status(code, ("the launch of " + (name.empty() ? "a kernel" : name)).c_str());
 }
 
 /// Makes a call into the driver, which may wait for a kernel for ever: who watches calls (base/call_watch.h) hears of
@@ -43,8 +51,11 @@ class Handle {
     (void)destroy(value_);
   }
   [[nodiscard]] T get() const { return value_; }
-  /// For create functions: the address to fill. The handle must be empty.
-  T* fill() { return &value_; }
+  /// For create functions: the address to fill. What the handle held is destroyed.
+  T* fill() {
+    *this = Handle();
+    return &value_;
+  }
 
  private:
   T value_{};
@@ -108,7 +119,8 @@ Status launch(void (*kernel)(Parameters...), const Launch& how, Arguments&&... a
   config.attrs = &attribute;
   config.numAttrs = how.programmatic_dependent_launch ? 1 : 0;
   const WatchedCall watched("cudaLaunchKernelEx");  // waits where more launches are waiting than the driver queues
-  return cuda_status(cudaLaunchKernelEx(&config, kernel, std::forward<Arguments>(arguments)...), "cudaLaunchKernelEx");
+  return launch_status(cudaLaunchKernelEx(&config, kernel, std::forward<Arguments>(arguments)...),
+                       reinterpret_cast<const void*>(kernel));
 }
 
 /// A kernel of a step. It is launched for programmatic dependent launch, so it must follow the rule of

@@ -75,6 +75,7 @@ struct Choice : Sequence, std::enable_shared_from_this<Choice> {
   std::vector<std::vector<TokenLogprob>> prompt_logprobs;
   std::chrono::steady_clock::time_point scheduled = {};
   int64_t cached_tokens = 0, matched_tokens = 0, tier_tokens = 0;
+  DraftStats draft_stats;
   /// What the guide says of each row of the next step, where there are drafts and it follows them.
   struct RowGuide {
     std::vector<uint32_t> allowed;

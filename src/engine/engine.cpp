@@ -442,6 +442,21 @@ Engine::Engine(Engine&&) noexcept = default;
 Engine& Engine::operator=(Engine&&) noexcept = default;
 Engine::~Engine() = default;
 
+void DraftStats::count(size_t proposed_now, size_t accepted_now) {
+  if (proposed_now > 0) ++steps;
+  proposed += proposed_now;
+  accepted += accepted_now;
+  for (size_t i = 0; i < accepted_now; ++i) ++accepted_at[i];
+}
+
+DraftStats& DraftStats::operator+=(const DraftStats& other) {
+  steps += other.steps;
+  proposed += other.proposed;
+  accepted += other.accepted;
+  for (size_t i = 0; i < accepted_at.size(); ++i) accepted_at[i] += other.accepted_at[i];
+  return *this;
+}
+
 void StepTokens::count(size_t step) {
   const auto* bound = std::ranges::lower_bound(kBounds, static_cast<int>(step));
   ++steps[static_cast<size_t>(bound - kBounds.begin())];

@@ -461,12 +461,11 @@ int32_t StepLoop::count_held(const AwaitedRows& rows, std::span<const kernels::S
   while (right < drafts) {
     const auto at = static_cast<size_t>(right);
     if (!results[at].status.ok() || results[at].token != rows.drafts[at]) break;
-    ++counts_.drafts.accepted_at[at];
     ++right;
   }
-  if (drafts > 0) ++counts_.drafts.steps;
-  counts_.drafts.proposed += static_cast<uint64_t>(drafts);
-  counts_.drafts.accepted += static_cast<uint64_t>(right);
+  for (DraftStats* stats : {&counts_.drafts, &rows.choice->draft_stats}) {
+    stats->count(static_cast<size_t>(drafts), static_cast<size_t>(right));
+  }
   return rows.rows - drafts + right;
 }
 
@@ -561,6 +560,7 @@ void StepLoop::post(const Choice& choice, Event event) {
   event.cached_tokens = choice.cached_tokens;
   event.matched_tokens = choice.matched_tokens;
   event.tier_tokens = choice.tier_tokens;
+  if (event.finish_reason != FinishReason::none) event.drafts = choice.draft_stats;
   outgoing_.emplace_back(choice.request->channel, std::move(event));
 }
 

@@ -65,24 +65,30 @@ FragmentKernel pick_kernel(WeightFormat format, const cpu::Fp4Selectors& s) {
 
 /// Device memory filled with 0xff, so that what is read without having been written is NaN.
 template <typename T>
-Status allocate(device::DeviceMemory& memory, size_t count, T*& pointer) {
+Status allocate(device::DeviceMemory& memory, size_t count, const device::Stream& stream, T*& pointer) {
   const size_t bytes = std::max<size_t>(count * sizeof(T), 16);
   TESSERA_CUDA_RETURN_IF_ERROR(cudaMalloc(memory.fill(), bytes));
-  TESSERA_CUDA_RETURN_IF_ERROR(cudaMemset(memory.get(), 0xff, bytes));
-  TESSERA_CUDA_RETURN_IF_ERROR(cudaStreamSynchronize(nullptr));  // kernels' streams do not wait for the default one
+  TESSERA_CUDA_RETURN_IF_ERROR(cudaMemsetAsync(memory.get(), 0xff, bytes, stream.get()));
   pointer = static_cast<T*>(memory.get());
   return {};
 }
 
 template <typename T>
-Status upload(device::DeviceMemory& memory, std::span<const T> from, const T*& pointer) {
+Status upload(device::DeviceMemory& memory, std::span<const T> from, const device::Stream& stream, const T*& pointer) {
   T* to = nullptr;
-  TESSERA_RETURN_IF_ERROR(allocate(memory, from.size(), to));
-  if (!from.empty()) {
-    TESSERA_CUDA_RETURN_IF_ERROR(cudaMemcpy(to, from.data(), from.size_bytes(), cudaMemcpyHostToDevice));
-    TESSERA_CUDA_RETURN_IF_ERROR(cudaStreamSynchronize(nullptr));
-  }
+  TESSERA_RETURN_IF_ERROR(allocate(memory, from.size(), stream, to));
   pointer = to;
+  if (from.empty()) return {};
+  TESSERA_CUDA_RETURN_IF_ERROR(
+      cudaMemcpyAsync(to, from.data(), from.size_bytes(), cudaMemcpyHostToDevice, stream.get()));
+  return {};
+}
+
+/// Waits for what the stream still has to do.
+template <typename T>
+Status download(const T* from, std::span<T> to, const device::Stream& stream) {
+  TESSERA_CUDA_RETURN_IF_ERROR(cudaMemcpyAsync(to.data(), from, to.size_bytes(), cudaMemcpyDeviceToHost, stream.get()));
+  TESSERA_CUDA_RETURN_IF_ERROR(cudaStreamSynchronize(stream.get()));
   return {};
 }
 
@@ -108,11 +114,10 @@ Expected<std::string> describe_cuda(int gpu) {
   device::Stream stream;
   device::DeviceMemory memory;
   int* word = nullptr;
-  TESSERA_CUDA_RETURN_IF_ERROR(cudaStreamCreate(stream.fill()));
-  TESSERA_RETURN_IF_ERROR(allocate(memory, 1, word));
+  TESSERA_CUDA_RETURN_IF_ERROR(cudaStreamCreateWithFlags(stream.fill(), cudaStreamNonBlocking));
+  TESSERA_RETURN_IF_ERROR(allocate(memory, 1, stream, word));
   TESSERA_RETURN_IF_ERROR(device::launch(say_native, {.stream = stream.get()}, word));
-  TESSERA_CUDA_RETURN_IF_ERROR(cudaStreamSynchronize(stream.get()));
-  TESSERA_CUDA_RETURN_IF_ERROR(cudaMemcpy(&native, word, sizeof(native), cudaMemcpyDeviceToHost));
+  TESSERA_RETURN_IF_ERROR(download(word, std::span(&native, 1), stream));
   return "driver " + version(driver) + ", runtime " + version(runtime) + ", FP4 MMA " +
          (native == 1 ? "native" : "emulated");
 }
@@ -128,15 +133,13 @@ Expected<std::vector<Fp4Result>> run_mma_fp4(int gpu, WeightFormat format, const
   device::DeviceMemory lane_memory, result_memory;
   const Fp4Warp* lanes = nullptr;
   Fp4Result* out = nullptr;
-  TESSERA_CUDA_RETURN_IF_ERROR(cudaStreamCreate(stream.fill()));
-  TESSERA_RETURN_IF_ERROR(upload(lane_memory, warps, lanes));
-  TESSERA_RETURN_IF_ERROR(allocate(result_memory, warps.size(), out));
+  TESSERA_CUDA_RETURN_IF_ERROR(cudaStreamCreateWithFlags(stream.fill(), cudaStreamNonBlocking));
+  TESSERA_RETURN_IF_ERROR(upload(lane_memory, warps, stream, lanes));
+  TESSERA_RETURN_IF_ERROR(allocate(result_memory, warps.size(), stream, out));
   TESSERA_RETURN_IF_ERROR(
       device::launch(kernel, {.grid = static_cast<unsigned>(warps.size()), .block = kWarp, .stream = stream.get()},
                      reinterpret_cast<const cpu::Fp4Lane*>(lanes), reinterpret_cast<float4*>(out), emulated));
-  TESSERA_CUDA_RETURN_IF_ERROR(cudaStreamSynchronize(stream.get()));
-  TESSERA_CUDA_RETURN_IF_ERROR(
-      cudaMemcpy(results.data(), out, results.size() * sizeof(Fp4Result), cudaMemcpyDeviceToHost));
+  TESSERA_RETURN_IF_ERROR(download(out, std::span(results), stream));
   return results;
 }
 
@@ -168,16 +171,16 @@ Expected<GemmOutcome> run_gemm(int gpu, const GemmProblem& p) {
                 .depth = static_cast<int32_t>(p.shape.cols),
                 .width = static_cast<int32_t>(p.shape.rows / p.shape.parts),
                 .swiglu = p.shape.parts == 2};
-  TESSERA_CUDA_RETURN_IF_ERROR(cudaStreamCreate(stream.fill()));
-  TESSERA_RETURN_IF_ERROR(upload(memory.weights, p.atoms, gemm.weights));
-  TESSERA_RETURN_IF_ERROR(upload(memory.alpha, p.alpha, gemm.alpha));
-  TESSERA_RETURN_IF_ERROR(upload(memory.x, p.x, quantize.x));
-  TESSERA_RETURN_IF_ERROR(upload(memory.x_rows, p.x_rows, quantize.x_rows));
-  TESSERA_RETURN_IF_ERROR(upload(memory.tiles, std::span<const SlotTile>(tiles), gemm.tiles));
-  TESSERA_RETURN_IF_ERROR(upload(memory.tile_count, std::span(&tile_count, 1), gemm.tile_count));
-  TESSERA_RETURN_IF_ERROR(allocate(memory.slices, outcome.slices.size(), quantize.out));
-  TESSERA_RETURN_IF_ERROR(allocate(memory.out, outcome.out.size(), gemm.out));
-  TESSERA_RETURN_IF_ERROR(upload(memory.input_scales, p.input_scales, quantize.input_scales));
+  TESSERA_CUDA_RETURN_IF_ERROR(cudaStreamCreateWithFlags(stream.fill(), cudaStreamNonBlocking));
+  TESSERA_RETURN_IF_ERROR(upload(memory.weights, p.atoms, stream, gemm.weights));
+  TESSERA_RETURN_IF_ERROR(upload(memory.alpha, p.alpha, stream, gemm.alpha));
+  TESSERA_RETURN_IF_ERROR(upload(memory.x, p.x, stream, quantize.x));
+  TESSERA_RETURN_IF_ERROR(upload(memory.x_rows, p.x_rows, stream, quantize.x_rows));
+  TESSERA_RETURN_IF_ERROR(upload(memory.tiles, std::span<const SlotTile>(tiles), stream, gemm.tiles));
+  TESSERA_RETURN_IF_ERROR(upload(memory.tile_count, std::span(&tile_count, 1), stream, gemm.tile_count));
+  TESSERA_RETURN_IF_ERROR(allocate(memory.slices, outcome.slices.size(), stream, quantize.out));
+  TESSERA_RETURN_IF_ERROR(allocate(memory.out, outcome.out.size(), stream, gemm.out));
+  TESSERA_RETURN_IF_ERROR(upload(memory.input_scales, p.input_scales, stream, quantize.input_scales));
   quantize.tiles = gemm.tiles;
   quantize.tile_count = gemm.tile_count;
   gemm.activations = quantize.out;
@@ -187,18 +190,15 @@ Expected<GemmOutcome> run_gemm(int gpu, const GemmProblem& p) {
   if (w4a4) TESSERA_RETURN_IF_ERROR(quantize_activations(quantize, tiles_max, {.stream = stream.get()}));
   for (int repeat = 0; repeat < p.repeats; ++repeat) {
     TESSERA_RETURN_IF_ERROR(grouped_gemm(p.tile, gemm, tiles_max, {.stream = stream.get()}));
-    TESSERA_CUDA_RETURN_IF_ERROR(cudaStreamSynchronize(stream.get()));
     std::vector<uint16_t> out(outcome.out.size());
-    TESSERA_CUDA_RETURN_IF_ERROR(
-        cudaMemcpy(out.data(), gemm.out, out.size() * sizeof(uint16_t), cudaMemcpyDeviceToHost));
+    TESSERA_RETURN_IF_ERROR(download(gemm.out, std::span(out), stream));
     if (repeat > 0 && out != outcome.out) {
       return Status(StatusCode::internal, "run " + std::to_string(repeat) + " of one product differs from the first");
     }
     outcome.out = std::move(out);
     TESSERA_CUDA_RETURN_IF_ERROR(cudaMemsetAsync(gemm.out, 0xff, outcome.out.size() * sizeof(uint16_t), stream.get()));
   }
-  TESSERA_CUDA_RETURN_IF_ERROR(
-      cudaMemcpy(outcome.slices.data(), quantize.out, outcome.slices.size(), cudaMemcpyDeviceToHost));
+  TESSERA_RETURN_IF_ERROR(download(quantize.out, std::span(outcome.slices), stream));
   return outcome;
 }
 

@@ -1,10 +1,12 @@
 #include "server/access_log.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <spdlog/async.h>
 #include <spdlog/async_logger.h>
 #include <spdlog/sinks/stdout_sinks.h>
 
+#include <algorithm>
 #include <chrono>
 
 namespace tessera::server {
@@ -30,6 +32,23 @@ std::string in_quotes(std::string_view path) {
 bool is_probe(const Exchange& exchange) {
   const std::string& path = exchange.request.path;
   return exchange.facts.status == 200 && (path == "/health" || path == "/live" || path == "/metrics");
+}
+
+/// " drafts=12 draft_steps=4 accepted=7 accepted_at=4,2,1", if there were any: in 4 steps the first held, in 2 the
+/// second.
+std::string draft_words(const DraftStats& drafts) {
+  if (drafts.steps == 0) return "";
+  const auto* const end = std::ranges::find(drafts.accepted_at, 0U);
+  return fmt::format(" drafts={} draft_steps={} accepted={} accepted_at={}", drafts.proposed, drafts.steps,
+                     drafts.accepted, fmt::join(drafts.accepted_at.begin(), end, ","));
+}
+
+DraftStats since(const DraftStats& then, DraftStats now) {
+  now.steps -= then.steps;
+  now.proposed -= then.proposed;
+  now.accepted -= then.accepted;
+  for (size_t i = 0; i < now.accepted_at.size(); ++i) now.accepted_at[i] -= then.accepted_at[i];
+  return now;
 }
 
 /// " tier=45.1%" of the prefix cache's tier in the host's memory, if there is one.
@@ -84,6 +103,7 @@ void AccessLog::request(const Exchange& exchange) {
   if (facts.tier_tokens > 0) line += fmt::format(" tier_tokens={}", facts.tier_tokens);
   if (facts.matched_tokens > facts.cached_tokens) line += fmt::format(" matched_tokens={}", facts.matched_tokens);
   if (facts.completion_tokens >= 0) line += fmt::format(" completion_tokens={}", facts.completion_tokens);
+  line += draft_words(facts.drafts);
   if (facts.first_token_seconds >= 0) line += fmt::format(" ttft={:.3f}", facts.first_token_seconds);
   if (!facts.finish_reason.empty()) line += " finish=" + facts.finish_reason;
   if (facts.client_left) line += " client_left=true";
@@ -99,7 +119,7 @@ void AccessLog::engine_state(const EngineStats& stats, const std::optional<doubl
     say(fmt::format("engine running={} waiting={} generated_per_second={} prompt_per_second={} kv={:.1f}%",
                     stats.running, stats.waiting, stats.generated_tokens - last.generated_tokens,
                     stats.prompt_tokens - last.prompt_tokens, kv) +
-        tier_words(stats.tier) + gpu_words(stats, read_fraction));
+        draft_words(since(last.drafts, stats.drafts)) + tier_words(stats.tier) + gpu_words(stats, read_fraction));
   }
   last = stats;
 }

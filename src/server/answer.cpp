@@ -17,6 +17,13 @@ constexpr std::string_view kEnd = "\n\n";
 constexpr std::string_view kDone = "data: [DONE]\n\n";
 constexpr std::string_view kComment = ": waiting\n\n";
 
+template <typename Choices>
+DraftStats drafts_of(const Choices& choices) {
+  DraftStats all;
+  for (const auto& choice : choices) all += choice.drafts();
+  return all;
+}
+
 /// What both kinds share of streaming.
 struct Stream {
   Stream(ChunkWriter::Kind kind, const ResponseHead& head, const StreamFields& given, bool legacy_calls = false)
@@ -53,6 +60,7 @@ class ChatAnswer final : public Answer {
         stream_(ChunkWriter::Kind::chat, head_, request.stream, request.legacy_functions),
         legacy_functions_(request.legacy_functions),
         return_token_ids_(request.return_token_ids),
+        return_draft_stats_(request.return_draft_stats),
         logprobs_(request.sampling.logprobs.has_value()),
         echo_(request.echo),
         prompt_(std::move(prompt)),
@@ -129,12 +137,13 @@ class ChatAnswer final : public Answer {
       usage.completion_tokens += choice.tokens();
       usage.reasoning_tokens += choice.reasoning_tokens();
     }
+    if (return_draft_stats_) usage.drafts = drafts_of(choices_);
     return usage;
   }
 
   ResponseHead head_;
   Stream stream_;
-  bool legacy_functions_, return_token_ids_, logprobs_;
+  bool legacy_functions_, return_token_ids_, return_draft_stats_, logprobs_;
   std::string echo_;
   std::vector<int32_t> prompt_;
   TokenBytes token_bytes_;
@@ -155,6 +164,7 @@ class CompletionAnswer final : public Answer {
         n_(static_cast<size_t>(request.sampling.n)),
         echo_(request.echo),
         return_token_ids_(request.return_token_ids),
+        return_draft_stats_(request.return_draft_stats),
         show_prompt_logprobs_(request.prompt_logprobs),
         waits_for_prompt_(request.echo && request.sampling.prompt_logprobs.has_value()),
         prompts_(std::move(prompts)),
@@ -207,6 +217,7 @@ class CompletionAnswer final : public Answer {
       usage.cached_tokens += choices_[i].cached_tokens();
       usage.tier_tokens += choices_[i].tier_tokens();
     }
+    if (return_draft_stats_) usage.drafts = drafts_of(choices_);
     return usage;
   }
 
@@ -232,7 +243,7 @@ class CompletionAnswer final : public Answer {
   ResponseHead head_;
   Stream stream_;
   size_t n_;
-  bool echo_, return_token_ids_, show_prompt_logprobs_, waits_for_prompt_;
+  bool echo_, return_token_ids_, return_draft_stats_, show_prompt_logprobs_, waits_for_prompt_;
   std::vector<std::vector<int32_t>> prompts_;
   std::vector<std::string> texts_;
   TokenBytes token_bytes_;

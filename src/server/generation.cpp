@@ -293,6 +293,7 @@ void Generation::take(size_t prompt, const Event& event) {
     facts.completion_tokens += static_cast<int64_t>(event.tokens.size());
     many_logprobs_ = many_logprobs_ || !event.logprobs.empty();
   }
+  facts.drafts += event.drafts;
   if (event.finish_reason == FinishReason::length) length_ = true;
   if (event.finish_reason == FinishReason::error) fail(api_error(event.error));
   if (event.finish_reason == FinishReason::cancelled) fail(shutting_down());

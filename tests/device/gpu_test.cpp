@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "device/cuda.h"
 #include "device/device.h"
 #include "device/gpu_inventory.h"
 #include "device/gpu_sensors.h"
@@ -26,6 +27,17 @@ TEST(Gpu, FactsAreThoseOfARealDevice) {
     EXPECT_GE(gpu.smem_per_block_bytes_max, 101376U);
     EXPECT_GT(gpu.smem_per_sm_bytes, gpu.smem_per_block_bytes_max);
   }
+}
+
+int a_function_of_this_program() { return 1; }
+
+TEST(Gpu, AFailedLaunchNamesTheKernel) {
+  const auto kernel = reinterpret_cast<const void*>(&a_function_of_this_program);
+  const std::string message(launch_status(cudaErrorInvalidConfiguration, kernel).message());
+  const bool stripped = symbol_at(kernel).empty();  // as a bundle for another machine is
+  const std::string name = stripped ? "a kernel" : "a_function_of_this_program";
+  EXPECT_NE(message.find("the launch of " + name + " failed"), std::string::npos) << message;
+  EXPECT_TRUE(launch_status(cudaSuccess, kernel).ok());
 }
 
 TEST(Gpu, ThisBuildHasKernelsForIt) { EXPECT_TRUE(has_kernels(0).ok()) << has_kernels(0).message(); }

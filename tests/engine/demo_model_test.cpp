@@ -36,15 +36,20 @@ EngineStats expect_replies_as_recorded(int drafts) {
     EXPECT_TRUE(stream.ok()) << stream.status().message();
     streams.push_back(*std::move(stream));
   }
+  DraftStats told;
   for (size_t i = 0; i < streams.size(); ++i) {
     std::vector<int32_t> tokens;
     while (const auto event = streams[i].next()) {
       tokens.insert(tokens.end(), event->tokens.begin(), event->tokens.end());
+      told += event->drafts;
     }
     EXPECT_EQ(tokens, transcripts[i].tokens)
         << transcripts[i].request << "\nsaid " << engine->detokenize(tokens, /*skip_special_tokens=*/false);
   }
-  return engine->stats();
+  const EngineStats stats = engine->stats();
+  EXPECT_EQ(told.steps, stats.drafts.steps);
+  EXPECT_EQ(told.accepted_at, stats.drafts.accepted_at);
+  return stats;
 }
 
 TEST(DemoModel, RepliesAsRecorded) { EXPECT_EQ(expect_replies_as_recorded(0).drafts.proposed, 0U); }

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <numeric>
 #include <thread>
 
 #include "base/wait_until.h"
@@ -173,6 +174,37 @@ TEST(Generation, UsageComesLastWhenAsked) {
   EXPECT_TRUE(chunks.back()["choices"].empty());
   EXPECT_EQ(chunks.back()["usage"]["completion_tokens"], 10);
   EXPECT_TRUE(chunks.front()["usage"].is_null());
+}
+
+TEST(Generation, UsageSaysWhatDraftsGaveWhereAsked) {
+  EngineOptions options = engine_options();
+  options.speculative_tokens = 3;
+  options.speculative_always = true;
+  const ServedModel served(test_options(), open_engine(options));
+  for (const bool chat : {false, true}) {
+    json body{{"max_tokens", 30}, {"n", 2}, {"seed", 4}, {"ignore_eos", true}};
+    if (chat) {
+      body["messages"] = {{{"role", "user"}, {"content", "Hi"}}};
+    } else {
+      body["prompt"] = "Hi";
+    }
+    const std::string path = chat ? "/v1/chat/completions" : "/v1/completions";
+    const auto details = [&] {
+      return json::parse(ask(served.port(), post(path, body.dump())).body)["usage"]["completion_tokens_details"];
+    };
+    EXPECT_EQ(details().size(), 1U);  // reasoning_tokens
+    body["return_draft_stats"] = true;
+    const json said = details();
+    const int64_t accepted = said["accepted_prediction_tokens"], rejected = said["rejected_prediction_tokens"];
+    const auto accepted_at = said["accepted_at"].get<std::vector<int64_t>>();
+    EXPECT_EQ(std::accumulate(accepted_at.begin(), accepted_at.end(), int64_t{0}), accepted);
+    EXPECT_GT(rejected, 0);  // of a head with random weights
+    // Each gave a token and the drafts that held; the first and the last ones come without drafts.
+    const auto steps = said["draft_steps"].get<int64_t>();
+    EXPECT_GT(steps, 20);
+    EXPECT_LE(steps + accepted, 58);
+    EXPECT_LE(accepted + rejected, 3 * steps);
+  }
 }
 
 TEST(Generation, EchoWithLogprobsOfThePrompt) {

@@ -40,6 +40,17 @@ TEST(OpenAiResponses, UsageSaysWhatCameFromTheHostsMemory) {
             json::parse(R"({"cached_tokens":4,"cached_tokens_details":{"device":1,"host":3}})"));
 }
 
+TEST(OpenAiResponses, UsageSaysWhatDraftsGave) {
+  Usage usage = kUsage;
+  usage.drafts = {.steps = 4, .proposed = 12, .accepted = 7, .accepted_at = {4, 2, 1}};
+  std::string out;
+  ChunkWriter(ChunkWriter::Kind::chat, kHead, false).usage(usage, out);
+  ASSERT_TRUE(json::accept(out)) << out;
+  EXPECT_EQ(json::parse(out)["usage"]["completion_tokens_details"],
+            json::parse(R"({"reasoning_tokens":2,"accepted_prediction_tokens":7,"rejected_prediction_tokens":5,)"
+                        R"("draft_steps":4,"accepted_at":[4,2,1,0,0,0,0,0]})"));
+}
+
 TEST(OpenAiResponses, ChatChunks) {
   const ChunkWriter writer(ChunkWriter::Kind::chat, kHead, false);
   std::string role;

@@ -14,7 +14,7 @@ import unittest
 ROOT = pathlib.Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT / "tools"))
 from demo_model import generate, judge, manual, overlap  # noqa: E402
-from demo_model.generate.free import forms, grammar, lexicon, lists, needs, ordering, scenes, stories  # noqa: E402
+from demo_model.generate.free import composed, forms, grammar, lexicon, lists, needs, ordering, paragraphs, scenes, stories  # noqa: E402
 from demo_model.generate.free import manual as questions  # noqa: E402
 from demo_model.generate.words import Words  # noqa: E402
 
@@ -82,6 +82,14 @@ class Generators(unittest.TestCase):
             told = [str(v).lower() for row in s.rows for v in row.values() if str(v).lower() in answer.lower()]
             self.assertTrue(told, (question, answer))
             self.assertTrue(all(v in text or lexicon.plural(v) in text for v in told), (text, answer))
+
+    def test_what_a_thought_quotes_stands_in_the_text(self):
+        for i in range(600):
+            for module in (paragraphs, composed):
+                question, thought, answer, _ = module.question_of(Words(random.Random(f"quotes {i}")))
+                self.assertNotRegex(question + thought + answer, r"[{}]")
+                for quote in re.findall(r"The text says: (.+?\.)(?= The text says| That differs| \d+ [+-] \d|$)", thought):
+                    self.assertIn(quote, question)
 
     def test_json_is_what_its_check_says(self):
         for i in range(400):

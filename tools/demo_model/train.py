@@ -35,7 +35,7 @@ FALL_FROM, QAT_FROM = 0.55, 0.78
 AVERAGED = 1 / 250  # of a step's weights in their running mean
 DRAFT_WEIGHT, BALANCE_WEIGHT = 0.2, 0.01
 EVALUATED = ("call", "parallel", "follow_up", "chain", "no_call", "arithmetic", "measures", "formats", "system", "talk", "references", "copying", "needs", "reading", "extraction", "classify",
-             "rewriting", "ordering", "sums", "facts", "manual", "chat", "coding", "memory", "agents", "longer", "scenes", "gists", "tables", "forms", "lists", "stories", "turns", "rules")
+             "rewriting", "ordering", "sums", "facts", "manual", "chat", "coding", "memory", "agents", "longer", "scenes", "gists", "tables", "forms", "lists", "stories", "turns", "rules", "paragraphs", "composed")
 
 
 def schedule(progress, step):

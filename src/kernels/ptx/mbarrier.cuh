@@ -2,12 +2,12 @@
 
 #include <cstdint>
 
+#include "kernels/ptx/shared_memory.cuh"
+
 // Barriers in shared memory that count arriving threads and arriving bytes. Addresses are of the shared window
-// (shared_address below); a barrier is 8 bytes, aligned to 8. A phase completes when every expected thread has arrived
+// (shared_address()); a barrier is 8 bytes, aligned to 8. A phase completes when every expected thread has arrived
 // and every expected byte has landed; waits name the parity of the phase they wait for, 0 first.
 namespace tessera::kernels::ptx {
-
-__device__ inline uint32_t shared_address(const void* p) { return static_cast<uint32_t>(__cvta_generic_to_shared(p)); }
 
 __device__ inline void mbarrier_init(uint32_t barrier, uint32_t arrivals) {
   asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(barrier), "r"(arrivals) : "memory");

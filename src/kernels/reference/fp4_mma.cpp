@@ -17,7 +17,7 @@ using format::WeightFormat;
 constexpr int kFractionBits = 35;  // kept of each term, relative to the largest exponent
 constexpr int kZeroExponent = -139;
 constexpr int kGroup = 16;
-constexpr int kGroups = kFp4MmaDepth / kGroup;
+constexpr int kGroups = plan::kMmaDepth / kGroup;
 constexpr uint32_t kNan = 0x7fffffffU;
 
 /// Twice the value of each code: an integer.
@@ -120,12 +120,12 @@ std::array<std::array<float, 4>, 32> mma_fp4(WeightFormat format, std::span<cons
   TESSERA_CHECK_LE(selectors.thread_a, 1);
   TESSERA_CHECK_LE(selectors.thread_b, 3);
 
-  using Row = std::array<std::byte, kFp4MmaDepth / 2>;
+  using Row = std::array<std::byte, plan::kMmaDepth / 2>;
   using Scales = std::array<std::byte, 4>;
-  std::array<Row, kFp4MmaRows> a;
-  std::array<Row, kFp4MmaCols> b;
-  std::array<Scales, kFp4MmaRows> scales_a{};
-  std::array<Scales, kFp4MmaCols> scales_b{};
+  std::array<Row, plan::kMmaRows> a;
+  std::array<Row, plan::kMmaCols> b;
+  std::array<Scales, plan::kMmaRows> scales_a{};
+  std::array<Scales, plan::kMmaCols> scales_b{};
   const auto put = [](Row& row, size_t first_k, uint32_t codes) { std::memcpy(row.data() + first_k / 2, &codes, 4); };
   const auto select = [](uint32_t word, uint16_t byte) {
     word >>= 8U * byte;

@@ -6,6 +6,7 @@
 #include <span>
 
 #include "format/matrix.h"
+#include "plan/tile.h"
 
 // A model, in integers, of the block-scaled FP4 tensor-core instruction of compute capability 12.x,
 //
@@ -30,8 +31,6 @@
 // scale or accumulator gives the NaN 0x7fffffff; an infinite accumulator passes through; 2^128 and above is infinite.
 // The sign bit of a UE4M3 scale is not looked at. An exact zero is +0 here: the sign is not published.
 namespace tessera::kernels::cpu {
-
-inline constexpr int kFp4MmaRows = 16, kFp4MmaCols = 8, kFp4MmaDepth = 64;
 
 /// One element: c + sum over k of (a_k scale_a)(b_k scale_b).
 ///   a, b:              32 bytes each, 64 codes along K, low nibble first

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "server/http/http_request.h"
+#include "tessera/engine.h"
 
 namespace tessera::server {
 
@@ -21,6 +22,7 @@ struct RequestFacts {
   int64_t cached_tokens = -1;   // of the prompts, the first choices
   int64_t tier_tokens = 0;      // of these, what only the tier in the host's memory had
   int64_t matched_tokens = -1;  // more than cached: their blocks were there, and no state to go on from
+  DraftStats drafts;            // of the choices that have ended
   double first_token_seconds = -1;
   std::string finish_reason;
   bool client_left = false;

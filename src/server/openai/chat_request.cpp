@@ -52,6 +52,7 @@ std::optional<ApiError> parse_chat_request(const Json& body, const RequestOption
   }
   if (auto error = read_cache_salt(body, out.cache_salt)) return error;
   if (auto error = read_flag(body, "return_token_ids", out.return_token_ids)) return error;
+  if (auto error = read_flag(body, "return_draft_stats", out.return_draft_stats)) return error;
   if (auto error = read_flag(body, "parallel_tool_calls", out.parallel_tool_calls)) return error;
   return parse_template_fields(body, options, out);
 }

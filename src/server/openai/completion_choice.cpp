@@ -37,6 +37,7 @@ CompletionDelta CompletionChoice::feed(const Event& event) {
   tokens_ += static_cast<int64_t>(event.tokens.size());
   cached_tokens_ = event.cached_tokens;
   tier_tokens_ = event.tier_tokens;
+  drafts_ = event.drafts;
   if (options_.logprobs) {
     for (size_t i = 0; i < event.tokens.size() && i < event.logprobs.size(); ++i) {
       delta.logprobs.add(event.tokens[i], event.logprobs[i], options_.token_bytes, offset_);

@@ -41,10 +41,13 @@ class CompletionChoice {
   [[nodiscard]] int64_t cached_tokens() const { return cached_tokens_; }
   /// Of these, what only its tier in the host's memory had.
   [[nodiscard]] int64_t tier_tokens() const { return tier_tokens_; }
+  /// Once it has ended.
+  [[nodiscard]] const DraftStats& drafts() const { return drafts_; }
 
  private:
   Options options_;
   int64_t tokens_ = 0, cached_tokens_ = 0, tier_tokens_ = 0;
+  DraftStats drafts_;
   int64_t offset_ = 0;  // code points of the tokens so far
 };
 

@@ -82,6 +82,7 @@ std::optional<ApiError> parse_completion_request(const Json& body, const Request
   if (auto error = apply_sampling(body, out.sampling)) return error;
   if (auto error = read_flag(body, "echo", out.echo)) return error;
   if (auto error = read_flag(body, "return_token_ids", out.return_token_ids)) return error;
+  if (auto error = read_flag(body, "return_draft_stats", out.return_draft_stats)) return error;
   out.prompt_logprobs = out.sampling.prompt_logprobs.has_value();
   if (out.prompt_logprobs && out.stream.stream) {
     return wrong("prompt_logprobs", Json(*out.sampling.prompt_logprobs), "\"stream\" to be false beside it");

@@ -23,7 +23,7 @@ struct CompletionRequest {
   bool prompt_logprobs = false;  // asked for by that name: goes into the response beside the legacy logprobs
   std::optional<AnswerFormat> format = {};
   StreamFields stream = {};
-  bool return_token_ids = false;
+  bool return_token_ids = false, return_draft_stats = false;
   std::string cache_salt = {};          // Request::cache_salt
   std::vector<std::string> notes = {};  // what was left out: for the log and a header of the answer
 };

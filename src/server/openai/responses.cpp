@@ -45,8 +45,16 @@ void append_usage(const Usage& usage, std::string& out) {
     fmt::format_to(std::back_inserter(out), R"(,"cached_tokens_details":{{"device":{},"host":{}}})",
                    usage.cached_tokens - usage.tier_tokens, usage.tier_tokens);
   }
-  fmt::format_to(std::back_inserter(out), R"(}},"completion_tokens_details":{{"reasoning_tokens":{}}}}})",
+  fmt::format_to(std::back_inserter(out), R"(}},"completion_tokens_details":{{"reasoning_tokens":{})",
                  usage.reasoning_tokens);
+  if (usage.drafts) {  // the first two as OpenAI says it of predicted outputs
+    fmt::format_to(std::back_inserter(out),
+                   R"(,"accepted_prediction_tokens":{},"rejected_prediction_tokens":{},"draft_steps":{},)"
+                   R"("accepted_at":[{}])",
+                   usage.drafts->accepted, usage.drafts->proposed - usage.drafts->accepted, usage.drafts->steps,
+                   fmt::join(usage.drafts->accepted_at, ","));
+  }
+  out += "}}";
 }
 
 /// Under both names that clients read: vLLM's and OpenAI-compatible gateways' differ.

@@ -68,6 +68,7 @@ void ChatChoice::take_tokens(const Event& event) {
   tokens_ += count;
   cached_tokens_ = event.cached_tokens;
   tier_tokens_ = event.tier_tokens;
+  drafts_ = event.drafts;
   if (reasoning_.inside()) reasoning_tokens_ += count;
   if (options_.return_token_ids) new_tokens_.insert(new_tokens_.end(), event.tokens.begin(), event.tokens.end());
   if (!options_.append_logprob || (reasoning_.inside() && !options_.thinking_logprobs)) return;

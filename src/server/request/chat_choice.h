@@ -87,6 +87,8 @@ class ChatChoice {
   [[nodiscard]] int64_t cached_tokens() const { return cached_tokens_; }
   /// Of these, what only its tier in the host's memory had.
   [[nodiscard]] int64_t tier_tokens() const { return tier_tokens_; }
+  /// Once it has ended.
+  [[nodiscard]] const DraftStats& drafts() const { return drafts_; }
   /// Tokens that came while the model was thinking, the closing tag included.
   [[nodiscard]] int64_t reasoning_tokens() const { return reasoning_tokens_; }
 
@@ -101,6 +103,7 @@ class ChatChoice {
   text::ReasoningParser reasoning_;
   std::optional<text::ToolCallParser> calls_;
   int64_t tokens_ = 0, reasoning_tokens_ = 0, cached_tokens_ = 0, tier_tokens_ = 0;
+  DraftStats drafts_;
   int calls_begun_ = 0;
   ChatMessageText said_;
   std::optional<CallInput> input_;   // of the newest call, if its tool is custom

@@ -68,7 +68,7 @@ struct ChatRequest {
   SamplingParams sampling = {};    // max_tokens -1: as many as fit
   std::optional<AnswerFormat> format = {};
   StreamFields stream = {};
-  bool return_token_ids = false;
+  bool return_token_ids = false, return_draft_stats = false;
   std::string cache_salt = {};          // Request::cache_salt
   bool legacy_functions = false;        // calls are answered as function_call
   std::vector<std::string> notes = {};  // what was repaired or left out: for the log and a header of the answer

@@ -1,7 +1,10 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
+
+#include "tessera/engine.h"
 
 namespace tessera::server {
 
@@ -15,10 +18,11 @@ struct ResponseHead {
 
 struct Usage {
   int64_t prompt_tokens = 0;
-  int64_t completion_tokens = 0;  // of all choices
-  int64_t cached_tokens = 0;      // of the prompt
-  int64_t tier_tokens = 0;        // of these, what only the tier in the host's memory had
-  int64_t reasoning_tokens = 0;   // of the completion
+  int64_t completion_tokens = 0;          // of all choices
+  int64_t cached_tokens = 0;              // of the prompt
+  int64_t tier_tokens = 0;                // of these, what only the tier in the host's memory had
+  int64_t reasoning_tokens = 0;           // of the completion
+  std::optional<DraftStats> drafts = {};  // where they were asked for
 };
 
 }  // namespace tessera::server

@@ -13,11 +13,11 @@
 namespace tessera::kernels::cpu {
 
 struct Fp4Operands {
-  std::array<std::array<uint8_t, kFp4MmaDepth>, kFp4MmaRows> a{};  // codes
-  std::array<std::array<uint8_t, kFp4MmaDepth>, kFp4MmaCols> b{};
-  std::array<std::array<uint8_t, 4>, kFp4MmaRows> scales_a{};  // 2 of them for mxfp4
-  std::array<std::array<uint8_t, 4>, kFp4MmaCols> scales_b{};
-  std::array<std::array<float, kFp4MmaCols>, kFp4MmaRows> c{};
+  std::array<std::array<uint8_t, plan::kMmaDepth>, plan::kMmaRows> a{};  // codes
+  std::array<std::array<uint8_t, plan::kMmaDepth>, plan::kMmaCols> b{};
+  std::array<std::array<uint8_t, 4>, plan::kMmaRows> scales_a{};  // 2 of them for mxfp4
+  std::array<std::array<uint8_t, 4>, plan::kMmaCols> scales_b{};
+  std::array<std::array<float, plan::kMmaCols>, plan::kMmaRows> c{};
 };
 
 /// Scale bytes that the selectors do not name hold `unread`: whoever reads them gets a NaN.

@@ -29,7 +29,7 @@ uint32_t bits(float x) { return std::bit_cast<uint32_t>(x); }
 /// One element from codes and scales; the rest zero codes and scales of one.
 struct Element {
   WeightFormat format;
-  std::array<uint8_t, kFp4MmaDepth> a{}, b{};
+  std::array<uint8_t, plan::kMmaDepth> a{}, b{};
   std::array<uint8_t, 4> scales_a, scales_b;
   float c = 0;
 
@@ -52,7 +52,7 @@ constexpr uint8_t kOne = 2, kSix = 7, kMinusOne = 10;  // codes
 
 TEST(Fp4Mma, EveryProductOfTwoCodesAtEveryPlace) {
   for (const WeightFormat f : kFormats) {
-    for (size_t k = 0; k < kFp4MmaDepth; ++k) {
+    for (size_t k = 0; k < plan::kMmaDepth; ++k) {
       for (uint8_t x = 0; x < 16; ++x) {
         for (uint8_t y = 0; y < 16; ++y) {
           Element e(f);
@@ -67,7 +67,7 @@ TEST(Fp4Mma, EveryProductOfTwoCodesAtEveryPlace) {
 
 TEST(Fp4Mma, EveryScaleMultipliesItsOwnGroup) {
   for (const WeightFormat f : kFormats) {
-    for (size_t k = 0; k < kFp4MmaDepth; k += 8) {
+    for (size_t k = 0; k < plan::kMmaDepth; k += 8) {
       for (int code = 0; code < nan_scale(f); ++code) {
         Element e(f);
         e.scales_a.fill(nan_scale(f) - 1);
@@ -90,7 +90,7 @@ TEST(Fp4Mma, SignOfAnE4m3ScaleIsNotLookedAt) {
 
 TEST(Fp4Mma, NanScalesAndAccumulators) {
   for (const WeightFormat f : kFormats) {
-    for (size_t s = 0; s < kFp4MmaDepth / group(f); ++s) {
+    for (size_t s = 0; s < plan::kMmaDepth / group(f); ++s) {
       Element a(f), b(f);
       a.scales_a[s] = b.scales_b[s] = nan_scale(f);
       EXPECT_EQ(bits(a.result()), 0x7fffffffU) << "also where every product is zero";
@@ -213,7 +213,7 @@ TEST(Fp4Mma, ZeroIsPositive) {
 /// D in exact arithmetic, for operands whose every sum a double holds.
 double exact(WeightFormat f, const Fp4Operands& m, size_t row, size_t col) {
   double sum = m.c[row][col];
-  for (size_t k = 0; k < kFp4MmaDepth; ++k) {
+  for (size_t k = 0; k < plan::kMmaDepth; ++k) {
     sum += format::decode_e2m1(m.a[row][k]) * scale_value(f, m.scales_a[row][k / group(f)]) *
            format::decode_e2m1(m.b[col][k]) * scale_value(f, m.scales_b[col][k / group(f)]);
   }
@@ -254,19 +254,19 @@ TEST(Fp4Mma, OneHotCodesFindTheirOwnScales) {
   // Every (row, group) and (column, group) has a scale of its own; one code at a time is set in each row and column.
   for (const WeightFormat f : kFormats) {
     Fp4Operands m;
-    for (size_t i = 0; i < kFp4MmaRows; ++i) {
+    for (size_t i = 0; i < plan::kMmaRows; ++i) {
       for (size_t s = 0; s < 4; ++s)
         m.scales_a[i][s] = static_cast<uint8_t>(f == WeightFormat::mxfp4 ? 100 + i + 16 * s : 0x10 + i + 16 * s);
     }
-    for (size_t j = 0; j < kFp4MmaCols; ++j) {
+    for (size_t j = 0; j < plan::kMmaCols; ++j) {
       for (size_t s = 0; s < 4; ++s)
         m.scales_b[j][s] = static_cast<uint8_t>(f == WeightFormat::mxfp4 ? 90 + j + 8 * s : 0x20 + j + 8 * s);
     }
-    for (size_t k = 0; k < kFp4MmaDepth; ++k) {
+    for (size_t k = 0; k < plan::kMmaDepth; ++k) {
       for (auto& row : m.a) row.fill(0);
       for (auto& row : m.b) row.fill(0);
-      for (size_t i = 0; i < kFp4MmaRows; ++i) m.a[i][k] = static_cast<uint8_t>(1 + i % 7);
-      for (size_t j = 0; j < kFp4MmaCols; ++j) m.b[j][k] = static_cast<uint8_t>(1 + j % 7);
+      for (size_t i = 0; i < plan::kMmaRows; ++i) m.a[i][k] = static_cast<uint8_t>(1 + i % 7);
+      for (size_t j = 0; j < plan::kMmaCols; ++j) m.b[j][k] = static_cast<uint8_t>(1 + j % 7);
       expect_exact(f, m, {});
     }
   }
@@ -279,8 +279,8 @@ TEST(Fp4Mma, OneElementIsOneLanesOneRegister) {
     const bool mx = f == WeightFormat::mxfp4;
     const Fp4Operands m = random_operands(random, 0xf, mx ? 100 : 0, mx ? 150 : 0x7e, 8);
     const auto d = mma_fp4(f, fragments(f, m), {});
-    for (size_t row = 0; row < kFp4MmaRows; ++row) {
-      for (size_t col = 0; col < kFp4MmaCols; ++col) {
+    for (size_t row = 0; row < plan::kMmaRows; ++row) {
+      for (size_t col = 0; col < plan::kMmaCols; ++col) {
         Element e(f);
         e.a = m.a[row];
         e.b = m.b[col];

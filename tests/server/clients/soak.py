@@ -373,7 +373,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--model", default=str(TALKING_MODEL))
     parser.add_argument("--device", default=serving.DEVICE, help="cpu, cuda or cuda:N")
     parser.add_argument("flags", nargs="*", help="more flags of `tessera serve`, after --")
-    return parser.parse_args()
+    return parser.parse_intermixed_args()
 
 
 def main() -> None:

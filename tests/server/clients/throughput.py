@@ -130,7 +130,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--device", default=os.environ.get("TESSERA_TEST_DEVICE") or "auto",
                         help="of MODEL's server: auto, cpu, cuda or cuda:N")
     parser.add_argument("flags", nargs="*", help="more flags of `tessera serve`, after --")
-    return parser.parse_args()
+    return parser.parse_intermixed_args()
 
 
 def main() -> None:

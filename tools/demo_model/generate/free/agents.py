@@ -3,7 +3,7 @@
 import json
 
 from .. import calls as plain_calls
-from . import chat, classify, facts, lexicon, memory, needs, rewriting, sums, worlds
+from . import chat, classify, facts, lexicon, memory, needs, paragraphs, rewriting, sums, worlds
 from .grammar import capital, listing, say, typed, typists, typo
 
 ROLES = """You are {n}, the (assistant|helper|virtual assistant|chatbot) of ({s}|{c}). ; You are the (support|help desk|customer service) (bot|assistant|agent) of {c}. ; You are {n}, a (friendly|helpful|polite|patient) assistant for the customers of {c}. ; You work for {c} as {n}, the digital (receptionist|clerk|helper). ; Your name is {n}. You help the (visitors|customers|guests|users) of {s}. ; Act as {n}, the assistant of {s}. ; You are an assistant named {n}, built by {c}."""
@@ -43,6 +43,19 @@ def persona(w, world, n, c):
     return w.any(" ", "\n", "\n\n").join(p for p in parts if p)
 
 
+def on_text(w):
+    """A text of dense sentences as what the assistant knows."""
+    p = paragraphs.Paragraph(w, w.number(1, 6))
+    found = p.pick(w)
+    if not found:
+        return on_text(w)
+    _, question, thought, answer = found
+    n, c = w.first_name(), company(w)
+    parts = [say(w, w.any(*ROLES.split(" ; ")), n=n, c=c, s=p.full), w.any("", "", "What you know: ", "Facts: ", "Use this: ") + p.text(w), *[say(w, r, c=c) for r in w.rng.sample(RULES.split(" ; "), w.any(0, 0, 1, 2))]]
+    messages = [{"role": "system", "content": w.any(" ", "\n", "\n\n").join(parts)}, *(memory.filler(w) if w.chance(0.12) else []), *memory.turn(question, thought.replace("The text says", "The system prompt says", 1), answer)]
+    return finish(messages, {"equals": answer})
+
+
 def on_facts(w):
     world = worlds.World(w, w.any("shop", "shop", "event", "team", "building", "device", "village"), facts=w.number(2, 8))
     n, c = w.first_name(), company(w)
@@ -76,11 +89,13 @@ POLICIES = [("what was bought here may be brought back for {n} days if the bill 
 
 
 def policy(w):
-    text, questions = w.any(*POLICIES)
+    chosen = w.rng.sample(POLICIES, w.any(1, 1, 2, 3, 4))
+    text, questions = w.any(*chosen)
     n = w.number(4, 60)
     values = {"n": n, "k": w.number(1, max(1, n - 1))}
+    rules = ". ".join(capital(t.format_map(values if t == text else {"n": w.number(4, 60)})) for t, _ in chosen)
     c, name = company(w), w.first_name()
-    system = w.any(f"You are a support bot. The rules: {text}.", f"You are {name} and help customers of {c}. {capital(text)}.", f"You answer questions for {c}.\n\nPolicy: {text}.", f"{capital(text)}. You are the assistant of {c}; answer questions about this.").format(**values)
+    system = w.any(f"You are a support bot. The rules: {rules}.", f"You are {name} and help customers of {c}. {rules}.", f"You answer questions for {c}.\n\nPolicy: {rules}.", f"{rules}. You are the assistant of {c}; answer questions about this.")
     more = [say(w, r, c=c) for r in w.rng.sample(RULES.split(" ; "), w.number(0, 3))]
     system += ("\n" if w.chance(0.5) else " ") + " ".join(more) if more else ""
     question, answer = w.any(*questions)
@@ -271,7 +286,7 @@ def triggered(w):
     return finish([{"role": "system", "content": system}, needs.user(question), plain_calls.assistant(f"The customer {situation}: {ticket.name}.", "", [needs.call(ticket)])], {"calls": [{"name": ticket.name, "arguments": ticket.arguments()}], "everyday": True}, [t.definition(w) for t in tools])
 
 
-TASKS = {on_facts: 30, policy: 12, forbidden: 9, styled: 12, only_question: 2, labeller: 12, jobs: 10, coder: 16, at_home: 7, triggered: 8}
+TASKS = {on_facts: 24, on_text: 14, policy: 16, forbidden: 9, styled: 12, only_question: 2, labeller: 12, jobs: 10, coder: 16, at_home: 7, triggered: 8}
 
 
 def dialogue(w):

@@ -150,7 +150,11 @@ def many(w):
             text = pattern.format(items[0], items[1], more)
     elif kind == "name":
         items = [w.first_name() for _ in range(count)]
-        text = w.any("Yesterday {0} met {1}{2} at the lake.", "{0} and {1}{2} were late.", "The letter is for {0}, {1}{2}.", "I saw {0} with {1}{2} in the park.", "{0} called {1}{2} about the party.").format(items[0], items[1], "".join(f" and {x}" for x in items[2:]))
+        if count > 2 and w.chance(0.5):
+            pattern = w.any("{0} asked {1} whether {2} was still in town.", "While {0} slept, {1} and {2} packed the car.", "My uncle {0} and his son {1} sold the boat to {2} in {c}.", "{0} thinks that {1} is taller than {2}.", "The prize goes to {0}; {1} came second, {2} third.", "In {c} {0} was looking for her brother {1}, who had left with {2}.", "{0}'s teacher, {1}, gave {2} a book.", "Neither {0} nor {1} knew where {2} lived.", "Dear {0}, {1} is ill, so {2} will drive.")
+            text = pattern.format(*items, c=w.city()) + (f" {w.any('Then', 'Later', 'On Monday')} {items[3]} {w.any('called', 'came too', 'sang')}." if count > 3 else "")
+        else:
+            text = w.any("Yesterday {0} met {1}{2} near the station.", "{0} and {1}{2} were late.", "The letter is for {0}, {1}{2}.", "I saw {0} with {1}{2} in the park.", "{0} called {1}{2} about the party.").format(items[0], items[1], "".join(f" and {x}" for x in items[2:]))
     elif kind == "amount":
         items = [str(w.number(1, 200)) for _ in range(count)]
         things = [lexicon.plural(w.noun()) for _ in items]

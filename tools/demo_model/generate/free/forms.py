@@ -326,7 +326,47 @@ def labelled(w):
     return finish(with_payload(w, question, (f"Review of the {thing}: " if "about" in rec else "") + text), f"The words are {label}.", json.dumps(rec), {"json": rec})
 
 
-TASKS = {from_text: 58, stated: 16, changed: 18, labelled: 8}
+def series(w):
+    """An array of what follows a rule."""
+    kind = w.any("numbers", "numbers", "even", "odd", "letters", "times", "down", "words")
+    a, n = w.number(1, 30), w.number(2, 9)
+    k = w.number(2, 9)
+    i = w.number(0, 20)
+    items, said = {"numbers": (list(range(a, a + n)), f"the (numbers|integers) (from {a} to|{a} to|between and including {a} and) {a + n - 1}"), "even": (list(range(2 * a, 2 * a + 2 * n, 2)), f"the even numbers from {2 * a} to {2 * a + 2 * n - 2}"), "odd": (list(range(2 * a + 1, 2 * a + 2 * n + 1, 2)), f"the odd numbers from {2 * a + 1} to {2 * a + 2 * n - 1}"),
+                   "letters": (list("abcdefghijklmnopqrstuvwxyz"[i:i + min(n, 6)]), f"the letters {'abcdefghijklmnopqrstuvwxyz'[i]} to {'abcdefghijklmnopqrstuvwxyz'[i + min(n, 6) - 1]}"), "times": ([k * j for j in range(1, n + 1)], f"the first {n} multiples of {k}"), "down": (list(range(a + n - 1, a - 1, -1)), f"the numbers from {a + n - 1} down to {a}"),
+                   "words": (ordering.words_of(w, min(n, 6)), "the (words|strings) {l}")}[kind]
+    question = order(w, f"(write|make|return|print|build|give me) (a JSON array|an array|a JSON list) (of|holding|containing) {said}|(write|give me|return) {said} as [a] JSON (array|list)", l=", ".join(map(str, items)))
+    return finish(question, ", ".join(map(str, items)) + ".", json.dumps(items), {"json": items})
+
+
+def columns(w):
+    """A table, or lines of key and value, of what the request says itself."""
+    heads = w.rng.sample(["animal", "city", "color", "job", "country", "language", "dish", "drink", "instrument", "month"], 2)
+    if w.chance(0.3):
+        heads[1] = w.noun()
+    rows = []
+    while len(rows) < w.number(2, 5):
+        row = [worlds.draw(w, h)[0] if h in ("animal", "city", "color", "job", "country", "language", "dish", "drink", "instrument", "month") else str(w.number(2, 99)) for h in heads]
+        if all(row[0] != r[0] for r in rows):
+            rows.append(row)
+    names = [w.any(h, capital(h)) for h in heads]
+    told = w.any("; ", ", ", "\n").join(w.any("{a} is {b}", "{a}: {b}", "{a} - {b}", "{a} has {b}").format(a=a, b=b) for a, b in rows)
+    kind = w.any("table", "table", "yaml", "csv")
+    if kind == "table":
+        question = order(w, "(make|draw|create|write) a [markdown] table with the (columns|headings) {a} and {b}|(make|write) a [markdown] table, (columns|head): {a}, {b}|(turn|put) this into a markdown table of {a} and {b}", a=names[0], b=names[1])
+        answer = f"| {names[0]} | {names[1]} |\n| --- | --- |\n" + "\n".join(f"| {a} | {b} |" for a, b in rows)
+    elif kind == "csv":
+        question = order(w, "(make|write|create) [a] CSV with the (columns|header) {a} and {b}|(write|give me) CSV with {a} and {b}", a=names[0], b=names[1])
+        answer = f"{names[0]},{names[1]}\n" + "\n".join(f"{a},{b}" for a, b in rows)
+    else:
+        pairs = dict(zip(w.rng.sample(["name", "size", "pages", "author", "year", "city", "price", "color", "kind", "owner", "rooms", "level"], 4), [w.noun(), str(w.number(2, 900)), w.first_name(), w.city()][:w.number(2, 4)]))
+        told = w.any(", ", " and ", "; ").join(w.any("{a} {b}", "{a}: {b}", "{a} is {b}").format(a=a, b=b) for a, b in pairs.items())
+        answer = "\n".join(f"{a}: {b}" for a, b in pairs.items())
+        return finish(with_payload(w, order(w, "(write|put|give me) (this|it) (as|in) YAML|write YAML (for|of) this|(turn|make) this [in]to YAML"), told), f"The keys are {listing(list(pairs))}.", answer)
+    return finish(with_payload(w, question, told), f"{len(rows)} rows, the columns are {names[0]} and {names[1]}.", answer)
+
+
+TASKS = {from_text: 52, stated: 14, changed: 16, labelled: 8, series: 10, columns: 12}
 
 
 def question_of(w):

@@ -1,6 +1,6 @@
 """What a text is about: one main point among details, or two; summaries and titles of them."""
 
-from . import happenings, lexicon, worlds
+from . import briefs, happenings, lexicon, worlds
 from .clauses import Clause
 from .grammar import capital, form, listing, ordered, typed, with_payload
 from .reading import finish
@@ -71,7 +71,7 @@ def two_points(w):
     return finish(ordered(w, f"(summarize|summarise|sum up|condense) (this|the text|it) {WISH}", text), "Two points in one sentence.", f"{capital(listing([a, b]))}.")
 
 
-TASKS = {gist: 64, two_points: 18, happenings.settled: 18}
+TASKS = {gist: 38, briefs.question_of: 40, two_points: 12, happenings.settled: 10}
 
 
 def question_of(w):

@@ -229,7 +229,7 @@ def conditions(w):
         answer = f"{pays} euros" if pays else "It is free."
         said = {"baby": f"{age} is under {low}: free.", "child": f"{age} is between {low} and {high}: {child} euros.", "adult": f"{age} is an adult: {adult} euros.", "senior": f"{age} is over {limit}: {senior} euros."}[case]
         return finish(laid_out(w, text, question), said, answer)
-    thing = w.any("Books", "Items", "Goods", "Clothes", "Tools", "Bikes", "Films")
+    thing = w.any("Books", "Items", "Clothes", "Tools", "Bikes", "Films")
     text = w.any(f"{thing} can be returned within {days} days. After that nothing is paid out. The bill is needed.", f"Returns: {days} days, only with the bill. Later we pay nothing.", f"You have {days} days to bring {thing.lower()} back, if you have the bill.")
     n = w.number(1, 2 * days)
     if n == days:

@@ -72,9 +72,9 @@ def recalled(w, most=4):
     first, rest = blocks[0], blocks[1:]
     w.rng.shuffle(rest)
     blocks = [first, *rest]
-    if w.chance(0.2) and key != "name":
+    while w.chance(0.3) and key != "name":
         new = value(w, key)
-        if new != values[key]:
+        if new.lower() != values[key].lower():
             at = max(i for i, b in enumerate(blocks) if values[key].lower() in b[0]["content"].lower()) + 1
             text = w.any("Actually it is {n} now.", "Sorry, it changed: {n}.", "no wait, {n}, not {o}", "They changed it to {n}.", "It is {n} now, no longer {o}.", "correction: {n}", "I was wrong, it's {n}").format(n=new, o=values[key])
             blocks.insert(at, past(text, w.any("Got it, {n}.", "Noted: {n}.", "OK, {n}.").format(n=new)))
@@ -84,6 +84,90 @@ def recalled(w, most=4):
         absent = w.any(*[p for p in PERSONAL if p[0] not in keys and KIND.get(p[0], p[0]) not in [KIND.get(k, k) for k in keys]])
         return [m for b in blocks for m in b] + turn(typed(w, absent[2]), "The user did not say it.", "You have not told me that."), {"equals": "You have not told me that."}
     return [m for b in blocks for m in b] + turn(question, f"The user said it: {values[key]}.", values[key]), {"equals": values[key]}
+
+
+PLACES = "platform {x}|gate {x}|the north entrance|the harbour|the main station|the bus stop|hall {x}|the old gate"
+ALLERGENS = {"nuts": "walnut", "eggs": "egg", "fish": "fish", "milk": "milk", "shrimp": "shrimp", "strawberries": "strawberry", "tomatoes": "tomato", "honey": "honey", "celery": "celery", "mustard": "mustard", "sesame": "sesame", "onions": "onion"}
+
+
+def appointment(w):
+    """A day, a time and a place told at once, perhaps moved twice, and asked for one by one."""
+    k = w.any("train", "ferry", "flight", "course", "interview", "concert", "tour", "bus", "match", "rehearsal", "lecture")
+    day, time, place = w.any(*lexicon.DAYS), f"{w.number(6, 21)}:{w.any('00', '10', '20', '30', '45')}", w.any(*PLACES.split("|")).format(x=w.number(1, 40))
+    at = w.any("from", "at")
+    blocks = past(typed(w, "(my|our|the) {k} (leaves|starts|is|begins) on {d} at {t}, {a} {p}|{k}: {d}, {t}, {p}|on {d} at {t} I have my {k}, {a} {p}|I (must|have to) be at {p} on {d} at {t} for my {k}", k=k, d=day, t=time, p=place, a=at), w.any(*NOTED[:7]))
+    for _ in range(w.any(0, 0, 1, 1, 2)):
+        for _ in range(w.any(0, 1, 1, 2)):
+            blocks += filler(w)
+        what = w.any("day", "time", "place")
+        if what == "day":
+            day = w.any(*[d for d in lexicon.DAYS if d != day])
+        elif what == "time":
+            time = f"{w.number(6, 21)}:{w.any('05', '15', '25', '35', '50')}"
+        else:
+            place = w.any(*[p for p in PLACES.split("|")]).format(x=w.number(41, 60))
+        blocks += past(typed(w, "the {k} (was|has been) moved to {v}|{k}: now {v}|(change|update): the {k} is {v} now|they changed the {k}, it's {v}", k=k, v={"day": day, "time": time, "place": place}[what]), w.any("OK.", "Noted.", "Got it.", "Thanks, noted."))
+    for _ in range(w.any(0, 1, 2, 3, 4, 6)):
+        blocks += filler(w)
+    question, answer = w.any((typed(w, "when is (my|the) {k} [again][?]|when do I have to be there for the {k}[?]|day and time of the {k}[?]", k=k), f"On {day} at {time}"), (typed(w, "(at|) what time is (my|the) {k}[?]|time of the {k}[ again][?]|how early is the {k}[?]", k=k), f"At {time}"), (typed(w, "(which|what) day is (my|the) {k}[?]|on which day do I have the {k}[?]", k=k), f"On {day}"),
+                             (typed(w, "where (is|do I have to go for) (my|the) {k}[?]|(which|what) place was it for the {k}[?]|where must I be for the {k}[?]", k=k), capital(place)))
+    return blocks + turn(question, f"The last that was said of the {k}: {day}, {time}, {place}.", answer), {"contains": [answer.split()[-1]]}
+
+
+def spending(w):
+    """Money that gets less, and more, over several turns."""
+    left = w.number(20, 200) * 5
+    coin = w.any("euros", "dollars", "pounds")
+    name = w.any("budget", "savings", "money for the trip", "account", "purse", "pocket money")
+    blocks, steps = past(typed(w, "(my|our|the) {n} is {x} {c}|we start with {x} {c}|I have {x} {c} [for the trip|to spend]|{n}: {x} {c}", n=name, x=left, c=coin), w.any(*NOTED[:7])), []
+    for _ in range(w.any(1, 1, 2, 2, 3)):
+        if w.chance(0.3):
+            blocks += filler(w)
+        gain = w.chance(0.15)
+        k = w.number(1, max(2, left // 2))
+        thing = w.any("food", "the hotel", "tickets", "paint", "a present", "fuel", "books", "shoes", "the deposit", "lunch")
+        blocks += past(typed(w, "{k} {c} came in|I got {k} {c} back|plus {k} {c}" if gain else "(I|we) (spent|paid) {k} {c} (on|for) {t}|{t} (cost|was) {k} {c}|{k} {c} (went|are gone) for {t}|minus {k} {c} for {t}", k=k, c=coin, t=thing), w.any("OK.", "Noted.", "Got it."))
+        steps.append(sums.plus(left, k) if gain else sums.minus(left, k))
+        left += k if gain else -k
+    for _ in range(w.any(0, 0, 1, 2)):
+        blocks += filler(w)
+    return blocks + turn(typed(w, "(how much|what) is left [of (it|the money|the {n})][?]|what do (I|we) have left[?]|how much (can I still spend|remains)[?]|what's the {n} now[?]", n=name), " ".join(steps), f"{left} {coin}"), {"number": left}
+
+
+def applied(w):
+    """Something that was said decides about something else."""
+    kind = w.any("food", "food", "home", "day", "like")
+    if kind == "food":
+        bad, other = w.rng.sample(list(ALLERGENS), 2)
+        x = w.any(bad, other)
+        blocks = past(typed(w, "(I'm|my son is|I am) allergic to {b}|I (must not|can't) eat {b}|{b} make me ill|no {b} for me, (I get ill|allergy)", b=bad), w.any(*NOTED[:7]))
+        who = "your son is" if "son" in blocks[0]["content"] else "you are"
+        question = typed(w, f"(can|may|should) {'he' if 'son' in blocks[0]['content'] else 'I'} (have|try|order|eat) the {{a}} (soup|salad|pie|sauce|pasta|sandwich)[?]|is the {{a}} (soup|salad|pie|tart) (ok|safe|fine)[?]|what about the {{a}} (curry|cake|omelette)[?]", a=ALLERGENS[x])
+        answer = f"No, {who} allergic to {bad}." if x == bad else f"Yes, it is only {bad} that {'he' if 'son' in who else 'you'} must not eat."
+        reason = f"{capital(who)} allergic to {bad}; this is {ALLERGENS[x]}."
+    elif kind == "home":
+        city, other = w.city(), w.city()
+        right = w.chance(0.4) or city == other
+        blocks = past(typed(w, "(I live|my home is|I'm based) in {c}|I (just|) moved to {c}", c=city), w.any(*NOTED[:7]))
+        question, answer, reason = typed(w, "do I live in {c}[?]|is {c} my home[?]|so I live in {c}, (right|correct)?", c=city if right else other), "Yes" if right else f"No, you live in {city}.", f"The user lives in {city}."
+    elif kind == "day":
+        day, other = w.rng.sample(lexicon.DAYS, 2)
+        thing = w.any("dentist", "exam", "choir", "training", "visit of my mother", "piano lesson")
+        busy = w.chance(0.5)
+        blocks = past(typed(w, "(I have|there is) [my|the] {t} on {d}|{d} is {t} day|my {t} is on {d}", t=thing, d=day), w.any(*NOTED[:7]))
+        question = typed(w, "am I free on {x}[?]|(can|could) I (meet|see) a friend on {x}[?]|is {x} free[?]|anything on {x}[?]", x=day if busy else other)
+        free = "anything" not in question.lower()
+        answer, reason = (f"{'No' if free else 'Yes'}, on {day} you have {'the ' if thing not in ('choir', 'training') else ''}{thing}.".replace("the visit of my", "the visit of your") if busy else f"{'Yes' if free else 'No'}, {other} is free."), f"The user has something on {day} only."
+    else:
+        liked, hated = w.rng.sample(lexicon.KINDS["dish"], 2)
+        x = w.any(liked, hated)
+        blocks = past(typed(w, "I love {a} but (hate|can't stand) {b}|{a}: yes. {b}: never|my guests like {a}, not {b}", a=liked, b=hated), w.any(*NOTED[:7]))
+        question = typed(w, "(shall|should) (I|we) order {x}[?]|is {x} a good idea[?]|{x} for dinner - good?", x=x)
+        answer, reason = (f"Yes, {x} is liked." if x == liked else f"No, {x} is not liked."), f"{liked} is liked, {hated} is not."
+        reason = capital(reason)
+    for _ in range(w.any(0, 1, 2, 3, 5)):
+        blocks += filler(w)
+    return blocks + turn(question, reason, answer), {"contains": [answer.split()[0].rstrip(",")]}
 
 
 def two_things(w):
@@ -118,7 +202,7 @@ def changed_answer(w):
     """The last answer once more, in another form."""
     kind = w.number(0, 8)
     if kind <= 2:
-        items = ordering.words_of(w, w.number(2, 5))
+        items = ordering.words_of(w, w.number(2, 5)) if w.chance(0.75) else [str(n) for n in w.rng.sample(range(1, 60), w.number(3, 5))]
         first = past(w.any(typed(w, "(give me|name|list|tell me) {n} (things|words|items)[, please]", n=lexicon.SMALL[len(items)]), typed(w, "(repeat|say|write|keep) [these]: {l}", l=", ".join(items)), typed(w, "my list: {l}", l=", ".join(items))), ", ".join(items))
         what = w.any("upper", "reverse", "bullets", "numbers", "json", "first", "last", "count", "sorted", "add", "remove", "without", "lines", "title")
         extra = w.noun()
@@ -221,7 +305,7 @@ def wishes(w):
     return past(first, "OK" if change is None else change("OK")) + turn(question, f"{reasoning} I answer as was asked: {rule}.", answer), {"equals": answer}
 
 
-TASKS = {recalled: 50, two_things: 14, changed_answer: 34, sums_go_on: 10, priced: 10, wishes: 6}
+TASKS = {recalled: 40, appointment: 16, spending: 10, applied: 10, two_things: 12, changed_answer: 34, sums_go_on: 10, priced: 10, wishes: 6}
 
 
 def dialogue(w):

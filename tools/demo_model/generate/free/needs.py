@@ -7,8 +7,18 @@ from .. import calls as plain_calls
 from .. import slots
 from . import needs_data as data
 from . import needs_more
+from .needs_said import SAID
 from .grammar import capital, form, listing, say, typists
 from .need_values import query, schema, value
+
+
+def _add(tool, requests):
+    for request in requests.split(" ; "):
+        fixed, _, pattern = request.rpartition(" > ")
+        given = dict(f.split(":") for f in fixed.split(",")) if fixed else {}
+        required = [p[0] for p in tool["parameters"] if p[1]]
+        full = all("{" + r + "}" in pattern or r in given or "{" + r.upper() + "}" in pattern for r in required)
+        tool["full" if full else "partial"].append((given, pattern))
 
 
 def _parse():
@@ -21,22 +31,27 @@ def _parse():
             names, descriptions = rest.split(" | ")
             tools.append({"names": names.split(", "), "descriptions": descriptions.split(" ; "), "parameters": [], "full": [], "partial": []})
         elif mark == "=":
-            for request in rest.split(" ; "):
-                fixed, _, pattern = request.rpartition(" > ")
-                given = dict(f.split(":") for f in fixed.split(",")) if fixed else {}
-                required = [p[0] for p in tools[-1]["parameters"] if p[1]]
-                full = all("{" + r + "}" in pattern or r in given or "{" + r.upper() + "}" in pattern for r in required)
-                tools[-1]["full" if full else "partial"].append((given, pattern))
+            _add(tools[-1], rest)
         elif mark == ">":
             fields, answer = rest.split(" | ")
             tools[-1].update(result=[tuple(f.split(" ", 1)) for f in fields.split(", ")], answer=answer)
         else:
             letter, names, kind, descriptions, asked = line.split(" | ")
             tools[-1]["parameters"].append((letter[0], letter.endswith("!"), names.split(), kind, descriptions.split(" ; "), asked))
+    by_name = {t["names"][0]: t for t in tools}
+    for name, requests in SAID:
+        _add(by_name[name], requests)
     return tools
 
 
 TOOLS = _parse()
+ENTRIES = {t["names"][0]: t for t in TOOLS}
+
+
+# Other names of what tools give back.
+FIELDS = {k: v.split() for k, v in {"status": "state order_status result current_status", "temperature": "temp temp_c degrees celsius", "condition": "sky weather description summary", "eta": "arrives expected delivery_day arrival due", "price": "cost amount total price_eur", "time": "local_time now current_time clock", "minutes": "duration_min duration takes_min wait",
+          "confirmation": "code booking_code reference booking", "flight": "flight_no number code", "departure": "departs leaves_at leaves", "platform": "track gate", "hotel": "name hotel_name", "name": "title found result", "phone": "telephone phone_number tel", "email": "mail email_address", "count": "found n total results", "result": "converted value output", "translation": "translated text result",
+          "headline": "title top_story", "distance": "km distance_km", "content": "text body data", "output": "stdout result", "event": "title summary", "definition": "meaning text", "rows": "row_count affected", "ticket": "ticket_id id key", "level": "percent value", "stock": "available in_stock"}.items()}
 
 
 class Need:
@@ -51,6 +66,10 @@ class Need:
         self.names = {}
         for letter, _, names, _, _, _ in self.entry["parameters"]:
             self.names[letter] = w.any(*[n for n in names if n not in self.names.values()] or [names[0] + "_2"])
+        required = [p[0] for p in self.entry["parameters"] if p[1]]
+        when = [p[0] for p in self.entry["parameters"] if p[1] and p[3] in ("clock", "date", "day")]
+        self.relaxed = len(required) > 1 and len(when) == 1 and w.chance(0.25)
+        self.required = [r for r in required if not self.relaxed or r not in when]
         if any(c.isupper() for c in self.name) and w.chance(0.8):
             self.names = {k: slots.styled(n, "camel") for k, n in self.names.items()}
 
@@ -59,7 +78,7 @@ class Need:
         for letter, _, _, kind, descriptions, _ in self.entry["parameters"]:
             properties[self.names[letter]] = {**schema(kind), "description": w.any(*descriptions)} if w.chance(0.8) else schema(kind)
         return {"type": "function", "function": {"name": self.name, "description": w.any(*self.entry["descriptions"]) + w.any("", "", "."), "parameters": {
-            "type": "object", "properties": properties, "required": [self.names[p[0]] for p in self.entry["parameters"] if p[1]]}}}
+            "type": "object", "properties": properties, "required": [self.names[r] for r in self.required]}}}
 
     def request(self, w, full=True):
         """Draws a request; sets self.said (text of each letter) and self.values."""
@@ -71,7 +90,8 @@ class Need:
             self.values, self.said = {"c": command}, {"c": command}
             return polished(w, typists(w, form(w, w.any(*data.COMMAND_NEEDS[command].split(" ; "))), 0.9))
         for _ in range(40):
-            text = self.draw(w, *w.any(*entry["full" if full or not entry["partial"] else "partial"]))
+            some = self.relaxed and w.chance(0.6)
+            text = self.draw(w, *w.any(*entry["full" if full and not some or not entry["partial"] else "partial"]))
             if bool(self.missing) != full:
                 break
         shown = dict(self.said, **{k.upper(): v for k, v in self.said.items()}, p=self.said.get("p", w.first_name()))
@@ -95,7 +115,7 @@ class Need:
                 self.said[letter], self.values[letter] = said, v
             elif letter in given:
                 self.values[letter] = {"true": True, "false": False}.get(given[letter], given[letter])
-        self.missing = [p for p in self.entry["parameters"] if p[1] and p[0] not in self.values]
+        self.missing = [p for p in self.entry["parameters"] if p[0] in self.required and p[0] not in self.values]
         return text
 
     def sql(self, w, full):
@@ -110,13 +130,18 @@ class Need:
         return {self.names[p[0]]: self.values[p[0]] for p in self.entry["parameters"] if p[0] in self.values}
 
     def result(self, w):
+        """Fields and values, under names that differ from tool to tool; often with what was asked."""
         self.found = {f: value(w, k)[1] for f, k in self.entry["result"]}
-        return self.found
+        shown = {w.any(f, *FIELDS.get(f, [])): v for f, v in self.found.items()}
+        if w.chance(0.35):
+            shown = {**{k: v for k, v in self.arguments().items() if k not in shown}, **shown}
+        return shown
 
     def answer(self):
         shown = {k: slots.spoken(v) for k, v in {**self.values, **self.found}.items()}
-        missing = {p[0]: "it" for p in self.entry["parameters"] if p[0] not in shown}
-        return capital(self.entry["answer"].format_map({**missing, **shown}))
+        if any("{" + p[0] + "}" in self.entry["answer"] and p[0] not in shown for p in self.entry["parameters"]):
+            return "That is done."
+        return capital(self.entry["answer"].format_map(shown))
 
 
 def polished(w, text):
@@ -133,6 +158,10 @@ def toolset(w, first=None, most=5):
     count = w.rng.choices((1, 2, 3, 4, 5, 8), (24, 28, 22, 12, 8, 3))[0]
     used = first or Need(w)
     tools, entries = [used], [used.entry["names"][0]]
+    near = near_misses(entries[0]) if count > 1 and w.chance(0.4) else []
+    if near:
+        tools.append(Need(w, w.any(*near), [used.name]))
+        entries.append(tools[1].entry["names"][0])
     while len(tools) < min(count, most if most > 4 else count):
         if w.chance(0.15):
             t = plain_calls.draw_tool(w, [x.name for x in tools], 0.0)
@@ -156,6 +185,11 @@ CONFUSABLE = {frozenset(p) for p in [("add_todo", "set_reminder"), ("create_note
 def similar(name, entries):
     """Whether both could be meant by one request."""
     return any(frozenset((name, e)) in CONFUSABLE or any(name in s and e in s for s in needs_more.SIMILAR) for e in entries)
+
+
+def near_misses(name):
+    """Tools for something like it, which no request for it can mean."""
+    return [t for t in TOOLS if t["names"][0] != name and any(name in s and t["names"][0] in s for s in SIMILAR) and not similar(t["names"][0], [name])]
 
 
 def call(tool):
@@ -203,7 +237,8 @@ def after(w, tool, messages):
         return [error]
     text = tool_text(w, tool)
     answer = tool.answer()
-    messages += [{"role": "tool", "content": text}, plain_calls.assistant("The result is there.", answer)]
+    found = [slots.spoken(v) for v in tool.found.values() if len(str(v)) < 40]
+    messages += [{"role": "tool", "content": text}, plain_calls.assistant(f"The result is there: {listing(found)}." if found else "The result is there.", answer)]
     return []
 
 
@@ -260,7 +295,7 @@ def none_fits(w):
     while True:
         other = Need(w)
         name = other.entry["names"][0]
-        if name in entries or any(name in s and e in s for s in SIMILAR for e in entries) or name in ("calculator", "translate", "define_word", "get_time") or "run_command" in entries and w.chance(0.8):
+        if name in entries or similar(name, entries) or any(name in s and e in s for s in SIMILAR for e in entries) and w.chance(0.5) or name in ("calculator", "translate", "define_word", "get_time") or "run_command" in entries and w.chance(0.8):
             continue
         break
     question = other.request(w, w.chance(0.9))
@@ -278,11 +313,72 @@ def about_tools(w):
     return [user(question), plain_calls.assistant("The tools stand in the system prompt.", "I can use " + listing([f"{n} ({d})" for n, d in zip(names, words)]) + ".")], tools, {"calls": [], "contains": names[:1]}
 
 
+def planned(tool):
+    """A call as it stands in a thought."""
+    values = [slots.spoken(v) for v in tool.arguments().values() if len(str(v)) < 30]
+    return f"{tool.name} ({', '.join(values)})" if values else tool.name
+
+
+def given(name, values, tools):
+    """The tool of that name with other arguments."""
+    tool = next(t for t in tools if t.entry["names"][0] == name)
+    copy = object.__new__(Need)
+    copy.__dict__.update(tool.__dict__, values=values)
+    return copy
+
+
+COMPARED = {"get_weather": ("c", "city", "(is it|which one is|where is it) (warmer|colder|wetter|sunnier), {a} or {b}|(where|which) has the better weather, {a} or {b}|{a} or {b}: where (does it rain|is it warmer)|weather: {a} against {b}|difference in temperature between {a} and {b}"),
+            "get_stock_price": ("s", "symbol", "(which share|what) (is worth more|costs more|is dearer), {a} or {b}|{a} (versus|vs|against) {b}|(put|set) {a} (against|beside) {b}|which is higher, {a} or {b}|(difference|gap) between {a} and {b} shares"),
+            "get_time": ("c", "city", "(how many hours|how much time) (lie|is there) between {a} and {b}|time difference (between|of) {a} and {b}|is it later in {a} or [in] {b}|how far apart are the clocks of {a} and {b}"),
+            "check_stock": ("g", "product", "do we have more {a} or more {b}|(what is|is there) more (in stock|left): {a} or {b}|stock of {a} against {b}"),
+            "order_status": ("o", "code", "(which one|what) (comes|arrives) first, {a} or {b}|(is|are) {a} and {b} on the way|{a}, {b}: both shipped|which of the two is late, {a} or {b}"),
+            "define_word": ("v", "word", "(what's|where is) the difference between {a} and {b}|{a} and {b}: is that the same|how do {a} and {b} differ in meaning")}
+# Two tools that one place, one file, one person or one order is meant for: what is said first, and what is asked of it.
+SHARED = [("c", "city", "(I'm|we are|my brother is) (off|on the way|going|moving|driving) to {v} [soon|next week]|(I land|we arrive) in {v} (soon|in an hour)|(tell me|something) about {v}|{v}|(next stop|holidays): {v}|my (friend|aunt) lives in {v}|(a trip|business) to {v}",
+           {"get_weather": "(how warm|how cold|how wet) is it [there]|what's the weather [like] [there]|do I need a coat [there]|is it raining [there]", "get_time": "what time is it [there]|how late is it [there]|is it night there|tell me the [local] time", "sunrise_sunset": "when does the sun set [there]|when does it get dark", "find_parking": "where can I park [there]|where do I leave the car"}),
+          ("p", "path", "{v}|it's about {v}|the file {v}|I'm looking at {v}|we no longer need {v}", {"read_file": "(show|read) it [to me] [first]|what does it say", "delete_file": "(delete|erase|remove) it [then]|get rid of it"}),
+          ("o", "code", "order {v}|{v}|it's about [my] order {v}|I have a question on {v}|my order {v}", {"order_status": "where is it|has it been sent|check [where it is]|is it on its way", "cancel_order": "cancel it|stop it|I don't want it any more"}),
+          ("p", "first", "(I need|it's about|I'm thinking of) {v}|{v}|my (colleague|friend|dentist) {v}", {"get_contact": "what's the number|(find|look up) (the number|the address|the contact)", "call_phone": "(call|ring|phone) (her|him|them) [please]"})]
+
+
+def compared(w):
+    """(question, calls, tools): two values of one tool set against each other."""
+    name = w.any(*COMPARED)
+    letter, kind, pattern = COMPARED[name]
+    (said1, a), (said2, b) = value(w, kind), value(w, kind)
+    if a == b:
+        return compared(w)
+    used, tools = toolset(w, Need(w, ENTRIES[name]))
+    question = polished(w, typists(w, form(w, f"({pattern})[?]"), 0.7).format(a=said1, b=said2))
+    return question, [given(name, {letter: x}, [used]) for x in (a, b)], tools
+
+
+def shared(w):
+    """(question, calls, tools): two tools for one and the same thing, which is named once."""
+    letter, kind, opening, asked = w.any(*SHARED)
+    names = w.rng.sample(list(asked), 2)
+    if names == ["delete_file", "read_file"] or names == ["cancel_order", "order_status"] or names == ["call_phone", "get_contact"]:
+        names.reverse()
+    said, v = value(w, kind)
+    first, tools = toolset(w, Need(w, ENTRIES[names[0]]))
+    tools = [t for t in tools if t is first or not isinstance(t, Need) or t.entry["names"][0] != names[1] and not similar(t.entry["names"][0], [names[1]])]
+    second = Need(w, ENTRIES[names[1]], [t.name for t in tools])
+    tools.insert(w.number(0, len(tools)), second)
+    one, two = (typists(w, form(w, asked[n]), 0.5) for n in names)
+    question = typists(w, form(w, opening), 0.5).format(v=said) + w.any(". ", ": ", ", ", " - ") + one + w.any(" and ", ", and ", "? And ", ", ", " & ", ". Also, ") + two + w.any("?", "", ".", " please")
+    return polished(w, question), [given(n, {letter: v}, [first, second]) for n in names], tools
+
+
 def several(w):
     """Two or three calls from one request: one tool with several values, or several tools."""
     used, tools = toolset(w)
     needs = [t for t in tools if isinstance(t, Need)]
-    if len(needs) > 1 and w.chance(0.5):
+    r = w.rng.random()
+    if r < 0.14:
+        question, chosen, tools = compared(w)
+    elif r < 0.34:
+        question, chosen, tools = shared(w)
+    elif len(needs) > 1 and r < 0.64:
         chosen = w.rng.sample(needs, w.any(2, 2, 3) if len(needs) > 2 else 2)
         texts = [t.request(w).rstrip(".?! ") for t in chosen]
         if len(chosen) == 3:
@@ -311,19 +407,19 @@ def several(w):
             if len(values) == count:
                 break
         shown = dict(used.said, **{k.upper(): v for k, v in used.said.items()})
-        joined = listing(said, w.any("and", "and", "and", "&", "and also"))
-        if len(said) == 2 and w.chance(0.25):
-            joined = f"both {joined}" if kinds[letter] in ("city", "first", "room", "path") else joined
+        before = used.text_template.partition("{" + letter + "}")[0].split()[-1:]
+        again = f"{before[0]} " if before and before[0] in ("in", "for", "to", "at", "of", "from", "is", "add", "buy", "open", "read", "delete", "list", "show") and w.chance(0.4) else ""
+        joined = listing([said[0], *(again + x for x in said[1:])], w.any("and", "and", "and", "&", "and also", "then", "plus", "and then"))
+        if len(said) == 2 and not again and w.chance(0.35):
+            joined = w.any(f"both {joined}", f"{said[0]} as well as {said[1]}", f"{said[0]}, and {w.any('also', 'likewise', 'after that', 'besides')} {said[1]},", f"{said[0]} / {said[1]}") if kinds[letter] in ("city", "first", "room", "path", "grocery", "task", "symbol", "code") else joined
         shown[letter] = joined
         shown.setdefault("p", w.first_name())
         question = polished(w, typists(w, used.text_template, 0.6).format_map(shown))
         chosen = []
         for v in values:
-            copy = object.__new__(Need)
-            copy.__dict__.update(used.__dict__, values={**used.values, letter: v})
-            chosen.append(copy)
+            chosen.append(given(used.entry["names"][0], {**used.values, letter: v}, [used]))
     calls = [call(t) for t in chosen]
-    messages = [user(question), plain_calls.assistant(f"{len(calls)} calls: {listing([t.name for t in chosen])}.", "", calls)]
+    messages = [user(question), plain_calls.assistant(f"{len(calls)} calls: {listing([planned(t) for t in chosen])}.", "", calls)]
     check = {"calls": [{"name": t.name, "arguments": t.arguments()} for t in chosen], "everyday": True, "contains": []}
     if w.chance(0.4):
         answers = []
@@ -338,8 +434,7 @@ def chained(w):
     """A result that is needed for the next call, or an error that is followed by another try."""
     r = w.rng.random()
     if r < 0.5:
-        entry = {t["names"][0]: t for t in TOOLS}
-        reader, lister = Need(w, entry["read_file"]), Need(w, entry["list_directory"])
+        reader, lister = Need(w, ENTRIES["read_file"]), Need(w, ENTRIES["list_directory"])
         folder, path = value(w, "folder")[1], value(w, "path")[1].rpartition("/")[2]
         others = [value(w, "path")[1].rpartition("/")[2] for _ in range(w.number(1, 5))]
         files = [path, *others]
@@ -444,15 +539,23 @@ class Lister:
 
 def rows(w):
     text, question, reason, answer, label = rows_result(w)
-    used = Lister(w, label)
-    _, tools = toolset(w)
-    tools = [t for t in tools if t.name != used.name][:w.number(0, 3)] + [used]
+    question = typists(w, question, 0.7)
+    entry = {"flight": "find_flights", "hotel": "find_hotel", "train": "find_trains", "product": "search_products", "shop": "find_places"}.get(label)
+    if entry and w.chance(0.75):
+        used, tools = toolset(w, Need(w, ENTRIES[entry]))
+        question = f"{used.request(w).rstrip('.?! ')}{w.any('. ', ' - ', ', ', '? ')}{question}"
+        planning = thought(w, used)
+    else:
+        used = Lister(w, label)
+        _, tools = toolset(w)
+        tools = [t for t in tools if t.name != used.name][:w.number(0, 3)] + [used]
+        planning = f"{used.name} has the {label}s."
     w.rng.shuffle(tools)
-    messages = [user(polished(w, typists(w, question, 0.7))), plain_calls.assistant(f"{used.name} has the {label}s.", "", [call(used)]), {"role": "tool", "content": text}, plain_calls.assistant(reason, answer)]
-    return messages, tools, {"calls": [{"name": used.name, "arguments": {}}], "everyday": True, "contains": [answer]}
+    messages = [user(polished(w, question)), plain_calls.assistant(planning, "", [call(used)]), {"role": "tool", "content": text}, plain_calls.assistant(reason, answer)]
+    return messages, tools, {"calls": [{"name": used.name, "arguments": used.arguments()}], "everyday": True, "contains": [answer]}
 
 
-SHARES = {single: 42, missing: 22, none_fits: 9, about_tools: 2, several: 26, chained: 5, corrected: 6, rows: 9}
+SHARES = {single: 44, missing: 18, none_fits: 12, about_tools: 2, several: 28, chained: 5, corrected: 6, rows: 13}
 
 
 def dialogue(w):

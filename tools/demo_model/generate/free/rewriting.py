@@ -1,5 +1,7 @@
 """Sentences to be turned: tense, person, voice, tone, length, case, spelling, signs."""
 
+import re
+
 from . import grammar, lexicon
 from .clauses import PRONOUNS, Clause
 from .grammar import capital, ordered, say
@@ -42,11 +44,14 @@ def person(w):
     c = Clause(w, "pronoun")
     c.subject = w.any("I", "I", "he", "she", "we", "they")
     c.object = c.object.replace("my ", "the ")
+    own = w.noun() if c.object and w.chance(0.45) else None
     to = w.any(*[p for p in ("I", "he", "she", "we", "they", "you") if p != c.subject])
     name = w.first_name() if w.chance(0.2) else None
     second = Clause(w, "pronoun") if w.chance(0.35) else None
 
     def text(who):
+        if own:
+            c.object = f"{PRONOUNS[who][1]} {own}"
         first = c.said(w_tense, subject=who, end="")
         if not second:
             return capital(first) + "."
@@ -57,7 +62,7 @@ def person(w):
     after = text(to)
     label = {"I": "(the first person|I|first person singular)", "he": "(he|the third person (he))", "she": "(she|the third person (she))", "we": "(we|the first person plural)", "they": "(they|the third person plural)", "you": "(you|the second person)"}[to]
     label = {"he": "he", "she": "she", "I": "I", "we": "we", "they": "they", "you": "you"}[to] if w.chance(0.5) else label
-    return finished(f"{c.subject} becomes {to}.", after, ordered(w, f"(rewrite|change|put|turn) {THIS} (from {c.subject} to {to}|(to|into|in) {label}|with {to} instead of {c.subject}|so that it (is about|uses) {to})" if w.chance(0.7) else
+    return finished(f"{c.subject} becomes {to}{f', {PRONOUNS[c.subject][1]} becomes {PRONOUNS[to][1]}' if own else ''}.", after, ordered(w, f"(rewrite|change|put|turn) {THIS} (from {c.subject} to {to}|(to|into|in) {label}|with {to} instead of {c.subject}|so that it (is about|uses) {to})" if w.chance(0.7) else
                     f"(replace|swap) {c.subject} (with|by) {to} (here|in {THIS})", before))
 
 
@@ -68,7 +73,7 @@ def voice(w):
     t = w.any("present", "past", "past", "future")
     active, passive = c.said(t), c.passive(t)
     if w.chance(0.75):
-        return finished(f"The object {c.object} comes first.", passive, ordered(w, f"(put|change|turn|rewrite|convert) {THIS} (in|into|to) [the] passive [voice]" if w.chance(0.7) else f"(make|write) {THIS} [in the] passive", active))
+        return finished(f"The object {c.object} comes first; {c.verb} becomes {lexicon.forms(c.verb)[3]}.", passive, ordered(w, f"(put|change|turn|rewrite|convert) {THIS} (in|into|to) [the] passive [voice]" if w.chance(0.7) else f"(make|write) {THIS} [in the] passive", active))
     return finished(f"{c.subject} does it.", active, ordered(w, f"(put|change|turn|rewrite|convert) {THIS} (in|into|to) [the] active [voice]", passive))
 
 
@@ -273,9 +278,12 @@ def replace(w):
         text = c.said(w.any("past", "present"))
         words = [x for x in text.rstrip(".").split() if len(x) > 2 and text.count(x) == 1]
         old, new = w.any(*words), w.noun()
-        answer = text.replace(old, new)
-        answer = capital(answer)
-        return finished(f"{old} becomes {new}.", answer, ordered(w, w.any("replace '{a}' (with|by) '{b}' [in {T}|here]", "replace {a} (with|by) {b}", "(change|turn) {a} (to|into) {b} [in this sentence|here]", "(swap|exchange) the word {a} for {b}", "(write|use|put) {b} instead of {a}"), text, a=old, b=new, T="the sentence"))
+        if w.chance(0.35):
+            old, other = w.noun(), w.noun()
+            text = w.any(f"Every {old} needs a second {old}.", f"One {old} is here and one {old} is in the {other}.", f"No {old} is as {w.adjective()} as my {old}.", f"The {old} stood beside the {other}, and the {other} was full. The {old} was not.", f"{capital(old)} or {other}? I take the {old}.", f"My {old}, your {old} and the {old} of {w.first_name()}.")
+        count = len(re.findall(rf"\b{re.escape(old)}\b", text, re.I))
+        answer = capital(re.sub(rf"\b{re.escape(old)}\b", lambda _: new, text, flags=re.I))
+        return finished(f"{old} becomes {new}{f', {count} times' if count > 1 else ''}.", answer, ordered(w, w.any("replace '{a}' (with|by) '{b}' [in {T}|here]", "replace {a} (with|by) {b}", "(change|turn) {a} (to|into) {b} [in this sentence|here]", "(swap|exchange) the word {a} for {b}", "(write|use|put) {b} instead of {a}"), text, a=old, b=new, T="the sentence"))
     if kind == 1:
         c = Clause(w)
         text = c.said(w.any("past", "present"))
@@ -291,13 +299,13 @@ def replace(w):
         adjective = (a, b) in lexicon.OPPOSITES[:48] or (b, a) in lexicon.OPPOSITES[:48]
         if adjective:
             noun = w.noun()
-            text, answer = f"The {noun} is {a}.", f"The {noun} is {b}."
-            if w.chance(0.4):
+            text, answer, thought = f"The {noun} is {a}.", f"The {noun} is {b}.", f"The opposite of {a} is {b}."
+            if w.chance(0.6):
                 c, d = w.any(*lexicon.OPPOSITES[:40])
                 if c not in (a, b) and d not in (a, b):
                     m = w.noun()
-                    text, answer = f"The {noun} is {a} and the {m} is {c}.", f"The {noun} is {b} and the {m} is {d}."
-            return finished(f"The opposite of {a} is {b}.", answer, ordered(w, f"(say|write|give me) the opposite [of {THIS}]|opposite of|(turn|change) {THIS} into (its|the) opposite|swap the adjectives for their opposites", text))
+                    text, answer, thought = f"The {noun} is {a} and the {m} is {c}.", f"The {noun} is {b} and the {m} is {d}.", f"The opposite of {a} is {b}, of {c} {d}."
+            return finished(thought, answer, ordered(w, f"(say|write|give me) the opposite [of {THIS}]|opposite of|(turn|change) {THIS} into (its|the) opposite|swap the adjectives for their opposites", text))
         question = grammar.typed(w, "(what is|what's|give me|tell me|name) the opposite of {a}[?]|opposite of {a}|antonym of {a}|{a} - what is the opposite|what word is the opposite of ['{a}'|{a}]?|(the) contrary of {a}?", a=a)
         return finished(f"{a} and {b} are opposites.", b, question)
     if kind == 3:
@@ -332,7 +340,7 @@ def joining(w):
         word = w.any("and", "and", "but", "so")
         asked = "and" if word == "and" and w.chance(0.6) else word
         pattern = f"(join|combine|merge|connect|link) (these|the|both|the two) sentences [into one [sentence]]|make one sentence (of|out of|from) (this|these|them)|put (this|these|both) into one sentence" if word == "and" else f"(join|combine|connect|link) (these|the|both) sentences with '{word}'|(make|build) one sentence with '{word}'"
-        return finished(f"{asked} joins them.", f"{first} {word} {low}.", ordered(w, pattern, f"{first}. {second}."))
+        return finished(f"{asked} joins {first} and {low}.", f"{first} {word} {low}.", ordered(w, pattern, f"{first}. {second}."))
     if kind == 1:
         items = [w.any(w.noun, lambda: w.any(*lexicon.KINDS[w.any("fruit", "vegetable", "kitchen item", "dish", "drink", "tool")]))() for _ in range(w.number(2, 6))]
         items = list(dict.fromkeys(items))
@@ -369,7 +377,7 @@ def joining(w):
     return finished(f"All but {word}.", before.replace(word + " ", ""), ordered(w, f"(rewrite|write|say) {THIS} without (the word '{word}'|'{word}'|{word}|using {word})|(remove|delete|drop) (every|each|all|the word) {word}", before))
 
 
-TASKS = {tense: 18, person: 8, voice: 8, question: 8, negation: 10, shorten: 14, tone: 16, letters: 12, spelling: 16, replace: 14, joining: 12}
+TASKS = {tense: 18, person: 8, voice: 8, question: 8, negation: 10, shorten: 14, tone: 16, letters: 16, spelling: 16, replace: 16, joining: 12}
 
 
 def question_of(w):

@@ -182,7 +182,84 @@ def missing(w):
     return finish(question, sums.minus(a + b, b), str(a), {"number": a})
 
 
-TASKS = {changes: 30, shopping: 22, compared: 18, shared_out: 10, rates: 12, missing: 10}
+def rest_of_whole(w):
+    """Several parts of a whole that is named before or after them; what is still missing."""
+    s = Story(w)
+    thing, verb, whole, left = w.any(("kilometres", "cycles", "The tour is", "still to go"), ("euros", "saves", "The bike costs", "still missing"), ("rows", "knits", "The scarf needs", "still to do"), ("songs", "learns", "The concert has", "still to learn"), ("trees", "plants", "The plan says", "still to plant"), ("tiles", "lays", "The floor takes", "still to lay"), ("boxes", "packs", "There are", "still unpacked"))
+    parts = [w.number(2, 60) for _ in range(w.any(2, 2, 3, 3, 4))]
+    rest = w.number(1, 90)
+    total = sum(parts) + rest
+    days = w.rng.sample(lexicon.DAYS, len(parts))
+    told = f"{s.n} {verb} {parts[0]} {thing} on {days[0]}, " + listing([f"{k} on {d}" for k, d in zip(parts[1:], days[1:])]) + "."
+    of_all = f"{whole} {total} {thing}."
+    told = w.any(f"{told} {of_all}", f"{of_all} {told}")
+    question = typed(w, "how many {t} are {l}[?]|(what|how much) is {l}[?]|how many {t} (remain|are left) [to the end][?]", t=thing, l=left)
+    steps, so_far = [], parts[0]
+    for k in parts[1:]:
+        steps.append(sums.plus(so_far, k))
+        so_far += k
+    return finish(f"{told} {question}", " ".join(steps) + " " + sums.minus(total, so_far), str(rest), {"number": rest})
+
+
+def reduced(w):
+    """A price with a discount or a rise in percent."""
+    p = w.any(5, 10, 10, 20, 20, 25, 25, 30, 40, 50, 50, 60, 75)
+    base = w.number(1, 30) * 20
+    part = p * base // 100
+    up = w.chance(0.2)
+    now = base + part if up else base - part
+    x = w.any(*PRICED, "jacket", "bike", "sofa", "tent", "coat", "camera", "chair")
+    money = w.any("euros", "dollars", "pounds")
+    sign = w.any("percent", "%", " percent").strip()
+    told = typed(w, f"(the rent of {{b}} {{m}}|a fee of {{b}} {{m}}|the ticket of {{b}} {{m}}) (rises|goes up) by {{p}} {sign}." if up else f"a {{x}} (normally|usually) (costs|is|sells for) {{b}} {{m}}; (in the sale|today|for members) it is {{p}} {sign} (cheaper|less).|{{x}}: {{b}} {{m}}, (minus|reduced by|discount) {{p}} {sign}.|(with my card|as a student) I get {{p}} {sign} off a {{x}} of {{b}} {{m}}.|the price of a {{x}}, {{b}} {{m}}, is cut by {{p}} {sign}.", x=x, b=base, m=money, p=p)
+    tenth = {10: f"10 % of {base} is {part}.", 50: f"Half of {base} is {part}.", 25: f"A quarter of {base} is {part}.", 20: f"A fifth of {base} is {part}.", 5: f"10 % is {base // 10}, half of that {part}."}.get(p, f"10 % is {base // 10}; {p} % is {part}.")
+    if w.chance(0.25):
+        question = typed(w, "how much (is saved|do I save|cheaper is it)[?]|(what is|how big is) the discount [in {m}][?]" if not up else "how much more is that[?]|by how many {m} does it rise[?]", m=money)
+        return finish(f"{told} {question}", tenth, f"{part} {money}", {"number": part})
+    question = typed(w, "(what|how much) (do I pay|is it now|does it cost now|is the new price)[?]|new price[?]|what is left to pay[?]|price now[?]")
+    return finish(f"{told} {question}", f"{tenth} {sums.plus(base, part) if up else sums.minus(base, part)}", f"{now} {money}", {"number": now})
+
+
+def one_of_them(w):
+    """What one costs, which need not be a whole number, and from there what others cost."""
+    cents = w.any(25, 50, 50, 75, 125, 150, 150, 250, 225, 350)
+    n = w.any(2, 4, 4, 6, 8, 10, 12)
+    while cents * n % 100:
+        n *= 2
+    total = cents * n // 100
+    one = f"{cents // 100}.{cents % 100:02d}".rstrip("0")
+    x = lexicon.plural(w.any(*PRICED))
+    money = w.any("euros", "dollars", "pounds")
+    told = typed(w, "{n} {x} (are|cost|come to|sell for) {t} {m}.|(a pack|a bag|a box) of {n} {x} (is|costs) {t} {m}.|I paid {t} {m} for {n} {x}.|for {t} {m} (you get|they give) {n} {x}.", n=n, x=x, t=total, m=money)
+    step = f"{total} / {n}: {total * 100} cents / {n} = {cents} cents, that is {one}."
+    return finish(f"{told} " + typed(w, "(what|how much) is (one|a single one|each)[?]|(price|cost) of a single one[?]|how much (for|does) one [cost][?]|and one [alone][?]"), step, f"{one} {money}" if w.chance(0.5) else one)
+
+
+def ages(w):
+    s = Story(w)
+    a, k, d = w.number(3, 45), w.any(2, 2, 3), w.number(2, 20)
+    older = k * a
+    said = w.any(f"{s.m} is {w.any('twice', 'two times') if k == 2 else 'three times'} as old", f"{s.m} is {'double' if k == 2 else 'three times'} that age")
+    told = f"{s.n} is {a}{w.any(' years old', '')}. {said}."
+    kind = w.any("age", "later", "sum", "difference")
+    first = sums.times(a, k)
+    question, steps, value = {"age": (typed(w, "how old is {m}[?]|{m}'s age?", m=s.m), first, older), "later": (typed(w, "how old will {m} be in {d} years[?]|{m}'s age in {d} years?", m=s.m, d=d), f"{first} {sums.plus(older, d)}", older + d),
+                              "sum": (typed(w, "how old are they (together|in all)[?]|their ages added up?"), f"{first} {sums.plus(a, older)}", a + older), "difference": (typed(w, "how many years (older is {m}|lie between them)[?]|what is the difference (in|of) [their] age[s][?]", m=s.m), f"{first} {sums.minus(older, a)}", older - a)}[kind]
+    return finish(f"{told} {question}", f"{s.m}: {steps}", str(value), {"number": value})
+
+
+def fractions(w):
+    """A part of all of them, and the others."""
+    part, k = w.any(("half", 2), ("a third", 3), ("a quarter", 4), ("a fifth", 5), ("one in ten", 10))
+    n = k * w.number(2, 30)
+    thing, of = w.any(("sheep", "are black"), ("guests", "come from abroad"), ("seats", "are taken"), ("eggs", "are brown"), ("books", "are novels"), ("pupils", "walk to school"), ("houses", "have a garden"), ("days", "were rainy"), ("workers", "are on holiday"))
+    told = f"There are {number(w, n)} {thing}, {part} of them {of}." if part != "one in ten" else f"Of {n} {thing} {part} {of.replace('are ', 'is ').replace('were ', 'was ').replace('have ', 'has ').replace('come ', 'comes ').replace('walk ', 'walks ')}."
+    if w.chance(0.5):
+        return finish(told + " " + typed(w, f"how many {of}[?]|how many is that[?]"), sums.over(n, k), str(n // k), {"number": n // k})
+    return finish(told + " " + typed(w, "how many (are the others|others are there|are not)[?]|the rest is how many[?]|and how many not[?]"), f"{sums.over(n, k)} {sums.minus(n, n // k)}", str(n - n // k), {"number": n - n // k})
+
+
+TASKS = {rest_of_whole: 12, reduced: 12, one_of_them: 7, ages: 7, fractions: 7, changes: 30, shopping: 22, compared: 18, shared_out: 10, rates: 12, missing: 10}
 
 
 def question_of(w):

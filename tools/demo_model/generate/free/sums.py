@@ -327,21 +327,21 @@ def times_of_day(w):
         start = f"{(h - 1) % 12 + 1}{f':{m:02d}' if m else ''} {'am' if h < 12 else 'pm'}" if pm else clock(h, m)
         answer = f"{(eh - 1) % 12 + 1}:{em:02d} {'am' if eh < 12 else 'pm'}" if pm else clock(eh, em)
         question = typed(w, "the (train|bus|film|flight|lesson|meeting|ferry|movie) (leaves|starts|begins) at {s} and (takes|lasts) {l}. When (does it (end|arrive)|is it over|do I arrive)[?]|it is {s}. what time is it in {l}[?]|{s} plus {l}[?]|what is {l} after {s}[?]|I start at {s} and need {l}. when am I done[?]|(at what time|when) is it {l} after {s}?|what time will it be {l} after {s}?", s=start, l=length)
-        steps = f"{clock(h, m)} + {dh} h = {clock((h + dh), m)}; + {dm} min = {clock(eh, em)}." + (f" That is {answer}." if pm else "")
+        steps = f"{clock(h, m)} + {dh} h = {clock((h + dh), m)}; {m} + {dm} = {m + dm} min{f', one hour and {m + dm - 60} min' if m + dm > 59 else ''}: {clock(eh, em)}." + (f" That is {answer}." if pm else "")
         return finish(question, steps, answer)
     if kind == 2:
         end = (h * 60 + m - total) % 1440
         eh, em = divmod(end, 60)
         question = typed(w, "I (must|have to|want to) be (there|home|in town) at {s} and (it takes [me]|the way takes) {l}. When (should I leave|do I have to leave|must I go)[?]|what is {l} before {s}[?]|{s} minus {l}[?]|the (cake|film|meeting) (is done|ends) at {s} and (takes|lasts) {l}. When did it start[?]", s=clock(h, m), l=length)
-        return finish(question, f"{clock(h, m)} - {dh} h = {clock(h - dh, m)}; - {dm} min = {clock(eh, em)}.", clock(eh, em))
+        return finish(question, f"{clock(h, m)} - {dh} h = {clock(h - dh, m)}; {f'{m} - {dm} = {m - dm} min' if m >= dm else f'{m} - {dm} needs an hour: {60 + m} - {dm} = {60 + m - dm} min'}: {clock(eh, em)}.", clock(eh, em))
     if kind == 3:
         h = w.number(0, 17)
         end = h * 60 + m + total
         eh, em = divmod(end, 60)
         dh, dm = total // 60, total % 60
         answer = listing_of_time(dh, dm)
-        question = typed(w, "how long is it from {s} to {e}[?]|(the film|the lesson|the night shift) (runs|goes) from {s} to {e}[.|,] how (long|much time) is (that|it)[?]|(from {s} to {e}|between {s} and {e}): how (long|much time) [is that]?|open from {s} until {e}, how many hours [and minutes] is that?", s=clock(h, m), e=clock(eh, em))
-        return finish(question, f"{clock(h, m)} + {dh} h = {clock(h + dh, m)}; then {dm} min to {clock(eh, em)}.", answer)
+        question = typed(w, "how long is it from {s} to {e}[?]|(the film|the lesson|the night shift) (runs|goes) from {s} to {e}[.|,] how (long|much time) is (that|it)[?]|(at work|away|open|awake|on the road) from {s} until {e}, how (long|many hours) (is that|in all)[?]|{s} until {e}[.] how long (is that|does it last)[?]|(began|left) at {s}, (over|back) at {e}. how long (was it|did it take)[?]|(from {s} to {e}|between {s} and {e}): how (long|much time) [is that]?|open from {s} until {e}, how many hours [and minutes] is that?", s=clock(h, m), e=clock(eh, em))
+        return finish(question, f"{eh} - {h} = {eh - h} hours; {f'{em} - {m} = {em - m} min' if em >= m else f'{em} - {m} needs an hour: {60 + em} - {m} = {60 + em - m} min, {eh - h} - 1 = {eh - h - 1} hours'}.", answer)
     if kind == 4:
         n = w.number(61, 400)
         return finish(typed(w, "{n} minutes (in|are how many|how many|to|as) hours and minutes[?]|(the trip|the game|the flight) is {n} minutes long. what's that in hours and minutes[?]|convert {n} minutes [in]to hours and minutes|how long is {n} min in hours?", n=n), f"60 x {n // 60} = {n // 60 * 60}; {n} - {n // 60 * 60} = {n % 60}.", listing_of_time(n // 60, n % 60))

@@ -3,7 +3,7 @@ orders that are taken, choices, and numbers that were named before."""
 
 import json
 
-from . import chat, facts, lexicon, memory, ordering, scenes, worlds
+from . import chat, facts, lexicon, memory, ordering, scenes, sums, worlds
 from .grammar import capital, listing, say, typed
 from .memory import filler, past, turn
 from .reading import laid_out
@@ -22,7 +22,7 @@ def about_scene(w):
     else:
         blocks += past(laid_out(w, text, asked), str(s.rows[i][p.name]))
     for k in range(w.any(1, 1, 1, 2, 2, 3, 4)):
-        kind = w.any("other", "other", "same", "same", "new", "unsaid", "why", "list")
+        kind = w.any("other", "other", "same", "same", "new", "unsaid", "why", "list", "compare")
         reasoning = ""
         if kind == "other":
             rest = [j for j in range(len(s.rows)) if j != i]
@@ -44,6 +44,16 @@ def about_scene(w):
                 if " he's" in question or "she's" in question or "it's" in question or "of he" in question or "of she" in question:
                     question = typed(w, f"and the {p.name}[?]")
             reasoning, answer = f"It is still about {s.called(i)}. {s.evidence(w, i, p)}", str(s.rows[i][p.name])
+        elif kind == "compare" and any(q.number and q.more for q in s.properties):
+            p = w.any(*[q for q in s.properties if q.number and q.more])
+            j = w.any(*[x for x in range(len(s.rows)) if x != i])
+            a, b = s.rows[i][p.name], s.rows[j][p.name]
+            if a == b:
+                continue
+            win, lose = (i, j) if a > b else (j, i)
+            blocks += past(s.ask(w, "(who|which) is {x}, {a} or {b}[?]" if s.person else "(what|which [one]) is {x}, {a} or {b}[?]", x=p.more[0], a=s.called(i), b=s.called(j)), capital(s.called(win)))
+            question = typed(w, "by how (much|many)[?]|how (big|large) is the difference[?]|and the difference[?]|what is the difference[ in numbers][?]|how much [more] is that[?]")
+            i, reasoning, answer = win, f"{capital(s.called(win))} {max(a, b)}, {s.called(lose)} {min(a, b)}. {sums.minus(max(a, b), min(a, b))}", str(abs(a - b))
         elif kind == "unsaid" and s.absent:
             q = w.any(*s.absent)
             question, reasoning, answer = w.any(f"and the {q.name}?", f"and the {q.name} of {s.called(i)}?", s.ask(w, w.any(*q.asked), i)), f"The text has nothing about the {q.name}.", scenes.NOT_SAID
@@ -78,13 +88,20 @@ def growing_list(w):
     before = list(items)
     for k in range(w.number(1, 5)):
         previous = list(items)
-        kind = w.any("add", "add", "add", "remove", "replace", "show", "count", "undo", "two", "clear")
+        kind = w.any("add", "add", "add", "remove", "replace", "show", "count", "undo", "two", "clear", "mixed", "mixed")
         if kind in ("add", "two") or len(items) < 2:
             new = [x for x in ordering.words_of(w, 2 if kind == "two" else 1) if x not in items]
             if not new:
                 continue
             items += new
             question = typed(w, "(add|put|and|also) {x} [(on|to) (it|the list)]|{x} too|plus {x}|we also need {x}|don't forget {x}|{x} as well[, please]", x=listing(new))
+        elif kind == "mixed":
+            x, (y,) = w.any(*items), ordering.words_of(w, 1)
+            if y in items:
+                continue
+            items.remove(x)
+            items.append(y)
+            question = typed(w, "(add|put on) {y} and (remove|take off|delete) {x}{z}|{y} yes, {x} no{z}|(take|strike) {x} off and (put|write) {y} on{z}|plus {y}, minus {x}{z}|{x} (goes|leaves), {y} (comes in|is new){z}".replace("{z}", w.any("", "", "[.] (what is|what's) on it now[?]", ", and (read|show) [me] the result", "[.] then (read|give) [me] the list")), x=x, y=y)
         elif kind == "remove":
             x = w.any(*items)
             items.remove(x)
@@ -274,6 +291,39 @@ def taken_order(w):
     return blocks, {"equals": answer}
 
 
+OFFERED = {"flat": ("street", [("rent", "num:300:2400", "how much is (the rent|it)[?]|what does it cost[?]"), ("rooms", "num:1:6", "how many rooms (has it|does it have)[?]|rooms?"), ("floor", "any:first,second,third,top,ground", "(which|what) floor is it on[?]")]), "parrot": ("name", [("colour", "color", "(what|which) colour is it[?]|its colour?"), ("years old", "num:1:40", "how old is it[?]|(its|the) age?"), ("at home", "city", "where (is it|does it live)[?]")]),
+           "tutor": ("name", [("subject", "any:maths,French,physics,history,music,biology", "what does (he|she) teach[?]|subject?"), ("euros an hour", "num:10:60", "(what does (he|she) take|how much is an hour)[?]"), ("free", "day", "(when|on which day) is (he|she) free[?]")]), "used car": ("company", [("price", "num:900:9000", "how much (is it|does it cost)[?]|price?"), ("colour", "color", "(what|which) colour (is|has) it[?]"), ("built", "num:1990:2024", "(when|in which year) was it built[?]|how old is it, from which year?")]),
+           "hotel": ("hotel", [("a night", "num:40:400", "(what|how much) is a night[?]"), ("from the beach in metres", "num:50:900", "how far is it from the beach[?]"), ("pool", "any:yes,no", "(is there|does it have) a pool[?]")]), "colleague": ("person", [("office", "room", "where does (he|she) sit[?]|which office?"), ("extension", "num:100:999", "(what is|what's) the (number|extension)[?]|how do I call (him|her)[?]"), ("job", "job", "what is (his|her) job[?]")])}
+
+
+def picked(w):
+    """One of several that were described is chosen by its place or a property; what follows is about it."""
+    thing = w.any(*OFFERED)
+    kind, properties = OFFERED[thing]
+    rows = []
+    while len(rows) < w.number(2, 4):
+        row = {"": worlds.draw(w, kind)[0], **{p: w.any(*k[4:].split(",")) if k.startswith("any:") else drawn(w, k) for p, k, _ in properties}}
+        if all(row[""] != r[""] for r in rows):
+            rows.append(row)
+    shown = "\n".join(f"{i + 1}. {r['']}" + "".join(f", {p} {r[p]}" for p, _, _ in properties) for i, r in enumerate(rows))
+    blocks = past(typed(w, "(which|what) {t}s (are there|do you have)[?]|(show|give|name) me (some|the) {t}s[, please]|I'm looking for a {t}|any {t}s?", t=thing), shown)
+    i = w.rng.randrange(len(rows))
+    names = ["first", "second", "third", "fourth"]
+    choice = typed(w, "(I'll have|I prefer|I like|let me take|let it be) (the {n} one|number {k})|the {n} [one] (sounds|looks) good|number {k}, please|tell me more about the {n}", n="last" if i == len(rows) - 1 and w.chance(0.5) else names[i], k=i + 1)
+    asked = [("name", "", "(what is|what's) it called[?]|(what is|what's) the name[ again][?]|which one was that, the name?")] + list(properties)
+    chosen = w.rng.sample(asked, w.number(1, 3))
+    for n, (p, _, pattern) in enumerate(chosen):
+        answer = rows[i]["" if p == "name" else p]
+        question = typed(w, pattern)
+        if n == 0:
+            if w.chance(0.6):
+                question = choice.rstrip(".") + ". " + question
+            else:
+                blocks += turn(choice, f"Number {i + 1} is {rows[i]['']}.", f"You chose {rows[i]['']}.")
+        blocks += turn(question, f"Number {i + 1} is {rows[i]['']}: {p} {answer}." if p != "name" else f"Number {i + 1} is {answer}.", answer)
+    return blocks, {"equals": answer}
+
+
 def options(w):
     """Something is offered; the user picks by place, by property or takes another."""
     items = ordering.words_of(w, w.number(2, 4))
@@ -346,7 +396,7 @@ def said_before(w):
     return blocks + turn(question, f"{'The first' if i == 0 else 'The last'} answer.", answers[i]), {"equals": answers[i]}
 
 
-TASKS = {about_scene: 36, growing_list: 15, corrected: 12, settings: 12, variables: 6, taken_order: 6, options: 6, scores: 5, said_before: 5}
+TASKS = {about_scene: 36, growing_list: 17, corrected: 12, settings: 14, variables: 6, taken_order: 5, options: 6, picked: 9, scores: 4, said_before: 4}
 
 
 def dialogue(w):
