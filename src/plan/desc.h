@@ -40,6 +40,7 @@ struct Desc {
   int64_t tokens = 0;
   int64_t rows = 0;  // M and K of a dense product, which has neither H nor I
   int64_t depth = 0;
+  int64_t launch_rows = 0;  // of all matrices that this one is always multiplied beside, itself too; 0: it is alone
 };
 
 constexpr Desc dense_desc(WeightFormat format, int64_t rows, int64_t depth, int64_t tokens) {
@@ -76,9 +77,7 @@ inline constexpr int64_t kSegmentUnit = 256;
 /// that, and begin to have them earlier. In a decode kernel segments are the warps of one block, which wait for each
 /// other: they are of one length, and a depth that does not divide so has fewer. Wider tiles sum them one after
 /// another, and matrices of another number of segments in another launch: those that read the hidden rows of most
-/// models have one.
-///
-/// rows: of a matrix that is always multiplied beside others, of all of them (launch_segments).
+/// models have one. Whether there is a strip for most SMs is a matter of all matrices of a launch.
 inline constexpr int64_t kOneSegmentDepthMax = 2048;
 inline constexpr int64_t kSegmentDepth = 1024;
 inline constexpr int64_t kSegmentStripsMax = 512;
@@ -86,7 +85,7 @@ inline constexpr int64_t kFewStripsMax = 96;
 inline constexpr int kSegmentsMax = 4;
 constexpr int k_segments(const Desc& d) {
   const int64_t strips = (d.rows + 15) / 16;
-  const bool few = strips <= kFewStripsMax && d.depth >= kOneSegmentDepthMax;
+  const bool few = strips <= kFewStripsMax && d.launch_rows <= kFewStripsMax * 16 && d.depth >= kOneSegmentDepthMax;
   if (d.op != Op::dense || strips >= kSegmentStripsMax || (d.depth <= kOneSegmentDepthMax && !few)) return 1;
   const int64_t depth = few ? kSegmentDepth / 2 : kSegmentDepth;
   int segments = 1;

@@ -205,6 +205,11 @@ TEST(Plan, SegmentsBelongToTheWeight) {
   for (const ModelShape& model : kModelShapes) {
     for (const Op op : kOps) {
       for (const Path path : kPaths) EXPECT_EQ(k_segments(layer_desc(model, op, WeightFormat::nvfp4, path, 1)), 1);
+      Desc beside_others = dense_desc(WeightFormat::bf16, 256, 2048, 1);
+      beside_others.launch_rows = 96 * 16;
+      EXPECT_EQ(k_segments(beside_others), 4);
+      beside_others.launch_rows = 97 * 16;  // there is work for most SMs
+      EXPECT_EQ(k_segments(beside_others), 1);
     }
   }
 }

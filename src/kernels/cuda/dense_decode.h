@@ -96,7 +96,7 @@ struct DecodeArgs {
   bool overlaps_previous = false;  // DenseArgs
 };
 
-/// Segments of one of a launch's matrices: plan::k_segments, where few strips are few in the whole launch.
+/// plan::k_segments of one of a launch's matrices.
 int launch_segments(const DenseArgs& args, const DenseMatrix& matrix);
 
 /// Shared memory of a block, all parts but the last multiples of 16 bytes:

@@ -64,11 +64,9 @@ int stages_beside(const DecodeArgs& args, const plan::DeviceFacts& device, int f
 }  // namespace
 
 int launch_segments(const DenseArgs& args, const DenseMatrix& matrix) {
-  int64_t strips = 0;
-  for (int i = 0; i < args.count; ++i) strips += strips_of(args.matrices[i]);
-  const int64_t beside_others = strips > plan::kFewStripsMax ? (plan::kFewStripsMax + 1) * kAtomRows : 0;
-  const int64_t rows = std::max<int64_t>(matrix.rows, beside_others);
-  return plan::k_segments(plan::dense_desc(matrix.format, rows, args.depth, 1));
+  plan::Desc desc = plan::dense_desc(matrix.format, matrix.rows, args.depth, 1);
+  for (int i = 0; i < args.count; ++i) desc.launch_rows += int64_t{strips_of(args.matrices[i])} * kAtomRows;
+  return plan::k_segments(desc);
 }
 
 bool norm_is_fused(const DenseArgs& args, const plan::DeviceFacts& device) {
