@@ -2,10 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <atomic>
 #include <nlohmann/json.hpp>
 #include <random>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -15,16 +17,46 @@ namespace tessera::server {
 
 inline constexpr int kClientsAtOnce = 32;
 
+/// Of a request to one of the endpoints that generate; some answers follow a grammar.
+inline nlohmann::json random_body(std::string_view path, std::mt19937& random) {
+  const auto below = [&](uint32_t bound) { return random() % bound; };
+  const nlohmann::json messages = {{{"role", "user"}, {"content", "Hi"}}};
+  const bool guided = below(3) == 0;
+  nlohmann::json body = {{"stream", below(2) == 0}};
+  const uint32_t tokens = 1 + below(600);
+  if (path == "/v1/responses") {
+    body["input"] = "Hi";
+    body["max_output_tokens"] = tokens;
+    if (guided) {
+      body["text"]["format"] = {{"type", "json_schema"},
+                                {"name", "numbers"},
+                                {"schema", {{"type", "array"}, {"items", {{"type", "integer"}}}, {"minItems", 5}}}};
+    }
+    return body;
+  }
+  body["max_tokens"] = tokens;
+  if (path == "/v1/completions") {
+    body["prompt"] = "Go";
+  } else {
+    body["messages"] = messages;
+  }
+  if (path == "/v1/messages") return body;
+  body["n"] = 1 + below(3);
+  if (guided) {
+    body["guided_regex"] = "[a-z]{20,}";
+  } else {
+    body["ignore_eos"] = true;
+  }
+  return body;
+}
+
 /// A client that goes as far as chance wants, and leaves in one way or another.
 inline void leave_at_random(uint16_t port, uint32_t seed) {
   std::mt19937 random(seed);
   const auto below = [&](uint32_t bound) { return random() % bound; };
-  const std::string path = below(2) == 0 ? "/v1/completions" : "/v1/chat/completions";
-  std::string body =
-      path.ends_with("chat/completions") ? R"({"messages":[{"role":"user","content":"Hi"}],)" : R"({"prompt":"Go",)";
-  body += R"("ignore_eos":true,"max_tokens":)" + std::to_string(1 + below(600));
-  body += R"(,"n":)" + std::to_string(1 + below(3)) + (below(2) == 0 ? R"(,"stream":true})" : "}");
-  const std::string request = post(path, body);
+  const char* const path =
+      std::array{"/v1/completions", "/v1/chat/completions", "/v1/messages", "/v1/responses"}[below(4)];
+  const std::string request = post(path, random_body(path, random).dump());
   RawClient client(port, below(2) == 0 ? 2048 : 0);
   if (!client.connected()) return;
   switch (below(5)) {
@@ -49,7 +81,7 @@ inline void leave_at_random(uint16_t port, uint32_t seed) {
 
 /// Nothing is left of `clients` of them, and the server goes on.
 inline void storm(int clients) {
-  const ServedModel served;
+  const ServedModel served(test_options(), 8, tiny_model_that_ends());
   std::atomic<int> next = 0;
   {
     std::vector<std::jthread> threads;
