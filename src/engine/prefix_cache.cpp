@@ -179,18 +179,18 @@ bool PrefixCache::make_blocks_available(int64_t count) {
 }
 
 bool PrefixCache::make_block_available(int64_t worth) {
-  if (blocks_.available() > 0) return true;
-  PrefixNode* const point = cheapest(/*leaf=*/true);
-  if (point == nullptr || point->worth >= worth) return false;
-  give_up(*point, /*with_block=*/true);
-  return true;
+  return blocks_.available() > 0 || give_up_cheapest(/*with_block=*/true, worth);
 }
 
 bool PrefixCache::make_slot_available(int64_t worth) {
-  if (slots_.available() > 0) return true;
-  PrefixNode* const point = cheapest(/*leaf=*/false);
+  return slots_.available() > 0 || give_up_cheapest(/*with_block=*/false, worth);
+}
+
+/// If it is worth less.
+bool PrefixCache::give_up_cheapest(bool with_block, int64_t worth) {
+  PrefixNode* const point = cheapest(/*leaf=*/with_block);
   if (point == nullptr || point->worth >= worth) return false;
-  give_up(*point, /*with_block=*/false);
+  give_up(*point, with_block);
   return true;
 }
 

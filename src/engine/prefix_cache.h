@@ -137,6 +137,7 @@ class PrefixCache {
   PrefixNode* cheapest(bool leaf);
   PrefixNode* cheapest_in_tier();
   void give_up(PrefixNode& point, bool with_block);
+  bool give_up_cheapest(bool with_block, int64_t worth);
   void forget(PrefixNode& point);
   void drop(PrefixNode& point);
   bool make_pages_available(int32_t count, PrefixNode& node);
