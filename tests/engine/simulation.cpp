@@ -226,7 +226,8 @@ int damage(const std::filesystem::path& directory, Dice& dice) {
         std::filesystem::resize_file(file, static_cast<uint64_t>(at));
         break;
       case 1:  // what has its name is of other tokens
-        if (const auto& other = files[static_cast<size_t>(at) % files.size()]; other != file) {
+        if (const auto& other = files[static_cast<size_t>(at) % files.size()];
+            other != file && std::filesystem::exists(other)) {  // not removed before
           std::filesystem::copy_file(other, file, std::filesystem::copy_options::overwrite_existing);
         }
         break;
