@@ -88,7 +88,7 @@ class Generators(unittest.TestCase):
             for module in (paragraphs, composed):
                 question, thought, answer, _ = module.question_of(Words(random.Random(f"quotes {i}")))
                 self.assertNotRegex(question + thought + answer, r"[{}]")
-                for quote in re.findall(r"The text says: (.+?\.)(?= The text says| That differs| \d+ [+-] \d|$)", thought):
+                for quote in re.findall(r"The text says: (.+?\.)(?= The text says| That differs| In it: | [\d,]+ [+-] \d|$)", thought):
                     self.assertIn(quote, question)
 
     def test_json_is_what_its_check_says(self):

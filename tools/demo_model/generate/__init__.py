@@ -10,13 +10,13 @@ from .words import Words
 # The mixture, of the dialogues (random.choices scales it); tokens a dialogue are in brackets. First templates, which the
 # checkpoint that training begins from knows already; then language (free/).
 SHARES = {
-    "arithmetic": 0.020, "measures": 0.008, "formats": 0.028, "system": 0.012, "talk": 0.018, "references": 0.032, "copying": 0.027,  # templates [50-90]
-    "tools": 0.105, "needs": 0.125, "agents": 0.048,  # calls of random and everyday tools, agents [420, 450, 220]
-    "paragraphs": 0.135, "composed": 0.060, "reading": 0.070, "scenes": 0.080, "gists": 0.042,  # texts: dense sentences, clauses; facts left out, reasons; rows, chronicles, moves, talks; summaries [160, 145, 135, 165, 110]
+    "arithmetic": 0.020, "measures": 0.008, "formats": 0.034, "system": 0.012, "talk": 0.018, "references": 0.032, "copying": 0.038,  # templates [50-90]
+    "tools": 0.108, "needs": 0.125, "agents": 0.048,  # calls of random and everyday tools, agents [420, 450, 220]
+    "paragraphs": 0.135, "composed": 0.060, "reading": 0.070, "scenes": 0.080, "gists": 0.058,  # texts: dense sentences, clauses; facts left out, reasons; rows, chronicles, moves, talks; summaries [200, 160, 140, 165, 110]
     "extraction": 0.058, "tables": 0.028, "forms": 0.052,  # single values and records; rows as lists and tables; nested JSON [115, 210, 155]
     "memory": 0.075, "turns": 0.075, "rules": 0.028,  # several turns: facts, follow-ups, lists and settings, rules that hold [140, 150, 100]
-    "ordering": 0.080, "lists": 0.060,  # lists [100, 110]
-    "sums": 0.080, "stories": 0.060,  # arithmetic in words [90, 105]
+    "ordering": 0.074, "lists": 0.060,  # lists [100, 110]
+    "sums": 0.080, "stories": 0.057,  # arithmetic in words [90, 105]
     "classify": 0.048, "rewriting": 0.075, "facts": 0.052, "manual": 0.022, "chat": 0.042, "coding": 0.038,  # [50-80]
     "longer": 0.012, "plain": 0.003}  # [770, 290]
 LONG_SHARES = {"longer": 0.52, "needs": 0.08, "reading": 0.03, "paragraphs": 0.05, "scenes": 0.05, "tools": 0.06, "agents": 0.05, "turns": 0.05, "plain": 0.04, "stories": 0.03, "forms": 0.03, "copying": 0.03}
@@ -56,6 +56,9 @@ def special(w, kind, most):
         if w.chance(0.15):
             messages.insert(0, {"role": "system", "content": w.any(*GENERAL, *calls.SYSTEM)})
         return out
+    if kind == "paragraphs" and w.chance(0.35):
+        messages, check = paragraphs.dialogue(w)
+        return {"kind": kind, "messages": messages, "check": check}
     if kind in ("memory", "turns", "rules"):
         messages, check = {"memory": memory, "turns": turns, "rules": rules}[kind].dialogue(w)
         return {"kind": kind, "messages": messages, "check": check}

@@ -57,7 +57,10 @@ def brief(w):
 
 
 def question_of(w):
-    text, summary, title, topic = brief(w)
+    return asked(w, *brief(w))
+
+
+def asked(w, text, summary, title, topic):
     r = w.rng.random()
     if r < 0.58:
         pattern = f"(summarize|summarise|sum up|condense|shorten|recap) (this|the text|it|the following|this text|the report|the news) {WISH}|(give me|write|I need) a [short|brief|one-sentence] summary [of (this|it)] {WISH}|(tell me|say) in one sentence what (this|the text) says"
@@ -66,4 +69,6 @@ def question_of(w):
         return finish(ordered(w, pattern, text), f"The main thing: {summary}", summary)
     if r < 0.82:
         return finish(ordered(w, "(give|find|suggest|write) [me] a (title|headline|heading) [for (this|it|the text)]|(think of|invent) a (title|headline) [for this]|I need a (title|headline)|what would be a good (title|headline)", text), f"The main thing: {summary}", title)
-    return finish(with_payload(w, typed(w, "what is (this|it|the text) about [in a few words][?]|what's the (topic|subject) [of (this|it)][?]|(topic|subject) of the text?|what does this text deal with?|in a few words, the topic?"), text), f"The main thing: {summary}", f"{capital(topic)}.")
+    if w.chance(0.5):
+        return finish(with_payload(w, typed(w, "what is (this|it|the text|this text) about[?]|what's this about[?]|what does (this|the) text deal with?"), text), f"The main thing: {summary}", summary)
+    return finish(with_payload(w, typed(w, "what is (this|it|the text) about in a few words[?]|what's the (topic|subject) [of (this|it)][?]|(topic|subject) of the text?|in a few words, the topic?"), text), f"The main thing: {summary}", f"{capital(topic)}.")

@@ -1,6 +1,6 @@
 """Sentences put together of clauses, appositions, reasons, times and orders of events, and what is asked about any part."""
 
-from . import grammar, lexicon, worlds
+from . import grammar, lexicon, parts, worlds
 from .clauses import Clause
 from .grammar import capital
 from .reading import NOT_SAID, finish, laid_out, tail_kind
@@ -139,4 +139,6 @@ def question_of(w):
         if second[0] != pattern and not {answer[-1], second[1][-1]} & set(".?") and second[1] != answer:
             question = ask(w, pattern).rstrip("?") + w.any(" and ", "? And ", ", and ") + grammar.form(w, second[0])
             return finish(laid_out(w, text, question), f"The text says: {sentence}", f"{answer} and {second[1]}")
-    return finish(laid_out(w, text, ask(w, pattern)), f"The text says: {sentence}", answer)
+    pattern = grammar.form(w, pattern)
+    note = parts.noted(w, sentence, (pattern, answer), [(grammar.form(w, q), a) for q, a in questions if a != answer])
+    return finish(laid_out(w, text, ask(w, pattern)), f"The text says: {sentence}{note}", answer)

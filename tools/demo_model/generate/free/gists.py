@@ -1,6 +1,6 @@
 """What a text is about: one main point among details, or two; summaries and titles of them."""
 
-from . import briefs, happenings, lexicon, worlds
+from . import briefs, happenings, lexicon, paragraphs, worlds
 from .clauses import Clause
 from .grammar import capital, form, listing, ordered, typed, with_payload
 from .reading import finish
@@ -60,6 +60,12 @@ def gist(w):
     return finish(with_payload(w, typed(w, "what is (this|the text|it) about[?]|what's the topic [of (this|it)][?]|(topic|subject) of the text?|what does this text deal with?"), text), f"The main thing: {sentence}", sentence)
 
 
+def article(w):
+    """A short article: who and what in one sentence, a title, or a topic."""
+    p = paragraphs.Article(w)
+    return briefs.asked(w, p.text(w), p.summary, p.title, p.topic)
+
+
 def two_points(w):
     """A text of two parts; both in one sentence, or as points."""
     a, more = lead(w)
@@ -71,7 +77,7 @@ def two_points(w):
     return finish(ordered(w, f"(summarize|summarise|sum up|condense) (this|the text|it) {WISH}", text), "Two points in one sentence.", f"{capital(listing([a, b]))}.")
 
 
-TASKS = {gist: 38, briefs.question_of: 40, two_points: 12, happenings.settled: 10}
+TASKS = {gist: 28, briefs.question_of: 30, article: 30, two_points: 12, happenings.settled: 10}
 
 
 def question_of(w):

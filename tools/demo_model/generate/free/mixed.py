@@ -1,6 +1,6 @@
 """Texts of unrelated sentences of many shapes, and questions about any part of them."""
 
-from . import grammar, lexicon, reading, rewriting, worlds
+from . import grammar, lexicon, parts, reading, rewriting, worlds
 from .clauses import Clause
 from .grammar import capital, form
 
@@ -135,7 +135,9 @@ def asked(w):
     answer = worlds.ARTICLE.sub(r"\1n \2", pair[1].format_map(one.values))
     if sum(answer in s for s in sentences) > 1 and len(answer) < 3:
         return asked(w)
-    return reading.finish(reading.laid_out(w, text, question), f"The text says: {one.text}", answer)
+    others = [(form(w, q).format_map(one.values), a.format_map(one.values)) for q, a in one.questions if q != pair[0]]
+    others = [x for x in others if agree(one.text, x[0])]
+    return reading.finish(reading.laid_out(w, text, question), f"The text says: {one.text}{parts.noted(w, one.text, (question, answer), others)}", answer)
 
 
 def question_of(w):

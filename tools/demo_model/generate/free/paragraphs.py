@@ -2,7 +2,8 @@
 
 import re
 
-from . import grammar, lexicon, sums, worlds
+from . import grammar, lexicon, parts, sums, worlds
+from .articles_data import ARTICLES
 from .clauses import Clause
 from .grammar import capital, form, listing, ordered, say, typed, with_payload
 from .paragraphs_data import TEXTS
@@ -11,8 +12,7 @@ from .reading import NOT_SAID, finish, laid_out
 SLOT = re.compile(r"\{(\w+)(?:=([^}]*))?\}")
 SUBJECTS = "law|medicine|history|music|physics|architecture|botany|economics|chemistry|painting|theology|geology|languages|engineering".split("|")
 PRONOUNS = {"he": ("his", "him"), "she": ("her", "her"), "it": ("its", "it")}
-# The rare words of a question by which two sentences are kept apart.
-COMMON = set("a an the of in on at to is was were are be been does did do has have had it its that this there what which who whom whose when where why how many much for with by from and or as than not no so s he she his her him they them".split())
+ORDERED = ("up", "year", "clock", "kilo")  # the second of a text is larger or later than the first
 
 
 def _parse():
@@ -28,12 +28,28 @@ def _parse():
     return out
 
 
+def _articles():
+    """[((summary, title, topic), [(sentence, may be left out, questions, questions left open)])]"""
+    out = []
+    for line in ARTICLES.strip().split("\n"):
+        cells = [x.strip() for x in line.split(" |")]
+        if line.startswith("@"):
+            out.append((tuple([cells[0][2:], *cells[1:]]), []))
+        else:
+            sentence, questions, open_ones = cells
+            out[-1][1].append((sentence.removeprefix("? "), line.startswith("?"), [tuple(q.split(" => ")) for q in questions.split(" ; ")], open_ones.split(" ; ") if open_ones else []))
+    return out
+
+
 KINDS = _parse()
+TOLD = _articles()
 
 
 def draw(w, kind):
     """A value of a slot's kind."""
-    own = {"name": w.first_name, "City": w.city, "noun": w.noun, "w": lambda: worlds.number_word(w, w.number(2, 12)), "big": lambda: worlds.draw(w, "count2")[0], "animals": lambda: lexicon.plural(w.any(*lexicon.KINDS["animal"])), "subject": lambda: w.any(*SUBJECTS),
+    own = {"name": w.first_name, "City": w.city, "noun": w.noun, "w": lambda: worlds.number_word(w, w.number(2, 12)), "big": lambda: worlds.draw(w, "count2")[0], "animals": lambda: lexicon.plural(w.any(*lexicon.KINDS["animal"])), "subject": lambda: w.any(*SUBJECTS), "kilo": lambda: f"{w.number(2, 60) * 1000:,}", "fam": lambda: capital(w.fresh()), "adult": lambda: w.number(19, 79),
+           "fullname": lambda: f"{w.first_name()} {capital(w.any(w.invented, w.fresh, w.noun)())}", "mister": lambda: w.any("Mr. ", "Mrs. ", "Dr. ", "Ms. ") + capital(w.any(w.fresh, w.invented)()), "place": lambda: worlds.draw(w, w.any("room", "venue"))[0],
+           "time": lambda: w.any(worlds.draw(w, "clock")[0], f"{w.number(1, 11)} {w.any('a.m.', 'p.m.')}", f"{w.number(1, 12)} o'clock", "noon"),
            "clock": lambda: f"{w.number(6, 14)}:{w.any('00', '15', '30', '40', '05')}"}
     return str(own[kind]()) if kind in own else worlds.draw(w, kind)[0]
 
@@ -43,7 +59,13 @@ def later(w, kind, value):
     if kind == "clock":
         hour, minute = value.split(":")
         return f"{w.number(int(hour) + 1, 23)}:{minute}"
+    if kind == "kilo":
+        return f"{whole(value) + w.number(1, 30) * 1000:,}"
     return str(int(value) + w.number(1, 30))
+
+
+def whole(text):
+    return int(text.replace(",", ""))
 
 
 class Values(dict):
@@ -55,7 +77,7 @@ class Values(dict):
 
     def __missing__(self, key):
         kind, number = key[:-1], int(key[-1])
-        if kind in ("up", "year", "clock") and number > 1:
+        if kind in ORDERED and number > 1:
             value = later(self.w, kind, self[f"{kind}{number - 1}"])
         else:
             for _ in range(30):
@@ -75,7 +97,7 @@ class Values(dict):
 
 
 def content(text):
-    return set(re.findall(r"[a-z]+", SLOT.sub("", text).lower())) - COMMON
+    return set(re.findall(r"[a-z]+", SLOT.sub("", text).lower())) - parts.COMMON
 
 
 class Paragraph:
@@ -116,6 +138,9 @@ class Paragraph:
         text = grammar.typists(w, form(w, pattern), 0.8).replace("{s}'s", f"{subject}'s" if subject != "it" else "its").replace("{s}", subject)
         return values.fill(capital(text) if w.chance(0.6) else text)
 
+    def plain(self, values, question):
+        return values.fill(question.replace("{s}", self.short))
+
     def alike(self, i, question):
         """Whether another sentence may answer it too."""
         mine = content(question)
@@ -129,18 +154,45 @@ class Paragraph:
             pattern, answer = w.any(*questions)
             if len(content(pattern)) > 0 and self.alike(i, pattern):
                 continue
-            question = self.asked(w, values, pattern)
+            plain = form(w, pattern)
+            question = self.asked(w, values, plain)
             thought = f"The text says: {text}"
             if m := re.fullmatch(r"=(\w+)([+-])(\w+)", answer):
-                a, b = int(values[m[1]]), int(values[m[3]])
-                return i, question, f"{thought} {(sums.plus if m[2] == '+' else sums.minus)(a, b)}", str(a + b if m[2] == "+" else a - b)
+                a, b = whole(values[m[1]]), whole(values[m[3]])
+                result = a + b if m[2] == "+" else a - b
+                if "," in values[m[1]]:
+                    return i, question, f"{thought} {a:,} {m[2]} {b:,} = {result:,}.", f"{result:,}"
+                return i, question, f"{thought} {(sums.plus if m[2] == '+' else sums.minus)(a, b)}", str(result)
             answer = values.fill(answer.replace("{s}", self.short))
+            others = [(self.plain(values, form(w, q)), values.fill(a.replace("{s}", self.short))) for q, a in questions if q != pattern and a[0] != "="]
+            thought += parts.noted(w, text, (self.plain(values, plain), answer), others)
             return i, question, thought, capital(answer) + "." if answer.startswith(("because ", "that it ", "that he ", "that she ")) else answer
         return None
 
 
+class Article(Paragraph):
+    """A short article: neighbouring sentences about the same people and things, in their order."""
+
+    def __init__(self, w):
+        (self.summary, self.title, self.topic), sentences = w.any(*TOLD)
+        he = w.any("he", "she")
+        his, him = PRONOUNS[he]
+        values = Values(w, {"he": he, "his": his, "him": him}, set())
+        self.pronoun, self.short = "it", ""
+        self.cards = [(sentence, questions, open_ones) for sentence, optional, questions, open_ones in sentences if not optional or w.chance(0.55)]
+        self.cards = [(capital(values.fill(form(w, sentence))), values, questions, open_ones, sentence) for sentence, questions, open_ones in self.cards]
+        self.summary, self.title, self.topic = capital(values.fill(self.summary)), capital(values.fill(self.title)), values.fill(self.topic)
+
+    def alike(self, i, question):
+        return False
+
+
+def some(w, count=None):
+    return Article(w) if w.chance(0.5) else Paragraph(w, count)
+
+
 def said(w, p=None):
-    p = p or Paragraph(w)
+    p = p or some(w)
     found = p.pick(w)
     if not found:
         return said(w)
@@ -151,9 +203,13 @@ def said(w, p=None):
 def left_open(w):
     """What the sentence that seems to answer does not say."""
     while True:
-        p = Paragraph(w, w.any(1, 2, 2, 3, 4))
+        p = some(w, w.any(1, 2, 2, 3, 4))
         i = w.rng.randrange(len(p.cards))
+        if not p.cards[i][3]:
+            continue
         question = w.any(*p.cards[i][3])
+        if isinstance(p, Article):
+            break
         if not any(len(content(question) & content(c[4] + " " + " ".join(q for q, _ in c[2]))) for j, c in enumerate(p.cards) if j != i):
             break
     return finish(laid_out(w, p.text(w), p.asked(w, p.cards[i][1], question)), "The text says nothing about that.", NOT_SAID)
@@ -161,7 +217,7 @@ def left_open(w):
 
 def both(w):
     """Two questions at once."""
-    p = Paragraph(w)
+    p = some(w)
     first, second = p.pick(w), p.pick(w)
     if not first or not second or first[1] == second[1] or first[3] == second[3] or any(re.match(r"(he|she|it|they|Yes|No)\b", x[3]) or x[3][-1] in ".?" for x in (first, second)):
         return said(w)
@@ -172,10 +228,10 @@ def both(w):
 
 def claimed(w):
     """A claim that holds, or one with another value in it."""
-    p = Paragraph(w)
+    p = some(w)
     i = w.rng.randrange(len(p.cards))
     text, values, _, _, pattern = p.cards[i]
-    keys = [k for k in values if re.fullmatch(r"(name|city|year|up|color|day|month|job|country|language)\d", k)]
+    keys = [k for k in values if re.search(rf"(?<!\w){re.escape(values[k])}(?!\w)", text) and re.fullmatch(r"(name|city|year|up|color|day|month|job|country|language)\d", k)]
     if not keys:
         return said(w)
     right = w.chance(0.45)
@@ -192,7 +248,7 @@ def claimed(w):
 
 def quoted(w):
     """The sentence itself."""
-    p = Paragraph(w, w.number(2, 6))
+    p = some(w, w.number(2, 6))
     found = p.pick(w)
     if not found:
         return said(w)
@@ -231,7 +287,28 @@ def listed(w):
     return finish(ordered(w, ask, text), f"{capital(label)} in it: {', '.join(values)}.", ", ".join(values))
 
 
-TASKS = {said: 62, left_open: 11, both: 9, claimed: 6, quoted: 4, about: 3, listed: 5}
+def dialogue(w):
+    """(messages, check): several questions about one text, one after the other, many about the same sentence."""
+    while True:
+        p = some(w, w.any(1, 2, 2, 3, 4))
+        found = [x for x in (p.pick(w) for _ in range(12)) if x]
+        if found and w.chance(0.6):
+            near = found[0][0]
+            found = [x for x in found if x[0] == near] + [x for x in found if x[0] != near]
+        turns = {}
+        for x in found:
+            turns.setdefault(x[3], x)
+        if len(turns) > 1:
+            break
+    turns = list(turns.values())[:w.any(2, 3, 3, 4, 4, 5)]
+    messages = []
+    for i, (_, question, thought, answer) in enumerate(turns):
+        content = laid_out(w, p.text(w), question) if i == 0 else w.any("", "", "", "", "And ", "and ", "Next: ", "ok. ") + question
+        messages += [{"role": "user", "content": content}, {"role": "assistant", "reasoning_content": thought, "content": answer}]
+    return messages, {"equals": answer}
+
+
+TASKS = {said: 62, left_open: 11, both: 9, claimed: 6, quoted: 4, about: 2, listed: 6}
 
 
 def question_of(w):
