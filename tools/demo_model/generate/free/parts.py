@@ -13,7 +13,7 @@ def label(question):
     m = ASKS.match(text[:1].lower() + text[1:])
     if not m:
         return None
-    rest = [x for x in re.findall(r"[\w.'-]+", text[m.end():]) if x.lower() not in COMMON]
+    rest = [x for x in re.findall(r"[\w.:'-]+", text[m.end():]) if x in ("not", "no") or x.lower() not in COMMON]
     return " ".join([m[0].lower().removesuffix(" is").removesuffix(" are").removesuffix(" did").removesuffix(" does"), *rest[:3]])
 
 
