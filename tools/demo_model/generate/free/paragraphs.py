@@ -48,7 +48,7 @@ TOLD = _articles()
 def draw(w, kind):
     """A value of a slot's kind."""
     own = {"name": w.first_name, "City": w.city, "noun": w.noun, "w": lambda: worlds.number_word(w, w.number(2, 12)), "big": lambda: worlds.draw(w, "count2")[0], "animals": lambda: lexicon.plural(w.any(*lexicon.KINDS["animal"])), "subject": lambda: w.any(*SUBJECTS), "kilo": lambda: f"{w.number(2, 60) * 1000:,}", "fam": lambda: capital(w.fresh()), "adult": lambda: w.number(19, 79),
-           "fullname": lambda: f"{w.first_name()} {capital(w.any(w.invented, w.fresh, w.noun)())}", "mister": lambda: w.any("Mr. ", "Mrs. ", "Dr. ", "Ms. ") + capital(w.any(w.fresh, w.invented)()), "place": lambda: worlds.draw(w, w.any("room", "venue"))[0],
+           "fullname": lambda: f"{w.first_name()} {capital(w.any(w.invented, w.fresh, w.noun)())}", "mister": lambda: w.any("Mr. ", "Mrs. ", "Dr. ", "Ms. ") + capital(w.any(w.fresh, w.invented)()), "place": lambda: w.any(f"room {w.number(1, 99)}", "the gym", "the library", "the big hall", "the canteen", "the cellar", "the blue room", "the chapel", "the office of " + w.first_name()),
            "time": lambda: w.any(worlds.draw(w, "clock")[0], f"{w.number(1, 11)} {w.any('a.m.', 'p.m.')}", f"{w.number(1, 12)} o'clock", "noon"),
            "clock": lambda: f"{w.number(6, 14)}:{w.any('00', '15', '30', '40', '05')}"}
     return str(own[kind]()) if kind in own else worlds.draw(w, kind)[0]
