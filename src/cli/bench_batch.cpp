@@ -36,7 +36,7 @@ Expected<double> BenchBatch::prefill(int64_t tokens, int64_t rows_max, int32_t d
     TESSERA_RETURN_IF_ERROR(submit(step));
     if (drafts_ == 0) continue;
     TESSERA_RETURN_IF_ERROR(drain());
-    std::span<const int32_t> made = runner_.drafts();
+    TESSERA_ASSIGN_OR_RETURN(std::span<const int32_t> made, runner_.drafts());
     for (size_t s = first; s < sequence; ++s, made = made.subspan(static_cast<size_t>(drafts_))) {
       sequences_[s].newest = results_[s - first].token;
       sequences_[s].drafts.assign(made.begin(), made.begin() + drafts_);
@@ -57,7 +57,8 @@ Expected<BenchBatch::Decoded> BenchBatch::decode(int64_t steps, const engine::St
     TESSERA_RETURN_IF_ERROR(submit(step));
     if (drafts_ == 0) continue;
     TESSERA_RETURN_IF_ERROR(drain());
-    decoded.tokens += take_drafted();
+    TESSERA_ASSIGN_OR_RETURN(const std::span<const int32_t> made, runner_.drafts());
+    decoded.tokens += take_drafted(made);
   }
   TESSERA_RETURN_IF_ERROR(drain());
   if (drafts_ == 0) decoded.tokens = steps * static_cast<int64_t>(sequences_.size());
@@ -129,10 +130,9 @@ void BenchBatch::add_sample(model::Step& step, int32_t row, size_t sequence, int
 }
 
 /// Reads the step that has ended, of all sequences: which drafts hold, and the next ones. Returns its tokens.
-int64_t BenchBatch::take_drafted() {
+int64_t BenchBatch::take_drafted(std::span<const int32_t> made) {
   int64_t tokens = 0;
   std::span<const kernels::SampleResult> results = results_;
-  std::span<const int32_t> made = runner_.drafts();
   for (Sequence& sequence : sequences_) {
     const size_t rows = sequence.drafts.size() + 1;
     size_t held = 1;

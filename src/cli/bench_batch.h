@@ -49,7 +49,7 @@ class BenchBatch {
   void add_decode(model::Step& step, size_t sequence, bool draws);
   void add_sample(model::Step& step, int32_t row, size_t sequence, int64_t position);
   model::Step decode_step(bool draws);
-  int64_t take_drafted();
+  int64_t take_drafted(std::span<const int32_t> made);
   Status submit(const model::Step& step);
   Status collect();
   Status drain();

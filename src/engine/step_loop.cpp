@@ -124,7 +124,7 @@ bool StepLoop::wait_for_work() {
   std::unique_lock lock(mutex_);
   wake_.wait(lock, [this] {
     return !stopped_.ok() || !inbox_.empty() || !choices_.empty() || !under_way_.empty() || !idle_inbox_.empty() ||
-           !idle_.empty() ||
+           !idle_.empty() || !prepared_ ||
            (parts_.disk != nullptr && (parts_.disk->has_done() || scheduler_.prefixes().disk_wants_moves()));
   });
   return stopped_.ok();
@@ -148,12 +148,15 @@ bool StepLoop::step() {
     counts_.step_tokens.count(step_.tokens.size());
   }
   const int ahead = planned ? parts_.runner->steps_ahead() : 0;
-  if (!planned && under_way_.empty()) return step_for_disk() || (choices_.empty() && prefill_idle());
+  if (!planned && under_way_.empty()) return step_for_disk() || (choices_.empty() && (prepare_ahead() || prefill_idle()));
   if (static_cast<int>(under_way_.size()) <= ahead) return planned;
   const auto results = parts_.runner->collect();
   if (!results.ok()) return fail(results.status());
   if (meter_) meter_->collected(StepMeter::Clock::now());
-  deliver(*results);
+  const StepUnderWay collected = std::move(under_way_.front());
+  under_way_.pop_front();
+  deliver(collected, *results);
+  if (!take_drafts(collected.rows)) return false;
   return planned && step_.draws_later ? draw() : true;
 }
 
@@ -202,6 +205,15 @@ bool StepLoop::make_moves() {
   if (const auto results = parts_.runner->collect(); !results.ok()) return fail(results.status());
   scheduler_.step_collected();
   return true;
+}
+
+/// False: the runner has nothing left to prepare.
+bool StepLoop::prepare_ahead() {
+  if (prepared_) return false;
+  const auto more = parts_.runner->prepare_ahead();
+  if (!more.ok()) return fail(more.status());
+  prepared_ = !*more;
+  return *more;
 }
 
 /// One more step of the newest idle prefill that has something to compute; false if none has.
@@ -409,36 +421,45 @@ bool StepLoop::wants_drafting(std::span<const ScheduledRows> plan) const {
          });
 }
 
-void StepLoop::deliver(std::span<const kernels::SampleResult> results) {
-  const StepUnderWay whole = std::move(under_way_.front());
-  const std::vector<AwaitedRows>& step = whole.rows;
-  under_way_.pop_front();
+void StepLoop::deliver(const StepUnderWay& step, std::span<const kernels::SampleResult> results) {
   const Time now = parts_.clock();
-  const Time before = whole.beside_decodes ? collected_ : std::max(whole.submitted, collected_);
-  follow_wait(whole, now - std::max(whole.submitted, collected_));
+  const Time before = step.beside_decodes ? collected_ : std::max(step.submitted, collected_);
+  follow_wait(step, now - std::max(step.submitted, collected_));
   collected_ = now;
   scheduler_.step_collected();
-  std::span<const int32_t> drafts = parts_.runner->drafts();
   DraftPolicy::Step measured{.seconds = std::chrono::duration<double>(now - before).count(),
-                             .decoding = whole.decoding,
-                             .choice = whole.drafts,
-                             .prompt_rows = whole.chunk_rows};
-  for (const AwaitedRows& rows : step) {
+                             .decoding = step.decoding,
+                             .choice = step.drafts,
+                             .prompt_rows = step.chunk_rows};
+  for (const AwaitedRows& rows : step.rows) {
     TESSERA_CHECK_LE(rows.results, results.size());
-    const auto wanted = static_cast<size_t>(rows.drafts_wanted);
-    TESSERA_CHECK_LE(wanted, drafts.size());
     const bool goes_on = !rows.choice->finished;
-    const int64_t tokens = goes_on ? deliver_rows(rows, results.first(rows.results), drafts.first(wanted)) : 0;
+    const int64_t tokens = goes_on ? deliver_rows(rows, results.first(rows.results)) : 0;
     if (rows.decodes) {
       ++measured.sequences;
       measured.tokens += goes_on ? tokens : 1;  // a row too many is one without drafts, too
     }
     results = results.subspan(rows.results);
-    drafts = drafts.subspan(wanted);
   }
   TESSERA_CHECK(results.empty());
   draft_policy_.collected(measured);
   settle();
+}
+
+/// Of the step that was collected, whose tokens are delivered while its last drafts are still made.
+bool StepLoop::take_drafts(std::span<const AwaitedRows> step) {
+  if (std::ranges::none_of(step, [](const AwaitedRows& rows) { return rows.drafts_wanted > 0; })) return true;
+  const auto made = parts_.runner->drafts();
+  if (!made.ok()) return fail(made.status());
+  std::span<const int32_t> drafts = *made;
+  for (const AwaitedRows& rows : step) {
+    const auto wanted = static_cast<size_t>(rows.drafts_wanted);
+    TESSERA_CHECK_LE(wanted, drafts.size());
+    Choice& choice = *rows.choice;
+    if (!choice.finished && choice.slot >= 0) choice.drafts.assign(drafts.begin(), drafts.begin() + rows.drafts_wanted);
+    drafts = drafts.subspan(wanted);
+  }
+  return true;
 }
 
 /// A step was collected that took so long. Where choices wait for results before their next rows are planned, prompts
@@ -470,10 +491,10 @@ int32_t StepLoop::count_held(const AwaitedRows& rows, std::span<const kernels::S
 }
 
 /// Returns how many tokens there were.
-int64_t StepLoop::deliver_rows(const AwaitedRows& rows, std::span<const kernels::SampleResult> results,
-                               std::span<const int32_t> drafts) {
+int64_t StepLoop::deliver_rows(const AwaitedRows& rows, std::span<const kernels::SampleResult> results) {
   Choice& choice = *rows.choice;
   choice.row_guides.clear();
+  choice.drafts.clear();
   const int32_t held = count_held(rows, results);
   scheduler_.commit(&choice, rows.rows, held);
   const int64_t tokens = deliver_held(rows, results.first(results.size() - static_cast<size_t>(rows.rows - held)));
@@ -481,7 +502,6 @@ int64_t StepLoop::deliver_rows(const AwaitedRows& rows, std::span<const kernels:
     draft_policy_.acceptance().tried(static_cast<int>(rows.drafts.size()), static_cast<int>(tokens) - 1);
   }
   if (choice.finished) return tokens;
-  if (choice.slot >= 0) choice.drafts.assign(drafts.begin(), drafts.end());
   if (rows.ends) {
     finish(choice, {.prompt_logprobs = std::move(choice.prompt_logprobs), .finish_reason = FinishReason::length});
   }
@@ -624,6 +644,7 @@ bool StepLoop::fail(const Status& status) {
   const Status why = status.with_context("the engine has stopped");
   stop({StatusCode::unavailable, why.message() + "; start it again"});
   under_way_.clear();
+  prepared_ = true;
   end_everything({.finish_reason = FinishReason::error, .error = why});
   set_failure(why);
   return false;

@@ -50,7 +50,8 @@
 //  - While there is no choice, and nothing is to be done for the disk, idle prefills go on, the newest first, each step
 //    collected before anything else is looked at. Who comes meanwhile waits for one such step, of about 10 ms or of 64
 //    rows (IdleChunk); then they have given their slot and blocks to the prefix cache, and go on when nobody is there
-//    again. There is no request, no event and no draw in them.
+//    again. There is no request, no event and no draw in them. Before them, the runner prepares what later steps would
+//    wait for, in parts as long.
 //  - A token is a function of logits, parameters, seed, choice and position; the logits of a row are the same bits in
 //    any batch. So every request gets the tokens it gets alone, however many steps are under way.
 namespace tessera::engine {
@@ -156,6 +157,7 @@ class StepLoop {
   void take_submissions();
   void open_choices(const std::shared_ptr<OpenRequest>& request);
   bool prefill_idle();
+  bool prepare_ahead();
   void rest_idle();
   void drop_cancelled();
   void choose_drafts();
@@ -165,11 +167,11 @@ class StepLoop {
   void add_rows(const ScheduledRows& item, bool drafting);
   AwaitedRows add_samples(const ScheduledRows& item, int32_t first_row);
   [[nodiscard]] bool wants_drafting(std::span<const ScheduledRows> plan) const;
-  void deliver(std::span<const kernels::SampleResult> results);
+  void deliver(const StepUnderWay& step, std::span<const kernels::SampleResult> results);
+  bool take_drafts(std::span<const AwaitedRows> step);
   bool draw();
   void follow_wait(const StepUnderWay& step, ChunkPolicy::Seconds time);
-  int64_t deliver_rows(const AwaitedRows& rows, std::span<const kernels::SampleResult> results,
-                       std::span<const int32_t> drafts);
+  int64_t deliver_rows(const AwaitedRows& rows, std::span<const kernels::SampleResult> results);
   int64_t deliver_held(const AwaitedRows& rows, std::span<const kernels::SampleResult> results);
   int32_t count_held(const AwaitedRows& rows, std::span<const kernels::SampleResult> results);
   void deliver_token(Choice& choice, const kernels::SampleResult& result);
@@ -200,6 +202,7 @@ class StepLoop {
   int decoding_ = 0;            // for so many sequences
   ChunkPolicy chunk_policy_;
   IdleChunk idle_chunk_;
+  bool prepared_ = false;  // the runner has nothing left to prepare
   Wait wait_;
   std::vector<std::pair<std::shared_ptr<EventChannel>, Event>> outgoing_;
   EngineStats counts_;  // the totals; published with the rest in stats_

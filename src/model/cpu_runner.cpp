@@ -23,7 +23,7 @@ class CpuRunner final : public StepRunner {
   [[nodiscard]] int steps_ahead() const override { return parts_.steps_ahead; }
   [[nodiscard]] int drafts_max() const override { return parts_.drafts_max; }
   [[nodiscard]] bool draws_later() const override { return true; }
-  [[nodiscard]] std::span<const int32_t> drafts() const override { return collected_.drafts; }
+  Expected<std::span<const int32_t>> drafts() override { return std::span<const int32_t>(collected_.drafts); }
   Status submit(const Step& step) override;
   Status draw(std::span<const kernels::SampleRow> samples) override;
   Expected<std::span<const kernels::SampleResult>> collect() override;

@@ -50,11 +50,12 @@ class CudaRunner final : public StepRunner {
 
   [[nodiscard]] int steps_ahead() const override { return 1; }
   [[nodiscard]] int drafts_max() const override { return parts_.drafts_max; }
-  [[nodiscard]] std::span<const int32_t> drafts() const override { return collected_.drafts; }
   [[nodiscard]] bool draws_later() const override { return true; }
   Status submit(const Step& step) override;
   Status draw(std::span<const kernels::SampleRow> samples) override;
   Expected<std::span<const SampleResult>> collect() override;
+  Expected<std::span<const int32_t>> drafts() override;
+  Expected<bool> prepare_ahead() override;
 
  private:
   /// A step that has been submitted.
@@ -67,6 +68,8 @@ class CudaRunner final : public StepRunner {
   struct Results {
     std::vector<SampleResult> samples;
     std::vector<int32_t> drafts;
+    uint64_t last_pass = 0;         // of the head, whose drafts were not read yet,
+    std::vector<size_t> places = {};  // and where they belong
   };
 
   [[nodiscard]] const ModelConfig& config() const { return parts_.model->config(); }
@@ -95,8 +98,9 @@ class CudaRunner final : public StepRunner {
   Status wait_for_late_draws() const;
   Status finish_oldest();
   Status finish_kept(KeptStep& kept, Results& results);
-  Status draft(const KeptStep& kept, std::vector<int32_t>& drafts);
-  Status read_drafts(uint64_t pass, std::span<const size_t> places, std::vector<int32_t>& drafts) const;
+  Status draft(const KeptStep& kept, Results& results);
+  Status read_drafts(Results& results) const;
+  Status read_all_drafts();
 
   CudaRunnerParts parts_;
   std::unique_ptr<cuda::Pass> pass_;
@@ -110,6 +114,7 @@ class CudaRunner final : public StepRunner {
   device::Event late_drawn_;
   GraphSizes sizes_;
   std::vector<KeptGraph> graphs_;
+  std::vector<PassSize> wanted_graphs_;   // in their turn, while there is nothing else to do
   std::vector<int32_t> tokens_;           // [rows]
   std::vector<int32_t> logit_rows_;       // [samples]
   std::vector<cuda::UnsureDraw> unsure_;  // [samples]
@@ -228,6 +233,7 @@ cuda::StepTables decode_bounds(const PassSize& size) {
 /// A pass without rows, which draws nothing: what the device last had of sample tables would be drawn, and counted, once
 /// more.
 Status CudaRunner::run_empty(const cuda::StepTables& bounds, Work work, int mtp_layer) {
+  TESSERA_RETURN_IF_ERROR(read_all_drafts());
   TESSERA_RETURN_IF_ERROR(stage({}, {}, {}));
   TESSERA_RETURN_IF_ERROR(enqueue(bounds, work, mtp_layer));
   TESSERA_CUDA_RETURN_IF_ERROR(cudaStreamSynchronize(pass_->stream.get()));
@@ -288,7 +294,17 @@ Status CudaRunner::prepare() {
   pass_->arena.freeze();
   if (!parts_.graphs) return {};
   for (const int32_t n : sizes_.sequences()) TESSERA_RETURN_IF_ERROR(capture(GraphSizes::plain_step(n)));
+  wanted_graphs_ = sizes_.with_drafts(parts_.drafts_max, config().mtp_layers);
   return {};
+}
+
+Expected<bool> CudaRunner::prepare_ahead() {
+  TESSERA_CHECK(under_way_.empty() && done_.empty());
+  TESSERA_CUDA_RETURN_IF_ERROR(cudaSetDevice(parts_.gpu));
+  std::erase_if(wanted_graphs_, [this](const PassSize& size) { return graph_of(size) != nullptr; });
+  if (wanted_graphs_.empty()) return false;
+  TESSERA_RETURN_IF_ERROR(capture(wanted_graphs_.front()));
+  return true;
 }
 
 /// nullopt: the pass is launched kernel by kernel.
@@ -437,6 +453,7 @@ Status CudaRunner::submit(const Step& step) {
     while (!under_way_.empty()) TESSERA_RETURN_IF_ERROR(finish_oldest());
     TESSERA_RETURN_IF_ERROR(capture(*missing));
   }
+  TESSERA_RETURN_IF_ERROR(read_all_drafts());
   resolve_tokens(step);
   find_unsure(step);
   const kernels::Batch batch{.tokens = tokens_, .sequences = step.sequences};
@@ -556,39 +573,44 @@ Status CudaRunner::finish_kept(KeptStep& kept, Results& results) {
     args.adds = true;
     TESSERA_RETURN_IF_ERROR(cuda::set_history(args, pass_->queue));
   }
-  return kept.drafts() ? draft(kept, results.drafts) : Status();
+  return kept.drafts() ? draft(kept, results) : Status();
 }
 
-/// The head's passes. While one runs the next is laid down, and the drafts of the one before are read.
-Status CudaRunner::draft(const KeptStep& kept, std::vector<int32_t>& drafts) {
-  drafts.resize(kept.draft_count());
+/// The head's passes. While one runs, the next is laid down and the drafts of the one before are read; those of the last
+/// one are read when they are asked for.
+Status CudaRunner::draft(const KeptStep& kept, Results& results) {
+  results.drafts.resize(kept.draft_count());
   HeadPass pass;
-  std::vector<size_t> before;  // which drafts the pass before makes
   kept.first_pass(pass);
-  for (int32_t number = 0;; ++number) {
+  int32_t number = 0;
+  do {
     const kernels::Batch batch{.tokens = pass.tokens, .sequences = pass.sequences};
     const PassSize size = size_of(number == 0 ? Work::first_drafts : Work::more_drafts, number % config().mtp_layers,
                                   batch, pass.samples.size());
-    if (const auto missing = missing_graph(batch, size)) {
-      TESSERA_RETURN_IF_ERROR(read_drafts(pass_->begun - 1, std::exchange(before, {}), drafts));
-      TESSERA_RETURN_IF_ERROR(capture(*missing));
-    }
+    if (const auto missing = missing_graph(batch, size)) TESSERA_RETURN_IF_ERROR(capture(*missing));
     unsure_.assign(pass.samples.size(), {.is_unsure = true});
     TESSERA_RETURN_IF_ERROR(stage(batch, pass.samples, pass.hidden_rows));
     TESSERA_RETURN_IF_ERROR(launch(batch, size));
-    if (number > 0) TESSERA_RETURN_IF_ERROR(read_drafts(pass_->begun - 2, before, drafts));
-    before = pass.drafts;
-    if (!kept.next_pass(number, pass)) break;
-  }
-  return read_drafts(pass_->begun - 1, before, drafts);
+    TESSERA_RETURN_IF_ERROR(read_drafts(results));
+    results.last_pass = pass_->begun - 1;
+    results.places = pass.drafts;
+  } while (kept.next_pass(number++, pass));
+  return {};
 }
 
-Status CudaRunner::read_drafts(uint64_t pass, std::span<const size_t> places, std::vector<int32_t>& drafts) const {
-  if (places.empty()) return {};
-  TESSERA_RETURN_IF_ERROR(wait_for(pass));
-  const auto* outputs = reinterpret_cast<const cuda::SampleOutput*>(pass_->results(pass));
-  for (size_t i = 0; i < places.size(); ++i) drafts[places[i]] = outputs[i].token;
+/// Waits for the last pass. Results of two passes are kept: it is read before a third one begins.
+Status CudaRunner::read_drafts(Results& results) const {
+  if (results.places.empty()) return {};
+  TESSERA_RETURN_IF_ERROR(wait_for(results.last_pass));
+  const auto* outputs = reinterpret_cast<const cuda::SampleOutput*>(pass_->results(results.last_pass));
+  for (size_t i = 0; i < results.places.size(); ++i) results.drafts[results.places[i]] = outputs[i].token;
+  results.places.clear();
   return {};
+}
+
+Status CudaRunner::read_all_drafts() {
+  for (Results& results : done_) TESSERA_RETURN_IF_ERROR(read_drafts(results));
+  return read_drafts(collected_);
 }
 
 Expected<std::span<const SampleResult>> CudaRunner::collect() {
@@ -600,6 +622,12 @@ Expected<std::span<const SampleResult>> CudaRunner::collect() {
   collected_ = std::move(done_.front());
   done_.pop_front();
   return std::span<const SampleResult>(collected_.samples);
+}
+
+Expected<std::span<const int32_t>> CudaRunner::drafts() {
+  TESSERA_CUDA_RETURN_IF_ERROR(cudaSetDevice(parts_.gpu));
+  TESSERA_RETURN_IF_ERROR(read_drafts(collected_));
+  return std::span<const int32_t>(collected_.drafts);
 }
 
 }  // namespace

@@ -36,4 +36,24 @@ std::optional<PassSize> GraphSizes::of(const PassSize& pass) const {
   return size;
 }
 
+std::vector<PassSize> GraphSizes::with_drafts(int most, int mtp_layers) const {
+  std::vector<PassSize> sizes;
+  const auto add = [&](const PassSize& pass) {
+    const std::optional<PassSize> size = of(pass);
+    if (size && std::ranges::find(sizes, *size) == sizes.end()) sizes.push_back(*size);
+  };
+  for (const int32_t n : sequences_) {
+    for (int drafts = 1; drafts <= most; ++drafts) {
+      const int32_t rows = n * (1 + drafts);
+      if (drafts == 1) add({.work = Work::first_drafts, .rows = n, .sequences = n, .samples = n});
+      if (drafts > 1) {
+        add({.work = Work::more_drafts, .mtp_layer = (drafts - 1) % mtp_layers, .rows = n, .sequences = n, .samples = n});
+      }
+      add({.work = Work::step, .rows = rows, .sequences = n, .samples = rows});
+      add({.work = Work::first_drafts, .rows = rows, .sequences = n, .samples = n});
+    }
+  }
+  return sizes;
+}
+
 }  // namespace tessera::model

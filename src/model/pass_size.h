@@ -34,6 +34,9 @@ class GraphSizes {
   /// a step of few drafts costs what few drafts cost. nullopt: none is kept, since not all rows of a step draw, or it
   /// is too large.
   [[nodiscard]] std::optional<PassSize> of(const PassSize& pass) const;
+  /// The graphs of steps with one to `most` drafts of each sequence, and of the head's passes behind them; fewest
+  /// sequences first.
+  [[nodiscard]] std::vector<PassSize> with_drafts(int most, int mtp_layers) const;
 
  private:
   int32_t rows_max_;

@@ -24,7 +24,7 @@
 //    once all steps before were collected.
 //  - Rows of a sequence whose tokens are drafts are drawn one behind the other: where a draw is not the token of the
 //    row behind it, the results of that row and the ones after it mean nothing, and the draw is the slot's newest.
-//  - After an error of submit() or collect() a runner is not used again.
+//  - After an error a runner is not used again.
 //  - One thread at a time uses a runner.
 namespace tessera::model {
 
@@ -93,11 +93,14 @@ class StepRunner {
   /// Waits for the oldest step not collected: a result for each of its samples, in their order. The results stay until
   /// the next collect(). What went wrong for one row is in its result; an error ends the engine.
   virtual Expected<std::span<const kernels::SampleResult>> collect() = 0;
-  /// Of the step that was collected last: the drafts of each sequence, one sequence behind the other. They stay as long
-  /// as its results. What a draft is decides nothing but time.
-  [[nodiscard]] virtual std::span<const int32_t> drafts() const { return {}; }
+  /// Waits for the drafts of the step that was collected last: those of each sequence, one sequence behind the other.
+  /// They stay as long as its results. What a draft is decides nothing but time.
+  virtual Expected<std::span<const int32_t>> drafts() { return std::span<const int32_t>(); }
   /// The most Drafting::count; 0: nothing here drafts.
   [[nodiscard]] virtual int drafts_max() const { return 0; }
+  /// While no step is under way: does some of what later steps would have to wait for once, for about 10 ms. It changes
+  /// no result. False: there is nothing left.
+  virtual Expected<bool> prepare_ahead() { return false; }
 };
 
 }  // namespace tessera::model

@@ -30,7 +30,7 @@ class RecordingRunner final : public model::StepRunner {
     return std::span<const kernels::SampleResult>(results_);
   }
   [[nodiscard]] int drafts_max() const override { return 8; }
-  [[nodiscard]] std::span<const int32_t> drafts() const override { return drafts_; }
+  Expected<std::span<const int32_t>> drafts() override { return std::span<const int32_t>(drafts_); }
   [[nodiscard]] bool idle() const { return samples_.empty(); }
 
   static constexpr int32_t kDrawn = 7;

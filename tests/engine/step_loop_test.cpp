@@ -92,10 +92,23 @@ class CountingRunner final : public model::StepRunner {
     return std::span<const kernels::SampleResult>(collected_);
   }
 
+  Expected<bool> prepare_ahead() override {
+    EXPECT_TRUE(under_way_.empty());
+    ++asked_to_prepare;
+    if (to_prepare == fail_prepare_at) return Status(StatusCode::internal, "the device fell off the bus");
+    if (to_prepare == 0) {
+      all_prepared();
+      return false;
+    }
+    --to_prepare;
+    return true;
+  }
+
   std::atomic<int> submitted = 0, collected = 0;
   int rows = 0, unknown_tokens = 0, late_draws = 0;
   int fail_submit_at = -1, fail_collect_at = -1, fail_draw_at = -1;
-  std::function<void()> before_failing = [] {};
+  int to_prepare = 0, asked_to_prepare = 0, fail_prepare_at = -1;
+  std::function<void()> before_failing = [] {}, all_prepared = [] {};
   std::vector<size_t> histories;  // output tokens of each
   // A clock, and what steps take of its time.
   std::chrono::steady_clock::time_point now = {};
@@ -695,6 +708,43 @@ TEST_P(StepLoopTest, WhatFailsWhileShuttingDownIsAFailure) {
   loop.close();
   loop.run();
   EXPECT_EQ(loop.failure().ok(), !ahead());  // with a step under way
+}
+
+TEST_P(StepLoopTest, TheRunnerPreparesAheadWhileNothingIsOpen) {
+  runner_.to_prepare = 3;
+  StepLoop loop(parts(runner_));
+  EXPECT_TRUE(loop.step());
+  EXPECT_EQ(runner_.to_prepare, 2);
+  auto channel = submit(loop, count_from(10, 5));
+  for (int i = 0; i < 5; ++i) {
+    EXPECT_TRUE(loop.step());
+    EXPECT_EQ(runner_.to_prepare, 2);
+  }
+  run_to_the_end(loop);
+  EXPECT_EQ(drain(*channel).tokens, from_to(11, 15));
+  EXPECT_EQ(runner_.to_prepare, 0);
+  const int asked = runner_.asked_to_prepare;
+  submit(loop, count_from(10, 5));
+  run_to_the_end(loop);
+  EXPECT_EQ(runner_.asked_to_prepare, asked) << "there was nothing left";
+}
+
+/// By the engine's own thread, which nobody wakes for it.
+TEST_P(StepLoopTest, TheRunnerPreparesAheadBeforeAnybodyComes) {
+  runner_.to_prepare = 3;
+  StepLoop loop(parts(runner_));
+  runner_.all_prepared = [&] { loop.close(); };
+  loop.run();
+  EXPECT_EQ(runner_.to_prepare, 0);
+}
+
+TEST_P(StepLoopTest, AnErrorOfPreparingEndsEverything) {
+  runner_.to_prepare = 3;
+  runner_.fail_prepare_at = 2;
+  StepLoop loop(parts(runner_));
+  loop.run();
+  expect_end(loop, {}, "fell off the bus");
+  EXPECT_EQ(runner_.asked_to_prepare, 2) << "it is not used again";
 }
 
 TEST_P(StepLoopTest, NothingStaysUnderWayWhenTheLastChoiceHasLeft) {

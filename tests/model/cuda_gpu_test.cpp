@@ -480,7 +480,8 @@ TEST(CudaRunner, AStepSubmittedBehindDraftsChangesNone) {
       EXPECT_TRUE(stepping.runner->submit(other).ok());
     }
     EXPECT_TRUE(stepping.runner->collect().ok());
-    const std::vector<int32_t> made(stepping.runner->drafts().begin(), stepping.runner->drafts().end());
+    const auto last = *stepping.runner->drafts();
+    const std::vector<int32_t> made(last.begin(), last.end());
     EXPECT_EQ(made.size(), 3U);
     if (behind) {
       EXPECT_TRUE(stepping.runner->collect().ok());
@@ -489,6 +490,37 @@ TEST(CudaRunner, AStepSubmittedBehindDraftsChangesNone) {
   };
   const auto alone = drafts(false);
   EXPECT_EQ(drafts(true), alone);
+}
+
+/// A part at a time, and then there is an end of it; what is drawn stays what it is.
+TEST(CudaRunner, GraphsThatAreMadeAheadChangeNoDraft) {
+  const std::vector<int32_t> prompt = random_tokens(100, 4096);
+  std::vector<std::vector<int32_t>> made;
+  for (const bool ahead : {false, true}) {
+    Stepping stepping(TESSERA_SOURCE_DIR "/models/demo", {.drafts = 3});
+    const std::vector<Job> jobs = {{.prompt = prompt, .params = {.temperature = 1}}};
+    int parts = 0;
+    while (ahead) {
+      const auto more = stepping.runner->prepare_ahead();
+      ASSERT_TRUE(more.ok()) << more.status().message();
+      if (!*more) break;
+      ASSERT_LT(++parts, 1000);
+    }
+    if (ahead) EXPECT_GE(parts, 8) << "steps, first passes and further ones for one sequence alone";
+    Step step;
+    stepping.add(step, jobs, 0, 0, 0, prompt.size(), RowClass::prefill, true);
+    step.tokens = prompt;
+    step.drafting = {{.next_token = kLastDrawn, .count = 3}};
+    ASSERT_TRUE(stepping.runner->submit(step).ok());
+    ASSERT_TRUE(stepping.runner->collect().ok());
+    const auto drafts = stepping.runner->drafts();
+    ASSERT_TRUE(drafts.ok()) << drafts.status().message();
+    made.emplace_back(drafts->begin(), drafts->end());
+    const auto more = stepping.runner->prepare_ahead();
+    EXPECT_TRUE(more.ok() && *more != ahead);
+    EXPECT_TRUE(std::ranges::equal(*stepping.runner->drafts(), made.back()));
+  }
+  EXPECT_EQ(made[0], made[1]);
 }
 
 TEST(CudaModel, SelectedHiddenRowsAreThoseSelected) {

@@ -1,5 +1,8 @@
 #include "model/pass_size.h"
 
+#include <algorithm>
+#include <vector>
+
 #include <gtest/gtest.h>
 
 namespace tessera::model {
@@ -39,6 +42,33 @@ TEST(GraphSizes, WhatHasNone) {
   EXPECT_FALSE(kSizes.of(step(41, 41)));
   EXPECT_FALSE(kSizes.of(step(40, 40 * 5)));
   EXPECT_TRUE(kSizes.of(step(40, 40 * 4)));
+}
+
+/// So that a step whose sequences all have as many drafts, and the head behind it, need no other.
+TEST(GraphSizes, WithDraftsNoneIsMissing) {
+  constexpr int kDrafts = 5, kMtpLayers = 2;
+  const std::vector<PassSize> sizes = kSizes.with_drafts(kDrafts, kMtpLayers);
+  const auto has = [&](const PassSize& pass) {
+    const auto size = kSizes.of(pass);
+    return !size || std::ranges::find(sizes, *size) != sizes.end();
+  };
+  for (int32_t sequences = 1; sequences <= 40; ++sequences) {
+    for (int32_t drafts = 0; drafts <= kDrafts; ++drafts) {
+      const int32_t rows = sequences * (1 + drafts);
+      if (drafts > 0) EXPECT_TRUE(has(step(sequences, rows))) << sequences << " with " << drafts;
+      EXPECT_TRUE(has({.work = Work::first_drafts, .rows = rows, .sequences = sequences, .samples = sequences}));
+    }
+    for (int layer = 0; layer < kMtpLayers; ++layer) {
+      EXPECT_TRUE(has({.work = Work::more_drafts, .mtp_layer = layer, .rows = sequences, .sequences = sequences,
+                       .samples = sequences}));
+    }
+  }
+  for (size_t i = 0; i < sizes.size(); ++i) {
+    EXPECT_EQ(kSizes.of(sizes[i]), sizes[i]);
+    EXPECT_EQ(std::ranges::count(sizes, sizes[i]), 1);
+    if (i > 0) EXPECT_GE(sizes[i].sequences, sizes[i - 1].sequences);
+  }
+  EXPECT_TRUE(kSizes.with_drafts(0, 1).empty());
 }
 
 /// Whatever there is a graph for fits into it.

@@ -73,6 +73,9 @@ void speculate(StepRunner& runner, std::vector<Speculating>& all, size_t draws, 
     const auto results = runner.collect();
     ASSERT_TRUE(results.ok()) << results.status().message();
 
+    const auto made = runner.drafts();
+    ASSERT_TRUE(made.ok()) << made.status().message();
+
     size_t result = 0, draft = 0;
     for (size_t i = 0; i < running.size(); ++i) {
       Speculating& sequence = all[running[i]];
@@ -87,14 +90,14 @@ void speculate(StepRunner& runner, std::vector<Speculating>& all, size_t draws, 
                               results->begin() + static_cast<std::ptrdiff_t>(result + held));
       sequence.held = sequence.drafts.empty() ? 0 : static_cast<int32_t>(held);
       const auto count = step.drafting.empty() ? size_t{0} : static_cast<size_t>(step.drafting[i].count);
-      ASSERT_LE(draft + count, runner.drafts().size());
-      const auto drafts = runner.drafts().subspan(draft, count);
+      ASSERT_LE(draft + count, made->size());
+      const auto drafts = made->subspan(draft, count);
       sequence.drafts.assign(drafts.begin(), drafts.end());
       result += rows;
       draft += count;
     }
     ASSERT_EQ(result, results->size());
-    ASSERT_EQ(draft, runner.drafts().size());
+    ASSERT_EQ(draft, made->size());
   }
 }
 

@@ -1,20 +1,21 @@
 #!/usr/bin/env python3
-"""What idle prefill gives and costs: next_turn.py [ROUNDS, default 30] [TOKENS of the answer, default 500] [MODEL]
+"""What idle prefill gives and costs: next_turn.py [--rounds N] [--tokens N] [--model DIR] [--device D]
 
 Two servers, one with --no-idle-prefill, are asked by turns, one behind the other. A round: an answer of about so many
 tokens; right behind it a question of somebody else, who comes while the first server prefills; a pause of a second; the
 next turn behind the answer. Prints from the request to the first token, of both servers, and the median of their
-differences in each round. MODEL: in place of the bundled one.
+differences in each round.
 """
 
+import argparse
 import json
 import pathlib
 import statistics
-import sys
 import tempfile
 import time
 import urllib.request
 
+import served as serving
 from served import NAME, TALKING_MODEL, Served
 
 PAUSE_SECONDS = 1.0
@@ -54,16 +55,20 @@ def round_of(served: Served, number: int, tokens: int) -> dict[str, float]:
 
 
 def main() -> None:
-    rounds = int(sys.argv[1]) if len(sys.argv) > 1 else 30
-    tokens = int(sys.argv[2]) if len(sys.argv) > 2 else 500
-    model = sys.argv[3] if len(sys.argv) > 3 else str(TALKING_MODEL)
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--rounds", type=int, default=30)
+    parser.add_argument("--tokens", type=int, default=500, help="of the answer")
+    parser.add_argument("--model", default=str(TALKING_MODEL))
+    parser.add_argument("--device", default=serving.DEVICE, help="cpu, cuda or cuda:N")
+    arguments = parser.parse_args()
+    serving.DEVICE = arguments.device
     with tempfile.TemporaryDirectory() as folder:
-        servers = [Served(model, pathlib.Path(folder), *flags) for flags in ((), ("--no-idle-prefill",))]
+        servers = [Served(arguments.model, pathlib.Path(folder), *flags) for flags in ((), ("--no-idle-prefill",))]
         try:
             seen: list[list[dict[str, float]]] = [[], []]
-            for number in range(rounds + 1):
+            for number in range(arguments.rounds + 1):
                 for which in (0, 1) if number % 2 else (1, 0):
-                    seen[which].append(round_of(servers[which], number, tokens))
+                    seen[which].append(round_of(servers[which], number, arguments.tokens))
             for each in seen:
                 each.pop(0)  # to warm up
             for name in seen[0][0]:
