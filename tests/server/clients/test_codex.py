@@ -169,7 +169,7 @@ def test_17_items_are_added_before_their_deltas_and_done_behind(stream):
 
 
 def test_18_deltas_of_text_are_the_text(stream):
-    events = stream(input=[said("What is 17 + 25?")])
+    events = stream(input=[said("What is 17 + 25?")], tool_choice="none")
     text = "".join(event["delta"] for event in events if event["type"] == "response.output_text.delta")
     message = done_items(events)[-1]
     assert (message["type"], message["role"], message["content"][0]["text"]) == ("message", "assistant", text)
