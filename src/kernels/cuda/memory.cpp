@@ -24,8 +24,10 @@ Expected<DeviceBuffer> DeviceBuffer::allocate(size_t bytes) {
 
 Expected<DeviceBuffer> DeviceBuffer::create(size_t bytes, int fill) {
   TESSERA_ASSIGN_OR_RETURN(DeviceBuffer buffer, allocate(bytes));
-  TESSERA_CUDA_RETURN_IF_ERROR(cudaMemset(buffer.memory.get(), fill, buffer.bytes));
-  TESSERA_CUDA_RETURN_IF_ERROR(cudaDeviceSynchronize());
+  // Not the whole device: another engine's stream may be being captured, which nobody may wait for.
+  TESSERA_CUDA_RETURN_IF_ERROR(cudaMemsetAsync(buffer.memory.get(), fill, buffer.bytes, cudaStreamPerThread));
+  const WatchedCall watched("cudaStreamSynchronize");
+  TESSERA_CUDA_RETURN_IF_ERROR(cudaStreamSynchronize(cudaStreamPerThread));
   return buffer;
 }
 
