@@ -28,7 +28,8 @@ std::shared_ptr<NextTurn> next_turn_of(const ModelService& service, const ChatRe
 }
 
 bool add_answer(const ChatMessageText& said, const RequestLimits& limits, NextTurn& turn) {
-  if (said.finish == ChatFinish::none || said.finish == ChatFinish::length) return false;
+  const bool cut_off = said.finish == ChatFinish::length;
+  if (said.finish == ChatFinish::none || (cut_off && (said.content.empty() || !said.tool_calls.empty()))) return false;
   turn.answer = {.role = Role::assistant, .text = said.content};
   // A client that has sent some back will do so again.
   const bool returns_reasoning =

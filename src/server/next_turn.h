@@ -22,7 +22,8 @@ struct NextTurn {
 std::shared_ptr<NextTurn> next_turn_of(const ModelService& service, const ChatRequest& chat,
                                        std::vector<Message> messages);
 
-/// Adds the answer as the client will send it back. False where it will hardly do: it is not whole.
+/// Adds the answer as the client will send it back. False where it will hardly do: a client has left it, or its length
+/// has cut off a thought or a call. A text that is cut off is gone on from.
 bool add_answer(const ChatMessageText& said, const RequestLimits& limits, NextTurn& turn);
 
 /// Renders it and gives it to the engine, up to where the next message's text begins. On a text thread. What the

@@ -185,11 +185,14 @@ TEST(IdlePrefill, AServerThatIsTurnedOffDoesNotWaitForIt) {
   }
 }
 
-TEST(IdlePrefill, OfAnAnswerThatIsNotWholeThereIsNoNextTurn) {
+TEST(IdlePrefill, OfAThoughtOrACallThatIsNotWholeThereIsNoNextTurn) {
   NextTurn turn;
   const RequestLimits limits;
   EXPECT_FALSE(add_answer({.content = "It was"}, limits, turn));
-  EXPECT_FALSE(add_answer({.content = "It was", .finish = ChatFinish::length}, limits, turn));
+  EXPECT_FALSE(add_answer({.reasoning = "Hm", .finish = ChatFinish::length}, limits, turn));
+  EXPECT_FALSE(add_answer({.content = "Wait.", .tool_calls = {{.id = "a"}}, .finish = ChatFinish::length}, limits, turn));
+  EXPECT_TRUE(add_answer({.content = "It was", .finish = ChatFinish::length}, limits, turn));
+  EXPECT_EQ(turn.answer.text, "It was");
   ASSERT_TRUE(add_answer({.reasoning = "Hm.",
                           .content = "Wait.",
                           .tool_calls = {{.id = "a", .name = "f", .arguments = R"({"x": 1})"},
