@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "engine/kv_file.h"
 #include "kernels/batch.h"
 
 namespace tessera::engine {
@@ -11,6 +12,9 @@ namespace {
 
 using kernels::blocks_for;
 using kernels::kBlockTokens;
+
+constexpr double kLate = 1.25;           // times as late as it was the last time, a point is not awaited any more
+constexpr double kReuseMemory = 1 / 16.;  // that the newest reuse takes
 
 /// The tokens of the prompt's block behind `depth` others.
 std::span<const int32_t> block_tokens(const Sequence& sequence, int64_t depth) {
@@ -71,6 +75,7 @@ void PrefixCache::begin(Sequence& sequence, const Match& match) {
   sequence.matched = match.block_tokens;
   sequence.from_tier = match.tokens - match.device_tokens;
   if (!enabled_) return;
+  if (sequence.reuse_after < 0) count(sequence, match.point);
   sequence.standing = match.point != nullptr ? match.point : &tree_.root(sequence.cache_salt);
   tree_.pin(*sequence.standing);
   if (match.point == nullptr) return;
@@ -83,7 +88,32 @@ void PrefixCache::begin(Sequence& sequence, const Match& match) {
   }
   sequence.restore_slot = match.point->slot;
   if (sequence.restore_slot >= 0) slots_.share(sequence.restore_slot);
+  ++match.point->continuations;
   touch(*match.point);
+}
+
+/// One more that begins.
+void PrefixCache::count(Sequence& sequence, PrefixNode* point) {
+  ++begun_;
+  sequence.reuse_after = reuse_after(sequence, point);
+  if (point != nullptr) point->reuse_after = begun_ - point->last_use;
+  if (sequence.reuse_after == 0) return;
+  const auto reuse = static_cast<double>(sequence.reuse_after);
+  usual_reuse_ += (reuse - usual_reuse_) * (usual_reuse_ == 0 ? 1 : kReuseMemory);
+}
+
+/// By the newest point of its prompt that is there or was. One that others went on from does not count: how often a
+/// system prompt is used says nothing of a conversation.
+int64_t PrefixCache::reuse_after(const Sequence& sequence, const PrefixNode* point) const {
+  int64_t found = point != nullptr && point->continuations <= 1 ? begun_ - point->last_use : 0;
+  if (lost_.empty()) return found;
+  int64_t depth = point != nullptr ? point->depth : 0;
+  uint64_t key = point != nullptr ? point->key : kv_root_key(sequence.cache_salt);
+  for (; depth < sequence.prompt_size() / kBlockTokens; ++depth) {
+    key = kv_next_key(key, block_tokens(sequence, depth));
+    if (const auto last_use = lost_.last_use(key)) found = begun_ - *last_use;
+  }
+  return found;
 }
 
 void PrefixCache::bring_in(Sequence& sequence) {
@@ -149,7 +179,18 @@ void PrefixCache::keep_state(Sequence& sequence, int64_t position, int32_t slot)
   node->resumes = true;
   node->slot = slot;
   if (slot >= 0) ++kept_slots_;
+  node->reuse_after = sequence.reuse_after;
   touch(*node);
+  supersede(sequence, *node);
+}
+
+/// What the sequence went on from, but for the first one of all on its way, behind which conversations differ.
+void PrefixCache::supersede(const Sequence& sequence, const PrefixNode& newer) {
+  PrefixNode* point = newer.parent;
+  while (point->depth * kBlockTokens > sequence.resumed) point = point->parent;
+  if (!point->resumes || point->continuations != 1 || saving_of(*point) == point->depth * kBlockTokens) return;
+  point->saving = 0;
+  point->worth = age_;
 }
 
 std::optional<int32_t> PrefixCache::slot_for_state(const Sequence& sequence, int64_t position) {
@@ -207,9 +248,25 @@ int64_t PrefixCache::saving_of(const PrefixNode& point) {
 }
 
 void PrefixCache::touch(PrefixNode& point) {
-  const int64_t saving = saving_of(point);
-  point.worth = age_ + saving;
-  point.tier_worth = tier_age_ + saving;
+  point.saving = saving_of(point);
+  point.worth = age_ + point.saving;
+  point.last_use = begun_;
+}
+
+/// Tokens for each sequence that begins until it is used again. That is when it was the last time; when that has
+/// passed, it is not for as long as it has not been.
+double PrefixCache::saving_until_used(const PrefixNode& point) const {
+  const double usual = point.reuse_after > 0 ? static_cast<double>(point.reuse_after) : usual_reuse_;
+  const auto unused = static_cast<double>(begun_ - point.last_use);
+  const double left = unused < kLate * usual ? std::max(usual - unused, 0.0) : unused;
+  return static_cast<double>(point.saving) / (1 + left);
+}
+
+/// Whether it fits, or saves more than what would have to go. A disk behind the tier is to have all that passes it.
+bool PrefixCache::may_enter_tier(const PrefixNode& point) {
+  if (disk_ != nullptr || tier_.pages().available() > tier_.state_pages()) return true;
+  const PrefixNode* const other = cheapest_in_tier();
+  return other == nullptr || saving_until_used(point) >= saving_until_used(*other);
 }
 
 /// The resume point on the device of least worth that may go: no sequence is about to go on from its state. `leaf`: one
@@ -226,13 +283,17 @@ PrefixNode* PrefixCache::cheapest(bool leaf) {
   return found;
 }
 
-/// The point in the tier of least worth with pages that may go.
+/// The point in the tier that saves least of those with pages that may go.
 PrefixNode* PrefixCache::cheapest_in_tier() {
   PrefixNode* found = nullptr;
+  double least = 0;
   for (PrefixNode* const point : points_) {
     const bool has_pages = !point->state_pages.empty() || (point->page >= 0 && point->children.empty());
     if (point->pins > 0 || !has_pages) continue;
-    if (found == nullptr || point->tier_worth < found->tier_worth) found = point;
+    const double saving = saving_until_used(*point);
+    if (found != nullptr && saving >= least) continue;
+    found = point;
+    least = saving;
   }
   return found;
 }
@@ -241,25 +302,25 @@ PrefixNode* PrefixCache::cheapest_in_tier() {
 void PrefixCache::give_up(PrefixNode& point, bool with_block) {
   age_ = std::max(age_, point.worth);
   ++points_given_up_;
-  if (point.slot >= 0 && has_tier() && make_pages_available(tier_.state_pages(), point)) {
+  const bool enters = has_tier() && (!point.state_pages.empty() || may_enter_tier(point));
+  if (point.slot >= 0 && enters && make_pages_available(tier_.state_pages(), point)) {
     point.state_pages = tier_.save_state(point.slot);
     slots_.give_back(std::exchange(point.slot, -1));
     --kept_slots_;
   }
-  if (point.slot >= 0 || !has_tier()) drop(point);
-  if (point.resumes) point.tier_worth = tier_age_ + saving_of(point);
+  if (point.slot >= 0 || !enters) drop(point);
   trim(&point, with_block);
 }
 
 /// For good.
 void PrefixCache::forget(PrefixNode& point) {
-  tier_age_ = std::max(tier_age_, point.tier_worth);
   drop(point);
   trim(&point);
 }
 
 /// It is no resume point any more.
 void PrefixCache::drop(PrefixNode& point) {
+  if (point.saving > 0) lost_.add(point.key, point.last_use);
   point.resumes = false;
   if (point.slot >= 0) {
     slots_.give_back(std::exchange(point.slot, -1));

@@ -161,7 +161,7 @@ void PrefixCache::choose_write(bool is_idle, Time now) {
     const bool in_tier = has_states_ ? !point->state_pages.empty() : point->page >= 0;
     if (point->written || (!in_tier && (!is_idle || found_in_tier))) continue;
     const bool goes_first = found == nullptr || (in_tier && !found_in_tier) ||
-                            (in_tier ? point->tier_worth < found->tier_worth : point->worth < found->worth);
+                            (in_tier ? saving_until_used(*point) < saving_until_used(*found) : point->worth < found->worth);
     if (!goes_first) continue;
     found = point;
     found_in_tier = in_tier;

@@ -34,8 +34,11 @@ struct PrefixNode {
   int32_t slot = -1;                      // on the device, or
   std::vector<int32_t> state_pages = {};  // in the tier, or there is none to be had
   bool written = false;                   // of a resume point: to the disk, or it cannot be
-  int64_t worth = 0;                      // of a resume point, when it was last used
-  int64_t tier_worth = 0;                 // the same of what of it is in the tier
+  int64_t saving = 0;                     // of a resume point: tokens, or 0 where a newer one does its work
+  int64_t worth = 0;                      // the same, aged, when it was last used:
+  int64_t last_use = 0;                   // how many sequences had begun by then,
+  int64_t reuse_after = 0;                // and how many since the use before; 0: there was none
+  int32_t continuations = 0;              // sequences that went on from it
 };
 
 /// What is kept, as a tree of blocks for each salt. What is on the device is so from a root on: behind what is in the

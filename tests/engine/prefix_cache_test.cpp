@@ -277,6 +277,81 @@ TEST(PrefixCacheTier, AStateThatDoesNotFitThereIsGone) {
   EXPECT_EQ(world.block_pool.used(), 0);
 }
 
+/// Conversations that take turns over a device with room for one of them, and a tier. Each turn of one adds a block.
+class TakingTurns {
+ public:
+  /// The tier has room for so many of two blocks and a state.
+  explicit TakingTurns(int32_t fitting) : world_(8, 2, true, HostTier(fitting * 4, 2)) {}
+
+  /// A turn of each; returns how many found what they had before.
+  int turn(int32_t first, int32_t end) {
+    int found = 0;
+    for (int32_t i = first; i < end; ++i) {
+      const auto sequence = sequence_of(129, 0, 1000 * (i + 1));
+      found += world_.compute_and_leave(*sequence, {128}).tokens == 128 ? 1 : 0;
+    }
+    return found;
+  }
+  World& world() { return world_; }
+
+ private:
+  World world_;
+};
+
+TEST(PrefixCacheTier, OfConversationsThatDoNotAllFitSomeStay) {
+  TakingTurns turns(14);
+  EXPECT_EQ(turns.turn(0, 20), 0);
+  turns.turn(0, 20);
+  for (int round = 0; round < 5; ++round) EXPECT_GE(turns.turn(0, 20), 12) << "the newest first would be none";
+}
+
+TEST(PrefixCacheTier, ThoseThatFitAllStay) {
+  TakingTurns turns(14);
+  turns.turn(0, 13);
+  for (int round = 0; round < 5; ++round) EXPECT_EQ(turns.turn(0, 13), 13);
+}
+
+TEST(PrefixCacheTier, WhatIsNotAskedForAnyMoreMakesRoom) {
+  TakingTurns turns(14);
+  for (int round = 0; round < 5; ++round) turns.turn(0, 20);
+  for (int round = 0; round < 4; ++round) turns.turn(20, 30);
+  for (int round = 0; round < 5; ++round) EXPECT_EQ(turns.turn(20, 30), 10);
+}
+
+TEST(PrefixCacheTier, WhatCameOnceDoesNotPushOutWhatComesAgain) {
+  TakingTurns turns(14);
+  for (int round = 0; round < 3; ++round) turns.turn(0, 8);
+  turns.turn(100, 104);
+  turns.turn(0, 8);
+  turns.turn(104, 108);
+  turns.turn(0, 8);
+  turns.turn(108, 112);
+  EXPECT_EQ(turns.turn(0, 8), 8);
+}
+
+TEST(PrefixCache, OfAConversationTheNewestPointStaysAndTheFirst) {
+  World world(100, 3);
+  world.compute_and_leave(*sequence_of(300), {256});
+  world.compute_and_leave(*sequence_of(600), {576});
+  world.compute_and_leave(*sequence_of(900), {832});
+  EXPECT_EQ(world.cache.kept_slots(), 3);
+  world.compute_and_leave(*sequence_of(200, 0, 50'000), {192});
+  EXPECT_EQ(world.cache.find(*sequence_of(900)).tokens, 832);
+  EXPECT_EQ(world.cache.find(*sequence_of(800)).tokens, 256) << "behind 576 tokens it had gone on";
+  EXPECT_EQ(world.cache.find(*sequence_of(300, 280)).tokens, 256);
+}
+
+TEST(PrefixCache, APointThatSeveralWentOnFromIsNoOnesAlone) {
+  World world(100, 4);
+  world.compute_and_leave(*sequence_of(300), {256});
+  world.compute_and_leave(*sequence_of(600), {576});
+  world.compute_and_leave(*sequence_of(900), {832});
+  world.compute_and_leave(*sequence_of(900, 600), {832});
+  EXPECT_EQ(world.cache.kept_slots(), 4);
+  world.compute_and_leave(*sequence_of(200, 0, 50'000), {192});
+  EXPECT_EQ(world.cache.find(*sequence_of(900, 700)).tokens, 576);
+}
+
 TEST(PrefixCache, WhereStatesAreLeft) {
   World world(400, 4);
   const auto prompt = sequence_of(3000);
