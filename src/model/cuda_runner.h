@@ -32,15 +32,16 @@ struct CudaRunnerParts {
 };
 
 /// Steps on one GPU, one ahead. Steps that only decode are CUDA graphs, captured here for batches of several sizes,
-/// those with drafts and the head's passes when they are first wanted (pass_size.h); all other memory is taken here. A
-/// step's sequences of class decode come first.
+/// those with drafts and the head's passes by prepare_ahead(), or when they are first wanted (pass_size.h); all other
+/// memory is taken here. A step's sequences of class decode come first.
 ///
 /// A step whose draws come later runs as any other, with nothing to draw; the sampler follows, in launches of its own,
 /// with tables of its own, and an event says when it has ended.
 ///
 /// Behind a step whose sequences draw behind several rows, or draft, the host has something to do: it finds out which
 /// rows hold, and enqueues the MTP head's passes, each a step of the device's own. The drafts of one pass become the
-/// tokens of the next without the host. This happens in collect(); a submit() before it does it first, and waits.
+/// tokens of the next without the host. This happens in collect(), all but the last pass; a submit() before it does it
+/// first, and waits.
 Expected<std::unique_ptr<StepRunner>> make_cuda_runner(const CudaRunnerParts& parts);
 
 }  // namespace tessera::model
