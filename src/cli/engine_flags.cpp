@@ -136,6 +136,15 @@ void add_engine_flags(CLI::App& command, EngineFlags& flags) {
                 "Compute what prompts begin with once (default); the same bits without")
       ->group(kGroup);
   command
+      .add_option_function<std::string>(
+          "--prefix-cache-mode",
+          [&options](const std::string& mode) { options.prefix_cache_keeps_answers = mode == "fast"; },
+          "exact (default): the same bits as without it; fast: keeps answers as they were decoded, too, so that the next "
+          "turn reads nothing again, with other bits")
+      ->type_name("M")
+      ->check(one_of({"exact", "fast"}))
+      ->group(kGroup);
+  command
       .add_flag("--idle-prefill,!--no-idle-prefill", options.idle_prefill,
                 "Read answers into the prefix cache while no request wants a step (default); the same bits without")
       ->group(kGroup);

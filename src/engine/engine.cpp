@@ -298,8 +298,9 @@ Status Engine::Impl::open_disk(const OpenedEngine& opened, const EngineOptions& 
     TESSERA_ASSIGN_OR_RETURN(const plan::DeviceFacts gpu, kernels::live_gpu(*device));
     device_name = gpu.name;
   }
-  const std::string settings = fmt::format("{}\n{} {} {} {} {}", device_name, options.compute, fit.kv_cache_dtype,
-                                           options.requantize_projections, options.load_format, fit.drafts_max > 0);
+  const std::string settings = fmt::format("{}\n{} {} {} {} {}{}", device_name, options.compute, fit.kv_cache_dtype,
+                                           options.requantize_projections, options.load_format, fit.drafts_max > 0,
+                                           options.prefix_cache_keeps_answers ? " answers as decoded" : "");
   TESSERA_ASSIGN_OR_RETURN(const auto identity, engine::kv_identity(opened.model.checkpoint.directory(), settings));
   TESSERA_ASSIGN_OR_RETURN(auto directory, engine::KvDirectory::open(options.kv_offload_dir,
                                                                      {.identity = identity,
@@ -406,6 +407,7 @@ Expected<Engine> Engine::create(EngineOptions options) {
                .max_num_seqs = impl->fit.max_num_seqs,
                .kept_states = impl->fit.kept_states,
                .prefix_caching = options.prefix_caching,
+               .keeps_answers = options.prefix_cache_keeps_answers,
                .has_states = opened.config().count(model::LayerType::linear_attention) > 0,
                .host_pages = impl->fit.host_pages,
                .state_pages = impl->fit.state_pages,

@@ -1,6 +1,7 @@
 #include "engine/prefix_cache.h"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include "base/check.h"
@@ -143,10 +144,22 @@ void PrefixCache::end(Sequence& sequence) {
 }
 
 void PrefixCache::extend(Sequence& sequence) {
-  if (sequence.standing == nullptr) return;
-  const int64_t depth = std::min(sequence.submitted, sequence.prompt_size()) / kBlockTokens;
+  if (sequence.standing != nullptr) {
+    extend_to(sequence, std::min(sequence.submitted, sequence.prompt_size()) / kBlockTokens);
+  }
+}
+
+void PrefixCache::keep_answer(Sequence& sequence, int64_t tokens, int32_t slot) {
+  extend_to(sequence, tokens / kBlockTokens);
+  keep_state(sequence, tokens, slot);
+}
+
+void PrefixCache::extend_to(Sequence& sequence, int64_t depth) {
+  std::array<int32_t, kBlockTokens> tokens;
   while (sequence.standing->depth < depth) {
-    const auto tokens = block_tokens(sequence, sequence.standing->depth);
+    for (int64_t i = 0; i < kBlockTokens; ++i) {
+      tokens[static_cast<size_t>(i)] = sequence.token(sequence.standing->depth * kBlockTokens + i);
+    }
     int32_t& block = sequence.blocks[static_cast<size_t>(sequence.standing->depth)];
     PrefixNode* node = PrefixTree::find_child(*sequence.standing, tokens);
     if (node == nullptr) {

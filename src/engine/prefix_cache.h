@@ -22,7 +22,7 @@
 //
 // Contract
 //  - What is kept are blocks of 64 tokens of prompts, computed as prefill: a row's bits then depend on the tokens up to
-//    it and on nothing else. Tokens are compared, not hashes of them, within one salt: no prompt ever goes on from what
+//    it and on nothing else. (Of answers, too, where that is asked for: keep_answer().) Tokens are compared, not hashes of them, within one salt: no prompt ever goes on from what
 //    was computed for another.
 //  - A sequence can go on only behind a resume point: a block with the Gated DeltaNet state behind it, in a state slot.
 //    (Models without such states have points without slots.)
@@ -85,6 +85,9 @@ class PrefixCache {
   void end(Sequence& sequence);
   /// Rows of the sequence were submitted: keeps the blocks of its prompt that they completed.
   void extend(Sequence& sequence);
+  /// The same of its answer, up to `tokens`, a multiple of 64: rows of its own, as they were decoded, and as long as it is
+  /// known that they hold. The state behind them is in `slot`, as in keep_state().
+  void keep_answer(Sequence& sequence, int64_t tokens, int32_t slot);
   /// The state of the sequence before `position`, which its submitted rows have reached, is in `slot` (-1 without
   /// states), which is the cache's from here on.
   void keep_state(Sequence& sequence, int64_t position, int32_t slot);
@@ -141,6 +144,7 @@ class PrefixCache {
   [[nodiscard]] double saving_until_used(const PrefixNode& point) const;
   [[nodiscard]] bool has_tier() const { return tier_.pages().size() > 0; }
   void count(Sequence& sequence, PrefixNode* point);
+  void extend_to(Sequence& sequence, int64_t depth);
   void touch(PrefixNode& point);
   void supersede(const Sequence& sequence, const PrefixNode& newer);
   PrefixNode* cheapest(bool leaf);

@@ -98,6 +98,7 @@ const std::vector<ScheduledRows>& Scheduler::plan() {
 void Scheduler::mark_submitted() {
   for (const ScheduledRows& item : plan_) {
     Sequence* sequence = item.sequence;
+    if (item.saves_state) sequence->answer_tokens = sequence->submitted;
     sequence->submitted += item.rows;
     ++sequence->steps_under_way;
     sequence->held = 0;
@@ -178,6 +179,7 @@ void Scheduler::plan_decodes() {
     while (i < running_.size() && !take_blocks_for(sequence, sequence->length())) preempt_youngest();
     if (i == running_.size()) break;  // it was itself the youngest
     plan_.push_back(next_rows(sequence, 1 + drafts, RowClass::decode));
+    plan_.back().saves_state = plan_answer_state(*sequence);
     plan_drafting(plan_.back());
     spare_rows -= drafts;
     rows_left_ -= static_cast<int32_t>(1 + drafts);
@@ -186,8 +188,32 @@ void Scheduler::plan_decodes() {
 
 /// Of a decoding sequence's drafts, those that get rows: a draft is of use only if what is drawn behind it is.
 int64_t Scheduler::drafts_that_fit(const Sequence& sequence, int64_t spare_rows) const {
-  const auto all = static_cast<int64_t>(sequence.drafts.size());
+  auto all = static_cast<int64_t>(sequence.drafts.size());
+  if (limits_.keeps_answers) all = std::min(all, kBlockTokens - 2 - sequence.submitted % kBlockTokens);
   return std::max<int64_t>(std::min({all, spare_rows, sequence.tokens_max - sequence.length() - 1}), 0);
+}
+
+/// Whether the state before a decoding sequence's next row is to be kept.
+bool Scheduler::plan_answer_state(Sequence& sequence) {
+  if (!limits_.keeps_answers || sequence.standing == nullptr || sequence.submitted % kBlockTokens != 0) return false;
+  TESSERA_CHECK(sequence.held == 0 && !sequence.keeps_records);
+  if (!limits_.has_states) return true;
+  if (sequence.answer_slot < 0 && answer_slots_ < (limits_.kept_slots + 1) / 2) {
+    sequence.answer_slot = prefixes_.slot_for_state(sequence, sequence.submitted).value_or(-1);
+    if (sequence.answer_slot >= 0) ++answer_slots_;
+  }
+  return sequence.answer_slot >= 0;
+}
+
+void Scheduler::keep_answer(Sequence& sequence) {
+  const int32_t slot = std::exchange(sequence.answer_slot, -1);
+  const int64_t tokens = std::exchange(sequence.answer_tokens, 0);
+  if (slot >= 0) --answer_slots_;
+  if (tokens > 0 && tokens <= sequence.size()) {
+    prefixes_.keep_answer(sequence, tokens, slot);
+  } else if (slot >= 0) {
+    slots_.give_back(slot);
+  }
 }
 
 /// Drafts to be made behind `rows`, as many as can be of use, where there are blocks for the head's keys and values.
@@ -317,6 +343,7 @@ bool Scheduler::take_blocks_below(Sequence* sequence, int64_t tokens, int64_t wo
 }
 
 void Scheduler::release(Sequence* sequence) {
+  keep_answer(*sequence);
   for (const int32_t block : sequence->blocks) blocks_.give_back(block);
   sequence->blocks.clear();
   if (sequence->slot >= 0) slots_.give_back(sequence->slot);

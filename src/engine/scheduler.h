@@ -44,6 +44,13 @@
 //    collected; so is one that needs_token, unless what is drawn of a step is said later.
 //  - A preempted sequence waits for its steps under way before it runs again, with the token that they bring.
 //
+// Answers (SchedulerLimits::keeps_answers)
+//  - Wherever a decoding sequence has filled a block, its state is copied to a slot of its own, at most half of those
+//    that are the prefix cache's. When the sequence goes, all up to there is the prefix cache's: another prompt that
+//    begins with it goes on there. Its rows are decoded ones: the bits of what goes on are not those of a prompt that
+//    was read, so this is asked for.
+//  - No step with drafts goes on to a block's last row, for behind one the state is not yet what holds.
+//
 // Idle prefills
 //  - While no sequence waits or runs, and no step is under way, one that is neither may compute its prompt for the
 //    prefix cache alone, in whole blocks and up to the last one that leaves a token: so a prompt that begins with it
@@ -61,6 +68,7 @@ struct SchedulerLimits {
   int32_t max_batched_rows = 0;  // rows of a step; at least slots + 64, so that prompts move whatever decodes
   int32_t max_decode_rows = 0;   // that draw in a step, with drafts; at least slots, which 0 means
   bool prefix_caching = false;
+  bool keeps_answers = false;  // in the prefix cache, too, as they were decoded
   bool has_states = true;    // the model has layers whose states are in slots
   int32_t host_pages = 0;    // of the prefix cache's tier in the host's memory, each for a block; 0: there is none
   int32_t state_pages = 0;   // that a state takes
@@ -75,6 +83,7 @@ struct ScheduledRows {
   bool starts = false;            // the first rows since the sequence was admitted
   int32_t snapshot_slot = -1;     // where the state before snapshot_position goes; -1 without states
   int64_t snapshot_position = 0;  // 0: none is kept
+  bool saves_state = false;       // the state before the rows is copied to Sequence::answer_slot
   int32_t drafts = 0;             // the last rows, of tokens that may not hold
   int32_t drafts_wanted = 0;      // to be made behind these rows
   bool needs_all_logits = false;  // prompt log-probabilities: logits of every row
@@ -156,6 +165,8 @@ class Scheduler {
   void drop_plan();
   void plan_decodes();
   [[nodiscard]] int64_t drafts_that_fit(const Sequence& sequence, int64_t spare_rows) const;
+  bool plan_answer_state(Sequence& sequence);
+  void keep_answer(Sequence& sequence);
   void plan_drafting(ScheduledRows& rows);
   void plan_chunks();
   [[nodiscard]] bool may_be_idle() const;
@@ -163,6 +174,7 @@ class Scheduler {
   SchedulerLimits limits_;
   IdPool blocks_, slots_;
   PrefixCache prefixes_;
+  int32_t answer_slots_ = 0;  // Sequence::answer_slot of all
   std::deque<Sequence*> waiting_;
   std::vector<Sequence*> running_;
   std::vector<ScheduledRows> plan_;

@@ -46,6 +46,8 @@ struct Sequence {
   int64_t reuse_after = -1;          // sequences that began since its beginning was used; 0: it was not; -1: not counted
   int64_t point_tokens = 0;          // up to the newest resume point on its way
   std::vector<int64_t> next_points;  // where it is to leave states, ascending
+  int64_t answer_tokens = 0;         // up to where its answer could be gone on from, with the state
+  int32_t answer_slot = -1;          // in this slot (SchedulerLimits::keeps_answers)
 
   [[nodiscard]] int64_t prompt_size() const { return static_cast<int64_t>(prompt->size()); }
   [[nodiscard]] int64_t size() const { return prompt_size() + static_cast<int64_t>(output.size()); }

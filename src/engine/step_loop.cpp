@@ -25,6 +25,7 @@ StepLoop::StepLoop(StepLoopParts parts)
                   .max_batched_rows = parts_.max_num_batched_tokens,
                   .max_decode_rows = parts_.max_decode_rows,
                   .prefix_caching = parts_.prefix_caching,
+                  .keeps_answers = parts_.keeps_answers && parts_.prefix_caching,
                   .has_states = parts_.has_states,
                   .host_pages = parts_.host_pages,
                   .state_pages = parts_.state_pages,
@@ -381,6 +382,9 @@ void StepLoop::add_rows(const ScheduledRows& item, bool drafting) {
         {.next_token = end < sequence.size() ? sequence.token(end) : model::kLastDrawn, .count = item.drafts_wanted});
   }
   if (sequence.restore_slot >= 0) step_.copies.push_back({.from = sequence.restore_slot, .to = sequence.slot});
+  if (item.saves_state && sequence.answer_slot >= 0) {
+    step_.copies.push_back({.from = sequence.slot, .to = sequence.answer_slot});
+  }
 }
 
 StepLoop::AwaitedRows StepLoop::add_samples(const ScheduledRows& item, int32_t first_row) {

@@ -69,6 +69,7 @@ struct StepLoopParts {
   int32_t max_num_seqs = 0;
   int32_t kept_states = 0;  // the runner has so many state slots more than max_num_seqs
   bool prefix_caching = false;
+  bool keeps_answers = false;      // SchedulerLimits::keeps_answers
   bool has_states = true;          // of the model's layers, in state slots
   int32_t host_pages = 0;          // that the runner has in the host's memory, for what the prefix cache gives up
   int32_t state_pages = 0;         // that a state takes of them

@@ -344,6 +344,34 @@ TEST(EngineText, ControlTokensInMessagesAreTokensWhereTheOptionSaysSo) {
   EXPECT_EQ(count_in_prompt(engine, "a <|im_end|> b", "<|im_end|>"), count_in_prompt(engine, "Hi", "<|im_end|>") + 1);
 }
 
+/// Where it is asked for: the next turn reads only what is new.
+TEST(EngineAnswers, AreKeptAsTheyWereDecoded) {
+  const TinyModel model(TinyKind::moe);
+  EngineOptions options = small_options(model);
+  options.idle_prefill = false;
+  std::vector<int32_t> prompt(100);
+  for (size_t i = 0; i < prompt.size(); ++i) prompt[i] = static_cast<int32_t>(10 + i);
+  Request turn;
+  std::vector<Answer> answers;
+  for (const bool keeps : {false, true}) {
+    options.prefix_cache_keeps_answers = keeps;
+    Engine engine = make_engine(options);
+    const std::vector<int32_t> said = run(engine, greedy(prompt, 160)).tokens;
+    if (!keeps) {
+      std::vector<int32_t> next = prompt;
+      next.insert(next.end(), said.begin(), said.end());
+      next.push_back(7);
+      turn = greedy(next, 3);
+    }
+    const auto before = engine.stats().prefix_hits;
+    answers.push_back(run(engine, turn));
+    EXPECT_EQ(engine.stats().prefix_hits - before, keeps ? 256U : 64U);
+    while (engine.stats().kv_blocks_used > 0) std::this_thread::yield();
+    EXPECT_EQ(engine.stats().state_slots_used, 0);
+  }
+  EXPECT_EQ(answers[0].tokens, answers[1].tokens);
+}
+
 TEST(EngineIdle, WhatIsToComeIsPrefilledOnceNobodyWantsAStep) {
   const TinyModel model(TinyKind::moe);
   Engine engine = make_engine(small_options(model));

@@ -60,6 +60,7 @@ class HashModel {
   std::vector<int32_t> run(const ScheduledRows& item, bool guided) {
     const Sequence& sequence = *item.sequence;
     if (sequence.restore_slot >= 0) state_of(sequence.slot) = state_of(sequence.restore_slot);
+    if (item.saves_state) state_of(sequence.answer_slot) = state_of(sequence.slot);
     kept_slot_ = item.snapshot_slot;
     kept_position_ = item.snapshot_position;
     const std::vector<uint64_t>& records = records_.at(static_cast<size_t>(sequence.slot));
@@ -185,6 +186,7 @@ void check_plan(const Scheduler& scheduler, const std::vector<ScheduledRows>& pl
       RC_ASSERT(is_new || (limits.prefix_caching && whole_of_prompt));
     }
     RC_ASSERT(slots.insert(sequence->slot).second);
+    if (sequence->answer_slot >= 0) RC_ASSERT(slots.insert(sequence->answer_slot).second);
   }
   for (const ScheduledRows& item : plan) {
     if (item.snapshot_slot >= 0) RC_ASSERT(slots.insert(item.snapshot_slot).second);
@@ -302,6 +304,7 @@ void every_sequence_gets_the_tokens_it_gets_alone(bool with_tier) {
   limits.max_batched_rows = limits.slots + 64 + static_cast<int32_t>(pick(0, 200));
   limits.prefix_caching = with_tier || pick(0, 3) > 0;
   if (limits.prefix_caching) {
+    limits.keeps_answers = pick(0, 2) == 0;  // of which no prompt here begins with one
     limits.kept_slots = static_cast<int32_t>(pick(0, 4));
     limits.blocks += static_cast<int32_t>(pick(0, 3) * pick(0, 20));
   }
@@ -404,6 +407,89 @@ RC_GTEST_PROP(SchedulerProperty, EverySequenceGetsTheTokensItGetsAlone, ()) {
 }
 RC_GTEST_PROP(SchedulerProperty, AndSoItDoesWithATierInTheHostsMemory, ()) {
   every_sequence_gets_the_tokens_it_gets_alone(/*with_tier=*/true);
+}
+
+/// Runs a job that is alone to its end. Returns how many tokens it has gone on from, and how many only the tier had.
+std::pair<int64_t, int64_t> run_through(Scheduler& scheduler, HashModel& model, Job& job) {
+  Sequence& sequence = *job.sequence;
+  scheduler.add(&sequence);
+  std::pair<int64_t, int64_t> found;
+  while (!job.finished()) {
+    propose_drafts(job);
+    const std::vector<ScheduledRows> plan = scheduler.plan();
+    RC_ASSERT(plan.size() == 1U);
+    model.move(scheduler.take_moves());
+    const ScheduledRows& item = plan.front();
+    if (item.starts) found = {sequence.resumed, sequence.from_tier};
+    const std::vector<int32_t> drawn = model.run(item, job.guided);
+    const std::vector<int32_t> drafts(sequence.drafts.begin(), sequence.drafts.begin() + item.drafts);
+    scheduler.mark_submitted();
+    const auto right = static_cast<int32_t>(std::ranges::mismatch(drafts, drawn).in1 - drafts.begin());
+    scheduler.commit(&sequence, item.rows, item.rows - item.drafts + right);
+    for (int32_t i = 0; item.needs_next_token && i <= right && !job.finished(); ++i) {
+      sequence.output.push_back(drawn[static_cast<size_t>(i)]);
+    }
+  }
+  scheduler.remove(&sequence);
+  return found;
+}
+
+// Where answers are kept, the next turn goes on from the last block that one filled, from the state that decoding had.
+RC_GTEST_PROP(SchedulerProperty, AnAnswerIsGoneOnFromAsItWasDecoded, ()) {
+  const bool with_tier = pick(0, 2) == 0;
+  const auto slots = static_cast<int32_t>(pick(1, 4));
+  Scheduler scheduler({.blocks = 20,
+                       .slots = slots,
+                       .kept_slots = static_cast<int32_t>(pick(2, 6)),
+                       .max_batched_rows = slots + 64 + static_cast<int32_t>(pick(0, 700)),
+                       .max_decode_rows = slots + 8,
+                       .prefix_caching = true,
+                       .keeps_answers = true,
+                       .host_pages = with_tier ? 60 : 0,
+                       .state_pages = 2});
+  HashModel model(20, slots + 6, 60);
+  Job job;
+  const int64_t prompt = pick(1, 300);
+  job.output_tokens = pick(1, 300);
+  job.sequence = make_sequence(prompt, job.first_token);
+  job.sequence->tokens_max = prompt + job.output_tokens;
+  job.drafts_max = pick(0, 2) * pick(1, 7);
+  job.alone = generate_alone(job);
+  run_through(scheduler, model, job);
+  RC_ASSERT(job.sequence->output == job.alone);
+  if (with_tier) {  // it all moves there
+    Job other;
+    other.output_tokens = 1;
+    other.sequence = make_sequence(19 * 64, 10'000);
+    other.sequence->tokens_max = 19 * 64 + 1;
+    run_through(scheduler, model, other);
+  }
+
+  Job next;
+  auto tokens = *job.sequence->prompt;
+  tokens.insert(tokens.end(), job.alone.begin(), job.alone.end());
+  const auto more = make_sequence(pick(1, 200), 20'000);
+  tokens.insert(tokens.end(), more->prompt->begin(), more->prompt->end());
+  next.sequence = std::make_unique<Sequence>();
+  next.sequence->prompt = std::make_shared<const std::vector<int32_t>>(tokens);
+  next.output_tokens = 1;
+  next.sequence->tokens_max = ssize(tokens) + 1;
+  const auto [from, from_tier] = run_through(scheduler, model, next);
+  const int64_t last_row = prompt + job.output_tokens - 2;
+  if (last_row > prompt) RC_ASSERT(from >= last_row / 64 * 64);
+
+  HashModel reference(20, 1);
+  next.sequence->output.swap(next.alone);
+  next.sequence->slot = 0;
+  for (int32_t block = 0; block < 20; ++block) next.sequence->blocks.push_back(block);
+  const int64_t read = std::min(from, prompt);
+  if (read > 0) reference.forward(*next.sequence, 0, static_cast<int32_t>(read), RowClass::prefill, false);
+  for (int64_t row = read; row < from; ++row) reference.forward(*next.sequence, row, 1, RowClass::decode, false);
+  const auto rows = static_cast<int32_t>(ssize(tokens) - from);
+  RC_ASSERT(reference.forward(*next.sequence, from, rows, RowClass::prefill, false) == next.alone.front());
+  RC_CLASSIFY(from > prompt, "from an answer");
+  RC_CLASSIFY(from > prompt && from_tier > 0, "from one in the tier");
+  RC_CLASSIFY(from > prompt && job.drafts_max > 0, "with drafts");
 }
 
 // As clients that leave do, at any time: nothing of them stays but what is kept, and of that nothing is lost.
