@@ -8,33 +8,44 @@
 
 namespace tessera::engine {
 
-/// Resume points that were given up for good, and when they were last used: by their keys (kv_file.h), the newest
-/// kMost. A key that two of them share makes one late or early, and nothing else.
+/// Resume points that were given up for good, and when they were used: by their keys (kv_file.h), the newest kMost. A
+/// key that two of them share makes one late or early, and nothing else.
 class LostPoints {
  public:
   static constexpr size_t kMost = size_t{1} << 14;
 
-  void add(uint64_t key, int64_t last_use) {
+  struct Use {
+    int64_t last = 0;         // as PrefixNode has them
+    int64_t reuse_after = 0;
+    bool shared = false;  // several sequences went on from it
+  };
+
+  void add(uint64_t key, Use use) {
+    const size_t at = added_++ % kMost;
     if (order_.size() < kMost) {
       order_.push_back(key);
     } else {
-      last_uses_.erase(order_[next_]);
-      order_[next_] = key;
-      next_ = (next_ + 1) % kMost;
+      const auto oldest = uses_.find(order_[at]);
+      if (oldest != uses_.end() && oldest->second.at == at) uses_.erase(oldest);  // or it was lost again since
+      order_[at] = key;
     }
-    last_uses_[key] = last_use;
+    uses_[key] = {.use = use, .at = at};
   }
-  [[nodiscard]] std::optional<int64_t> last_use(uint64_t key) const {
-    const auto found = last_uses_.find(key);
-    if (found == last_uses_.end()) return std::nullopt;
-    return found->second;
+  [[nodiscard]] std::optional<Use> find(uint64_t key) const {
+    const auto found = uses_.find(key);
+    if (found == uses_.end()) return std::nullopt;
+    return found->second.use;
   }
-  [[nodiscard]] bool empty() const { return last_uses_.empty(); }
+  [[nodiscard]] bool empty() const { return uses_.empty(); }
 
  private:
-  std::unordered_map<uint64_t, int64_t> last_uses_;
-  std::vector<uint64_t> order_;  // a ring: next_ is the oldest
-  size_t next_ = 0;
+  struct Lost {
+    Use use;
+    size_t at = 0;  // in order_
+  };
+  std::unordered_map<uint64_t, Lost> uses_;
+  std::vector<uint64_t> order_;  // a ring
+  size_t added_ = 0;
 };
 
 }  // namespace tessera::engine

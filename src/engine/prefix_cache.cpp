@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <utility>
 
 #include "base/check.h"
@@ -16,6 +17,19 @@ using kernels::kBlockTokens;
 
 constexpr double kLate = 1.25;           // times as late as it was the last time, a point is not awaited any more
 constexpr double kReuseMemory = 1 / 16.;  // that the newest reuse takes
+constexpr double kNoPattern = 0.3;        // of surprise: when something was used says nothing of when it will be
+constexpr int64_t kSoon = 8;              // sequences that may begin before the one that something was read for
+
+/// Pages of the tier that would be free without what it has of the point.
+int64_t pages_held(const PrefixNode& point) {
+  auto pages = static_cast<int64_t>(point.state_pages.size());
+  if (!point.children.empty()) return pages;
+  for (const PrefixNode* at = &point; at->page >= 0; at = at->parent) {
+    if (at != &point && (at->resumes || at->children.size() > 1)) break;
+    ++pages;
+  }
+  return pages;
+}
 
 /// The tokens of the prompt's block behind `depth` others.
 std::span<const int32_t> block_tokens(const Sequence& sequence, int64_t depth) {
@@ -89,30 +103,45 @@ void PrefixCache::begin(Sequence& sequence, const Match& match) {
   }
   sequence.restore_slot = match.point->slot;
   if (sequence.restore_slot >= 0) slots_.share(sequence.restore_slot);
-  ++match.point->continuations;
   touch(*match.point);
 }
 
-/// One more that begins.
+/// One more that begins, the first time that it does.
 void PrefixCache::count(Sequence& sequence, PrefixNode* point) {
+  sequence.reuse_after = 0;
+  if (sequence.ahead) {
+    if (point != nullptr) sequence.reuse_after = point->reuse_after;
+    return;
+  }
   ++begun_;
-  sequence.reuse_after = reuse_after(sequence, point);
-  if (point != nullptr) point->reuse_after = begun_ - point->last_use;
-  if (sequence.reuse_after == 0) return;
-  const auto reuse = static_cast<double>(sequence.reuse_after);
-  usual_reuse_ += (reuse - usual_reuse_) * (usual_reuse_ == 0 ? 1 : kReuseMemory);
+  if (has_tier()) {
+    if (const auto use = last_use(sequence, point)) {
+      sequence.reuse_after = begun_ - use->last;
+      const auto reuse = static_cast<double>(sequence.reuse_after), before = static_cast<double>(use->reuse_after);
+      if (before > 0) surprise_ += (std::abs(reuse - before) / std::max(reuse, before) - surprise_) * kReuseMemory;
+    }
+  }
+  if (point == nullptr) return;
+  point->reuse_after = point->just_read ? sequence.reuse_after : begun_ - point->last_use;
+  point->just_read = false;
+  ++point->continuations;
 }
 
-/// By the newest point of its prompt that is there or was. One that others went on from does not count: how often a
-/// system prompt is used says nothing of a conversation.
-int64_t PrefixCache::reuse_after(const Sequence& sequence, const PrefixNode* point) const {
-  int64_t found = point != nullptr && point->continuations <= 1 ? begun_ - point->last_use : 0;
+/// Of the conversation: of the newest point of its prompt that is there or was. One that others went on from does not
+/// count: how often a system prompt is used says nothing of a conversation.
+std::optional<LostPoints::Use> PrefixCache::last_use(const Sequence& sequence, const PrefixNode* point) const {
+  std::optional<LostPoints::Use> found;
+  if (point != nullptr && point->just_read) {
+    found = lost_.find(point->key);
+  } else if (point != nullptr && point->continuations == 0) {
+    found = {.last = point->last_use, .reuse_after = point->reuse_after};
+  }
   if (lost_.empty()) return found;
   int64_t depth = point != nullptr ? point->depth : 0;
   uint64_t key = point != nullptr ? point->key : kv_root_key(sequence.cache_salt);
   for (; depth < sequence.prompt_size() / kBlockTokens; ++depth) {
     key = kv_next_key(key, block_tokens(sequence, depth));
-    if (const auto last_use = lost_.last_use(key)) found = begun_ - *last_use;
+    if (const auto lost = lost_.find(key); lost && !lost->shared) found = lost;
   }
   return found;
 }
@@ -193,17 +222,19 @@ void PrefixCache::keep_state(Sequence& sequence, int64_t position, int32_t slot)
   node->slot = slot;
   if (slot >= 0) ++kept_slots_;
   node->reuse_after = sequence.reuse_after;
-  touch(*node);
+  if (const auto lost = lost_.find(node->key)) node->reuse_after = begun_ - lost->last;
   supersede(sequence, *node);
+  touch(*node);
 }
 
-/// What the sequence went on from, but for the first one of all on its way, behind which conversations differ.
+/// What the sequence has passed and went on from, back to where another one went elsewhere.
 void PrefixCache::supersede(const Sequence& sequence, const PrefixNode& newer) {
-  PrefixNode* point = newer.parent;
-  while (point->depth * kBlockTokens > sequence.resumed) point = point->parent;
-  if (!point->resumes || point->continuations != 1 || saving_of(*point) == point->depth * kBlockTokens) return;
-  point->saving = 0;
-  point->worth = age_;
+  if (sequence.ahead || sequence.resumed == 0) return;
+  for (PrefixNode* point = newer.parent; point->parent != nullptr && point->children.size() == 1; point = point->parent) {
+    if (!point->resumes || point->depth * kBlockTokens > sequence.resumed) continue;
+    point->saving = 0;
+    point->worth = age_;
+  }
 }
 
 std::optional<int32_t> PrefixCache::slot_for_state(const Sequence& sequence, int64_t position) {
@@ -253,10 +284,10 @@ void PrefixCache::clear() {
   while (PrefixNode* const point = cheapest(/*leaf=*/false)) forget(*point);
 }
 
-/// Tokens that would have to be computed again without it.
+/// Tokens that would have to be computed again without it, and without those before it whose work it does.
 int64_t PrefixCache::saving_of(const PrefixNode& point) {
   const PrefixNode* before = point.parent;
-  while (before->parent != nullptr && !before->resumes) before = before->parent;
+  while (before->parent != nullptr && (!before->resumes || before->saving == 0)) before = before->parent;
   return (point.depth - before->depth) * kBlockTokens;
 }
 
@@ -267,19 +298,42 @@ void PrefixCache::touch(PrefixNode& point) {
 }
 
 /// Tokens for each sequence that begins until it is used again. That is when it was the last time; when that has
-/// passed, it is not for as long as it has not been.
+/// passed, or tells nothing, or it never was, not for as long as it has not been.
 double PrefixCache::saving_until_used(const PrefixNode& point) const {
-  const double usual = point.reuse_after > 0 ? static_cast<double>(point.reuse_after) : usual_reuse_;
-  const auto unused = static_cast<double>(begun_ - point.last_use);
-  const double left = unused < kLate * usual ? std::max(usual - unused, 0.0) : unused;
+  const auto unused = static_cast<double>(begun_ - point.last_use), usual = static_cast<double>(point.reuse_after);
+  const bool awaited = surprise_ < kNoPattern && unused < kLate * usual;
+  const double left = point.just_read && unused < kSoon ? 0 : awaited ? std::max(usual - unused, 0.0) : unused;
   return static_cast<double>(point.saving) / (1 + left);
 }
 
-/// Whether it fits, or saves more than what would have to go. A disk behind the tier is to have all that passes it.
-bool PrefixCache::may_enter_tier(const PrefixNode& point) {
-  if (disk_ != nullptr || tier_.pages().available() > tier_.state_pages()) return true;
-  const PrefixNode* const other = cheapest_in_tier();
-  return other == nullptr || saving_until_used(point) >= saving_until_used(*other);
+/// Of the tier, for what of the point is on the device.
+int64_t PrefixCache::pages_wanted(const PrefixNode& point, bool with_block) const {
+  int64_t pages = point.slot >= 0 ? tier_.state_pages() : 0;
+  for (const PrefixNode* at = &point; with_block && at->block >= 0; at = at->parent) {
+    if (at != &point && (at->resumes || at->device_children > 1)) break;
+    ++pages;
+  }
+  return pages;
+}
+
+/// Whether it fits, or saves more than all that would have to go. A disk behind the tier is to have all that passes it.
+bool PrefixCache::may_enter_tier(const PrefixNode& point, bool with_block) const {
+  if (disk_ != nullptr) return true;
+  int64_t missing = pages_wanted(point, with_block) - tier_.pages().available();
+  if (missing <= 0) return true;
+  std::vector<std::pair<double, int64_t>> others;
+  for (const PrefixNode* const other : points_) {
+    const int64_t pages = other == &point || other->pins > 0 ? 0 : pages_held(*other);
+    if (pages > 0) others.emplace_back(saving_until_used(*other), pages);
+  }
+  std::ranges::sort(others);
+  double lost = 0;
+  for (const auto& [saving, pages] : others) {
+    if (missing <= 0) break;
+    missing -= pages;
+    lost += saving;
+  }
+  return missing <= 0 && saving_until_used(point) >= lost;
 }
 
 /// The resume point on the device of least worth that may go: no sequence is about to go on from its state. `leaf`: one
@@ -296,17 +350,17 @@ PrefixNode* PrefixCache::cheapest(bool leaf) {
   return found;
 }
 
-/// The point in the tier that saves least of those with pages that may go.
+/// The point in the tier that saves least of those with pages that may go; what the disk has goes first.
 PrefixNode* PrefixCache::cheapest_in_tier() {
   PrefixNode* found = nullptr;
-  double least = 0;
+  std::pair<bool, double> least;
   for (PrefixNode* const point : points_) {
     const bool has_pages = !point->state_pages.empty() || (point->page >= 0 && point->children.empty());
-    if (point->pins > 0 || !has_pages) continue;
-    const double saving = saving_until_used(*point);
-    if (found != nullptr && saving >= least) continue;
+    if (point->pins > 0 || point == entering_ || !has_pages) continue;
+    const std::pair cost(disk_ != nullptr && !point->written, saving_until_used(*point));
+    if (found != nullptr && cost >= least) continue;
     found = point;
-    least = saving;
+    least = cost;
   }
   return found;
 }
@@ -315,7 +369,9 @@ PrefixNode* PrefixCache::cheapest_in_tier() {
 void PrefixCache::give_up(PrefixNode& point, bool with_block) {
   age_ = std::max(age_, point.worth);
   ++points_given_up_;
-  const bool enters = has_tier() && (!point.state_pages.empty() || may_enter_tier(point));
+  if (point.saving > 0) point.saving = saving_of(point);
+  const bool enters = has_tier() && may_enter_tier(point, with_block);
+  entering_ = &point;
   if (point.slot >= 0 && enters && make_pages_available(tier_.state_pages(), point)) {
     point.state_pages = tier_.save_state(point.slot);
     slots_.give_back(std::exchange(point.slot, -1));
@@ -323,6 +379,7 @@ void PrefixCache::give_up(PrefixNode& point, bool with_block) {
   }
   if (point.slot >= 0 || !enters) drop(point);
   trim(&point, with_block);
+  entering_ = nullptr;
 }
 
 /// For good.
@@ -333,8 +390,12 @@ void PrefixCache::forget(PrefixNode& point) {
 
 /// It is no resume point any more.
 void PrefixCache::drop(PrefixNode& point) {
-  if (point.saving > 0) lost_.add(point.key, point.last_use);
-  point.resumes = false;
+  if (has_tier() && point.saving > 0) {
+    lost_.add(point.key,
+              {.last = point.last_use, .reuse_after = point.reuse_after, .shared = point.continuations > 1});
+  }
+  point.resumes = point.just_read = false;
+  point.continuations = 0;
   if (point.slot >= 0) {
     slots_.give_back(std::exchange(point.slot, -1));
     --kept_slots_;

@@ -35,10 +35,11 @@
 //    resume point or leads to one; a sequence that begins behind such a point brings it back. A block is in one of the
 //    two places. A state stays in the tier once it is there, and is copied into the slot of each sequence that goes on
 //    from it. The tier gives up for good, or does not take in, what saves least until it is likely to be used again, and
-//    nothing that a sequence stands on. When that is, is told by how many others came between its last uses. So of
-//    conversations that take turns and do not all fit, some stay, where the newest ones would all be gone again when
-//    they are asked for.
-//  - A point between two others, from which one sequence alone went on, goes first: a conversation grows at its end.
+//    nothing that a sequence stands on. When that is, is told by how many others came between its last uses, as long as
+//    that tells anything. So of conversations that take turns and do not all fit, some stay, where the newest ones would
+//    all be gone again when they are asked for.
+//  - A point that one conversation alone has passed, and left another behind it, goes first: a conversation grows at its
+//    end. What it saved, the newer one saves.
 //  - With a directory on disk behind the tier, resume points outlive the tier and the program: prefix_disk.cpp.
 //  - Steps run in the order in which they are submitted. So what rows compute is kept as soon as they are submitted,
 //    and what is given up may be used for others at once.
@@ -140,7 +141,7 @@ class PrefixCache {
 
  private:
   [[nodiscard]] static int64_t saving_of(const PrefixNode& point);
-  [[nodiscard]] int64_t reuse_after(const Sequence& sequence, const PrefixNode* point) const;
+  [[nodiscard]] std::optional<LostPoints::Use> last_use(const Sequence& sequence, const PrefixNode* point) const;
   [[nodiscard]] double saving_until_used(const PrefixNode& point) const;
   [[nodiscard]] bool has_tier() const { return tier_.pages().size() > 0; }
   void count(Sequence& sequence, PrefixNode* point);
@@ -149,7 +150,8 @@ class PrefixCache {
   void supersede(const Sequence& sequence, const PrefixNode& newer);
   PrefixNode* cheapest(bool leaf);
   PrefixNode* cheapest_in_tier();
-  bool may_enter_tier(const PrefixNode& point);
+  [[nodiscard]] bool may_enter_tier(const PrefixNode& point, bool with_block) const;
+  [[nodiscard]] int64_t pages_wanted(const PrefixNode& point, bool with_block) const;
   void give_up(PrefixNode& point, bool with_block);
   bool give_up_cheapest(bool with_block, int64_t worth);
   void forget(PrefixNode& point);
@@ -182,9 +184,10 @@ class PrefixCache {
   PrefixTree tree_;
   std::vector<PrefixNode*> points_;
   int64_t age_ = 0;         // the worth of what was given up last
-  int64_t begun_ = 0;       // sequences
-  double usual_reuse_ = 0;  // newest mean of reuse_after
+  int64_t begun_ = 0;       // sequences, PrefixNode::reuse_after counts them
+  double surprise_ = 0;     // by what share that of the newest ones that went on differs from the time before
   LostPoints lost_;
+  const PrefixNode* entering_ = nullptr;  // the tier: it is not given up for itself
   int32_t kept_slots_ = 0;
   uint64_t points_given_up_ = 0;
 

@@ -264,6 +264,7 @@ void PrefixCache::finish_read(const DiskJob& job) {
       node->resumes = true;
       node->state_pages.assign(page, job.pages.end());
       touch(*node);
+      node->just_read = true;
     }
     disk_counts_.hits += static_cast<uint64_t>(hits);
   }

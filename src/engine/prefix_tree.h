@@ -39,6 +39,7 @@ struct PrefixNode {
   int64_t last_use = 0;                   // how many sequences had begun by then,
   int64_t reuse_after = 0;                // and how many since the use before; 0: there was none
   int32_t continuations = 0;              // sequences that went on from it
+  bool just_read = false;                 // from the disk, for a sequence that has not begun yet
 };
 
 /// What is kept, as a tree of blocks for each salt. What is on the device is so from a root on: behind what is in the

@@ -143,7 +143,7 @@ const std::vector<ScheduledRows>& Scheduler::plan_idle(Sequence* sequence, int64
 bool Scheduler::begin_idle(Sequence* sequence, int64_t end) {
   const PrefixCache::Match match = prefixes_.find(*sequence);
   if (match.tokens >= end) return false;
-  sequence->reuse_after = match.point != nullptr ? match.point->reuse_after : 0;  // it is no use of its beginning
+  sequence->ahead = true;
   prefixes_.begin(*sequence, match);
   idle_worth_ = prefixes_.worth_of(end - match.tokens);
   if (!take_blocks_below(sequence, match.tokens, idle_worth_) || !prefixes_.make_slot_available(idle_worth_)) {

@@ -43,6 +43,7 @@ struct Sequence {
   bool asked_disk = false;           // what of its prompt is on the disk was read, or is being read
   int64_t from_tier = 0;             // of resumed, what only the host's tier had
   int32_t restore_slot = -1;         // the state before `resumed`, until its first rows are submitted
+  bool ahead = false;                // it is an idle prefill: a guess
   int64_t reuse_after = -1;          // sequences that began since its beginning was used; 0: it was not; -1: not counted
   int64_t point_tokens = 0;          // up to the newest resume point on its way
   std::vector<int64_t> next_points;  // where it is to leave states, ascending

@@ -276,6 +276,7 @@ void StepLoop::open_choices(const std::shared_ptr<OpenRequest>& request) {
   counts_.prompt_tokens += request->prompt->size();
   for (int i = 0; i < request->params.n; ++i) {
     choices_.push_back(std::make_shared<Choice>(request, i, parts_.vocab_size));
+    if (i > 0) choices_.back()->reuse_after = 0;  // the first one counts
     scheduler_.add(choices_.back().get());
   }
 }
@@ -428,7 +429,7 @@ bool StepLoop::wants_drafting(std::span<const ScheduledRows> plan) const {
 void StepLoop::deliver(const StepUnderWay& step, std::span<const kernels::SampleResult> results) {
   const Time now = parts_.clock();
   const Time before = step.beside_decodes ? collected_ : std::max(step.submitted, collected_);
-  follow_wait(step, now - std::max(step.submitted, collected_));
+  follow_wait(step, now - before);
   collected_ = now;
   scheduler_.step_collected();
   DraftPolicy::Step measured{.seconds = std::chrono::duration<double>(now - before).count(),

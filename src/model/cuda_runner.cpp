@@ -115,6 +115,7 @@ class CudaRunner final : public StepRunner {
   GraphSizes sizes_;
   std::vector<KeptGraph> graphs_;
   std::vector<PassSize> wanted_graphs_;   // in their turn, while there is nothing else to do
+  std::vector<PassSize> without_graph_;   // there was no memory for one
   std::vector<int32_t> tokens_;           // [rows]
   std::vector<int32_t> logit_rows_;       // [samples]
   std::vector<cuda::UnsureDraw> unsure_;  // [samples]
@@ -280,9 +281,15 @@ Status CudaRunner::capture(const PassSize& size) {
   }();
   TESSERA_RETURN_IF_ERROR(enqueued);  // says more
   TESSERA_RETURN_IF_ERROR(device::cuda_status(ended, "cudaStreamEndCapture"));
-  KeptGraph& kept = graphs_.emplace_back();
-  kept.size = size;
-  TESSERA_CUDA_RETURN_IF_ERROR(cudaGraphInstantiate(kept.graph.fill(), graph.get(), 0));
+  KeptGraph kept{.size = size, .graph = {}};
+  const cudaError_t made = cudaGraphInstantiate(kept.graph.fill(), graph.get(), 0);
+  if (made == cudaErrorMemoryAllocation) {
+    static_cast<void>(cudaGetLastError());
+    without_graph_.push_back(size);
+    return {};
+  }
+  TESSERA_RETURN_IF_ERROR(device::cuda_status(made, "cudaGraphInstantiate"));
+  graphs_.push_back(std::move(kept));
   return {};
 }
 
@@ -302,6 +309,7 @@ Expected<bool> CudaRunner::prepare_ahead() {
   TESSERA_CHECK(under_way_.empty() && done_.empty());
   TESSERA_CUDA_RETURN_IF_ERROR(cudaSetDevice(parts_.gpu));
   std::erase_if(wanted_graphs_, [this](const PassSize& size) { return graph_of(size) != nullptr; });
+  if (!without_graph_.empty()) wanted_graphs_.clear();
   if (wanted_graphs_.empty()) return false;
   TESSERA_RETURN_IF_ERROR(capture(wanted_graphs_.front()));
   return true;
@@ -313,7 +321,8 @@ std::optional<PassSize> CudaRunner::graph_size(const kernels::Batch& batch, cons
   for (const kernels::SequenceRows& sequence : batch.sequences) {
     if (sequence.row_class != kernels::RowClass::decode || sequence.rows > 1 + parts_.drafts_max) return std::nullopt;
   }
-  return sizes_.of(size);
+  const std::optional<PassSize> kept = sizes_.of(size);
+  return kept && std::ranges::find(without_graph_, *kept) != without_graph_.end() ? std::nullopt : kept;
 }
 
 /// Null: it has not been captured.

@@ -231,7 +231,7 @@ TEST(PrefixCacheTier, SaltsKeepPromptsApartThereToo) {
 }
 
 TEST(PrefixCacheTier, ItGivesUpWhatSavesLeast) {
-  World world(20, 1, /*has_states=*/true, {24, 1});
+  World world(20, 1, /*has_states=*/true, {26, 1});
   const auto brief = sequence_of(300, 0, 10'000), lengthy = sequence_of(1200, 0, 20'000),
              last = sequence_of(400, 0, 30'000), flood = sequence_of(1280, 0, 40'000);
   world.compute_and_leave(*lengthy, {1152});  // 18 blocks and a state
@@ -240,7 +240,15 @@ TEST(PrefixCacheTier, ItGivesUpWhatSavesLeast) {
   world.compute_and_leave(*flood, {});
   EXPECT_EQ(world.cache.find(*lengthy).tokens, 1152);
   EXPECT_EQ(world.cache.find(*brief).tokens, 0) << "it saves least";
-  EXPECT_EQ(world.cache.find(*last).tokens, 0) << "nothing is left that saves less than it";
+  EXPECT_EQ(world.cache.find(*last).tokens, 384);
+  World smaller(20, 1, /*has_states=*/true, {24, 1});
+  for (const auto& [tokens, first] : {std::pair(1200, 20'000), std::pair(300, 10'000), std::pair(400, 30'000)}) {
+    smaller.compute_and_leave(*sequence_of(tokens, 0, first), {(tokens - 1) / 64 * 64});
+  }
+  smaller.compute_and_leave(*sequence_of(1280, 0, 40'000), {});
+  EXPECT_EQ(smaller.cache.find(*lengthy).tokens, 1152);
+  EXPECT_EQ(smaller.cache.find(*brief).tokens, 256);
+  EXPECT_EQ(smaller.cache.find(*last).tokens, 0) << "the other two would have to go for it";
 }
 
 TEST(PrefixCacheTier, WhatIsComputedAgainIsKeptOnTheDeviceAlone) {
@@ -277,7 +285,7 @@ TEST(PrefixCacheTier, AStateThatDoesNotFitThereIsGone) {
   EXPECT_EQ(world.block_pool.used(), 0);
 }
 
-/// Conversations that take turns over a device with room for one of them, and a tier. Each turn of one adds a block.
+/// Conversations that take turns over a device with room for one of them, and a tier. They do not grow.
 class TakingTurns {
  public:
   /// The tier has room for so many of two blocks and a state.
@@ -301,7 +309,7 @@ class TakingTurns {
 TEST(PrefixCacheTier, OfConversationsThatDoNotAllFitSomeStay) {
   TakingTurns turns(14);
   EXPECT_EQ(turns.turn(0, 20), 0);
-  turns.turn(0, 20);
+  for (int round = 0; round < 2; ++round) turns.turn(0, 20);
   for (int round = 0; round < 5; ++round) EXPECT_GE(turns.turn(0, 20), 12) << "the newest first would be none";
 }
 
@@ -309,6 +317,47 @@ TEST(PrefixCacheTier, ThoseThatFitAllStay) {
   TakingTurns turns(14);
   turns.turn(0, 13);
   for (int round = 0; round < 5; ++round) EXPECT_EQ(turns.turn(0, 13), 13);
+}
+
+/// What such a conversation would cost is all of it, not its last turn.
+TEST(PrefixCacheTier, AConversationThatGrowsOutlastsWhatComesOnce) {
+  World world(40, 2, true, HostTier(60, 2));
+  int found = 0;
+  for (int32_t turn = 0; turn < 12; ++turn) {
+    const int64_t tokens = 1000 + 64 * turn;
+    const auto match = world.compute_and_leave(*sequence_of(tokens), {(tokens - 1) / 64 * 64});
+    found += turn > 0 && match.tokens == (tokens - 65) / 64 * 64 ? 1 : 0;
+    for (int32_t once = 0; once < 4; ++once) {
+      world.compute_and_leave(*sequence_of(400, 0, 10'000 * (4 * turn + once + 1)), {384});
+    }
+  }
+  EXPECT_EQ(found, 11);
+}
+
+/// A guess takes nothing from what it goes on from: another answer, or another question, does so too.
+TEST(PrefixCache, AnIdlePrefillSupersedesNothing) {
+  World world(100, 3);
+  world.compute_and_leave(*sequence_of(300), {256});
+  world.compute_and_leave(*sequence_of(600), {576});
+  const auto guess = sequence_of(900);
+  guess->ahead = true;
+  world.compute_and_leave(*guess, {832});
+  world.compute_and_leave(*sequence_of(200, 0, 50'000), {192});
+  EXPECT_EQ(world.cache.find(*sequence_of(800)).tokens, 576);
+}
+
+TEST(LostPoints, WhatIsLostAgainIsNewAgain) {
+  LostPoints lost;
+  lost.add(7, {.last = 1});
+  for (uint64_t other = 0; other + 2 < LostPoints::kMost; ++other) lost.add(1000 + other, {});
+  lost.add(7, {.last = 2, .reuse_after = 5});
+  lost.add(8, {});  // in the place that the first one had
+  ASSERT_TRUE(lost.find(7));
+  EXPECT_EQ(lost.find(7)->last, 2);
+  EXPECT_EQ(lost.find(7)->reuse_after, 5);
+  for (uint64_t other = 0; other < LostPoints::kMost; ++other) lost.add(1'000'000 + other, {});
+  EXPECT_FALSE(lost.find(7));
+  EXPECT_FALSE(lost.find(8));
 }
 
 TEST(PrefixCacheTier, WhatIsNotAskedForAnyMoreMakesRoom) {
@@ -329,16 +378,15 @@ TEST(PrefixCacheTier, WhatCameOnceDoesNotPushOutWhatComesAgain) {
   EXPECT_EQ(turns.turn(0, 8), 8);
 }
 
-TEST(PrefixCache, OfAConversationTheNewestPointStaysAndTheFirst) {
+TEST(PrefixCache, OfAConversationTheNewestPointStays) {
   World world(100, 3);
   world.compute_and_leave(*sequence_of(300), {256});
   world.compute_and_leave(*sequence_of(600), {576});
   world.compute_and_leave(*sequence_of(900), {832});
   EXPECT_EQ(world.cache.kept_slots(), 3);
-  world.compute_and_leave(*sequence_of(200, 0, 50'000), {192});
+  for (int32_t other = 1; other <= 2; ++other) world.compute_and_leave(*sequence_of(200, 0, 50'000 * other), {192});
   EXPECT_EQ(world.cache.find(*sequence_of(900)).tokens, 832);
-  EXPECT_EQ(world.cache.find(*sequence_of(800)).tokens, 256) << "behind 576 tokens it had gone on";
-  EXPECT_EQ(world.cache.find(*sequence_of(300, 280)).tokens, 256);
+  EXPECT_EQ(world.cache.find(*sequence_of(800)).tokens, 0) << "behind 256 and 576 tokens it had gone on";
 }
 
 TEST(PrefixCache, APointThatSeveralWentOnFromIsNoOnesAlone) {
