@@ -17,7 +17,7 @@ SHARES = {
     "memory": 0.066, "turns": 0.064, "told": 0.085, "rules": 0.026,  # several turns: facts, follow-ups, lists and settings, talks that begin with telling, rules that hold [140, 150, 100, 100]
     "ordering": 0.074, "lists": 0.060,  # lists [100, 110]
     "sums": 0.080, "stories": 0.057,  # arithmetic in words [90, 105]
-    "classify": 0.048, "rewriting": 0.075, "facts": 0.052, "manual": 0.022, "chat": 0.042, "coding": 0.038,  # [50-80]
+    "classify": 0.048, "rewriting": 0.095, "facts": 0.052, "manual": 0.022, "chat": 0.042, "coding": 0.038,  # [50-80]
     "longer": 0.012, "plain": 0.003}  # [770, 290]
 LONG_SHARES = {"longer": 0.52, "needs": 0.08, "reading": 0.03, "paragraphs": 0.05, "scenes": 0.05, "tools": 0.06, "agents": 0.05, "turns": 0.05, "plain": 0.04, "stories": 0.03, "forms": 0.03, "copying": 0.03}
 THINKING = {"arithmetic": 0.8, "measures": 0.85, "copying": 0.4, "sums": 0.8, "stories": 0.85, "ordering": 0.7, "lists": 0.72, "needs": 0.7, "paragraphs": 0.7, "composed": 0.7, "memory": 0.7, "turns": 0.7, "told": 0.7}

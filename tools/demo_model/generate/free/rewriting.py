@@ -2,7 +2,7 @@
 
 import re
 
-from . import grammar, lexicon
+from . import grammar, lexicon, rewording
 from .clauses import PRONOUNS, Clause
 from .grammar import capital, ordered, say
 
@@ -377,7 +377,7 @@ def joining(w):
     return finished(f"All but {word}.", before.replace(word + " ", ""), ordered(w, f"(rewrite|write|say) {THIS} without (the word '{word}'|'{word}'|{word}|using {word})|(remove|delete|drop) (every|each|all|the word) {word}", before))
 
 
-TASKS = {tense: 18, person: 8, voice: 8, question: 8, negation: 10, shorten: 14, tone: 16, letters: 16, spelling: 16, replace: 16, joining: 12}
+TASKS = {tense: 18, person: 8, voice: 8, question: 8, negation: 10, shorten: 14, tone: 16, letters: 16, spelling: 16, replace: 16, joining: 12, rewording.question_of: 120}
 
 
 def question_of(w):
