@@ -4,7 +4,7 @@ import random
 import re
 
 from . import arithmetic, calls, copying, formats, measures, references, talk
-from .free import agents, chat, classify, coding, composed, extraction, facts, forms, gists, happenings, lists, longer, manual, memory, mixed, needs, ordering, outputs, paragraphs, plain, rewriting, rules, scenes, stories, sums, told, turns
+from .free import agents, chat, coding, composed, extraction, facts, forms, gists, happenings, labels, lists, longer, manual, memory, mixed, needs, ordering, outputs, paragraphs, plain, rewriting, rules, scenes, stories, sums, told, turns
 from .words import Words
 
 # The mixture, of the dialogues (random.choices scales it); tokens a dialogue are in brackets. First templates, which the
@@ -13,17 +13,17 @@ SHARES = {
     "arithmetic": 0.020, "measures": 0.008, "formats": 0.034, "system": 0.012, "talk": 0.018, "references": 0.032, "copying": 0.038,  # templates [50-90]
     "tools": 0.108, "needs": 0.125, "agents": 0.048,  # calls of random and everyday tools, agents [420, 450, 220]
     "paragraphs": 0.135, "composed": 0.060, "reading": 0.070, "scenes": 0.080, "gists": 0.058,  # texts: dense sentences, clauses; facts left out, reasons; rows, chronicles, moves, talks; summaries [200, 160, 140, 165, 110]
-    "extraction": 0.058, "tables": 0.028, "forms": 0.052,  # single values and records; rows as lists and tables; nested JSON [115, 210, 155]
+    "extraction": 0.058, "tables": 0.028, "forms": 0.072,  # single values and records; rows as lists and tables; nested JSON [115, 210, 155]
     "memory": 0.066, "turns": 0.064, "told": 0.085, "rules": 0.026,  # several turns: facts, follow-ups, lists and settings, talks that begin with telling, rules that hold [140, 150, 100, 100]
     "ordering": 0.074, "lists": 0.060,  # lists [100, 110]
     "sums": 0.080, "stories": 0.057,  # arithmetic in words [90, 105]
-    "classify": 0.048, "rewriting": 0.095, "facts": 0.052, "manual": 0.022, "chat": 0.042, "coding": 0.038,  # [50-80]
+    "classify": 0.060, "rewriting": 0.095, "facts": 0.052, "manual": 0.022, "chat": 0.042, "coding": 0.038,  # [50-80]
     "longer": 0.012, "plain": 0.003}  # [770, 290]
 LONG_SHARES = {"longer": 0.52, "needs": 0.08, "reading": 0.03, "paragraphs": 0.05, "scenes": 0.05, "tools": 0.06, "agents": 0.05, "turns": 0.05, "plain": 0.04, "stories": 0.03, "forms": 0.03, "copying": 0.03}
 THINKING = {"arithmetic": 0.8, "measures": 0.85, "copying": 0.4, "sums": 0.8, "stories": 0.85, "ordering": 0.7, "lists": 0.72, "needs": 0.7, "paragraphs": 0.7, "composed": 0.7, "memory": 0.7, "turns": 0.7, "told": 0.7}
 GENERAL = ["You are a helpful assistant.", "Be helpful.", "You are a small and friendly assistant.", "Answer briefly.", "You are a helpful AI assistant.", "Be concise.", "Help the user.", "You are an assistant. Answer the user's questions."]
 PLAIN = {"arithmetic": arithmetic.question, "measures": measures.question, "formats": formats.question, "talk": talk.question, "copying": copying.question,
-         "reading": mixed.question_of, "extraction": extraction.question_of, "classify": classify.question_of, "rewriting": rewriting.question_of, "ordering": ordering.question_of,
+         "reading": mixed.question_of, "extraction": extraction.question_of, "classify": labels.question_of, "rewriting": rewriting.question_of, "ordering": ordering.question_of,
          "sums": sums.question_of, "facts": facts.question_of, "manual": manual.question_of, "chat": chat.question_of, "coding": coding.question_of,
          "scenes": happenings.question_of, "tables": scenes.extraction_of, "forms": forms.question_of, "lists": lists.question_of, "stories": stories.question_of, "gists": gists.question_of,
          "paragraphs": paragraphs.question_of, "composed": composed.question_of}

@@ -113,6 +113,8 @@ TOPICS = {
 }
 ALIASES = {"sports": ["sport", "Sports"], "cooking": ["food", "Cooking", "recipes"], "technology": ["tech", "Technology", "computers"], "finance": ["business", "economy", "Finance", "money"], "health": ["medicine", "Health"], "education": ["school", "Education"], "travel": ["tourism", "Travel", "holidays"], "politics": ["Politics"], "music": ["Music"], "animals": ["nature", "pets"], "science": ["Science"], "weather": ["Weather"]}
 
+NEAR = ({"animals", "science"}, {"cooking", "health"}, {"science", "technology"}, {"cars", "technology"}, {"crime", "politics"}, {"gardening", "animals"}, {"gardening", "cooking"})  # a text on one may be on the other
+
 
 def topic_text(w, topic):
     if w.chance(0.5):
@@ -130,7 +132,7 @@ def topic(w):
         text = text if second == text else f"{text} {second}"
     if w.chance(0.2):
         text = text.rstrip(".")
-    others = w.rng.sample([t for t in TOPICS if t != right and {t, right} not in ({"animals", "science"}, {"cooking", "health"}, {"science", "technology"}, {"cars", "technology"}, {"crime", "politics"}, {"gardening", "animals"}, {"gardening", "cooking"})], w.number(1, 4))
+    others = w.rng.sample([t for t in TOPICS if t != right and {t, right} not in NEAR], w.number(1, 4))
     labels = [right, *others]
     w.rng.shuffle(labels)
     named = {t: w.any(*ALIASES[t]) if t in ALIASES and w.chance(0.25) else t for t in labels}

@@ -3,7 +3,7 @@ description or nothing but the word JSON; read from a text or from the request i
 
 import json
 
-from . import lexicon, ordering, worlds
+from . import lexicon, ordering, shapes, worlds
 from .extraction import INGREDIENTS
 from .grammar import capital, form, listing, order, typed, with_payload
 from .reading import finish
@@ -366,7 +366,7 @@ def columns(w):
     return finish(with_payload(w, question, told), f"{len(rows)} rows, the columns are {names[0]} and {names[1]}.", answer)
 
 
-TASKS = {from_text: 52, stated: 14, changed: 16, labelled: 8, series: 10, columns: 12}
+TASKS = {from_text: 52, stated: 14, changed: 16, labelled: 8, series: 10, columns: 12, shapes.question_of: 90}
 
 
 def question_of(w):

@@ -49,6 +49,9 @@ def value(w, kind):
         v = w.city() if w.chance(0.85) else w.any("Malmö", "San Sebastián", "São Paulo", "New York", "Los Angeles", "Zürich", "Tromsø", "Kraków", "St. Gallen", "Bad Homburg", "Rio de Janeiro", "Den Haag")
     elif kind == "day":
         v = w.any("today", "tomorrow", "tonight", *lexicon.DAYS)
+    elif kind == "dayword":
+        v = w.any("today", "tomorrow", *lexicon.DAYS, f"next {w.any(*lexicon.DAYS)}", f"{w.number(1, 28)} {w.any(*lexicon.MONTHS)}")
+        return (v if v.startswith(("to", "next")) else f"on {v}"), v
     elif kind == "clock":
         return clock_said(w)
     elif kind == "minutes":
@@ -111,11 +114,22 @@ def value(w, kind):
     elif kind == "language":
         v = w.any(*lexicon.KINDS["language"])
     elif kind == "currency":
+        if w.chance(0.4):
+            said = w.any(*data.MONEY)
+            return said, data.MONEY[said]
         v = w.any(*domains.CURRENCIES, "PLN", "NOK", "DKK", "INR", "CNY", "MXN")
     elif kind == "expression":
         v = w.any(f"{w.number(2, 999)} {w.any('+', '-', '*', '/')} {w.number(2, 999)}", f"{w.number(2, 99)}{w.any('+', '-', '*', '/')}{w.number(2, 99)}", f"({w.number(2, 99)} + {w.number(2, 99)}) * {w.number(2, 99)}")
     elif kind == "symbol":
+        if w.chance(0.3):
+            said = w.any(*data.COMPANIES)
+            return said, data.COMPANIES[said]
         v = domains.value(w, "symbol")
+    elif kind == "glob":
+        said = w.any(*data.KINDS_OF_FILES) if w.chance(0.6) else None
+        if said:
+            return said, data.KINDS_OF_FILES[said]
+        v = f"*.{w.any('txt', 'log', 'py', 'md', 'bak', 'tmp', 'cpp', 'rs', w.fresh())}" if w.chance(0.5) else f"{w.noun()}*"
     elif kind == "restaurant":
         v = w.any("Il Forno", "Luigi's", "the Golden Fork", "Sakura", "Chez {N}", "{N}'s", "Bar {N}", "Cafe {N}", "La {N}", "the {N} Grill", "{N}").format(N=capital(w.any(w.noun(), w.fresh(), w.first_name())))
     elif kind == "reason":

@@ -70,13 +70,15 @@ class Need:
         when = [p[0] for p in self.entry["parameters"] if p[1] and p[3] in ("clock", "date", "day")]
         self.relaxed = len(required) > 1 and len(when) == 1 and w.chance(0.25)
         self.required = [r for r in required if not self.relaxed or r not in when]
+        self.words = w.any(*data.STATES.get(self.entry["names"][0], [None])) if w.chance(0.45) else None  # a truth value as one of two words
         if any(c.isupper() for c in self.name) and w.chance(0.8):
             self.names = {k: slots.styled(n, "camel") for k, n in self.names.items()}
 
     def definition(self, w):
         properties = {}
         for letter, _, _, kind, descriptions, _ in self.entry["parameters"]:
-            properties[self.names[letter]] = {**schema(kind), "description": w.any(*descriptions)} if w.chance(0.8) else schema(kind)
+            typed = {"type": "string", "enum": list(self.words)} if kind == "bool" and self.words else schema(kind)
+            properties[self.names[letter]] = {**typed, "description": w.any(*(d for d in descriptions if not self.words or "true" not in d))} if w.chance(0.8) else typed
         return {"type": "function", "function": {"name": self.name, "description": w.any(*self.entry["descriptions"]) + w.any("", "", "."), "parameters": {
             "type": "object", "properties": properties, "required": [self.names[r] for r in self.required]}}}
 
@@ -114,9 +116,13 @@ class Need:
                     said = v = w.any("won the cup", "wrote the song", "built the tower", "the war began", "the river ends", "the prize is given")
                 self.said[letter], self.values[letter] = said, v
             elif letter in given:
-                self.values[letter] = {"true": True, "false": False}.get(given[letter], given[letter])
+                self.values[letter] = self.state({"true": True, "false": False}.get(given[letter], given[letter]))
         self.missing = [p for p in self.entry["parameters"] if p[0] in self.required and p[0] not in self.values]
         return text
+
+    def state(self, v):
+        """A truth value as this tool wants it."""
+        return self.words[0 if v else 1] if self.words and isinstance(v, bool) else v
 
     def sql(self, w, full):
         if not full:
@@ -177,7 +183,7 @@ def toolset(w, first=None, most=5):
 
 SIMILAR = [{"get_weather", "search_web", "get_news"}, {"send_email", "send_message", "call_phone", "get_contact"}, {"set_reminder", "add_todo", "create_note", "create_event", "set_alarm"}, {"set_timer", "set_alarm", "set_reminder"}, {"run_command", "list_directory", "read_file", "grep", "delete_file", "move_file", "write_file", "git_commit", "edit_file"},
            {"search_web", "find_recipe", "define_word", "get_news", "find_places"}, {"calculator", "convert_currency"}, {"find_flights", "find_trains", "get_directions", "book_taxi"}, {"book_table", "find_places", "order_food", "find_hotel"}, {"order_status", "cancel_order", "return_item", "check_stock"}, {"get_logs", "restart_service", "run_command"}, {"shopping_list_add", "add_todo", "order_food"},
-           {"create_ticket", "create_note"}, {"get_user", "query_database", "get_contact"}, {"get_time", "get_weather"}, *needs_more.SIMILAR]
+           {"create_ticket", "create_note"}, {"get_user", "query_database", "get_contact"}, {"get_time", "get_weather"}, {"plan_meeting", "send_email", "send_message", "call_phone"}, *needs_more.SIMILAR]
 CONFUSABLE = {frozenset(p) for p in [("add_todo", "set_reminder"), ("create_note", "add_todo"), ("shopping_list_add", "add_todo"), ("grep", "run_command"), ("list_directory", "run_command"), ("read_file", "run_command"), ("delete_file", "run_command"), ("move_file", "run_command"), ("git_commit", "run_command"), ("search_web", "get_news"),
                                          ("find_places", "search_web"), ("define_word", "search_web"), ("find_recipe", "search_web"), ("get_weather", "search_web"), ("get_user", "query_database"), ("get_logs", "run_command"), ("restart_service", "run_command"), ("find_trains", "get_directions"), ("create_note", "set_reminder"), ("write_file", "create_note"), ("edit_file", "run_command"), ("write_file", "run_command"), ("find_flights", "find_trains"), ("set_timer", "set_reminder")]}
 
@@ -275,7 +281,7 @@ def missing(w):
             text, v = value(w, kinds[p[0]])
             if p[3] == "bool":
                 text = {True: "on", False: "off"}[v] if "light" in used.entry["names"][0] else {True: "locked", False: "unlocked"}[v]
-            used.values[p[0]] = v
+            used.values[p[0]] = used.state(v)
             said.append((p[5], text))
         if len(said) == 1:
             text = w.any("{v}", "{v}", "{v}", "{v} please", "{v}.", "the {n} is {v}", "{v}, please").format(v=said[0][1], n=said[0][0])

@@ -1,8 +1,8 @@
 """More everyday tools, in the form of needs_data.TOOLS."""
 
 # Those of which both could be meant by one request, beside needs.SIMILAR.
-SIMILAR = [{"search_products", "check_stock", "add_to_cart", "shopping_list_add", "search_web", "order_food"}, {"book_appointment", "create_event", "book_room"}, {"get_departures", "find_trains", "get_directions"}, {"convert_units", "convert_currency", "calculator"}, {"get_synonyms", "define_word", "translate"},
-           {"fetch_url", "search_web", "get_news"}, {"post_message", "send_message", "send_email"}, {"create_issue", "create_ticket", "create_note", "add_todo"}, {"run_command", "create_branch", "install_package", "kill_process", "resize_image", "git_commit", "open_app", "restart_service"}, {"check_in", "find_flights"},
+SIMILAR = [{"search_products", "check_stock", "add_to_cart", "shopping_list_add", "search_web", "order_food"}, {"book_appointment", "create_event", "book_room", "plan_meeting", "list_events"}, {"get_departures", "find_trains", "get_directions"}, {"convert_units", "convert_currency", "calculator"}, {"get_synonyms", "define_word", "translate"},
+           {"fetch_url", "search_web", "get_news"}, {"post_message", "send_message", "send_email"}, {"create_issue", "create_ticket", "create_note", "add_todo"}, {"run_command", "find_files", "create_branch", "install_package", "kill_process", "resize_image", "git_commit", "open_app", "restart_service"}, {"check_in", "find_flights"},
            {"get_score", "search_web", "get_news"}, {"set_oven", "set_thermostat"}, {"set_brightness", "light_control"}, {"update_address", "get_user"}, {"sunrise_sunset", "get_weather", "get_time", "search_web"}, {"find_parking", "find_places", "get_directions"}, {"search_flat", "find_hotel", "find_places", "search_web"}, {"log_weight", "log_meal", "create_note"},
            {"open_app", "play_music", "read_file"}, {"apply_coupon", "order_status", "return_item"}, {"set_oven", "set_timer", "find_recipe"}, {"start_washing", "vacuum"}, {"generate_password", "create_note"}, {"search_products", "find_recipe"}]
 TOOLS = """
@@ -154,6 +154,19 @@ t! | time start from | clock | HH:MM ; Start | time
 = (book|reserve|get|block) {r} (on|for) {d} at {t} ; (I|we) need {r} on {d} (at|from) {t} ; is {r} free on {d} at {t}? (book|take) it ; {r}, {d}, {t}, for the team ; put us in {r} on {d}, {t} ; we meet in {r} on {d} at {t}, reserve it
 = (book|reserve) {r}[, please] ; (book|I need|we need) a [meeting] room [on {d}|at {t}] ; (is|can we have) {r} (free|available)[ on {d}]? ; (get|find) us a room for the meeting
 > status of:booked|reserved | {r} is {status} for {d}, {t}.
+@plan_meeting, schedule_meeting, book_meeting, create_meeting, arrange_meeting, setup_call | Schedules a meeting with somebody ; Book a meeting with a person ; Arrange a call or a meeting
+p! | with person attendee participant | first | Whom to meet ; The other person | name of the person
+d! | day date on when | dayword | Day as the user says it, e.g. tomorrow ; The day | day
+t! | time at start start_time | clock | HH:MM ; When it starts | time
+= (book|set up|arrange|plan|schedule) [me] (a meeting|a call|an appointment) with {p} {d} at {t} ; I (need to|must|should) (meet|see|talk to) {p} {d} at {t}[, (arrange|book) it] ; {p} and I (meet|want to talk) {d} at {t}[, set it up] ; (can|could) you (get|put) {p} and me together {d} at {t}? ; meeting with {p}, {d}, {t} ; {d} at {t} with {p}, (please arrange it|book that) ; (fix|make) a date with {p} {d}, {t}
+= (book|set up|arrange|plan|schedule) [me] (a meeting|a call) with {p} {d} ; (book|arrange|plan) a (meeting|call) with {p}[ at {t}] ; I (need to|must|should) (meet|see) {p} {d}[, arrange it] ; (book|plan|schedule) a meeting [{d}|at {t}] ; (get|put) {p} and me together {d} ; {p} wants to meet (me|us) {d} ; (meeting|call) with {p}, {d}
+> status of:booked|planned | The meeting with {p} at {t} is {status}.
+@find_files, search_files, locate_files, file_search, glob, findFiles | Find files by a name pattern ; Searches for files by name, e.g. *.txt ; Lists the files that match a pattern
+q! | pattern glob name_pattern filename | glob | Name pattern, e.g. *.txt ; Pattern with * | pattern
+p | directory folder path root in | folder | Where to look ; Folder to search | folder
+= (find|locate|search for|show me|list) [all|the] {q} [(in|under|below) {p}] ; (where|in which folder) are (my|the) {q}[?] ; (are there|do I have) [any] {q} (in|under) {p}[?] ; (can|could) you (find|look for) [all|the] {q} [in {p}]? ; I need (all|the) {q} (in|from|under) {p} ; all {q} (below|in) {p}[, please] ; (gather|collect) the {q} in {p}
+= (find|search|locate) (files|some files|a file) [in {p}] ; (look|search) for a file ; I lost a file, find it
+> count int:0:60, file path | {count} files, the first is {file}.
 @log_weight, track_weight, weight_log, record_weight, logWeight | Writes down the body weight ; Logs kilos
 n! | kilos weight kg value | int:40:130 | Kilograms | weight in kilos
 = (I weigh|today I weigh|my weight is) {n} [kilos|kg][, (log|save) it] ; (log|record|track|write down) {n} (kilos|kg) ; (the scale says|it was) {n} [kilos][, note it] ; weight {n} ; {n} kg this morning, save that
