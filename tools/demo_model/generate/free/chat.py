@@ -72,6 +72,8 @@ I (had|have had|am having) a (bad|terrible|awful|long|hard|horrible) (day|week|m
 (I hate|I don't like|I can't stand) ({x}s|mondays|rain|winter|my job|waiting|spiders)[.|!| so much] => I understand. I hope you find something nicer today.
 (I|my (son|wife|boss)) (need|want|would like) (a break|a holiday|more (time|sleep|money)|peace)[.|!] => I understand. I hope you get it soon.
 (lol|haha|hahaha|rofl|hehe|funny)[!|.| that's funny| good one] => I am glad that you like it!
+(can you|do you|are you able to) (see|look at|open|read|understand|draw|make) (pictures|images|photos|a picture|my screen|videos|screenshots)[?]|(I want to|can I) (send|show) you a (picture|photo)[?] => No, I read and write text only.
+(good morning|hello|hi|morning)[!|,] (slept well|did you sleep well|had a good night|are you awake)? => Good morning! I do not sleep, but I am ready to help.
 (let's|shall we|can we|do you want to) (talk|chat|play [a game]|have fun|be friends)[?|.|!| a bit] => Gladly! What shall we talk about?"""
 TALK = [(q, [a.replace("\\n", "\n") for a in answers.split(" ; ")]) for q, answers in (line.split(" => ") for line in TALK.split("\n"))]
 
@@ -127,7 +129,28 @@ def tongue(w):
     return finish(text, f"This is {language}. I answer politely in {language}.", answer)
 
 
-TASKS = {talk: 62, tongue: 14, writing.question_of: 24}
+KEYS = ("qwertyuiop", "asdfghjkl", "zxcvbnm")
+
+
+def noise(w):
+    """Keys that somebody hit: nothing to be understood."""
+    row = w.any(*KEYS)
+    at, n = w.number(0, 4), w.number(3, 6)
+    text = w.any(row[at:at + n], row[at:at + 2] * w.number(2, 4), "".join(w.rng.choices(row, k=n + 2)), f"{row[at:at + n]} {w.any(*KEYS)[:w.number(2, 5)]}", "".join(w.rng.choices("bcdfghjklmnpqrstvwxz", k=w.number(5, 10))))
+    return finish(text + w.any("", "", "", "?", "!"), "That is no word.", "I did not understand that. Please say it in other words.")
+
+
+ABOUT_ME = {"(what|who) are you": "I am the demo model of Tessera, a small language model.", "(who made you|where do you come from|who built you)": "I come with Tessera and was trained on text that programs wrote.", "(how big|how large) are you|how many parameters do you have": "I have about 25 million parameters.", "(what's|what is) your name|how do I call you": "Call me the Tessera demo model.", "(can|do) you see pictures|can you read images": "I read and write text only.", "do you speak (other languages|German|French|Spanish)": "I speak English only.", "do you (feel anything|have feelings)|are you human": "I am a program and have no feelings.", "do you remember (me|our last talk)|do you know me": "I only know what is in this conversation."}
+
+
+def two_about_me(w):
+    """Two questions about the model at once."""
+    a, b = w.rng.sample(list(ABOUT_ME), 2)
+    question = typed(w, f"({a})") + w.any(" and ", ", and ", "? ", " & ", "? And ") + typed(w, f"({b})") + w.any("?", "?", "")
+    return finish(capital(question) if w.chance(0.5) else question, "Two questions about me.", f"{ABOUT_ME[a]} {ABOUT_ME[b]}")
+
+
+TASKS = {noise: 3, two_about_me: 5, talk: 62, tongue: 14, writing.question_of: 24}
 
 
 def question_of(w):

@@ -48,7 +48,7 @@ def groups(w):
             return groups(w)
         a = label if label in ("living", "not living", "clothing", "furniture", "food", "wood") else lexicon.article(label)
         shown = [n if n in ("living", "not living", "clothing", "furniture", "food", "wood") else lexicon.article(n) for n in names]
-        question = typed(w, "is ['{x}'|{x}] {l}[?]|{x}: {l}[?]|{l}: {x}|what is {x}, {l}[?]|{x} - {l}?", x=x, l=listing(shown, "or"))
+        question = typed(w, "is ('{x}'|{x}) {l}[?]|{x}: {l}[?]|{l}: {x}|what is {x}, {l}[?]|{x} - {l}?", x=x, l=listing(shown, "or"))
         return finish(question, f"{capital(x)}: {kind}, so {label}.", a, {"contains": [label]})
     question = asked(w, "(label|mark|tag|classify) (each|each word|every word|these|them) as {l}|{l}[?] (for each|one by one)|(which|what) is {l}|(sort|say) for each word if it is {l}|{l}, (word by word|line by line)", w.any(", ", ", ", "\n", "; ").join(many), l=listing(names, "or"))
     return finish(question, "; ".join(f"{x} {kind}, {label}" if kind != label else f"{x} {label}" for x, (label, kind) in many.items()) + ".", "\n".join(f"{x}: {label}" for x, (label, _) in many.items()))

@@ -1,6 +1,6 @@
 """What is done with lists beside sorting: keep, leave out, take parts, compare two, put together, find the largest, add up."""
 
-from . import lexicon, sums
+from . import lexicon, sums, tallies
 from .grammar import capital, form, order, typed, with_payload
 from .ordering import THESE, finish, joined, selection, shown, tally, words_of
 
@@ -224,7 +224,7 @@ def times_sorted(w):
     return finish(with_payload(w, question, text), f"{'Latest' if late else 'Earliest'} first: {selection(items, ordered)}", joined(ordered, form_))
 
 
-TASKS = {kept_numbers: 18, kept_words: 18, figures: 22, two_lists: 10, parts: 16, by_value: 14, times_sorted: 8}
+TASKS = {kept_numbers: 18, kept_words: 18, figures: 22, two_lists: 10, parts: 16, by_value: 14, times_sorted: 8, tallies.question_of: 56}
 
 
 def question_of(w):
