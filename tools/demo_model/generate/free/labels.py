@@ -17,7 +17,7 @@ def sentence_kind(w):
     c = Clause(w)
     word = w.any("order", "order", "command", "request")
     names = {"order": word}
-    text = {"question": lambda: c.said(w.any("present", "past", "future", "can"), question=True) if w.chance(0.6) else say(w, "(where|when|why|how) (is|was) the {x}?", x=w.noun()), "statement": lambda: c.said(w.any("present", "past", "future", "can"), negative=w.chance(0.2)), "order": lambda: w.any(c.imperative(), f"{w.any('Close', 'Open', 'Bring', 'Take', 'Clean', 'Leave', 'Stop')} the {w.noun()}.", f"Please {c.imperative()}", f"Don't {c.imperative()}"), "exclamation": lambda: f"What {lexicon.article(w.adjective())} {w.noun()}!"}[kind]()
+    text = {"question": lambda: c.said(w.any("present", "past", "future", "can"), question=True) if w.chance(0.6) else say(w, "(where|when|why|how) (is|was) the {x}?", x=w.noun()), "statement": lambda: c.said(w.any("present", "past", "future", "can"), negative=w.chance(0.2)), "order": lambda: w.any(c.imperative(), f"{w.any('Close', 'Open', 'Bring', 'Take', 'Clean', 'Leave', 'Stop')} the {w.noun()}.", f"Please {c.imperative()[0].lower()}{c.imperative()[1:]}", f"Don't {c.imperative()[0].lower()}{c.imperative()[1:]}"), "exclamation": lambda: f"What {lexicon.article(w.adjective())} {w.noun()}!"}[kind]()
     if kind == "order" and w.chance(0.2):
         text = text.rstrip(".") + "!"
     labels = [names.get(k, k) for k in kinds]

@@ -89,7 +89,7 @@ def tenses(w):
         form = lambda t: {"past": past, "future": f"will {base}", "present": c.said("present", end="").split()[len(c.subject.split())]}[t]
         verbs, others = [form(a), *verbs], [form(b), *others]
     name = {"past": "(the past [tense]|the simple past|past tense)", "future": "(the future [tense]|future tense)", "present": "(the present [tense]|present tense)"}[b]
-    return finished(changes(zip(verbs, others)), after, asked(w, f"(put|change|turn|rewrite|set) {THIS} (into|in|to) {name}|(tell|write) {THIS} in {name} || {THIS} in {name}[, please]|how (would (this|it) (look|sound|read)|does (this|it) (look|sound|read)) in {name}[?]|all verbs in {name}|in {name}[, please]", before))
+    return finished(changes(zip(verbs, others)), after, asked(w, f"(put|change|turn|rewrite|set) {THIS} (into|in|to) {name}|(tell|write) {THIS} in {name} || this in {name}[, please]|how (would (this|it) (look|sound|read)|does (this|it) (look|sound|read)) in {name}[?]|all verbs in {name}|in {name}[, please]", before))
 
 
 CONTRACTIONS = [("I am", "I'm"), ("do not", "don't"), ("we are", "we're"), ("is not", "isn't"), ("it is", "it's"), ("they are", "they're"), ("cannot", "can't"), ("will not", "won't"), ("you have", "you've"), ("does not", "doesn't"), ("did not", "didn't"), ("I will", "I'll"), ("was not", "wasn't"), ("you are", "you're"), ("have not", "haven't"), ("she is", "she's"), ("that is", "that's"), ("I have", "I've")]
@@ -160,7 +160,7 @@ def described(w):
     if kind == 3:
         last = rich.rstrip(".").split()
         used, bare = [j[0], last[-2]], rich.replace(f" {j[0]} ", " ", 1).replace(f" {last[-2]} ", " ")
-    return finished(f"Adjectives: {', '.join(used)}.", bare, asked(w, f"(remove|delete|drop|take out|leave out) (the|all) adjectives [from {THIS}]|(rewrite|write) {THIS} without adjectives || {THIS} without [the] adjectives|no adjectives[, please]|without adjectives", rich))
+    return finished(f"Adjectives: {', '.join(used)}.", bare, asked(w, f"(remove|delete|drop|take out|leave out) (the|all) adjectives [from {THIS}]|(rewrite|write) {THIS} without adjectives || this without [the] adjectives|no adjectives[, please]|without adjectives", rich))
 
 
 def halves(w):
@@ -210,7 +210,7 @@ ASKS = [("can u send me {x}", "could you please send me {x}"), ("can you check {
 ENDS = [("asap", "as soon as possible"), ("by tmrw", "by tomorrow"), ("real quick", "briefly"), ("today", "today"), ("tonight", "this evening"), ("this week", "this week"), ("", ""), ("", "")]
 TELLS = [("{x} is busted", "{x} is out of order"), ("i'm gonna be late", "I will be late"), ("cant make it to {x}", "I am unable to attend {x}"), ("i forgot {x}", "I have unfortunately forgotten {x}"), ("{x} was awesome", "{x} was excellent"), ("{x} sucks", "{x} is unsatisfactory"), ("i'm stuck with {x}", "I am having difficulties with {x}"), ("no clue about {x}", "I have no information about {x}"),
          ("gotta skip {x}", "I have to cancel {x}"), ("{x} costs way too much", "{x} is too expensive"), ("thx a lot for {x}", "Thank you very much for {x}"), ("my bad about {x}", "I apologise for {x}")]
-ASK_TONES = "make {T} [sound] [more] (formal|professional)|(say|write) {T} (formally|more formally|in formal English)|turn {T} into a formal (message|request) || more (formal|professional)[, please]|(this|it) for (my boss|a business letter|a customer)[, please]|(how would I|how do I) (say|write) (this|that) (formally|to my boss)?"
+ASK_TONES = "make {T} [sound] [more] (formal|professional)|(say|write) {T} (formally|more formally|in formal English)|turn {T} into a formal (message|request) || more (formal|professional)[, please]|this for (my boss|a business letter|a customer)[, please]|(how would I|how do I) (say|write) (this|that) (formally|to my boss)?"
 CASUAL_TONES = "make {T} [sound] [more] (casual|relaxed|informal)|(say|write|put) {T} [more] (casually|informally)|say {T} (like|as) to a friend || more (casual|informal)[, please]|(as|like) (to a friend|in a chat)|less (formal|stiff)[, please]|how would I (say|text) (this|that) to a friend?"
 
 
@@ -267,7 +267,7 @@ def bullets(w):
     mark = w.any("-", "-", "-", "*", "numbers")
     answer = "\n".join(f"{i + 1}. {t}" for i, t in enumerate(tasks)) if mark == "numbers" else "\n".join(f"{mark} {t}" for t in tasks)
     what = {"-": "(bullet points|bullets|a bullet list|a list with dashes)", "*": "(bullet points with stars|a list with *)", "numbers": "(a numbered list|numbered points)"}[mark]
-    return finished("; ".join(f"{i + 1} {t}" for i, t in enumerate(tasks)) + ".", answer, asked(w, f"(put|turn) {THIS} into {what}|(write|give me) {THIS} as {what} || {what}[, please]|as {what}[, please]|(this|it) as {what}", text))
+    return finished("; ".join(f"{i + 1} {t}" for i, t in enumerate(tasks)) + ".", answer, asked(w, f"(put|turn) {THIS} into {what}|(write|give me) {THIS} as {what} || {what}[, please]|as {what}[, please]|this as {what}", text))
 
 
 SLIPS = dict(p.split("=") for p in "don't=dont|know=no|where=wher|library=libary|can't=cant|their=there|because=becuase|friend=freind|tomorrow=tommorow|really=realy|which=wich|people=peple|doesn't=doesnt|write=rite|right=rite|two=to|too=to|hear=here|believe=beleive|I'm=im|you're=your|we're=were|school=shcool|beautiful=beutiful|until=untill|definitely=definatly|money=mony|restaurant=resturant|received=recieved|minutes=minuts|question=queston|answer=anser|letter=leter|please=pleas|when=wen|what=wat|with=wiht|would=woud|enough=enuf|weather=wether|again=agian|always=allways|different=diffrent|house=hous|coffee=cofee|teacher=techer|sister=sistr|bought=bougt|thought=thougt|meeting=meting|could=coud|should=shoud|yesterday=yesteday|evening=evning|kitchen=kichen|buses=buss|isn't=isnt|won't=wont|didn't=didnt|it's=its".split("|"))

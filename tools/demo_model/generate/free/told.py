@@ -1,7 +1,11 @@
 """Talks that begin with telling and not with asking: facts, lists, plans, money, names, texts to be changed. Only the last
 answer of a dialogue is learnt, so each of these may end at any turn: what is only told is acknowledged with what was said."""
 
+import json
+
+from . import facts as world
 from . import lexicon, memory, ordering, sums, worlds, writing
+from .clauses import Clause
 from .grammar import capital, listing, typed
 
 NOTED = ("Noted: ", "Noted: ", "Noted: ", "OK: ", "Got it: ")
@@ -31,13 +35,13 @@ def clock(w):
 
 # key: (kind, (what is said, what is noted; {v} the value), questions, answers)
 ABOUT = {
-    "train": ("clock", "my (train|bus|ferry) (goes|leaves) at {v}|I'm taking the {v} train|(train|bus) at {v}", "your train leaves at {v}", "(when|what time) (does|is) my train [leave|go][?]|when do I (have to|need to|must I) be at the station[?]|my departure?"),
+    "train": ("clock", "my train (goes|leaves) at {v}|I'm taking the {v} train|(my |)train at {v}", "your train leaves at {v}", "(when|what time) (does|is) my train [leave|go][?]|when do I (have to|need to|must I) be at the station[?]|my departure?"),
     "home": ("city", "I (live|am living) in {v}|I've (just|) moved to {v}|home is {v} for me", "you live in {v}", "(where|which city|what town) do I live [in][?]|where's my home?|which city am I in?"),
     "color": ("color", "my (favourite|favorite) (colour|color) is {v}|I like {v} best of all colours", "your favourite colour is {v}", "(what's|what is|which is) my (favourite|favorite) (colour|color)[?]|which colour do I like [best|most]?"),
     "dog": ("name", "my (dog|puppy) is called {v}|we have a dog, {v}|our dog's name is {v}", "your dog is called {v}", "(what's|what is) my dog called[?]|(what's|what is) the dog's name[?]|what do we call our dog?"),
     "job": ("job", "I (am|work as) {a}|I've started (working as|a job as) {a}|by trade I'm {a}", "you work as {a}", "(what's|what is) my job[?]|what do I do [for a living][?]|what am I by trade?"),
     "exam": ("day", "my exam is on {v}|I have an exam on {v}|{v} is my exam", "your exam is on {v}", "(when|which day) is my exam[?]|what day do I have (the|my) exam[?]"),
-    "room": ("room", "I'm in {v}|my office is {v}|you find me in {v}", "you are in {v}", "(where|which room) (am I|do I sit) [in][?]|what's my room?|where can they find me?"),
+    "room": ("room", "my office is {v}|they put me in {v}|I'm in {v} (now|these days)", "your office is {v}", "(where|which room) (am I|do I sit) [in][?]|what's my room?|where can they find me?"),
     "age": ("age", "I'm {v} [years old]|I turned {v} (last week|yesterday)|my age is {v}", "you are {v}", "how old am I[?]|what's my age[?]"),
     "car": ("color", "I (drive|own|have) a {v} car|my car is {v}", "your car is {v}", "(what|which) colour is my car[?]|my car's colour?"),
     "sister": ("name", "my sister is called {v}|{v} is my sister|I have a sister, {v}", "your sister is {v}", "(what's|what is) my sister's name[?]|who is my sister[?]|what is my sister called?"),
@@ -127,7 +131,7 @@ def pair(w):
         steps.append(step(typed(w, "(sorry|no|oh), {s}|I mixed something up: {s}|correction: {s}", s=says.format(n=first, v=new)), f"{first}: {new}, no longer {v}.", f"OK, {says.format(n=first, v=new)}."))
         steps.append(step(typed(w, "(so|again): {n}?|and {n} now?|{n} again?", n=first), f"The {quality} of {first} is now {new}.", new))
     elif r < 0.65:
-        steps.append(step(typed(w, "who (is|has|was) that with {v}[?]|(which one|who) was it with {v}[?]|whose was {v}?", v=v), f"{v} was said of {first}.", first))
+        steps.append(step(typed(w, "who (is|has|was) that with {v}[?]|(which one|who) was it with {v}[?]", v=v), f"{v} was said of {first}.", first))
     return steps
 
 
@@ -333,7 +337,8 @@ def drafts(w):
             steps.append(step(typed(w, forms_[k][0]), f"The same request, {'fewer words' if k == 'brief' else k}.", forms_[k][1]))
     else:
         x = w.any(*[t for t in writing.THINGS.split("|") if "mother" not in t], "the " + w.noun())
-        lines = [t.format(x=x, X=capital(x), a=w.adjective(), b=w.adjective(), t=w.any("morning", "evening"), d=w.any("day", "summer", "night"), c=w.city()) for t in [LINES[0], *w.rng.sample(LINES[1:], 3)]]
+        a, b = w.rng.sample("beautiful|quiet|old|wonderful|strange|cold|warm|simple|dangerous|famous|boring|important|rare|different|young|free|precious|hard to forget".split("|"), 2)
+        lines = [t.format(x=x, X=capital(x), a=a, b=b, t=w.any("morning", "evening"), d=w.any("day", "summer", "night"), c=w.city()) for t in [LINES[0], *w.rng.sample(LINES[1:], 3)]]
         have = lines[:w.number(2, 3)]
         steps = [step(typed(w, "write a (short|small|) text about {x}|(write|say) (a few|some|two or three) sentences about {x}|(something|a few lines) about {x}[, please]", x=x), f"A few sentences about {x}.", " ".join(have))]
         for k in w.rng.sample(["short", "upper", "longer", "last", "lines"], w.number(1, 3)):
@@ -421,7 +426,89 @@ def allergic(w):
     return steps
 
 
-TASKS = {facts: 26, nicknames: 4, pair: 12, amounts: 14, shares: 6, budget: 9, items: 16, trip: 9, date_with: 10, drafts: 12, picks: 8, another: 3, allergic: 4}
+def clause(w):
+    while True:
+        c = Clause(w)
+        if c.progressive_fits():
+            return c
+
+
+def drawn_task(w):
+    """(how it is asked, with {x}; a function that draws one (x, thought, answer))"""
+    def turned(tense=None, **how):
+        def make():
+            c = clause(w)
+            base, _, past, _, _ = lexicon.forms(c.verb)
+            why = {"past": f"{capital(base)}: {past}.", "future": f"{capital(base)}: will {base}.", "question": "A question begins with the helping verb.", "negative": "not comes behind the helping verb."}[tense or next(iter(how))]
+            return c.said("present"), why, c.said(tense or "present", **how)
+        return make
+
+    def noun(change, why):
+        def make():
+            x = w.any(*lexicon.KINDS[w.any("animal", "fruit", "tool", "device", "kitchen item")])
+            return x, why, change(x)
+        return make
+
+    def opposite():
+        a, b = w.any(*lexicon.OPPOSITES)
+        return a, f"{capital(a)} and {b} are opposites.", b
+
+    def review():
+        good = w.chance(0.5)
+        text = capital(w.any(*(lexicon.GOOD_PHRASES if good else lexicon.BAD_PHRASES)))
+        return text, "Praise." if good else "A complaint.", "positive" if good else "negative"
+
+    def record():
+        name, age, city = w.first_name(), w.number(5, 90), w.city()
+        return w.any(f"{name} is {age} and lives in {city}", f"{name} ({age}) from {city}", f"{name}, {age}, {city}"), f"{name}, {age}, {city}.", json.dumps({"name": name, "age": age, "city": city}, ensure_ascii=False)
+
+    def backwards():
+        items = list(dict.fromkeys(w.noun() for _ in range(w.number(2, 4))))
+        return ", ".join(items), "From the last to the first.", ", ".join(items[::-1])
+
+    def smallest():
+        values = w.rng.sample(range(1, 99), w.number(3, 5))
+        return ", ".join(map(str, values)), f"{min(values)} is the smallest.", str(min(values))
+
+    n = w.number(2, 9)
+
+    def added():
+        k = w.number(1, 60)
+        return str(k), sums.plus(k, n), str(k + n)
+    return w.any(("(put|write|say) this in the past [tense]: {x}|past tense of: {x}", turned("past")), ("(put|write) this in the future [tense]: {x}|future tense: {x}", turned("future")), ("(make|turn) this [into] a question: {x}|as a question: {x}", turned(question=True)), ("(negate|make negative): {x}|the negative of: {x}", turned(negative=True)),
+                 ("(what is|what's) the plural of {x}[?]|plural of {x}[?]", noun(lexicon.plural, "More than one.")), ("write {x} in capitals|{x} in capital letters[, please]", noun(str.upper, "The same letters, capitals.")), ("(what is|what's) the first letter of {x}[?]|first letter of {x}", noun(lambda x: x[0], "Only the first letter.")),
+                 ("(what's|what is) the opposite of {x}[?]|opposite of {x}[?]", opposite), ("positive or negative: {x}|is this positive or negative? {x}", review), ("JSON with name, age and city: {x}|(make|give me) JSON (name, age, city): {x}".replace("(name, age, city)", "with name, age, city"), record), ("(reverse|turn round) this list: {x}|backwards: {x}", backwards), ("[which is] the smallest of {x}[?]|smallest number: {x}", smallest), (f"add {n} to {{x}}|{{x}} plus {n}[?]", added))
+
+
+def same_again(w):
+    """A task, and then only what it is to be done with next."""
+    asked, make = drawn_task(w)
+    x, thought, answer = make()
+    steps = [step(typed(w, asked, x=x), thought, answer)]
+    for _ in range(w.number(1, 3)):
+        x, thought, answer = make()
+        steps.append(step(typed(w, "and {x}|(and |now |)this [one]: {x}|next: {x}|(the |)same (for|with): {x}|{x}|another one: {x}|ok, now {x}|then {x}", x=x), f"The same again. {thought}", answer))
+    return steps
+
+
+def order_of_questions(w):
+    """Questions about countries, and then which of them came first, last, and what the answer was."""
+    i, what = w.any((1, "capital"), (2, "language"), (4, "continent"))
+    rows = w.rng.sample(list(world.COUNTRIES), w.number(2, 3))
+    steps = []
+    for k, row in enumerate(rows):
+        question = typed(w, "(what is|what's) the {p} of {n}[?]|the {p} of {n}[?]", p=what, n=row[0]) if k == 0 else typed(w, "and (of|for|) {n}[?]|what about {n}[?]|{n}?|same for {n}", n=row[0])
+        steps.append(step(question, f"The {what} of {row[0]}: {row[i]}.", row[i]))
+    at = w.any(0, 0, len(rows) - 1)
+    which = "first" if at == 0 else "last"
+    steps.append(step(typed(w, "(which|what) country did I ask (about|for) {o}[?]|which (one|of them|country) came {o}[?]|what was the {o} country [I asked for|I named][?]|which of (them|these) did I (name|ask about) {o}[?]", o=which), f"The countries: {', '.join(r[0] for r in rows)}. The {which}: {rows[at][0]}.", rows[at][0]))
+    if w.chance(0.4):
+        row = w.any(*rows)
+        steps.append(step(typed(w, "and its {p} was[?]|what was the {p} of {n} again[?]|again, {n}?".replace("and its {p} was[?]|", ""), p=what, n=row[0]), f"The {what} of {row[0]}: {row[i]}.", row[i]))
+    return steps
+
+
+TASKS = {same_again: 18, order_of_questions: 4, facts: 26, nicknames: 4, pair: 12, amounts: 14, shares: 6, budget: 9, items: 16, trip: 9, date_with: 10, drafts: 12, picks: 8, another: 3, allergic: 4}
 
 
 def dialogue(w):

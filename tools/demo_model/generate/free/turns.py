@@ -400,4 +400,4 @@ TASKS = {about_scene: 36, growing_list: 17, corrected: 12, settings: 14, variabl
 
 
 def dialogue(w):
-    return w.rng.choices(list(TASKS), list(TASKS.values()))[0](w)
+    return memory.acknowledged(w, *w.rng.choices(list(TASKS), list(TASKS.values()))[0](w))
