@@ -3,7 +3,8 @@
 from .. import domains, slots
 from . import lexicon
 from . import needs_data as data
-from .grammar import capital, fill, form, typists
+from .clauses import Clause
+from .grammar import capital, fill, form, say, typists
 from .worlds import VENUES, draw
 
 HALVES = {15: "a quarter of an hour", 30: "half an hour", 45: "three quarters of an hour", 60: "an hour", 120: "two hours", 90: "an hour and a half"}
@@ -25,6 +26,25 @@ def clock_said(w):
         if h == 12:
             words.append("noon")
     return w.any(*words), value
+
+
+def free_message(w, clause=False):
+    """A text that somebody sends, of words from no list of messages; clause: one that can follow "that"."""
+    if w.chance(0.35):
+        c = Clause(w)
+        text = c.said(w.any("present", "past", "future", "progressive" if c.progressive_fits() else "past"), negative=w.chance(0.15), end="")
+        return text if c.subject == "I" or c.subject[0].isupper() else text[0].lower() + text[1:]
+    return say(w, data.SAID_THAT if clause else data.SENT, x=w.noun(), y=w.noun(), n=w.first_name(), c=w.city(), d=w.any(*lexicon.DAYS), t=clock_said(w)[0], k=w.number(2, 90))
+
+
+def free_task(w):
+    """Something to do: a verb with its object and where or when."""
+    while True:
+        c = Clause(w, need_object=True)
+        if c.progressive_fits() and c.verb not in ("lose", "break", "steal", "forget"):
+            break
+    text = c.imperative().rstrip(".")
+    return text[0].lower() + text[1:]
 
 
 def query(w):
@@ -85,9 +105,9 @@ def value(w, kind):
     elif kind == "person":
         v = w.person()
     elif kind == "message":
-        v = w.any(*data.MESSAGES) if w.chance(0.7) else f"the {w.noun()} is {w.any('ready', 'here', 'broken', 'gone', w.adjective())}"
+        v = w.any(*data.MESSAGES) if w.chance(0.35) else free_message(w)
     elif kind == "task":
-        v = w.any(*data.TASKS) if w.chance(0.6) else f"{w.any('buy', 'fix', 'clean', 'sell', 'check', 'find', 'paint', 'bring back', 'order')} the {w.noun()}"
+        v = w.any(*data.TASKS) if w.chance(0.4) else free_task(w) if w.chance(0.5) else f"{w.any('buy', 'fix', 'clean', 'sell', 'check', 'find', 'paint', 'bring back', 'order')} the {w.noun()}"
     elif kind == "taskname":
         v = w.any("gym", "work", "school", "the flight", "yoga", "medicine", "early shift", "dinner", "rent", "the tickets", w.noun())
     elif kind == "grocery":
@@ -110,7 +130,7 @@ def value(w, kind):
         v = w.any(*data.MUSIC) if w.chance(0.5) else w.any(domains.value(w, "song"), f"{domains.value(w, 'song')} by {w.person()}", w.person())
         return v, v.removeprefix("some ").removeprefix("a ") if v in data.MUSIC else v
     elif kind == "topic":
-        v = w.any(domains.value(w, "topic"), f"{w.adjective()} {w.noun()}", f"{w.noun()} in {w.city()}", w.person(), f"how to {w.any(*data.TASKS)}")
+        v = w.any(domains.value(w, "topic"), f"{w.adjective()} {w.noun()}", f"{w.noun()} in {w.city()}", w.person(), f"how to {w.any(*data.TASKS)}", say(w, data.TOPICS, x=w.noun(), c=w.city(), n=w.person(), y=w.number(1990, 2027), o=w.any(*lexicon.KINDS["country"])))
     elif kind == "language":
         v = w.any(*lexicon.KINDS["language"])
     elif kind == "currency":

@@ -9,7 +9,7 @@ from . import needs_data as data
 from . import needs_more
 from .needs_said import SAID
 from .grammar import capital, form, listing, say, typists
-from .need_values import query, schema, value
+from .need_values import free_message, query, schema, value
 
 
 def _add(tool, requests):
@@ -91,6 +91,11 @@ class Need:
             command = w.any(*data.COMMAND_NEEDS)
             self.values, self.said = {"c": command}, {"c": command}
             return polished(w, typists(w, form(w, w.any(*data.COMMAND_NEEDS[command].split(" ; "))), 0.9))
+        if entry["names"][0] == "run_command" and full and w.chance(0.6):
+            command = w.any(*data.COMMANDS_ON)
+            some = {"f": value(w, "folder")[1], "p": value(w, "path")[1], "q": value(w, "path")[1], "k": str(w.number(2, 400)), "s": w.fresh()}
+            self.values, self.said = {"c": command.format_map(some)}, {"c": command.format_map(some)}
+            return polished(w, typists(w, form(w, data.COMMANDS_ON[command]), 0.9).format_map(some))
         for _ in range(40):
             some = self.relaxed and w.chance(0.6)
             text = self.draw(w, *w.any(*entry["full" if full and not some or not entry["partial"] else "partial"]))
@@ -111,9 +116,9 @@ class Need:
                     if v not in self.values.values():
                         break
                 if "{M}" in text and letter == "m":
-                    said = v = w.any(*data.MESSAGES)
+                    said = v = w.any(*data.CLAUSES) if w.chance(0.35) else free_message(w, True)
                 if "{Q}" in text and letter == "q":
-                    said = v = w.any("won the cup", "wrote the song", "built the tower", "the war began", "the river ends", "the prize is given")
+                    said = v = say(w, data.QUESTIONS, x=w.noun(), c=w.city(), n=w.person(), o=w.any(*data.COUNTRIES), y=w.number(1950, 2025))
                 self.said[letter], self.values[letter] = said, v
             elif letter in given:
                 self.values[letter] = self.state({"true": True, "false": False}.get(given[letter], given[letter]))

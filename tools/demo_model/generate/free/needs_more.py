@@ -1,8 +1,8 @@
 """More everyday tools, in the form of needs_data.TOOLS."""
 
 # Those of which both could be meant by one request, beside needs.SIMILAR.
-SIMILAR = [{"search_products", "check_stock", "add_to_cart", "shopping_list_add", "search_web", "order_food"}, {"book_appointment", "create_event", "book_room", "plan_meeting", "list_events"}, {"get_departures", "find_trains", "get_directions"}, {"convert_units", "convert_currency", "calculator"}, {"get_synonyms", "define_word", "translate"},
-           {"fetch_url", "search_web", "get_news"}, {"post_message", "send_message", "send_email"}, {"create_issue", "create_ticket", "create_note", "add_todo"}, {"run_command", "find_files", "create_branch", "install_package", "kill_process", "resize_image", "git_commit", "open_app", "restart_service"}, {"check_in", "find_flights"},
+SIMILAR = [{"search_products", "check_stock", "add_to_cart", "add_to_list", "shopping_list_add", "search_web", "order_food"}, {"book_appointment", "create_event", "book_room", "plan_meeting", "list_events"}, {"get_departures", "find_trains", "get_directions"}, {"convert_units", "convert_currency", "calculator"}, {"get_synonyms", "define_word", "translate"},
+           {"fetch_url", "search_web", "get_news"}, {"post_message", "send_message", "send_email"}, {"create_issue", "create_ticket", "create_note", "add_todo", "add_to_list"}, {"run_command", "find_files", "create_branch", "install_package", "kill_process", "resize_image", "git_commit", "open_app", "restart_service"}, {"check_in", "find_flights"},
            {"get_score", "search_web", "get_news"}, {"set_oven", "set_thermostat"}, {"set_brightness", "light_control"}, {"update_address", "get_user"}, {"sunrise_sunset", "get_weather", "get_time", "search_web"}, {"find_parking", "find_places", "get_directions"}, {"search_flat", "find_hotel", "find_places", "search_web"}, {"log_weight", "log_meal", "create_note"},
            {"open_app", "play_music", "read_file"}, {"apply_coupon", "order_status", "return_item"}, {"set_oven", "set_timer", "find_recipe"}, {"start_washing", "vacuum"}, {"generate_password", "create_note"}, {"search_products", "find_recipe"}]
 TOOLS = """
@@ -161,6 +161,12 @@ t! | time at start start_time | clock | HH:MM ; When it starts | time
 = (book|set up|arrange|plan|schedule) [me] (a meeting|a call|an appointment) with {p} {d} at {t} ; I (need to|must|should) (meet|see|talk to) {p} {d} at {t}[, (arrange|book) it] ; {p} and I (meet|want to talk) {d} at {t}[, set it up] ; (can|could) you (get|put) {p} and me together {d} at {t}? ; meeting with {p}, {d}, {t} ; {d} at {t} with {p}, (please arrange it|book that) ; (fix|make) a date with {p} {d}, {t}
 = (book|set up|arrange|plan|schedule) [me] (a meeting|a call) with {p} {d} ; (book|arrange|plan) a (meeting|call) with {p}[ at {t}] ; I (need to|must|should) (meet|see) {p} {d}[, arrange it] ; (book|plan|schedule) a meeting [{d}|at {t}] ; (get|put) {p} and me together {d} ; {p} wants to meet (me|us) {d} ; (meeting|call) with {p}, {d}
 > status of:booked|planned | The meeting with {p} at {t} is {status}.
+@add_to_list, list_add, append_to_list, put_on_list, addToList | Adds an item to one of the user's lists ; Put something on a list ; Add an entry to a named list
+l! | list_name list which_list target | any:shopping list|packing list|wish list|grocery list|party list|birthday list|books list|camping list | Name of the list ; Which list | list
+g! | item entry thing text | grocery | What to add ; The item | item
+= (put|add|write) {g} (on|to) (my|the) {l} ; {g} (belongs on|goes on) the {l} ; we're out of {g}, (pop|put) it on the {l} ; {l}: {g}[, please] ; (the|my) {l} needs {g} ; (don't forget|also) {g} on the {l} ; (please|) pop {g} on the {l} ; I (need|want) {g}, add it to the {l}
+= (put|add) something (on|to) (my|the) {l} ; (add|put) {g} (on|to) one of my lists ; (the|my) {l} needs one more thing ; (add|put) {g} on it
+> count int:1:40 | {g} is on the {l}, {count} entries in all.
 @find_files, search_files, locate_files, file_search, glob, findFiles | Find files by a name pattern ; Searches for files by name, e.g. *.txt ; Lists the files that match a pattern
 q! | pattern glob name_pattern filename | glob | Name pattern, e.g. *.txt ; Pattern with * | pattern
 p | directory folder path root in | folder | Where to look ; Folder to search | folder
