@@ -262,7 +262,7 @@ def calmer(w):
 def bullets(w):
     """Things to do out of a sentence, each on a line."""
     tasks = w.rng.sample(CHORES, w.number(2, 4)) if w.chance(0.6) else [f"{w.any('buy', 'rent', 'paint', 'clean', 'sell', 'call', 'find', 'move')} the {w.noun()}" for _ in range(w.number(2, 4))]
-    lead = w.any("We need to ", "I have to ", "Please ", "Tomorrow I will ", "Don't forget to ", "You should ", f"{w.first_name()} must ", "My plan is to ", "On Monday we want to ")
+    lead = w.any("We have to ", "I have to ", "Please ", "Tomorrow I will ", "Don't forget to ", "You should ", f"{w.first_name()} must ", "My plan is to ", "On Monday we want to ")
     text = lead + listing(tasks) + "."
     mark = w.any("-", "-", "-", "*", "numbers")
     answer = "\n".join(f"{i + 1}. {t}" for i, t in enumerate(tasks)) if mark == "numbers" else "\n".join(f"{mark} {t}" for t in tasks)

@@ -4,7 +4,7 @@ answer of a dialogue is learnt, so each of these may end at any turn: what is on
 import json
 
 from . import facts as world
-from . import lexicon, memory, ordering, sums, worlds, writing
+from . import lexicon, memory, sums, worlds, writing
 from .clauses import Clause
 from .grammar import capital, listing, typed
 
@@ -35,7 +35,7 @@ def clock(w):
 
 # key: (kind, (what is said, what is noted; {v} the value), questions, answers)
 ABOUT = {
-    "train": ("clock", "my train (goes|leaves) at {v}|I'm taking the {v} train|(my |)train at {v}", "your train leaves at {v}", "(when|what time) (does|is) my train [leave|go][?]|when do I (have to|need to|must I) be at the station[?]|my departure?"),
+    "train": ("clock", "my train (goes|departs) at {v}|I'm taking the {v} train|(my |)train at {v}", "your train goes at {v}", "(when|what time) (does|is) my train [leave|go][?]|when do I (have to|need to|must I) be at the station[?]|my departure?"),
     "home": ("city", "I (live|am living) in {v}|I've (just|) moved to {v}|home is {v} for me", "you live in {v}", "(where|which city|what town) do I live [in][?]|where's my home?|which city am I in?"),
     "color": ("color", "my (favourite|favorite) (colour|color) is {v}|I like {v} best of all colours", "your favourite colour is {v}", "(what's|what is|which is) my (favourite|favorite) (colour|color)[?]|which colour do I like [best|most]?"),
     "dog": ("name", "my (dog|puppy) is called {v}|we have a dog, {v}|our dog's name is {v}", "your dog is called {v}", "(what's|what is) my dog called[?]|(what's|what is) the dog's name[?]|what do we call our dog?"),
@@ -475,7 +475,7 @@ def drawn_task(w):
     def added():
         k = w.number(1, 60)
         return str(k), sums.plus(k, n), str(k + n)
-    return w.any(("(put|write|say) this in the past [tense]: {x}|past tense of: {x}", turned("past")), ("(put|write) this in the future [tense]: {x}|future tense: {x}", turned("future")), ("(make|turn) this [into] a question: {x}|as a question: {x}", turned(question=True)), ("(negate|make negative): {x}|the negative of: {x}", turned(negative=True)),
+    return w.any(("(say|write) it in the past [tense]: {x}|past tense of: {x}", turned("past")), ("(put|write) this in the future [tense]: {x}|future tense: {x}", turned("future")), ("(make|turn) this [into] a question: {x}|as a question: {x}", turned(question=True)), ("(negate|make negative): {x}|the negative of: {x}", turned(negative=True)),
                  ("(what is|what's) the plural of {x}[?]|plural of {x}[?]", noun(lexicon.plural, "More than one.")), ("write {x} in capitals|{x} in capital letters[, please]", noun(str.upper, "The same letters, capitals.")), ("(what is|what's) the first letter of {x}[?]|first letter of {x}", noun(lambda x: x[0], "Only the first letter.")),
                  ("(what's|what is) the opposite of {x}[?]|opposite of {x}[?]", opposite), ("positive or negative: {x}|is this positive or negative? {x}", review), ("JSON with name, age and city: {x}|(make|give me) JSON (name, age, city): {x}".replace("(name, age, city)", "with name, age, city"), record), ("(reverse|turn round) this list: {x}|backwards: {x}", backwards), ("[which is] the smallest of {x}[?]|smallest number: {x}", smallest), (f"add {n} to {{x}}|{{x}} plus {n}[?]", added))
 
