@@ -14,7 +14,7 @@ SHARES = {
     "tools": 0.108, "needs": 0.125, "agents": 0.048,  # calls of random and everyday tools, agents [420, 450, 220]
     "paragraphs": 0.135, "composed": 0.060, "reading": 0.070, "scenes": 0.080, "gists": 0.058,  # texts: dense sentences, clauses; facts left out, reasons; rows, chronicles, moves, talks; summaries [200, 160, 140, 165, 110]
     "extraction": 0.058, "tables": 0.028, "forms": 0.072,  # single values and records; rows as lists and tables; nested JSON [115, 210, 155]
-    "memory": 0.066, "turns": 0.064, "told": 0.085, "rules": 0.026,  # several turns: facts, follow-ups, lists and settings, talks that begin with telling, rules that hold [140, 150, 100, 100]
+    "memory": 0.066, "turns": 0.064, "told": 0.105, "rules": 0.026,  # several turns: facts, follow-ups, lists and settings, talks that begin with telling, rules that hold [140, 150, 100, 100]
     "ordering": 0.074, "lists": 0.074,  # lists [100, 110]
     "sums": 0.080, "stories": 0.057,  # arithmetic in words [90, 105]
     "classify": 0.060, "rewriting": 0.095, "facts": 0.052, "manual": 0.022, "chat": 0.042, "coding": 0.038,  # [50-80]
