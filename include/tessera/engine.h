@@ -210,8 +210,8 @@ struct EngineOptions {
   bool prefix_caching = true;           // what prompts begin with is computed once; changes no bit
   /// Of answers as well, as they were decoded: what goes on from one then has other bits than without a cache.
   bool prefix_cache_keeps_answers = false;
-  bool idle_prefill = true;             // Engine::prefill_when_idle does something; changes no bit
-  size_t kv_offload_bytes = 0;          // of the host's memory, for what the prefix cache has no room for on the device
+  bool idle_prefill = true;     // Engine::prefill_when_idle does something; changes no bit
+  size_t kv_offload_bytes = 0;  // of the host's memory, for what the prefix cache has no room for on the device
   /// A directory that keeps a copy of what is in that memory, for this engine and those that come later; empty: none.
   /// Needs kv_offload_bytes. One engine has it at a time.
   std::string kv_offload_dir = {};

@@ -15,7 +15,7 @@ class LostPoints {
   static constexpr size_t kMost = size_t{1} << 14;
 
   struct Use {
-    int64_t last = 0;         // as PrefixNode has them
+    int64_t last = 0;  // as PrefixNode has them
     int64_t reuse_after = 0;
     bool shared = false;  // several sequences went on from it
   };

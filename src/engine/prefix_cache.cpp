@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <functional>
 #include <utility>
 
 #include "base/check.h"
@@ -15,7 +16,7 @@ namespace {
 using kernels::blocks_for;
 using kernels::kBlockTokens;
 
-constexpr double kLate = 1.25;           // times as late as it was the last time, a point is not awaited any more
+constexpr double kLate = 1.25;            // times as late as it was the last time, a point is not awaited any more
 constexpr double kReuseMemory = 1 / 16.;  // that the newest reuse takes
 constexpr double kNoPattern = 0.3;        // of surprise: when something was used says nothing of when it will be
 constexpr int64_t kSoon = 8;              // sequences that may begin before the one that something was read for
@@ -230,7 +231,8 @@ void PrefixCache::keep_state(Sequence& sequence, int64_t position, int32_t slot)
 /// What the sequence has passed and went on from, back to where another one went elsewhere.
 void PrefixCache::supersede(const Sequence& sequence, const PrefixNode& newer) {
   if (sequence.ahead || sequence.resumed == 0) return;
-  for (PrefixNode* point = newer.parent; point->parent != nullptr && point->children.size() == 1; point = point->parent) {
+  for (PrefixNode* point = newer.parent; point->parent != nullptr && point->children.size() == 1;
+       point = point->parent) {
     if (!point->resumes || point->depth * kBlockTokens > sequence.resumed) continue;
     point->saving = 0;
     point->worth = age_;
@@ -309,8 +311,9 @@ double PrefixCache::saving_until_used(const PrefixNode& point) const {
 /// Of the tier, for what of the point is on the device.
 int64_t PrefixCache::pages_wanted(const PrefixNode& point, bool with_block) const {
   int64_t pages = point.slot >= 0 ? tier_.state_pages() : 0;
+  if (!point.children.empty()) return pages;  // its block goes there for what it leads to
   for (const PrefixNode* at = &point; with_block && at->block >= 0; at = at->parent) {
-    if (at != &point && (at->resumes || at->device_children > 1)) break;
+    if (at != &point && (at->resumes || at->children.size() > 1)) break;
     ++pages;
   }
   return pages;
@@ -321,19 +324,23 @@ bool PrefixCache::may_enter_tier(const PrefixNode& point, bool with_block) const
   if (disk_ != nullptr) return true;
   int64_t missing = pages_wanted(point, with_block) - tier_.pages().available();
   if (missing <= 0) return true;
-  std::vector<std::pair<double, int64_t>> others;
+  // Least first, as far as it takes: there may be thousands.
+  const double saving = saving_until_used(point);
+  std::vector<std::pair<double, const PrefixNode*>> others;
   for (const PrefixNode* const other : points_) {
-    const int64_t pages = other == &point || other->pins > 0 ? 0 : pages_held(*other);
-    if (pages > 0) others.emplace_back(saving_until_used(*other), pages);
+    if (other == &point || other->pins > 0) continue;
+    if (const double its = saving_until_used(*other); its <= saving) others.emplace_back(its, other);
   }
-  std::ranges::sort(others);
-  double lost = 0;
-  for (const auto& [saving, pages] : others) {
-    if (missing <= 0) break;
+  std::ranges::make_heap(others, std::greater());
+  for (double lost = 0; missing > 0; others.pop_back()) {
+    if (others.empty()) return false;
+    std::ranges::pop_heap(others, std::greater());
+    const int64_t pages = pages_held(*others.back().second);
+    if (pages > 0) lost += others.back().first;
+    if (lost > saving) return false;
     missing -= pages;
-    lost += saving;
   }
-  return missing <= 0 && saving_until_used(point) >= lost;
+  return true;
 }
 
 /// The resume point on the device of least worth that may go: no sequence is about to go on from its state. `leaf`: one
@@ -357,7 +364,8 @@ PrefixNode* PrefixCache::cheapest_in_tier() {
   for (PrefixNode* const point : points_) {
     const bool has_pages = !point->state_pages.empty() || (point->page >= 0 && point->children.empty());
     if (point->pins > 0 || point == entering_ || !has_pages) continue;
-    const std::pair cost(disk_ != nullptr && !point->written, saving_until_used(*point));
+    const bool awaited = point->just_read && begun_ - point->last_use < kSoon;
+    const std::pair cost(disk_ != nullptr && (!point->written || awaited), saving_until_used(*point));
     if (found != nullptr && cost >= least) continue;
     found = point;
     least = cost;
@@ -391,8 +399,7 @@ void PrefixCache::forget(PrefixNode& point) {
 /// It is no resume point any more.
 void PrefixCache::drop(PrefixNode& point) {
   if (has_tier() && point.saving > 0) {
-    lost_.add(point.key,
-              {.last = point.last_use, .reuse_after = point.reuse_after, .shared = point.continuations > 1});
+    lost_.add(point.key, {.last = point.last_use, .reuse_after = point.reuse_after, .shared = point.continuations > 1});
   }
   point.resumes = point.just_read = false;
   point.continuations = 0;

@@ -22,8 +22,8 @@
 //
 // Contract
 //  - What is kept are blocks of 64 tokens of prompts, computed as prefill: a row's bits then depend on the tokens up to
-//    it and on nothing else. (Of answers, too, where that is asked for: keep_answer().) Tokens are compared, not hashes of them, within one salt: no prompt ever goes on from what
-//    was computed for another.
+//    it and on nothing else. (Of answers, too, where that is asked for: keep_answer().) Tokens are compared, not hashes
+//    of them, within one salt: no prompt ever goes on from what was computed for another.
 //  - A sequence can go on only behind a resume point: a block with the Gated DeltaNet state behind it, in a state slot.
 //    (Models without such states have points without slots.)
 //  - Sequences and the tree share blocks by the counts of the pool. A block that two sequences computed is kept once:
@@ -34,11 +34,12 @@
 //  - With a tier in the host's memory (host_tier.h), what is given up on the device moves there, as far as it is a
 //    resume point or leads to one; a sequence that begins behind such a point brings it back. A block is in one of the
 //    two places. A state stays in the tier once it is there, and is copied into the slot of each sequence that goes on
-//    from it. The tier gives up for good, or does not take in, what saves least until it is likely to be used again, and
-//    nothing that a sequence stands on. When that is, is told by how many others came between its last uses, as long as
-//    that tells anything. So of conversations that take turns and do not all fit, some stay, where the newest ones would
-//    all be gone again when they are asked for.
-//  - A point that one conversation alone has passed, and left another behind it, goes first: a conversation grows at its
+//    from it. The tier gives up for good, or does not take in, what saves least until it is likely to be used again,
+//    and nothing that a sequence stands on. When that is, is told by how many others came between its last uses, as
+//    long as that tells anything. So of conversations that take turns and do not all fit, some stay, where the newest
+//    ones would all be gone again when they are asked for.
+//  - A point that one conversation alone has passed, and left another behind it, goes first: a conversation grows at
+//  its
 //    end. What it saved, the newer one saves.
 //  - With a directory on disk behind the tier, resume points outlive the tier and the program: prefix_disk.cpp.
 //  - Steps run in the order in which they are submitted. So what rows compute is kept as soon as they are submitted,
@@ -86,8 +87,8 @@ class PrefixCache {
   void end(Sequence& sequence);
   /// Rows of the sequence were submitted: keeps the blocks of its prompt that they completed.
   void extend(Sequence& sequence);
-  /// The same of its answer, up to `tokens`, a multiple of 64: rows of its own, as they were decoded, and as long as it is
-  /// known that they hold. The state behind them is in `slot`, as in keep_state().
+  /// The same of its answer, up to `tokens`, a multiple of 64: rows of its own, as they were decoded, and as long as it
+  /// is known that they hold. The state behind them is in `slot`, as in keep_state().
   void keep_answer(Sequence& sequence, int64_t tokens, int32_t slot);
   /// The state of the sequence before `position`, which its submitted rows have reached, is in `slot` (-1 without
   /// states), which is the cache's from here on.
@@ -183,9 +184,9 @@ class PrefixCache {
   HostTier tier_;
   PrefixTree tree_;
   std::vector<PrefixNode*> points_;
-  int64_t age_ = 0;         // the worth of what was given up last
-  int64_t begun_ = 0;       // sequences, PrefixNode::reuse_after counts them
-  double surprise_ = 0;     // by what share that of the newest ones that went on differs from the time before
+  int64_t age_ = 0;      // the worth of what was given up last
+  int64_t begun_ = 0;    // sequences, PrefixNode::reuse_after counts them
+  double surprise_ = 0;  // by what share that of the newest ones that went on differs from the time before
   LostPoints lost_;
   const PrefixNode* entering_ = nullptr;  // the tier: it is not given up for itself
   int32_t kept_slots_ = 0;

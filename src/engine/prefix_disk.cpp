@@ -160,8 +160,9 @@ void PrefixCache::choose_write(bool is_idle, Time now) {
   for (PrefixNode* const point : points_) {
     const bool in_tier = has_states_ ? !point->state_pages.empty() : point->page >= 0;
     if (point->written || (!in_tier && (!is_idle || found_in_tier))) continue;
-    const bool goes_first = found == nullptr || (in_tier && !found_in_tier) ||
-                            (in_tier ? saving_until_used(*point) < saving_until_used(*found) : point->worth < found->worth);
+    const bool goes_first =
+        found == nullptr || (in_tier && !found_in_tier) ||
+        (in_tier ? saving_until_used(*point) < saving_until_used(*found) : point->worth < found->worth);
     if (!goes_first) continue;
     found = point;
     found_in_tier = in_tier;

@@ -198,7 +198,7 @@ bool Scheduler::plan_answer_state(Sequence& sequence) {
   if (!limits_.keeps_answers || sequence.standing == nullptr || sequence.submitted % kBlockTokens != 0) return false;
   TESSERA_CHECK(sequence.held == 0 && !sequence.keeps_records);
   if (!limits_.has_states) return true;
-  if (sequence.answer_slot < 0 && answer_slots_ < (limits_.kept_slots + 1) / 2) {
+  if (sequence.answer_slot < 0 && answer_slots_ < limits_.kept_slots / 2) {
     sequence.answer_slot = prefixes_.slot_for_state(sequence, sequence.submitted).value_or(-1);
     if (sequence.answer_slot >= 0) ++answer_slots_;
   }
@@ -358,6 +358,7 @@ void Scheduler::release(Sequence* sequence) {
 void Scheduler::preempt_youngest() {
   Sequence* sequence = running_.back();
   running_.pop_back();
+  sequence->answer_tokens = 0;  // nobody goes on from a part of an answer
   release(sequence);
   waiting_.push_front(sequence);
   ++counts_.preemptions;

@@ -68,11 +68,11 @@ struct SchedulerLimits {
   int32_t max_batched_rows = 0;  // rows of a step; at least slots + 64, so that prompts move whatever decodes
   int32_t max_decode_rows = 0;   // that draw in a step, with drafts; at least slots, which 0 means
   bool prefix_caching = false;
-  bool keeps_answers = false;  // in the prefix cache, too, as they were decoded
-  bool has_states = true;    // the model has layers whose states are in slots
-  int32_t host_pages = 0;    // of the prefix cache's tier in the host's memory, each for a block; 0: there is none
-  int32_t state_pages = 0;   // that a state takes
-  bool draws_later = false;  // a step is planned before it is known how its rows are drawn
+  bool keeps_answers = false;  // of at least two kept_slots: answers, too, as they were decoded
+  bool has_states = true;      // the model has layers whose states are in slots
+  int32_t host_pages = 0;      // of the prefix cache's tier in the host's memory, each for a block; 0: there is none
+  int32_t state_pages = 0;     // that a state takes
+  bool draws_later = false;    // a step is planned before it is known how its rows are drawn
 };
 
 /// Rows of one sequence in a step: positions [sequence->submitted, + rows).
@@ -150,7 +150,7 @@ class Scheduler {
   void clear_prefixes() { prefixes_.clear(); }
   /// Blocks that hold something for a sequence, kept or not.
   [[nodiscard]] int32_t blocks_in_use() const { return blocks_.used() - prefixes_.idle_blocks(); }
-  [[nodiscard]] int32_t slots_in_use() const { return slots_.used() - prefixes_.kept_slots(); }
+  [[nodiscard]] int32_t slots_in_use() const { return slots_.used() - prefixes_.kept_slots() - answer_slots_; }
   [[nodiscard]] const SchedulerCounts& counts() const { return counts_; }
 
  private:

@@ -44,8 +44,8 @@ struct Sequence {
   int64_t from_tier = 0;             // of resumed, what only the host's tier had
   int32_t restore_slot = -1;         // the state before `resumed`, until its first rows are submitted
   bool ahead = false;                // it is an idle prefill: a guess
-  int64_t reuse_after = -1;          // sequences that began since its beginning was used; 0: it was not; -1: not counted
-  int64_t point_tokens = 0;          // up to the newest resume point on its way
+  int64_t reuse_after = -1;  // sequences that began since its beginning was used; 0: it was not; -1: not counted
+  int64_t point_tokens = 0;  // up to the newest resume point on its way
   std::vector<int64_t> next_points;  // where it is to leave states, ascending
   int64_t answer_tokens = 0;         // up to where its answer could be gone on from, with the state
   int32_t answer_slot = -1;          // in this slot (SchedulerLimits::keeps_answers)

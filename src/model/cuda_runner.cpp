@@ -68,7 +68,7 @@ class CudaRunner final : public StepRunner {
   struct Results {
     std::vector<SampleResult> samples;
     std::vector<int32_t> drafts;
-    uint64_t last_pass = 0;         // of the head, whose drafts were not read yet,
+    uint64_t last_pass = 0;           // of the head, whose drafts were not read yet,
     std::vector<size_t> places = {};  // and where they belong
   };
 
@@ -231,8 +231,8 @@ cuda::StepTables decode_bounds(const PassSize& size) {
   return bounds;
 }
 
-/// A pass without rows, which draws nothing: what the device last had of sample tables would be drawn, and counted, once
-/// more.
+/// A pass without rows, which draws nothing: what the device last had of sample tables would be drawn, and counted,
+/// once more.
 Status CudaRunner::run_empty(const cuda::StepTables& bounds, Work work, int mtp_layer) {
   TESSERA_RETURN_IF_ERROR(read_all_drafts());
   TESSERA_RETURN_IF_ERROR(stage({}, {}, {}));
@@ -585,8 +585,8 @@ Status CudaRunner::finish_kept(KeptStep& kept, Results& results) {
   return kept.drafts() ? draft(kept, results) : Status();
 }
 
-/// The head's passes. While one runs, the next is laid down and the drafts of the one before are read; those of the last
-/// one are read when they are asked for.
+/// The head's passes. While one runs, the next is laid down and the drafts of the one before are read; those of the
+/// last one are read when they are asked for.
 Status CudaRunner::draft(const KeptStep& kept, Results& results) {
   results.drafts.resize(kept.draft_count());
   HeadPass pass;

@@ -47,7 +47,11 @@ std::vector<PassSize> GraphSizes::with_drafts(int most, int mtp_layers) const {
       const int32_t rows = n * (1 + drafts);
       if (drafts == 1) add({.work = Work::first_drafts, .rows = n, .sequences = n, .samples = n});
       if (drafts > 1) {
-        add({.work = Work::more_drafts, .mtp_layer = (drafts - 1) % mtp_layers, .rows = n, .sequences = n, .samples = n});
+        add({.work = Work::more_drafts,
+             .mtp_layer = (drafts - 1) % mtp_layers,
+             .rows = n,
+             .sequences = n,
+             .samples = n});
       }
       add({.work = Work::step, .rows = rows, .sequences = n, .samples = rows});
       add({.work = Work::first_drafts, .rows = rows, .sequences = n, .samples = n});

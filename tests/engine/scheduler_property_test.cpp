@@ -179,6 +179,7 @@ void check_order(const Scheduler& scheduler, const std::vector<Job>& jobs) {
 
 void check_plan(const Scheduler& scheduler, const std::vector<ScheduledRows>& plan, const SchedulerLimits& limits) {
   std::set<int32_t> blocks, slots;
+  int32_t answers = 0;
   for (const Sequence* sequence : scheduler.running()) {
     for (size_t i = 0; i < sequence->blocks.size(); ++i) {
       const bool whole_of_prompt = static_cast<int64_t>(i + 1) * 64 <= sequence->prompt_size();
@@ -186,7 +187,9 @@ void check_plan(const Scheduler& scheduler, const std::vector<ScheduledRows>& pl
       RC_ASSERT(is_new || (limits.prefix_caching && whole_of_prompt));
     }
     RC_ASSERT(slots.insert(sequence->slot).second);
-    if (sequence->answer_slot >= 0) RC_ASSERT(slots.insert(sequence->answer_slot).second);
+    if (sequence->answer_slot < 0) continue;
+    RC_ASSERT(slots.insert(sequence->answer_slot).second);
+    ++answers;
   }
   for (const ScheduledRows& item : plan) {
     if (item.snapshot_slot >= 0) RC_ASSERT(slots.insert(item.snapshot_slot).second);
@@ -194,7 +197,8 @@ void check_plan(const Scheduler& scheduler, const std::vector<ScheduledRows>& pl
   // A prompt's blocks may be kept and computed once more, by one who could not go on from them.
   RC_ASSERT(static_cast<int32_t>(blocks.size()) <= scheduler.blocks_in_use());
   if (!limits.prefix_caching) RC_ASSERT(static_cast<int32_t>(blocks.size()) == scheduler.blocks().used());
-  RC_ASSERT(static_cast<int32_t>(slots.size()) == scheduler.slots_in_use());
+  RC_ASSERT(static_cast<int32_t>(slots.size()) - answers == scheduler.slots_in_use());
+  RC_ASSERT(answers <= limits.kept_slots / 2);
   for (const Sequence* sequence : scheduler.waiting()) RC_ASSERT(sequence->blocks.empty() && sequence->slot == -1);
 
   std::set<const Sequence*> planned;

@@ -59,7 +59,10 @@ TEST(GraphSizes, WithDraftsNoneIsMissing) {
       EXPECT_TRUE(has({.work = Work::first_drafts, .rows = rows, .sequences = sequences, .samples = sequences}));
     }
     for (int layer = 0; layer < kMtpLayers; ++layer) {
-      EXPECT_TRUE(has({.work = Work::more_drafts, .mtp_layer = layer, .rows = sequences, .sequences = sequences,
+      EXPECT_TRUE(has({.work = Work::more_drafts,
+                       .mtp_layer = layer,
+                       .rows = sequences,
+                       .sequences = sequences,
                        .samples = sequences}));
     }
   }

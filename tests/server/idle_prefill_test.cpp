@@ -190,7 +190,8 @@ TEST(IdlePrefill, OfAThoughtOrACallThatIsNotWholeThereIsNoNextTurn) {
   const RequestLimits limits;
   EXPECT_FALSE(add_answer({.content = "It was"}, limits, turn));
   EXPECT_FALSE(add_answer({.reasoning = "Hm", .finish = ChatFinish::length}, limits, turn));
-  EXPECT_FALSE(add_answer({.content = "Wait.", .tool_calls = {{.id = "a"}}, .finish = ChatFinish::length}, limits, turn));
+  EXPECT_FALSE(
+      add_answer({.content = "Wait.", .tool_calls = {{.id = "a"}}, .finish = ChatFinish::length}, limits, turn));
   EXPECT_TRUE(add_answer({.content = "It was", .finish = ChatFinish::length}, limits, turn));
   EXPECT_EQ(turn.answer.text, "It was");
   ASSERT_TRUE(add_answer({.reasoning = "Hm.",
