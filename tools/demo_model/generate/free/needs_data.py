@@ -134,7 +134,7 @@ t | time after departure_time | clock | Earliest departure, HH:MM | time
 s! | restaurant place name venue | restaurant | Name of the restaurant ; Where | restaurant
 n! | people guests party_size persons seats | int:2:14 | Number of people ; How many guests | number of people
 t! | time at hour when | clock | HH:MM ; When | time
-= (book|reserve|get) (us|me|) a table (at|in) {s}(, | for ){n} people, {t} ; (could|can) you (get|book|reserve) [us|me] a table at {s} for {n} at {t}[?] ; a table for {n} at {s}[,|] [at] {t}[, please] ; we are {n} and want to eat at {s} at {t} ; {n} of us would like to dine at {s} at {t} ; (dinner|lunch) for {n} at {s}, {t} ; call {s}: {n} people, {t} ; table at {s}, {t}, {n} persons
+= (book|reserve|get) (us|me|) a table (at|in) {s}(, | for ){n} people, {t} ; (could|can) you (book|reserve) [us|me] a table at {s} for {n} at {t}[?] ; a table for {n} at {s}[,|] [at] {t}[, please] ; we are {n} and want to eat at {s} at {t} ; {n} of us would like to dine at {s} at {t} ; (dinner|lunch) for {n} at {s}, {t} ; call {s}: {n} people, {t} ; table at {s}, {t}, {n} persons
 = (book|reserve|get) (me|us|) a table [at {s}] [for tonight] ; (book|reserve) a table at {s} for {n} ; (can|could) you (book|reserve) a table at {s} at {t}[?] ; we (want|would like) to eat at {s} [tonight] ; table for {n}[, please] ; I need a reservation [at {s}|for {n}]
 > confirmation code | The table at {s} is booked, confirmation {confirmation}.
 @find_hotel, search_hotels, book_hotel, hotels, hotel_search | Search hotels in a city ; Finds a place to sleep ; Books a hotel
@@ -147,7 +147,7 @@ g | guests people persons | int:1:6 | Number of guests | number of guests
 > hotel restaurant, price int:40:300 | {hotel} in {c} has a room for {price} a night.
 @order_status, track_order, get_order, where_is_order, order_lookup, trackOrder | Look up the state of an order ; Where an order is ; Tracks a parcel
 o! | order_id order id number order_number | code | The order number ; Id of the order | order number
-= my (parcel|package|order|stuff) (still isn't here|has not come|never arrived|is late), (order number|number|it is|order) {o} ; (where is|what about|what happened to) [my] order {o}[?] ; (has|did) {o} (shipped|arrived|been sent)[?] ; (track|check|look up) [order] {o} ; (status|state) of [order] {o}[?] ; when (will|does) [my order] {o} (arrive|come)[?] ; I'm (still|) waiting for {o} ; any news on order {o}?
+= my (parcel|package|order|stuff) (has not come|never arrived|is late|is lost), (order number|number|it is|order) {o} ; (where is|what about|what happened to) [my] order {o}[?] ; (has|did) {o} (shipped|arrived|been sent)[?] ; (track|check|look up) [order] {o} ; (status|state) of [order] {o}[?] ; when (will|does) [my order] {o} (arrive|come)[?] ; I'm (still|) waiting for {o} ; any news on order {o}?
 = where (is|the hell is|on earth is) my (order|parcel|package)[?|??] ; my (order|parcel|package) (is late|has not come|never arrived) ; (track|check) my (order|parcel)[, please] ; when does my (order|package) arrive? ; what is the status of my order?
 > status of:shipped|pending|delivered|in transit|delayed, eta day | Order {o} is {status}, expected {eta}.
 @cancel_order, cancel_purchase, stop_order, cancelOrder, order_cancel | Cancel an order ; Stops an order before it is sent
