@@ -149,8 +149,9 @@ bool StepLoop::step() {
     counts_.step_tokens.count(step_.tokens.size());
   }
   const int ahead = planned ? parts_.runner->steps_ahead() : 0;
-  if (!planned && under_way_.empty())
+  if (!planned && under_way_.empty()) {
     return step_for_disk() || (choices_.empty() && (prepare_ahead() || prefill_idle()));
+  }
   if (static_cast<int>(under_way_.size()) <= ahead) return planned;
   const auto results = parts_.runner->collect();
   if (!results.ok()) return fail(results.status());
