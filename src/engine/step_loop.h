@@ -26,7 +26,7 @@
 #include "tessera/engine.h"
 #include "text/tokenizer.h"
 
-// The engine thread's work.
+// The engine thread's work: step_loop.cpp plans and builds steps, step_delivery.cpp delivers what comes of them.
 //
 // Contract
 //  - One thread, the engine thread, calls run() or step(). It alone touches the runner, the scheduler and the choices.
