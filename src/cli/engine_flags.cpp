@@ -140,8 +140,7 @@ void add_engine_flags(CLI::App& command, EngineFlags& flags) {
           "--prefix-cache-mode",
           [&options](const std::string& mode) { options.prefix_cache_keeps_answers = mode == "fast"; },
           "exact (default): the same bits as without it; fast: keeps answers as they were decoded, too, so that the "
-          "next "
-          "turn reads nothing again, with other bits")
+          "next turn reads nothing again, with other bits")
       ->type_name("M")
       ->check(one_of({"exact", "fast"}))
       ->group(kGroup);

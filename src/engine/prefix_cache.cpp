@@ -21,15 +21,20 @@ constexpr double kReuseMemory = 1 / 16.;  // that the newest reuse takes
 constexpr double kNoPattern = 0.3;        // of surprise: when something was used says nothing of when it will be
 constexpr int64_t kSoon = 8;              // sequences that may begin before the one that something was read for
 
+/// Blocks at `place`, which is PrefixNode::block or PrefixNode::page, that lead to this point and to no other.
+int64_t blocks_alone(const PrefixNode& point, int32_t PrefixNode::*place) {
+  if (!point.children.empty()) return 0;
+  int64_t blocks = 0;
+  for (const PrefixNode* at = &point; at->*place >= 0; at = at->parent) {
+    if (at != &point && (at->resumes || at->children.size() > 1)) break;
+    ++blocks;
+  }
+  return blocks;
+}
+
 /// Pages of the tier that would be free without what it has of the point.
 int64_t pages_held(const PrefixNode& point) {
-  auto pages = static_cast<int64_t>(point.state_pages.size());
-  if (!point.children.empty()) return pages;
-  for (const PrefixNode* at = &point; at->page >= 0; at = at->parent) {
-    if (at != &point && (at->resumes || at->children.size() > 1)) break;
-    ++pages;
-  }
-  return pages;
+  return static_cast<int64_t>(point.state_pages.size()) + blocks_alone(point, &PrefixNode::page);
 }
 
 /// The tokens of the prompt's block behind `depth` others.
@@ -299,24 +304,23 @@ void PrefixCache::touch(PrefixNode& point) {
   point.last_use = begun_;
 }
 
+/// A sequence that it was read from the disk for has not begun yet.
+bool PrefixCache::is_awaited(const PrefixNode& point) const {
+  return point.just_read && begun_ - point.last_use < kSoon;
+}
+
 /// Tokens for each sequence that begins until it is used again. That is when it was the last time; when that has
 /// passed, or tells nothing, or it never was, not for as long as it has not been.
 double PrefixCache::saving_until_used(const PrefixNode& point) const {
   const auto unused = static_cast<double>(begun_ - point.last_use), usual = static_cast<double>(point.reuse_after);
-  const bool awaited = surprise_ < kNoPattern && unused < kLate * usual;
-  const double left = point.just_read && unused < kSoon ? 0 : awaited ? std::max(usual - unused, 0.0) : unused;
+  const bool in_time = surprise_ < kNoPattern && unused < kLate * usual;
+  const double left = is_awaited(point) ? 0 : in_time ? std::max(usual - unused, 0.0) : unused;
   return static_cast<double>(point.saving) / (1 + left);
 }
 
-/// Of the tier, for what of the point is on the device.
+/// Of the tier, for what of the point is on the device; a block that leads to others goes there for these.
 int64_t PrefixCache::pages_wanted(const PrefixNode& point, bool with_block) const {
-  int64_t pages = point.slot >= 0 ? tier_.state_pages() : 0;
-  if (!point.children.empty()) return pages;  // its block goes there for what it leads to
-  for (const PrefixNode* at = &point; with_block && at->block >= 0; at = at->parent) {
-    if (at != &point && (at->resumes || at->children.size() > 1)) break;
-    ++pages;
-  }
-  return pages;
+  return (point.slot >= 0 ? tier_.state_pages() : 0) + (with_block ? blocks_alone(point, &PrefixNode::block) : 0);
 }
 
 /// Whether it fits, or saves more than all that would have to go. A disk behind the tier is to have all that passes it.
@@ -364,8 +368,8 @@ PrefixNode* PrefixCache::cheapest_in_tier() {
   for (PrefixNode* const point : points_) {
     const bool has_pages = !point->state_pages.empty() || (point->page >= 0 && point->children.empty());
     if (point->pins > 0 || point == entering_ || !has_pages) continue;
-    const bool awaited = point->just_read && begun_ - point->last_use < kSoon;
-    const std::pair cost(disk_ != nullptr && (!point->written || awaited), saving_until_used(*point));
+    const bool goes_later = disk_ != nullptr && (!point->written || is_awaited(*point));
+    const std::pair cost(goes_later, saving_until_used(*point));
     if (found != nullptr && cost >= least) continue;
     found = point;
     least = cost;

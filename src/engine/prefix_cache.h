@@ -143,6 +143,7 @@ class PrefixCache {
  private:
   [[nodiscard]] static int64_t saving_of(const PrefixNode& point);
   [[nodiscard]] std::optional<LostPoints::Use> last_use(const Sequence& sequence, const PrefixNode* point) const;
+  [[nodiscard]] bool is_awaited(const PrefixNode& point) const;
   [[nodiscard]] double saving_until_used(const PrefixNode& point) const;
   [[nodiscard]] bool has_tier() const { return tier_.pages().size() > 0; }
   void count(Sequence& sequence, PrefixNode* point);

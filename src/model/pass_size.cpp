@@ -45,14 +45,12 @@ std::vector<PassSize> GraphSizes::with_drafts(int most, int mtp_layers) const {
   for (const int32_t n : sequences_) {
     for (int drafts = 1; drafts <= most; ++drafts) {
       const int32_t rows = n * (1 + drafts);
-      if (drafts == 1) add({.work = Work::first_drafts, .rows = n, .sequences = n, .samples = n});
-      if (drafts > 1) {
-        add({.work = Work::more_drafts,
-             .mtp_layer = (drafts - 1) % mtp_layers,
-             .rows = n,
-             .sequences = n,
-             .samples = n});
-      }
+      const int before = drafts - 1;  // passes of the head before the one that makes this draft
+      add({.work = before == 0 ? Work::first_drafts : Work::more_drafts,
+           .mtp_layer = before % mtp_layers,
+           .rows = n,
+           .sequences = n,
+           .samples = n});
       add({.work = Work::step, .rows = rows, .sequences = n, .samples = rows});
       add({.work = Work::first_drafts, .rows = rows, .sequences = n, .samples = n});
     }
