@@ -137,7 +137,7 @@ bool StepLoop::step() {
   choose_drafts();
   prepare_guides();
   drop_cancelled();
-  scheduler_.limit_chunk_rows(chunk_policy_.rows());
+  limit_chunks();
   const std::vector<ScheduledRows>& plan = scheduler_.plan();
   const bool planned = !plan.empty();
   if (planned) {
@@ -283,10 +283,17 @@ void StepLoop::open_choices(const std::shared_ptr<OpenRequest>& request) {
   }
 }
 
+/// How many rows of prompts the next step may read.
+void StepLoop::limit_chunks() {
+  const int waiting = std::min(static_cast<int>(choices_.size()), parts_.max_num_seqs) - decoding_;
+  chunk_policy_.share(decoding_, std::max(waiting, 0));
+  scheduler_.limit_chunk_rows(chunk_policy_.rows());
+}
+
 /// As many for every choice, so that the steps tell what drafts cost and give.
 void StepLoop::choose_drafts() {
-  if (parts_.drafts_max == 0) return;
   decoding_ = static_cast<int>(std::ranges::count_if(choices_, [](const auto& choice) { return choice->decoding(); }));
+  if (parts_.drafts_max == 0) return;
   drafts_ = draft_policy_.choose(decoding_);
   for (const auto& choice : choices_) {
     choice->drafts_wanted = drafts_.drafts;

@@ -162,6 +162,7 @@ class StepLoop {
   void rest_idle();
   void drop_cancelled();
   void choose_drafts();
+  void limit_chunks();
   void prepare_guides();
   void prepare(std::span<Choice* const> stale);
   void build_step(std::span<const ScheduledRows> plan);
@@ -196,11 +197,12 @@ class StepLoop {
 
   model::Step step_;                                 // being built
   std::deque<StepUnderWay> under_way_;               // oldest first
+  std::vector<AwaitedRows> drafted_;                 // of the step collected last, whose drafts were not taken yet
   std::chrono::steady_clock::time_point collected_;  // the newest step that was
   std::optional<StepMeter> meter_;
   DraftPolicy draft_policy_;
-  DraftPolicy::Choice drafts_;  // of the step that is being planned,
-  int decoding_ = 0;            // for so many sequences
+  int decoding_ = 0;            // sequences, as the next step is planned
+  DraftPolicy::Choice drafts_;  // of this step
   ChunkPolicy chunk_policy_;
   IdleChunk idle_chunk_;
   bool prepared_ = false;  // the runner has nothing left to prepare

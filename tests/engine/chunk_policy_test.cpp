@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 namespace tessera::engine {
 namespace {
 
@@ -55,44 +57,79 @@ TEST(ChunkPolicy, TheBoundIsTwiceTheMedianOfStepsWithoutPrompts) {
   EXPECT_EQ(policy.rows(), 1024);
 }
 
-/// Steps of a policy with a relative bound: as many rows as it says, which take base + rows * row.
+/// Steps of a policy with a relative bound: as many rows as it says, which take base + touched + rows * row.
 struct Steps {
-  double base, row;
-  int all = 0, without_prompts = 0, too_long = 0;
+  double base, row, touched = 0;
+  int all = 0, without_prompts = 0;
   int64_t rows = 0;
+  double time = 0, longest = 0;
 
   void run(ChunkPolicy& policy, int steps) {
     for (int i = 0; i < steps; ++i) {
       const int64_t next = policy.rows();
-      const double time = base + row * static_cast<double>(next);
+      const double took = base + (next > 0 ? touched : 0) + row * static_cast<double>(next);
       ++all;
       rows += next;
+      time += took;
+      longest = std::max(longest, took);
       if (next == 0) ++without_prompts;
-      if (next > 0 && time > 2 * base) ++too_long;
-      policy.took(Seconds(time), next);
+      policy.took(Seconds(took), next);
     }
   }
+  [[nodiscard]] double mean() const { return time / all; }
 };
 
-TEST(ChunkPolicy, StepsWithPromptsTakeAtMostTwiceTheOthers) {
-  for (const double row : {10e-6, 17e-6, 25e-6, 40e-6, 60e-6}) {
-    ChunkPolicy policy(std::nullopt, 8192);
-    Steps steps{.base = 0.004, .row = row};
-    steps.run(policy, 100);  // to settle
-    steps = {.base = 0.004, .row = row};
-    steps.run(policy, 3200);
-    EXPECT_LE(steps.too_long, 64) << row;  // what is tried again now and then
-    const auto fits = static_cast<int64_t>(0.004 / row) / 64 * 64;
-    EXPECT_GE(steps.rows, 3000 * fits * 9 / 10) << row;
+TEST(ChunkPolicy, WhoDecodesWaitsAtMostTwiceAsLongOnAverage) {
+  for (const double base : {0.0003, 0.004, 0.012, 0.03}) {
+    for (const double touched : {0.0, 0.010}) {  // reading even few rows takes so long
+      for (const double row : {1e-6, 10e-6, 25e-6, 60e-6, 200e-6}) {
+        ChunkPolicy policy(std::nullopt, 8192);
+        Steps steps{.base = base, .row = row, .touched = touched};
+        steps.run(policy, 1500);  // to settle
+        steps = {.base = base, .row = row, .touched = touched};
+        steps.run(policy, 3200);
+        EXPECT_LE(steps.mean(), 2.03 * base) << base << " " << touched << " " << row;
+        EXPECT_LE(steps.longest, std::max(0.056, 2.3 * base)) << base << " " << touched << " " << row;
+        // What is read takes as much of the time as it may, in steps that are worth it.
+        const double worth = std::min(512., std::max(64., (0.050 - base - touched) / row / 64 * 64));
+        const double rate = worth / (touched + worth * row);
+        EXPECT_GE(static_cast<double>(steps.rows), 0.7 * std::min(8192. / base, rate) * base * steps.all)
+            << base << " " << touched << " " << row;
+      }
+    }
   }
+}
+
+TEST(ChunkPolicy, EachStepTakesTwiceTheOthersWhereThatIsWorthIt) {
+  ChunkPolicy policy(std::nullopt, 8192);
+  Steps steps{.base = 0.012, .row = 20e-6};
+  steps.run(policy, 200);
+  steps = {.base = 0.012, .row = 20e-6};
+  steps.run(policy, 3200);
+  EXPECT_LE(steps.longest, 0.0253);  // what is tried again now and then
+  EXPECT_LE(steps.without_prompts, 3200 / 32 + 3);
 }
 
 TEST(ChunkPolicy, PromptsAreReadHoweverLongTheyTake) {
   ChunkPolicy policy(std::nullopt, 8192);
   Steps steps{.base = 0.001, .row = 1e-3};
-  steps.run(policy, 340);
-  EXPECT_GE(steps.rows, 300 * 64);
-  EXPECT_EQ(policy.rows(), 64);
+  steps.run(policy, 3400);
+  EXPECT_GE(steps.rows, 60 * 64);  // what is made up for is bounded
+  EXPECT_EQ(steps.rows % 64, 0);
+  EXPECT_LE(steps.longest, 1.03);  // the first
+}
+
+TEST(ChunkPolicy, AStepThatWasSlowHoldsPromptsUpNoLongerThanOthers) {
+  ChunkPolicy policy(std::nullopt, 8192);
+  Steps steps{.base = 0.004, .row = 20e-6};
+  steps.run(policy, 100);
+  policy.took(Seconds(30), 512);
+  int waited = 0;
+  while (policy.rows() == 0) {
+    policy.took(Seconds(0.004), 0);
+    ++waited;
+  }
+  EXPECT_LE(waited, 13);  // 50 ms
 }
 
 TEST(ChunkPolicy, FollowsWhatStepsWithoutPromptsTakeWhilePromptsAreReadWithoutEnd) {
@@ -103,7 +140,44 @@ TEST(ChunkPolicy, FollowsWhatStepsWithoutPromptsTakeWhilePromptsAreReadWithoutEn
   Steps many{.base = 0.016, .row = 10e-6};  // more sequences decode
   many.run(policy, 3000);
   EXPECT_NEAR(policy.bound()->count(), 0.032, 1e-9);
-  EXPECT_LE(many.without_prompts, 3000 / 32 + 1);
+  EXPECT_LE(many.without_prompts, 3000 / 25);
+}
+
+TEST(ChunkPolicy, WhoWaitsHasTheSameShareOfTheTime) {
+  ChunkPolicy policy(std::nullopt, 8192);
+  policy.share(1, 63);  // before anything is known
+  for (int i = 0; i < 9; ++i) policy.took(Seconds(0.002), 0);
+  const auto bound = [&](int decoding, int waiting) {
+    policy.share(decoding, waiting);
+    return policy.bound()->count();
+  };
+  EXPECT_DOUBLE_EQ(bound(8, 1), 0.004);  // one long prompt: twice the median
+  EXPECT_DOUBLE_EQ(bound(8, 8), 0.004);
+  EXPECT_DOUBLE_EQ(bound(8, 24), 0.008);
+  EXPECT_DOUBLE_EQ(bound(1, 63), 0.050);  // at most
+  EXPECT_DOUBLE_EQ(bound(0, 64), 0.050);  // nobody decodes: says nothing
+  EXPECT_DOUBLE_EQ(bound(64, 0), 0.004);
+  for (int i = 0; i < 31; ++i) policy.took(Seconds(0.2), 0);
+  EXPECT_DOUBLE_EQ(bound(1, 63), 0.4);  // where twice the median is more than that, it is twice the median
+
+  ChunkPolicy fixed(Seconds(0.03), 8192);
+  fixed.share(1, 63);
+  EXPECT_DOUBLE_EQ(fixed.bound()->count(), 0.03);
+}
+
+TEST(ChunkPolicy, RowsFollowTheShareAtOnce) {
+  ChunkPolicy policy(std::nullopt, 8192);
+  Steps steps{.base = 0.002, .row = 10e-6};
+  steps.run(policy, 200);
+  EXPECT_EQ(policy.rows(), 512);
+  policy.share(4, 20);  // 12 ms, 10 of them for prompts
+  EXPECT_NEAR(static_cast<double>(policy.rows()), 960, 64);
+  policy.share(1, 63);  // 50 ms
+  EXPECT_NEAR(static_cast<double>(policy.rows()), 4600, 200);
+  steps.run(policy, 40);
+  EXPECT_NEAR(static_cast<double>(policy.rows()), 4700, 100);
+  policy.share(32, 1);
+  EXPECT_EQ(policy.rows(), 512);
 }
 
 TEST(ChunkPolicy, AFixedBoundNeedsNoStepWithoutPrompts) {

@@ -357,16 +357,18 @@ std::vector<int64_t> waits_beside_a_prompt(CountingRunner& runner, std::optional
   return waits;
 }
 
-TEST_P(StepLoopTest, RunningAnswersWaitAtMostTwiceAsLongWhileAPromptIsRead) {
+TEST_P(StepLoopTest, RunningAnswersWaitTwiceAsLongOnAverageWhileAPromptIsRead) {
   // The second kind of answer waits for its tokens before its next rows: prompts are read between its steps.
   for (const Guide& guide :
        {Guide{}, Guide{.thinking_end = 199, .thinking_tokens_max = 1000, .thinking_closer = {199}}}) {
     CountingRunner runner(GetParam());
-    const std::vector<int64_t> waits = waits_beside_a_prompt(runner, std::nullopt, guide);
-    ASSERT_GT(waits.size(), 40U);
-    // How long rows take is learnt from the first ones.
-    EXPECT_LE(std::ranges::count_if(waits, [](int64_t wait) { return wait > 8000; }), 6);
-    EXPECT_GE(std::ranges::count_if(waits, [](int64_t wait) { return wait > 7000; }), 20);
+    std::vector<int64_t> waits = waits_beside_a_prompt(runner, std::nullopt, guide);
+    std::erase(waits, 0);  // what was read together
+    ASSERT_GT(waits.size(), 30U);
+    int64_t sum = 0;
+    for (const int64_t wait : waits) sum += wait;
+    EXPECT_NEAR(static_cast<double>(sum) / static_cast<double>(waits.size()), 8000, 600);
+    EXPECT_LE(std::ranges::max(waits), 50'000);
   }
 }
 
