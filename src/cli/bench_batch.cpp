@@ -56,9 +56,12 @@ Expected<BenchBatch::Decoded> BenchBatch::decode(int64_t steps, const engine::St
     decoded.cache_bytes += bytes.cache_of(step) / static_cast<double>(steps);
     TESSERA_RETURN_IF_ERROR(submit(step));
     if (drafts_ == 0) continue;
+    if (i > 0) {
+      TESSERA_ASSIGN_OR_RETURN(const std::span<const int32_t> made, runner_.drafts());
+      take_drafts(made);
+    }
     TESSERA_RETURN_IF_ERROR(drain());
-    TESSERA_ASSIGN_OR_RETURN(const std::span<const int32_t> made, runner_.drafts());
-    decoded.tokens += take_drafted(made);
+    decoded.tokens += take_results();
   }
   TESSERA_RETURN_IF_ERROR(drain());
   if (drafts_ == 0) decoded.tokens = steps * static_cast<int64_t>(sequences_.size());
@@ -129,8 +132,16 @@ void BenchBatch::add_sample(model::Step& step, int32_t row, size_t sequence, int
                           .noise = {.key = sequence, .position = static_cast<uint64_t>(position)}});
 }
 
-/// Reads the step that has ended, of all sequences: which drafts hold, and the next ones. Returns its tokens.
-int64_t BenchBatch::take_drafted(std::span<const int32_t> made) {
+/// Of all sequences, for what stands for them in the step under way.
+void BenchBatch::take_drafts(std::span<const int32_t> made) {
+  for (Sequence& sequence : sequences_) {
+    sequence.drafts.assign(made.begin(), made.begin() + drafts_);
+    made = made.subspan(static_cast<size_t>(drafts_));
+  }
+}
+
+/// Reads the step that has ended, of all sequences: which drafts hold. Returns its tokens.
+int64_t BenchBatch::take_results() {
   int64_t tokens = 0;
   std::span<const kernels::SampleResult> results = results_;
   for (Sequence& sequence : sequences_) {
@@ -140,10 +151,9 @@ int64_t BenchBatch::take_drafted(std::span<const int32_t> made) {
     sequence.newest = results[held - 1].token;
     sequence.held = rows > 1 ? static_cast<int32_t>(held) : 0;
     sequence.length += static_cast<int64_t>(held) - 1;
-    sequence.drafts.assign(made.begin(), made.begin() + drafts_);
+    for (int32_t i = 0; i < drafts_; ++i) sequence.drafts[static_cast<size_t>(i)] = model::draft_token(i);
     tokens += static_cast<int64_t>(held);
     results = results.subspan(rows);
-    made = made.subspan(static_cast<size_t>(drafts_));
   }
   return tokens;
 }

@@ -13,7 +13,7 @@
 namespace tessera::cli {
 
 /// Sequences of a batch, driven as the engine drives its own: a step ahead, but for those
-/// that draft, whose next step has what the one before drafted.
+/// that draft, whose next step has what the one before drafted, and is submitted before that is known here.
 class BenchBatch {
  public:
   /// `blocks`: KV blocks of each sequence; outlives this.
@@ -41,7 +41,7 @@ class BenchBatch {
   struct Sequence {
     int64_t length = 0;           // of what holds
     int32_t newest = 0;           // token, known where there are drafts behind it
-    std::vector<int32_t> drafts;  // behind it, for the next step
+    std::vector<int32_t> drafts;  // behind it, for the next step, or what stands for them
     int32_t held = 0;             // of the step before, of several rows
   };
 
@@ -49,7 +49,8 @@ class BenchBatch {
   void add_decode(model::Step& step, size_t sequence, bool draws);
   void add_sample(model::Step& step, int32_t row, size_t sequence, int64_t position);
   model::Step decode_step(bool draws);
-  int64_t take_drafted(std::span<const int32_t> made);
+  void take_drafts(std::span<const int32_t> made);
+  int64_t take_results();
   Status submit(const model::Step& step);
   Status collect();
   Status drain();

@@ -370,7 +370,7 @@ void add_bench_engine(CLI::App& bench, Action& action) {
                    "Drafts of the MTP head for each sequence, in every step (default 0: none)")
       ->type_name("N,N,...")
       ->delimiter(',')
-      ->check(whole(0, engine::kMostDrafts));
+      ->check(whole(0, kernels::kDraftsMax));
   command
       ->add_option("--draft-head", options->draft_head,
                    "What drafts are drawn from: a copy of a BF16 lm_head in fp8 (default) or nvfp4, or full: itself")

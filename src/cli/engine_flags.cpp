@@ -36,8 +36,8 @@ void read_speculative_config(const std::string& text, EngineOptions& options) {
   if (!json.is_object()) fail("which is no JSON object");
   for (const auto& [key, value] : json.items()) {
     if (key == "num_speculative_tokens") {
-      if (!value.is_number_integer() || value < 0 || value > engine::kMostDrafts) {
-        fail(fmt::format("whose num_speculative_tokens is not a whole number from 0 to {}", engine::kMostDrafts));
+      if (!value.is_number_integer() || value < 0 || value > kernels::kDraftsMax) {
+        fail(fmt::format("whose num_speculative_tokens is not a whole number from 0 to {}", kernels::kDraftsMax));
       }
       options.speculative_tokens = value.get<int>();
     } else if (key == "method") {
@@ -165,8 +165,9 @@ void add_engine_flags(CLI::App& command, EngineFlags& flags) {
       ->group(kGroup);
   add_gib("--kv-offload-dir-gib", options.kv_offload_dir_bytes, "GiB of its files, at most (default 64)");
   command
-      .add_option("--prefill-step-ms", options.prefill_step_ms,
-                  "Milliseconds of a step that reads prompts beside answers (default: twice one without; 0: no bound)")
+      .add_option(
+          "--prefill-step-ms", options.prefill_step_ms,
+          "Milliseconds of a step that reads prompts beside answers (default: these take twice as long; 0: no bound)")
       ->type_name("N")
       ->check(whole(0, 60'000))
       ->group(kGroup);
@@ -175,7 +176,7 @@ void add_engine_flags(CLI::App& command, EngineFlags& flags) {
           "--num-speculative-tokens", options.speculative_tokens,
           "Drafts of the MTP head, at most, as far as they pay (default: 5 on a GPU, else 0); the same bits without")
       ->type_name("N")
-      ->check(whole(0, engine::kMostDrafts))
+      ->check(whole(0, kernels::kDraftsMax))
       ->group(kGroup);
   command
       .add_option_function<std::string>(

@@ -82,8 +82,13 @@ struct Choice : Sequence, std::enable_shared_from_this<Choice> {
     bool excludes = false, must_go_on = false, settles = false;
   };
   std::vector<RowGuide> row_guides;
-  bool finished = false;  // what steps under way still bring for it is dropped
+  std::vector<int32_t> made_drafts;  // the newest; of `drafts`, those that are model::draft_token() stand for them
+  bool finished = false;             // what steps under way still bring for it is dropped
 
+  /// What its next draws are drawn from depends on what its drafts are.
+  [[nodiscard]] bool follows_drafts() const {
+    return !guide.settled() || !request->filter.empty() || request->sample.has_penalty();
+  }
   /// The guide's word on the next row and on those of drafts, which end before one that it does not allow.
   Status prepare_guide();
   void update_needs(bool drafts_made) {

@@ -6,9 +6,9 @@
 #include <map>
 #include <optional>
 
-namespace tessera::engine {
+#include "kernels/batch.h"
 
-inline constexpr int kMostDrafts = 8;
+namespace tessera::engine {
 
 /// How often drafts hold, by position; older ones count less and less.
 class DraftAcceptance {
@@ -23,7 +23,7 @@ class DraftAcceptance {
   struct Position {
     double tried = 0, held = 0;
   };
-  std::array<Position, kMostDrafts> positions_ = {};
+  std::array<Position, kernels::kDraftsMax> positions_ = {};
 };
 
 /// How many drafts a step should make for each of its sequences, so that it is never noticeably slower than without.
@@ -45,7 +45,8 @@ class DraftPolicy {
   static constexpr double kFreeLoss = 0.05;  // seconds, or the time of kFreeSteps steps, if that is more
   static constexpr int kFreeSteps = 4;
 
-  /// `most`: drafts of a sequence at most, 0 to kMostDrafts; `always`: so many in every step, whatever they cost.
+  /// `most`: drafts of a sequence at most, 0 to kernels::kDraftsMax; `always`: so many in every step, whatever they
+  /// cost.
   explicit DraftPolicy(int most, bool always = false) : most_(most), always_(always) {}
 
   struct Choice {
@@ -91,7 +92,7 @@ class DraftPolicy {
 
   /// Steps of about so many sequences.
   struct Range {
-    std::array<Times, kMostDrafts + 1> times;  // by drafts
+    std::array<Times, kernels::kDraftsMax + 1> times;  // by drafts
     int best = 0;
     int tried = -1;                     // in place of best; -1: none
     int turn = 0;                       // of what is tried next, where drafts are made

@@ -107,9 +107,9 @@ struct OpenedEngine {
 };
 
 Status check_drafts(int wanted) {
-  if (wanted >= -1 && wanted <= engine::kMostDrafts) return {};
+  if (wanted >= -1 && wanted <= kernels::kDraftsMax) return {};
   return error(StatusCode::invalid_argument, "speculative_tokens is {}; it must be between 0 and {}, or -1", wanted,
-               engine::kMostDrafts);
+               kernels::kDraftsMax);
 }
 
 std::optional<format::WeightFormat> draft_head(const std::string& name, const engine::Device& device) {

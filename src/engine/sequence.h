@@ -23,7 +23,8 @@ struct Sequence {
   bool wants_prompt_logits = false;                          // until the whole prompt's were delivered
   bool needs_token = false;     // the draw after the next one depends on the token that the next one gives
   bool needs_host = false;      // so do its rows: drafts come with the token
-  std::vector<int32_t> drafts;  // proposals for the tokens behind the last one, while no step is under way
+  std::vector<int32_t> drafts;  // proposals for the tokens behind the last one, while no step is under way; or what
+                                // stands for them until they are known
   int32_t drafts_wanted = 0;    // behind each step with a draw of it
 
   int64_t submitted = 0;        // positions [0, submitted) are in the KV blocks and the state for the next step

@@ -33,19 +33,35 @@ void StepLoop::deliver(const StepUnderWay& step, std::span<const kernels::Sample
   settle();
 }
 
-/// Of the step that was collected, whose tokens are delivered while its last drafts are still made.
-bool StepLoop::take_drafts(std::span<const AwaitedRows> step) {
-  if (std::ranges::none_of(step, [](const AwaitedRows& rows) { return rows.drafts_wanted > 0; })) return true;
+/// Of the step that was collected, whose last drafts are still made. The next step is submitted before they are known,
+/// unless one of its draws depends on what they are.
+bool StepLoop::expect_drafts(std::vector<AwaitedRows> step) {
+  std::erase_if(step, [](const AwaitedRows& rows) { return rows.drafts_wanted == 0; });
+  drafted_ = std::move(step);
+  bool known_first = false;
+  for (const AwaitedRows& rows : drafted_) {
+    Choice& choice = *rows.choice;
+    if (choice.finished || choice.slot < 0) continue;
+    for (int32_t i = 0; i < rows.drafts_wanted; ++i) choice.drafts.push_back(model::draft_token(i));
+    known_first |= choice.follows_drafts();
+  }
+  return known_first ? take_drafts() : true;
+}
+
+bool StepLoop::take_drafts() {
+  if (drafted_.empty()) return true;
   const auto made = parts_.runner->drafts();
   if (!made.ok()) return fail(made.status());
   std::span<const int32_t> drafts = *made;
-  for (const AwaitedRows& rows : step) {
+  for (const AwaitedRows& rows : drafted_) {
     const auto wanted = static_cast<size_t>(rows.drafts_wanted);
     TESSERA_CHECK_LE(wanted, drafts.size());
     Choice& choice = *rows.choice;
-    if (!choice.finished && choice.slot >= 0) choice.drafts.assign(drafts.begin(), drafts.begin() + rows.drafts_wanted);
+    choice.made_drafts.assign(drafts.begin(), drafts.begin() + rows.drafts_wanted);
+    std::copy_n(drafts.begin(), std::min(choice.drafts.size(), wanted), choice.drafts.begin());
     drafts = drafts.subspan(wanted);
   }
+  drafted_.clear();
   return true;
 }
 
@@ -68,7 +84,8 @@ int32_t StepLoop::count_held(const AwaitedRows& rows, std::span<const kernels::S
   int32_t right = 0;
   while (right < drafts) {
     const auto at = static_cast<size_t>(right);
-    if (!results[at].status.ok() || results[at].token != rows.drafts[at]) break;
+    const int32_t draft = rows.drafts[at] < 0 ? rows.choice->made_drafts[at] : rows.drafts[at];
+    if (!results[at].status.ok() || results[at].token != draft) break;
     ++right;
   }
   for (DraftStats* stats : {&counts_.drafts, &rows.choice->draft_stats}) {

@@ -148,6 +148,7 @@ bool StepLoop::step() {
     ++counts_.steps;
     counts_.step_tokens.count(step_.tokens.size());
   }
+  if (!take_drafts()) return false;
   const int ahead = planned ? parts_.runner->steps_ahead() : 0;
   if (!planned && under_way_.empty()) {
     return step_for_disk() || (choices_.empty() && (prepare_ahead() || prefill_idle()));
@@ -156,10 +157,10 @@ bool StepLoop::step() {
   const auto results = parts_.runner->collect();
   if (!results.ok()) return fail(results.status());
   if (meter_) meter_->collected(StepMeter::Clock::now());
-  const StepUnderWay collected = std::move(under_way_.front());
+  StepUnderWay collected = std::move(under_way_.front());
   under_way_.pop_front();
   deliver(collected, *results);
-  if (!take_drafts(collected.rows)) return false;
+  if (!expect_drafts(std::move(collected.rows))) return false;
   return planned && step_.draws_later ? draw() : true;
 }
 
@@ -440,6 +441,7 @@ bool StepLoop::fail(const Status& status) {
   const Status why = status.with_context("the engine has stopped");
   stop({StatusCode::unavailable, why.message() + "; start it again"});
   under_way_.clear();
+  drafted_.clear();
   prepared_ = true;
   end_everything({.finish_reason = FinishReason::error, .error = why});
   set_failure(why);

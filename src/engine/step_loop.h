@@ -124,7 +124,7 @@ class StepLoop {
   struct AwaitedRows {
     std::shared_ptr<Choice> choice;
     int32_t rows = 0;
-    std::vector<int32_t> drafts = {};  // the tokens of the last rows
+    std::vector<int32_t> drafts = {};  // the tokens of the last rows, or what stands for them
     int32_t drafts_wanted = 0;         // that the runner brings with the results
     int64_t first_position = 0;        // that the first result is about
     size_t results = 0;
@@ -170,7 +170,8 @@ class StepLoop {
   AwaitedRows add_samples(const ScheduledRows& item, int32_t first_row);
   [[nodiscard]] bool wants_drafting(std::span<const ScheduledRows> plan) const;
   void deliver(const StepUnderWay& step, std::span<const kernels::SampleResult> results);
-  bool take_drafts(std::span<const AwaitedRows> step);
+  bool expect_drafts(std::vector<AwaitedRows> step);
+  bool take_drafts();
   bool draw();
   void follow_wait(const StepUnderWay& step, ChunkPolicy::Seconds time);
   int64_t deliver_rows(const AwaitedRows& rows, std::span<const kernels::SampleResult> results);

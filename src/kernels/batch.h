@@ -37,6 +37,8 @@ struct Batch {
 
 /// Tokens of one KV block: the alignment of prefill chunks and of state snapshots.
 inline constexpr int32_t kBlockTokens = 64;
+/// Drafts of a sequence in a step, at most.
+inline constexpr int32_t kDraftsMax = 8;
 
 /// KV blocks that hold `tokens` tokens.
 constexpr int64_t blocks_for(int64_t tokens) { return (tokens + kBlockTokens - 1) / kBlockTokens; }

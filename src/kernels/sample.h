@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "kernels/batch.h"
 #include "kernels/noise.h"
 #include "tessera/status.h"
 #include "tessera/token_logprob.h"
@@ -54,6 +55,7 @@ struct SampleRow {
   int32_t slot = 0;  // of the row's sequence: whose counts penalties read, and where the drawn token is kept
   /// Not negative: nothing is drawn; wanted are the log-probability of this token and of params->logprobs alternatives.
   int32_t target = -1;
+  int32_t draft = 0;  // 0: the draw is the slot's newest; n: it is the slot's n-th draft, up to kDraftsMax
   const SampleParams* params = nullptr;
   std::span<const int32_t> banned = {};    // stop tokens while min_tokens is not reached
   std::span<const uint32_t> allowed = {};  // a bit for each id of the vocabulary; empty: all. Wins over banned

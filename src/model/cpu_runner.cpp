@@ -51,7 +51,8 @@ class CpuRunner final : public StepRunner {
 
   CpuRunnerParts parts_;
   int64_t vocab_size_;
-  std::vector<Slot> slots_;                            // by state slot
+  std::vector<Slot> slots_;  // by state slot
+  KnownDrafts known_drafts_;
   std::vector<int32_t> tokens_;                        // [rows]
   std::vector<int32_t> logit_rows_;                    // [samples]
   std::vector<std::pair<size_t, size_t>> samples_of_;  // [sequences]: first, and one behind the last
@@ -65,6 +66,7 @@ CpuRunner::CpuRunner(const CpuRunnerParts& parts, std::unique_ptr<kernels::Pass>
     : parts_(parts),
       vocab_size_(parts.model->config().vocab_size),
       slots_(static_cast<size_t>(parts.cache->shape().state_slots)),
+      known_drafts_(parts.cache->shape().state_slots),
       pass_(std::move(pass)),
       samplers_(static_cast<size_t>(parts.pool->size())) {
   TESSERA_CHECK(parts.known_ids >= 1 && parts.known_ids <= vocab_size_);
@@ -138,6 +140,7 @@ std::span<float> CpuRunner::logits_of(size_t logit_row) const {
 /// The MTP head over the step's rows, each with the token behind it, and then over its own drafts.
 Status CpuRunner::draft(const Step& step, Results& results) {
   KeptStep kept(step);
+  kept.set_drafts(known_drafts_);
   kept.set_results(results.samples);
   results.drafts.resize(kept.draft_count());
   HeadPass head;
@@ -161,14 +164,16 @@ Status CpuRunner::run_head(HeadPass& head, int mtp_layer, std::vector<int32_t>& 
   for (size_t i = 0; i < head.samples.size(); ++i) {
     logit_rows_.push_back(head.samples[i].row);
     int32_t& token = head.tokens[static_cast<size_t>(head.samples[i].row)];
-    if (token == HeadPass::kDraft) token = drafts[head.drafts[i] - 1];
+    token = known_drafts_.resolve(head.samples[i].slot, token);
   }
   TESSERA_RETURN_IF_ERROR(
       backend.begin(*pass_, *parts_.cache, {.tokens = head.tokens, .sequences = head.sequences}, logit_rows_));
   TESSERA_RETURN_IF_ERROR(parts_.model->forward_mtp(*pass_, mtp_layer));
   parts_.pool->run_chunks(static_cast<int64_t>(head.samples.size()), [&](int64_t i, int thread) {
     const auto at = static_cast<size_t>(i);
-    drafts[head.drafts[at]] = sample(head.samples[at], logits_of(at), samplers_[static_cast<size_t>(thread)]).token;
+    const int32_t token = sample(head.samples[at], logits_of(at), samplers_[static_cast<size_t>(thread)]).token;
+    drafts[head.drafts[at].place] = token;
+    known_drafts_.set(head.drafts[at], token);
   });
   return {};
 }
@@ -179,6 +184,7 @@ void CpuRunner::resolve_tokens(const Step& step) {
     for (int32_t row = sequence.first_row; row < sequence.first_row + sequence.rows; ++row) {
       int32_t& token = tokens_[static_cast<size_t>(row)];
       if (token == kLastDrawn) token = slots_[static_cast<size_t>(sequence.state_slot)].last_drawn;
+      token = known_drafts_.resolve(sequence.state_slot, token);
     }
   }
 }

@@ -25,7 +25,7 @@ namespace {
 namespace cuda = kernels::cuda;
 using kernels::SampleResult;
 
-static_assert(kLastDrawn == cuda::kNewestDraw && HeadPass::kDraft == cuda::kNewestDraft);
+static_assert(kLastDrawn == cuda::kNewestDraw && draft_token(0) == cuda::kFirstDraft);
 
 constexpr int64_t kHistoryTokens = int64_t{1} << 20;  // of histories that are under way to the GPU
 
@@ -41,7 +41,9 @@ struct KeptGraph {
 class CudaRunner final : public StepRunner {
  public:
   explicit CudaRunner(const CudaRunnerParts& parts)
-      : parts_(parts), sizes_(parts.sequences_max, parts.rows_max, parts.samples_max) {}
+      : parts_(parts),
+        sizes_(parts.sequences_max, parts.rows_max, parts.samples_max),
+        known_drafts_(parts.cache->shape().state_slots) {}
   ~CudaRunner() override {
     const WatchedCall watched("cudaStreamSynchronize");
     if (pass_) (void)cudaStreamSynchronize(pass_->stream.get());
@@ -65,11 +67,15 @@ class CudaRunner final : public StepRunner {
     bool draws_later = false;
     std::optional<KeptStep> kept;  // if there is something to do behind it
   };
+  /// A pass of the head that may not have ended.
+  struct DraftPass {
+    uint64_t pass = 0;
+    std::vector<HeadPass::Draft> drafts;
+  };
   struct Results {
     std::vector<SampleResult> samples;
     std::vector<int32_t> drafts;
-    uint64_t last_pass = 0;           // of the head, whose drafts were not read yet,
-    std::vector<size_t> places = {};  // and where they belong
+    std::deque<DraftPass> unread = {};  // oldest first
   };
 
   [[nodiscard]] const ModelConfig& config() const { return parts_.model->config(); }
@@ -81,7 +87,7 @@ class CudaRunner final : public StepRunner {
   Status run_empty(const cuda::StepTables& bounds, Work work, int mtp_layer = 0);
   Status capture(const PassSize& size);
   Status enqueue(const kernels::cuda::StepTables& bounds, Work work = Work::step, int mtp_layer = 0);
-  Status enqueue_sampler(const cuda::SampleTables& tables, int32_t* last_token, std::byte* out);
+  Status enqueue_sampler(const cuda::SampleTables& tables, std::byte* out);
   Status stage(const kernels::Batch& batch, std::span<const kernels::SampleRow> samples,
                std::span<const int32_t> hidden_rows, bool draws_later = false);
   Expected<size_t> write_tables(std::span<const kernels::SampleRow> samples, std::span<std::byte> memory) const;
@@ -99,8 +105,8 @@ class CudaRunner final : public StepRunner {
   Status finish_oldest();
   Status finish_kept(KeptStep& kept, Results& results);
   Status draft(const KeptStep& kept, Results& results);
-  Status read_drafts(Results& results) const;
-  Status read_all_drafts();
+  Status read_drafts(Results& results, uint64_t before);
+  Status read_all_drafts(uint64_t before);
 
   CudaRunnerParts parts_;
   std::unique_ptr<cuda::Pass> pass_;
@@ -120,8 +126,9 @@ class CudaRunner final : public StepRunner {
   std::vector<int32_t> logit_rows_;       // [samples]
   std::vector<cuda::UnsureDraw> unsure_;  // [samples]
   std::vector<int32_t> known_draws_;      // [slots]: the newest draw, if it was one of several rows; else -1
-  std::deque<UnderWay> under_way_;        // oldest first
-  std::deque<Results> done_;              // the same, before those
+  KnownDrafts known_drafts_;
+  std::deque<UnderWay> under_way_;  // oldest first
+  std::deque<Results> done_;        // the same, before those
   Results collected_;
   std::mt19937_64 random_{1};  // of what is assumed
 };
@@ -202,22 +209,21 @@ Status CudaRunner::enqueue(const cuda::StepTables& bounds, Work work, int mtp_la
   if (bounds.logit_rows_max > 0) {
     cuda::SampleTables tables = capacity_.tables(payload + hidden_rows_bytes());
     tables.rows_max = bounds.logit_rows_max;
-    TESSERA_RETURN_IF_ERROR(enqueue_sampler(
-        tables, work == Work::step ? cuda::newest_draws(pass_->step_memory) : cuda::newest_drafts(pass_->step_memory),
-        cuda::result(pass_->step_memory)));
+    TESSERA_RETURN_IF_ERROR(enqueue_sampler(tables, cuda::result(pass_->step_memory)));
   }
   return pass_->end();
 }
 
 /// Over the logits that are there.
-Status CudaRunner::enqueue_sampler(const cuda::SampleTables& tables, int32_t* last_token, std::byte* out) {
+Status CudaRunner::enqueue_sampler(const cuda::SampleTables& tables, std::byte* out) {
   cuda::SampleArgs args;
   args.logits = pass_->logits.as<float>();
   args.vocab = config().vocab_size;
   args.known_ids = parts_.known_ids;
   args.tables = tables;
   args.counts = counts_.as<uint16_t>();
-  args.last_token = last_token;
+  args.last_token = cuda::newest_draws(pass_->step_memory);
+  args.slots = slots();
   args.out = reinterpret_cast<cuda::SampleOutput*>(out);
   args.workspace = sample_workspace_.as<std::byte>();
   return cuda::sample(args, pass_->queue);
@@ -234,7 +240,7 @@ cuda::StepTables decode_bounds(const PassSize& size) {
 /// A pass without rows, which draws nothing: what the device last had of sample tables would be drawn, and counted,
 /// once more.
 Status CudaRunner::run_empty(const cuda::StepTables& bounds, Work work, int mtp_layer) {
-  TESSERA_RETURN_IF_ERROR(read_all_drafts());
+  TESSERA_RETURN_IF_ERROR(read_all_drafts(pass_->begun));
   TESSERA_RETURN_IF_ERROR(stage({}, {}, {}));
   TESSERA_RETURN_IF_ERROR(enqueue(bounds, work, mtp_layer));
   TESSERA_CUDA_RETURN_IF_ERROR(cudaStreamSynchronize(pass_->stream.get()));
@@ -392,10 +398,13 @@ Expected<size_t> CudaRunner::write_tables(std::span<const kernels::SampleRow> sa
   return capacity_.pool_offset() + sizeof(uint32_t) * capacity_.tables(memory.data()).header->pool_words;
 }
 
-/// Lays the next pass down, once there is room: of the two before, the older one has ended.
+/// Lays the next pass down, once there is room: of the two before, the older one has ended, and its drafts are read.
 Status CudaRunner::stage(const kernels::Batch& batch, std::span<const kernels::SampleRow> samples,
                          std::span<const int32_t> hidden_rows, bool draws_later) {
-  if (pass_->begun >= 2) TESSERA_RETURN_IF_ERROR(wait_for(pass_->begun - 2));
+  if (pass_->begun >= 2) {
+    TESSERA_RETURN_IF_ERROR(wait_for(pass_->begun - 2));
+    TESSERA_RETURN_IF_ERROR(read_all_drafts(pass_->begun - 1));
+  }
   logit_rows_.clear();
   for (const kernels::SampleRow& sample : samples) logit_rows_.push_back(sample.row);
   const std::span<std::byte> payload = pass_->payload_area();
@@ -462,7 +471,6 @@ Status CudaRunner::submit(const Step& step) {
     while (!under_way_.empty()) TESSERA_RETURN_IF_ERROR(finish_oldest());
     TESSERA_RETURN_IF_ERROR(capture(*missing));
   }
-  TESSERA_RETURN_IF_ERROR(read_all_drafts());
   resolve_tokens(step);
   find_unsure(step);
   const kernels::Batch batch{.tokens = tokens_, .sequences = step.sequences};
@@ -494,7 +502,7 @@ Status CudaRunner::draw(std::span<const kernels::SampleRow> samples) {
       {.from = late_staging_.device, .to = late_tables_.as<std::byte>(), .capacity = capacity_}, pass_->queue));
   cuda::SampleTables tables = capacity_.tables(late_tables_.as<std::byte>());
   tables.rows_max = static_cast<int32_t>(samples.size());
-  TESSERA_RETURN_IF_ERROR(enqueue_sampler(tables, cuda::newest_draws(pass_->step_memory), late_results_.device));
+  TESSERA_RETURN_IF_ERROR(enqueue_sampler(tables, late_results_.device));
   TESSERA_CUDA_RETURN_IF_ERROR(cudaEventRecord(late_drawn_.get(), pass_->stream.get()));
   return {};
 }
@@ -555,6 +563,8 @@ Status CudaRunner::finish_oldest() {
     results.samples.push_back(cuda::sample_result(outputs[i], parts_.known_ids));
   }
   if (step.kept) {
+    TESSERA_RETURN_IF_ERROR(read_all_drafts(step.pass));
+    step.kept->set_drafts(known_drafts_);
     if (!parts_.assumed_acceptance.empty()) step.kept->assume(parts_.assumed_acceptance, random_, results.samples);
     TESSERA_RETURN_IF_ERROR(finish_kept(*step.kept, results));
   }
@@ -585,8 +595,8 @@ Status CudaRunner::finish_kept(KeptStep& kept, Results& results) {
   return kept.drafts() ? draft(kept, results) : Status();
 }
 
-/// The head's passes. While one runs, the next is laid down and the drafts of the one before are read; those of the
-/// last one are read when they are asked for.
+/// The head's passes, each laid down while the one before runs. A draft gets to the passes and rows behind it on the
+/// device; the host reads it when it is asked for, or its place is wanted for another's.
 Status CudaRunner::draft(const KeptStep& kept, Results& results) {
   results.drafts.resize(kept.draft_count());
   HeadPass pass;
@@ -600,26 +610,30 @@ Status CudaRunner::draft(const KeptStep& kept, Results& results) {
     unsure_.assign(pass.samples.size(), {.is_unsure = true});
     TESSERA_RETURN_IF_ERROR(stage(batch, pass.samples, pass.hidden_rows));
     TESSERA_RETURN_IF_ERROR(launch(batch, size));
-    TESSERA_RETURN_IF_ERROR(read_drafts(results));
-    results.last_pass = pass_->begun - 1;
-    results.places = pass.drafts;
+    results.unread.push_back({.pass = pass_->begun - 1, .drafts = pass.drafts});
   } while (kept.next_pass(number++, pass));
   return {};
 }
 
-/// Waits for the last pass. Results of two passes are kept: it is read before a third one begins.
-Status CudaRunner::read_drafts(Results& results) const {
-  if (results.places.empty()) return {};
-  TESSERA_RETURN_IF_ERROR(wait_for(results.last_pass));
-  const auto* outputs = reinterpret_cast<const cuda::SampleOutput*>(pass_->results(results.last_pass));
-  for (size_t i = 0; i < results.places.size(); ++i) results.drafts[results.places[i]] = outputs[i].token;
-  results.places.clear();
+/// Of the passes before that one, which are waited for. Results of two passes are kept: they are read before a third
+/// one begins.
+Status CudaRunner::read_drafts(Results& results, uint64_t before) {
+  for (; !results.unread.empty() && results.unread.front().pass < before; results.unread.pop_front()) {
+    const auto& [pass, drafts] = results.unread.front();
+    TESSERA_RETURN_IF_ERROR(wait_for(pass));
+    const auto* outputs = reinterpret_cast<const cuda::SampleOutput*>(pass_->results(pass));
+    for (size_t i = 0; i < drafts.size(); ++i) {
+      results.drafts[drafts[i].place] = outputs[i].token;
+      known_drafts_.set(drafts[i], outputs[i].token);
+    }
+  }
   return {};
 }
 
-Status CudaRunner::read_all_drafts() {
-  for (Results& results : done_) TESSERA_RETURN_IF_ERROR(read_drafts(results));
-  return read_drafts(collected_);
+Status CudaRunner::read_all_drafts(uint64_t before) {
+  TESSERA_RETURN_IF_ERROR(read_drafts(collected_, before));
+  for (Results& results : done_) TESSERA_RETURN_IF_ERROR(read_drafts(results, before));
+  return {};
 }
 
 Expected<std::span<const SampleResult>> CudaRunner::collect() {
@@ -635,7 +649,7 @@ Expected<std::span<const SampleResult>> CudaRunner::collect() {
 
 Expected<std::span<const int32_t>> CudaRunner::drafts() {
   TESSERA_CUDA_RETURN_IF_ERROR(cudaSetDevice(parts_.gpu));
-  TESSERA_RETURN_IF_ERROR(read_drafts(collected_));
+  TESSERA_RETURN_IF_ERROR(read_drafts(collected_, pass_->begun));
   return std::span<const int32_t>(collected_.drafts);
 }
 

@@ -68,6 +68,15 @@ KeptStep::KeptStep(const Step& step) : tokens_(step.tokens), samples_(step.sampl
   });
 }
 
+void KeptStep::set_drafts(const KnownDrafts& known) {
+  for (const kernels::SequenceRows& rows : rows_) {
+    for (int32_t row = rows.first_row; row < rows.first_row + rows.rows; ++row) {
+      int32_t& token = tokens_[static_cast<size_t>(row)];
+      token = known.resolve(rows.state_slot, token);
+    }
+  }
+}
+
 void KeptStep::assume(std::span<const double> shares, std::mt19937_64& random,
                       std::span<kernels::SampleResult> results) const {
   for (const Sequence& sequence : sequences_) {
@@ -106,10 +115,12 @@ size_t KeptStep::draft_count() const {
 void KeptStep::add_sample(size_t sequence, int32_t row, int32_t number, HeadPass& pass) const {
   kernels::SampleRow& sample = pass.samples.emplace_back(samples_[sequences_[sequence].end_sample - 1]);
   sample.row = row;
+  sample.draft = number + 1;
   // Behind the row at position p, the model draws token p + 1, and its head token p + 2.
   const int32_t position = rows_[sequence].first_position + sequences_[sequence].held - 1 + number;
   sample.noise.position = static_cast<uint64_t>(position) + 2;
-  pass.drafts.push_back(first_draft_[sequence] + static_cast<size_t>(number));
+  pass.drafts.push_back(
+      {.place = first_draft_[sequence] + static_cast<size_t>(number), .slot = sample.slot, .number = number});
 }
 
 void KeptStep::first_pass(HeadPass& pass) const {
@@ -142,7 +153,7 @@ bool KeptStep::next_pass(int32_t number, HeadPass& pass) const {
     rows.rows = 1;
     rows.first_position += sequences_[i].held + number;
     rows.row_class = kernels::RowClass::decode;
-    pass.tokens.push_back(HeadPass::kDraft);
+    pass.tokens.push_back(draft_token(number));
     pass.hidden_rows.push_back(hidden);
     add_sample(i, row, number + 1, pass);
   }

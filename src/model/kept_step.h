@@ -12,14 +12,36 @@ namespace tessera::model {
 
 /// One pass of the MTP head.
 struct HeadPass {
-  std::vector<int32_t> tokens;  // [rows]; kDraft: the sequence's newest draft
+  std::vector<int32_t> tokens;  // [rows], or draft_token()
   std::vector<kernels::SequenceRows> sequences;
   std::vector<kernels::SampleRow> samples;  // of the rows that a draft is drawn behind
   std::vector<int32_t> hidden_rows;         // [rows]: of the pass before; of the first pass none, since it has them all
-  std::vector<size_t> drafts;               // [samples]: which of the step's drafts each is
+  /// What a sample draws.
+  struct Draft {
+    size_t place = 0;  // among the step's drafts
+    int32_t slot = 0, number = 0;
+  };
+  std::vector<Draft> drafts;  // [samples]
 
-  static constexpr int32_t kDraft = -2;
   void clear();
+};
+
+/// The newest drafts for each slot, as far as the host knows them: what draft_token() stands for.
+class KnownDrafts {
+ public:
+  explicit KnownDrafts(int32_t slots) : tokens_(static_cast<size_t>(slots) * kernels::kDraftsMax) {}
+
+  void set(const HeadPass::Draft& draft, int32_t token) { tokens_[at(draft.slot, draft.number)] = token; }
+  /// The token that another one of the slot's rows stands for, or is.
+  [[nodiscard]] int32_t resolve(int32_t slot, int32_t token) const {
+    return token <= draft_token(0) ? tokens_[at(slot, draft_token(0) - token)] : token;
+  }
+
+ private:
+  static size_t at(int32_t slot, int32_t number) {
+    return static_cast<size_t>(slot) * kernels::kDraftsMax + static_cast<size_t>(number);
+  }
+  std::vector<int32_t> tokens_;
 };
 
 /// What is left to do behind a step once its draws are known: which of its rows hold, and the passes of the head. It
@@ -32,10 +54,12 @@ class KeptStep {
   KeptStep(KeptStep&&) = default;  // its parts point to one another
   KeptStep& operator=(KeptStep&&) = default;
 
+  /// Its rows' drafts are known now. To be called before all else.
+  void set_drafts(const KnownDrafts& known);
   /// For measuring with weights whose drafts say nothing: makes results of which the first i + 1 drafts of a sequence
   /// hold in a share shares[i] of the steps. To be called before set_results().
   void assume(std::span<const double> shares, std::mt19937_64& random, std::span<kernels::SampleResult> results) const;
-  /// To be called first, once.
+  /// To be called before what follows, once.
   void set_results(std::span<const kernels::SampleResult> results);
 
   struct Sequence {

@@ -30,6 +30,8 @@ namespace tessera::model {
 
 /// Stands for a row's token: the one that the newest draw of the row's slot chose; any token where that draw failed.
 inline constexpr int32_t kLastDrawn = -1;
+/// Stands for a row's token: the newest draft of that number, from 0, for the row's slot.
+constexpr int32_t draft_token(int32_t number) { return -2 - number; }
 
 /// What the MTP head does for a sequence of a step, behind it.
 struct Drafting {
@@ -40,7 +42,7 @@ struct Drafting {
 };
 
 struct Step {
-  std::vector<int32_t> tokens;  // [rows], or kLastDrawn
+  std::vector<int32_t> tokens;  // [rows], or kLastDrawn, or draft_token()
   std::vector<kernels::SequenceRows> sequences;
   std::vector<kernels::SampleRow> samples;       // by ascending row
   std::vector<kernels::TokenHistory> histories;  // before the step's samples; for slots whose samples have penalties
@@ -94,7 +96,8 @@ class StepRunner {
   /// the next collect(). What went wrong for one row is in its result; an error ends the engine.
   virtual Expected<std::span<const kernels::SampleResult>> collect() = 0;
   /// Waits for the drafts of the step that was collected last: those of each sequence, one sequence behind the other.
-  /// They stay as long as its results. What a draft is decides nothing but time.
+  /// They stay as long as its results. What a draft is decides nothing but time. Rows of a step that is submitted
+  /// before may have them as draft_token(), unless a draw has penalties, or a mask that follows them.
   virtual Expected<std::span<const int32_t>> drafts() { return std::span<const int32_t>(); }
   /// The most Drafting::count; 0: nothing here drafts.
   [[nodiscard]] virtual int drafts_max() const { return 0; }

@@ -4,6 +4,7 @@
 
 #include <deque>
 #include <numeric>
+#include <utility>
 #include <vector>
 
 namespace tessera::cli {
@@ -16,22 +17,23 @@ class RecordingRunner final : public model::StepRunner {
  public:
   [[nodiscard]] int steps_ahead() const override { return 1; }
   Status submit(const model::Step& step) override {
-    EXPECT_LE(samples_.size(), 1U);
+    EXPECT_LE(under_way_.size(), 1U);
     steps.push_back(step);
-    samples_.push_back(step.samples.size());
-    int32_t drafts = 0;
-    for (const model::Drafting& drafting : step.drafting) drafts += drafting.count;
-    drafts_.assign(static_cast<size_t>(drafts), draft);
+    size_t drafts = 0;
+    for (const model::Drafting& drafting : step.drafting) drafts += static_cast<size_t>(drafting.count);
+    under_way_.emplace_back(step.samples.size(), drafts);
     return {};
   }
   Expected<std::span<const kernels::SampleResult>> collect() override {
-    results_.assign(samples_.front(), {.token = kDrawn});
-    samples_.pop_front();
+    const auto [samples, drafts] = under_way_.front();
+    under_way_.pop_front();
+    results_.assign(samples, {.token = kDrawn});
+    drafts_.assign(drafts, draft);
     return std::span<const kernels::SampleResult>(results_);
   }
   [[nodiscard]] int drafts_max() const override { return 8; }
   Expected<std::span<const int32_t>> drafts() override { return std::span<const int32_t>(drafts_); }
-  [[nodiscard]] bool idle() const { return samples_.empty(); }
+  [[nodiscard]] bool idle() const { return under_way_.empty(); }
 
   static constexpr int32_t kDrawn = 7;
   int32_t draft = kDrawn;
@@ -39,7 +41,7 @@ class RecordingRunner final : public model::StepRunner {
 
  private:
   std::vector<int32_t> drafts_;
-  std::deque<size_t> samples_;
+  std::deque<std::pair<size_t, size_t>> under_way_;  // how many samples and drafts
   std::vector<kernels::SampleResult> results_;
 };
 
@@ -112,7 +114,9 @@ TEST_F(BenchBatchTest, DraftsAreTriedAndThoseThatHoldAreCounted) {
       EXPECT_EQ(rows.first_position, 64 + rows.held);
     }
     EXPECT_EQ(second.tokens[0], RecordingRunner::kDrawn);
-    EXPECT_EQ(second.tokens[1], runner_.draft);
+    EXPECT_EQ(second.tokens[1], model::draft_token(0));  // submitted before it is known
+    EXPECT_EQ(second.tokens[2], model::draft_token(1));
+    EXPECT_EQ(runner_.steps[0].tokens[1], runner_.draft);
   }
 }
 

@@ -250,7 +250,7 @@ TEST(DraftPolicyProperty, IsNeverSlowerThanWithout) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Dice dice(seed);
     const Landscape land = dice.landscape();
-    const int sequences = dice.one_of({1, 2, 8, 32, 100}), most = dice.up_to(kMostDrafts);
+    const int sequences = dice.one_of({1, 2, 8, 32, 100}), most = dice.up_to(kernels::kDraftsMax);
     World world(most, seed);
     Walk all;
     for (const int64_t steps : {200, 2000, 8000}) {

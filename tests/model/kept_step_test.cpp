@@ -66,6 +66,12 @@ class KeptStepTest : public testing::Test {
   std::vector<uint32_t> allowed_ = {1};
   std::optional<kernels::SampleParams> penalised_ = kernels::SampleParams{.presence_penalty = 1, .logprobs = 3},
                                        plain_ = kernels::SampleParams{};
+  [[nodiscard]] std::vector<size_t> places() const {
+    std::vector<size_t> places;
+    for (const HeadPass::Draft& draft : pass_.drafts) places.push_back(draft.place);
+    return places;
+  }
+
   Step step_;
   HeadPass pass_;
 };
@@ -88,6 +94,24 @@ TEST_F(KeptStepTest, RowsHoldAsLongAsDraftsAreDrawn) {
   }
 }
 
+TEST_F(KeptStepTest, DraftsThatWereNamedAreFoundAgain) {
+  KnownDrafts known(6);
+  known.set({.slot = 4, .number = 0}, 11);
+  known.set({.slot = 4, .number = 1}, 12);
+  known.set({.slot = 1, .number = 0}, 5);  // another slot's
+  EXPECT_EQ(known.resolve(4, draft_token(1)), 12);
+  EXPECT_EQ(known.resolve(4, kLastDrawn), kLastDrawn);
+  EXPECT_EQ(known.resolve(4, 3), 3);
+  step_.tokens[1] = draft_token(0);
+  step_.tokens[2] = draft_token(1);
+  KeptStep kept(step_);
+  kept.set_drafts(known);
+  kept.set_results(draws({11, 98, 13, 30}));
+  EXPECT_EQ(kept.sequences()[0].held, 2);
+  kept.first_pass(pass_);
+  EXPECT_THAT(pass_.tokens, ElementsAre(11, 98, 12, 30, 21, 22, 23));
+}
+
 TEST_F(KeptStepTest, TheFirstPassHasAllRowsWithTheTokensBehindThem) {
   KeptStep kept = keep();
   kept.set_results(draws({11, 98, 13, 30}));
@@ -105,7 +129,7 @@ TEST_F(KeptStepTest, TheFirstPassHasAllRowsWithTheTokensBehindThem) {
   EXPECT_EQ(pass_.sequences[0].first_position, 100);
   EXPECT_EQ(pass_.sequences[2].row_class, RowClass::prefill);
   ASSERT_EQ(pass_.samples.size(), 2U);
-  EXPECT_THAT(pass_.drafts, ElementsAre(0, 3));
+  EXPECT_THAT(places(), ElementsAre(0, 3));
   const kernels::SampleRow& sample = pass_.samples[0];
   EXPECT_EQ(sample.row, 1);
   EXPECT_EQ(sample.slot, 4);
@@ -124,9 +148,9 @@ TEST_F(KeptStepTest, LaterPassesHaveARowOfEachThatStillDrafts) {
   KeptStep kept = keep();
   kept.set_results(draws({11, 98, 13, 30}));
   ASSERT_TRUE(kept.next_pass(0, pass_));
-  EXPECT_THAT(pass_.tokens, ElementsAre(HeadPass::kDraft, HeadPass::kDraft));
+  EXPECT_THAT(pass_.tokens, ElementsAre(draft_token(0), draft_token(0)));
   EXPECT_THAT(pass_.hidden_rows, ElementsAre(1, 3));
-  EXPECT_THAT(pass_.drafts, ElementsAre(1, 4));
+  EXPECT_THAT(places(), ElementsAre(1, 4));
   EXPECT_EQ(pass_.sequences[0].first_position, 102);
   EXPECT_EQ(pass_.sequences[0].rows, 1);
   EXPECT_EQ(pass_.sequences[1].first_row, 1);
@@ -134,7 +158,11 @@ TEST_F(KeptStepTest, LaterPassesHaveARowOfEachThatStillDrafts) {
   EXPECT_EQ(pass_.samples[0].noise.position, 104U);
   ASSERT_TRUE(kept.next_pass(1, pass_));
   EXPECT_THAT(pass_.hidden_rows, ElementsAre(0));
-  EXPECT_THAT(pass_.drafts, ElementsAre(2));
+  EXPECT_THAT(places(), ElementsAre(2));
+  EXPECT_EQ(pass_.drafts[0].slot, 4);
+  EXPECT_EQ(pass_.drafts[0].number, 2);
+  EXPECT_EQ(pass_.samples[0].draft, 3);
+  EXPECT_THAT(pass_.tokens, ElementsAre(draft_token(1)));
   EXPECT_EQ(pass_.sequences[0].first_position, 103);
   EXPECT_EQ(pass_.samples[0].noise.position, 105U);
   EXPECT_FALSE(kept.next_pass(2, pass_));

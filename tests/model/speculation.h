@@ -26,11 +26,27 @@ struct Speculating {
   [[nodiscard]] int32_t length() const { return static_cast<int32_t>(prompt.size() + results.size()); }
 };
 
-/// A step that reads the prompts and steps that only decode, until each sequence has `draws` results or more.
+/// A step that reads the prompts and steps that only decode, until each sequence has `draws` results or more. Every
+/// other one names drafts, and is submitted before they are known where no draw has penalties.
 /// wanted(sequence, step): how many drafts it wants behind that step.
 template <typename Wanted>
 void speculate(StepRunner& runner, std::vector<Speculating>& all, size_t draws, const Wanted& wanted) {
+  std::vector<size_t> drafted;  // the sequences of the step before; their drafts so far are only counted
+  const auto take_drafts = [&] {
+    const auto made = runner.drafts();
+    ASSERT_TRUE(made.ok()) << made.status().message();
+    auto draft = made->begin();
+    for (const size_t i : drafted) {
+      ASSERT_LE(static_cast<std::ptrdiff_t>(all[i].drafts.size()), made->end() - draft);
+      for (int32_t& own : all[i].drafts) own = *draft++;
+    }
+    ASSERT_EQ(draft, made->end());
+    drafted.clear();
+  };
+  const bool has_penalty = std::ranges::any_of(all, [](const Speculating& s) { return s.params->has_penalty(); });
   for (int number = 0;; ++number) {
+    const bool names = number % 2 == 1, known_first = !names || has_penalty;
+    if (number > 0 && known_first) take_drafts();
     Step step;
     std::vector<size_t> running;
     for (size_t i = 0; i < all.size(); ++i) {
@@ -46,7 +62,10 @@ void speculate(StepRunner& runner, std::vector<Speculating>& all, size_t draws, 
         }
       } else {
         step.tokens.push_back(sequence.drafts.empty() ? kLastDrawn : sequence.results.back().token);
-        step.tokens.insert(step.tokens.end(), sequence.drafts.begin(), sequence.drafts.end());
+        for (size_t k = 0; k < sequence.drafts.size(); ++k) {
+          const bool by_name = names && !sequence.params->has_penalty();
+          step.tokens.push_back(by_name ? draft_token(static_cast<int32_t>(k)) : sequence.drafts[k]);
+        }
       }
       const auto rows = static_cast<int32_t>(step.tokens.size()) - first_row;
       const int32_t first_position = prefill ? 0 : sequence.length() - 1;
@@ -70,13 +89,11 @@ void speculate(StepRunner& runner, std::vector<Speculating>& all, size_t draws, 
     if (running.empty()) return;
     const Status status = runner.submit(step);
     ASSERT_TRUE(status.ok()) << status.message();
+    if (number > 0 && !known_first) take_drafts();
     const auto results = runner.collect();
     ASSERT_TRUE(results.ok()) << results.status().message();
 
-    const auto made = runner.drafts();
-    ASSERT_TRUE(made.ok()) << made.status().message();
-
-    size_t result = 0, draft = 0;
+    size_t result = 0;
     for (size_t i = 0; i < running.size(); ++i) {
       Speculating& sequence = all[running[i]];
       const size_t rows = sequence.drafts.size() + 1;
@@ -89,15 +106,11 @@ void speculate(StepRunner& runner, std::vector<Speculating>& all, size_t draws, 
       sequence.results.insert(sequence.results.end(), results->begin() + static_cast<std::ptrdiff_t>(result),
                               results->begin() + static_cast<std::ptrdiff_t>(result + held));
       sequence.held = sequence.drafts.empty() ? 0 : static_cast<int32_t>(held);
-      const auto count = step.drafting.empty() ? size_t{0} : static_cast<size_t>(step.drafting[i].count);
-      ASSERT_LE(draft + count, made->size());
-      const auto drafts = made->subspan(draft, count);
-      sequence.drafts.assign(drafts.begin(), drafts.end());
+      sequence.drafts.assign(step.drafting.empty() ? size_t{0} : static_cast<size_t>(step.drafting[i].count), -1);
       result += rows;
-      draft += count;
     }
     ASSERT_EQ(result, results->size());
-    ASSERT_EQ(draft, made->size());
+    drafted = running;
   }
 }
 

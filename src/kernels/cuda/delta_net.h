@@ -59,7 +59,7 @@ inline constexpr int kHeadDimSmall = 32, kHeadDimMax = 128;
 constexpr int padded_dim(int dim) { return dim <= kHeadDimSmall ? kHeadDimSmall : kHeadDimMax; }
 
 /// Rows of one step that may not hold: a token and eight drafts.
-inline constexpr int32_t kRecordRowsMax = 9;
+inline constexpr int32_t kRecordRowsMax = 1 + kDraftsMax;
 
 /// What a decode row that may not hold leaves of a value head: decay, k and u, by which S is advanced as the row itself
 /// would have (S <- decay S + k u^T), without its sums, and the convolution's inputs. 1.8 KB for heads of 128.

@@ -144,7 +144,7 @@ __device__ void finish_row(const KernelArgs& args, int row, const SampleEntry& e
   out.status = status;
   out.logprob_count = logprobs;
   if (!entry.draws()) return;
-  args.sample.last_token[entry.slot] = token;
+  args.sample.last_token[entry.draft * args.sample.slots + entry.slot] = token;
   if (entry.is_counted == 0 || status != SampleStatus::ok) return;
   uint16_t* count = args.sample.counts + entry.slot * args.sample.vocab + token;
   const uint32_t word = __ldcg(count);

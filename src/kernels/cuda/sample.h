@@ -32,8 +32,10 @@ struct SampleArgs {
   /// [slots, vocab]: bit 15, the token is in the prompt; the rest, how often it is in the output, at most
   /// kTokenCountMax times. Null where no row has penalties. A slot with penalties has one draw a call that is counted.
   uint16_t* counts = nullptr;
-  int32_t* last_token = nullptr;  // [slots] out: what was drawn; 0 where nothing could be, of several draws any
-  SampleOutput* out = nullptr;    // [rows_max] out, in mapped host memory; publishing it is the caller's
+  /// [1 + kDraftsMax, slots] out: what was drawn, by SampleRow::draft; 0 where nothing could be, of several draws any.
+  int32_t* last_token = nullptr;
+  int32_t slots = 0;
+  SampleOutput* out = nullptr;  // [rows_max] out, in mapped host memory; publishing it is the caller's
   std::byte* workspace = nullptr;
 };
 

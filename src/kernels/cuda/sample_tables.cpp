@@ -68,6 +68,10 @@ Status check(const SampleRow& row, const SampleLimits& limits) {
                  "ranges",
                  row.row, p.temperature, p.top_k, p.top_p, p.min_p);
   }
+  if (row.draft < 0 || row.draft > kDraftsMax) {
+    return error(StatusCode::invalid_argument, "sample row {} draws draft {} of its slot; there are {} at most",
+                 row.row, row.draft, kDraftsMax);
+  }
   const auto words = static_cast<size_t>(mask_words(limits.vocab));
   if (!row.allowed.empty() && row.allowed.size() != words) {
     return error(StatusCode::invalid_argument, "the mask of sample row {} has {} words; {} ids need {}", row.row,
@@ -152,6 +156,7 @@ Expected<SampleEntry> write_row(const SampleRow& row, const UnsureDraw& unsure, 
   entry.frequency_penalty = p.frequency_penalty;
   entry.has_penalty = p.has_penalty() ? 1 : 0;
   entry.is_counted = p.has_penalty() && !unsure.is_unsure ? 1 : 0;
+  entry.draft = static_cast<uint8_t>(row.draft);
   entry.key = row.noise.key;
   entry.choice = row.noise.choice;
   entry.position = row.noise.position;

@@ -31,7 +31,8 @@ struct SampleEntry {
   int32_t has_allowed = 0;
   uint32_t drafts = 0;       // token ids that penalties see besides the counts
   uint16_t draft_count = 0;  // 0 without penalties
-  uint16_t is_counted = 0;   // the draw is added to the counts
+  uint8_t is_counted = 0;    // the draw is added to the counts
+  uint8_t draft = 0;         // SampleRow::draft
 
   [[nodiscard]] constexpr bool draws() const { return target < 0; }
 };

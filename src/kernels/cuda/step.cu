@@ -139,7 +139,7 @@ DeviceStepLayout device_step_layout(const StepBounds& b) {
   layout.logit_rows = place<int32_t>(at, static_cast<size_t>(b.logit_rows_max));
   layout.block_tables = place<int32_t>(at, static_cast<size_t>(b.slots) * static_cast<size_t>(b.blocks_per_slot));
   layout.payload = place<std::byte>(at, b.payload_bytes);
-  layout.newest = place<int32_t>(at, 2 * static_cast<size_t>(b.slots));
+  layout.newest = place<int32_t>(at, (1 + kDraftsMax) * static_cast<size_t>(b.slots));
   layout.result = place<std::byte>(at, b.result_bytes);
   layout.epoch = place<uint64_t>(at, 1);
   layout.bytes = at;
@@ -164,7 +164,6 @@ StepTables step_tables(const StepMemory& memory, const StepTables& bounds) {
 int32_t* newest_draws(const StepMemory& memory) {
   return reinterpret_cast<int32_t*>(memory.device + device_step_layout(memory.bounds).newest);
 }
-int32_t* newest_drafts(const StepMemory& memory) { return newest_draws(memory) + memory.bounds.slots; }
 const std::byte* payload(const StepMemory& memory) { return memory.device + device_step_layout(memory.bounds).payload; }
 std::byte* result(const StepMemory& memory) { return memory.device + device_step_layout(memory.bounds).result; }
 

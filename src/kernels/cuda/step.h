@@ -26,8 +26,9 @@ struct StepBounds {
   size_t result_bytes = 0;
 };
 
-/// Rows' tokens that only the device knows: what was drawn, or drafted, last for the row's slot.
-inline constexpr int32_t kNewestDraw = -1, kNewestDraft = -2;
+/// Rows' tokens that only the device knows: what was drawn last for the row's slot; kFirstDraft - n: the newest draft
+/// n + 1 for it.
+inline constexpr int32_t kNewestDraw = -1, kFirstDraft = -2;
 
 /// One new entry of a slot's block table.
 struct BlockUpdate {
@@ -38,7 +39,7 @@ struct BlockUpdate {
 struct StagingLayout {
   size_t header = 0;      // StagedHeader
   size_t sequences = 0;   // SequenceEntry [sequences_max]
-  size_t tokens = 0;      // int32 [rows_max], or kNewestDraw, kNewestDraft
+  size_t tokens = 0;      // int32 [rows_max], or kNewestDraw, kFirstDraft - n
   size_t logit_rows = 0;  // int32 [logit_rows_max]
   size_t updates = 0;     // BlockUpdate [slots * blocks_per_slot]
   size_t payload = 0;
@@ -55,7 +56,7 @@ StagingLayout staging_layout(const StepBounds& bounds);
 /// The step on the device: what begin_step writes.
 struct DeviceStepLayout {
   size_t counts = 0, sequences = 0, tokens = 0, row_sequence = 0, row_position = 0, logit_rows = 0, block_tables = 0,
-         payload = 0, newest = 0, result = 0, epoch = 0;  // newest: int32 [2, slots], draws and drafts
+         payload = 0, newest = 0, result = 0, epoch = 0;  // newest: int32 [1 + kDraftsMax, slots]
   size_t bytes = 0;
 };
 DeviceStepLayout device_step_layout(const StepBounds& bounds);
@@ -71,9 +72,8 @@ struct StepMemory {
 
 /// Tables of a step with these bounds of its own (a graph's bucket), at most the memory's.
 StepTables step_tables(const StepMemory& memory, const StepTables& bounds);
-/// [slots]: the newest draw of each slot, and its newest draft.
+/// [1 + kDraftsMax, slots]: the newest draw of each slot, and the newest ones of its drafts.
 int32_t* newest_draws(const StepMemory& memory);
-int32_t* newest_drafts(const StepMemory& memory);
 /// payload_bytes of the step, 16-byte aligned, in device memory.
 const std::byte* payload(const StepMemory& memory);
 /// result_bytes, 16-byte aligned, in device memory: end_step takes them to the host.

@@ -125,7 +125,7 @@ class GpuSampler {
         logits_(static_cast<size_t>(rows_max * vocab)),
         tables_(capacity_.bytes()),
         counts_(static_cast<size_t>(kSlots * vocab)),
-        last_token_(static_cast<size_t>(kSlots)),
+        last_token_(static_cast<size_t>((1 + kDraftsMax) * kSlots)),
         workspace_(sample_workspace_bytes(rows_max, vocab)),
         pinned_(host_memory<std::byte>(pinned_memory_, capacity_.bytes())),
         out_(host_memory<SampleOutput>(out_memory_, static_cast<size_t>(rows_max))) {
@@ -145,6 +145,7 @@ class GpuSampler {
       samples.push_back({.row = static_cast<int32_t>(i),
                          .slot = slot(i),
                          .target = rows[i].target,
+                         .draft = draft(i),
                          .params = &rows[i].params,
                          .banned = rows[i].banned,
                          .allowed = rows[i].allowed,
@@ -156,7 +157,7 @@ class GpuSampler {
     const Status status = write_sample_tables(samples, {.vocab = vocab_, .slots = kSlots, .has_counts = true},
                                               capacity_, {pinned_, capacity_.bytes()}, unsure);
     ASSERT_TRUE(status.ok()) << status.message();
-    const std::vector<int32_t> untouched(kSlots, kUntouched);
+    const std::vector<int32_t> untouched((1 + kDraftsMax) * kSlots, kUntouched);
     upload(last_token_.get(), std::span<const int32_t>(untouched));
     for (int32_t i = 0; i < capacity_.rows_max; ++i) out_[i].token = kUntouched;
   }
@@ -187,6 +188,7 @@ class GpuSampler {
     args.tables = capacity_.tables(tables_.get());
     args.counts = counts_.get();
     args.last_token = last_token_.get();
+    args.slots = kSlots;
     args.out = out_;
     args.workspace = workspace_.get();
     return args;
@@ -231,7 +233,8 @@ class GpuSampler {
       ASSERT_EQ(show(got[i]), show(want)) << what << ", row " << i << ": " << show(row);
       if (rows.size() > static_cast<size_t>(kSlots)) continue;  // slots have several rows
       const auto slot_at = static_cast<size_t>(slot(i));
-      ASSERT_EQ(last_token[slot_at], row.target >= 0 ? kUntouched : want.token) << what << ", row " << i;
+      ASSERT_EQ(last_token[static_cast<size_t>(draft(i) * kSlots) + slot_at], row.target >= 0 ? kUntouched : want.token)
+          << what << ", row " << i;
       if (!row.params.has_penalty()) continue;
       auto want_counts = expected_counts(row, vocab_);
       if (row.target < 0 && want.status == StatusCode::ok && !row.is_unsure) {
@@ -252,6 +255,7 @@ class GpuSampler {
  private:
   /// Not the row's own number.
   static int32_t slot(size_t row) { return static_cast<int32_t>((row * 3 + 2) % kSlots); }
+  static int32_t draft(size_t row) { return static_cast<int32_t>(row * 5 % (1 + kDraftsMax)); }
 
   SampleCapacity capacity_;
   int64_t vocab_, known_ids_;

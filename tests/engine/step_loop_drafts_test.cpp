@@ -1,0 +1,191 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <deque>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "engine/step_loop.h"
+#include "text/tokenizer_files.h"
+
+// The loop against a runner that drafts: in which order steps are submitted and drafts asked for.
+namespace tessera::engine {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::Not;
+
+constexpr int32_t kVocabSize = 200;
+constexpr int kDrafts = 3;
+
+/// The next token is the last one plus one. Of three drafts the last is wrong where `wrong`. `order` has a letter for
+/// each call: n, a step that names drafts; s, another one; d, drafts are asked for; c, a step is collected.
+class DraftingRunner final : public model::StepRunner {
+ public:
+  [[nodiscard]] int steps_ahead() const override { return 1; }
+  [[nodiscard]] int drafts_max() const override { return kDrafts; }
+
+  Status submit(const model::Step& step) override {
+    bool names = false;
+    Results& results = under_way_.emplace_back();
+    size_t next_sample = 0;
+    for (size_t s = 0; s < step.sequences.size(); ++s) {
+      const kernels::SequenceRows& rows = step.sequences[s];
+      std::vector<int32_t>& drafts = drafts_[rows.state_slot];
+      std::vector<int32_t> tokens;
+      for (int32_t row = rows.first_row; row < rows.first_row + rows.rows; ++row) {
+        const int32_t token = step.tokens[static_cast<size_t>(row)];
+        names |= token < model::kLastDrawn;
+        tokens.push_back(token == model::kLastDrawn  ? drawn_.at(rows.state_slot)
+                         : token < model::kLastDrawn ? drafts.at(static_cast<size_t>(model::draft_token(0) - token))
+                                                     : token);
+      }
+      bool holds = true;
+      for (; next_sample < step.samples.size() && step.samples[next_sample].row < rows.first_row + rows.rows;
+           ++next_sample) {
+        const auto at = static_cast<size_t>(step.samples[next_sample].row - rows.first_row);
+        results.samples.push_back({.token = (tokens[at] + 1) % kVocabSize});
+        if (!holds) continue;
+        drawn_[rows.state_slot] = results.samples.back().token;
+        holds = at + 1 < tokens.size() && tokens[at + 1] == results.samples.back().token;
+      }
+      const int32_t count = step.drafting.empty() ? 0 : step.drafting[s].count;
+      drafts.clear();
+      for (int32_t k = 1; k <= count; ++k) {
+        drafts.push_back((drawn_.at(rows.state_slot) + k + (wrong && k == kDrafts ? 1 : 0)) % kVocabSize);
+      }
+      results.drafts.insert(results.drafts.end(), drafts.begin(), drafts.end());
+    }
+    order += names ? 'n' : 's';
+    return {};
+  }
+  Expected<std::span<const kernels::SampleResult>> collect() override {
+    order += 'c';
+    collected_ = std::move(under_way_.front());
+    under_way_.pop_front();
+    return std::span<const kernels::SampleResult>(collected_.samples);
+  }
+  Expected<std::span<const int32_t>> drafts() override {
+    order += 'd';
+    if (fails) return Status(StatusCode::unavailable, "the device does not answer");
+    return std::span<const int32_t>(collected_.drafts);
+  }
+
+  bool wrong = false, fails = false;
+  std::string order;
+
+ private:
+  struct Results {
+    std::vector<kernels::SampleResult> samples;
+    std::vector<int32_t> drafts;
+  };
+  std::map<int32_t, int32_t> drawn_;                // by slot, as the next
+  std::map<int32_t, std::vector<int32_t>> drafts_;  // the newest
+  std::deque<Results> under_way_;
+  Results collected_;
+};
+
+class StepLoopDraftsTest : public testing::Test {
+ protected:
+  StepLoopParts parts() {
+    return {.runner = &runner_,
+            .tokenizer = &tokenizer_,
+            .vocab_size = kVocabSize,
+            .kv_blocks = 16,
+            .max_num_seqs = 4,
+            .max_model_len = 512,
+            .max_num_batched_tokens = 128,
+            .max_decode_rows = 4 * (1 + kDrafts),
+            .drafts_max = kDrafts,
+            .drafts_always = true,
+            .eos_token_ids = {}};
+  }
+  static Request count_from(int32_t token, int64_t max_tokens) {
+    return {.prompt = {token}, .sampling = {.temperature = 0, .max_tokens = max_tokens}};
+  }
+  /// Runs all of them to their ends; returns their tokens.
+  std::vector<std::vector<int32_t>> run(const std::vector<Request>& requests) {
+    runner_.order.clear();
+    StepLoop loop(parts());
+    std::vector<std::shared_ptr<EventChannel>> channels;
+    for (const Request& request : requests) channels.push_back(*loop.submit(request));
+    while (loop.step()) {
+    }
+    EXPECT_EQ(loop.stats().kv_blocks_used + loop.stats().state_slots_used, 0);
+    drafts_ = loop.stats().drafts;
+    std::vector<std::vector<int32_t>> answers;
+    for (const auto& channel : channels) {
+      auto& answer = answers.emplace_back();
+      while (const auto event = channel->try_next()) {
+        answer.insert(answer.end(), event->tokens.begin(), event->tokens.end());
+      }
+    }
+    return answers;
+  }
+  static std::vector<int32_t> from_to(int32_t first, int32_t last) {
+    std::vector<int32_t> tokens;
+    for (int32_t token = first; token <= last; ++token) tokens.push_back(token);
+    return tokens;
+  }
+
+  text::Tokenizer tokenizer_ = *text::Tokenizer::parse(text::test::small_tokenizer().dump(), "test");
+  DraftingRunner runner_;
+  DraftStats drafts_;
+};
+
+TEST_F(StepLoopDraftsTest, TheNextStepIsSubmittedBeforeItsDraftsAreKnown) {
+  EXPECT_THAT(run({count_from(10, 13)}), ElementsAre(from_to(11, 23)));
+  // The prompt's step gives a token, three others four each.
+  EXPECT_EQ(runner_.order, "scndcndcndc");
+  EXPECT_EQ(drafts_.steps, 3U);
+  EXPECT_GE(drafts_.accepted_at[0], 3U);
+}
+
+TEST_F(StepLoopDraftsTest, DraftsThatDoNotHoldAreDropped) {
+  runner_.wrong = true;
+  EXPECT_THAT(run({count_from(10, 13), count_from(50, 20), count_from(100, 2)}),
+              ElementsAre(from_to(11, 23), from_to(51, 70), from_to(101, 102)));
+  EXPECT_THAT(runner_.order, Not(HasSubstr("dn")));
+  EXPECT_GT(drafts_.accepted_at[1], 0U);
+  EXPECT_EQ(drafts_.accepted_at[2], 0U);
+}
+
+/// What its masks and counts follow must be known when the step is laid down.
+TEST_F(StepLoopDraftsTest, ADrawThatFollowsDraftsWaitsForThem) {
+  Request penalised = count_from(10, 13), filtered = count_from(10, 13);
+  penalised.sampling.presence_penalty = 0.5F;
+  filtered.sampling.bad_words = {"zz"};
+  for (const Request& request : {penalised, filtered}) {
+    EXPECT_THAT(run({request}), ElementsAre(from_to(11, 23)));
+    EXPECT_EQ(runner_.order, "scdscdscdsc");
+    EXPECT_THAT(run({request, count_from(50, 9)}), ElementsAre(from_to(11, 23), from_to(51, 59)));
+    EXPECT_THAT(runner_.order, Not(HasSubstr("n")));
+  }
+}
+
+TEST_F(StepLoopDraftsTest, NobodyWaitsForDraftsOfWhatHasEnded) {
+  Request stopped = count_from(10, 40);
+  stopped.sampling.stop_token_ids = {13};
+  EXPECT_THAT(run({stopped}), ElementsAre(from_to(11, 13)));
+  EXPECT_EQ(runner_.order.substr(0, 5), "scndc");
+  EXPECT_EQ(std::ranges::count(runner_.order, 'n'), 1);
+  EXPECT_THAT(run({stopped, count_from(50, 20)}), ElementsAre(from_to(11, 13), from_to(51, 70)));
+}
+
+TEST_F(StepLoopDraftsTest, AnErrorOfDraftsEndsEverything) {
+  runner_.fails = true;
+  StepLoop loop(parts());
+  const auto channel = *loop.submit(count_from(10, 13));
+  while (loop.step()) {
+  }
+  Event last;
+  while (const auto event = channel->try_next()) last = *event;
+  EXPECT_EQ(last.finish_reason, FinishReason::error);
+  EXPECT_THAT(last.error.message(), HasSubstr("the device does not answer"));
+  EXPECT_FALSE(loop.submit(count_from(10, 1)).ok());
+}
+
+}  // namespace
+}  // namespace tessera::engine
