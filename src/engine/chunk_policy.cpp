@@ -74,7 +74,7 @@ void ChunkPolicy::took(Seconds time, int64_t rows) {
 /// Of a step, prompts had so many seconds.
 void ChunkPolicy::owe(double seconds) {
   // A step that was slow for another reason holds prompts up no longer than others.
-  owed_ = std::clamp(owed_ + seconds - part_ * median_, 0.0, std::max(kMost, 2 * median_));
+  owed_ = std::clamp(owed_ + seconds - part_ * median_, 0.0, 2 * std::max(kMost, median_));
 }
 
 void ChunkPolicy::follow(double seconds, int64_t rows, double wanted) {

@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
+#include <utility>
 
 namespace tessera::engine {
 namespace {
@@ -57,9 +59,11 @@ TEST(ChunkPolicy, TheBoundIsTwiceTheMedianOfStepsWithoutPrompts) {
   EXPECT_EQ(policy.rows(), 1024);
 }
 
-/// Steps of a policy with a relative bound: as many rows as it says, which take base + touched + rows * row.
+/// Steps of a policy with a relative bound: as many rows as it says, which take base + touched + rows * row. `ahead`: a
+/// step is planned before the time of the one before it is known.
 struct Steps {
   double base, row, touched = 0;
+  bool ahead = false;
   int all = 0, without_prompts = 0;
   int64_t rows = 0;
   double time = 0, longest = 0;
@@ -73,28 +77,37 @@ struct Steps {
       time += took;
       longest = std::max(longest, took);
       if (next == 0) ++without_prompts;
-      policy.took(Seconds(took), next);
+      const Step before = std::exchange(under_way, {.seconds = took, .rows = next});
+      if (!ahead) policy.took(Seconds(std::exchange(under_way, {}).seconds), next);
+      if (before.seconds > 0) policy.took(Seconds(before.seconds), before.rows);
     }
   }
+  struct Step {
+    double seconds = 0;
+    int64_t rows = 0;
+  };
+  Step under_way;
   [[nodiscard]] double mean() const { return time / all; }
 };
 
 TEST(ChunkPolicy, WhoDecodesWaitsAtMostTwiceAsLongOnAverage) {
   for (const double base : {0.0003, 0.004, 0.012, 0.03}) {
     for (const double touched : {0.0, 0.010}) {  // reading even few rows takes so long
-      for (const double row : {1e-6, 10e-6, 25e-6, 60e-6, 200e-6}) {
+      for (int i = 0; i < 10; ++i) {
+        const double row = std::array{1e-6, 10e-6, 25e-6, 60e-6, 200e-6}[static_cast<size_t>(i / 2)];
+        const bool ahead = i % 2 == 1;
+        SCOPED_TRACE(testing::Message() << base << " + " << touched << " + " << row << " a row, " << ahead);
         ChunkPolicy policy(std::nullopt, 8192);
-        Steps steps{.base = base, .row = row, .touched = touched};
+        Steps steps{.base = base, .row = row, .touched = touched, .ahead = ahead};
         steps.run(policy, 1500);  // to settle
-        steps = {.base = base, .row = row, .touched = touched};
+        steps = {.base = base, .row = row, .touched = touched, .ahead = ahead};
         steps.run(policy, 3200);
-        EXPECT_LE(steps.mean(), 2.03 * base) << base << " " << touched << " " << row;
-        EXPECT_LE(steps.longest, std::max(0.056, 2.3 * base)) << base << " " << touched << " " << row;
+        EXPECT_LE(steps.mean(), 2.03 * base);
+        EXPECT_LE(steps.longest, std::max(0.056, 2.3 * base));
         // What is read takes as much of the time as it may, in steps that are worth it.
         const double worth = std::min(512., std::max(64., (0.050 - base - touched) / row / 64 * 64));
         const double rate = worth / (touched + worth * row);
-        EXPECT_GE(static_cast<double>(steps.rows), 0.7 * std::min(8192. / base, rate) * base * steps.all)
-            << base << " " << touched << " " << row;
+        EXPECT_GE(static_cast<double>(steps.rows), 0.7 * std::min(8192. / base, rate) * base * steps.all);
       }
     }
   }
@@ -129,7 +142,7 @@ TEST(ChunkPolicy, AStepThatWasSlowHoldsPromptsUpNoLongerThanOthers) {
     policy.took(Seconds(0.004), 0);
     ++waited;
   }
-  EXPECT_LE(waited, 13);  // 50 ms
+  EXPECT_LE(waited, 25);  // 100 ms
 }
 
 TEST(ChunkPolicy, FollowsWhatStepsWithoutPromptsTakeWhilePromptsAreReadWithoutEnd) {
