@@ -198,8 +198,9 @@ void Server::State::begin_drain() {
   notify_system("STOPPING=1");
   // Those that are made in the background have no exchange any more.
   const int running = std::max(http->exchanges(), work ? static_cast<int>(work->open.size()) : 0);
-  log.say(fmt::format("shutting down: {} requests run, and have {} s to end", running,
-                      options.limits.shutdown_seconds_max));
+  if (running > 0 || options.access_log)
+    log.say(fmt::format("shutting down: {} requests run, and have {} s to end", running,
+                        options.limits.shutdown_seconds_max));
   drain_deadline = steady_clock::now() + std::chrono::seconds(options.limits.shutdown_seconds_max);
   if (work) work->draining = true;
   http->drain();
