@@ -172,13 +172,21 @@ TEST(Compaction, CanBeCancelledAtAnyTime) {
   json body = body_of({user("One"), assistant(words(100)), user("Two")}, limit(100));
   body["background"] = true;
   body["max_output_tokens"] = 1000;
-  for (int wait = 0; wait < 12; ++wait) {  // in the summary, behind it, in the answer
+  int cancelled = 0;
+  for (int wait = 0; wait < 12; ++wait) {  // in the summary, behind it, in the answer, and where that is fast behind it
     const json begun = answer_to(served, body.dump());
     std::this_thread::sleep_for(std::chrono::milliseconds(5 * wait));
     EXPECT_EQ(ask(served.port(), post(path_of(begun) + "/cancel", "")).status, 200);
     EXPECT_EQ(served.left_over(), "");
-    EXPECT_EQ(json::parse(ask(served.port(), get(path_of(begun))).body)["status"], "cancelled") << wait;
+    const json made = json::parse(ask(served.port(), get(path_of(begun))).body);
+    if (made["status"] == "cancelled") {
+      ++cancelled;
+    } else {
+      EXPECT_EQ(made["status"], "incomplete") << wait;
+      EXPECT_EQ(made["usage"]["output_tokens"], 1000) << wait;
+    }
   }
+  EXPECT_GE(cancelled, 1);
 }
 
 TEST(Compaction, EndsWithItsClient) {
