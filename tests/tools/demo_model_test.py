@@ -14,7 +14,7 @@ import unittest
 ROOT = pathlib.Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT / "tools"))
 from demo_model import generate, judge, manual, overlap  # noqa: E402
-from demo_model.generate.free import composed, forms, grammar, lexicon, lists, needs, ordering, paragraphs, scenes, stories  # noqa: E402
+from demo_model.generate.free import composed, forms, grammar, lexicon, lists, needs, ordering, paragraphs, scenes, statements, stories  # noqa: E402
 from demo_model.generate.free import manual as questions  # noqa: E402
 from demo_model.generate.words import Words  # noqa: E402
 
@@ -73,6 +73,24 @@ class Generators(unittest.TestCase):
         self.assertTrue(held_out)
         self.assertFalse(drawn[False] & held_out)
         self.assertTrue(held_out <= drawn[True])
+
+    def test_what_is_told_answers_what_is_asked_for_it(self):
+        """Also after a correction; only the summing up of several parts is put together."""
+        for row in statements.SAID:
+            for i in range(12):
+                w = Words(random.Random(f"statement {i}"), i % 2 == 1)
+                w.thinking = True
+                statement = statements.Statement(w, row, set())
+                told = statement.tells(w)[1]
+                if statement.corrections and i % 3 == 0:
+                    told = statement.corrected(w)[1]
+                for _ in row[1]:
+                    question, thought, answer = statement.asked(w)
+                    mine = [x for x in re.findall(r"[\w:.']+", answer) if x not in ("your", "you", "works", "points", "euros", "hours", "on", "the", "to", "see", "and", "because", "for", "a", "when", "from", "class", "goes")]
+                    with self.subTest(said=row[0], question=question):
+                        self.assertTrue(all(x.lower() in told.lower() for x in mine), (told, answer))
+                        self.assertIn(statement.known, thought)
+                        self.assertNotRegex(question + answer + told, r"[{}|]")
 
     def test_rows_are_told_before_they_are_asked_for(self):
         for i in range(400):

@@ -115,7 +115,28 @@ def between(w):
     return finish(asked(w, "(is|was) (this|it) (about|on) {a}{c} or {b}[?]|(does it|does this) (concern|deal with) {a}{c} or {b}[?]|{a}{c} or {b}[?]|(what|which topic) is it[:|,] {a}{c} or {b}[?]|{a}{c} or {b} - what is the text about?", text, a=a, b=b, c=third), f"This is about {topic}.", topic)
 
 
-TASKS = {classify.question_of: 130, sentence_kind: 12, groups: 20, feelings: 16, middling: 14, opinions: 8, between: 12}
+def reasons(w):
+    """A label, and the words that it follows from."""
+    labels = w.any(("positive", "negative"), ("positive", "negative"), ("praise", "complaint"), ("good", "bad"))
+    if w.chance(0.7):
+        good = w.chance(0.5)
+        label, words = labels[not good], w.any(*(lexicon.GOOD_PHRASES if good else lexicon.BAD_PHRASES)).rstrip(".!")
+        beside = [Clause(w, "named").said("past")] if w.chance(0.5) else []
+        sentences = [capital(words) + ".", *beside]
+    else:
+        label = w.any(*FEELINGS)
+        labels = [*w.rng.sample([f for f in FEELINGS if f != label], w.number(1, 3)), label]
+        words = say(w, FEELINGS[label], n=w.first_name(), x=w.noun(), d=w.any(*lexicon.DAYS)).rstrip(".!?")
+        sentences = [capital(words) + w.any(".", "!")]
+    labels = list(labels)
+    w.rng.shuffle(labels)
+    w.rng.shuffle(sentences)
+    question = asked(w, "{l}[?] (why|and why|say why|give (a|one|your) reason|which words tell you)[?]|(label|mark|classify) (it|this) as {l} and (say why|tell me why|give the reason)|(what is it|which is it), {l}[?] (explain|justify it|with a reason)[, please]|{l}, (with|and) the reason",
+                     " ".join(sentences), l=listing(labels, "or"))
+    return finish(question, f"It says: {words}. {capital(label)}.", f"{capital(label)}, because it says: {words}.", {"contains": [label]})
+
+
+TASKS = {classify.question_of: 130, reasons: 18, sentence_kind: 12, groups: 20, feelings: 16, middling: 14, opinions: 8, between: 12}
 
 
 def question_of(w):

@@ -508,7 +508,7 @@ def order_of_questions(w):
     return steps
 
 
-TASKS = {same_again: 18, order_of_questions: 4, facts: 26, nicknames: 4, pair: 12, amounts: 14, shares: 6, budget: 9, items: 16, trip: 9, date_with: 10, drafts: 12, picks: 8, another: 3, allergic: 4}
+TASKS = {same_again: 18, order_of_questions: 4, facts: 14, nicknames: 4, pair: 12, amounts: 14, shares: 6, budget: 9, items: 16, trip: 9, date_with: 10, drafts: 12, picks: 8, another: 3, allergic: 4}
 
 
 def dialogue(w):
