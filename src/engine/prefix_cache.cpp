@@ -84,8 +84,10 @@ std::vector<int64_t> PrefixCache::points_of(const Sequence& sequence, const Matc
   }
   std::ranges::sort(others);
   // Another prompt that goes on where the guess says has other tokens behind it.
-  if (others.back() > end - kLeastPointTokens && others.size() > 1) end = others.back();
+  const bool is_guessed = others.back() > end - kLeastPointTokens && others.size() > 1;
+  if (is_guessed) end = others.back();
   for (const int64_t point : others) place(point, kLeastPointTokens);
+  if (!is_guessed && end - last >= kTextTokens) end -= kQuestionTokens;
   place(end, points.empty() ? kBlockTokens : kLeastPointTokens);
   return points;
 }

@@ -51,6 +51,8 @@ namespace tessera::engine {
 inline constexpr int64_t kLeastPointTokens = 256;
 /// Behind a resume point, within a long prompt, another one is worth its memory.
 inline constexpr int64_t kMostPointTokens = 8192;
+/// So much that is new, and not told apart, is likely a text with a question behind it; the next question is another.
+inline constexpr int64_t kTextTokens = 4096, kQuestionTokens = 256;
 
 class PrefixCache {
  public:

@@ -415,6 +415,14 @@ TEST(PrefixCache, WhereStatesAreLeft) {
   EXPECT_THAT(world.cache.points_of(*prompt, {}), ElementsAre(2752));
   prompt->likely_ends = {-5, 0, 3000, 1 << 30};
   EXPECT_THAT(world.cache.points_of(*prompt, {}), ElementsAre(2944));
+  const auto text = sequence_of(6000);  // before a question behind it
+  EXPECT_THAT(world.cache.points_of(*text, {}), ElementsAre(5696));
+  EXPECT_THAT(world.cache.points_of(*text, {.tokens = 1024, .block_tokens = 1024}), ElementsAre(5696));
+  EXPECT_THAT(world.cache.points_of(*text, {.tokens = 2048, .block_tokens = 2048}), ElementsAre(5952));
+  text->likely_ends = {500};
+  EXPECT_THAT(world.cache.points_of(*text, {}), ElementsAre(448, 5696));
+  text->likely_ends = {500, 5980};  // where the next turn goes on is known
+  EXPECT_THAT(world.cache.points_of(*text, {}), ElementsAre(448, 5952));
   EXPECT_THAT(world.cache.points_of(*sequence_of(64), {}), IsEmpty());
   EXPECT_THAT(world.cache.points_of(*sequence_of(65), {}), ElementsAre(64));
 }
