@@ -78,16 +78,18 @@ std::vector<int64_t> PrefixCache::points_of(const Sequence& sequence, const Matc
     last = point;
   };
   int64_t end = whole_blocks(sequence.prompt_size() - 1);
-  std::vector<int64_t> others = {match.block_tokens};
+  std::vector<int64_t> others;
   for (const int64_t likely : sequence.likely_ends) {
     if (likely > 0 && likely < sequence.prompt_size()) others.push_back(whole_blocks(likely));
   }
   std::ranges::sort(others);
+  const bool begins = others.empty() || match.tokens <= others.front();  // a conversation, for all that is known
   // Another prompt that goes on where the guess says has other tokens behind it.
-  const bool is_guessed = others.back() > end - kLeastPointTokens && others.size() > 1;
-  if (is_guessed) end = others.back();
+  if (!others.empty() && others.back() > end - kLeastPointTokens) end = others.back();
+  std::erase_if(others, [&](int64_t point) { return point >= end; });
+  others.insert(std::ranges::lower_bound(others, match.block_tokens), match.block_tokens);
   for (const int64_t point : others) place(point, kLeastPointTokens);
-  if (!is_guessed && end - last >= kTextTokens) end -= kQuestionTokens;
+  if (begins && end - last >= kTextTokens) end -= kQuestionTokens;
   place(end, points.empty() ? kBlockTokens : kLeastPointTokens);
   return points;
 }

@@ -51,7 +51,7 @@ namespace tessera::engine {
 inline constexpr int64_t kLeastPointTokens = 256;
 /// Behind a resume point, within a long prompt, another one is worth its memory.
 inline constexpr int64_t kMostPointTokens = 8192;
-/// So much that is new, and not told apart, is likely a text with a question behind it; the next question is another.
+/// So much that is new where a conversation begins is likely a text with a question behind it; the next one is another.
 inline constexpr int64_t kTextTokens = 4096, kQuestionTokens = 256;
 
 class PrefixCache {

@@ -421,8 +421,12 @@ TEST(PrefixCache, WhereStatesAreLeft) {
   EXPECT_THAT(world.cache.points_of(*text, {.tokens = 2048, .block_tokens = 2048}), ElementsAre(5952));
   text->likely_ends = {500};
   EXPECT_THAT(world.cache.points_of(*text, {}), ElementsAre(448, 5696));
-  text->likely_ends = {500, 5980};  // where the next turn goes on is known
-  EXPECT_THAT(world.cache.points_of(*text, {}), ElementsAre(448, 5952));
+  text->likely_ends = {500, 5980};  // of a chat: behind the first turn, and where the next one goes on
+  EXPECT_THAT(world.cache.points_of(*text, {}), ElementsAre(448, 5696));
+  EXPECT_THAT(world.cache.points_of(*text, {.tokens = 448, .block_tokens = 448}), ElementsAre(5696));
+  EXPECT_THAT(world.cache.points_of(*text, {.tokens = 1024, .block_tokens = 1024}), ElementsAre(5952));  // a later turn
+  text->likely_ends = {5980, 5980};
+  EXPECT_THAT(world.cache.points_of(*text, {}), ElementsAre(5696));
   EXPECT_THAT(world.cache.points_of(*sequence_of(64), {}), IsEmpty());
   EXPECT_THAT(world.cache.points_of(*sequence_of(65), {}), ElementsAre(64));
 }
