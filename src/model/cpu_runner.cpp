@@ -142,7 +142,7 @@ Status CpuRunner::draft(const Step& step, Results& results) {
   KeptStep kept(step);
   kept.set_drafts(known_drafts_);
   kept.set_results(results.samples);
-  results.drafts.resize(kept.draft_count());
+  results.drafts.resize(kept.all_drafts().size());
   HeadPass head;
   kept.first_pass(head);
   int32_t number = 0;

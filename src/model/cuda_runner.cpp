@@ -12,10 +12,10 @@
 #include "base/check.h"
 #include "base/status.h"
 #include "kernels/cuda/delta_net.h"
+#include "kernels/cuda/next_draft.h"
 #include "kernels/cuda/pass.h"
 #include "kernels/cuda/sample.h"
 #include "kernels/cuda/sample_tables.h"
-#include "kernels/cuda/select.h"
 #include "model/kept_step.h"
 #include "model/pass_size.h"
 
@@ -67,7 +67,7 @@ class CudaRunner final : public StepRunner {
     bool draws_later = false;
     std::optional<KeptStep> kept;  // if there is something to do behind it
   };
-  /// A pass of the head that may not have ended.
+  /// The head's passes behind a step, one pass on the device, which may not have ended.
   struct DraftPass {
     uint64_t pass = 0;
     std::vector<HeadPass::Draft> drafts;
@@ -75,21 +75,25 @@ class CudaRunner final : public StepRunner {
   struct Results {
     std::vector<SampleResult> samples;
     std::vector<int32_t> drafts;
-    std::deque<DraftPass> unread = {};  // oldest first
+    std::optional<DraftPass> unread = {};
   };
 
   [[nodiscard]] const ModelConfig& config() const { return parts_.model->config(); }
   [[nodiscard]] int32_t slots() const { return parts_.cache->shape().state_slots; }
-  [[nodiscard]] size_t hidden_rows_bytes() const;
+  [[nodiscard]] size_t wanted_bytes() const;
+  [[nodiscard]] size_t newest_bytes() const;
   Status check_drafting() const;
   Status take_memory();
   Status warm_up();
-  Status run_empty(const cuda::StepTables& bounds, Work work, int mtp_layer = 0);
+  Status run_empty(const cuda::StepTables& bounds, int drafts);
   Status capture(const PassSize& size);
-  Status enqueue(const kernels::cuda::StepTables& bounds, Work work = Work::step, int mtp_layer = 0);
+  Status enqueue(const cuda::StepTables& bounds, int drafts);
+  Status enqueue_step(const cuda::StepTables& bounds);
+  Status enqueue_drafts(const cuda::StepTables& bounds, int drafts);
+  Status enqueue_draws(int32_t rows_max);
   Status enqueue_sampler(const cuda::SampleTables& tables, std::byte* out);
   Status stage(const kernels::Batch& batch, std::span<const kernels::SampleRow> samples,
-               std::span<const int32_t> hidden_rows, bool draws_later = false);
+               std::span<const int32_t> wanted, bool draws_later = false);
   Expected<size_t> write_tables(std::span<const kernels::SampleRow> samples, std::span<std::byte> memory) const;
   Status launch(const kernels::Batch& batch, const PassSize& size);
   [[nodiscard]] std::optional<PassSize> graph_size(const kernels::Batch& batch, const PassSize& size) const;
@@ -112,8 +116,9 @@ class CudaRunner final : public StepRunner {
   std::unique_ptr<cuda::Pass> pass_;
   cuda::SampleCapacity capacity_;
   cuda::DeviceBuffer counts_, sample_workspace_;
-  cuda::MappedBuffer history_;  // [2, kHistoryTokens]
-  cuda::MappedBuffer held_;     // [slots, kRecordRowsMax]: draws that held, on their way to the counts
+  cuda::DeviceBuffer hidden_rows_;  // [sequences_max] of a further pass of the head
+  cuda::MappedBuffer history_;      // [2, kHistoryTokens]
+  cuda::MappedBuffer held_;         // [slots, kRecordRowsMax]: draws that held, on their way to the counts
   // Of the step whose draws come later: sample tables, staged and as the sampler reads them, and what it writes.
   cuda::MappedBuffer late_staging_, late_results_;
   cuda::DeviceBuffer late_tables_;
@@ -133,10 +138,15 @@ class CudaRunner final : public StepRunner {
   std::mt19937_64 random_{1};  // of what is assumed
 };
 
-/// In front of the samples: which hidden rows the head goes on from.
-size_t CudaRunner::hidden_rows_bytes() const {
+/// In front of the samples: how many drafts each one's sequence wants.
+size_t CudaRunner::wanted_bytes() const {
   if (parts_.drafts_max == 0) return 0;
   return (static_cast<size_t>(parts_.sequences_max) * sizeof(int32_t) + 15) / 16 * 16;
+}
+
+/// Of the newest draw of each slot, and the newest drafts.
+size_t CudaRunner::newest_bytes() const {
+  return (static_cast<size_t>(1 + parts_.drafts_max) * static_cast<size_t>(slots()) * sizeof(int32_t) + 15) / 16 * 16;
 }
 
 Status CudaRunner::check_drafting() const {
@@ -171,14 +181,17 @@ Status CudaRunner::take_memory() {
                                  .vocab = config().vocab_size,
                                  .keeps_hidden = parts_.drafts_max > 0};
   const auto samples = static_cast<size_t>(parts_.samples_max);
-  TESSERA_ASSIGN_OR_RETURN(pass_, cuda::Pass::create(shape, parts_.pdl,
-                                                     {.payload_bytes = hidden_rows_bytes() + capacity_.bytes(),
-                                                      .result_bytes = samples * sizeof(cuda::SampleOutput)}));
+  TESSERA_ASSIGN_OR_RETURN(
+      pass_, cuda::Pass::create(shape, parts_.pdl,
+                                {.payload_bytes = wanted_bytes() + capacity_.bytes(),
+                                 .result_bytes = std::max(samples * sizeof(cuda::SampleOutput), newest_bytes())}));
   pass_->cache = static_cast<cuda::Cache*>(parts_.cache);
   const auto counts = static_cast<size_t>(slots()) * static_cast<size_t>(config().vocab_size);
   TESSERA_ASSIGN_OR_RETURN(counts_, cuda::DeviceBuffer::create(counts * sizeof(uint16_t)));
   TESSERA_ASSIGN_OR_RETURN(sample_workspace_, cuda::DeviceBuffer::create(cuda::sample_workspace_bytes(
                                                   parts_.samples_max, config().vocab_size)));
+  TESSERA_ASSIGN_OR_RETURN(hidden_rows_,
+                           cuda::DeviceBuffer::create(static_cast<size_t>(parts_.sequences_max) * sizeof(int32_t)));
   TESSERA_ASSIGN_OR_RETURN(history_, cuda::MappedBuffer::create(2 * kHistoryTokens * sizeof(int32_t)));
   const size_t held = static_cast<size_t>(slots()) * cuda::kRecordRowsMax * sizeof(int32_t);
   TESSERA_ASSIGN_OR_RETURN(held_, cuda::MappedBuffer::create(held));
@@ -190,28 +203,55 @@ Status CudaRunner::take_memory() {
   return {};
 }
 
-/// Everything between a pass's first kernel and its last.
-Status CudaRunner::enqueue(const cuda::StepTables& bounds, Work work, int mtp_layer) {
+cuda::StepTables decode_bounds(int32_t rows, int32_t sequences, int32_t samples) {
+  cuda::StepTables bounds;
+  bounds.rows_max = bounds.decode_rows_max = rows;
+  bounds.sequences_max = bounds.decode_sequences_max = sequences;
+  bounds.logit_rows_max = samples;
+  return bounds;
+}
+cuda::StepTables decode_bounds(const PassSize& size) { return decode_bounds(size.rows, size.sequences, size.samples); }
+
+/// A pass, from its first kernel to its last: a step, or so many drafts behind one.
+Status CudaRunner::enqueue(const cuda::StepTables& bounds, int drafts) {
   pass_->tables = cuda::step_tables(pass_->step_memory, bounds);
   TESSERA_RETURN_IF_ERROR(pass_->begin());
-  const std::byte* payload = cuda::payload(pass_->step_memory);
-  if (work == Work::more_drafts) {
-    cuda::SelectRowsArgs args;
-    args.x = pass_->hidden.as<uint16_t>();
-    args.columns = config().hidden_size;
-    args.rows = reinterpret_cast<const int32_t*>(payload);
-    args.live_rows = &pass_->tables.counts->rows;
-    args.rows_max = bounds.rows_max;
-    TESSERA_RETURN_IF_ERROR(cuda::select_rows(args, pass_->queue));
-  }
-  TESSERA_RETURN_IF_ERROR(work == Work::step ? parts_.model->forward(*pass_)
-                                             : parts_.model->forward_mtp(*pass_, mtp_layer));
-  if (bounds.logit_rows_max > 0) {
-    cuda::SampleTables tables = capacity_.tables(payload + hidden_rows_bytes());
-    tables.rows_max = bounds.logit_rows_max;
-    TESSERA_RETURN_IF_ERROR(enqueue_sampler(tables, cuda::result(pass_->step_memory)));
-  }
+  if (drafts > 0) return enqueue_drafts(bounds, drafts);
+  TESSERA_RETURN_IF_ERROR(parts_.model->forward(*pass_));
+  TESSERA_RETURN_IF_ERROR(enqueue_draws(bounds.logit_rows_max));
   return pass_->end();
+}
+
+/// The head's passes. The host laid down the first one's tables; each of the others begins with making its own of those
+/// before. What they drew is with the newest draws.
+Status CudaRunner::enqueue_drafts(const cuda::StepTables& bounds, int drafts) {
+  const int32_t samples = bounds.logit_rows_max;
+  std::byte* const payload = cuda::payload(pass_->step_memory);
+  for (int made = 0; made < drafts; ++made) {
+    if (made > 0) {
+      cuda::NextDraftArgs next;
+      next.memory = pass_->step_memory;
+      next.samples = payload + wanted_bytes();
+      next.wanted = reinterpret_cast<int32_t*>(payload);
+      next.hidden_rows = hidden_rows_.as<int32_t>();
+      next.made = made;
+      TESSERA_RETURN_IF_ERROR(cuda::next_draft(next, pass_->queue));
+      pass_->tables = cuda::step_tables(pass_->step_memory, decode_bounds(samples, samples, samples));
+      pass_->begin_again();
+      pass_->hidden_rows = next.hidden_rows;
+    }
+    TESSERA_RETURN_IF_ERROR(parts_.model->forward_mtp(*pass_, made % config().mtp_layers));
+    TESSERA_RETURN_IF_ERROR(enqueue_draws(samples));
+  }
+  return pass_->end(reinterpret_cast<const std::byte*>(cuda::newest_draws(pass_->step_memory)));
+}
+
+/// Of the samples that the host laid down.
+Status CudaRunner::enqueue_draws(int32_t rows_max) {
+  if (rows_max == 0) return {};
+  cuda::SampleTables tables = capacity_.tables(cuda::payload(pass_->step_memory) + wanted_bytes());
+  tables.rows_max = rows_max;
+  return enqueue_sampler(tables, cuda::result(pass_->step_memory));
 }
 
 /// Over the logits that are there.
@@ -229,20 +269,12 @@ Status CudaRunner::enqueue_sampler(const cuda::SampleTables& tables, std::byte* 
   return cuda::sample(args, pass_->queue);
 }
 
-cuda::StepTables decode_bounds(const PassSize& size) {
-  cuda::StepTables bounds;
-  bounds.rows_max = bounds.decode_rows_max = size.rows;
-  bounds.sequences_max = bounds.decode_sequences_max = size.sequences;
-  bounds.logit_rows_max = size.samples;
-  return bounds;
-}
-
 /// A pass without rows, which draws nothing: what the device last had of sample tables would be drawn, and counted,
 /// once more.
-Status CudaRunner::run_empty(const cuda::StepTables& bounds, Work work, int mtp_layer) {
+Status CudaRunner::run_empty(const cuda::StepTables& bounds, int drafts) {
   TESSERA_RETURN_IF_ERROR(read_all_drafts(pass_->begun));
   TESSERA_RETURN_IF_ERROR(stage({}, {}, {}));
-  TESSERA_RETURN_IF_ERROR(enqueue(bounds, work, mtp_layer));
+  TESSERA_RETURN_IF_ERROR(enqueue(bounds, drafts));
   TESSERA_CUDA_RETURN_IF_ERROR(cudaStreamSynchronize(pass_->stream.get()));
   return {};
 }
@@ -250,11 +282,11 @@ Status CudaRunner::run_empty(const cuda::StepTables& bounds, Work work, int mtp_
 /// Such passes of the widest bounds: loads every kernel and takes all scratch memory.
 Status CudaRunner::warm_up() {
   const auto run = [&](const cuda::StepTables& bounds) -> Status {
-    for (const Work work : {Work::step, Work::first_drafts, Work::more_drafts}) {
-      if (work != Work::step && parts_.drafts_max == 0) break;
-      TESSERA_RETURN_IF_ERROR(run_empty(bounds, work));
-    }
-    return {};
+    TESSERA_RETURN_IF_ERROR(run_empty(bounds, 0));
+    if (parts_.drafts_max == 0) return {};
+    cuda::StepTables head = bounds;
+    head.logit_rows_max = std::min(bounds.logit_rows_max, parts_.sequences_max);
+    return run_empty(head, std::min(parts_.drafts_max, 2));
   };
   for (const int32_t rows : {1, 1 + parts_.drafts_max}) {
     PassSize decode{.rows = std::min(rows * parts_.sequences_max, parts_.rows_max), .sequences = parts_.sequences_max};
@@ -273,12 +305,12 @@ Status CudaRunner::warm_up() {
 Status CudaRunner::capture(const PassSize& size) {
   const cuda::StepTables bounds = decode_bounds(size);
   // Once as it is: what the runtime does for a kernel's first launch is not for a capture.
-  TESSERA_RETURN_IF_ERROR(run_empty(bounds, size.work, size.mtp_layer));
+  TESSERA_RETURN_IF_ERROR(run_empty(bounds, size.drafts));
 
   const cudaStream_t stream = pass_->stream.get();
   const uint64_t begun = pass_->begun;
   TESSERA_CUDA_RETURN_IF_ERROR(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
-  const Status enqueued = enqueue(bounds, size.work, size.mtp_layer);
+  const Status enqueued = enqueue(bounds, size.drafts);
   pass_->begun = pass_->ended = begun;  // nothing has run
   Graph graph;
   const cudaError_t ended = [&] {
@@ -307,7 +339,7 @@ Status CudaRunner::prepare() {
   pass_->arena.freeze();
   if (!parts_.graphs) return {};
   for (const int32_t n : sizes_.sequences()) TESSERA_RETURN_IF_ERROR(capture(GraphSizes::plain_step(n)));
-  wanted_graphs_ = sizes_.with_drafts(parts_.drafts_max, config().mtp_layers);
+  wanted_graphs_ = sizes_.with_drafts(parts_.drafts_max);
   return {};
 }
 
@@ -400,7 +432,7 @@ Expected<size_t> CudaRunner::write_tables(std::span<const kernels::SampleRow> sa
 
 /// Lays the next pass down, once there is room: of the two before, the older one has ended, and its drafts are read.
 Status CudaRunner::stage(const kernels::Batch& batch, std::span<const kernels::SampleRow> samples,
-                         std::span<const int32_t> hidden_rows, bool draws_later) {
+                         std::span<const int32_t> wanted, bool draws_later) {
   if (pass_->begun >= 2) {
     TESSERA_RETURN_IF_ERROR(wait_for(pass_->begun - 2));
     TESSERA_RETURN_IF_ERROR(read_all_drafts(pass_->begun - 1));
@@ -408,26 +440,27 @@ Status CudaRunner::stage(const kernels::Batch& batch, std::span<const kernels::S
   logit_rows_.clear();
   for (const kernels::SampleRow& sample : samples) logit_rows_.push_back(sample.row);
   const std::span<std::byte> payload = pass_->payload_area();
-  std::copy(hidden_rows.begin(), hidden_rows.end(), reinterpret_cast<int32_t*>(payload.data()));
+  std::copy(wanted.begin(), wanted.end(), reinterpret_cast<int32_t*>(payload.data()));
   if (draws_later) samples = {};
-  TESSERA_ASSIGN_OR_RETURN(const size_t tables, write_tables(samples, payload.subspan(hidden_rows_bytes())));
-  return pass_->stage(batch, logit_rows_, hidden_rows_bytes() + tables, samples.size() * sizeof(cuda::SampleOutput));
+  TESSERA_ASSIGN_OR_RETURN(const size_t tables, write_tables(samples, payload.subspan(wanted_bytes())));
+  return pass_->stage(batch, logit_rows_, wanted_bytes() + tables,
+                      wanted.empty() ? samples.size() * sizeof(cuda::SampleOutput) : newest_bytes());
 }
 
 /// Runs what has been staged.
 Status CudaRunner::launch(const kernels::Batch& batch, const PassSize& size) {
   const std::optional<PassSize> captured = graph_size(batch, size);
   const cudaGraphExec_t graph = captured ? graph_of(*captured) : nullptr;
-  if (graph == nullptr) return enqueue(cuda::bounds_of(batch, size.samples), size.work, size.mtp_layer);
+  if (graph == nullptr) return enqueue(cuda::bounds_of(batch, size.samples), size.drafts);
   TESSERA_CUDA_RETURN_IF_ERROR(cudaGraphLaunch(graph, pass_->stream.get()));
   ++pass_->begun;
   ++pass_->ended;
   return {};
 }
 
-PassSize size_of(Work work, int mtp_layer, const kernels::Batch& batch, size_t samples) {
-  return {.work = work,
-          .mtp_layer = mtp_layer,
+PassSize size_of(const kernels::Batch& batch, size_t samples, int drafts = 0) {
+  return {.work = drafts > 0 ? Work::drafts : Work::step,
+          .drafts = drafts,
           .rows = batch.rows(),
           .sequences = static_cast<int32_t>(batch.sequences.size()),
           .samples = static_cast<int32_t>(samples)};
@@ -466,7 +499,7 @@ Status CudaRunner::submit(const Step& step) {
   TESSERA_CUDA_RETURN_IF_ERROR(cudaSetDevice(parts_.gpu));
   if (step.tokens.empty()) return move_pages(step.moves);
   while (!under_way_.empty() && under_way_.back().kept) TESSERA_RETURN_IF_ERROR(finish_oldest());
-  const PassSize size = size_of(Work::step, 0, step.batch(), step.samples.size());
+  const PassSize size = size_of(step.batch(), step.samples.size());
   if (const auto missing = missing_graph(step.batch(), size)) {
     while (!under_way_.empty()) TESSERA_RETURN_IF_ERROR(finish_oldest());
     TESSERA_RETURN_IF_ERROR(capture(*missing));
@@ -595,38 +628,35 @@ Status CudaRunner::finish_kept(KeptStep& kept, Results& results) {
   return kept.drafts() ? draft(kept, results) : Status();
 }
 
-/// The head's passes, each laid down while the one before runs. A draft gets to the passes and rows behind it on the
-/// device; the host reads it when it is asked for, or its place is wanted for another's.
+/// All that the head does behind a step. A draft gets to the passes and rows behind it on the device; the host reads
+/// it when it is asked for, or its place is wanted for another's.
 Status CudaRunner::draft(const KeptStep& kept, Results& results) {
-  results.drafts.resize(kept.draft_count());
   HeadPass pass;
   kept.first_pass(pass);
-  int32_t number = 0;
-  do {
-    const kernels::Batch batch{.tokens = pass.tokens, .sequences = pass.sequences};
-    const PassSize size = size_of(number == 0 ? Work::first_drafts : Work::more_drafts, number % config().mtp_layers,
-                                  batch, pass.samples.size());
-    if (const auto missing = missing_graph(batch, size)) TESSERA_RETURN_IF_ERROR(capture(*missing));
-    unsure_.assign(pass.samples.size(), {.is_unsure = true});
-    TESSERA_RETURN_IF_ERROR(stage(batch, pass.samples, pass.hidden_rows));
-    TESSERA_RETURN_IF_ERROR(launch(batch, size));
-    results.unread.push_back({.pass = pass_->begun - 1, .drafts = pass.drafts});
-  } while (kept.next_pass(number++, pass));
+  const kernels::Batch batch{.tokens = pass.tokens, .sequences = pass.sequences};
+  const int32_t passes = pass.wanted.empty() ? 1 : std::ranges::max(pass.wanted);
+  const PassSize size = size_of(batch, pass.samples.size(), passes);
+  if (const auto missing = missing_graph(batch, size)) TESSERA_RETURN_IF_ERROR(capture(*missing));
+  unsure_.assign(pass.samples.size(), {.is_unsure = true});
+  TESSERA_RETURN_IF_ERROR(stage(batch, pass.samples, pass.wanted));
+  TESSERA_RETURN_IF_ERROR(launch(batch, size));
+  results.unread = {.pass = pass_->begun - 1, .drafts = kept.all_drafts()};
+  results.drafts.resize(results.unread->drafts.size());
   return {};
 }
 
-/// Of the passes before that one, which are waited for. Results of two passes are kept: they are read before a third
-/// one begins.
+/// If they are of a pass before that one, which is waited for. Results of two passes are kept: they are read before a
+/// third one begins.
 Status CudaRunner::read_drafts(Results& results, uint64_t before) {
-  for (; !results.unread.empty() && results.unread.front().pass < before; results.unread.pop_front()) {
-    const auto& [pass, drafts] = results.unread.front();
-    TESSERA_RETURN_IF_ERROR(wait_for(pass));
-    const auto* outputs = reinterpret_cast<const cuda::SampleOutput*>(pass_->results(pass));
-    for (size_t i = 0; i < drafts.size(); ++i) {
-      results.drafts[drafts[i].place] = outputs[i].token;
-      known_drafts_.set(drafts[i], outputs[i].token);
-    }
+  if (!results.unread || results.unread->pass >= before) return {};
+  TESSERA_RETURN_IF_ERROR(wait_for(results.unread->pass));
+  const auto* newest = reinterpret_cast<const int32_t*>(pass_->results(results.unread->pass));
+  for (const HeadPass::Draft& draft : results.unread->drafts) {
+    const int32_t token = newest[(1 + draft.number) * slots() + draft.slot];
+    results.drafts[draft.place] = token;
+    known_drafts_.set(draft, token);
   }
+  results.unread.reset();
   return {};
 }
 

@@ -21,6 +21,7 @@ void HeadPass::clear() {
   samples.clear();
   hidden_rows.clear();
   drafts.clear();
+  wanted.clear();
 }
 
 bool KeptStep::is_needed(const Step& step) {
@@ -105,10 +106,18 @@ void KeptStep::set_results(std::span<const kernels::SampleResult> results) {
   }
 }
 
-size_t KeptStep::draft_count() const {
-  size_t count = 0;
-  for (const Drafting& drafting : drafting_) count += static_cast<size_t>(drafting.count);
-  return count;
+std::vector<HeadPass::Draft> KeptStep::all_drafts() const {
+  std::vector<HeadPass::Draft> drafts;
+  for (size_t i = 0; i < drafting_.size(); ++i) {
+    for (int32_t number = 0; number < drafting_[i].count; ++number) drafts.push_back(draft(i, number));
+  }
+  return drafts;
+}
+
+HeadPass::Draft KeptStep::draft(size_t sequence, int32_t number) const {
+  return {.place = first_draft_[sequence] + static_cast<size_t>(number),
+          .slot = sequences_[sequence].slot,
+          .number = number};
 }
 
 /// Draft number `number` of a sequence, drawn behind a row of the pass.
@@ -119,8 +128,8 @@ void KeptStep::add_sample(size_t sequence, int32_t row, int32_t number, HeadPass
   // Behind the row at position p, the model draws token p + 1, and its head token p + 2.
   const int32_t position = rows_[sequence].first_position + sequences_[sequence].held - 1 + number;
   sample.noise.position = static_cast<uint64_t>(position) + 2;
-  pass.drafts.push_back(
-      {.place = first_draft_[sequence] + static_cast<size_t>(number), .slot = sample.slot, .number = number});
+  pass.drafts.push_back(draft(sequence, number));
+  pass.wanted.push_back(drafting_[sequence].count);
 }
 
 void KeptStep::first_pass(HeadPass& pass) const {

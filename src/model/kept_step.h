@@ -21,7 +21,8 @@ struct HeadPass {
     size_t place = 0;  // among the step's drafts
     int32_t slot = 0, number = 0;
   };
-  std::vector<Draft> drafts;  // [samples]
+  std::vector<Draft> drafts;    // [samples]
+  std::vector<int32_t> wanted;  // [samples]: drafts of the sample's sequence in all, of all passes
 
   void clear();
 };
@@ -73,14 +74,15 @@ class KeptStep {
   [[nodiscard]] std::span<const Sequence> sequences() const { return sequences_; }
 
   [[nodiscard]] bool drafts() const { return !drafting_.empty(); }
-  /// Of all sequences.
-  [[nodiscard]] size_t draft_count() const;
+  /// All that the head makes, of a pass and those behind it, each sequence's in their order.
+  [[nodiscard]] std::vector<HeadPass::Draft> all_drafts() const;
   /// The head's first pass: all rows, each with the token behind it.
   void first_pass(HeadPass& pass) const;
   /// Behind pass number `number`, from 0: the rows of those that draft further. False where nobody does.
   [[nodiscard]] bool next_pass(int32_t number, HeadPass& pass) const;
 
  private:
+  [[nodiscard]] HeadPass::Draft draft(size_t sequence, int32_t number) const;
   void add_sample(size_t sequence, int32_t row, int32_t number, HeadPass& pass) const;
 
   std::vector<int32_t> tokens_;

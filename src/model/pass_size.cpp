@@ -27,8 +27,12 @@ std::optional<PassSize> GraphSizes::of(const PassSize& pass) const {
   const auto sequences = std::ranges::lower_bound(sequences_, pass.sequences);
   if (sequences == sequences_.end()) return std::nullopt;
   // A graph of a row a sequence is none for several rows of one: attention cuts its work by this.
-  const int32_t each = std::max<int32_t>(ceil_div(pass.rows, *sequences), pass.rows > pass.sequences ? 2 : 1);
+  int32_t each = std::max<int32_t>(ceil_div(pass.rows, *sequences), pass.rows > pass.sequences ? 2 : 1);
   PassSize size = pass;
+  if (pass.work == Work::drafts) {
+    size.drafts = std::max(pass.drafts, each - 1);
+    each = 1 + size.drafts;
+  }
   size.sequences = *sequences;
   size.rows = *sequences * each;
   size.samples = pass.work == Work::step ? size.rows : *sequences;
@@ -36,7 +40,7 @@ std::optional<PassSize> GraphSizes::of(const PassSize& pass) const {
   return size;
 }
 
-std::vector<PassSize> GraphSizes::with_drafts(int most, int mtp_layers) const {
+std::vector<PassSize> GraphSizes::with_drafts(int most) const {
   std::vector<PassSize> sizes;
   const auto add = [&](const PassSize& pass) {
     const std::optional<PassSize> size = of(pass);
@@ -45,14 +49,8 @@ std::vector<PassSize> GraphSizes::with_drafts(int most, int mtp_layers) const {
   for (const int32_t n : sequences_) {
     for (int drafts = 1; drafts <= most; ++drafts) {
       const int32_t rows = n * (1 + drafts);
-      const int before = drafts - 1;  // passes of the head before the one that makes this draft
-      add({.work = before == 0 ? Work::first_drafts : Work::more_drafts,
-           .mtp_layer = before % mtp_layers,
-           .rows = n,
-           .sequences = n,
-           .samples = n});
+      add({.work = Work::drafts, .drafts = drafts, .rows = rows, .sequences = n, .samples = n});
       add({.work = Work::step, .rows = rows, .sequences = n, .samples = rows});
-      add({.work = Work::first_drafts, .rows = rows, .sequences = n, .samples = n});
     }
   }
   return sizes;

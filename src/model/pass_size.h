@@ -7,12 +7,12 @@
 namespace tessera::model {
 
 /// What a pass on the device computes.
-enum class Work : uint8_t { step, first_drafts, more_drafts };
+enum class Work : uint8_t { step, drafts };
 
 /// A pass's work, and bounds of its batch.
 struct PassSize {
   Work work = Work::step;
-  int mtp_layer = 0;  // of drafts
+  int drafts = 0;  // of the head: its passes, the first of which has all rows, the others one of each sequence
   int32_t rows = 0, sequences = 0, samples = 0;
 
   bool operator==(const PassSize&) const = default;
@@ -31,12 +31,13 @@ class GraphSizes {
     return {.work = Work::step, .rows = sequences, .sequences = sequences, .samples = sequences};
   }
   /// The graph that runs a pass: its sequences rounded up, and as many rows for each as they have in the mean, so that
-  /// a step of few drafts costs what few drafts cost. nullopt: none is kept, since not all rows of a step draw, or it
-  /// is too large.
+  /// a step of few drafts costs what few drafts cost. Those of the head make as many drafts as a step of such rows had,
+  /// or have rows for as many as they make: where the number changes, the larger of the two. nullopt: none is kept,
+  /// since not all rows of a step draw, or it is too large.
   [[nodiscard]] std::optional<PassSize> of(const PassSize& pass) const;
-  /// The graphs of steps with one to `most` drafts of each sequence, and of the head's passes behind them; fewest
-  /// sequences first.
-  [[nodiscard]] std::vector<PassSize> with_drafts(int most, int mtp_layers) const;
+  /// The graphs of steps with one to `most` drafts of each sequence, and of the head behind them; fewest sequences
+  /// first.
+  [[nodiscard]] std::vector<PassSize> with_drafts(int most) const;
 
  private:
   int32_t rows_max_;

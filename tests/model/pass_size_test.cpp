@@ -14,6 +14,14 @@ PassSize step(int32_t sequences, int32_t rows) {
   return {.work = Work::step, .rows = rows, .sequences = sequences, .samples = rows};
 }
 
+PassSize head(int32_t sequences, int drafts) {
+  return {.work = Work::drafts,
+          .drafts = drafts,
+          .rows = sequences * (1 + drafts),
+          .sequences = sequences,
+          .samples = sequences};
+}
+
 TEST(GraphSizes, SequencesAreRoundedUpAndRowsFollow) {
   EXPECT_EQ(kSizes.sequences().back(), 40);
   EXPECT_EQ(kSizes.of(step(1, 1)), GraphSizes::plain_step(1));
@@ -28,11 +36,15 @@ TEST(GraphSizes, SequencesAreRoundedUpAndRowsFollow) {
 }
 
 TEST(GraphSizes, PassesOfTheHead) {
-  const PassSize first{.work = Work::first_drafts, .rows = 20, .sequences = 5, .samples = 5};
-  EXPECT_EQ(kSizes.of(first), (PassSize{.work = Work::first_drafts, .rows = 24, .sequences = 8, .samples = 8}));
-  const PassSize more{.work = Work::more_drafts, .mtp_layer = 1, .rows = 3, .sequences = 3, .samples = 3};
-  EXPECT_EQ(kSizes.of(more),
-            (PassSize{.work = Work::more_drafts, .mtp_layer = 1, .rows = 4, .sequences = 4, .samples = 4}));
+  const PassSize as_many{.work = Work::drafts, .drafts = 2, .rows = 20, .sequences = 5, .samples = 5};
+  EXPECT_EQ(kSizes.of(as_many), head(8, 2));
+  PassSize more = as_many, fewer = as_many, first = as_many;
+  more.drafts = 4;
+  EXPECT_EQ(kSizes.of(more), head(8, 4));
+  fewer.rows = 40;
+  EXPECT_EQ(kSizes.of(fewer), head(8, 4)) << "rows of four drafts, which the last step had";
+  first.rows = 5;
+  EXPECT_EQ(kSizes.of(first), head(8, 2)) << "behind a step without drafts";
 }
 
 TEST(GraphSizes, WhatHasNone) {
@@ -46,8 +58,8 @@ TEST(GraphSizes, WhatHasNone) {
 
 /// So that a step whose sequences all have as many drafts, and the head behind it, need no other.
 TEST(GraphSizes, WithDraftsNoneIsMissing) {
-  constexpr int kDrafts = 5, kMtpLayers = 2;
-  const std::vector<PassSize> sizes = kSizes.with_drafts(kDrafts, kMtpLayers);
+  constexpr int kDrafts = 5;
+  const std::vector<PassSize> sizes = kSizes.with_drafts(kDrafts);
   const auto has = [&](const PassSize& pass) {
     const auto size = kSizes.of(pass);
     return !size || std::ranges::find(sizes, *size) != sizes.end();
@@ -55,41 +67,39 @@ TEST(GraphSizes, WithDraftsNoneIsMissing) {
   for (int32_t sequences = 1; sequences <= 40; ++sequences) {
     for (int32_t drafts = 0; drafts <= kDrafts; ++drafts) {
       const int32_t rows = sequences * (1 + drafts);
-      if (drafts > 0) EXPECT_TRUE(has(step(sequences, rows))) << sequences << " with " << drafts;
-      EXPECT_TRUE(has({.work = Work::first_drafts, .rows = rows, .sequences = sequences, .samples = sequences}));
-    }
-    for (int layer = 0; layer < kMtpLayers; ++layer) {
-      EXPECT_TRUE(has({.work = Work::more_drafts,
-                       .mtp_layer = layer,
-                       .rows = sequences,
-                       .sequences = sequences,
-                       .samples = sequences}));
+      EXPECT_TRUE(drafts == 0 || has(step(sequences, rows))) << sequences << " with " << drafts;
+      for (int next = 1; next <= kDrafts; ++next) {
+        EXPECT_TRUE(
+            has({.work = Work::drafts, .drafts = next, .rows = rows, .sequences = sequences, .samples = sequences}));
+      }
     }
   }
   for (size_t i = 0; i < sizes.size(); ++i) {
     EXPECT_EQ(kSizes.of(sizes[i]), sizes[i]);
     EXPECT_EQ(std::ranges::count(sizes, sizes[i]), 1);
-    if (i > 0) EXPECT_GE(sizes[i].sequences, sizes[i - 1].sequences);
+    EXPECT_TRUE(i == 0 || sizes[i].sequences >= sizes[i - 1].sequences);
   }
-  EXPECT_TRUE(kSizes.with_drafts(0, 1).empty());
+  EXPECT_TRUE(kSizes.with_drafts(0).empty());
 }
 
 /// Whatever there is a graph for fits into it.
 TEST(GraphSizes, HoldWhatTheyRun) {
   for (int32_t sequences = 1; sequences <= 41; ++sequences) {
     for (int32_t rows = sequences; rows <= 9 * sequences; ++rows) {
-      for (const Work work : {Work::step, Work::first_drafts}) {
+      for (const int drafts : {0, 1, 5}) {
         PassSize pass = step(sequences, rows);
-        pass.work = work;
-        if (work != Work::step) pass.samples = sequences;
+        pass.drafts = drafts;
+        if (drafts > 0) pass.work = Work::drafts;
+        if (drafts > 0) pass.samples = sequences;
         const auto size = kSizes.of(pass);
         if (!size) continue;
-        EXPECT_EQ(size->work, work);
+        EXPECT_EQ(size->work, pass.work);
+        EXPECT_GE(size->drafts, drafts);
         EXPECT_GE(size->rows, rows);
         EXPECT_GE(size->sequences, sequences);
         EXPECT_GE(size->samples, pass.samples);
         EXPECT_LE(size->rows, 192);
-        EXPECT_EQ(size->rows > size->sequences, rows > sequences);
+        EXPECT_TRUE(drafts > 0 || (size->rows > size->sequences) == (rows > sequences));
         EXPECT_EQ(kSizes.of(*size), size) << "it runs itself";
       }
     }

@@ -11,6 +11,7 @@
 #include "kernels/cuda/delta_net.h"
 #include "kernels/cuda/embed.h"
 #include "kernels/cuda/moe.h"
+#include "kernels/cuda/mtp_input.h"
 #include "kernels/cuda/norm.h"
 #include "kernels/live_gpu.h"
 
@@ -71,15 +72,23 @@ Status CudaBackend::begin(kernels::Pass& pass, kernels::Cache& cache, const Batc
   return p.begin();
 }
 
+namespace {
+
+EmbedTable table_of(const Embedding& embedding) {
+  const DeviceMatrix& table = static_cast<const CudaEmbedding&>(embedding).table;
+  return {.format = table.format,
+          .data = table.weights.as<std::byte>(),
+          .row_alpha = table.row_alpha.as<float>(),
+          .vocab = table.rows,
+          .hidden = table.depth};
+}
+
+}  // namespace
+
 Status CudaBackend::embed(kernels::Pass& pass, const Embedding& embedding) {
   Pass& p = of(pass);
-  const DeviceMatrix& table = static_cast<const CudaEmbedding&>(embedding).table;
   EmbedArgs args;
-  args.table = {.format = table.format,
-                .data = table.weights.as<std::byte>(),
-                .row_alpha = table.row_alpha.as<float>(),
-                .vocab = table.rows,
-                .hidden = table.depth};
+  args.table = table_of(embedding);
   args.tokens = p.tables.tokens;
   args.live_rows = &p.tables.counts->rows;
   args.rows_max = p.tables.rows_max;
@@ -372,24 +381,21 @@ Status CudaBackend::mtp_input(kernels::Pass& pass, const MtpInput& input, const 
   Pass& p = of(pass);
   const auto& w = static_cast<const CudaMtpInput&>(input);
   TESSERA_CHECK(p.shape.keeps_hidden);
-  TESSERA_RETURN_IF_ERROR(embed(pass, embedding));
   Arena::Frame frame(p.arena);
   const int64_t size = p.shape.hidden;
   TESSERA_ASSIGN_OR_RETURN(auto* const both, frame.take<uint16_t>(p.tables.rows_max * 2 * size));
-  AddNormArgs norm;
-  norm.hidden = static_cast<int32_t>(size);
-  norm.live_rows = &p.tables.counts->rows;
-  norm.rows_max = p.tables.rows_max;
-  norm.norm.eps = w.norm_eps;
-  norm.normed_stride = 2 * size;
-  norm.norm.residual = p.residual[p.current].as<uint16_t>();
-  norm.norm.weight = w.embedding_norm.as<float>();
-  norm.norm.normed_out = both;
-  TESSERA_RETURN_IF_ERROR(add_norm(norm, p.queue));
-  norm.norm.residual = p.hidden.as<uint16_t>();
-  norm.norm.weight = w.hidden_norm.as<float>();
-  norm.norm.normed_out = both + size;
-  TESSERA_RETURN_IF_ERROR(add_norm(norm, p.queue));
+  MtpInputArgs rows;
+  rows.table = table_of(embedding);
+  rows.tokens = p.tables.tokens;
+  rows.hidden = p.hidden.as<uint16_t>();
+  rows.hidden_rows = p.hidden_rows;
+  rows.embedding_norm = w.embedding_norm.as<float>();
+  rows.hidden_norm = w.hidden_norm.as<float>();
+  rows.eps = w.norm_eps;
+  rows.live_rows = &p.tables.counts->rows;
+  rows.rows_max = p.tables.rows_max;
+  rows.out = both;
+  TESSERA_RETURN_IF_ERROR(cuda::mtp_input(rows, p.queue));
   DenseArgs args = rows_of(p, 2 * size);
   args.x = both;
   args.x_stride = 2 * size;

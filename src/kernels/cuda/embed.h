@@ -19,6 +19,9 @@ struct EmbedTable {
   int64_t hidden = 0;  // of rows as stored a multiple of 8, of atoms what their format allows
 };
 
+/// invalid_argument for what the comments above exclude.
+Status check(const EmbedTable& table);
+
 struct EmbedArgs {
   EmbedTable table;
   const int32_t* tokens = nullptr;     // [rows_max]

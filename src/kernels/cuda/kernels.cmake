@@ -2,7 +2,8 @@
 target_sources(tessera_kernels PRIVATE
   cuda/atom.cu cuda/grouped_gemm.cu cuda/kernels.cpp cuda/moe.cu cuda/moe_plan.cpp cuda/quantize.cu cuda/route.cu
   cuda/expert_sum.cu
-  cuda/dense.cpp cuda/dense_plan.cpp cuda/dense_kernels.cpp cuda/dense_decode.cu cuda/norm.cu cuda/embed.cu cuda/select.cu
+  cuda/dense.cpp cuda/dense_plan.cpp cuda/dense_kernels.cpp cuda/dense_decode.cu cuda/norm.cu cuda/embed.cu cuda/mtp_input.cu
+  cuda/select.cu cuda/next_draft.cu
   cuda/delta_net.cpp cuda/delta_net_chunks.cu cuda/delta_net_decode.cu cuda/delta_net_rows.cu cuda/delta_net_states.cu
   cuda/attention.cpp cuda/attention_decode_bf16.cu cuda/attention_decode_e4m3.cu cuda/attention_prefill_bf16.cu
   cuda/attention_prefill_e4m3.cu cuda/sample.cu cuda/sample_stage.cu

@@ -217,23 +217,28 @@ Status Pass::select_hidden(std::span<const int32_t> rows) {
   args.x = hidden.as<uint16_t>();
   args.columns = shape.hidden;
   args.rows = reinterpret_cast<const int32_t*>(selected_.device);
-  args.rows_max = static_cast<int32_t>(rows.size());
+  args.count = static_cast<int32_t>(rows.size());
   return select_rows(args, queue);
 }
 
 Status Pass::begin() {
   TESSERA_CHECK_EQ(begun, ended);
   ++begun;
-  current = 0;
-  delta_kind = DeltaKind::none;
-  experts_frame.reset();
+  begin_again();
   return begin_step(step_memory, queue);
 }
 
-Status Pass::end() {
+void Pass::begin_again() {
+  hidden_rows = nullptr;
+  current = 0;
+  delta_kind = DeltaKind::none;
+  experts_frame.reset();
+}
+
+Status Pass::end(const std::byte* results) {
   TESSERA_CHECK_EQ(begun, ended + 1);
   ++ended;
-  return end_step(step_memory, queue);
+  return end_step(step_memory, results, queue);
 }
 
 }  // namespace tessera::kernels::cuda

@@ -56,11 +56,12 @@ class Pass final : public kernels::Pass {
   device::Stream stream;
   device::Queue queue;
   Arena arena;
-  DeviceBuffer residual[2];  // [rows_max, hidden] BF16
-  DeviceBuffer delta;        // [rows_max, hidden] BF16
-  DeviceBuffer hidden;       // [rows_max, hidden] BF16
-  DeviceBuffer logits;       // [logit_rows_max, vocab] fp32
-  int current = 0;           // of residual
+  DeviceBuffer residual[2];              // [rows_max, hidden] BF16
+  DeviceBuffer delta;                    // [rows_max, hidden] BF16
+  DeviceBuffer hidden;                   // [rows_max, hidden] BF16
+  DeviceBuffer logits;                   // [logit_rows_max, vocab] fp32
+  const int32_t* hidden_rows = nullptr;  // which hidden rows the MTP head goes on from; null: all, as they are
+  int current = 0;                       // of residual
   DeltaKind delta_kind = DeltaKind::none;
   ExpertSum experts;                          // with DeltaKind::experts; `delta` is then free
   std::optional<Arena::Frame> experts_frame;  // holds their memory until another layer's take it, or the next step
@@ -79,9 +80,12 @@ class Pass final : public kernels::Pass {
   /// Lays the next step down; of its payload so many bytes are in use, and of the results so many come back.
   Status stage(const Batch& batch, std::span<const int32_t> logit_rows, size_t payload_bytes = 0,
                size_t result_bytes = 0);
-  /// Enqueues the first and the last kernel of the step.
+  /// Enqueues the first and the last kernel of the step; results: where those that the host wants back are.
   Status begin();
-  Status end();
+  Status end(const std::byte* results);
+  Status end() { return end(result(step_memory)); }
+  /// For another forward within the step, on tables that a kernel has changed.
+  void begin_again();
   /// Hidden row i becomes what row rows[i], ascending, was. Waits for the stream.
   Status select_hidden(std::span<const int32_t> rows);
   /// Number of steps that the GPU has ended.

@@ -7,9 +7,13 @@
 namespace tessera::kernels::cuda {
 namespace {
 
-/// Up to this top_k one thread block draws. The blocks' best ranks leave little more than top_k ids to look at as
-/// long as there are twice as many blocks.
+/// Up to this top_k one thread block draws. The best ranks of groups of ids leave little more than top_k of them to
+/// look at as long as there are twice as many groups: blocks, or of a row of few the ids of a thread.
 constexpr int kSmallTopK = 512;
+__device__ bool one_block_draws(int top_k, int blocks) {
+  if (top_k == 0 || top_k > kSmallTopK) return false;
+  return blocks * kIdBlock <= kListMax || 2 * top_k <= (blocks <= kFewBlocks ? kSampleThreads : blocks);
+}
 
 // What a row still needs after scan_rows().
 constexpr uint32_t kNeedsDrawOfFew = 1, kNeedsCut = 2, kNeedsDraw = 4, kNeedsLogprobs = 8;
@@ -189,8 +193,7 @@ __device__ void end_scan(const KernelArgs& args, int row, ScanShared& context) {
     state.needs = wants_raw(entry) ? kNeedsLogprobs : 0;
     state.token = entry.draws() ? id_of(best) : entry.target;
     if (entry.inverse_temperature > 0) {
-      const bool few =
-          entry.top_k > 0 && entry.top_k <= kSmallTopK && (2 * entry.top_k <= args.blocks || args.blocks <= 8);
+      const bool few = one_block_draws(entry.top_k, args.blocks);
       const uint32_t cut = entry.top_k > 0 || entry.top_p != 0 ? kNeedsCut : 0;
       state.needs |= few ? kNeedsDrawOfFew : kNeedsDraw | cut;
     }

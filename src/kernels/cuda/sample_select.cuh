@@ -10,7 +10,8 @@ constexpr int kListMax = 2048;  // ranks that are sorted in shared memory
 constexpr int kBinBits = 11;
 constexpr int kBins = 1 << kBinBits;
 static_assert(kBins == spelt::kBuckets);
-constexpr int kBlocksListed = 256;  // that list_few() looks into, at most
+constexpr int kBlocksListed = 256;            // that list_few() looks into, at most
+constexpr int kFewBlocks = 4 * kSampleWarps;  // whose values a thread block keeps in registers
 constexpr int kThreadBins = kBins / kSampleThreads;
 
 /// Ids and their mass.
@@ -209,11 +210,82 @@ __device__ inline void sort_few(SelectScratch& s, int count) {
   __syncthreads();
 }
 
+/// Lists a lane's ranks from `low` on, as far as there are threads.
+__device__ inline void list_from(Rank low, const float (&values)[kLaneIds], int block, int lane, SelectScratch& s) {
+#pragma unroll
+  for (int i = 0; i < kLaneIds; ++i) {
+    const Rank rank = rank_of(values[i], lane_id(block, lane, i));
+    if (rank < low) continue;
+    const uint32_t at = atomicAdd(&s.listed, 1U);
+    if (at < kSampleThreads) s.list[at] = rank;
+  }
+}
+
+/// Sorts what was listed. Returns how many there are of the `count` best; -1: they were too many.
+__device__ inline int sort_listed(int count, SelectScratch& s) {
+  __syncthreads();
+  const auto listed = static_cast<int>(s.listed);
+  if (listed > kSampleThreads) return -1;
+  sort_few(s, listed);
+  return min(listed, count);
+}
+
+/// The count-th best of `groups` keys at the front of the list, a multiple of 4 and at most kSampleThreads. With a
+/// __syncthreads() before and after.
+__device__ inline uint32_t key_reached_by(int count, int groups, SelectScratch& s) {
+  const int thread = static_cast<int>(threadIdx.x);
+  const auto* keys = reinterpret_cast<const uint32_t*>(s.list);
+  const auto* fours = reinterpret_cast<const uint4*>(s.list);
+  __syncthreads();
+  if (thread < groups) {
+    int before = 0;
+#pragma unroll 4
+    for (int i = 0; i < groups / 4; ++i) {
+      const uint4 four = fours[i];
+      int at = 4 * i;
+      for (const uint32_t other : {four.x, four.y, four.z, four.w}) {
+        before += other > keys[thread] || (other == keys[thread] && at < thread) ? 1 : 0;
+        ++at;
+      }
+    }
+    if (before == count - 1) s.least_key = keys[thread];
+  }
+  __syncthreads();
+  return s.least_key;
+}
+
+/// list_few() of a row of few blocks, all of whose values are looked at: their groups are those of a thread.
+__device__ inline int list_few_of_few(const SampleRowView& row, int count, SelectScratch& s) {
+  constexpr int kEach = kFewBlocks / kSampleWarps;
+  const int thread = static_cast<int>(threadIdx.x), lane = thread % 32, warp = thread / 32;
+  float values[kEach][kLaneIds];
+  uint32_t best = 0;
+#pragma unroll
+  for (int i = 0; i < kEach; ++i) {
+    const int block = warp + i * kSampleWarps;
+    if (block >= row.blocks) continue;
+    load_values(row, block, lane, values[i]);
+    if (!row.raw) edit_values(row, block, lane, values[i]);
+#pragma unroll
+    for (const float value : values[i]) best = max(best, spelt::order_key(value));
+  }
+  __syncthreads();
+  reinterpret_cast<uint32_t*>(s.list)[thread] = best;
+  if (thread == 0) s.listed = 0;
+  const Rank low = larger(Rank{key_reached_by(count, kSampleThreads, s)} << 32, kLeastRank);
+#pragma unroll
+  for (int i = 0; i < kEach; ++i) {
+    const int block = warp + i * kSampleWarps;
+    if (block < row.blocks) list_from(low, values[i], block, lane, s);
+  }
+  return sort_listed(count, s);
+}
+
 /// The `count` best ids of a row, listed and sorted, where they are few and found in one look at each block's best.
 /// Returns how many; -1: they are not.
 __device__ inline int list_few(const SampleRowView& row, int count, SelectScratch& s) {
-  constexpr int kEach = 4;                 // blocks of a thread
-  constexpr int kListed = kSampleThreads;  // candidates at most
+  if (row.blocks <= kFewBlocks) return count <= kSampleThreads ? list_few_of_few(row, count, s) : -1;
+  constexpr int kEach = 4;  // blocks of a thread
   const int thread = static_cast<int>(threadIdx.x), lane = thread % 32, warp = thread / 32;
   if (row.blocks > kEach * kSampleThreads) return -1;
   // Groups of lanes have a best each. At least `count` ids reach the count-th of those, and few more if there are twice
@@ -232,28 +304,10 @@ __device__ inline int list_few(const SampleRowView& row, int count, SelectScratc
 #pragma unroll
   for (const Rank rank : blocks) best = max(best, static_cast<uint32_t>(rank >> 32));
   for (int by = 1; by < lanes; by *= 2) best = max(best, __shfl_xor_sync(kAllLanes, best, by));
-  auto* keys = reinterpret_cast<uint32_t*>(s.list);
   __syncthreads();
-  if (thread % lanes == 0) keys[thread / lanes] = best;
+  if (thread % lanes == 0) reinterpret_cast<uint32_t*>(s.list)[thread / lanes] = best;
   if (thread == 0) s.listed = s.blocks_listed = 0;
-  __syncthreads();
-  const int groups = kSampleThreads / lanes;
-  if (thread < groups) {
-    int before = 0;
-    const auto* fours = reinterpret_cast<const uint4*>(keys);
-#pragma unroll 4
-    for (int i = 0; i < groups / 4; ++i) {
-      const uint4 four = fours[i];
-      int at = 4 * i;
-      for (const uint32_t other : {four.x, four.y, four.z, four.w}) {
-        before += other > keys[thread] || (other == keys[thread] && at < thread) ? 1 : 0;
-        ++at;
-      }
-    }
-    if (before == count - 1) s.least_key = keys[thread];
-  }
-  __syncthreads();
-  const Rank low = larger(Rank{s.least_key} << 32, kLeastRank);
+  const Rank low = larger(Rank{key_reached_by(count, kSampleThreads / lanes, s)} << 32, kLeastRank);
 
   // ---- the blocks that have any of them, then those ----
 #pragma unroll
@@ -273,19 +327,9 @@ __device__ inline int list_few(const SampleRowView& row, int count, SelectScratc
     for (int j = 0; j < kLaneIds; ++j) values[j] = ahead[j];
     if (i + kSampleWarps < listed_blocks) load_values(row, s.listed_blocks[i + kSampleWarps], lane, ahead);
     if (!row.raw) edit_values(row, s.listed_blocks[i], lane, values);
-#pragma unroll
-    for (int j = 0; j < kLaneIds; ++j) {
-      const Rank rank = rank_of(values[j], lane_id(s.listed_blocks[i], lane, j));
-      if (rank < low) continue;
-      const uint32_t at = atomicAdd(&s.listed, 1U);
-      if (at < kListed) s.list[at] = rank;
-    }
+    list_from(low, values, s.listed_blocks[i], lane, s);
   }
-  __syncthreads();
-  const auto listed = static_cast<int>(s.listed);
-  if (listed > kListed) return -1;
-  sort_few(s, listed);
-  return min(listed, count);
+  return sort_listed(count, s);
 }
 
 /// A rank that at least `count` ids of the row reach, and few more: the count-th best of the blocks' best, or, of few,

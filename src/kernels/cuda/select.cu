@@ -3,7 +3,6 @@
 #include <string>
 
 #include "device/cuda.h"
-#include "kernels/cuda/dense_rows.cuh"
 #include "kernels/ptx/griddepcontrol.cuh"
 
 namespace tessera::kernels::cuda {
@@ -18,7 +17,7 @@ __global__ void __launch_bounds__(kThreads) move_rows(const __grid_constant__ Se
   ptx::griddepcontrol_wait();
   ptx::griddepcontrol_launch_dependents();
   const int64_t chunk = int64_t{blockIdx.x} * kThreads + threadIdx.x;
-  const int rows = live_rows(args);
+  const int rows = args.count;
   if (chunk >= args.columns / kChunk) return;
   uint16_t* x = args.x + chunk * kChunk;
   for (int first = 0; first < rows; first += kRowsAtOnce) {
@@ -39,13 +38,13 @@ __global__ void __launch_bounds__(kThreads) move_rows(const __grid_constant__ Se
 
 Status select_rows(const SelectRowsArgs& args, const device::Queue& queue) {
   if (args.x == nullptr || args.rows == nullptr || reinterpret_cast<uintptr_t>(args.x) % 16 != 0 || args.columns <= 0 ||
-      args.columns % kChunk != 0 || args.rows_max < 0) {
-    return {StatusCode::invalid_argument, "selecting " + std::to_string(args.rows_max) + " rows of " +
+      args.columns % kChunk != 0 || args.count < 0) {
+    return {StatusCode::invalid_argument, "selecting " + std::to_string(args.count) + " rows of " +
                                               std::to_string(args.columns) +
                                               " columns needs rows aligned to 16 bytes, a multiple of 8 columns, and "
                                               "row numbers"};
   }
-  if (args.rows_max == 0) return {};
+  if (args.count == 0) return {};
   const auto blocks = static_cast<unsigned>((args.columns / kChunk + kThreads - 1) / kThreads);
   return device::launch(move_rows, queue, blocks, kThreads, size_t{0}, args);
 }

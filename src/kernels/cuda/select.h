@@ -13,11 +13,10 @@ namespace tessera::kernels::cuda {
 
 /// Pointers are device or mapped memory; x is aligned to 16 bytes.
 struct SelectRowsArgs {
-  uint16_t* x = nullptr;               // [rows, columns]
-  int64_t columns = 0;                 // a multiple of 8
-  const int32_t* rows = nullptr;       // [rows_max], ascending, none twice
-  const int32_t* live_rows = nullptr;  // how many of them count; null: rows_max
-  int32_t rows_max = 0;
+  uint16_t* x = nullptr;          // [rows, columns]
+  int64_t columns = 0;            // a multiple of 8
+  const int32_t* rows = nullptr;  // [count], ascending, none twice
+  int32_t count = 0;
 };
 
 /// Row i becomes what row rows[i] was. In place: since rows ascend, what is written has been read. invalid_argument for

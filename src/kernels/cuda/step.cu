@@ -85,6 +85,7 @@ __global__ void __launch_bounds__(kThreads) fetch_step(const __grid_constant__ B
 struct EndArgs {
   const std::byte* staging;
   std::byte* device;
+  const std::byte* from_results;
   std::byte* results;
   uint64_t* done;
   StagingLayout from;
@@ -99,7 +100,7 @@ __global__ void __launch_bounds__(kThreads) announce_step(const __grid_constant_
   uint64_t* epoch = at<uint64_t>(args.device, args.to.epoch);
   const uint64_t step = *epoch;
   const uint32_t bytes = at<StagedHeader>(args.staging + (step % 2) * args.from.bytes, args.from.header)->result_bytes;
-  copy_words(args.results + (step % 2) * args.result_bytes_max, args.device + args.to.result, bytes);
+  copy_words(args.results + (step % 2) * args.result_bytes_max, args.from_results, bytes);
   __threadfence_system();
   __syncthreads();
   if (threadIdx.x != 0) return;
@@ -164,7 +165,7 @@ StepTables step_tables(const StepMemory& memory, const StepTables& bounds) {
 int32_t* newest_draws(const StepMemory& memory) {
   return reinterpret_cast<int32_t*>(memory.device + device_step_layout(memory.bounds).newest);
 }
-const std::byte* payload(const StepMemory& memory) { return memory.device + device_step_layout(memory.bounds).payload; }
+std::byte* payload(const StepMemory& memory) { return memory.device + device_step_layout(memory.bounds).payload; }
 std::byte* result(const StepMemory& memory) { return memory.device + device_step_layout(memory.bounds).result; }
 
 Status begin_step(const StepMemory& memory, const device::Queue& queue) {
@@ -177,9 +178,10 @@ Status begin_step(const StepMemory& memory, const device::Queue& queue) {
   return device::launch(fetch_step, queue, kBlocks, kThreads, 0, args);
 }
 
-Status end_step(const StepMemory& memory, const device::Queue& queue) {
+Status end_step(const StepMemory& memory, const std::byte* results, const device::Queue& queue) {
   const EndArgs args{memory.staging,
                      memory.device,
+                     results,
                      memory.results,
                      memory.done,
                      staging_layout(memory.bounds),
@@ -221,10 +223,13 @@ Status stage_batch(const StepBounds& bounds, const Batch& batch, std::span<const
       ++header.counts.decode_sequences;
       header.counts.decode_rows += rows.rows;
     }
-    const int32_t needed = (rows.first_position + rows.rows + kBlockTokens - 1) / kBlockTokens;
-    if (needed > bounds.blocks_per_slot) return too_large("blocks a sequence", needed, bounds.blocks_per_slot);
+    const auto blocks = static_cast<int64_t>(rows.block_table.size());
+    if (blocks < blocks_for(int64_t{rows.first_position} + rows.rows)) {
+      return {StatusCode::internal, "the block table of a sequence does not cover its rows"};
+    }
+    if (blocks > bounds.blocks_per_slot) return too_large("blocks a sequence", blocks, bounds.blocks_per_slot);
     int32_t* known = tables.blocks + int64_t{rows.state_slot} * bounds.blocks_per_slot;
-    for (int32_t i = 0; i < needed; ++i) {
+    for (int32_t i = 0; i < blocks; ++i) {
       const int32_t block = rows.block_table[static_cast<size_t>(i)];
       if (known[i] == block) continue;
       known[i] = block;

@@ -75,17 +75,18 @@ StepTables step_tables(const StepMemory& memory, const StepTables& bounds);
 /// [1 + kDraftsMax, slots]: the newest draw of each slot, and the newest ones of its drafts.
 int32_t* newest_draws(const StepMemory& memory);
 /// payload_bytes of the step, 16-byte aligned, in device memory.
-const std::byte* payload(const StepMemory& memory);
-/// result_bytes, 16-byte aligned, in device memory: end_step takes them to the host.
+std::byte* payload(const StepMemory& memory);
+/// result_bytes, 16-byte aligned, in device memory.
 std::byte* result(const StepMemory& memory);
 
 /// First kernel of a step.
 Status begin_step(const StepMemory& memory, const device::Queue& queue);
-/// Last kernel of a step.
-Status end_step(const StepMemory& memory, const device::Queue& queue);
+/// Last kernel of a step. It takes the results that the host wants back from `results`, in the step's device memory.
+Status end_step(const StepMemory& memory, const std::byte* results, const device::Queue& queue);
 
 /// Lays `batch` and logit_rows down in an area of host memory; decode sequences come first. `tables` are the slots'
-/// block tables as the device has them, and are brought up to date. resource_exhausted where a bound is exceeded.
+/// block tables as the device has them; all that the batch's say is brought up to date, so that passes behind it may go
+/// further. resource_exhausted where a bound is exceeded.
 struct SlotTable {
   int32_t* blocks = nullptr;  // [slots, blocks_per_slot], -1: not there yet
 };

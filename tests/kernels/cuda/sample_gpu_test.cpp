@@ -20,6 +20,8 @@ TEST(Sample, RandomRowsAreAsOnTheCpu) {
   expect_random_rows_as_cpu(5000, 4800, 6, 12, 1);
   expect_random_rows_as_cpu(4096, 4096, 3, 12, 2);
   expect_random_rows_as_cpu(1000, 999, 7, 12, 3);
+  expect_random_rows_as_cpu(8192, 8191, 2, 4, 4);
+  expect_random_rows_as_cpu(8193, 8193, 2, 4, 5);
 }
 
 TEST(Sample, VocabulariesOfAnySize) {
@@ -94,6 +96,32 @@ TEST(Sample, TheBestIdsOfManyBlocks) {
     std::vector<Row> rows(8, plain(logits, params));
     for (size_t i = 0; i < rows.size(); ++i) rows[i].noise.position = 100 * i;
     gpu.expect_as_cpu(rows, "top_k " + std::to_string(params.top_k));
+  }
+}
+
+/// A vocabulary whose values fit a thread block's registers: the best ids are all one thread's, all ids are as good, or
+/// fewer are allowed than top_k wants.
+TEST(Sample, TheBestIdsOfFewBlocks) {
+  constexpr size_t kVocab = 4096;
+  auto one_thread = normal_logits(kVocab, 7, 0.5F);
+  for (const size_t first : {0U, 128U, 2048U, 2176U}) {
+    for (size_t i = 0; i < 4; ++i) one_thread[first + i] = 10 + 0.01F * static_cast<float>((first / 64 + 5 * i) % 23);
+  }
+  GpuSampler gpu(6, static_cast<int64_t>(kVocab), static_cast<int64_t>(kVocab));
+  for (const int top_k : {1, 16, 20, 128, 129}) {
+    const SampleParams params{.top_k = top_k, .top_p = 0.97F, .logprobs = 5};
+    std::vector<Row> rows = {plain(one_thread, params),
+                             plain(one_thread, params),
+                             plain(std::vector<float>(kVocab, 1.5F), params),
+                             plain(std::vector<float>(kVocab, 1.5F), params),
+                             plain(one_thread, params),
+                             plain(one_thread, params)};
+    for (size_t i = 0; i < rows.size(); ++i) rows[i].noise.position = 100 * i;
+    for (size_t i = 4; i < 6; ++i) {
+      rows[i].allowed.assign(static_cast<size_t>(mask_words(static_cast<int64_t>(kVocab))), 0);
+      rows[i].allowed[3] = 0x00f00f01;
+    }
+    gpu.expect_as_cpu(rows, "top_k " + std::to_string(top_k));
   }
 }
 

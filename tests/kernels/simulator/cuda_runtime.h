@@ -68,6 +68,7 @@ inline int __syncthreads_or(int value) {
 }
 inline void __syncwarp() { tessera::simulator::exchange("__syncwarp", "", 1); }
 inline void __threadfence() {}
+inline void __threadfence_system() {}
 
 // ---- arithmetic, spelt ----
 
