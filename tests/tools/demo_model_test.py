@@ -14,7 +14,7 @@ import unittest
 ROOT = pathlib.Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT / "tools"))
 from demo_model import generate, judge, manual, overlap  # noqa: E402
-from demo_model.generate.free import composed, forms, grammar, lexicon, lists, needs, ordering, paragraphs, scenes, statements, stories  # noqa: E402
+from demo_model.generate.free import composed, everyday, forms, grammar, lexicon, lists, needs, ordering, paragraphs, scenes, spans, statements, stories  # noqa: E402
 from demo_model.generate.free import manual as questions  # noqa: E402
 from demo_model.generate.words import Words  # noqa: E402
 
@@ -129,6 +129,44 @@ class Generators(unittest.TestCase):
                     self.assertEqual({"+": int(a) + int(b), "-": int(a) - int(b), "x": int(a) * int(b)}[op], int(c), thought)
                 if "number" in check:
                     self.assertEqual(re.findall(r"\d+", answer)[0], str(check["number"]))
+
+    def test_word_problems_follow_from_their_formulas(self):
+        """Every question of every row: its last number is what plain arithmetic gives, and the numbers of the story are told."""
+        given = {"part": lambda p, x: p * x / 100, "up": lambda x, y: -(-x // y), "far": lambda x, y: abs(x - y)}
+        for row, shape in enumerate(everyday.SHAPES):
+            self.assertTrue(shape.questions)
+            for i in range(12):
+                values = shape.drawn(Words(random.Random(f"{row} {i}")))
+                for question, formulas, _ in shape.questions:
+                    known = dict(values)
+                    for formula in formulas:
+                        name, _, expression = formula.rpartition("=")
+                        known[name] = eval(expression, given, known)
+                    with self.subTest(row=shape.text, question=question, values=values):
+                        result, thought = everyday.solve(formulas, values)
+                        self.assertEqual(result, known[""])
+                        self.assertGreaterEqual(result, 0)
+                        self.assertRegex(thought, rf"(?<!\d){result}\.$")
+                w = Words(random.Random(f"told {row} {i}"))
+                told, thought, answer, check = everyday.problem(w, shape)
+                self.assertNotRegex(told + thought + answer, r"[{}|]|\[\?\]")
+                self.assertEqual(re.findall(r"\d+", answer), [str(check["number"])])
+
+    def test_clock_times_add_up(self):
+        """The times that a thought goes through lead to the answer, and read backwards to the first one."""
+        minutes = lambda t: int(t.split(":")[0]) * 60 + int(t.split(":")[1])
+        for at in range(5 * 60, 18 * 60, 7):
+            for span in range(1, 200, 11):
+                forth, back, far = spans.after(at, span), spans.before(at, span), spans.between(at, at + span)
+                self.assertEqual(minutes(re.findall(r"\d+:\d\d", forth)[-1]), at + span, forth)
+                self.assertEqual(minutes(re.findall(r"\d+:\d\d", back)[-1]), at - span, back)
+                hours, rest = divmod(span, 60)
+                self.assertRegex(far, rf"(?<!\d){rest} min")
+                self.assertTrue(not hours or f"= {hours} hour" in far, far)
+        for i in range(600):
+            w = Words(random.Random(f"spans {i}"))
+            told, thought, answer, check = spans.question_of(w)
+            self.assertNotRegex(told + thought + answer, r"[{}|]")
 
     def test_slips_leave_slots_alone(self):
         for i in range(400):

@@ -1,7 +1,7 @@
 """Word problems put together of sentences: who has how much, what happens to it, what does not matter, and a question that
 fits; one to four steps."""
 
-from . import lexicon, sums
+from . import everyday, lexicon, spans, sums
 from .grammar import capital, form, listing, typed
 from .reading import finish
 
@@ -130,7 +130,7 @@ def shared_out(w):
     size, groups = w.number(2, 12), w.number(2, 12)
     rest = w.any(0, 0, w.number(1, size - 1))
     total = size * groups + rest
-    group = w.any("box", "bag", "table", "shelf", "car", "row", "tray", "basket", "team", "boat", "page")
+    group = w.any("box", "bag", "basket", "crate", "drawer", "jar", "case", "sack")
     plural = lexicon.plural(group) if group != "box" else "boxes"
     verb = w.any(f"puts {number(w, size)} {s.t} into each {group}", f"needs one {group} for every {number(w, size)} {s.t}", f"packs them in {plural} of {number(w, size)}")
     told = f"{s.n} {s.has()} {total} {s.t} and {verb}."
@@ -259,7 +259,7 @@ def fractions(w):
     return finish(told + " " + typed(w, "how many (are the others|others are there|are not)[?]|the rest is how many[?]|and how many not[?]"), f"{sums.over(n, k)} {sums.minus(n, n // k)}", str(n - n // k), {"number": n - n // k})
 
 
-TASKS = {rest_of_whole: 12, reduced: 12, one_of_them: 7, ages: 7, fractions: 7, changes: 30, shopping: 22, compared: 18, shared_out: 10, rates: 12, missing: 10}
+TASKS = {everyday.question_of: 170, spans.question_of: 60, rest_of_whole: 12, reduced: 12, one_of_them: 7, ages: 7, fractions: 7, changes: 30, shopping: 22, compared: 18, shared_out: 10, rates: 12, missing: 10}
 
 
 def question_of(w):
