@@ -1,6 +1,7 @@
 #include "base/thread_pool.h"
 
 #include <sched.h>
+#include <time.h>
 
 #include <algorithm>
 #include <chrono>
@@ -19,11 +20,10 @@ namespace tessera {
 namespace {
 
 constexpr auto kSpinTime = std::chrono::microseconds(100);
-// A worker that keeps the others waiting for so long has lost its core; systems take cores for 1 to 10 ms.
-constexpr auto kStall = std::chrono::microseconds(300);
-// Threads that wait for each other and share their cores with other programs get less of them than one thread would: a
-// worker has to work for more than it keeps the others waiting.
-constexpr int kWorth = 2;
+// A worker looks back over so much of its time: systems give cores to others for some milliseconds at a time.
+constexpr auto kWindow = std::chrono::milliseconds(10);
+// It rests where it had no core for more than this part of it, one in ...
+constexpr int kWorth = 4;
 constexpr auto kFirstRest = std::chrono::milliseconds(20);
 constexpr auto kLongestRest = std::chrono::milliseconds(640);
 
@@ -33,6 +33,13 @@ void pause_cpu() {
 #else
   std::this_thread::yield();
 #endif
+}
+
+/// What the calling thread has computed so far.
+std::chrono::nanoseconds thread_cpu_time() {
+  timespec time = {};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec);
 }
 
 /// Spins until `done` holds or kSpinTime has passed; says whether it holds.
@@ -55,11 +62,9 @@ ThreadPool::ThreadPool(int threads) {
   workers_.reserve(static_cast<size_t>(threads - 1));
   try {
     for (int i = 1; i < threads; ++i) {
-      workers_.push_back(std::make_unique<Worker>());
-      workers_.back()->thread = std::thread([this, i] { work(i); });
+      workers_.emplace_back([this, i] { work(i); });
     }
   } catch (const std::system_error&) {
-    workers_.pop_back();  // has no thread
     stop_workers();
     throw;
   }
@@ -73,7 +78,7 @@ void ThreadPool::stop_workers() {
     stop_ = true;
   }
   wake_.notify_all();
-  for (auto& worker : workers_) worker->thread.join();
+  for (auto& worker : workers_) worker.join();
 }
 
 void ThreadPool::run_chunks(int64_t chunks, const std::function<void(int64_t, int)>& body) {
@@ -88,6 +93,7 @@ void ThreadPool::run_chunks(int64_t chunks, const std::function<void(int64_t, in
   chunks_.store(chunks, std::memory_order_release);
   chunks_left_.store(chunks, std::memory_order_relaxed);
   const Ticket loop = (ticket_.load(std::memory_order_relaxed) >> 32) + 1;
+  owner_core_.store(sched_getcpu(), std::memory_order_relaxed);
   // seq_cst on ticket_ and sleepers_: either the worker sees the new loop before it sleeps, or we see the sleeper and
   // wake it.
   ticket_.store(loop << 32);
@@ -95,12 +101,12 @@ void ThreadPool::run_chunks(int64_t chunks, const std::function<void(int64_t, in
     { const std::lock_guard lock(mutex_); }
     wake_.notify_all();
   }
-  take_chunks(0, nullptr);
+  take_chunks(0);
   wait_for_chunks();
   ticket_.store(loop << 32 | kClosed, std::memory_order_release);
 }
 
-void ThreadPool::take_chunks(int thread, std::atomic<bool>* has_chunk) {
+void ThreadPool::take_chunks(int thread) {
   Ticket ticket = ticket_.load(std::memory_order_acquire);
   for (;;) {
     const auto chunk = static_cast<int64_t>(ticket & kClosed);
@@ -108,68 +114,57 @@ void ThreadPool::take_chunks(int thread, std::atomic<bool>* has_chunk) {
     const auto* const body = body_.load(std::memory_order_acquire);
     if (chunk >= chunks) return;
     if (!ticket_.compare_exchange_weak(ticket, ticket + 1, std::memory_order_acq_rel)) continue;
-    if (has_chunk != nullptr) has_chunk->store(true, std::memory_order_relaxed);
     (*body)(chunk, thread);
-    if (has_chunk != nullptr) has_chunk->store(false, std::memory_order_relaxed);
-    chunks_left_.fetch_sub(1, std::memory_order_release);
+    if (chunks_left_.fetch_sub(1) == 1 && thread != 0) chunks_left_.notify_one();
     ticket = ticket_.load(std::memory_order_acquire);
   }
 }
 
-/// Until the chunks that others took are done.
+/// Until the chunks that others took are done. Asleep where that takes long: the system takes time that a thread spins
+/// away from it later, and all of its turn where it yields.
 void ThreadPool::wait_for_chunks() {
-  const auto done = [this] { return chunks_left_.load(std::memory_order_acquire) == 0; };
-  if (done()) return;
-  const auto begin = Clock::now();
-  Worker* stalled = nullptr;
-  while (!spin_until(done)) {
-    for (size_t i = 0; i < workers_.size() && stalled == nullptr && Clock::now() - begin > kStall; ++i) {
-      if (workers_[i]->has_chunk.load(std::memory_order_relaxed)) stalled = workers_[i].get();
-    }
-    std::this_thread::yield();
-  }
-  if (stalled != nullptr) {
-    stalled->kept_waiting.fetch_add((Clock::now() - begin).count(), std::memory_order_relaxed);
-  }
+  if (spin_until([this] { return chunks_left_.load(std::memory_order_acquire) == 0; })) return;
+  for (int64_t left; (left = chunks_left_.load(std::memory_order_acquire)) != 0;) chunks_left_.wait(left);
 }
 
-/// After a loop in which the worker was kept from its core, or one soon after. What it computes, the owner need not.
-void ThreadPool::rest_if_not_worth_it(Worker& worker, Clock::time_point now) {
-  const Clock::duration waited{worker.kept_waiting.exchange(0, std::memory_order_relaxed)};
-  worker.worked -= waited;  // it had a chunk then, and no core
-  worker.waited += waited;
-  const bool worth_it = worker.waited * kWorth < worker.worked;
-  if (worth_it) {
-    worker.worked /= 2;
-    worker.waited /= 2;
-    return;
-  }
-  const bool again = now - worker.since < 3 * worker.rest;
-  worker.rest = std::clamp<Clock::duration>(again ? 2 * worker.rest : kFirstRest, kFirstRest, kLongestRest);
-  worker.worked = worker.waited = {};
-  worker.since = now + worker.rest;
-  std::unique_lock lock(mutex_);
-  wake_.wait_until(lock, worker.since, [&] { return stop_.load(); });
-}
+/// Whether the calling worker runs where the owner ran when it began its newest loop.
+bool ThreadPool::beside_owner() const { return sched_getcpu() == owner_core_.load(std::memory_order_relaxed); }
 
 void ThreadPool::work(int thread) {
-  Worker& worker = *workers_[static_cast<size_t>(thread - 1)];
-  Ticket seen = 0;  // the loop
+  Ticket seen = 0;                                             // the loop
+  Clock::duration rest = {};                                   // the newest
+  Clock::time_point rested = {}, begin = Clock::now();         // when it ends; the window's begin
+  Clock::duration asleep = {}, cpu_begin = thread_cpu_time();  // of the window
   for (;;) {
     const auto started = [&] { return stop_.load() || ticket_.load() >> 32 != seen; };
-    if (!spin_until(started)) {
+    const bool beside = beside_owner();  // the owner goes on only if this thread sleeps
+    if (beside ? !started() : !spin_until(started)) {
+      const auto sleep_begin = Clock::now();
       std::unique_lock lock(mutex_);
       ++sleepers_;
       wake_.wait(lock, started);
       --sleepers_;
+      const auto slept = Clock::now() - sleep_begin;
+      if (!beside || slept > kSpinTime) asleep += slept;  // else it would have spun, on a core of its own
     }
     if (stop_) return;
     seen = ticket_.load() >> 32;
-    const auto begin = Clock::now();
-    take_chunks(thread, &worker.has_chunk);
-    const auto end = Clock::now();
-    worker.worked += end - begin;
-    if (worker.kept_waiting.load(std::memory_order_relaxed) > 0) rest_if_not_worth_it(worker, end);
+    take_chunks(thread);
+
+    const auto now = Clock::now();
+    const auto awake = now - begin - asleep;
+    if (awake < kWindow) continue;
+    const auto without_core = awake - (thread_cpu_time() - cpu_begin);
+    begin = now;
+    if (without_core * kWorth > awake) {
+      rest = std::clamp<Clock::duration>(now - rested < 3 * rest ? 2 * rest : kFirstRest, kFirstRest, kLongestRest);
+      rested = now + rest;
+      std::unique_lock lock(mutex_);
+      wake_.wait_until(lock, rested, [&] { return stop_.load(); });
+      begin = Clock::now();
+    }
+    asleep = {};
+    cpu_begin = thread_cpu_time();
   }
 }
 

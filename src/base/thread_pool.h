@@ -6,7 +6,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <memory>
 #include <mutex>
 #include <thread>
 #include <vector>
@@ -21,8 +20,10 @@ namespace tessera {
 /// decode step runs hundreds of short loops back to back; waking a sleeping thread costs 20-50 us), then sleep.
 ///
 /// On a machine that others use too, the system takes cores away for milliseconds, and a loop would wait for a worker
-/// that does not run. So a loop waits for chunks that were taken, never for workers; and a worker that keeps the others
-/// waiting for half as long as it works for them takes no chunk for a while, ever longer if it goes on so.
+/// that does not run. Besides, threads that wait for each other get less of shared cores than one thread alone. So a
+/// loop waits for chunks that were taken, never for workers; a worker on the owner's core sleeps at once; and one that
+/// is awake but has no core, or none but the owner's, for a quarter of its time, rests for a while, ever longer if it
+/// goes on so.
 class ThreadPool {
  public:
   /// `threads` >= 1, the caller included. Throws std::system_error where the system starts no more.
@@ -45,28 +46,19 @@ class ThreadPool {
   using Ticket = uint64_t;
   static constexpr Ticket kClosed = 0xffffffff;  // in the lower half: no chunk is left
 
-  struct alignas(64) Worker {
-    std::thread thread;
-    std::atomic<bool> has_chunk{false};
-    std::atomic<Clock::rep> kept_waiting{0};  // the owner, by chunks of this worker that it has not heard of yet
-    // The worker's own: what it took chunks for and kept the owner waiting for, of late; its newest rest, and when that
-    // ended.
-    Clock::duration worked = {}, waited = {}, rest = {};
-    Clock::time_point since = {};
-  };
-
   void stop_workers();
   void work(int thread);
-  void take_chunks(int thread, std::atomic<bool>* has_chunk);
+  void take_chunks(int thread);
   void wait_for_chunks();
-  void rest_if_not_worth_it(Worker& worker, Clock::time_point now);
+  [[nodiscard]] bool beside_owner() const;
 
-  std::vector<std::unique_ptr<Worker>> workers_;
+  std::vector<std::thread> workers_;
   std::atomic<const std::function<void(int64_t, int)>*> body_{nullptr};
   std::atomic<int64_t> chunks_{0};
   std::atomic<int64_t> chunks_left_{0};
   std::atomic<Ticket> ticket_{kClosed};
   std::atomic<int> sleepers_{0};
+  std::atomic<int> owner_core_{-1};  // where its newest loop began
   std::atomic<bool> stop_{false};
   std::mutex mutex_;
   std::condition_variable wake_;

@@ -1,6 +1,7 @@
 #include "base/thread_pool.h"
 
 #include <gtest/gtest.h>
+#include <sched.h>
 
 #include <chrono>
 
@@ -40,6 +41,28 @@ TEST(ThreadPool, SleepingWorkersWakeUp) {
     pool.run_chunks(10, [&](int64_t chunk, int) { sum += static_cast<int>(chunk); });
     EXPECT_EQ(sum, 45);
   }
+}
+
+/// Workers that find themselves on the owner's core, chunks of threads that are not running, rests and their end.
+TEST(ThreadPool, ThreadsThatShareOneCoreFinish) {
+  cpu_set_t before, one;
+  ASSERT_EQ(sched_getaffinity(0, sizeof before, &before), 0);
+  CPU_ZERO(&one);
+  CPU_SET(sched_getcpu(), &one);
+  ASSERT_EQ(sched_setaffinity(0, sizeof one, &one), 0);
+  {
+    ThreadPool pool(4);                                                                  // its threads inherit the core
+    const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(200);  // first rests end after 20
+    while (std::chrono::steady_clock::now() < end) {
+      std::atomic<int64_t> sum{0};
+      pool.run_chunks(10, [&](int64_t chunk, int) {
+        std::this_thread::yield();  // to another of them
+        sum += chunk;
+      });
+      ASSERT_EQ(sum, 45);
+    }
+  }
+  sched_setaffinity(0, sizeof before, &before);
 }
 
 TEST(ThreadPool, DefaultCountIsUsable) { EXPECT_GE(default_thread_count(), 1); }
