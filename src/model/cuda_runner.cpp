@@ -88,7 +88,6 @@ class CudaRunner final : public StepRunner {
   Status run_empty(const cuda::StepTables& bounds, int drafts);
   Status capture(const PassSize& size);
   Status enqueue(const cuda::StepTables& bounds, int drafts);
-  Status enqueue_step(const cuda::StepTables& bounds);
   Status enqueue_drafts(const cuda::StepTables& bounds, int drafts);
   Status enqueue_draws(int32_t rows_max);
   Status enqueue_sampler(const cuda::SampleTables& tables, std::byte* out);

@@ -143,7 +143,11 @@ void KeptStep::first_pass(HeadPass& pass) const {
     std::copy(begin + 1, begin + rows.rows, begin);
     const bool is_drawn = drafting_[i].next_token == kLastDrawn && !sequences_[i].drawn.empty();
     begin[last] = is_drawn ? sequences_[i].drawn.back() : drafting_[i].next_token;
-    if (drafting_[i].count > 0) add_sample(i, rows.first_row + last, 0, pass);
+    if (drafting_[i].count == 0) continue;
+    // Of the passes behind this one, too.
+    const int64_t positions = int64_t{rows.first_position} + sequences_[i].held + drafting_[i].count - 1;
+    TESSERA_CHECK_LE(kernels::blocks_for(positions), static_cast<int64_t>(rows.block_table.size()));
+    add_sample(i, rows.first_row + last, 0, pass);
   }
 }
 
