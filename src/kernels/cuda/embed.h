@@ -19,7 +19,7 @@ struct EmbedTable {
   int64_t hidden = 0;  // of rows as stored a multiple of 8, of atoms what their format allows
 };
 
-/// invalid_argument for what the comments above exclude.
+/// invalid_argument for what the comment above excludes.
 Status check(const EmbedTable& table);
 
 struct EmbedArgs {

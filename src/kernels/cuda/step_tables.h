@@ -6,7 +6,8 @@
 
 // What the kernels of a step know of its batch. The first kernel of a step writes all of it, from what the host has
 // laid down; every other kernel reads it on the device, so that one captured graph serves any batch that fits its
-// bounds.
+// bounds. The passes of the MTP head behind a step are steps in this sense, too: the first kernel of each but the first
+// makes the tables of those before (next_draft.h).
 //
 // What a kernel may read before its griddepcontrol.wait, the one rule: memory that nothing writes after loading
 // (weights, constants), and what the kernel before the one before it, or an earlier one of the same stream, has
