@@ -458,8 +458,7 @@ Status CudaRunner::launch(const kernels::Batch& batch, const PassSize& size) {
 }
 
 PassSize size_of(const kernels::Batch& batch, size_t samples, int drafts = 0) {
-  return {.work = drafts > 0 ? Work::drafts : Work::step,
-          .drafts = drafts,
+  return {.drafts = drafts,
           .rows = batch.rows(),
           .sequences = static_cast<int32_t>(batch.sequences.size()),
           .samples = static_cast<int32_t>(samples)};

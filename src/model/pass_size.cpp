@@ -23,19 +23,19 @@ GraphSizes::GraphSizes(int32_t sequences_max, int32_t rows_max, int32_t samples_
 }
 
 std::optional<PassSize> GraphSizes::of(const PassSize& pass) const {
-  if (pass.work == Work::step && pass.samples < pass.rows) return std::nullopt;
+  if (pass.drafts == 0 && pass.samples < pass.rows) return std::nullopt;
   const auto sequences = std::ranges::lower_bound(sequences_, pass.sequences);
   if (sequences == sequences_.end()) return std::nullopt;
   // A graph of a row a sequence is none for several rows of one: attention cuts its work by this.
   int32_t each = std::max<int32_t>(ceil_div(pass.rows, *sequences), pass.rows > pass.sequences ? 2 : 1);
   PassSize size = pass;
-  if (pass.work == Work::drafts) {
+  if (pass.drafts > 0) {
     size.drafts = std::max(pass.drafts, each - 1);
     each = 1 + size.drafts;
   }
   size.sequences = *sequences;
   size.rows = *sequences * each;
-  size.samples = pass.work == Work::step ? size.rows : *sequences;
+  size.samples = pass.drafts == 0 ? size.rows : *sequences;
   if (size.rows > rows_max_) return std::nullopt;
   return size;
 }
@@ -49,8 +49,8 @@ std::vector<PassSize> GraphSizes::with_drafts(int most) const {
   for (const int32_t n : sequences_) {
     for (int drafts = 1; drafts <= most; ++drafts) {
       const int32_t rows = n * (1 + drafts);
-      add({.work = Work::drafts, .drafts = drafts, .rows = rows, .sequences = n, .samples = n});
-      add({.work = Work::step, .rows = rows, .sequences = n, .samples = rows});
+      add({.drafts = drafts, .rows = rows, .sequences = n, .samples = n});
+      add({.rows = rows, .sequences = n, .samples = rows});
     }
   }
   return sizes;

@@ -6,13 +6,10 @@
 
 namespace tessera::model {
 
-/// What a pass on the device computes.
-enum class Work : uint8_t { step, drafts };
-
-/// A pass's work, and bounds of its batch.
+/// What a pass on the device computes, and bounds of its batch.
 struct PassSize {
-  Work work = Work::step;
-  int drafts = 0;  // of the head: its passes, the first of which has all rows, the others one of each sequence
+  int drafts =
+      0;  // 0: a step; else the head's passes, the first of which has all rows, the others one of each sequence
   int32_t rows = 0, sequences = 0, samples = 0;
 
   bool operator==(const PassSize&) const = default;
@@ -28,7 +25,7 @@ class GraphSizes {
   [[nodiscard]] const std::vector<int32_t>& sequences() const { return sequences_; }
   /// A step in which so many sequences draw behind a row each.
   [[nodiscard]] static PassSize plain_step(int32_t sequences) {
-    return {.work = Work::step, .rows = sequences, .sequences = sequences, .samples = sequences};
+    return {.rows = sequences, .sequences = sequences, .samples = sequences};
   }
   /// The graph that runs a pass: its sequences rounded up, and as many rows for each as they have in the mean, so that
   /// a step of few drafts costs what few drafts cost. Those of the head make as many drafts as a step of such rows had,
