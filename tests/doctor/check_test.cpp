@@ -300,6 +300,15 @@ TEST(Check, GovernorsOfPstateDriversAreFast) {
   EXPECT_EQ(worst(check(facts)), Level::ok);
 }
 
+TEST(Check, AQuotaOfAllTheCoresThereAreTakesNone) {
+  Facts facts = healthy();
+  facts.host.cores_allowed = 2;
+  facts.host.cpu_quota = 2;
+  for (const Finding& finding : check(facts)) {
+    if (finding.check == "container-limits") EXPECT_EQ(finding.level, Level::ok) << finding.found;
+  }
+}
+
 TEST(Check, MixedGpusCountedByTheirBusAreFine) {
   Facts facts = healthy();
   gpu(facts).name = "NVIDIA GeForce RTX 5090";

@@ -82,6 +82,16 @@ TEST(GpuJson, AnythingIsRead) {
   }
 }
 
+TEST(Host, Avx512IsAllOfItsPartsThatAreUsed) {
+  const auto avx512 = [](const std::string& flags) {
+    const TempDirectory root;
+    root.write("proc/cpuinfo", "flags\t\t: fpu avx2 " + flags + "\n");
+    return gather_host(Tree(root.path()), {.live = false, .model = {}}).avx512;
+  };
+  EXPECT_TRUE(avx512("avx512f avx512bw avx512vl"));
+  for (const char* part : {"avx512bw avx512vl", "avx512f avx512vl", "avx512f avx512bw"}) EXPECT_FALSE(avx512(part));
+}
+
 TEST(Host, LimitsOfGroupsOfVersion2) {
   const TempDirectory root;
   root.write("proc/meminfo", "MemTotal: 1000000 kB\nMemAvailable: 900000 kB\n");

@@ -162,6 +162,16 @@ TEST(DraftPolicy, EachNumberOfSequencesHasItsOwn) {
   EXPECT_GT(world.run(200, 1, land).drafts, 2 * 200) << "at once";
 }
 
+TEST(DraftPolicy, ANumberOfSequencesThatAGraphIsMadeForBeginsAnew) {
+  const Landscape pays{.base = 1e-3, .of_draft = 1e-5, .right = 0.95};
+  for (const int least : {2, 3, 5, 9, 17, 33}) {
+    World world(5);
+    world.run(3000, least - 1, pays);
+    EXPECT_GT(world.run(100, least - 1, pays).drafts, 0) << least;
+    EXPECT_EQ(world.run(1, least, pays).drafts, 0) << least;
+  }
+}
+
 TEST(DraftPolicy, WhatChangesIsFollowed) {
   World world(4);
   const Landscape good{.of_draft = 1e-4, .right = 0.95}, bad{.of_draft = 4e-4, .right = 0.1};

@@ -218,6 +218,15 @@ TEST_F(KvDirectoryTest, AnEntryDoesNotPushOutWhatItStandsBehind) {
   EXPECT_TRUE(has(*directory, talk[1]));
 }
 
+TEST_F(KvDirectoryTest, WhatWasWrittenLastGoesBeforeWhatItStandsBehind) {
+  const auto talk = conversation(1, 2);
+  const auto directory = open(kv_file_bytes(kFormat, talk[0]) + kv_file_bytes(kFormat, talk[1]));
+  for (const KvEntry& entry : talk) ASSERT_TRUE(write(*directory, entry).ok());
+  ASSERT_TRUE(write(*directory, entry_of(100)).ok());
+  EXPECT_TRUE(directory->find(kv_key(talk[0])));
+  EXPECT_FALSE(directory->find(kv_key(talk[1])));
+}
+
 TEST_F(KvDirectoryTest, WhatStandsBehindSomethingThatIsGoneIsNotFound) {
   const auto talk = conversation(1, 3);
   const auto directory = open();

@@ -147,6 +147,12 @@ TEST_F(KvFileTest, FilesOfOthersAreToldApart) {
   EXPECT_THAT(status.message(), HasSubstr(file_.string()));
 }
 
+TEST_F(KvFileTest, AnEntryWithoutABlockIsNone) {
+  const Pages pages(2);
+  overwrite(make_kv_head(kFormat, entry_of(3, 3), pages.constant) + std::string(2 * kFormat.page_bytes, 0));
+  EXPECT_THAT(KvFile::open(file_, kFormat).status().message(), HasSubstr("head is damaged"));
+}
+
 TEST_F(KvFileTest, LinksPipesAndDirectoriesAreNotRead) {
   EXPECT_EQ(KvFile::open(file_, kFormat).status().code(), StatusCode::not_found);
   std::filesystem::create_symlink("/etc/passwd", file_);

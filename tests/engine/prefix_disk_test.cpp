@@ -190,6 +190,30 @@ TEST_F(PrefixDisk, WhatIsOfNoUseIsNotRead) {
   EXPECT_TRUE(reads(make_sequence(257)));
 }
 
+TEST_F(PrefixDisk, WhatIsComputedWhileItIsReadIsNotKeptTwice) {
+  write_four_blocks();
+  DiskWorld world(path(), 12);
+  const auto asker = make_sequence(300);
+  ASSERT_TRUE(world.cache.waits_for_disk(*asker, world.cache.find(*asker)));
+  world.compute_and_leave(*make_sequence(130), 128);
+  world.follow(/*is_idle=*/false);
+  world.disk.wait_for_all();
+  world.follow(/*is_idle=*/false);
+  EXPECT_EQ(world.cache.find(*asker).tokens, 256);
+  EXPECT_EQ(world.pages_used(), 2 + kStatePages);
+}
+
+TEST_F(PrefixDisk, TheLongestSaltIsWrittenAndNoLongerOne) {
+  for (const size_t more : {0U, 1U}) {
+    DiskWorld world(directory_ / std::to_string(more), 12);
+    const auto salted = make_sequence(300);
+    salted->cache_salt = std::string(kSaltMax + more, 's');
+    world.compute_and_leave(*salted, 256);
+    world.write_all();
+    EXPECT_EQ(world.disk.directory().entries(), 1 - more);
+  }
+}
+
 TEST_F(PrefixDisk, WhereTheTierHasNoRoomForAnEntryItIsComputedAgain) {
   write_four_blocks();
   DiskWorld world(path(), 3 + kStatePages);

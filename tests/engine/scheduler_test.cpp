@@ -397,6 +397,43 @@ int64_t run_and_leave(Scheduler& scheduler, Sequence& sequence) {
   return resumed;
 }
 
+TEST(Scheduler, AStateIsLeftWhereAChunkEndsAsFarBehindTheLastAsTheMost) {
+  Scheduler scheduler(
+      {.blocks = 400, .slots = 1, .kept_slots = 4, .max_batched_rows = kMostPointTokens / 2, .prefix_caching = true});
+  const auto sequence = make_sequence(2 * kMostPointTokens + 500);
+  scheduler.add(sequence.get());
+  EXPECT_EQ(run_step(scheduler)[0].snapshot_position, 0);
+  EXPECT_EQ(run_step(scheduler)[0].snapshot_position, kMostPointTokens);
+  EXPECT_EQ(run_step(scheduler)[0].snapshot_position, 0);
+  EXPECT_EQ(run_step(scheduler)[0].snapshot_position, 2 * kMostPointTokens);
+  scheduler.remove(sequence.get());
+}
+
+TEST(Scheduler, HitsOfTheTierAreWhatTheDeviceHadNoMore) {
+  Scheduler scheduler({.blocks = 20,
+                       .slots = 1,
+                       .kept_slots = 2,
+                       .max_batched_rows = 500,
+                       .prefix_caching = true,
+                       .host_pages = 40,
+                       .state_pages = 1});
+  const auto read = [&](int64_t tokens, int32_t first_token) {
+    const auto sequence = make_sequence(tokens, first_token);
+    scheduler.add(sequence.get());
+    run_step(scheduler);
+    scheduler.remove(sequence.get());
+    (void)scheduler.take_moves();
+  };
+  read(300, 1);
+  read(300, 1);
+  EXPECT_EQ(scheduler.counts().prefix_hits, 256U);
+  EXPECT_EQ(scheduler.counts().tier_hits, 0U);
+  for (int32_t other = 1; other <= 3; ++other) read(300, 1000 * other);
+  read(300, 1);
+  EXPECT_EQ(scheduler.counts().prefix_hits, 512U);
+  EXPECT_EQ(scheduler.counts().tier_hits, 256U);
+}
+
 TEST(Scheduler, AnIdlePrefillLeavesItsOwnStateBehindItsLastWholeBlock) {
   Scheduler scheduler(kWithPrefixes);
   const auto idle = make_sequence(300), same = make_sequence(300), longer = make_sequence(500);

@@ -85,6 +85,11 @@ TEST(AnswerReader, DraftsOfLlamaCpp) {
   EXPECT_EQ(record.usage.drafted, 40);
   EXPECT_EQ(record.usage.accepted, 30);
   EXPECT_EQ(record.usage.cached, 5);
+  const Record both = read(
+      {text_event("a"),
+       event(
+           R"({"choices":[],"usage":{"prompt_tokens":9,"completion_tokens":1,"prompt_tokens_details":{"cached_tokens":3}},"timings":{"cache_n":5}})")});
+  EXPECT_EQ(both.usage.cached, 3);  // usage's own count goes first
 }
 
 TEST(AnswerReader, WhatIsNoAnswer) {

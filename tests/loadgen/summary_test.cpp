@@ -98,6 +98,21 @@ TEST(Summary, Goals) {
   EXPECT_FALSE(of(run).good_share);
 }
 
+/// A goal is kept by what just reaches it; that of gaps by what 95 of 100 of an answer's take at most.
+TEST(Summary, GoalsThatAreJustKept) {
+  Record record = answered(0, 0, /*ttft=*/0.5, /*gap=*/0.02, /*tokens=*/101);
+  const auto ttft = *Goals::parse("ttft:500"), itl = *Goals::parse("itl:50");
+  EXPECT_TRUE(ttft.met(record));
+  const auto slow_down = [&](size_t from) {
+    for (size_t i = from; i < record.deliveries.size(); ++i) record.deliveries[i].at += 1;
+  };
+  for (size_t gap = 1; gap <= 4; ++gap) slow_down(10 * gap);
+  EXPECT_TRUE(itl.met(record));
+  slow_down(50);
+  slow_down(60);
+  EXPECT_FALSE(itl.met(record));
+}
+
 /// Each fault by itself, and nothing else is said.
 TEST(Warnings, WhatInflatesIsFound) {
   const auto changed = [](const auto& change) {

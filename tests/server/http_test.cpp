@@ -305,6 +305,10 @@ TEST(Http, WebPagesMayNotUseAServerWithoutAKey) {
     for (const char* fine : {"application/json", "application/x-www-form-urlencoded"}) {  // the second: curl -d
       EXPECT_EQ(status(served, "localhost", std::string("Content-Type: ") + fine + "\r\n"), 200) << fine;
     }
+    for (const char* reads : {"GET", "HEAD"}) {  // whose answers other pages cannot read
+      const std::string from_another = " /v1/models HTTP/1.1\r\nHost: localhost\r\nOrigin: http://evil.example\r\n\r\n";
+      EXPECT_EQ(ask(served.port(), reads + from_another).status, 200) << reads;
+    }
     const RawAnswer answer = ask(served.port(), "GET /v1/models HTTP/1.1\r\nHost: models.example:8000\r\n\r\n");
     EXPECT_THAT(message(answer), HasSubstr("--allowed-hosts models.example"));
   }

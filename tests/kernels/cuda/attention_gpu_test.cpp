@@ -112,6 +112,18 @@ TEST(Attention, PrefillMatchesTheCpu) {
   }
 }
 
+/// Sequences are looked up 32 at a time.
+TEST(Attention, MoreSequencesThanAWarpHasLanes) {
+  const AttentionLayer layer(2, 1, 16, 8, DType::bf16);
+  Sequences sequences;
+  AttentionStep step;
+  for (int i = 0; i < 70; ++i) {
+    sequences.emplace_back(layer, i % 3 * 64, 1 + i % 2, static_cast<uint32_t>(i));
+    step.push_back({i, 1 + i % 2, i < 35 ? kDecode : kPrefill});
+  }
+  expect_cpu(layer, sequences, run(layer, sequences, {step}), "many");
+}
+
 /// Contexts around the borders of decode splits, and of their superblocks of 4,096.
 TEST(Attention, DecodeAtTheBordersOfSplits) {
   for (const DType dtype : {DType::bf16, DType::f8_e4m3}) {

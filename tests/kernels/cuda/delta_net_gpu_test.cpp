@@ -208,7 +208,7 @@ TEST(DeltaNetGpu, LargeRowsThatDoNotHold) {
 }
 
 TEST(DeltaNetGpu, AnySplitOfPrefillGivesTheSameBits) {
-  for (const DeltaNetShape& shape : {kSmall, make_shape(1, 2, 24, 8, 3)}) {
+  for (const DeltaNetShape& shape : {kSmall, make_shape(1, 2, 24, 8, 3), make_shape(2, 4, 16, 8)}) {
     const DeltaWeights weights(shape);
     const DeltaSequence sequence(shape, 200, 4);
     const auto want = run_alone(weights, sequence, {200}, kPrefill);
@@ -216,6 +216,15 @@ TEST(DeltaNetGpu, AnySplitOfPrefillGivesTheSameBits) {
     expect_same(run_alone(weights, sequence, {128, 72}, kPrefill), want, "128 + 72");
     expect_same(run_alone(weights, sequence, {64, 64, 64, 8}, kPrefill), want, "by chunk");
   }
+}
+
+/// Of 2,048 rows, within one step.
+TEST(DeltaNetGpu, ASequenceGoesOnInTheNextSegment) {
+  const DeltaNetShape shape = make_shape(1, 1, 8, 8);
+  const DeltaWeights weights(shape);
+  const DeltaSequence sequence(shape, 2100, 4);
+  expect_same(run_alone(weights, sequence, {2100}, kPrefill), run_alone(weights, sequence, {1024, 1076}, kPrefill),
+              "two segments");
 }
 
 TEST(DeltaNetGpu, BitsDependOnTheSequenceAlone) {

@@ -1,0 +1,44 @@
+#include "cli/flags.h"
+
+#include <gmock/gmock.h>
+
+namespace tessera::cli {
+namespace {
+
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+/// What is said of the text.
+std::string said(const CLI::Validator& validator, std::string text) { return validator(text); }
+/// What the text becomes.
+std::string made(const CLI::Validator& validator, std::string text) {
+  EXPECT_THAT(validator(text), IsEmpty());
+  return text;
+}
+
+TEST(Flags, BothBoundsAreIncluded) {
+  for (const char* fine : {"2", "5", "8"}) {
+    EXPECT_THAT(said(whole(2, 8), fine), IsEmpty()) << fine;
+    EXPECT_THAT(said(number(2, 8), fine), IsEmpty()) << fine;
+    EXPECT_THAT(said(multiple_of(1, 8), fine), IsEmpty()) << fine;
+  }
+  for (const char* wrong : {"1", "9", "-3", "", " 5", "5 ", "5x", "nan"}) {
+    EXPECT_THAT(said(whole(2, 8), wrong), HasSubstr("from 2 to 8")) << wrong;
+    EXPECT_THAT(said(number(2, 8), wrong), HasSubstr("from 2 to 8")) << wrong;
+  }
+  EXPECT_THAT(said(number(2, 8), "8.001"), HasSubstr("8.001"));
+  EXPECT_THAT(said(multiple_of(4, 8), "0"), HasSubstr("multiple of 4"));
+}
+
+TEST(Flags, SuffixesGiveWholeNumbersThatAreNoMore) {
+  EXPECT_EQ(made(with_suffix(), "4k"), "4000");
+  EXPECT_EQ(made(with_suffix(), "4K"), "4096");
+  EXPECT_EQ(made(with_suffix(), "1.5m"), "1500000");
+  EXPECT_EQ(made(with_suffix(), "2G"), "2147483648");
+  EXPECT_EQ(made(with_suffix(), "0.0019k"), "1");  // rounded down
+  for (const char* left : {"", "k", "12", "x4k", "-1k", "9000000000g", "4t"})
+    EXPECT_EQ(made(with_suffix(), left), left);
+}
+
+}  // namespace
+}  // namespace tessera::cli
