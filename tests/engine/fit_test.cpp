@@ -152,6 +152,19 @@ TEST(Fit, EveryAmountOfMemoryFitsOrIsRefused) {
   EXPECT_LT(refused, 30);
 }
 
+/// However many sequences are asked for, what is kept for prompts that begin alike leaves the least of KV.
+TEST(Fit, KeptStatesLeaveRoomForTheLeastKv) {
+  FitInput input = input_35b();
+  input.memory_bytes = 2 * kGiB;
+  input.prefix_caching = true;
+  for (input.max_num_seqs = 1; input.max_num_seqs < 40; ++input.max_num_seqs) {
+    const auto fit = plan_fit(config_35b(), input);
+    if (!fit.ok()) continue;
+    EXPECT_GE(fit->max_model_len, 2048) << input.max_num_seqs;
+    EXPECT_LE(fit->kv_bytes() + fit->state_bytes(), input.memory_bytes) << input.max_num_seqs;
+  }
+}
+
 TEST(Fit, WhatIsAskedForIsGivenOrRefused) {
   FitInput input = input_35b();
   input.max_model_len = 10000;

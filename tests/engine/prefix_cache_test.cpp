@@ -346,6 +346,20 @@ TEST(PrefixCache, AnIdlePrefillSupersedesNothing) {
   EXPECT_EQ(world.cache.find(*sequence_of(800)).tokens, 576);
 }
 
+/// How often others went on from it before says nothing of it any more.
+TEST(PrefixCacheTier, APointThatWasLostBeginsAnew) {
+  World world(100, 2, /*has_states=*/true, {1, /*state_pages=*/2});  // no state fits in the tier
+  world.compute_and_leave(*sequence_of(300), {128, 256});
+  for (const int32_t other : {10'000, 20'000}) world.compute_and_leave(*sequence_of(200, 128, other), {});
+  world.compute_and_leave(*sequence_of(100, 0, 50'000), {64});
+  ASSERT_EQ(world.cache.find(*sequence_of(200)).tokens, 0);
+  ASSERT_EQ(world.cache.find(*sequence_of(200)).block_tokens, 192);
+  world.compute_and_leave(*sequence_of(200, 128, 30'000), {128});
+  const auto next = sequence_of(200, 128, 40'000);
+  EXPECT_EQ(world.compute_and_leave(*next, {}).tokens, 128);
+  EXPECT_EQ(next->reuse_after, 1);
+}
+
 TEST(LostPoints, WhatIsLostAgainIsNewAgain) {
   LostPoints lost;
   lost.add(7, {.last = 1});

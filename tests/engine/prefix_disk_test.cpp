@@ -203,6 +203,27 @@ TEST_F(PrefixDisk, WhatIsComputedWhileItIsReadIsNotKeptTwice) {
   EXPECT_EQ(world.pages_used(), 2 + kStatePages);
 }
 
+/// Not since it was read.
+TEST_F(PrefixDisk, WhatIsReadWasUsedWhenItWasBefore) {
+  DiskWorld world(path(), 12);
+  world.compute_and_leave(*make_sequence(300), 256);
+  world.write_all();
+  world.cache.clear();
+  for (const int32_t other : {1000, 2000}) world.compute_and_leave(*make_sequence(100, other), 64);
+  const auto asker = make_sequence(300), guess = make_sequence(400);
+  ASSERT_TRUE(world.cache.waits_for_disk(*asker, world.cache.find(*asker)));
+  world.follow(/*is_idle=*/false);
+  world.disk.wait_for_all();
+  world.follow(/*is_idle=*/false);
+  world.cache.begin(*asker, world.cache.find(*asker));
+  EXPECT_EQ(asker->reuse_after, 3);
+  guess->ahead = true;
+  world.cache.begin(*guess, world.cache.find(*guess));  // it has what its point has
+  EXPECT_EQ(guess->reuse_after, 3);
+  world.cache.end(*guess);
+  world.cache.end(*asker);
+}
+
 TEST_F(PrefixDisk, TheLongestSaltIsWrittenAndNoLongerOne) {
   for (const size_t more : {0U, 1U}) {
     DiskWorld world(directory_ / std::to_string(more), 12);

@@ -70,16 +70,6 @@ TEST(Sample, ManyEqualLogits) {
   }
 }
 
-/// Of two ids with the same mass, one has half of all.
-TEST(Sample, AMassThatIsJustReachedIsEnough) {
-  GpuSampler gpu(16, 300, 300);
-  std::vector<float> logits(300, -1.0F);
-  logits[7] = logits[210] = 3;
-  std::vector<Row> rows(16, plain(logits, {.top_k = 2, .top_p = 0.5F}));
-  for (size_t i = 0; i < rows.size(); ++i) rows[i].noise.position = i;
-  gpu.expect_as_cpu(rows, "half");
-}
-
 /// The cut lies in the second of two crowds, each too large to be sorted, which only the last bits of ranks tell apart.
 TEST(Sample, CrowdsOfEqualLogits) {
   GpuSampler gpu(3, 7000, 7000);
