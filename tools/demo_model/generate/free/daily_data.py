@@ -8,7 +8,7 @@ a 2-6, b 2-9 | One (painter|gardener|cleaner) needs {a} hours for {b} rooms. | h
 g 2-6, s 3-15, t=g*s | {g} of us (went out|had dinner|ordered pizza) and the bill was {t} {M}. | (what's|how much is) everyone's share[?] => t/g => {M} ; what does each of us (owe|pay)[?] => t/g => {M} ; if one of us pays for two people, how much is that? => one=t/g ; one*2 => {M}
 g 2-6, s 3-15, b 1-9, b<g*s, t=g*s-b, t>0 | {g} (flatmates|friends|colleagues) share a (taxi|gift|bill). It (was|cost) {t} {M} plus a tip of {b}. | how much (per person|for each|does each pay)[?] => all=t+b ; all/g => {M}
 b 10-40, a 2-9, g 2-9 | I (had|started with) {b} emails this morning, {a} (new ones came in|more arrived), and I answered {g}. | how many (are still open|are left|unanswered)[?] => all=b+a ; all-g => -
-a 100-900, b 10-90, c 10-90 | (My book|The report|The thesis) has {a} pages. I read {b} yesterday and {c} today. | how many (pages are left|pages to go|remain)[?] => read=b+c ; a-read => pages ; how many have I read? => b+c => pages
+a 200-900, b 10-90, c 10-90 | (My book|The report|The thesis) has {a} pages. I read {b} yesterday and {c} today. | how many (pages are left|pages to go|remain)[?] => read=b+c ; a-read => pages ; how many have I read? => b+c => pages
 a 2-9, b 12-48, c 1-9, c<b | We (ordered|got) {a} (packs|boxes) of {b} (bottles|cans). {c} (bottles |cans |)(were broken|leaked). | how many (are fine|can we use)[?] => all=a*b ; all-c => -
 a 2-8, b 4-20, c 2-9 | The (recipe|cake|dough) takes {a} eggs and {b} spoons of sugar for one cake. | how many eggs for {c} cakes[?] => a*c => eggs ; how many spoons of sugar for {c}[?] => b*c => spoons
 z 2-8, a 2-9 | (We are|There will be) {z} people and everybody eats {a} (potatoes|dumplings|pancakes). | how many (do I need|must I make|is that) [in all][?] => a*z => -
@@ -53,7 +53,7 @@ a 3-12, b 2-6, s=a*b | (There is|We have) {s} kilos of (dog food|rice|flour), an
 a 2-9, b 5-20, c 2-9, d 2-6 | I (do|did) {a} sets of {b} (push-ups|squats) and then {c} more. | (total|how many [in all])? => sets=a*b ; sets+c => - ; how many without the last ones? => a*b => -
 a 20-60, b 2-9, q 2-9 | {a} people wait for the lift: {b} go up in the first ride and {q} in the second. | how many (are still waiting|still wait)[?] => gone=b+q ; a-gone => people
 a 3-40, b 3-40 | {n} (scored|got) {a} points, {m} {b}. | how many (together|in all)[?] => a+b => points ; (what's|what is) the difference[?] => far(a, b) => points
-a 100-500, b 20-99, c 20-99 | I earn {a} {M} (a week|this week), spend {b} on (rent|food) and {c} on (the car|fuel). | what can I save[?] => spent=b+c ; a-spent => {M} ; what do I spend? => b+c => {M}
+a 200-500, b 20-99, c 20-99 | I earn {a} {M} (a week|this week), spend {b} on (rent|food) and {c} on (the car|fuel). | what can I save[?] => spent=b+c ; a-spent => {M} ; what do I spend? => b+c => {M}
 a 2-9, b 10-25, c 2-9, d 2-9 | {n} earns {b} {M} an hour and works {a} hours, minus {c} {M} for (lunch|the bus). | (what's left|what does {he} keep|how much remains)[?] => pay=a*b ; pay-c => {M}
 f 2-4, q 3-20, t=f*q | {n} has {t} (km|pages|exercises) to do and has done {ff} of (them|it). | how much is done[?] => t/f => - ; how much is left[?] => done=t/f ; t-done => -
 f 2-4, q 3-12, t=f*q, g 2-9, g<t-q | Of the {t} (kids|guests|players) {ff} are late and {g} are ill. | how many are late[?] => t/f => - ; how many are (here on time|neither late nor ill)[?] => late=t/f ; here=t-late ; here-g => -

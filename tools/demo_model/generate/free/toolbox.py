@@ -288,7 +288,79 @@ def no_need(w):
     return [user(text), plain_calls.assistant(f"No tool is needed. {a} + {b} = {a + b}.", str(a + b))], tools, {"calls": [], "contains": [str(a + b)]}
 
 
-SHARES = {single: 46, missing: 22, several: 16, none_fits: 9, corrected: 7, no_need: 3}
+# What is listed: its tool's name and description, columns (the last is a number), what is asked for first, and the questions
+# for the least and the most, and the call that follows: name, parameter, how it is asked for.
+LISTS = [("search_flights", "Lists flights between two cities", ("flight", "price"), "flights from {c} to {e}|what goes by air from {c} to {e}|planes {c} - {e}", "cheapest", "most expensive", "book_flight", "flight", "book {w}|take {w}|I'll fly with {w}"),
+         ("list_invoices", "Lists the open invoices", ("invoice", "amount"), "what bills are open|open invoices please|do I owe anybody anything", "smallest", "largest", "pay_invoice", "invoice", "pay {w}|settle {w}|get {w} off my neck"),
+         ("list_servers", "Lists the servers with their load", ("server", "load"), "how are the servers doing|server overview|which servers do we have", "least busy", "busiest", "restart_server", "server", "restart {w}|reboot {w}|give {w} a fresh start"),
+         ("search_hotels", "Lists hotels of a city", ("hotel", "price"), "hotels in {c}|where can I sleep in {c}|what does {c} have to offer for the night", "cheapest", "most expensive", "book_hotel", "hotel", "book {w}|reserve {w}|I want {w}"),
+         ("list_files", "Lists files with their size", ("file", "size"), "what's in {f}|files in {f}|show me {f}", "smallest", "largest", "delete_file", "file", "delete {w}|throw {w} away|{w} can go"),
+         ("list_jobs", "Lists the running jobs with their minutes", ("job", "minutes"), "what is running|jobs please|show the queue", "shortest", "longest", "cancel_job", "job", "cancel {w}|kill {w}|stop {w}"),
+         ("search_products", "Lists products for a query", ("product", "price"), "show me some {x}s|I need a {x}|do you have {x}s", "cheapest", "most expensive", "add_to_cart", "product", "put {w} in my cart|I'll take {w}|buy {w}"),
+         ("list_issues", "Lists issues with their age in days", ("issue", "age"), "open issues|what's on the board|any bugs left", "newest", "oldest", "close_issue", "issue", "close {w}|{w} can be closed|shut {w}"),
+         ("list_trains", "Lists trains between two cities", ("train", "minutes"), "trains {c} to {e}|I need to get from {c} to {e} by rail|rail connections {c} {e}", "fastest", "slowest", "reserve_seat", "train", "a seat on {w} please|reserve {w}|book me onto {w}"),
+         ("list_candidates", "Lists applicants with their score", ("candidate", "score"), "who applied|the applicants please|how did the candidates do", "worst", "best", "invite_candidate", "candidate", "invite {w}|we want to see {w}|send {w} an invitation")]
+
+
+class Plain:
+    """A tool without a row in the table."""
+
+    def __init__(self, name, description, properties, values=None):
+        self.name, self.description, self.properties, self.values = name, description, properties, values or {}
+
+    def definition(self, w):
+        return {"type": "function", "function": {"name": self.name, "description": self.description, "parameters": {"type": "object", "properties": {p: {"type": "string"} for p in self.properties}, "required": list(self.properties)}}}
+
+    def arguments(self):
+        return self.values
+
+
+def listed(w):
+    """A list, a question about it, and a call for one of its rows."""
+    name, description, (label, number), openings, least, most, action, parameter, orders = w.any(*LISTS)
+    c, e, f, x = w.city(), w.city(), value(w, "folder")[1], w.noun()
+    wanted = {"search_flights": {"from": c, "to": e}, "list_trains": {"from": c, "to": e}, "search_hotels": {"city": c}, "list_files": {"folder": f}, "search_products": {"query": x}}.get(name, {})
+    style = w.any("snake", "snake", "camel", "dashed")
+    lister, doer = Plain(restyled(w, name, style), description, list(wanted), wanted), Plain(restyled(w, action, style), capital(action.replace("_", " ")), [parameter])
+    names, values = [], []
+    while len(names) < w.any(3, 3, 4, 5):
+        a = {"flight": lambda: f"{w.any('LX', 'QF', 'TP', 'OS', 'AY')}{w.number(10, 990)}", "invoice": lambda: f"R-{w.number(100, 9999)}", "server": lambda: value(w, "host")[1], "file": lambda: f"{w.any(w.noun, w.fresh)()}.{w.any('txt', 'zip', 'log')}", "job": lambda: f"{w.noun()}-{w.number(1, 99)}", "issue": lambda: value(w, "issue")[1], "train": lambda: f"{w.any('IC', 'RE', 'EC')} {w.number(10, 990)}", "candidate": w.first_name}.get(label, lambda: capital(w.any(w.noun, w.fresh)()))()
+        n = w.number(1, 400)
+        if a not in names and n not in values:
+            names.append(a)
+            values.append(n)
+    text = form(w, openings)
+    asked, low = w.number(0, 2), w.chance(0.5)
+    word, best = (least, min(values)) if low else (most, max(values))
+    row = names[values.index(best)]
+    messages = [user(polished(w, typists(w, text, 0.6).format(c=c, e=e, f=f, x=x))), plain_calls.assistant(f"{lister.name} fits" + (": " + listing([f"{k} {v}" for k, v in wanted.items()]) if wanted else "") + ".", "", [call(lister)]),
+                {"role": "tool", "content": needs.json.dumps([{label: a, number: n} for a, n in zip(names, values)], ensure_ascii=False) if w.chance(0.7) else "\n".join(f"{a}: {n}" for a, n in zip(names, values))},
+                plain_calls.assistant(f"{len(names)} rows.", w.any(", ".join, "; ".join)([f"{a} ({n})" for a, n in zip(names, values)]))]
+    if asked:
+        question = typists(w, form(w, w.any("which (one |){l}is the {m}[?]", "what's the {m} [one][?]", "and the {m} [one]?", "the {m}?", "is there a {m} one, which?", "tell me the {m}")).replace("{l}", "").replace("{m}", word), 0.6)
+        messages += [user(question), plain_calls.assistant(f"{'; '.join(f'{a} {n}' for a, n in zip(names, values))}. The {word}: {best}, {row}.", f"{row} with {best}.")]
+    if not asked or w.chance(0.5):
+        if asked and w.chance(0.6):
+            said, target = w.any("it", "that one"), row
+        elif w.chance(0.6):
+            said, target = f"the {word} one" if w.chance(0.7) else f"the {word}", row
+        else:
+            i = w.rng.randrange(len(names))
+            said, target = w.any((names[i], names[i]), (f"the {('first', 'second', 'third', 'fourth', 'fifth')[i]} one", names[i]), ("the last one", names[-1]))
+        doer.values = {parameter: target}
+        messages += [user(polished(w, typists(w, form(w, orders), 0.5).replace("{w}", said))), plain_calls.assistant(f"{said} is {target}. {doer.name} fits: {parameter} {target}." if said != target else f"{doer.name} fits: {parameter} {target}.", "", [call(doer)])]
+    tools = [lister, doer]
+    for m in messages[:-1]:
+        if m["role"] == "assistant":
+            m.pop("reasoning_content", None)
+    for _ in range(w.number(0, 3)):
+        tools.append(Tool(w, w.any(*(FAMILIES["health"] + FAMILIES["music"] + FAMILIES["words"])), [t.name for t in tools]))
+    w.rng.shuffle(tools)
+    last = messages[-1]
+    return messages, tools, {"calls": [{"name": doer.name, "arguments": doer.arguments()}], "everyday": True} if last.get("tool_calls") else {"calls": [], "contains": [row]}
+
+
+SHARES = {single: 44, listed: 9, missing: 21, several: 15, none_fits: 9, corrected: 7, no_need: 3}
 
 
 def dialogue(w):
