@@ -79,7 +79,7 @@ def tense(w):
     before, after = told(sentence, who, a), told(sentence, who, b)
     while before == after:
         return tense(w)
-    names = {"past": ["put this in the past tense", "make that past tense", "pretend this happened yesterday, rewrite it in the past", "past tense please", "tell it as something that is over - past tense"], "present": ["present tense please", "put it into the present tense", "rewrite as if it happens now, in the present", "change to simple present"], "future": ["change to future tense", "put this in the future with will", "this will only happen next year, use the future tense", "future tense of this"]}[b]
+    names = {"past": ["I need the past tense", "make that past tense", "pretend this happened yesterday, rewrite it in the past", "past tense please", "tell it as something that is over - past tense"], "present": ["present tense please", "put it into the present tense", "rewrite as if it happens now, in the present", "change to simple present"], "future": ["future tense, with will", "put this in the future with will", "this will only happen next year, use the future tense", "future tense of this"]}[b]
     x, y = told_verbs(sentence, who, a), told_verbs(sentence, who, b)
     return finish(ask(w, names, before), ", ".join(f"{i} becomes {j}" for i, j in zip(x, y) if i != j) + ".", after)
 
@@ -112,19 +112,19 @@ def combine(w):
 
 def shorten(w):
     a, b = w.any(*data.CAUSES)
-    long = w.any("Due to the fact that {a}, it unfortunately turned out that {b}.", "As you may or may not have heard, {a}, and as a result of this {b}.", "I would like to inform you that, because {a}, {b} in the end.", "It so happened that {a}, which is the reason why {b}.", "Given that {a} at that time, the consequence was that {b}.").format(a=a, b=b)
+    long = w.any("Owing to the circumstance that {a}, it unfortunately turned out that {b}.", "As you may or may not have heard, {a}, and as a result of this {b}.", "I would like to inform you that, because {a}, {b} in the end.", "It so happened that {a}, which is the reason why {b}.", "Given that {a} at that time, the consequence was that {b}.").format(a=a, b=b)
     return finish(ask(w, ["shorten this", "(too long|too wordy), make it short", "say this in fewer words", "cut the waffle", "make it shorter and clearer", "can you tighten this up", "trim this sentence", "the short version please", "sum up in one short sentence", "tl;dr"], long, False), f"What counts: {a}; {b}.", f"{capital(b)} because {a[0] + a[1:]}.")
 
 
 def register(w):
     casual, formal = w.any(*data.REGISTERS)
-    return finish(ask(w, ["make this formal", "(more formal|formal English) please", "write this the way one writes to an authority", "rewrite for a business letter", "how do I say this in a formal mail", "sounds too casual, change that", "professional tone please", "this goes to a customer, make it formal", "formal register"], casual), "Formal words, full sentences.", formal)
+    return finish(ask(w, ["formal please", "(more formal|formal English) please", "write this the way one writes to an authority", "rewrite for a business letter", "how do I say this in a formal mail", "sounds too casual, change that", "professional tone please", "this goes to a customer, make it formal", "formal register"], casual), "Formal words, full sentences.", formal)
 
 
 def corrected(w):
     wrong, right = w.any(*data.MISTAKES)
     pairs = changes(wrong, right.rstrip("?.!"))
-    return finish(ask(w, ["(fix|correct) this", "fix the (spelling and grammar|mistakes)", "any mistakes? correct them", "proofread", "I'm not a native speaker, is this right? correct it", "spelling and grammar please", "clean this up", "what should it be", "write it without errors", "check my English"], wrong), (pairs + "." if pairs else "Word by word, spelled right."), right)
+    return finish(ask(w, ["(fix|correct) this", "repair the (grammar and the spelling|mistakes)", "any mistakes? correct them", "proofread", "I'm not a native speaker, is this right? correct it", "spelling and grammar please", "clean this up", "what should it be", "write it without errors", "check my English"], wrong), (pairs + "." if pairs else "Word by word, spelled right."), right)
 
 
 def stronger(w):
@@ -172,7 +172,7 @@ def labelled(w):
     w.rng.shuffle(labels)
     either = ", ".join(labels[:-1]) + " or " + labels[-1]
     why = w.chance(0.5)
-    asked = ["is this {L}", "{L}?", "classify as {L}", "label it {L}", "which one fits, {L}", "decide - {L}", "would you call this {L}", "{L} - what is it", "pick one, {L}", "sort this into {L}", "tag with {L}", "I have to file this under {L}. where does it go", "our labels are {L}. which applies", "my colleague and I disagree, is it {L}"]
+    asked = ["{L} - which is this", "{L}?", "classify as {L}", "label it {L}", "which one fits, {L}", "decide - {L}", "would you call this {L}", "{L} - what is it", "pick one, {L}", "sort this into {L}", "tag with {L}", "I have to file this under {L}. where does it go", "our labels are {L}. which applies", "my colleague and I disagree, is it {L}"]
     order = w.any(*asked)
     if why:
         order = order.rstrip("?") + w.any(", and why", ", with a reason", ". Give a reason", " and say why", ", explain briefly", ". why?", " plus a short reason")
@@ -194,7 +194,7 @@ def each(w):
     text = ", ".join(x for x, _ in items)
     thought = "; ".join(f"{x} {l}" for x, l in items) + "."
     if w.chance(0.5):
-        return finish(ask(w, [f"label each as {a} or {b}", f"for each one say {a} or {b}", f"{a} or {b}? go one by one", f"mark every item with {a} or {b}", f"which are {a}, which are {b}? item by item"], text, False), thought, "\n".join(f"{x}: {l}" for x, l in items))
+        return finish(ask(w, [f"{a} or {b}, a label for every one", f"for each one say {a} or {b}", f"{a} or {b}? go one by one", f"mark every item with {a} or {b}", f"which are {a}, which are {b}? item by item"], text, False), thought, "\n".join(f"{x}: {l}" for x, l in items))
     grouped = "\n".join(f"{l}: {', '.join(x for x, m in items if m == l)}" for l in (a, b))
     return finish(ask(w, [f"sort into {a} and {b}", f"group these, {a} and {b}", f"two groups please, {a} and {b}", f"split the list into {a} and {b}", f"separate {a} from {b}"], text, False), thought, grouped)
 
@@ -260,7 +260,7 @@ def log(w):
         k += level == x
         steps.append(f"{row.split()[0]} {level}" + (f" {k}" if level == x else ""))
     who = x.split()
-    order = w.any(f"How many times did {who[0]} log {who[1].removeprefix('log')}?", f"count {who[0]}'s {who[1]}s", f"number of {who[1]}s of {who[0]}?") if len(who) == 2 else w.any(f"How many {x} lines are there?", f"count the {x} entries", f"{x.lower()}s in this log?", f"how often does {x} occur", f"number of lines with {x}?")
+    order = w.any(f"{who[0]} logged {who[1].removeprefix('log')} how often?", f"count {who[0]}'s {who[1]}s", f"number of {who[1]}s of {who[0]}?") if len(who) == 2 else w.any(f"How many {x} lines are there?", f"count the {x} entries", f"{x.lower()}s in this log?", f"how often does {x} occur", f"number of lines with {x}?")
     text = "\n".join(rows)
     return finish(w.any(f"Log:\n{text}\n{order}", f"{order}\n{text}", f"{order}\n\n{text}", f"{text}\n\n{order}"), "; ".join(steps) + f". {x}: {n}.", str(n))
 
@@ -273,15 +273,15 @@ def notation(w):
     way = w.any("env", "yaml", "bullets", "table", "csv", "json", "brackets", "bold", "commas")
     if way == "brackets":
         a, b, x, y = w.number(2, 99), w.number(2, 99), lexicon.plural(w.noun()), lexicon.plural(w.noun())
-        text = w.any(f"I have {a} {x} and {b} {y}.", f"{a} {x} cost {b} euros.", f"We sold {a} {x} in {b} days.")
+        text = w.any(f"There are {a} {x} for {b} {y}.", f"{a} {x} cost {b} euros.", f"We sold {a} {x} in {b} days.")
         left, right, name = w.any(("[", "]", "square brackets"), ("(", ")", "round brackets"), ("*", "*", "asterisks"), ('"', '"', "double quotes"))
-        return finish(ask(w, [f"(wrap|put) every number in {name}", f"numbers in {name} please, rest unchanged", f"put {name} around the numbers", f"surround each number with {name}"], text), f"The numbers: {a} and {b}.", re.sub(r"\d+", lambda m: left + m[0] + right, text))
+        return finish(ask(w, [f"each number gets {name}", f"numbers in {name} please, rest unchanged", f"put {name} around the numbers", f"surround each number with {name}"], text), f"The numbers: {a} and {b}.", re.sub(r"\d+", lambda m: left + m[0] + right, text))
     if way == "bold":
-        name, text = (lambda n: (n, w.any(f"The winner is {n}.", f"Please call {n} today.", f"{n} has the key.", f"I spoke to {n} on Monday.")))(w.first_name())
-        return finish(ask(w, ["put the name in bold markdown", "make the name bold, markdown please", "bold the name", "the person's name should be bold", "** around the name, keep the rest"], text), f"The name: {name}.", re.sub(rf"\b{re.escape(name)}\b", f"**{name}**", text, count=1))
+        name, text = (lambda n: (n, w.any(f"{n} came in second.", f"Please call {n} today.", f"{n} has the key.", f"I spoke to {n} on Monday.")))(w.first_name())
+        return finish(ask(w, ["the name wants to be bold, in markdown", "make the name bold, markdown please", "bold the name", "the person's name should be bold", "** around the name, keep the rest"], text), f"The name: {name}.", re.sub(rf"\b{re.escape(name)}\b", f"**{name}**", text, count=1))
     if way == "commas":
         items = [w.noun() for _ in range(w.number(3, 6))]
-        return finish(ask(w, ["(turn this into|make) a comma-separated list", "commas instead of 'and'", "just commas between them", "separate by commas"], " and ".join(items), False), f"{len(items)} items.", ", ".join(items))
+        return finish(ask(w, ["a list with commas please", "commas instead of 'and'", "just commas between them", "separate by commas"], " and ".join(items), False), f"{len(items)} items.", ", ".join(items))
     asked = {"env": ["write as key=value lines", "one key=value per line", "in .env style, like key=value", "key=value please, line by line"], "yaml": ["as yaml", "yaml style please", "key colon value lines, like in yaml", "turn this into yaml"], "bullets": ["as a bullet list of 'key: value'", "bullets please, each 'key: value'"], "table": ["markdown table with columns Key and Value", "put that in a markdown table, Key and Value"], "csv": ["as csv with the header key,value", "csv please, header key,value"], "json": ["as JSON, all values as strings", "JSON object please, values are strings"]}[way]
     answer = {"env": "\n".join(f"{k}={v}" for k, v in pairs), "yaml": "\n".join(f"{k}: {v}" for k, v in pairs), "bullets": "\n".join(f"- {k}: {v}" for k, v in pairs), "table": "| Key | Value |\n|---|---|\n" + "\n".join(f"| {k} | {v} |" for k, v in pairs), "csv": "key,value\n" + "\n".join(f"{k},{v}" for k, v in pairs), "json": "{" + ", ".join(f'"{k}": "{v}"' for k, v in pairs) + "}"}[way]
     return finish(ask(w, asked, text, False), "; ".join(f"{k} {v}" for k, v in pairs) + ".", answer)

@@ -12,13 +12,13 @@ from .reading import finish
 # topic | what belongs to it: question => answer ; ...
 TOPICS = """cooking | how long do I boil a soft egg? => About five minutes. ; what is in pesto? => Basil, oil, cheese, nuts and garlic. ; how do I cook rice? => With twice as much water, for about fifteen minutes. ; what goes into an omelette? => Eggs, butter and salt. ; how do I keep pasta from sticking? => Use plenty of water and stir it.
 gardening | when do I plant tulips? => In autumn. ; how often does a cactus need water? => Rarely, about every two weeks. ; where do ferns like to grow? => In the shade. ; when should I cut roses? => In early spring. ; do tomatoes like sun? => Yes, a lot of it.
-bicycles | how do I fix a flat tyre? => Take the tube out, patch the hole and pump it up. ; how often should I oil the chain? => About once a month. ; do I need a light at night? => Yes, in front and at the back. ; why does my brake squeak? => It is often dirty or worn. ; what is a gear for? => It makes riding uphill easier.
+bicycles | my tube has a hole, what now? => Take the tube out, patch the hole and pump it up. ; how often should I oil the chain? => About once a month. ; do I need a light at night? => Yes, in front and at the back. ; why does my brake squeak? => It is often dirty or worn. ; what is a gear for? => It makes riding uphill easier.
 maths | what is {a} plus {b}? => {c} ; how many sides does a triangle have? => Three. ; what is half of {d}? => {a} ; is {d} even? => Yes. ; how many degrees has a right angle? => 90
 travel | what do I need for a flight abroad? => A passport and a ticket. ; how early should I be at the airport? => About two hours before the flight. ; can I take water through security? => Usually not more than 100 ml. ; what does a visa allow? => It allows you to enter a country. ; which is greener, train or plane? => The train.
 pets | how often does a dog need a walk? => At least twice a day. ; what do rabbits eat? => Hay and vegetables. ; do cats need a bath? => No, they clean themselves. ; may dogs eat chocolate? => No, it is poison for them. ; how long do hamsters live? => Two or three years.
 music | how many strings has a violin? => Four. ; what does piano mean in music? => Softly. ; how many keys does a piano have? => 88 ; what is a duet? => A piece for two. ; what does a conductor do? => He leads the orchestra."""
 TOPICS = {line.split(" | ")[0]: [tuple(q.split(" => ")) for q in line.split(" | ")[1].split(" ; ")] for line in TOPICS.split("\n")}
-ONLY = ["You only help with {t}. Politely refuse anything else.", "Answer questions about {t} and nothing else.", "You are a {t} assistant. If somebody asks about another topic, say that you only help with {t}.", "Stick to {t}. Decline other topics kindly.", "This bot is for {t}. Other questions are not answered.", "You are {n}, who talks about {t} only.", "Topic of this chat: {t}. Refuse the rest in a friendly way.", "Your job is {t}. Do not answer anything that has nothing to do with it."]
+ONLY = ["You know {t} and nothing more. Turn down all other questions kindly.", "Answer questions about {t} and nothing else.", "You are a {t} assistant. If somebody asks about another topic, tell them that {t} is all you do.", "Stick to {t}. Decline other topics kindly.", "This bot is for {t}. Other questions are not answered.", "You are {n}, who talks about {t} only.", "Topic of this chat: {t}. Refuse the rest in a friendly way.", "Your job is {t}. Do not answer anything that has nothing to do with it."]
 # forbidden thing | questions after it
 FORBIDDEN = """prices | how much is the {x}? ; what does the {x} cost? ; is the {x} expensive? ; any discount on the {x}? ; your cheapest {x}?
 politics | who should I vote for? ; is the president doing a good job? ; which party is the best? ; what do you think of the election? ; are taxes too high?
@@ -28,11 +28,11 @@ salaries | what does {n} earn? ; how much do you pay your staff? ; is {n}'s sala
 legal matters | can I sue my landlord? ; is that contract valid? ; do I have to pay the fine? ; may my boss fire me?
 delivery times | when does the {x} arrive? ; how long does shipping take? ; will it be here by {d}? ; is the {x} here tomorrow?"""
 FORBIDDEN = {line.split(" | ")[0]: line.split(" | ")[1].split(" ; ") for line in FORBIDDEN.split("\n")}
-NEVER = ["Never talk about {t}. If asked, say that you can't discuss {t}.", "Do not discuss {t}.", "You must not say anything about {t}.", "{T} are off limits. Say so when somebody asks.", "If the user asks about {t}, answer that you cannot talk about it.", "Help with everything except {t}.", "Rule: no {t}. Tell the user that you can't discuss that."]
-PLAIN = [("what is {a} plus {b}?", "{c}"), ("name a winter month", "January"), ("how many days has a week?", "7"), ("what's the opposite of hot?", "cold"), ("name a colour", "blue"), ("what do bees make?", "honey"), ("how many minutes are in an hour?", "60"), ("which day comes after Monday?", "Tuesday"), ("is {d} even?", "yes"), ("name a fruit", "apple"), ("what do cows drink?", "water"), ("how many legs has a dog?", "4"), ("which animal barks?", "the dog"), ("what colour is snow?", "white"), ("name a day of the weekend", "Sunday"), ("what is the plural of mouse?", "mice"), ("how many months has a year?", "12"), ("what's the first letter of the alphabet?", "A")]
-ENDS = ["End every answer with the word '{v}'", "Close each reply with {v}", "The last word of all your answers is {v}", "Always finish by saying {v}", "Put {v} at the end of everything you say"]
+NEVER = ["You don't speak about {t}. Whoever asks is told that you can't discuss that.", "Do not discuss {t}.", "You must not say anything about {t}.", "{T} are off limits. Say so when somebody asks.", "If the user asks about {t}, answer that you cannot talk about it.", "Help with everything except {t}.", "Rule: no {t}. Tell the user that you can't discuss that."]
+PLAIN = [("what is {a} plus {b}?", "{c}"), ("what month does a year begin with?", "January"), ("how many days has a week?", "7"), ("what's the opposite of hot?", "cold"), ("name a colour", "blue"), ("what falls from clouds?", "rain"), ("how many minutes are in an hour?", "60"), ("which day comes after Monday?", "Tuesday"), ("is {d} even?", "yes"), ("name a fruit", "apple"), ("what do cows drink?", "water"), ("how many legs has a dog?", "4"), ("which animal barks?", "the dog"), ("what colour is snow?", "white"), ("name a day of the weekend", "Sunday"), ("what is the plural of mouse?", "mice"), ("how many months has a year?", "12"), ("which letter comes after B?", "C")]
+ENDS = ["Each of your answers has '{v}' as its last word", "Close each reply with {v}", "The last word of all your answers is {v}", "Always finish by saying {v}", "Put {v} at the end of everything you say"]
 STARTS = ["Begin every answer with '{v}'", "Each reply starts with {v}", "The first word of all your answers is {v}", "Always open with {v}", "Put {v} in front of everything you say"]
-NAMES = ["The user's name is {n}. Greet {o} by name in each answer.", "You talk to {n}. Use the name in every reply.", "{n} is the user. Say the name each time you answer.", "Address the user as {n} in all your answers.", "Always call the user {n}."]
+NAMES = ["It is {n} who writes to you. Mention that name whenever you reply.", "You talk to {n}. Use the name in every reply.", "{n} is the user. Say the name each time you answer.", "Address the user as {n} in all your answers.", "Always call the user {n}."]
 
 
 def numbers(w):
@@ -89,7 +89,7 @@ def worded(w):
     for _ in range(w.any(1, 2, 2, 3)):
         q, a = (x.format_map(numbers(w)) for x in w.any(*PLAIN))
         a = a[0].upper() + a[1:]
-        low = a if a[0].isdigit() or a in ("January", "Tuesday", "Sunday", "A") else a[0].lower() + a[1:]
+        low = a if a[0].isdigit() or a in ("January", "Tuesday", "Sunday", "C") else a[0].lower() + a[1:]
         answer = {"end": f"{a}. {v}", "start": f"{v}, {low}.", "name": f"{a}, {n}." if w.chance(0.5) else f"Hello {n}, it is {low}." if low not in ("yes",) else f"Yes, {n}."}[way]
         turns.append((q, f"The answer: {a}. The rule: {'ends with ' + v if way == 'end' else 'begins with ' + v if way == 'start' else 'the name ' + n}.", answer))
     return chat(w, system, turns)
@@ -102,7 +102,7 @@ def dialogue(w):
 
 # What is asked for | the answer; {x} a name, {y} another, {k} a number, {f} {g} files.
 PIECES = r"""reverse a string called {x} ; turn the string {x} around ; last character first: flip the text in {x} = {x}[::-1]
-sum a list of numbers called {x} ; add up everything in {x} ; total of the numbers in the list {x} = sum({x})
+the sum of all numbers of {x} ; add up everything in {x} ; total of the numbers in the list {x} = sum({x})
 get the length of the list {x} ; how do I see how many elements {x} has ; number of items in {x} = len({x})
 get the last element of {x} ; what's at the end of the list {x}, in code ; final item of {x} = {x}[-1]
 make the string {x} upper case ; {x} in capital letters ; shout the text in {x} = {x}.upper()
@@ -199,7 +199,7 @@ def printed(w):
     xs = [w.number(1, 20) for _ in range(w.number(3, 4))]
     letters = " ".join(f"{x}{i + 1}" for i, x in enumerate(word))
     code, thought = w.any((f"print(len('{word}') + {b})", f"Letters: {letters}: {len(word)}. {len(word)} + {b} = {len(word) + b}."), (f"print('{word}' * {2 + b % 2})", f"{word}, {2 + b % 2} times."), (f"print('{word}' + '{other}')", f"{word} and {other} joined."), (f"x = {a}\ny = {b}\nprint(x * y)", f"{a} x {b} = {a * b}."), (f"x = {a}\nx += {b}\nx -= {c}\nprint(x)", f"{a} + {b} = {a + b}. {a + b} - {c} = {a + b - c}."),
-                          (f"xs = {xs}\nprint(xs[1])", f"Index 0 is {xs[0]}, index 1 is {xs[1]}."), (f"xs = {xs}\nprint(xs[-1])", f"The last is {xs[-1]}."), (f"print(max({xs}))", f"The largest of {xs}: {max(xs)}."), (f"print({a * b + c} % {a})" if c < a else f"print({a} + {b})", f"{a} x {b} = {a * b}, {c} is left." if c < a else f"{a} + {b} = {a + b}."), (f"for i in range({2 + b % 3}):\n    print(i)", "From 0 on, without the end."), (f"print({a} > {b})", f"{a} > {b}: {a > b}."),
+                          (f"xs = {xs}\nprint(xs[1])", f"Index 0 is {xs[0]}, index 1 is {xs[1]}."), (f"xs = {xs}\nprint(xs[-1])", f"The last is {xs[-1]}."), (f"print(max({xs}))", f"The largest of {xs}: {max(xs)}."), (f"print({a * b + c} % {a})" if c < a else f"print({a} + {b})", f"{a} x {b} = {a * b}, {c} is left." if c < a else f"{a} + {b} = {a + b}."), (f"for k in range({2 + b % 4}):\n    print(k * 2)", f"k is 0 to {1 + b % 4}, doubled."), (f"print({a} > {b})", f"{a} > {b}: {a > b}."),
                           (f"d = {{'{word}': {a}, '{other}': {b}}}\nprint(d['{other}'])", f"The value of {other}: {b}."), (f"if {a} < {b}:\n    print('{word}')\nelse:\n    print('{other}')", f"{a} < {b} is {a < b}."), (f"def f(n):\n    return n * {b}\n\nprint(f({a}))", f"{a} x {b} = {a * b}."), (f"print('{word}'.upper())", "All in capitals."), (f"print('{word}'[0])", f"The first letter of {word}: {word[0]}."), (f"print({a} + {b} * {c})", f"{b} x {c} = {b * c}. {a} + {b * c} = {a + b * c}."), (f"print(sum({xs}))", " + ".join(map(str, xs)) + f" = {sum(xs)}."), (f"print('{word} {other} {word}'.count('{word}'))" if word not in other else f"print({a})", f"{word} stands there twice." if word not in other else f"It prints {a}."))
     if word == other:
         return printed(w)
@@ -207,7 +207,7 @@ def printed(w):
     with contextlib.redirect_stdout(out):
         exec(code, {})
     one = "\n" not in code
-    question = w.any(f"what does this print? {code}", f"{code}\nwhat comes out?", f"output of {code}" if one else f"output?\n{code}", f"What will I see?\n\n{code}", f"```python\n{code}\n```\nresult?", f"I ran this, what did it say: {code}" if one else f"I ran this, what did it say?\n{code}", f"predict the output\n{code}", f"{code} - prints what?" if one else f"{code}\nprints what?", f"without running it, tell me the output of this:\n{code}")
+    question = w.any(f"what would this print? {code}", f"{code}\nwhat comes out?", f"output of {code}" if one else f"output?\n{code}", f"What will I see?\n\n{code}", f"```python\n{code}\n```\nresult?", f"I ran this, what did it say: {code}" if one else f"I ran this, what did it say?\n{code}", f"predict the output\n{code}", f"{code} - prints what?" if one else f"{code}\nprints what?", f"without running it, tell me the output of this:\n{code}")
     return finish(question, thought, out.getvalue().rstrip("\n"))
 
 
