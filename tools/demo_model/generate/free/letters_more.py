@@ -1,0 +1,4 @@
+"""More texts: short ones. The lines are those of letters_data.py."""
+
+MORE = r"""
+"""
