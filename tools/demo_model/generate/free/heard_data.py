@@ -18,7 +18,7 @@ HEARD = r"""
 +(one|1) of the {x1} had {m1} (young|babies|little ones) [(last night|today)] => How lovely, {m1} little ones! ; Congratulations on the {m1} little ones!
 ? how many {x1} (are there|do I have) now[, with the young][?] => {=n1+m1} => {n1} and {m1} young: {n1} + {m1} = {=n1+m1}.
 @(my|our) cats are [called] {name1}, {name2} and {name3} => Lovely names: {name1}, {name2} and {name3}. ; Got it: three cats, {name1}, {name2} and {name3}.
-! how many cats (do I|do we) have[?] => three => {name1}, {name2}, {name3}: three. ; what are (my|our|the) cats called[?] => {name1}, {name2} and {name3} ; (name|list) my cats => {name1}, {name2}, {name3}
+? how many cats (do I|do we) have[?] => three => {name1}, {name2}, {name3}: three. ; what are (my|our|the) cats called[?] => {name1}, {name2} and {name3} ; (name|list) my cats => {name1}, {name2}, {name3}
 +{name2} is the (oldest|youngest|fattest) and {name3} is {color1} => Noted: {name3} is {color1}. => The user tells me something: {name3} is {color1}.
 ? (what|which) (colour|color) is {name3}[?] => {color1} ; which (one|cat) is {color1}[?] => {name3}
 +we (gave|are giving) {name1} to (my|our) {x1=aunt/neighbour/teacher} => OK, {name1} lives with your {x1} then. ; Noted: {name1} goes to your {x1}.
@@ -46,14 +46,14 @@ HEARD = r"""
 ! when (do I (go|leave|fly)|am I (going|leaving|flying))[?] => on {day2} ; (when do I go, and where|when and where do I fly|where do I go and on which day)[?] => on {day2}, to {city1} => The user leaves on {day2}, to {city1}. ; (what|which) day do I (leave|fly|go)[?] => {day2}
 +my {x3=flight/train/plane/coach} leaves at {clock1} => Noted: {clock1}.
 ! when (does (my|the) {x3} leave|is (my|the) {x3})[?] => at {clock1} ; (what|which) time (do I have to be there for|is) the {x3}[?] => {clock1}
-@(tonight|for dinner) I('m| am) (making|cooking|having|planning) {dish1} [(for dinner|tonight)] => That sounds tasty! ; {dish1}, that sounds good!
+@(tonight|for dinner) I('m| am) (making|cooking|having|planning) {dish1} [(for dinner|tonight)] => That sounds tasty! ; Ah, {dish1}, that sounds good!
 ? what (am I (cooking|making|having)|do I (cook|make))[ (tonight|for dinner)][?] => {dish1}
 +(oh no|hmm|oops|damn|ah)[,] (no|there's no|we have no|I'm out of) {food1}[.|, so] (I'll make|it'll be|then it's|I'm doing) {dish2} (instead|then) => OK, {dish2} then. ; All right: {dish2} instead. => The plan changes: {dish2}, no longer {dish1}, because there is no {food1}.
 ! what (am I (cooking|making|having)|do I (cook|make)) [now] [(tonight|for dinner)][?] => {dish2} ; why (not|am I not making) {dish1}[?] => because there is no {food1} => The user is out of {food1}. ; what (was the first plan|did I want to cook first|was I going to cook first)[?] => {dish1} => First it was {dish1}, now {dish2}. ; what (is missing|am I out of|do I not have)[?] => {food1}
 +{name1} (is coming|comes) too, and {he} (doesn't eat|can't have|hates) {food2} => Noted: no {food2} for {name1}.
 ! what (does|can) {name1} not (eat|have)[?] => {food2} ; who is coming[?] => {name1} ; who (doesn't|can't) eat {food2}[?] => {name1}
 @my (locker|bike lock|door|gate|suitcase) (code|number) is {code1} and my (desk|room|seat|box) is (number |){m1} => Noted: code {code1}, number {m1}. ; Got it: {code1} and {m1}.
-! (what's|what is|tell me|what was) (the|my) code[?] => {code1} ; (which|what) number (is mine|do I have)[, not the code][?] => {m1}
+? (what's|what is|tell me|what was) (the|my) code[?] => {code1} ; (which|what) number (is mine|do I have)[, not the code][?] => {m1}
 ~ who else has the code[?]
 +they (changed|have changed) the code[,|:] (it's|now it's|to) {code2} [now] => OK, the code is {code2} now. ; Noted: {code2}. => The code changes: {code2}, no longer {code1}.
 ! (what's|what is) the (new|current) code[?] => {code2} ; what was the (old|first) code[?] => {code1} => First {code1}, now {code2}: the old one is {code1}.
@@ -66,12 +66,14 @@ HEARD = r"""
 ! what am I allergic to[?] => {x1} ; who (should|must|has to) avoid {x3}[?] => your {x2} => No {x3} for the user's {x2}. ; what (can't|may|must) my {x2} (eat|have|not have|not eat)[?] => {x3} ; who is allergic to {x1}[?] => you => The user is allergic to {x1}. ; (is|are|can I have|may I have) {x1} (ok|okay|fine) for me[?] => No => The user is allergic to {x1}.
 ~ what is my {x2}'s name[?] ; since when am I allergic[?]
 @I (work|teach|help out|am) at the {x1=library/swimming pool/zoo/museum} (on|every) {day1} and at the {x2=bakery/clinic/theatre/post office} (on|every) {day2} => Got it: {x1} on {day1}, {x2} on {day2}.
-! where (do I work|am I) on {day1}[?] => at the {x1} ; where (do I work|am I) on {day2}[?] => at the {x2} ; when (am I|do I work) at the {x2}[?] => on {day2} ; (which|what) day (am I|is my day) at the {x1}[?] => {day1}
+? where (do I work|am I) on {day1}[?] => at the {x1} ; (which|what) day (am I|is my day) at the {x1}[?] => {day1}
+! where (do I work|am I) on {day2}[?] => at the {x2} ; when (am I|do I work) at the {x2}[?] => on {day2}
 ~ what do I do on {day3}[?] ; where am I on {day3}[?] ; what do I earn[?]
 +(from now on|starting next month) (it's {day3} instead of {day1}|I do {day3} instead of {day1}) => OK: the {x1} on {day3}. => That changes: the {x1} on {day3}, no longer on {day1}.
 ? when (am I|do I work) at the {x1} [now][?] => on {day3}
 @I (own|have|possess) a {color1} {x1=canoe/coat/bicycle}, a {color2} {x2=tent/rug/kite} and a {color3} {x3=backpack/teapot/lamp} => Got it: {color1} {x1}, {color2} {x2}, {color3} {x3}.
-! (what|which) (colour|color) is (my|the) {x2}[?] => {color2} ; (what|which) (colour|color) is (my|the) {x3}[?] => {color3} ; what do I (own|have) that is {color3}[?] => a {x3} ; what is {color2}[?] => the {x2} ; which of (them|my things) is {color1}[?] => the {x1} => The {x1} is {color1}.
+! (what|which) (colour|color) is (my|the) {x2}[?] => {color2} ; (what|which) (colour|color) is (my|the) {x3}[?] => {color3} ; what do I (own|have) that is {color3}[?] => a {x3} ; what is {color2}[?] => the {x2}
+? which of (them|my things) is {color1}[?] => the {x1} => The {x1} is {color1}.
 +I('ve|) painted the {x1} {color4} [today|yesterday] => Nice: the {x1} is {color4} now. => The {x1} changes: {color4}, no longer {color1}.
 ! (what|which) (colour|color) is (my|the) {x1}[ now][?] => {color4} ; what (colour|color) was the {x1} before[?] => {color1} => It was {color1}, now it is {color4}.
 @(we'll be|there will be|we are|there are) {m1} (of us|people|guests) (at|for) the {x1=cabin/barbecue/boat trip/dinner/picnic}[, {name1} too] => Noted: {m1} people for the {x1}. ; OK, {m1} of you.
@@ -112,7 +114,7 @@ HEARD = r"""
 ? how many (do I have|are there|is that|have I got) [now|in all][?] => {=n1+m1} => {n1} and {m1} more: {n1} + {m1} = {=n1+m1}.
 +minus the {e1} (broken|bad|cracked) ones => {=n1+m1-e1} => {=n1+m1} - {e1} = {=n1+m1-e1}.
 +(and|now) (half of them go|I give half) to {name1}[, the rest stays with me]. how many (did {he} get|does {he} get)[, rounded down][?] => {=(n1+m1-e1)//2} => Half of {=n1+m1-e1}: {=(n1+m1-e1)//2}.
-@(I have|there are|in my purse (are|I have)) {h1} (euros|dollars)[ in my purse| in the jar| for this week] => Noted: {h1}.
+@(I have|there are|in my purse (are|I have)) {h1} (euros|dollars)[ for this week] => Noted: {h1}.
 +(I spent|spent|paid|it was) {k1} on (groceries|a shirt|petrol|tickets) => {=h1-k1} left. ; Then {=h1-k1} are left. => {h1} - {k1} = {=h1-k1}.
 ? (how much|what) (is left|do I have left|have I got)[ now][?] => {=h1-k1} => {h1} - {k1} = {=h1-k1}. ; what did I spend[?] => {k1}
 +and (my {x1=aunt/boss/brother} gave me|I got|found another|plus) {m1} => Then you have {=h1-k1+m1}. ; That makes {=h1-k1+m1}. => {=h1-k1} + {m1} = {=h1-k1+m1}.

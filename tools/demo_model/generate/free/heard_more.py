@@ -12,7 +12,7 @@ MORE = r"""
 +(now |)in the past [tense][, please] => {name1} {=past(x2)} a {x1}. => {x2} becomes {=past(x2)}.
 +(now |)with {name2} instead[ of {name1}] => {name2} {=past(x2)} a {x1}. => {name1} becomes {name2}.
 +(as|make it) a question[, please] => Did {name2} {=base(x2)} a {x1}? => {=past(x2)} becomes did ... {=base(x2)}.
-@(list|name|give me|tell me) (three|3) {x9=fruits/fruit} => {fruit1}, {fruit2}, {fruit3} => Three fruits.
+@(list|name|give me|tell me) (three|3) fruits => {fruit1}, {fruit2}, {fruit3} => Three fruits.
 +(remove|delete|drop|take out) the (second|2nd) [one][, please] => {fruit1}, {fruit3} => {fruit1}, {fruit2}, {fruit3}, without the second, {fruit2}.
 +(add|put|append) {fruit4} (at|to) the end => {fruit1}, {fruit3}, {fruit4} => {fruit1}, {fruit3}, and at the end {fruit4}.
 +(which (one |)is (the first|first)|the first[ one]|what comes first)[?] => {fruit1} => {fruit1}, {fruit3}, {fruit4}: the first is {fruit1}.
@@ -47,7 +47,7 @@ MORE = r"""
 ~ what is my grandmother called[?] ; how old is my (mother|father)[?]
 +{name3} is getting married in {month1} => Congratulations to {name3}! ; How nice for {name3}!
 ! who is getting married[?] => {name3} ; when is the wedding[?] => in {month1}
-@(I like|I love|I prefer) {drink1} (better than|more than) {drink2} => Noted: rather {drink1} than {drink2}. ; {drink1} then!
+@(I like|I love|I prefer) {drink1} (better than|more than) {drink2} => Noted: rather {drink1} than {drink2}. ; So it is {drink1} then!
 ! (what do I (like better|prefer)|which do I like more)[, {drink1} or {drink2}|, {drink2} or {drink1}][?] => {drink1} ; what do I like less[?] => {drink2} ; what should (you|one) offer me[?] => {drink1} => The user likes {drink1} better.
 @(I don't like|I hate|I can't stand) {sport1}, (but|while) my {x1=wife/husband/brother/flatmate} (loves it|watches it all day|plays it every week) => I see: {sport1} is for your {x1}. ; Got it: {sport1} is not for you.
 ! what don't I like[?] => {sport1} ; who likes (it|{sport1})[?] => your {x1} ; do I like {sport1}[?] => No => The user does not like {sport1}.
@@ -62,14 +62,14 @@ MORE = r"""
 @(I can't|I cannot|can't) sleep (again|tonight|since days) => I am sorry. Is something on your mind? ; That is hard. Do you know why?
 +(yes, |yeah |it's |)(the (noise|drilling) (next door|outside)|my neighbour {name1} plays the {instrument1} at night) => That sounds annoying. Perhaps a friendly talk helps. ; I see. A friendly word with them may help.
 @(remember|keep in mind|note|write down|save this): the {x1=wifi password/customer number/booking code/parcel number/flight number} is {code1} => Noted: {code1}. ; Got it: {x1} {code1}.
-! (what's|what is|what was|tell me|I need) the {x1} [again][?] => {code1} ; (which|what) (number|code) did I (give|tell) you[?] => {code1}
+! (what's|what is|what was|tell me|I need) the {x1} [again][?] => {code1}
 +and the {x2=alarm code/membership number/room number/order number} is {code2} => Noted: {code2}. ; OK: {x2} {code2}.
 ! (what's|what is|what was|tell me) the {x2}[ again][?] => {code2} ; what is {code2}[?] => the {x2} ; (both|say both|give me both)( numbers| codes|)[, please] => {code1} and {code2} => {x1} {code1}, {x2} {code2}.
-@{name1} (borrowed|took|has) my {x1=ladder/drill/tent/suitcase/trumpet} (last week|on {day1}|yesterday) => Noted: {name1} has your {x1}. ; OK, the {x1} is with {name1}.
+@{name1} (borrowed|took) my {x1=ladder/drill/tent/suitcase/trumpet} (last week|on {day1}|yesterday) => Noted: {name1} has your {x1}. ; OK, the {x1} is with {name1}.
 ! who has my {x1}[?] => {name1} ; where is my {x1}[?] => {name1} has it. ; what does {name1} have[ of mine][?] => your {x1}
 ~ when do I get it back[?] ; what did it cost[?]
 @(I want to|I'd like to|I plan to|this year I want to) (save|put aside) {h1} (euros|dollars) (for|to buy) a {x1=kayak/piano/trip/new bed/sewing machine} => A good plan: {h1} for a {x1}. ; Noted: {h1} for a {x1}.
-! what am I saving for[?] => a {x1} ; how much (do I need|do I want to save)[?] => {h1}
+! what am I saving for[?] => a {x1} ; how much do I want to save[?] => {h1}
 +[so far] I have {k1} [so far] => Then {=h1-k1} are missing. ; Good: {=h1-k1} to go. => {h1} - {k1} = {=h1-k1}.
 ? how much (is missing|do I (still|) need)[ now][?] => {=h1-k1} => {h1} - {k1} = {=h1-k1}. ; how much do I have[ so far][?] => {k1} ; do I have enough[?] => No, {=h1-k1} are missing => {k1} is less than {h1}: {=h1-k1} are missing.
 @(one|a|each) {x1=ticket/bottle/lamp/brick/pizza} costs {n1} (euros|dollars|pounds) => OK, {n1} each.
@@ -102,7 +102,7 @@ MORE = r"""
 ! where did we go first[?] => to {city1} ; how long were we (in|at) {city2}[?] => {n2} days ; where (were|did) we (after that|then|go second)[?] => {city2} => First {city1}, then {city2}. ; how (many days|long) (was it|were we away|was that) (in all|altogether)[?] => {=n1+n2} days => {n1} + {n2} = {=n1+n2}. ; where were we longer[?] => {=city1 if n1 > n2 else city2} => {city1}: {n1} days, {city2}: {n2} days.
 ~ what did the trip cost[?] ; where did we sleep[?]
 @(the|our) {x1=red/blue/old} team has {n1} (players|members), the {x2=green/white/new} (team|one) {m1} => Noted: {x1} {n1}, {x2} {m1}.
-! which team is (larger|bigger)[?] => the {x2} one => {m1} is more than {n1}. ; which is (smaller|the smaller one)[?] => the {x1} one => {n1} is less than {m1}. ; how many (players|members) (are there|are that)(in all| together|)[?] => {=n1+m1} => {n1} + {m1} = {=n1+m1}.
+? which team is (larger|bigger)[?] => the {x2} one => {m1} is more than {n1}. ; which is (smaller|the smaller one)[?] => the {x1} one => {n1} is less than {m1}. ; how many (players|members) (are there|are that)(in all| together|)[?] => {=n1+m1} => {n1} + {m1} = {=n1+m1}.
 +{name1} (changes|moves|goes over) from the {x2} (one|team) to the {x1} one => Then it is {=n1+1} and {=m1-1}. => {n1} + 1 = {=n1+1}; {m1} - 1 = {=m1-1}.
 ? how many (are in|does) the {x2} (one|team)( have|) now[?] => {=m1-1} => {m1} - 1 = {=m1-1}. ; (in |)(which|what) team is {name1}[ in][ now][?] => the {x1} one ; who changed[?] => {name1}
 @{name1} is taller than {name2}, and {name2} is taller than {name3} => OK: {name1}, {name2}, {name3}.
@@ -116,7 +116,7 @@ MORE = r"""
 +(make that|sorry, rather|change it to|better) {m1} {x2} => OK: {n1} {x1}, {m1} {x2}. => The {x2} change: {m1}, no longer {n2}. The {x1} stay: {n1}.
 ? how many {x2}( now|)[?] => {m1} => {m1} {x2} now. ; (what's|what is) my order[ now][?] => {n1} {x1} and {m1} {x2} => {n1} {x1}, {m1} {x2}.
 @(my|the) (new |)flat has {n1} rooms, a {x1=balcony/cellar/fireplace/roof terrace} and costs {h1} a month => Sounds nice: {n1} rooms and a {x1}. ; Noted: {n1} rooms, {h1} a month.
-! how many rooms[ does it have][?] => {n1} ; what (is the rent|does it cost|do I pay)[?] => {h1} a month ; what does the flat have besides (the |)rooms[?] => a {x1}
+! how many rooms[ does it have][?] => {n1} ; what is the rent[?] => {h1} a month ; what does the flat have besides (the |)rooms[?] => a {x1}
 ~ which floor is it on[?] ; where is (it|the flat)[?] ; who is the landlord[?]
 +heating is {k1} on top => Then it is {=h1+k1} in all. ; {=h1+k1} with heating. => {h1} + {k1} = {=h1+k1}.
 ? (what|how much) (do I pay|is it) in all[?] => {=h1+k1} => {h1} + {k1} = {=h1+k1}. ; how much is the heating[?] => {k1}
@@ -129,11 +129,12 @@ MORE = r"""
 +(I dropped it|it fell) (into|in) the {x1=sink/river/soup/bathtub/pool} => Oh no, the {x1}! Let it dry well. ; Oh no. Turn it off and let it dry.
 ! where did it fall[?] => into the {x1} ; what happened to it[?] => It fell into the {x1}. ; why is it broken[?] => because it fell into the {x1}
 @(let's say|suppose|imagine|say) {name1} (lives in|is from) {city1} and {name2} (lives in|is from) {city2} => OK: {name1} {city1}, {name2} {city2}.
-! (who|which one) (is from|lives in) {city2}[?] => {name2} ; where (does {name1} live|is {name1} from)[?] => {city1} ; and {name2}[, where is {he} from][?] => {city2} => {name2}: {city2}.
+? (who|which one) (is from|lives in) {city2}[?] => {name2} ; where (does {name1} live|is {name1} from)[?] => {city1} ; and {name2}[, where is {he} from][?] => {city2} => {name2}: {city2}.
 +now they swap [places|flats] => OK: {name1} {city2}, {name2} {city1}. => They change places.
 ? who is in {city1} now[?] => {name2} => Now: {name1} {city2}, {name2} {city1}. ; where is {name1} now[?] => {city2} => Now: {name1} {city2}, {name2} {city1}.
 @I (have|teach|sing in) a (choir|course|class) of {m1} (people|pupils) (every |on ){day1} at {clock1} => Noted: {m1} people, {day1} at {clock1}.
-! when is it[?] => {day1} at {clock1} ; how many (are they|people come|pupils are there)[?] => {m1} ; (which|what) day[?] => {day1}
+! when is it[?] => {day1} at {clock1} ; (which|what) day[?] => {day1}
+? how many (are they|people come|pupils are there)[?] => {m1}
 +{e1} of them are ill [this week] => I hope they get well soon. Then {=m1-e1} are left. => {m1} - {e1} = {=m1-e1}.
 ? how many (come|are there|are left) then[?] => {=m1-e1} => {m1} - {e1} = {=m1-e1}. ; how many are ill[?] => {e1}
 @(take|here is|use|this is) (a|my) phone number: {phone1}, (it's|that is) {name1}'s => Noted: {name1}, {phone1}.
