@@ -28,8 +28,8 @@ TEXTS = _parse()
 
 
 class Letter:
-    def __init__(self, w):
-        self.rows = w.any(*TEXTS)
+    def __init__(self, w, rows=None):
+        self.rows = rows or w.any(*TEXTS)
         self.values = Filled(w)
         self.sentences = [self.values.fill(form(w, r[1])) for r in self.rows]
         self.text = "".join((gap if i else "") + s for i, ((gap, *_), s) in enumerate(zip(self.rows, self.sentences)))

@@ -163,7 +163,7 @@ In {month1} {name3} moves in, and then {he} gets the {x2=small/front/attic} room
 @
 Telegram style: arrived {city1} {clock1}. | where did (the writer|they|he) arrive[?] => in {city1} ; when did (he|the writer) arrive[?] => at {clock1} |
 Luggage still in {city2}. | where is the luggage[?] => in {city2} ; has the luggage arrived? => No, it is still in {city2} | how many bags (is it|are there)[?]
-Hotel full, sleeping at {name1}'s. | why (is he|are they) not in the hotel[?] => because it is full => Hotel full. ; where (does|do|is) (the writer|they|he) sleep(ing|)[?] => at {name1}'s ; is there room in the hotel? => No, it is full |
+Hotel full, sleeping at {name1}'s. | why (is he|are they) not in the hotel[?] => because it is full => Hotel full. ; where (does (the writer|he) sleep|is (he|the writer) sleeping)[?] => at {name1}'s ; is there room in the hotel? => No, it is full |
 Send {x1=money/socks/the contract/medicine} to {street1}. Meeting {name2} {day1}. | what should be sent[?] => {x1} ; where should (it|{x1}) be sent[?] => to {street1} ; who is (he|the writer) meeting[?] => {name2} ; when is (he|the writer) meeting {name2}[?] => on {day1} |
 @
 Patient {fullname1}, {adult1}, came on {date1} with {x1=a cough/back pain/a rash/a swollen knee}. | how old is the patient[?] => {adult1} ; what (did|does) the patient have[?] => {x1} ; when did the patient come[?] => on {date1} ; (what is|what's) the patient's name[?] => {fullname1} | where does the patient live[?]
