@@ -23,7 +23,7 @@ HEARD = r"""
 ? (what|which) (colour|color) is {name3}[?] => {color1} ; which (one|cat) is {color1}[?] => {name3}
 +we (gave|are giving) {name1} to (my|our) {x1=aunt/neighbour/teacher} => OK, {name1} lives with your {x1} then. ; Noted: {name1} goes to your {x1}.
 ? (where|with whom) (is|does) {name1} (now|live)[?] => with your {x1} ; (which|what) cats (are left|do I still have)[?] => {name2} and {name3} => {name1}, {name2}, {name3}, without {name1}. ; how many are left[?] => two => Three, without {name1}: two.
-@(hi|hello|hey|good morning)[,] I'm {name1} and I (run|own) a [small|little] {x1=flower shop/tea room/bike workshop/bookshop/print shop/hair salon} in {city1} => Nice to meet you, {name1}! ; Hello {name1}, a {x1} in {city1} sounds nice!
+@(hi|hello|hey|good morning)[,] it's {name1}, I (keep|have) a {x1=flower shop/tea room/bike workshop/bookshop/print shop/hair salon} in {city1} => Nice to meet you, {name1}! ; Hello {name1}, a {x1} in {city1} sounds nice!
 ! (what's|what is) my name[?] => {name1} ; where is my (shop|place|business)[?] => {city1} ; what (kind of |)(shop|business) do I (have|run|own)[?] => a {x1} ; (who am I|do you (know|remember) (me|who I am))[?] => You are {name1}. => The user is {name1}. ; what do I do[ for a living][?] => You run a {x1} in {city1}.
 ~ how many people work for me[?] ; since when do I have it[?]
 +[and] my {x2=partner/husband/wife/mother} {name2} does the {x3=accounts/deliveries/cleaning/window display} => Got it: {name2} does the {x3}. ; Good to have {name2} for the {x3}!
@@ -42,7 +42,7 @@ HEARD = r"""
 @(next week|on {day1}|{day1}) I('m| am) (flying|going|travelling|off) to {city1} for (a|my {x2=cousin/niece/old friend}'s) {x1=conference/funeral/wedding/christening/job interview/trade fair} => Noted: {city1}, for the {x1}. ; All right, {city1} it is, for the {x1}.
 ! where (am I (going|flying|off to)|do I (go|fly|travel))[?] => to {city1} ; why (am I (going|flying)|do I (go|fly)) (there|to {city1})[?] => for the {x1} ; what (is there|am I going to|happens) in {city1}[?] => the {x1}
 ~ how long am I staying[?] ; which hotel is it[?] ; who comes along[?]
-+(they|the organisers) moved it[,] (so|and) (now |)I (go|leave|fly) on {day2} => OK, on {day2} then. ; Noted: you leave on {day2}. => That changes: on {day2}.
++(change of plan|new date|they shifted it):[ I leave] {day2} => OK, on {day2} then. ; Noted: you leave on {day2}. => That changes: on {day2}.
 ! when (do I (go|leave|fly)|am I (going|leaving|flying))[?] => on {day2} ; (when do I go, and where|when and where do I fly|where do I go and on which day)[?] => on {day2}, to {city1} => The user leaves on {day2}, to {city1}. ; (what|which) day do I (leave|fly|go)[?] => {day2}
 +my {x3=flight/train/plane/coach} leaves at {clock1} => Noted: {clock1}.
 ! when (does (my|the) {x3} leave|is (my|the) {x3})[?] => at {clock1} ; (what|which) time (do I have to be there for|is) the {x3}[?] => {clock1}
@@ -52,8 +52,8 @@ HEARD = r"""
 ! what (am I (cooking|making|having)|do I (cook|make)) [now] [(tonight|for dinner)][?] => {dish2} ; why (not|am I not making) {dish1}[?] => because there is no {food1} => The user is out of {food1}. ; what (was the first plan|did I want to cook first|was I going to cook first)[?] => {dish1} => First it was {dish1}, now {dish2}. ; what (is missing|am I out of|do I not have)[?] => {food1}
 +{name1} (is coming|comes) too, and {he} (doesn't eat|can't have|hates) {food2} => Noted: no {food2} for {name1}.
 ! what (does|can) {name1} not (eat|have)[?] => {food2} ; who is coming[?] => {name1} ; who (doesn't|can't) eat {food2}[?] => {name1}
-@my (locker|bike lock|door|gate|suitcase) (code|number) is {code1} and my (desk|room|seat|box) is (number |){m1} => Noted: code {code1}, number {m1}. ; Got it: {code1} and {m1}.
-? (what's|what is|tell me|what was) (the|my) code[?] => {code1} ; (which|what) number (is mine|do I have)[, not the code][?] => {m1}
+@(the (bike lock|garage|safe) opens with|code for the (bike lock|garage|safe):) {code1}, and I (sit in row|have cabin|have box) {m1} => Noted: code {code1}, number {m1}. ; Got it: {code1} and {m1}.
+? (what's|what is|tell me|what was) (the|my) code[?] => {code1} ; (which|what) number (do I have|is my place)[, not the code][?] => {m1}
 ~ who else has the code[?]
 +they (changed|have changed) the code[,|:] (it's|now it's|to) {code2} [now] => OK, the code is {code2} now. ; Noted: {code2}. => The code changes: {code2}, no longer {code1}.
 ! (what's|what is) the (new|current) code[?] => {code2} ; what was the (old|first) code[?] => {code1} => First {code1}, now {code2}: the old one is {code1}.
@@ -61,17 +61,17 @@ HEARD = r"""
 ! (what|which) (colour|color) is it[?] => {color1} ; what did I buy[?] => a {color1} {x1} ; (how much|what) did (it cost|I pay)[ for it][?] => {h1} euros
 ~ where did I buy it[?] ; how old is it[?]
 +(then |now |)I('ve| have|) sold it (to {name1} |)for {=h1+k1} [euros] => A good deal! ; Well sold! => The user sold it for {=h1+k1}, bought it for {h1}.
-! (how much|what) (profit |gain |)did I make[?] => {k1} euros => Sold for {=h1+k1}, bought for {h1}: {=h1+k1} - {h1} = {k1}. ; (how much|what) did I (get for it|sell it for)[?] => {=h1+k1} euros ; (what is|what's) the difference[?] => {k1} euros => {=h1+k1} - {h1} = {k1}. ; did I (gain|lose) (money|anything)( or (lose|gain) money|)[?] => You gained {k1} euros. => Bought for {h1}, sold for {=h1+k1}: a gain of {k1}.
-@I('m| am) allergic to {x1=peanuts/cashews/sesame/shellfish/bee stings/latex}, and my {x2=brother/mother/son/girlfriend/flatmate} (can't|cannot|must not) (have|eat|drink) {x3=milk/wheat/eggs/soy/honey} => Noted: no {x1} for you, no {x3} for your {x2}. ; Got it: you avoid {x1}, your {x2} avoids {x3}.
+! (what|how much) did I (gain|earn)[ by that][?] => {k1} euros => Sold for {=h1+k1}, bought for {h1}: {=h1+k1} - {h1} = {k1}. ; (how much|what) did I (get for it|sell it for)[?] => {=h1+k1} euros ; (what is|what's) the difference[?] => {k1} euros => {=h1+k1} - {h1} = {k1}. ; did I (gain|lose) (money|anything)( or (lose|gain) money|)[?] => You gained {k1} euros. => Bought for {h1}, sold for {=h1+k1}: a gain of {k1}.
+@I('m| am) allergic to {x1=pollen/cashews/sesame/shellfish/bee stings/latex}, and my {x2=wife/grandson/girlfriend/flatmate} (reacts to|gets a rash from) {x3=celery/wheat/eggs/soy/honey} => Noted: no {x1} for you, no {x3} for your {x2}. ; Got it: you avoid {x1}, your {x2} avoids {x3}.
 ! what am I allergic to[?] => {x1} ; who (should|must|has to) avoid {x3}[?] => your {x2} => No {x3} for the user's {x2}. ; what (can't|may|must) my {x2} (eat|have|not have|not eat)[?] => {x3} ; who is allergic to {x1}[?] => you => The user is allergic to {x1}. ; (is|are|can I have|may I have) {x1} (ok|okay|fine) for me[?] => No => The user is allergic to {x1}.
 ~ what is my {x2}'s name[?] ; since when am I allergic[?]
-@I (work|teach|help out|am) at the {x1=library/swimming pool/zoo/museum} (on|every) {day1} and at the {x2=bakery/clinic/theatre/post office} (on|every) {day2} => Got it: {x1} on {day1}, {x2} on {day2}.
+@I (work|teach|help out|am) at the {x1=planetarium/ice rink/zoo/museum} (on|every) {day1} and at the {x2=bakery/clinic/theatre/post office} (on|every) {day2} => Got it: {x1} on {day1}, {x2} on {day2}.
 ? where (do I work|am I) on {day1}[?] => at the {x1} ; (which|what) day (am I|is my day) at the {x1}[?] => {day1}
 ! where (do I work|am I) on {day2}[?] => at the {x2} ; when (am I|do I work) at the {x2}[?] => on {day2}
 ~ what do I do on {day3}[?] ; where am I on {day3}[?] ; what do I earn[?]
 +(from now on|starting next month) (it's {day3} instead of {day1}|I do {day3} instead of {day1}) => OK: the {x1} on {day3}. => That changes: the {x1} on {day3}, no longer on {day1}.
 ? when (am I|do I work) at the {x1} [now][?] => on {day3}
-@I (own|have|possess) a {color1} {x1=canoe/coat/bicycle}, a {color2} {x2=tent/rug/kite} and a {color3} {x3=backpack/teapot/lamp} => Got it: {color1} {x1}, {color2} {x2}, {color3} {x3}.
+@I (own|have|possess) a {color1} {x1=piano/coat/sledge}, a {color2} {x2=vase/rug/kite} and a {color3} {x3=globe/teapot/lamp} => Got it: {color1} {x1}, {color2} {x2}, {color3} {x3}.
 ! (what|which) (colour|color) is (my|the) {x2}[?] => {color2} ; (what|which) (colour|color) is (my|the) {x3}[?] => {color3} ; what do I (own|have) that is {color3}[?] => a {x3} ; what is {color2}[?] => the {x2}
 ? which of (them|my things) is {color1}[?] => the {x1} => The {x1} is {color1}.
 +I('ve|) painted the {x1} {color4} [today|yesterday] => Nice: the {x1} is {color4} now. => The {x1} changes: {color4}, no longer {color1}.
@@ -83,29 +83,29 @@ HEARD = r"""
 ? [so] how many (are we|of us (go|come|are there)|are coming) now[?] => {=m1-1} => {m1}, without {name2}: {m1} - 1 = {=m1-1}. ; who (can't|isn't|is not) com(e|ing)[?] => {name2}
 +but {name3} (brings|is bringing) {n1} (friends|children|cousins) => Good, then it is {=m1+n1}. ; {=m1+n1} in all then. => {name3} with {n1}: {name3} and {n1} are {=n1+1} more; {=m1-1} + {=n1+1} = {=m1+n1}.
 ? how many (friends|people|children|cousins) (does|is) {name3} bring(ing|)[?] => {n1}
-@I (parked|left the car|put the car) (on|in) level {n1}, (spot|bay|space) {code1} => Noted: level {n1}, {code1}. ; Got it, level {n1}, {code1}.
-! (what|which) (spot|bay|space)( is it| am I in|)[?] => {code1}
-? where is (my|the) car[?] => level {n1}, {code1} ; (which|what) level (am I on|is it|did I park on)[?] => level {n1} => Level {n1}, {code1}.
-+(I had to move|moved) (it|the car) to level {n2}[, same (number|spot|letter)] => OK: level {n2}, {code1}. => The level changes, the spot stays: level {n2}, {code1}.
-? where is (my|the) car [now][?] => level {n2}, {code1} => Now level {n2}, the same spot {code1}. ; (which|what) level[ now][?] => level {n2} ; where was it (before|first)[?] => level {n1}, {code1} => First level {n1}, then level {n2}.
+@(the car is|I left the van|we parked) on deck {n1}, bay {code1} => Noted: deck {n1}, {code1}. ; Got it, deck {n1}, {code1}.
+! (what|which) bay( is it|)[?] => {code1}
+? where is (my|the) car[?] => deck {n1}, {code1} ; (which|what) deck (am I on|is it|did I park on)[?] => deck {n1} => Level {n1}, {code1}.
++(somebody|my wife|they) (put|took) it to deck {n2}, the bay is the same => OK: deck {n2}, {code1}. => The deck changes, the bay stays: deck {n2}, {code1}.
+? where is (my|the) car [now][?] => deck {n2}, {code1} => Now deck {n2}, the same bay {code1}. ; (which|what) deck[ now][?] => deck {n2} ; where was it (before|first)[?] => deck {n1}, {code1} => First deck {n1}, then deck {n2}.
 @the (meeting|call|review|interview) is at {clock1} with {mister1} => Noted: {clock1}, {mister1}. ; Got it: with {mister1} at {clock1}.
 ! (with whom (is it|is the meeting)|who (am I meeting|do I meet|is it with))[?] => {mister1}
-? (when|what time) is (it|the meeting)[?] => {clock1} ; (turn|put|make) (that|this|it) into JSON with [the] keys time and person => {"time": "{clock1}", "person": "{mister1}"} => time: {clock1}; person: {mister1}.
+? (when|what time) is (it|the meeting)[?] => {clock1} ; (that|this|it) as JSON, (fields|keys): time, person => {"time": "{clock1}", "person": "{mister1}"} => time: {clock1}; person: {mister1}.
 +(they|he) moved it to {clock2} => OK, {clock2} then. => The time changes: {clock2}, no longer {clock1}.
 ? (when|what time) is it[ now][?] => {clock2} ; change the time in the JSON[, please] => {"time": "{clock2}", "person": "{mister1}"} => time: {clock2}; person: {mister1}.
 @I feel (a bit |so |really |)(stressed|nervous|anxious|tense) (today|right now) => I am sorry to hear that. What is the matter? ; That is hard. What is it about?
-+(it's|it is) because of my {x1=driving test/exam/knee operation/court date/first shift/audition} (tomorrow|on {day1}) => Good luck with your {x1}! You can do it. ; I see, the {x1}. Good luck!
++(it's|it is) because of my {x1=oral exam/theory test/knee operation/court date/first shift/audition} (tomorrow|on {day1}) => Good luck with your {x1}! You can do it. ; I see, the {x1}. Good luck!
 ! what am I (nervous|worried|stressed) about[?] => your {x1} ; why (am I|do I feel) (stressed|nervous)[?] => because of your {x1} ; (what happens|what is happening|what is coming up|what do I have)[?] => your {x1}
 ~ where is it[?] ; how long does it take[?]
 +(it went well|I passed|it's over and it was fine|I did it)[!] => Congratulations! ; I am glad to hear that! Well done.
-@my favourite number is {n1} and (my {x1=sister/friend/boss}'s|{name1}'s) is {m1} => Got it: {n1} and {m1}.
-! (what's|what is) (the sum|both together)[ of (them|our numbers|our favourites)][?] => {=n1+m1} => {n1} + {m1} = {=n1+m1}. ; (what's|what is) my favourite number[?] => {n1} ; whose (number|one) is (larger|bigger)[, mine or the other][?] => the other one => {m1} is more than {n1}, and {n1} is the user's. ; (what's|what is) the difference[?] => {=m1-n1} => {m1} - {n1} = {=m1-n1}. ; (multiply them|the product of both|what is one times the other)[?] => {=m1*n1} => {m1} x {n1} = {=m1*n1}.
-@the (gate|pool|shop|library) closes at {clock1}[, (just |)remember (that|it)] => Noted: it closes at {clock1}.
+@(lucky numbers:|our shirt numbers:) mine is {n1}, {name1}'s is {m1} => Got it: {n1} and {m1}.
+! (what's|what is) (the sum|both together)[ of (them|our numbers|the two)][?] => {=n1+m1} => {n1} + {m1} = {=n1+m1}. ; (what's|what is) my number[?] => {n1} ; whose (number|one) is (larger|bigger)[, mine or the other][?] => the other one => {m1} is more than {n1}, and {n1} is the user's. ; (what's|what is) the difference[?] => {=m1-n1} => {m1} - {n1} = {=m1-n1}. ; (multiply them|the product of both|what is one times the other)[?] => {=m1*n1} => {m1} x {n1} = {=m1*n1}.
+@the (harbour|sauna|workshop|zoo) closes at {clock1}[ today| this week] => Noted: it closes at {clock1}.
 ! when does it close[?] => at {clock1} ; (until when|how long) is it open[ today][?] => until {clock1}
 ~ when does it open[?] ; who has the key[?]
 @my dog is (called|named) {name1} => A nice name! Noted: {name1}. ; {name1} is a nice name.
 ! (what is|what's) my dog('s name| called)[?] => {name1} ; who is {name1}[?] => your dog
-~ what is my cat's name[?] ; how old is {name1}[?] ; what is my (son|bird|horse|sister) called[?]
+~ what is my parrot called[?] ; how old is {name1}[?] ; what is my (son|bird|horse|sister) called[?]
 +{he} is {n1} [years old] and (afraid of|loves|hates) {x1=thunder/water/vacuum cleaners/balloons/snow} => I see, {n1} years old, and {x1}. ; Got it: {name1} is {n1}.
 ! how old is {name1}[?] => {n1} => {name1} is {n1}. ; how old will {name1} be (next year|in a year)[?] => {=n1+1} => {n1} + 1 = {=n1+1}. ; how old was {he} (last year|a year ago)[?] => {=n1-1} => {n1} - 1 = {=n1-1}.
 @I bought {n1} {things1} => Noted: {n1} {things1}. ; OK, {n1} {things1}.

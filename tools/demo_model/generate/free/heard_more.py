@@ -5,7 +5,7 @@ MORE = r"""
 @(say|give me) a word for a (round|cold|tall|soft) thing, (anything|whatever|no matter what) => {word1} => Any word: {word1}.
 +(and |)in (capitals|upper case|all caps)[, please]? => {=upper(word1)} => The word: {word1}.
 +(plural|the plural|and its plural|what's the plural)[?] => {=plural(word1)} => The plural of {word1}.
-@(write|give me|make) (one|a) sentence about {x1=rain/snow/dogs/bread/trains/winter/music/the sea} => {x2=I like/We love/We talk about/They think of} {x1} {x3=very much/every day/in the evening/at home}. => A sentence about {x1}.
+@(write|give me|make) a (short |)sentence about {x1=fog/snow/dogs/bread/trains/winter/music/the sea} => {x2=I like/We love/We talk about/They think of} {x1} {x3=very much/every day/in the evening/at home}. => A sentence about {x1}.
 +(shorter|make it shorter|too long|can you shorten it|a shorter one)[, please] => {x2} {x1}. => The sentence: {x2} {x1} {x3}. Without "{x3}".
 +(now |and |)(in capitals|in upper case|all caps)[, please] => {=upper(x2)} {=upper(x1)}. => The sentence: {x2} {x1}.
 @(write|make) a (short |)sentence with {name1} and a {x1=ladder/canoe/drum/bucket/kite} => {name1} {x2=finds/buys/paints/hides/likes} a {x1}. => A sentence with {name1} and a {x1}.
@@ -16,11 +16,11 @@ MORE = r"""
 +(remove|delete|drop|take out) the (second|2nd) [one][, please] => {fruit1}, {fruit3} => {fruit1}, {fruit2}, {fruit3}, without the second, {fruit2}.
 +(add|put|append) {fruit4} (at|to) the end => {fruit1}, {fruit3}, {fruit4} => {fruit1}, {fruit3}, and at the end {fruit4}.
 +(which (one |)is (the first|first)|the first[ one]|what comes first)[?] => {fruit1} => {fruit1}, {fruit3}, {fruit4}: the first is {fruit1}.
-+(as bullets|show them as bullets|bullet points)[, please] => - {fruit1}\n- {fruit3}\n- {fruit4} => {fruit1}; {fruit3}; {fruit4}.
++(with dashes|with bullets)[, please] => - {fruit1}\n- {fruit3}\n- {fruit4} => {fruit1}; {fruit3}; {fruit4}.
 @(shopping|my shopping|grocery|my) list: {food1}, {food2}, {food3} => Noted: {food1}, {food2}, {food3}. ; Your list: {food1}, {food2}, {food3}.
 +(add|put on) {food4} and (drop|remove|cross out|forget) [the] {food2} => {food1}, {food3}, {food4} => {food1}, {food2}, {food3}; without {food2}, with {food4}.
 ? how many things (are on it|is that|are left)[?] => 3 => {food1}, {food3}, {food4}: 3. ; is {food2} (still |)on (it|the list)[?] => No => On it: {food1}, {food3}, {food4}.
-+(show|give) me the list as bullets|(the list|now) as bullets[, please] => - {food1}\n- {food3}\n- {food4} => {food1}; {food3}; {food4}.
++(with|in) bullets[, please]|bullet points[, please] => - {food1}\n- {food3}\n- {food4} => {food1}; {food3}; {food4}.
 +(I('ve| have) (got|bought)|done:|bought) [the] {food1}, what('s| is) (left|missing)[?] => {food3}, {food4} => {food1}, {food3}, {food4}, without {food1}.
 @(to do|todo|to-do|my tasks|today I have to): {x1=call the bank/fix the tap/water the plants}, {x2=write to grandma/pack the tent/book the ferry}, {x3=wash the car/pay the rent/return the books} => Noted: {x1}, {x2}, {x3}. ; Three things: {x1}, {x2}, {x3}.
 ? (what|which) (comes|is) (last|third)[?] => {x3} ; what is (first|the first thing)[?] => {x1} ; how many (tasks|things)( are there|)[?] => 3 => {x1}; {x2}; {x3}: 3.
@@ -92,7 +92,7 @@ MORE = r"""
 +(and |)Portugal[?] => Lisbon => The capital of Portugal.
 +(are you sure|really|sure)[?] => Yes, it is Lisbon. => The capital of Portugal is Lisbon.
 +how many letters (does (it|that) have|are in that)[?] => 6 => L, i, s, b, o, n: 6.
-@(translate nothing|no question|don't answer|just listen)[,] (just |only |)(remember|note): the {x1=ferry/bakery/lab/sauna} (opens|starts) at {clock1} => Noted: {clock1}. ; OK, {clock1}.
+@(no question,|nothing to answer,|just listen:) the {x1=ferry/bakery/lab/sauna} (opens|starts) at {clock1} => Noted: {clock1}. ; OK, {clock1}.
 ! when does (it|the {x1}) (open|start)[?] => at {clock1}
 @(my train leaves|the show starts|dinner is) at {x1=19:30/20:45/18:50/17:40} and it('s| is) {x2=19/20/18/17}:05 now => {x1}, noted.
 ? when (does it start|is it|does it leave)[?] => at {x1} ; what time is it[ now][?] => {x2}:05 => The user said: it is {x2}:05 now.
@@ -144,8 +144,8 @@ MORE = r"""
 @(answer|reply|from now on answer|please answer) (only |)(in|with) (upper case|capital letters)[ from now on] => OK, I WILL. ; ALL RIGHT. => The user wants capitals.
 +(my name is|I'm|I am) {name1} => HELLO, {=upper(name1)}! => In capitals: hello, {name1}.
 +what('s| is) my name[?] => {=upper(name1)} => The user is {name1}. In capitals.
-@(tell me|give me|do you know) a fact about {x1=the moon} => The moon goes around the earth in about a month. => A fact about the moon.
-+(say it|put it|again|once more) in (simpler|shorter|easier) words[, please] => The moon circles the earth. => The same in fewer words.
+@(tell me|give me|do you know) a fact about {x1=snails} => A snail carries its house on its back and moves very slowly. => A fact about snails.
++(say it|put it|again|once more) in (simpler|shorter|easier) words[, please] => Snails are slow and carry a house. => The same in simpler words.
 @(tell me something|a fact|something|any fact) about bees[?] => Bees make honey from the nectar of flowers. => A fact about bees.
 +(shorter|in three words|make it shorter)[, please] => Bees make honey. => The same in three words.
 +(as a question|turn it into a question)[, please] => Do bees make honey? => Bees make honey, as a question.

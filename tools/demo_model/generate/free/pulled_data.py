@@ -7,16 +7,16 @@ its slots. Slots as in filled.py. Roles beside keys are said as they would be as
 """
 
 PULLED = r"""
-{name1} needs a {x1=lamp/mirror/kettle} and a {x2=rug/shelf/clock} for {his} new flat, but {he} already has a {x3=sofa/bed/desk}. | [the] (things|items) {name1} (needs|still needs|wants to get) => a {x1}, a {x2} ; the things {name1} already has => a {x3} ; {name1}'s pets => |
+{name1} is looking for a {x1=tripod/hammock/cello} and a {x2=ladder/globe/harness}, and would give away a {x3=pram/stove/treadmill}. | the things {name1} (is looking for|wants) => a {x1}, a {x2} ; the things {name1} would give away => a {x3} ; {name1}'s pets => |
 For the soup we still need {food1}, {food2} and {food3}; {food4} is in the fridge. | (things|ingredients) (we|they) still need => {food1}, {food2}, {food3} ; what is in the fridge => {food4} ; (all |)the ingredients => {food1}, {food2}, {food3}, {food4} | 
-We left {city1}, stopped in {city2}, slept in {city3} and were home by {clock1}. | the (cities|towns|places) [mentioned|visited|named] => {city1}, {city2}, {city3} | start = {city1} ; place to sleep = {city3} ; arrival time = {clock1}
-Our office in {city1} has moved; call {phone1} between {clock1} and {clock2}. | the email addresses => | phone number = {phone1} ; city = {city1}
-For questions write to {name1} at {email1} before {day1}. | the phone numbers => | email address = {email1} ; contact = {name1} ; deadline = {day1}
-On {date1}, {mister1} sent a {x1=parcel/painting/crate/fax} to the {x2=museum/court/school/embassy}; it arrived on {date2}. | the dates => {date1}, {date2} | sender = {mister1} ; recipient = the {x2} ; date of sending = {date1} ; date of arrival = {date2}
-Invoice {code1}: {n1} {things1}, delivery {price1}, total due {h1}.00 EUR, payable by {date1}. | | invoice number = {code1} ; total = {h1}.00 EUR ; delivery cost = {price1} ; due date = {date1} ; #quantity = {=n1}
-{name1} and {name2} met {mister1} at the cafe on {street1}. | (the names of|all) the people => {name1}, {name2}, {mister1} | street = {street1}
-The {x1=book club/chess circle/reading group/sewing group} meets on {date1} at {clock1} in the {x2=Rose Cafe/town library/old school/Green Room}. | | date = {date1} ; place = the {x2} ; time = {clock1}
-Hello, my order {code1} came with a {x1=broken lid/missing screw/wrong cable/torn box}, please help. Regards, {name1} | | order number = {code1} ; problem = {x1} ; customer = {name1}
+Day one {city1}, day two {city2}, then by night bus to {city3}, arriving {clock1}. | the (cities|towns) [named|in it] => {city1}, {city2}, {city3} | first city = {city1} ; last city = {city3} ; arrival time = {clock1}
+Branch {city1}: ring {phone1}, closed {clock1} to {clock2} for lunch. | the email addresses => | phone number = {phone1} ; city = {city1}
+Applications go to {name1} ({email1}), {day1} at the latest. | the phone numbers => | email address = {email1} ; contact = {name1} ; deadline = {day1}
+{mister1} lent a {x1=harp/globe/portrait/telescope} to the {x2=gallery/court/school/embassy} on {date1} and got it back on {date2}. | the dates => {date1}, {date2} | lender = {mister1} ; borrower = the {x2} ; date of lending = {date1} ; date of return = {date2}
+Bill {code1}: {n1} {things1}, carriage {price1}, to pay {h1}.00 euros until {date1}. | | bill number = {code1} ; sum = {h1}.00 euros ; carriage = {price1} ; pay date = {date1} ; #quantity = {=n1}
+On {street1} {name1} ran into {mister1}, and later into {name2}. | (all the|the) (people|persons) => {name1}, {mister1}, {name2} | street = {street1}
+{x1=Stargazers/Beekeepers/Wood carvers/Quiz team}, next evening: {date1}, {clock1}, {x2=Tower Room/Old Forge/North Hall/Boat Inn}. | | date = {date1} ; place = {x2} ; time = {clock1} ; group = {x1}
+{name1} writes: the {x1=zip/hinge/cable/handle} of my purchase {code1} came off. | | purchase number = {code1} ; broken part = {x1} ; customer = {name1}
 Attendees: {name1} ({email1}), {name2} ({email2}), {name3} (no mail yet). | the email addresses => {email1}, {email2} ; the (names|attendees|people) => {name1}, {name2}, {name3} ; who has no mail yet => {name3} |
 to do before the trip: {x1=renew the passport/buy sunscreen}, {x2=charge the camera/write a will}, {x3=empty the fridge/lock the shed}. already done: {x4=hotel/tickets/vaccination} | the (tasks|to-dos|things) [that are] still to do => {x1}, {x2}, {x3} ; what is already done => {x4} |
 {name1} paints in {color1} and {color2} only; {name2} hates {color3}. | the (colours|colors) => {color1}, {color2}, {color3} ; the (colours|colors) [that] {name1} uses => {color1}, {color2} ; the (colour|color) {name2} hates => {color3} |
@@ -69,7 +69,7 @@ Leaving at {clock1} with {name1}, back {day1}. The cat needs {x1=pills/fish/wate
 I sold my {x1=van/piano/boat}, kept my {x2=bike/guitar/tent} and my {x3=dog/books/stove}, and gave {x4=my plants/my rug/my skis} to {name1}. | what was kept => {x2}, {x3} ; what was sold => {x1} ; what was given away => {x4} | new owner = {name1}
 Serial number {code1}, bought on {date1} at {shop1}, guarantee {n1} years. | | serial number = {code1} ; date of purchase = {date1} ; shop = {shop1} ; #guarantee years = {=n1}
 Class trip: {n1} teachers, {m1} pupils, {k1} sandwiches. | the (numbers|amounts) => {=n1}, {=m1}, {=k1} | #teachers = {=n1} ; #pupils = {=m1} ; #sandwiches = {=k1}
-The {x1=tired/young/kind} {x2=old/tall/polite} {job1} carried a {x3=heavy/blue/tiny} {x4=suitcase/ladder/basket}. | the adjectives => {x1}, {x2}, {x3} |
+A {x1=clumsy/young/kind} {x2=tall/polite/Danish} {job1} dropped a {x3=full/blue/tiny} {x4=tray/vase/basket}. | the adjectives => {x1}, {x2}, {x3} |
 {name1} {x1=sings/runs/cooks} well, but {name2} never {x2=helps/calls/smiles}. | the verbs => {x1}, {x2} ; the names => {name1}, {name2} |
 Between the {x1=river/road/lake} and the {x2=wood/church/tower} lies a {x3=mill/farm/camp}. | the nouns => {x1}, {x2}, {x3} |
 """
