@@ -85,7 +85,7 @@ HEARD = r"""
 ? how many (friends|people|children|cousins) (does|is) {name3} bring(ing|)[?] => {n1}
 @(the car is|I left the van|we parked) on deck {n1}, bay {code1} => Noted: deck {n1}, {code1}. ; Got it, deck {n1}, {code1}.
 ! (what|which) bay( is it|)[?] => {code1}
-? where is (my|the) car[?] => deck {n1}, {code1} ; (which|what) deck (am I on|is it|did I park on)[?] => deck {n1} => Level {n1}, {code1}.
+? where is (my|the) car[?] => deck {n1}, {code1} ; (which|what) deck (am I on|is it|did I park on)[?] => deck {n1} => Deck {n1}, {code1}.
 +(somebody|my wife|they) (put|took) it to deck {n2}, the bay is the same => OK: deck {n2}, {code1}. => The deck changes, the bay stays: deck {n2}, {code1}.
 ? where is (my|the) car [now][?] => deck {n2}, {code1} => Now deck {n2}, the same bay {code1}. ; (which|what) deck[ now][?] => deck {n2} ; where was it (before|first)[?] => deck {n1}, {code1} => First deck {n1}, then deck {n2}.
 @the (meeting|call|review|interview) is at {clock1} with {mister1} => Noted: {clock1}, {mister1}. ; Got it: with {mister1} at {clock1}.
