@@ -14,7 +14,7 @@ import unittest
 ROOT = pathlib.Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT / "tools"))
 from demo_model import generate, judge, manual, overlap  # noqa: E402
-from demo_model.generate.free import composed, everyday, forms, grammar, lexicon, limits, lists, needs, ordering, paragraphs, scenes, spans, statements, stories, toolbox  # noqa: E402
+from demo_model.generate.free import chatter, composed, everyday, forms, grammar, heard, letters, lexicon, limits, lists, needs, ordering, paragraphs, pulled, scenes, spans, statements, stories, toolbox  # noqa: E402
 from demo_model.generate.free import manual as questions  # noqa: E402
 from demo_model.generate.words import Words  # noqa: E402
 
@@ -183,6 +183,17 @@ class Generators(unittest.TestCase):
             w = Words(random.Random(f"spans {i}"))
             told, thought, answer, check = spans.question_of(w)
             self.assertNotRegex(told + thought + answer, r"[{}|]")
+
+    def test_hand_written_texts_and_talks_are_filled(self):
+        """No slot, mark or sum is left open in any row, and every fact of a text stands in it."""
+        for rows, one in ((letters.TEXTS, lambda w, row: "\n".join(t for q in [letters.Letter(w, row)] for t in [q.text, *(x for _ in list(q.left) for x in q.ask(w))])),
+                          (heard.TALKS, lambda w, row: "\n".join(x for step in heard.Talk(w, row).steps() for x in step[:3])),
+                          (pulled.ROWS, lambda w, row: "\n".join(pulled.Row(w, row).record(w)[:3] if len(row[2]) > 1 else pulled.Row(w, row).several(w)[:3])),
+                          (chatter.ROWS, lambda w, row: "\n".join(chatter.question_of(w)[:3]))):
+            for i, row in enumerate(rows):
+                for k in range(3):
+                    with self.subTest(row=row, k=k):
+                        self.assertNotRegex(one(Words(random.Random(f"{i} {k}")), row), r"\{\w*\d\W|\{=|\[\?\]|\w\|\w| => ")
 
     def test_slips_leave_slots_alone(self):
         for i in range(400):
