@@ -17,6 +17,9 @@ inline constexpr int kPhiloxRounds = 10;
 constexpr std::array<uint32_t, 4> philox(std::array<uint32_t, 4> counter, uint64_t key) {
   auto k0 = static_cast<uint32_t>(key);
   auto k1 = static_cast<uint32_t>(key >> 32);
+#if defined(__CUDA_ARCH__)
+#pragma unroll 1  // a draw is too rare for its instructions to stay in a cache
+#endif
   for (int round = 0; round < kPhiloxRounds; ++round) {
     const uint64_t product0 = static_cast<uint64_t>(kPhiloxM0) * counter[0];
     const uint64_t product1 = static_cast<uint64_t>(kPhiloxM1) * counter[2];

@@ -14,7 +14,7 @@ import unittest
 ROOT = pathlib.Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT / "tools"))
 from demo_model import generate, judge, manual, overlap  # noqa: E402
-from demo_model.generate.free import composed, everyday, forms, grammar, lexicon, lists, needs, ordering, paragraphs, scenes, spans, statements, stories  # noqa: E402
+from demo_model.generate.free import chatter, composed, everyday, forms, grammar, heard, letters, lexicon, limits, lists, needs, ordering, paragraphs, pulled, scenes, spans, statements, stories, toolbox  # noqa: E402
 from demo_model.generate.free import manual as questions  # noqa: E402
 from demo_model.generate.words import Words  # noqa: E402
 
@@ -45,8 +45,8 @@ class Generators(unittest.TestCase):
             self.assertEqual(generate.dialogue("again", False, kind), generate.dialogue("again", False, kind))
 
     def test_calls_name_offered_tools_and_their_parameters(self):
-        for i in range(800):
-            d = generate.dialogue(f"calls {i}", False, "needs")
+        for i in range(1600):
+            d = generate.dialogue(f"calls {i}", False, ("needs", "toolbox")[i % 2])
             schemas = {t["function"]["name"]: t["function"]["parameters"] for t in d["tools"]}
             self.assertEqual(len(schemas), len(d["tools"]), "two tools of one name")
             for c in (c["function"] for m in d["messages"] for c in m.get("tool_calls", [])):
@@ -54,8 +54,9 @@ class Generators(unittest.TestCase):
                 self.assertLessEqual(c["arguments"].keys(), properties.keys())
                 self.assertLessEqual(set(schemas[c["name"]]["required"]), c["arguments"].keys())
                 for name, value in c["arguments"].items():
-                    types = {"string": str, "integer": int, "number": (int, float), "boolean": bool}[properties[name]["type"]]
+                    types = {"string": str, "integer": int, "number": (int, float), "boolean": bool, "array": list}[properties[name]["type"]]
                     self.assertIsInstance(value, types, (c["name"], name))
+                    self.assertIn(value, properties[name].get("enum", [value]))
 
     def test_what_is_missing_is_not_in_the_call_and_asked_for(self):
         for i in range(300):
@@ -63,6 +64,21 @@ class Generators(unittest.TestCase):
             messages, tools, _ = needs.missing(w)
             self.assertNotIn("tool_calls", messages[1])
             self.assertRegex(messages[1]["content"], r"\?|tell me")
+
+    def test_requests_of_the_toolbox_name_their_parameters(self):
+        for tool in toolbox.TOOLS:
+            self.assertTrue(tool["full"], tool["names"])
+            for question in tool["questions"].values():
+                self.assertTrue(question.endswith("?"), question)
+            for given, pattern in tool["full"] + tool["partial"]:
+                letters = {p[0] for p in tool["parameters"]}
+                self.assertLessEqual(set(given) | set(re.findall(r"\{(\w)\}", pattern)), letters, pattern)
+
+    def test_snippets_print_what_is_said(self):
+        for i in range(300):
+            question, thought, answer, _ = limits.question_of(Words(random.Random(f"snippets {i}")))
+            self.assertTrue(answer)
+            self.assertNotRegex(question + thought, r"\{[a-z]\d?\}")
 
     def test_forms_are_held_out(self):
         pattern = "(a|b|c) (d|e|f) (g|h|i) [j]"
@@ -167,6 +183,17 @@ class Generators(unittest.TestCase):
             w = Words(random.Random(f"spans {i}"))
             told, thought, answer, check = spans.question_of(w)
             self.assertNotRegex(told + thought + answer, r"[{}|]")
+
+    def test_hand_written_texts_and_talks_are_filled(self):
+        """No slot, mark or sum is left open in any row, and every fact of a text stands in it."""
+        for rows, one in ((letters.TEXTS, lambda w, row: "\n".join(t for q in [letters.Letter(w, row)] for t in [q.text, *(x for _ in list(q.left) for x in q.ask(w))])),
+                          (heard.TALKS, lambda w, row: "\n".join(x for step in heard.Talk(w, row).steps() for x in step[:3])),
+                          (pulled.ROWS, lambda w, row: "\n".join(pulled.Row(w, row).record(w)[:3] if len(row[2]) > 1 else pulled.Row(w, row).several(w)[:3])),
+                          (chatter.ROWS, lambda w, row: "\n".join(chatter.question_of(w)[:3]))):
+            for i, row in enumerate(rows):
+                for k in range(3):
+                    with self.subTest(row=row, k=k):
+                        self.assertNotRegex(one(Words(random.Random(f"{i} {k}")), row), r"\{\w*\d\W|\{=|\[\?\]|\w\|\w| => ")
 
     def test_slips_leave_slots_alone(self):
         for i in range(400):

@@ -9,6 +9,9 @@ The rate warms up, stays, and falls linearly to zero over the last part; QAT_FRO
 NVFP4 and FP8 are rounded in the forward. What a piece leaves in DIR (weights.*.bin, state.json) the next resumes from; a
 checkpoint that `tessera quantize` wrote will do as well. Before the rate has fallen, what is left is the mean of the last
 steps, which is about as good as after a fall. --last bends the schedule so that it ends with this piece.
+
+Under `python3 -m torch.distributed.run --standalone --nproc-per-node N` each of N GPUs of a host takes --rows of its own
+a step, and all take the mean of their gradients.
 """
 
 import argparse
@@ -23,6 +26,7 @@ import time
 import traceback
 
 import torch
+import torch.distributed
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent.parent))
 from demo_model import checkpoint, data, decode, freeform, judge, model, optimiser, quantise, render, scoring  # noqa: E402
@@ -36,6 +40,33 @@ AVERAGED = 1 / 250  # of a step's weights in their running mean
 DRAFT_WEIGHT, BALANCE_WEIGHT = 0.2, 0.01
 EVALUATED = ("call", "parallel", "follow_up", "chain", "no_call", "arithmetic", "measures", "formats", "system", "talk", "references", "copying", "needs", "reading", "extraction", "classify",
              "rewriting", "ordering", "sums", "facts", "manual", "chat", "coding", "memory", "agents", "longer", "scenes", "gists", "tables", "forms", "lists", "stories", "turns", "rules", "paragraphs", "composed")
+
+
+RANK, RANKS = int(os.environ.get("RANK", 0)), int(os.environ.get("WORLD_SIZE", 1))
+
+
+def join_ranks():
+    if RANKS > 1:
+        torch.distributed.init_process_group("cpu:gloo,cuda:nccl" if torch.cuda.device_count() else "gloo")
+
+
+def as_first_rank(*values):
+    """The first rank's numbers, which depend on its clock."""
+    if RANKS == 1:
+        return values
+    shared = torch.tensor(values, dtype=torch.float64)
+    torch.distributed.broadcast(shared, 0)
+    return shared.tolist()
+
+
+def average_gradients(params):
+    if RANKS == 1:
+        return
+    gradients = [p.grad if p.grad is not None else torch.zeros_like(p) for p in params]
+    flat = torch.cat([g.reshape(-1) for g in gradients]) / RANKS
+    torch.distributed.all_reduce(flat)
+    for p, g, mean in zip(params, gradients, flat.split([g.numel() for g in gradients])):
+        p.grad = mean.view_as(g)
 
 
 def schedule(progress, step):
@@ -72,6 +103,7 @@ class Trainer:
     def step(self, batch, scale, qat):
         total, report = self.losses(batch, qat)
         total.backward()
+        average_gradients(list(self.params.values()))
         self.optimiser.step(scale)
         with torch.no_grad():
             torch._foreach_lerp_(list(self.average.values()), [p.detach() for p in self.params.values()], AVERAGED)
@@ -230,10 +262,10 @@ def train(trainer, stream, state, minutes, total_minutes, deadline, log, rate_fa
     window = begin
     window_step = state["step"]
     reports = []
-    tokens_per_step = trainer.rows * data.LENGTH
+    tokens_per_step = RANKS * trainer.rows * data.LENGTH
     steady = None
     while True:
-        progress = schedule_at if schedule_at is not None else state["minutes"] / total_minutes
+        progress, = as_first_rank(schedule_at if schedule_at is not None else state["minutes"] / total_minutes)
         before = time.time()
         batch, _ = stream.next()
         waited += time.time() - before
@@ -241,14 +273,15 @@ def train(trainer, stream, state, minutes, total_minutes, deadline, log, rate_fa
         state["step"] += 1
         now = time.time()
         state["minutes"] = first_minutes + (now - begin) / 60
-        done = now - begin > 60 * minutes or now > deadline or (schedule_at is None and state["minutes"] >= total_minutes)
+        done, = as_first_rank(now - begin > 60 * minutes or now > deadline or (schedule_at is None and state["minutes"] >= total_minutes))
         if state["step"] in (1, 10) or now - window > log or done:
             mean = torch.stack(reports).mean(0).tolist()  # waits for the device
             now = time.time()
             rate = tokens_per_step * (state["step"] - window_step) / (now - window)
             line = {"step": state["step"], "minutes": round(state["minutes"], 2), "loss": round(mean[0], 4), "right": round(mean[1], 4),
                     "drafts": [round(x, 3) for x in mean[2:-1]], "balance": round(mean[-1], 3), "tokens_per_s": int(rate), "waited_s": round(waited, 1)}
-            print(json.dumps(line), flush=True)
+            if RANK == 0:
+                print(json.dumps(line), flush=True)
             state["log"].append(line)
             reports, window, window_step, steady = [], now, state["step"], rate
         if done:
@@ -295,13 +328,16 @@ def run(arguments):
     out.mkdir(parents=True, exist_ok=True)
     os.environ["TOKENIZERS_PARALLELISM"] = "false"
     deadline = time.time() + 60 * arguments.wall_minutes
-    device = torch.device("cuda" if torch.cuda.device_count() else "cpu")
+    device = torch.device("cuda", RANK) if torch.cuda.device_count() else torch.device("cpu")
     peek = pathlib.Path(arguments.resume or "") / "state.json"
     piece = json.loads(peek.read_text())["pieces"] if arguments.resume and peek.exists() else 0
-    stream = data.Stream(TOKENIZER, f"seed {arguments.seed} piece {piece}", arguments.rows, arguments.workers, arguments.long_every, mixture(arguments.shares))
+    label = f"seed {arguments.seed} piece {piece}" + (f" rank {RANK}" if RANK else "")
+    stream = data.Stream(TOKENIZER, label, arguments.rows, max(1, arguments.workers // RANKS), arguments.long_every, mixture(arguments.shares))
     try:
         torch.set_float32_matmul_precision("high")
+        join_ranks()
         if device.type == "cuda":
+            torch.cuda.set_device(device)
             load_compile_cache(arguments.cache or arguments.resume)
         c, params, state, kept = load(arguments, device)
         trainer = Trainer(c, params, device, arguments.rows, compiled=device.type == "cuda", recipe=state.setdefault("recipe", arguments.recipe))
@@ -340,6 +376,8 @@ def run(arguments):
             if arguments.last:
                 arguments.total_minutes = state["minutes"] + min(arguments.minutes, (deadline - time.time()) / 60)
             train(trainer, stream, state, arguments.minutes, arguments.total_minutes, deadline, arguments.log, arguments.rate)
+        if RANK > 0:
+            return
         finished = state["minutes"] >= 0.98 * arguments.total_minutes
         checkpoint.save_pieces(out, c, params if finished else trainer.average, state)
         torch.save({"params": params, "average": trainer.average, "optimiser": trainer.optimiser.state(), "state": state}, LOCAL)

@@ -10,7 +10,8 @@
 # A piece takes at most PIECE_SECONDS (385) from its start to the end of training, and some ten to save: OUT/PIECE gets the
 # weights, the state, the log and the compiler's cache, in files of at most 15 MiB. Another piece may run on another machine:
 # FROM=DIRECTORY names what to begin from, a directory of a piece or a quantised checkpoint, where OUT lacks it. On the same
-# machine the optimiser's state is found in /tmp. Flags go to train.py, which writes its data beside the training.
+# machine the optimiser's state is found in /tmp. GPUS (1) of a host share a step. Flags go to train.py, which writes its
+# data beside the training.
 set -euo pipefail
 usage() { sed -n 's/^#   //p' "$0" >&2; exit 2; }
 [ $# -ge 2 ] || usage
@@ -27,7 +28,9 @@ case $step in
     [ "$step" != 3 ] || last=(--last)
     mkdir -p "$out/$step"
     minutes=$(python3 -c "print(${PIECE_SECONDS:-385} / 60)")
-    python3 $tools/train.py run --resume "$from" --out "$out/$step" --minutes "$minutes" --total-minutes "${TOTAL_MINUTES:-17}" \
+    start=(python3)
+    [ "${GPUS:-1}" = 1 ] || start=(python3 -m torch.distributed.run --standalone --nproc-per-node "$GPUS")
+    "${start[@]}" $tools/train.py run --resume "$from" --out "$out/$step" --minutes "$minutes" --total-minutes "${TOTAL_MINUTES:-17}" \
         --wall-minutes "$minutes" --evaluate 0 --rate "${RATE:-0.6}" "${last[@]}" "$@" 2>&1 | tee "$out/$step/log.txt"
     ;;
 make)

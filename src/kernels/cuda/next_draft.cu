@@ -73,7 +73,7 @@ Status next_draft(const NextDraftArgs& args, const device::Queue& queue) {
   const DeviceStepLayout layout = device_step_layout(args.memory.bounds);
   const auto ints = [&](size_t offset) { return reinterpret_cast<int32_t*>(args.memory.device + offset); };
   KernelArgs kernel{};
-  kernel.counts = reinterpret_cast<StepCounts*>(args.memory.device + layout.counts);
+  kernel.counts = reinterpret_cast<StepCounts*>(args.memory.device + layout.header);
   kernel.sequences = reinterpret_cast<SequenceEntry*>(args.memory.device + layout.sequences);
   kernel.tokens = ints(layout.tokens);
   kernel.row_sequence = ints(layout.row_sequence);

@@ -231,6 +231,37 @@ __device__ void lay_out(const RouteArgs& args, int (&slots)[kThreadExperts]) {
   }
 }
 
+/// One token, by one warp: its experts in ascending order are the slots. Short code, since one SM fetches all of it,
+/// each launch anew. first_slot comes last and takes as long as the rest, which costs nothing: the shared expert's
+/// product runs beside it, and starts later where this kernel ends before that one is launched
+/// (docs/benchmarks/gpu.md).
+__global__ void __launch_bounds__(32) route_one(const __grid_constant__ RouteArgs args) {
+  const int lane = static_cast<int>(threadIdx.x);
+  const int count = live_tokens(args.live_tokens, 1) > 0 ? args.experts_per_token : 0;
+  ptx::griddepcontrol_wait();
+  ptx::griddepcontrol_launch_dependents();
+  const Choice choice = choose_experts(args.logits, args.experts, args.experts_per_token, lane);
+  if (lane < count) {
+    args.ids[choice.rank] = choice.id;
+    args.weights[choice.rank] = choice.weight;
+    if (args.chosen != nullptr) args.chosen[lane] = choice.id;
+    args.slots[lane] = lane;
+    args.slot_token[lane] = 0;
+    for (SlotTile* tiles : args.tiles) tiles[choice.rank] = {choice.id, choice.rank, 1, 0};
+  }
+  if (lane == 0) {
+    for (int32_t* tile_count : args.tile_count) *tile_count = count;
+  }
+#pragma unroll 1
+  for (int first = 0; first <= args.experts; first += 32) {
+    const int expert = first + lane;
+    int slot = 0;  // ids below the expert's
+#pragma unroll 1
+    for (int j = 0; j < count; ++j) slot += __shfl_sync(kAll, choice.id, j) < expert ? 1 : 0;
+    if (expert <= args.experts) args.first_slot[expert] = slot;
+  }
+}
+
 /// Grouping of up to one chunk, and with `routes`, for kFewTokens, routing before it: a launch less.
 template <bool routes>
 __global__ void __launch_bounds__(kBlock) group_one_chunk(const __grid_constant__ RouteArgs args) {
@@ -330,6 +361,7 @@ Status route(const RouteArgs& args, const device::Queue& queue) {
   const auto launch = [&](void (*kernel)(RouteArgs), int64_t blocks, unsigned threads) {
     return device::launch(kernel, queue, static_cast<unsigned>(blocks), threads, 0, args);
   };
+  if (args.tokens == 1) return launch(route_one, 1, 32);
   if (args.tokens <= kFewTokens) return launch(group_one_chunk<true>, 1, kBlock);
   TESSERA_RETURN_IF_ERROR(launch(route_tokens, (args.tokens + kRouteWarps - 1) / kRouteWarps, kRouteWarps * 32));
   const int64_t blocks = chunks(args.tokens);

@@ -7,9 +7,9 @@
 namespace tessera::kernels::cuda {
 namespace {
 
-/// Up to this top_k one thread block draws. The best ranks of groups of ids leave little more than top_k of them to
-/// look at as long as there are twice as many groups: blocks, or of a row of few the ids of a thread.
-constexpr int kSmallTopK = 512;
+/// Up to this top_k one thread block draws, a thread an id. The best ranks of groups of ids leave little more than
+/// top_k of them to look at as long as there are twice as many groups: blocks, or of a row of few the ids of a thread.
+constexpr int kSmallTopK = kSampleThreads;
 __device__ bool one_block_draws(int top_k, int blocks) {
   if (top_k == 0 || top_k > kSmallTopK) return false;
   return blocks * kIdBlock <= kListMax || 2 * top_k <= (blocks <= kFewBlocks ? kSampleThreads : blocks);
@@ -275,36 +275,20 @@ __device__ int32_t draw_of_few(const KernelArgs& args, int row, SelectShared& co
     kept = list_best(view, entry.top_k, low, context.state.best, s);
   }
   // ---- top_p ----
-  constexpr int kEach = kSmallTopK / kSampleThreads;
-  const int first = static_cast<int>(threadIdx.x) * kEach;
+  const int place = static_cast<int>(threadIdx.x);
+  const Rank rank = place < kept ? s.list[place] : kNoRank;
+  const float depth = spelt::depth(scale.largest, value_of(rank), scale.inverse);
   if (entry.top_p != 0) {
-    unsigned long long masses[kEach] = {}, mine = 0, total = 0;
-#pragma unroll
-    for (int i = 0; i < kEach; ++i) {
-      if (first + i < kept) masses[i] = scale.mass(s.list[first + i]);
-      mine += masses[i];
-    }
-    unsigned long long sum = sum_before(mine, s, &total);
-    const unsigned long long wanted = spelt::share(total, entry.top_p);
-#pragma unroll
-    for (int i = 0; i < kEach; ++i) {
-      const unsigned long long before = sum;
-      sum += masses[i];
-      if (before < wanted && sum >= wanted) s.crossing.bin = first + i;
-    }
+    const unsigned long long mass = place < kept ? spelt::mass(depth) : 0;
+    unsigned long long total = 0;
+    const unsigned long long before = sum_before(mass, s, &total), wanted = spelt::share(total, entry.top_p);
+    if (before < wanted && before + mass >= wanted) s.crossing.bin = place;
     __syncthreads();
     kept = s.crossing.bin + 1;
   }
   // ---- Gumbel-max ----
-  Rank best = kNoRank;
-#pragma unroll
-  for (int i = 0; i < kEach; ++i) {
-    if (first + i >= kept) continue;
-    const Rank rank = s.list[first + i];
-    const float depth = spelt::depth(scale.largest, value_of(rank), scale.inverse);
-    best = larger(best, score_of(entry, id_of(rank), depth, noise_of(entry, id_of(rank))));
-  }
-  return id_of(block_best(best, s));
+  const Rank score = place < kept ? score_of(entry, id_of(rank), depth, noise_of(entry, id_of(rank))) : kNoRank;
+  return id_of(block_best(score, s));
 }
 
 /// The cut of top_k and top_p from the row's masses by depth. By its last thread block.

@@ -3,7 +3,8 @@
 #include "kernels/cuda/sample_row.cuh"
 
 // The best ids of a row, found by one thread block of kSampleThreads: by number or by mass. Counts and masses are
-// integers, so that neither the order of atomic additions nor the way to the answer changes it.
+// integers, so that neither the order of atomic additions nor the way to the answer changes it. What lies on the way of
+// a draw among few is short rather than unrolled: once a step, its instructions come from L2.
 namespace tessera::kernels::cuda {
 
 constexpr int kListMax = 2048;  // ranks that are sorted in shared memory
@@ -59,7 +60,7 @@ struct MassScale {
 __device__ inline unsigned long long sum_before(unsigned long long mine, BlockScratch& s, unsigned long long* total) {
   const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
   unsigned long long sum = mine;
-#pragma unroll
+#pragma unroll 1
   for (int by = 1; by < 32; by *= 2) {
     const unsigned long long other = __shfl_up_sync(kAllLanes, sum, static_cast<unsigned>(by));
     if (lane >= by) sum += other;
@@ -69,7 +70,7 @@ __device__ inline unsigned long long sum_before(unsigned long long mine, BlockSc
   __syncthreads();
   unsigned long long before = sum - mine;
   *total = 0;
-#pragma unroll
+#pragma unroll 1
   for (int i = 0; i < kSampleWarps; ++i) {
     if (i < warp) before += s.sums[i];
     *total += s.sums[i];
@@ -84,9 +85,8 @@ __device__ inline Rank block_best(Rank mine, BlockScratch& s) {
   __syncthreads();
   if (threadIdx.x % 32 == 0) s.ranks[threadIdx.x / 32] = best;
   __syncthreads();
-  Rank all = kNoRank;
-#pragma unroll
-  for (const Rank rank : s.ranks) all = larger(all, rank);
+  const int lane = static_cast<int>(threadIdx.x) % 32;
+  const Rank all = warp_best(lane < kSampleWarps ? s.ranks[lane] : kNoRank);
   __syncthreads();
   return all;
 }
@@ -210,14 +210,20 @@ __device__ inline void sort_few(SelectScratch& s, int count) {
   __syncthreads();
 }
 
-/// Lists a lane's ranks from `low` on, as far as there are threads.
-__device__ inline void list_from(Rank low, const float (&values)[kLaneIds], int block, int lane, SelectScratch& s) {
+/// Lists a lane's ranks with values from `least` on, as far as there are threads.
+__device__ inline void list_from(float least, const float (&values)[kLaneIds], int block, int lane, SelectScratch& s) {
+  uint32_t pending = 0;
 #pragma unroll
-  for (int i = 0; i < kLaneIds; ++i) {
-    const Rank rank = rank_of(values[i], lane_id(block, lane, i));
-    if (rank < low) continue;
-    const uint32_t at = atomicAdd(&s.listed, 1U);
-    if (at < kSampleThreads) s.list[at] = rank;
+  for (int i = 0; i < kLaneIds; ++i) pending |= values[i] >= least ? 1U << i : 0U;
+#pragma unroll 1
+  while (pending != 0) {
+    const int at = __ffs(static_cast<int>(pending)) - 1;
+    pending &= pending - 1;
+    float value = values[0];
+#pragma unroll
+    for (int i = 1; i < kLaneIds; ++i) value = i == at ? values[i] : value;
+    const uint32_t place = atomicAdd(&s.listed, 1U);
+    if (place < kSampleThreads) s.list[place] = rank_of(value, lane_id(block, lane, at));
   }
 }
 
@@ -239,7 +245,7 @@ __device__ inline uint32_t key_reached_by(int count, int groups, SelectScratch& 
   __syncthreads();
   if (thread < groups) {
     int before = 0;
-#pragma unroll 4
+#pragma unroll 2
     for (int i = 0; i < groups / 4; ++i) {
       const uint4 four = fours[i];
       int at = 4 * i;
@@ -272,11 +278,11 @@ __device__ inline int list_few_of_few(const SampleRowView& row, int count, Selec
   __syncthreads();
   reinterpret_cast<uint32_t*>(s.list)[thread] = best;
   if (thread == 0) s.listed = 0;
-  const Rank low = larger(Rank{key_reached_by(count, kSampleThreads, s)} << 32, kLeastRank);
+  const float least = value_of(larger(Rank{key_reached_by(count, kSampleThreads, s)} << 32, kLeastRank));
 #pragma unroll
   for (int i = 0; i < kEach; ++i) {
     const int block = warp + i * kSampleWarps;
-    if (block < row.blocks) list_from(low, values[i], block, lane, s);
+    if (block < row.blocks) list_from(least, values[i], block, lane, s);
   }
   return sort_listed(count, s);
 }
@@ -294,40 +300,44 @@ __device__ inline int list_few(const SampleRowView& row, int count, SelectScratc
   const int lanes = threads / 4 >= 2 * count ? 4 : threads / 2 >= 2 * count ? 2 : 1;
   if (threads / lanes < count) return -1;
 
-  Rank blocks[kEach];
+  uint32_t keys[kEach], best = 0;
 #pragma unroll
   for (int i = 0; i < kEach; ++i) {
     const int block = thread + i * kSampleThreads;
-    blocks[i] = block < row.blocks ? __ldcg(row.best + block) : kNoRank;
+    keys[i] = block < row.blocks ? static_cast<uint32_t>(__ldcg(row.best + block) >> 32) : 0;
   }
-  uint32_t best = 0;
 #pragma unroll
-  for (const Rank rank : blocks) best = max(best, static_cast<uint32_t>(rank >> 32));
+  for (const uint32_t key : keys) best = max(best, key);
+#pragma unroll 1
   for (int by = 1; by < lanes; by *= 2) best = max(best, __shfl_xor_sync(kAllLanes, best, by));
   __syncthreads();
   if (thread % lanes == 0) reinterpret_cast<uint32_t*>(s.list)[thread / lanes] = best;
   if (thread == 0) s.listed = s.blocks_listed = 0;
-  const Rank low = larger(Rank{key_reached_by(count, kSampleThreads / lanes, s)} << 32, kLeastRank);
+  const uint32_t low = max(key_reached_by(count, kSampleThreads / lanes, s), static_cast<uint32_t>(kLeastRank >> 32));
+  const float least = spelt::of_order_key(low);
 
   // ---- the blocks that have any of them, then those ----
+  uint32_t pending = 0;
 #pragma unroll
-  for (int i = 0; i < kEach; ++i) {
-    if (blocks[i] < low) continue;
+  for (int i = 0; i < kEach; ++i) pending |= keys[i] >= low ? 1U << i : 0U;
+#pragma unroll 1
+  for (; pending != 0; pending &= pending - 1) {
     const uint32_t at = atomicAdd(&s.blocks_listed, 1U);
-    if (at < kBlocksListed) s.listed_blocks[at] = thread + i * kSampleThreads;
+    if (at < kBlocksListed) s.listed_blocks[at] = thread + (__ffs(static_cast<int>(pending)) - 1) * kSampleThreads;
   }
   __syncthreads();
   if (s.blocks_listed > kBlocksListed) return -1;
   const auto listed_blocks = static_cast<int>(s.blocks_listed);
-  float ahead[kLaneIds];
-  if (warp < listed_blocks) load_values(row, s.listed_blocks[warp], lane, ahead);
-  for (int i = warp; i < listed_blocks; i += kSampleWarps) {
+  float ahead[kLaneIds] = {};  // of the next block, which is under way while one is looked at
+#pragma unroll 1
+  for (int i = warp - kSampleWarps; i < listed_blocks; i += kSampleWarps) {
     float values[kLaneIds];
 #pragma unroll
     for (int j = 0; j < kLaneIds; ++j) values[j] = ahead[j];
     if (i + kSampleWarps < listed_blocks) load_values(row, s.listed_blocks[i + kSampleWarps], lane, ahead);
+    if (i < 0) continue;
     if (!row.raw) edit_values(row, s.listed_blocks[i], lane, values);
-    list_from(low, values, s.listed_blocks[i], lane, s);
+    list_from(least, values, s.listed_blocks[i], lane, s);
   }
   return sort_listed(count, s);
 }

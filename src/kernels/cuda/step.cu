@@ -6,6 +6,8 @@
 namespace tessera::kernels::cuda {
 namespace {
 
+static_assert(offsetof(StagedHeader, counts) == 0);  // which tables point to
+
 constexpr size_t round_up(size_t bytes) { return (bytes + 255) / 256 * 256; }
 
 template <typename T>
@@ -36,60 +38,73 @@ __device__ const T* at(const std::byte* base, size_t offset) {
   return reinterpret_cast<const T*>(base + offset);
 }
 
-/// Copies `bytes`, rounded up to 16, by the whole grid.
-__device__ void copy_words(std::byte* to, const std::byte* from, size_t bytes) {
-  const auto words = static_cast<int64_t>((bytes + 15) / 16);
-#pragma unroll 1  // a step's words are seldom more than the grid's threads
-  for (int64_t i = int64_t{blockIdx.x} * kThreads + threadIdx.x; i < words; i += int64_t{gridDim.x} * kThreads) {
-    at<uint4>(to, 0)[i] = at<uint4>(from, 0)[i];
-  }
-}
+constexpr int words_of(size_t bytes) { return static_cast<int>((bytes + 15) / 16); }
 
-/// A block takes every kBlocks-th sequence; the grid copies the rest together.
+/// Lists that a grid looks at together, one behind the other. Each begins with a warp of its own, and the lists of a
+/// small step are so few that no thread has two of their entries: none waits for what another list has asked for.
+class Spread {
+ public:
+  __device__ Spread()
+      : at_(static_cast<int>(blockIdx.x * kThreads + threadIdx.x)), threads_(static_cast<int>(gridDim.x) * kThreads) {}
+
+  /// f(i) for the next list's entries.
+  template <typename F>
+  __device__ void over(int count, F&& f) {
+#pragma unroll 1
+    for (; at_ < count; at_ += threads_) f(at_);
+    at_ -= (count + 31) / 32 * 32;
+    if (at_ < 0) at_ += threads_;
+  }
+
+  /// Copies `bytes`, rounded up to 16.
+  __device__ void copy(std::byte* to, const std::byte* from, size_t bytes) {
+    over(words_of(bytes), [&](int i) { at<uint4>(to, 0)[i] = at<uint4>(from, 0)[i]; });
+  }
+
+ private:
+  int at_, threads_;
+};
+
 __global__ void __launch_bounds__(kThreads) fetch_step(const __grid_constant__ BeginArgs args) {
   // Everything this kernel writes may still be read by the step before.
   ptx::griddepcontrol_wait();
   ptx::griddepcontrol_launch_dependents();
   const uint64_t epoch = *at<uint64_t>(args.device, args.to.epoch);
+  const StagedHeader even = *at<StagedHeader>(args.staging, args.from.header);
+  const StagedHeader odd = *at<StagedHeader>(args.staging + args.from.bytes, args.from.header);
+  const StagedHeader header = epoch % 2 == 0 ? even : odd;
   const std::byte* staged = args.staging + (epoch % 2) * args.from.bytes;
-  const StagedHeader header = *at<StagedHeader>(staged, args.from.header);
-  const auto* sequences = at<SequenceEntry>(staged, args.from.sequences);
-  const auto* tokens = at<int32_t>(staged, args.from.tokens);
+  const StepCounts& counts = header.counts;
+
+  Spread lists;
+  const auto* rows = at<StagedRow>(staged, args.from.rows);
   const auto* newest = at<int32_t>(args.device, args.to.newest);
-  for (int s = static_cast<int>(blockIdx.x); s < header.counts.sequences; s += static_cast<int>(gridDim.x)) {
-    const SequenceEntry entry = sequences[s];
-#pragma unroll 1
-    for (int i = static_cast<int>(threadIdx.x); i < entry.rows; i += kThreads) {
-      const int row = entry.first_row + i;
-      const int32_t given = tokens[row];
-      at<int32_t>(args.device, args.to.tokens)[row] =
-          given >= 0 ? given : newest[(kNewestDraw - given) * args.slots + entry.slot];
-      at<int32_t>(args.device, args.to.row_sequence)[row] = s;
-      at<int32_t>(args.device, args.to.row_position)[row] = entry.first_position + i;
-    }
-    if (threadIdx.x == 0) at<SequenceEntry>(args.device, args.to.sequences)[s] = entry;
-  }
-  copy_words(args.device + args.to.logit_rows, staged + args.from.logit_rows,
-             static_cast<size_t>(header.counts.logit_rows) * sizeof(int32_t));
-  copy_words(args.device + args.to.payload, staged + args.from.payload, header.payload_bytes);
+  lists.over(counts.rows, [&](int i) {
+    const StagedRow row = rows[i];
+    at<int32_t>(args.device, args.to.tokens)[i] =
+        row.token >= 0 ? row.token : newest[(kNewestDraw - row.token) * args.slots + row.slot];
+    at<int32_t>(args.device, args.to.row_sequence)[i] = row.sequence;
+    at<int32_t>(args.device, args.to.row_position)[i] = row.position;
+  });
+  lists.copy(args.device + args.to.sequences, staged + args.from.sequences,
+             static_cast<size_t>(counts.sequences) * sizeof(SequenceEntry));
+  lists.copy(args.device + args.to.logit_rows, staged + args.from.logit_rows,
+             static_cast<size_t>(counts.logit_rows) * sizeof(int32_t));
   const auto* updates = at<BlockUpdate>(staged, args.from.updates);
-#pragma unroll 1
-  for (int i = static_cast<int>(blockIdx.x) * kThreads + static_cast<int>(threadIdx.x); i < header.updates;
-       i += static_cast<int>(gridDim.x) * kThreads) {
+  lists.over(header.updates, [&](int i) {
     const BlockUpdate update = updates[i];
     at<int32_t>(args.device, args.to.block_tables)[update.slot * args.blocks_per_slot + update.index] = update.block;
-  }
-  if (blockIdx.x == 0 && threadIdx.x == 0) *at<StepCounts>(args.device, args.to.counts) = header.counts;
+  });
+  lists.copy(args.device + args.to.payload, staged + args.from.payload, header.payload_bytes);
+  if (blockIdx.x == 0 && threadIdx.x == 0) *at<StagedHeader>(args.device, args.to.header) = header;
 }
 
 struct EndArgs {
-  const std::byte* staging;
   std::byte* device;
   const std::byte* from_results;
   std::byte* results;
   uint64_t* done;
-  StagingLayout from;
-  DeviceStepLayout to;
+  DeviceStepLayout layout;
   size_t result_bytes_max;
 };
 
@@ -97,10 +112,10 @@ struct EndArgs {
 __global__ void __launch_bounds__(kThreads) announce_step(const __grid_constant__ EndArgs args) {
   ptx::griddepcontrol_wait();
   ptx::griddepcontrol_launch_dependents();
-  uint64_t* epoch = at<uint64_t>(args.device, args.to.epoch);
+  uint64_t* epoch = at<uint64_t>(args.device, args.layout.epoch);
   const uint64_t step = *epoch;
-  const uint32_t bytes = at<StagedHeader>(args.staging + (step % 2) * args.from.bytes, args.from.header)->result_bytes;
-  copy_words(args.results + (step % 2) * args.result_bytes_max, args.from_results, bytes);
+  Spread().copy(args.results + (step % 2) * args.result_bytes_max, args.from_results,
+                at<StagedHeader>(args.device, args.layout.header)->result_bytes);
   __threadfence_system();
   __syncthreads();
   if (threadIdx.x != 0) return;
@@ -119,8 +134,8 @@ StagingLayout staging_layout(const StepBounds& b) {
   StagingLayout layout;
   size_t at = 0;
   layout.header = place<StagedHeader>(at, 1);
+  layout.rows = place<StagedRow>(at, static_cast<size_t>(b.rows_max));
   layout.sequences = place<SequenceEntry>(at, static_cast<size_t>(b.sequences_max));
-  layout.tokens = place<int32_t>(at, static_cast<size_t>(b.rows_max));
   layout.logit_rows = place<int32_t>(at, static_cast<size_t>(b.logit_rows_max));
   layout.updates = place<BlockUpdate>(at, static_cast<size_t>(b.slots) * static_cast<size_t>(b.blocks_per_slot));
   layout.payload = place<std::byte>(at, b.payload_bytes);
@@ -132,7 +147,7 @@ DeviceStepLayout device_step_layout(const StepBounds& b) {
   DeviceStepLayout layout;
   const auto rows = static_cast<size_t>(b.rows_max);
   size_t at = 0;
-  layout.counts = place<StepCounts>(at, 1);
+  layout.header = place<StagedHeader>(at, 1);
   layout.sequences = place<SequenceEntry>(at, static_cast<size_t>(b.sequences_max));
   layout.tokens = place<int32_t>(at, rows);
   layout.row_sequence = place<int32_t>(at, rows);
@@ -151,7 +166,7 @@ StepTables step_tables(const StepMemory& memory, const StepTables& bounds) {
   const DeviceStepLayout layout = device_step_layout(memory.bounds);
   const auto ints = [&](size_t offset) { return reinterpret_cast<const int32_t*>(memory.device + offset); };
   StepTables tables = bounds;
-  tables.counts = reinterpret_cast<const StepCounts*>(memory.device + layout.counts);
+  tables.counts = reinterpret_cast<const StepCounts*>(memory.device + layout.header);
   tables.tokens = ints(layout.tokens);
   tables.row_sequence = ints(layout.row_sequence);
   tables.row_position = ints(layout.row_position);
@@ -179,12 +194,10 @@ Status begin_step(const StepMemory& memory, const device::Queue& queue) {
 }
 
 Status end_step(const StepMemory& memory, const std::byte* results, const device::Queue& queue) {
-  const EndArgs args{memory.staging,
-                     memory.device,
+  const EndArgs args{memory.device,
                      results,
                      memory.results,
                      memory.done,
-                     staging_layout(memory.bounds),
                      device_step_layout(memory.bounds),
                      memory.bounds.result_bytes};
   return device::launch(announce_step, queue, 1, kThreads, 0, args);
@@ -205,6 +218,7 @@ Status stage_batch(const StepBounds& bounds, const Batch& batch, std::span<const
   header.counts.logit_rows = static_cast<int32_t>(logits);
   auto* entries = reinterpret_cast<SequenceEntry*>(area + layout.sequences);
   auto* updates = reinterpret_cast<BlockUpdate*>(area + layout.updates);
+  auto* staged_rows = reinterpret_cast<StagedRow*>(area + layout.rows);
   for (size_t s = 0; s < batch.sequences.size(); ++s) {
     const SequenceRows& rows = batch.sequences[s];
     entries[s] = {.first_row = rows.first_row,
@@ -216,6 +230,13 @@ Status stage_batch(const StepBounds& bounds, const Batch& batch, std::span<const
                   .snapshot_slot = rows.snapshot_slot,
                   .snapshot_position = rows.snapshot_position,
                   .held = rows.held};
+    for (int32_t i = 0; i < rows.rows; ++i) {
+      const int32_t row = rows.first_row + i;
+      staged_rows[row] = {.token = batch.tokens[static_cast<size_t>(row)],
+                          .sequence = static_cast<int32_t>(s),
+                          .position = rows.first_position + i,
+                          .slot = rows.state_slot};
+    }
     if (rows.row_class == RowClass::decode) {
       if (header.counts.decode_sequences != static_cast<int32_t>(s)) {
         return {StatusCode::internal, "a step's decode sequences do not come first"};
@@ -236,7 +257,6 @@ Status stage_batch(const StepBounds& bounds, const Batch& batch, std::span<const
       updates[header.updates++] = {.slot = rows.state_slot, .index = i, .block = block};
     }
   }
-  std::copy(batch.tokens.begin(), batch.tokens.end(), reinterpret_cast<int32_t*>(area + layout.tokens));
   std::copy(logit_rows.begin(), logit_rows.end(), reinterpret_cast<int32_t*>(area + layout.logit_rows));
   *reinterpret_cast<StagedHeader*>(area + layout.header) = header;
   return {};

@@ -12,7 +12,9 @@
 // memory (two of them in turn, so that one can be laid while the one before runs), the first kernel of the step fetches
 // it from there, the last one writes results and then the step's number into mapped memory, which the host polls.
 //
-// A step n uses staging area n mod 2. The device counts steps by itself, so that a captured graph serves both areas.
+// What the host has laid down is read over PCIe in two rounds, whatever a step is made of: both areas' headers, then
+// all lists at once. A step n uses staging area n mod 2. The device counts steps by itself, so that a captured graph
+// serves both areas.
 namespace tessera::kernels::cuda {
 
 /// Bounds of every step of a pass.
@@ -35,18 +37,25 @@ struct BlockUpdate {
   int32_t slot = 0, index = 0, block = 0;
 };
 
+/// A row of the step.
+struct StagedRow {
+  int32_t token = 0;  // or kNewestDraw, kFirstDraft - n
+  int32_t sequence = 0, position = 0, slot = 0;
+};
+static_assert(sizeof(StagedRow) == 16);
+
 /// What the host lays down. Offsets of one area; arrays have room for the bounds.
 struct StagingLayout {
   size_t header = 0;      // StagedHeader
+  size_t rows = 0;        // StagedRow [rows_max]
   size_t sequences = 0;   // SequenceEntry [sequences_max]
-  size_t tokens = 0;      // int32 [rows_max], or kNewestDraw, kFirstDraft - n
   size_t logit_rows = 0;  // int32 [logit_rows_max]
   size_t updates = 0;     // BlockUpdate [slots * blocks_per_slot]
   size_t payload = 0;
   size_t bytes = 0;
 };
 struct StagedHeader {
-  StepCounts counts;
+  StepCounts counts;  // first
   int32_t updates = 0;
   uint32_t payload_bytes = 0;  // used
   uint32_t result_bytes = 0;   // wanted back
@@ -55,8 +64,8 @@ StagingLayout staging_layout(const StepBounds& bounds);
 
 /// The step on the device: what begin_step writes.
 struct DeviceStepLayout {
-  size_t counts = 0, sequences = 0, tokens = 0, row_sequence = 0, row_position = 0, logit_rows = 0, block_tables = 0,
-         payload = 0, newest = 0, result = 0, epoch = 0;  // newest: int32 [1 + kDraftsMax, slots]
+  size_t header = 0, sequences = 0, tokens = 0, row_sequence = 0, row_position = 0, logit_rows = 0, block_tables = 0,
+         payload = 0, newest = 0, result = 0, epoch = 0;  // header: StagedHeader; newest: int32 [1 + kDraftsMax, slots]
   size_t bytes = 0;
 };
 DeviceStepLayout device_step_layout(const StepBounds& bounds);

@@ -142,6 +142,8 @@ TEST(MoeGpu, SmallOnlyLiveTokensCount) {
                                        {96, 9},
                                        {16, 9},
                                        {16, 0},
+                                       {1, 1},
+                                       {1, 0},
                                        {96, 0},
                                        {300, 0},
                                        {300, 9},

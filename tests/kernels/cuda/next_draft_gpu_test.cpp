@@ -91,7 +91,7 @@ class NextDraftGpu : public testing::Test {
     const DeviceStepLayout layout = device_step_layout(kBounds);
     const auto ints = [&](size_t offset) { return reinterpret_cast<const int32_t*>(all.data() + offset); };
     const auto* entries = reinterpret_cast<const SequenceEntry*>(all.data() + layout.sequences);
-    const auto* counts = reinterpret_cast<const StepCounts*>(all.data() + layout.counts);
+    const auto* counts = reinterpret_cast<const StepCounts*>(all.data() + layout.header);
     const SampleTables samples = kCapacity.tables(tables.data());
     const std::vector<int32_t> hidden = hidden_.read();
     std::erase_if(drafting_, [&](const Drafting& d) { return d.wanted <= made; });

@@ -1,107 +1,141 @@
 #include "kernels/cuda/step.h"
 
-#include <gmock/gmock.h>
+#include <gtest/gtest.h>
 
 #include <cstring>
 #include <vector>
 
 #include "kernels/cuda/dense_fixture.h"
 
-// Steps laid down by the host and fetched by the device, on a GPU (label gpu) and in the simulator.
+// A step's way to the GPU and back, on a GPU (label gpu) and in the simulator.
 namespace tessera::kernels::cuda {
 namespace {
 
-using testing::ElementsAre;
+constexpr StepBounds kBounds = {.rows_max = 6000,
+                                .sequences_max = 90,
+                                .logit_rows_max = 300,
+                                .slots = 100,
+                                .blocks_per_slot = 100,
+                                .payload_bytes = 90'000,
+                                .result_bytes = 70'000};
 
-constexpr StepBounds kBounds = {.rows_max = 8,
-                                .sequences_max = 4,
-                                .logit_rows_max = 4,
-                                .slots = 4,
-                                .blocks_per_slot = 4,
-                                .payload_bytes = 64,
-                                .result_bytes = 32};
+/// A step of so many sequences with one to nine rows, and one that is prefilled.
+struct Step {
+  int32_t decoding = 0, prefill_rows = 0, logit_rows = 0;
+  size_t payload = 0, results = 0;
+};
 
 class StepGpu : public testing::Test {
  protected:
-  StepGpu() {
-    memory_ = {.bounds = kBounds,
-               .staging = staging_.get(),
-               .device = device_.get(),
-               .results = results_.get(),
-               .done = done_.get()};
+  StepGpu() : memory_{.bounds = kBounds, .staging = staging_.get(), .device = device_.get()} {
+    memory_.results = results_.get();
+    memory_.done = done_.get();
+    auto all = device_.read();
+    auto* newest = reinterpret_cast<int32_t*>(all.data() + device_step_layout(kBounds).newest);
+    for (int32_t i = 0; i < (1 + kDraftsMax) * kBounds.slots; ++i)
+      newest[i] = drawn(i / kBounds.slots, i % kBounds.slots);
+    device_.write(all);
   }
 
-  /// A step of one sequence in slot 2.
-  void run(const std::vector<int32_t>& tokens, const std::vector<int32_t>& blocks, std::byte result) {
-    const std::vector<SequenceRows> rows = {{.rows = static_cast<int32_t>(tokens.size()),
-                                             .first_position = 100,
-                                             .row_class = RowClass::decode,
-                                             .state_slot = 2,
-                                             .block_table = blocks}};
-    auto staging = staging_.read();
-    std::byte* area = staging.data() + steps_++ % 2 * layout_.bytes;
-    const std::vector<int32_t> logit_rows = {0};
-    const Status staged = stage_batch(kBounds, {tokens, rows}, logit_rows, {known_.data()}, area);
-    ASSERT_TRUE(staged.ok()) << staged.message();
-    reinterpret_cast<StagedHeader*>(area + layout_.header)->result_bytes = kBounds.result_bytes;
-    staging_.write(staging);
+  /// What was drawn last for a slot: the token (0), or a draft.
+  static int32_t drawn(int32_t draft, int32_t slot) { return 100'000 * (draft + 1) + slot; }
+  static uint8_t byte(uint64_t step, size_t i) { return static_cast<uint8_t>(i * 31 + i / 255 + step * 7); }
+
+  /// Lays step number `n` down, runs its first and its last kernel, and looks at what both leave.
+  void run(uint64_t n, const Step& step) {
+    const StagingLayout staged = staging_layout(kBounds);
+    std::vector<SequenceRows> sequences;
+    std::vector<int32_t> tokens, want_tokens, want_sequence, want_position, logit_rows, blocks;
+    for (int32_t i = 0; i < kBounds.blocks_per_slot; ++i) blocks.push_back(static_cast<int32_t>(n) * 1000 + i);
+    for (int32_t s = 0; s <= step.decoding; ++s) {
+      const bool decodes = s < step.decoding;
+      const int32_t count = decodes ? 1 + s % 9 : step.prefill_rows, position = decodes ? 5 * s : 128;
+      if (count == 0) continue;
+      const int32_t slot = (s * 7 + static_cast<int32_t>(n)) % kBounds.slots;
+      sequences.push_back({.first_row = static_cast<int32_t>(tokens.size()),
+                           .rows = count,
+                           .first_position = position,
+                           .row_class = decodes ? RowClass::decode : RowClass::prefill,
+                           .state_slot = slot,
+                           .block_table = blocks});
+      for (int32_t i = 0; i < count; ++i) {
+        const bool known = !decodes || s % 3 == 0;  // of others the token, then drafts are where they were drawn
+        tokens.push_back(known ? 10 * s + i : i == 0 ? kNewestDraw : kFirstDraft - (i - 1));
+        want_tokens.push_back(known ? 10 * s + i : drawn(i, slot));
+        want_sequence.push_back(s);
+        want_position.push_back(position + i);
+      }
+    }
+    for (int32_t i = 0; i < step.logit_rows; ++i) logit_rows.push_back(i * 3);
+    auto areas = staging_.read();
+    std::byte* area = areas.data() + (n % 2) * staged.bytes;
+    const Status status = stage_batch(kBounds, {tokens, sequences}, logit_rows, {known_.data()}, area);
+    ASSERT_TRUE(status.ok()) << status.message();
+    auto* header = reinterpret_cast<StagedHeader*>(area + staged.header);
+    header->payload_bytes = static_cast<uint32_t>(step.payload);
+    header->result_bytes = static_cast<uint32_t>(step.results);
+    for (size_t i = 0; i < step.payload; ++i) area[staged.payload + i] = std::byte{byte(n, i)};
+    staging_.write(areas);
+    const std::vector<std::byte> before = results_.read();
     run_on_stream([&](const device::Queue& queue) {
-      if (Status status = begin_step(memory_, queue); !status.ok()) return status;
-      return cudaMemsetAsync(cuda::result(memory_), std::to_integer<int>(result), kBounds.result_bytes, queue.stream) ==
-                     cudaSuccess
-                 ? end_step(memory_, cuda::result(memory_), queue)
-                 : Status(StatusCode::internal, "memset");
+      TESSERA_RETURN_IF_ERROR(begin_step(memory_, queue));
+      return end_step(memory_, payload(memory_), queue);
     });
-  }
-  [[nodiscard]] std::vector<int32_t> ints(size_t offset, size_t count) const {
+
     const auto all = device_.read();
-    std::vector<int32_t> values(count);
-    std::memcpy(values.data(), all.data() + offset, count * sizeof(int32_t));
-    return values;
-  }
-  [[nodiscard]] std::vector<int32_t> blocks_of_slot_2(size_t count) const {
-    return ints(on_device_.block_tables + 2 * kBounds.blocks_per_slot * sizeof(int32_t), count);
+    const DeviceStepLayout layout = device_step_layout(kBounds);
+    const auto ints = [&](size_t offset, size_t count) {
+      const auto* from = reinterpret_cast<const int32_t*>(all.data() + offset);
+      return std::vector<int32_t>(from, from + count);
+    };
+    const auto* counts = reinterpret_cast<const StepCounts*>(all.data() + layout.header);
+    EXPECT_EQ(counts->rows, static_cast<int32_t>(tokens.size()));
+    EXPECT_EQ(counts->sequences, static_cast<int32_t>(sequences.size()));
+    EXPECT_EQ(counts->decode_sequences, step.decoding);
+    EXPECT_EQ(counts->logit_rows, step.logit_rows);
+    EXPECT_EQ(ints(layout.tokens, tokens.size()), want_tokens);
+    EXPECT_EQ(ints(layout.row_sequence, tokens.size()), want_sequence);
+    EXPECT_EQ(ints(layout.row_position, tokens.size()), want_position);
+    EXPECT_EQ(ints(layout.logit_rows, logit_rows.size()), logit_rows);
+    EXPECT_EQ(
+        std::memcmp(all.data() + layout.sequences, area + staged.sequences, sequences.size() * sizeof(SequenceEntry)),
+        0);
+    EXPECT_EQ(std::memcmp(all.data() + layout.payload, area + staged.payload, step.payload), 0);
+    for (const SequenceRows& rows : sequences) {
+      EXPECT_EQ(
+          ints(layout.block_tables + static_cast<size_t>(rows.state_slot * kBounds.blocks_per_slot) * 4, blocks.size()),
+          blocks)
+          << "slot " << rows.state_slot;
+    }
+    EXPECT_EQ(done_.read()[0], n + 1);
+    const std::vector<std::byte> after = results_.read();
+    const size_t mine = (n % 2) * kBounds.result_bytes, others = kBounds.result_bytes - mine;
+    EXPECT_EQ(std::memcmp(after.data() + mine, area + staged.payload, step.results), 0);
+    EXPECT_EQ(std::memcmp(after.data() + others, before.data() + others, kBounds.result_bytes), 0)
+        << "the results of the step before may be being read";
   }
 
-  const StagingLayout layout_ = staging_layout(kBounds);
-  const DeviceStepLayout on_device_ = device_step_layout(kBounds);
-  OnDevice<std::byte> staging_{std::vector<std::byte>(2 * layout_.bytes)},
-      device_{std::vector<std::byte>(on_device_.bytes)}, results_{std::vector<std::byte>(2 * kBounds.result_bytes)};
-  OnDevice<uint64_t> done_{std::vector<uint64_t>(1)};
-  std::vector<int32_t> known_ = std::vector<int32_t>(kBounds.slots * kBounds.blocks_per_slot, -1);
+  OnDevice<std::byte> staging_{2 * staging_layout(kBounds).bytes};
+  OnDevice<std::byte> device_{device_step_layout(kBounds).bytes};
+  OnDevice<std::byte> results_{2 * kBounds.result_bytes};
+  OnDevice<uint64_t> done_{1};
+  std::vector<int32_t> known_ = std::vector<int32_t>(static_cast<size_t>(kBounds.slots * kBounds.blocks_per_slot), -1);
   StepMemory memory_;
-  size_t steps_ = 0;
 };
 
-TEST_F(StepGpu, TokensAreThoseGivenOrTheNewestOfTheirSlot) {
-  auto all = device_.read();
-  std::memset(all.data() + on_device_.payload, 1, on_device_.newest - on_device_.payload);  // what is no draw of a slot
-  auto* newest = reinterpret_cast<int32_t*>(all.data() + on_device_.newest);
-  for (int32_t i = 0; i < 3 * kBounds.slots; ++i) newest[i] = 500 + i;
-  device_.write(all);
-  run({0, 7, kNewestDraw, kFirstDraft, kFirstDraft - 1}, {5, 6}, {});
-  EXPECT_THAT(ints(on_device_.tokens, 5), ElementsAre(0, 7, 502, 506, 510));
-  EXPECT_THAT(ints(on_device_.row_position, 5), ElementsAre(100, 101, 102, 103, 104));
+TEST_F(StepGpu, SmallStepsArriveWhole) {
+  const Step steps[] = {{.decoding = 1, .logit_rows = 1, .payload = 4, .results = 4},
+                        {.decoding = 0, .prefill_rows = 64, .logit_rows = 0, .payload = 16, .results = 0},
+                        {.decoding = 33, .prefill_rows = 31, .logit_rows = 33, .payload = 1000, .results = 999},
+                        {.decoding = 2, .prefill_rows = 0, .logit_rows = 2, .payload = 48, .results = 17}};
+  for (uint64_t n = 0; n < std::size(steps); ++n) run(n, steps[n]);
 }
 
-TEST_F(StepGpu, ASlotsBlocksAreThoseOfItsNewestSequence) {
-  run({1}, {5, 6, 7, 8}, {});
-  EXPECT_THAT(blocks_of_slot_2(4), ElementsAre(5, 6, 7, 8));
-  run({1}, {9, 6, 4}, {});
-  EXPECT_THAT(blocks_of_slot_2(3), ElementsAre(9, 6, 4));
-  run({1}, {5, 6, 7, 8}, {});
-  EXPECT_THAT(blocks_of_slot_2(4), ElementsAre(5, 6, 7, 8));
-}
-
-TEST_F(StepGpu, ResultsOfTwoStepsLieSideBySide) {
-  for (uint64_t step = 0; step < 3; ++step) {
-    run({1}, {5, 6}, static_cast<std::byte>(step + 1));
-    EXPECT_EQ(done_.read()[0], step + 1);
-    const auto results = results_.read();
-    for (uint64_t before = step < 2 ? 0 : step - 1; before <= step; ++before) {
-      EXPECT_EQ(results[before % 2 * kBounds.result_bytes], static_cast<std::byte>(before + 1)) << "step " << before;
-    }
-  }
+TEST_F(StepGpu, StepsOfMoreThanTheGridArriveWhole) {
+  const Step steps[] = {{.decoding = 80, .prefill_rows = 5500, .logit_rows = 300, .payload = 90'000, .results = 70'000},
+                        {.decoding = 1, .logit_rows = 1, .payload = 88'000, .results = 4096},
+                        {.decoding = 0, .prefill_rows = 6000, .logit_rows = 1, .payload = 16, .results = 16}};
+  for (uint64_t n = 0; n < std::size(steps); ++n) run(n, steps[n]);
 }
 
 }  // namespace

@@ -5,7 +5,7 @@ import ast
 import functools
 import re
 
-from . import lexicon, sums
+from . import daily_data, lexicon, sums
 from .everyday_data import PROBLEMS
 from .grammar import capital, form, typists
 from .reading import finish
@@ -59,7 +59,7 @@ def _questions(text):
     return out
 
 
-SHAPES = [Shape(line) for line in PROBLEMS.strip().split("\n")]
+SHAPES = [Shape(line) for line in (PROBLEMS.strip() + daily_data.PROBLEMS.rstrip()).split("\n")]
 
 
 @functools.lru_cache(maxsize=None)

@@ -1,0 +1,75 @@
+"""What a short text names, pulled out of it: the things of one role, single values, and records as JSON or as lines."""
+
+import json
+
+from .filled import Filled, cells
+from .grammar import capital, form, typists
+from .letters import wanted
+from .pulled_data import PULLED
+from .reading import finish, laid_out
+
+
+def _parse():
+    """[(text, [(what, [values])], [(key, value, is a number)])]"""
+    out = []
+    for line in PULLED.strip().split("\n"):
+        text, lists, keys = (cells(line) + ["", ""])[:3]
+        out.append((text, [(a, [x for x in cells(b, ",") if x]) for a, b in (cells(x, " =>") for x in cells(lists, " ; ") if x)],
+                    [(k.lstrip("#"), v, k.startswith("#")) for k, v in (x.split(" = ") for x in cells(keys, " ; ") if x)]))
+    return out
+
+
+ROWS = _parse()
+
+
+class Row:
+    def __init__(self, w, row=None):
+        text, self.lists, self.keys = row or w.any(*ROWS)
+        self.values = Filled(w, 0.1)
+        self.text = self.values.fill(form(w, text)).replace("\\n", "\n")
+        self.keys = [(self.values.fill(form(w, k)), self.values.fill(v), number) for k, v, number in self.keys]
+
+    def several(self, w):
+        """What has a role, in the order of the text."""
+        what, found = w.any(*self.lists)
+        what, found = self.values.fill(form(w, what)), [self.values.fill(x) for x in found]
+        if w.chance(0.6 if what.startswith("what ") else 1) and what.startswith(("who ", "what ", "which ", "where ", "when ")):
+            ask, joined = what + "?", ", ".join
+        else:
+            ask, joined = wanted(w, what)
+        if not found:
+            return finish(laid_out(w, self.text, capital(ask) + w.any("", "", " If there are none, say none.")), f"{capital(what)}: none.", "none")
+        return finish(laid_out(w, self.text, capital(ask)), f"{capital(what)}: {'; '.join(found)}.", joined(found))
+
+    def single(self, w):
+        key, value, _ = w.any(*self.keys)
+        ask = form(w, f"(extract|find|give me|pull out|what is|tell me|copy|get|I need|return|show) the {key} [(from this|in this text|of this)]|{key}?|(please |)[only] the {key}, please|the {key} and nothing else|which {key} is (named|given) [here]?|just the {key}")
+        return finish(laid_out(w, self.text, capital(typists(w, ask, 0.7))), f"{capital(key)}: {value}.", value)
+
+    def record(self, w):
+        rows = w.rng.sample(self.keys, w.number(2, len(self.keys))) if w.chance(0.4) else list(self.keys)
+        found = rows
+        names = [k for k, _, _ in found]
+        told = names[0] + (", " + ", ".join(names[1:-1]) if len(names) > 2 else "") + " and " + names[-1]
+        thought = "; ".join(f"{k}: {v}" for k, v, _ in found) + "."
+        r = w.rng.random()
+        if r < 0.62:
+            gap = w.any("_", "_", "_", " ")
+            keys = {k: k.replace(" ", gap) for k in names}
+            told = told if all(" " not in k for k in names) else ", ".join(keys.values())
+            ask = form(w, f"(give me|extract|return|pull out|I need|put) {told} (as JSON|as a JSON object|in JSON)|(make|write|return|build) [a] JSON [object] with [the] (keys|fields) {told}|JSON with {told}[, please]|turn (this|it) into JSON[ with the keys|:] {told}|(from this|extract to JSON): {told}" if told else "")
+            if "JSON" not in ask:
+                ask += " as JSON"
+            data = {keys[k]: int(v) if number and v.isdigit() else float(v) if number else v for k, v, number in found}
+            return finish(laid_out(w, self.text, capital(ask)), thought, json.dumps(data, ensure_ascii=False), {"json": data})
+        if r < 0.85:
+            ask = form(w, f"(extract|pull out|give me|find|note|I need) {told}[, one per line|, each on its own line| as key: value lines| in the form key: value]|{told}[, please]?")
+            return finish(laid_out(w, self.text, capital(ask)), thought, "\n".join(f"{k}: {v}" for k, v, _ in found))
+        ask = form(w, f"{told}, separated by (commas|a comma)[, values only]|(only the values|give me only the values of|the values of) {told}, with commas")
+        return finish(laid_out(w, self.text, capital(ask)), thought, ", ".join(v for _, v, _ in found))
+
+
+def question_of(w):
+    row = Row(w)
+    ways = ([row.several] * 5 if row.lists else []) + ([row.single] * 3 if row.keys else []) + ([row.record] * 3 if len(row.keys) > 1 else [])
+    return w.any(*ways)(w)
