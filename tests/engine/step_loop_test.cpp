@@ -367,7 +367,9 @@ TEST_P(StepLoopTest, RunningAnswersWaitTwiceAsLongOnAverageWhileAPromptIsRead) {
     ASSERT_GT(waits.size(), 30U);
     int64_t sum = 0;
     for (const int64_t wait : waits) sum += wait;
-    EXPECT_NEAR(static_cast<double>(sum) / static_cast<double>(waits.size()), 8000, 600);
+    const double mean = static_cast<double>(sum) / static_cast<double>(waits.size());
+    EXPECT_LE(mean, 8200);  // and steps without prompts make up for a little more
+    EXPECT_GE(mean, 6800);
     EXPECT_LE(std::ranges::max(waits), 50'000);
   }
 }
