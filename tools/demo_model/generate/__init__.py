@@ -18,7 +18,7 @@ SHARES = {
     "letters": 0.115, "pulled": 0.075, "heard": 0.130, "chatter": 0.060,  # by hand: whole texts, what they name, talks in stages, advice and small talk [230, 130, 150, 60]
     "ordering": 0.074, "lists": 0.074,  # lists [100, 110]
     "sums": 0.080, "stories": 0.130,  # arithmetic in words [90, 105]
-    "classify": 0.060, "rewriting": 0.095, "facts": 0.052, "manual": 0.022, "chat": 0.042, "coding": 0.038, "chores": 0.130, "snippets": 0.040,  # [50-80]
+    "classify": 0.060, "rewriting": 0.095, "facts": 0.052, "manual": 0.040, "chat": 0.042, "coding": 0.038, "chores": 0.130, "snippets": 0.040,  # [50-80]
     "longer": 0.012, "plain": 0.003}  # [770, 290]
 LONG_SHARES = {"longer": 0.52, "needs": 0.08, "reading": 0.03, "paragraphs": 0.05, "scenes": 0.05, "tools": 0.06, "agents": 0.05, "turns": 0.05, "plain": 0.04, "stories": 0.03, "forms": 0.03, "copying": 0.03}
 THINKING = {"arithmetic": 0.8, "measures": 0.85, "copying": 0.4, "sums": 0.8, "stories": 0.85, "ordering": 0.7, "lists": 0.72, "needs": 0.7, "toolbox": 0.75, "paragraphs": 0.7, "composed": 0.7, "memory": 0.7, "turns": 0.7, "told": 0.7, "statements": 0.75, "letters": 0.72, "pulled": 0.7, "heard": 0.75}
