@@ -17,6 +17,7 @@
 #include "loadgen/compare.h"
 #include "loadgen/probe.h"
 #include "loadgen/results.h"
+#include "loadgen/statistics.h"
 
 namespace tessera::cli {
 namespace {
@@ -127,11 +128,12 @@ class ServeBench {
 
   Status run_case(size_t at, int64_t round) {
     const loadgen::Case& of = cases_[at];
-    TESSERA_RETURN_IF_ERROR(warm_up(of, round));
+    loadgen::LoadOptions load = load_;
+    TESSERA_ASSIGN_OR_RETURN(load.spread_seconds, warm_up(of, round));
     if (*stop_) return {};
     const loadgen::ServerCounters before = loadgen::read_counters(http_, *stop_);
     TESSERA_ASSIGN_OR_RETURN(loadgen::CaseRun run,
-                             loadgen::run_case(*client_, prompts_, of, load_, round, watch(at, round)));
+                             loadgen::run_case(*client_, prompts_, of, load, round, watch(at, round)));
     clear_line();
     const loadgen::ServerCounters counted = loadgen::read_counters(http_, *stop_).since(before);
     counted_[at] = round == 0 ? counted : counted.plus(counted_[at]);
@@ -139,11 +141,12 @@ class ServeBench {
     return {};
   }
 
-  Status warm_up(const loadgen::Case& of, int64_t round) {
+  /// Mean time of a request of it, in seconds; 0 where there is none.
+  Expected<double> warm_up(const loadgen::Case& of, int64_t round) {
     loadgen::LoadOptions few = load_;
     few.requests = options_.warmup >= 0 ? options_.warmup : of.open() ? kWarmRequestsOfRate : of.users;
     few.duration_seconds = 0;
-    if (few.requests == 0) return {};
+    if (few.requests == 0) return 0;
     loadgen::Case shorter = of;
     shorter.output = std::min(of.output, kWarmOutputMax);
     const loadgen::Watch watch{stop_, [&](const loadgen::Progress& progress) {
@@ -153,10 +156,12 @@ class ServeBench {
     TESSERA_ASSIGN_OR_RETURN(const loadgen::CaseRun run,
                              loadgen::run_case(*client_, prompts_, shorter, few, -1 - round, watch));
     clear_line();
-    if (run.interrupted) return {};
-    const bool any =
-        std::any_of(run.records.begin(), run.records.end(), [](const auto& record) { return record.ok(); });
-    if (any || run.records.empty()) return {};
+    if (run.interrupted || run.records.empty()) return 0;
+    std::vector<double> times;
+    for (const loadgen::Record& record : run.records) {
+      if (record.ok()) times.push_back(record.e2e());
+    }
+    if (!times.empty()) return loadgen::percentiles_of(times).mean;
     const loadgen::Record& first = run.records.front();
     return error(StatusCode::unavailable, "no request of the warm-up was answered ({}): {}", name_of(first.error),
                  first.message);

@@ -103,6 +103,7 @@ void add_client(Summary& s, const CaseRun& run) {
   s.interrupted |= run.interrupted;
   s.gave_up |= run.gave_up;
   s.seconds += run.seconds;
+  s.spread += run.spread / static_cast<double>(s.rounds);
 }
 
 void set_open_loop(Summary& s, const std::vector<CaseRun>& runs) {

@@ -43,6 +43,7 @@ struct Summary {
   std::map<ErrorKind, Failures> failures;
   bool interrupted = false, gave_up = false;
   double seconds = 0;  // of all rounds
+  double spread = 0;   // seconds over which the users of a closed loop came, the mean of the rounds
 
   Percentiles ttft, first_answer, itl, tpot, e2e;  // seconds, of good requests
   Percentiles input, output;                       // tokens of a request

@@ -28,7 +28,8 @@ class Run {
     plan_.seed = seed_;
     plan_.context_tokens = of.context;
     progress_.total = requests_of(of, options);
-    if (of.open()) due_ = arrivals(of.rate, progress_.total, seed_);
+    due_ = of.open() ? arrivals(of.rate, progress_.total, seed_) : user_starts(of.users, options.spread_seconds);
+    if (!of.open()) run_.spread = options.spread_seconds;
   }
 
   Expected<CaseRun> go() {
@@ -71,7 +72,7 @@ class Run {
 
   Status start_due() {
     while (may_start()) {
-      const bool full = client_.running() >= (case_.open() ? options_.in_flight_max : case_.users);
+      const bool full = client_.running() >= (case_.open() ? options_.in_flight_max : users_here());
       if (case_.open() && now() < due_[static_cast<size_t>(started_)]) break;
       if (full) {
         held_ = case_.open();
@@ -88,14 +89,20 @@ class Run {
       }
       held_ = false;
       ++started_;
+      if (first_ones_ == 0 && client_.running() == case_.users) first_ones_ = started_;
       prepare();
     }
     return {};
   }
 
+  /// Of a closed loop: those who have come.
+  [[nodiscard]] int64_t users_here() const { return std::upper_bound(due_.begin(), due_.end(), now()) - due_.begin(); }
+
   [[nodiscard]] double wake() const {
     double at = client_.now() + kTickSeconds;
-    if (case_.open() && !held_ && may_start()) at = std::min(at, begin_ + due_[static_cast<size_t>(started_)]);
+    const int64_t next = case_.open() ? started_ : users_here();
+    if (!held_ && may_start() && next < static_cast<int64_t>(due_.size()))
+      at = std::min(at, begin_ + due_[static_cast<size_t>(next)]);
     return at;
   }
 
@@ -123,10 +130,10 @@ class Run {
       for (Delivery& delivery : record.deliveries) delivery.at -= begin_;
       run_.seconds = std::max(run_.seconds, record.end);
       last_start = std::max(last_start, record.start);
-      if (record.index < case_.users && !record.deliveries.empty()) firsts.push_back(record.deliveries.front().at);
+      if (record.index < first_ones_ && !record.deliveries.empty()) firsts.push_back(record.deliveries.front().at);
     }
     // Everybody is busy from when the last of the first requests is being answered to when the last one begins.
-    if (!case_.open() && static_cast<int64_t>(firsts.size()) == case_.users) {
+    if (!case_.open() && first_ones_ > 0 && static_cast<int64_t>(firsts.size()) == first_ones_) {
       run_.steady_begin = *std::max_element(firsts.begin(), firsts.end());
       run_.steady_end = last_start;
     } else if (case_.open()) {
@@ -144,11 +151,13 @@ class Run {
   const Watch& watch_;
   uint64_t seed_ = 0;
   PromptPlan plan_;
-  std::vector<double> due_, late_;
+  std::vector<double> due_;  // of the requests of an open loop, of the users of a closed one
+  std::vector<double> late_;
   std::string prepared_;
   bool held_ = false;
   double begin_ = 0, told_ = 0;
   int64_t started_ = 0;
+  int64_t first_ones_ = 0;  // of a closed loop: requests begun when all users were waiting for the first time
   Progress progress_;
   CaseRun run_;
 };

@@ -34,6 +34,7 @@ struct LoadOptions {
   int64_t requests = 0;  // of a case; 0: what the duration says, else four a user, half a minute of a rate, at least 16
   double duration_seconds = 0;   // none begins later; 0: no such end
   int64_t in_flight_max = 1024;  // of an open loop
+  double spread_seconds = 0;     // of a closed loop: its users come evenly over this time
   bool ignore_eos = false;
   bool continuous_usage = true;
   Json more = Json::object();  // fields of every request
@@ -52,6 +53,7 @@ struct Watch {
 struct CaseRun {
   std::deque<Record> records;
   double seconds = 0;  // from the first start to the last end
+  double spread = 0;   // seconds over which the users of a closed loop came
   double steady_begin = 0,
          steady_end = 0;  // all users are busy; an open loop: requests come. Empty: there was no such time
   ClientCost client;

@@ -80,6 +80,7 @@ Json to_json(const Summary& s) {
                {"failures", failures},
                {"interrupted", s.interrupted},
                {"seconds", s.seconds},
+               {"users_spread_s", s.of.open() ? Json() : Json(s.spread)},
                {"ttft_ms", to_json(s.ttft, kMs)},
                {"first_answer_ms", to_json(s.first_answer, kMs)},
                {"itl_ms", to_json(s.itl, kMs)},

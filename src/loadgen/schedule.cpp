@@ -16,4 +16,10 @@ std::vector<double> arrivals(double rate, int64_t count, uint64_t seed) {
   return due;
 }
 
+std::vector<double> user_starts(int64_t users, double spread) {
+  std::vector<double> due;
+  for (int64_t i = 0; i < users; ++i) due.push_back(spread * static_cast<double>(i) / static_cast<double>(users));
+  return due;
+}
+
 }  // namespace tessera::loadgen

@@ -126,6 +126,16 @@ TEST_F(BenchServeTest, CountsAndTimesWhatTheServerDid) {
     EXPECT_EQ(made["goodput"]["share"], 0);
     EXPECT_NEAR(made["throughput"]["output_tokens_per_second"].get<double>() * made["seconds"].get<double>(), 240,
                 1e-6);
+    // Users come one after the other: no more under way than have come.
+    const double spread = made["users_spread_s"], users = made["case"]["users"];
+    EXPECT_GE(spread, 0.3 * 32 / 40);
+    for (const Json& record : made["records"]) {
+      const double start = record["start_s"];
+      const auto under_way = std::count_if(made["records"].begin(), made["records"].end(), [&](const Json& other) {
+        return other["start_s"] <= start && start < other["end_s"];
+      });
+      EXPECT_LE(static_cast<double>(under_way - 1), start * users / spread + 1e-6);
+    }
   }
   EXPECT_THAT(finished.out, HasSubstr("6/6"));
   EXPECT_THAT(read_file(path("r.html")), HasSubstr("Chart"));

@@ -268,6 +268,14 @@ TEST(Check, NvlinkJoinsSockets) {
   EXPECT_EQ(worst(check(facts)), Level::ok);
 }
 
+TEST(Check, OfCopiesTheSlowestIsTold) {
+  for (const size_t slow : {0U, 1U}) {
+    Facts facts = healthy();
+    facts.gpu.peer_copies[slow].bytes_per_second = 7e9;
+    EXPECT_NE(text_of(check(facts)).find("the slowest at 7.0 GB/s"), std::string::npos) << text_of(check(facts));
+  }
+}
+
 TEST(Check, OneGpuNeedsNoLinks) {
   Facts facts = healthy();
   facts.gpu.gpus.pop_back();

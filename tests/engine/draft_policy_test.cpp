@@ -181,6 +181,22 @@ TEST(DraftPolicy, WhatChangesIsFollowed) {
   EXPECT_GT(world.run(1000, 4, good).drafts, 3 * 1000);
 }
 
+/// However soon the next try would have been.
+TEST(DraftPolicy, WhereDraftsAreGivenUpNoneAreTriedForAWhile) {
+  const Landscape good{.of_draft = 1e-5, .right = 0.95}, slow{.of_draft = 1.2e-3, .right = 0.95};
+  constexpr int64_t kMedian = 8;  // so many slow steps change what they take
+  for (int64_t moment = 2000; moment < 4000; moment += 10) {
+    World world(3);
+    world.run(moment, 1, good);
+    int64_t drafting = 0;
+    for (bool drafts = true; drafts || drafting < kMedian; drafting += drafts ? 1 : 0) {
+      drafts = world.run(1, 1, slow).drafts > 0;
+    }
+    ASSERT_LT(drafting, 100);
+    ASSERT_EQ(world.run(12, 1, slow).drafting_steps, 0) << moment;
+  }
+}
+
 /// Steps that read prompts say nothing of drafts, and there may be few others.
 TEST(DraftPolicy, LearnsAmongPrompts) {
   const Landscape land{

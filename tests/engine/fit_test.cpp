@@ -165,6 +165,21 @@ TEST(Fit, KeptStatesLeaveRoomForTheLeastKv) {
   }
 }
 
+/// However much of the memory it takes.
+TEST(Fit, StatesLeaveRoomForTheLengthThatIsAskedFor) {
+  FitInput input = input_35b();
+  input.memory_bytes = 2 * kGiB;
+  int fitting = 0;
+  for (input.max_model_len = 1024;; input.max_model_len += 1024) {
+    const auto fit = plan_fit(config_35b(), input);
+    if (!fit.ok()) break;
+    ++fitting;
+    EXPECT_GE(fit->kv_blocks * 64, input.max_model_len);
+    EXPECT_LE(fit->kv_bytes() + fit->state_bytes(), input.memory_bytes) << input.max_model_len;
+  }
+  EXPECT_GT(fitting, 10);
+}
+
 TEST(Fit, WhatIsAskedForIsGivenOrRefused) {
   FitInput input = input_35b();
   input.max_model_len = 10000;

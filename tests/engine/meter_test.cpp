@@ -81,6 +81,16 @@ TEST(StepMeter, StepsThatReadPromptsAreLeftOut) {
   EXPECT_DOUBLE_EQ(meter.decode().seconds, 0.003);
 }
 
+/// Pages that go to the host's memory or come from there are no reading of weights.
+TEST(StepMeter, StepsThatMovePagesAreLeftOut) {
+  StepMeter meter(bytes_of_dense_model());
+  model::Step moving = decode_step();
+  moving.moves.emplace_back();
+  meter.submitting(moving, kStart);
+  meter.collected(kStart + 10ms);
+  EXPECT_EQ(meter.decode().steps, 0U);
+}
+
 TEST(ReadFraction, OfTheStepsBetweenTwoReadings) {
   const DecodeTraffic before = {.steps = 10, .bytes = 5e12, .seconds = 100};
   const DecodeTraffic now = {.steps = 11, .bytes = 7e12, .seconds = 101};

@@ -346,6 +346,37 @@ TEST(PrefixCache, AnIdlePrefillSupersedesNothing) {
   EXPECT_EQ(world.cache.find(*sequence_of(800)).tokens, 576);
 }
 
+/// Each of the two has its own blocks alone, and not those that lead to the other, too.
+TEST(PrefixCacheTier, BlocksThatLeadToTwoPointsStayForTheOther) {
+  World world(13, 1, /*has_states=*/false, {2, 0});
+  world.compute_and_leave(*sequence_of(400), {384});
+  world.compute_and_leave(*sequence_of(400, /*from=*/256), {384});
+  world.compute_and_leave(*sequence_of(448, 0, 50'000), {});  // two blocks have to go
+  EXPECT_EQ(world.cache.tier().pages().used(), 2);
+  EXPECT_EQ(world.cache.find(*sequence_of(400)).device_tokens, 0);
+  EXPECT_EQ(world.cache.find(*sequence_of(400)).tokens, 384);
+  EXPECT_EQ(world.cache.find(*sequence_of(400, 256)).device_tokens, 384);
+}
+
+/// When the point before it has been lost meanwhile, it saves what that one did, too.
+TEST(PrefixCacheTier, WhatAPointSavesIsWhatItWouldSaveNow) {
+  World world(200, 3, /*has_states=*/true, {1, /*state_pages=*/1});
+  const auto other = [&](int32_t i, int64_t point) {
+    world.compute_and_leave(*sequence_of(1100, 0, 10'000 * i), {point});
+  };
+  other(1, 1024);
+  world.compute_and_leave(*sequence_of(1100), {512, 1088});
+  other(2, 1024);  // the state behind 512 tokens goes to the tier
+  ASSERT_EQ(world.compute_and_leave(*sequence_of(1100), {}).tokens, 1088);
+  other(3, 1024);  // and that of the first one, for which it is lost
+  ASSERT_EQ(world.cache.find(*sequence_of(600)).tokens, 0);
+  ASSERT_EQ(world.cache.find(*sequence_of(1100, 0, 10'000)).tokens, 1024);
+  for (int32_t i = 4; i < 24; ++i) world.compute_and_leave(*sequence_of(70, 0, 10'000 * i), {});
+  other(24, 1024);  // it is 1088 tokens or those 1024
+  EXPECT_EQ(world.cache.find(*sequence_of(1100)).tokens, 1088);
+  EXPECT_EQ(world.cache.find(*sequence_of(1100, 0, 10'000)).tokens, 0);
+}
+
 /// How often others went on from it before says nothing of it any more.
 TEST(PrefixCacheTier, APointThatWasLostBeginsAnew) {
   World world(100, 2, /*has_states=*/true, {1, /*state_pages=*/2});  // no state fits in the tier

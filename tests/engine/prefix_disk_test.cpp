@@ -235,6 +235,26 @@ TEST_F(PrefixDisk, TheLongestSaltIsWrittenAndNoLongerOne) {
   }
 }
 
+/// Also for the one that the thread has taken out of the queue.
+TEST_F(PrefixDisk, WaitingForAllIsForTheLastWriteToo) {
+  constexpr int kJobs = 50;
+  DiskWorld world(path(), 3);
+  for (int32_t i = 0; i < kJobs; ++i) {
+    auto job = std::make_unique<DiskJob>();
+    job->writes = true;
+    job->entry.tokens = std::vector<int32_t>(64, i);
+    job->pages = {0, 1, 2};
+    world.disk.submit(std::move(job));
+  }
+  world.disk.wait_for_all();
+  int done = 0;
+  for (auto job = world.disk.take_done(); job != nullptr; job = world.disk.take_done()) {
+    EXPECT_TRUE(job->status.ok()) << job->status.message();
+    ++done;
+  }
+  EXPECT_EQ(done, kJobs);
+}
+
 TEST_F(PrefixDisk, WhereTheTierHasNoRoomForAnEntryItIsComputedAgain) {
   write_four_blocks();
   DiskWorld world(path(), 3 + kStatePages);

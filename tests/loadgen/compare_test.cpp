@@ -72,6 +72,7 @@ TEST(Compare, RoundsCount) {
   EXPECT_TRUE(tpot.by_rounds);
   EXPECT_GT(tpot.interval.high - tpot.interval.low, 0.1);
   EXPECT_FALSE(of(*compare(results_of(1, 1, 2), results_of(1, 2, 2)), "TPOT").by_rounds);
+  EXPECT_TRUE(of(*compare(results_of(1, 1, 3), results_of(1, 2, 3)), "TPOT").by_rounds);
 }
 
 TEST(Compare, WhatCannotBeCompared) {

@@ -31,5 +31,12 @@ TEST(Schedule, ArrivalsArePoisson) {
   EXPECT_NEAR(above / 40000, 0.3679, 0.01);
 }
 
+/// The last is as far from the first's next request as from who comes before.
+TEST(Schedule, UsersComeSpread) {
+  EXPECT_EQ(user_starts(4, 2), (std::vector<double>{0, 0.5, 1, 1.5}));
+  EXPECT_EQ(user_starts(1, 2), std::vector<double>{0});
+  EXPECT_EQ(user_starts(3, 0), (std::vector<double>{0, 0, 0}));
+}
+
 }  // namespace
 }  // namespace tessera::loadgen

@@ -140,6 +140,9 @@ TEST(Warnings, WhatInflatesIsFound) {
        "mostly_thinking", "90 %");
   only(of(plain_run(), kTwoUsers, {}, kPlain, {.output_tokens = 300}), "server_count", "300");
   EXPECT_THAT(codes(of(plain_run(), kTwoUsers, {}, kPlain, {.output_tokens = 200})), UnorderedElementsAre());
+  CaseRun cut = plain_run();  // whose tokens the server counted too
+  cut.records.push_back(failed(ErrorKind::stream_cut, "cut"));
+  only(of(cut, kTwoUsers, {}, kPlain, {.output_tokens = 300}), "failures", "1 of 5");
   LoadOptions on;
   on.ignore_eos = true;
   only(of(plain_run(), kTwoUsers, {}, on), "ignore_eos", "--ignore-eos");

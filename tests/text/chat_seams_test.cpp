@@ -185,6 +185,16 @@ TEST(ChatSeams, ADeepRequestIsLeftToBeRefused) {
   EXPECT_EQ(put_seams(bundled_tokenizer(), request), "");
 }
 
+TEST(ChatSeams, ATokenOfOneCharacterCannotBeBroken) {
+  const Tokenizer tokenizer = test::parse(test::small_tokenizer({}, {"\u2192", "\u2192>"}));
+  std::string text = "a\u2192b";
+  EXPECT_FALSE(tokenizer.put_seams(text, "|", {}));
+  EXPECT_EQ(text, "a\u2192b");
+  text = "a\u2192>\u2192";
+  EXPECT_TRUE(tokenizer.put_seams(text, "|", {}));
+  EXPECT_EQ(text, "a\u2192|>\u2192");
+}
+
 TEST(ChatSeams, TokensThatAreNormalizedOrInsideOfOthersCannotBeSpeltEither) {
   auto document = test::small_tokenizer({}, {"<ab>", "b>", "<a", "K;"});
   document["normalizer"] = {{"type", "NFC"}};

@@ -55,6 +55,18 @@ TEST(Pretokenizer, PatternsApplyInTurn) {
   EXPECT_THAT(split({R"(\p{N}{1,3})", R"([a-z]+)"}, "ab12345cd-e"), ElementsAre("ab", "123", "45", "cd", "-", "e"));
 }
 
+/// The last word counts too where no match is.
+TEST(Pretokenizer, MoreWordsThanAreWantedAreSeen) {
+  const auto pretokenizer = Pretokenizer::create({"a"});
+  ASSERT_TRUE(pretokenizer.ok());
+  Pretokenizer::Scratch scratch;
+  for (const size_t words_max : {1U, 2U, 3U}) {
+    std::vector<uint32_t> ends;
+    ASSERT_TRUE(pretokenizer->split("aab", scratch, ends, words_max).ok());
+    EXPECT_EQ(ends.size() > words_max, words_max < 3) << words_max;
+  }
+}
+
 TEST(Pretokenizer, CodePointsNewerThanPcre2AreWhatTheyAreInUnicode16) {
   const std::string old_letter = "\U00020000", new_letter = "\U00031350";  // CJK extensions B and H
   EXPECT_THAT(split({R"(\p{L}+)"}, "1" + new_letter + old_letter + "1"),

@@ -80,6 +80,22 @@ TEST(Sample, CrowdsOfEqualLogits) {
                     "two crowds");
 }
 
+/// The cut is at the last of those with which the sum is what top_k or top_p wants, and nothing more: among few, in a
+/// list, behind a bin.
+TEST(Sample, WhatIsJustReachedIsEnough) {
+  GpuSampler gpu(16, 7000, 7000);
+  std::vector<float> four(7000, -100.0F), stairs(7000, -3.0F);
+  for (const size_t id : {5U, 300U, 4000U, 6999U}) four[id] = 3;
+  for (size_t i = 0; i < stairs.size(); ++i) stairs[i] = i % 7 == 0 ? 3.0F : i % 7 < 4 ? 2.0F : 1.0F;
+  for (const auto& [logits, params] :
+       {std::pair(four, SampleParams{.top_k = 4, .top_p = 0.5F}), std::pair(four, SampleParams{.top_p = 0.5F}),
+        std::pair(four, SampleParams{.top_p = 0.75F}), std::pair(stairs, SampleParams{.top_k = 4000})}) {
+    std::vector<Row> rows(16, plain(logits, params));
+    for (size_t i = 0; i < rows.size(); ++i) rows[i].noise.position = i;
+    gpu.expect_as_cpu(rows, "top_k " + std::to_string(params.top_k) + " top_p " + std::to_string(params.top_p));
+  }
+}
+
 /// The best ids are in pairs of blocks so far apart that the search for few of them takes each pair for one.
 TEST(Sample, TheBestIdsOfManyBlocks) {
   constexpr int64_t kVocab = 70'400, kApart = 256;  // 275 blocks
