@@ -6,7 +6,7 @@ from . import lexicon, worlds
 from .grammar import capital
 from .paragraphs import PRONOUNS, SLOT, Values
 
-NUMBERS = {"n": (2, 9), "m": (11, 30), "k": (40, 95), "h": None, "e": (3, 9)}  # distinct ranges: m - n, k - m and h - k are never negative
+NUMBERS = {"n": (2, 9), "m": (11, 30), "k": (40, 95), "h": None, "e": (3, 9), "q": (10, 99)}  # distinct ranges: m - n, k - m and h - k are never negative; q is compared
 SUM = re.compile(r"\{=([^}]+)\}")
 FUNCTIONS = {"upper": str.upper, "len": len, "title": capital, "plural": lexicon.plural, "past": lambda v: PAST[v][0], "base": lambda v: PAST[v][1]}
 PAST = {"finds": ("found", "find"), "buys": ("bought", "buy"), "paints": ("painted", "paint"), "hides": ("hid", "hide"), "likes": ("liked", "like")}
