@@ -32,8 +32,8 @@ a 3-12, b 4-9, c 2-8 | (In the hall|At the wedding) there are {a} tables for {b}
 a 6-30, b 2-9, c 2-5 | {n} earns {a} {M} an hour and works {b} hours a day. | what does {he} earn in {c} days[?] => day=a*b ; day*c => {M} ; what does {he} earn a day[?] => a*b => {M}
 a 8-20, b 3-8, c 5-20 | {n} works {b} hours for {a} {M} an hour and gets {c} {M} as a tip. | how much does {he} (have|get) [in all][?] => wage=a*b ; wage+c => {M}
 a 3-9, b 2-7, c 5-20, c<7*a | A hen house gives {a} eggs a day. | how many [eggs] in a week[?] => a*7 => eggs ; {n} uses {c} of a week's eggs. How many are left? => week=a*7 ; week-c => eggs
-a 2-6, b 2-4 | {n} drinks {a} cups of (coffee|tea) a day, {b} of them at work. | how many cups a week[?] => a*7 => cups ; how many cups at work in five days[?] => b*5 => cups
-a 20-80, b 5-19, c 3-15 | (A bus|A tram|A boat) starts with {a} people. {b} get off, then {c} more get off. | how many are still on it[?] => rest=a-b ; rest-c => people
+a 3-6, b 2-4, b<a | {n} drinks {a} cups of (coffee|tea) a day, {b} of them at work. | how many cups a week[?] => a*7 => cups ; how many cups at work in five days[?] => b*5 => cups
+a 20-80, b 5-19, c 3-15, b+c<a | (A bus|A tram|A boat) starts with {a} people. {b} get off, then {c} more get off. | how many are still on it[?] => rest=a-b ; rest-c => people
 a 10-50, b 3-20, c 3-20 | (A bus|A train|A ferry) starts with {a} people. {b} get on at the market and {c} at the bridge. | how many are (on it|on board) now[?] => now=a+b ; now+c => people
 a 5-30, b 5-30, c 2-9 | {n} has {a} {x1=red/old/small} and {b} {x2=blue/new/large} {t}, and gives away {c}. | how many are left[?] => all=a+b ; all-c => -
 a 2-8, b 2-8, c 2-6 | {n} packs {a} bags with {b} {x1=oranges/buns/pears} each and eats {c} {x1} on the way. | how many {x1} (arrive|are left)[?] => all=a*b ; all-c => {x1}
@@ -41,11 +41,11 @@ k 3-8, b 4-12, c 2-9, t=k*b+c | Of {t} {x1=seedlings/bulbs/bottles} {c} are thro
 k 2-6, b 5-15, c 2-4 | A ticket costs {b} {M}, with the card {c} {M} less. | what do {k} tickets cost with the card[?] => price=b-c ; price*k => {M}
 p in 10/20/25/50, q 2-9, t=q*20 | A {x1=coat/chair/phone} costs {t} {M}, today {p} percent less. | what does it cost today[?] => off=part(p, t) ; t-off => {M} ; how much does one save[?] => part(p, t) => {M}
 p in 10/20/50, q 2-9, t=q*10 | The rent of {t} {M} for the garage rises by {p} percent. | what is (the new rent|it now)[?] => more=part(p, t) ; t+more => {M}
-a 14-40, b 2-9, c 2-9 | It is {a} degrees at noon. By evening it falls by {b} degrees and in the night by another {c}. | how cold is it in the night[?] => evening=a-b ; evening-c => degrees
+a 14-40, b 2-9, c 2-9, b+c<a | It is {a} degrees at noon. By evening it falls by {b} degrees and in the night by another {c}. | how cold is it in the night[?] => evening=a-b ; evening-c => degrees
 a 2-9, b 3-9, c 10-30 | {n} saves {a} {M} a week for {b} weeks and already had {c}. | how much does {he} have [then][?] => saved=a*b ; saved+c => {M}
 a 3-9, k 3-9, c 5-30, t=a*k+c | {n} has {c} {M} and saves {a} a week for a {x1=drum/kite/camera} of {t} {M}. | how much is (missing|still needed)[?] => t-c => {M} ; how many weeks does it take[?] => missing=t-c ; missing/a => weeks
 a 2-5, b 20-60, c 10-40, a*c<200 | {n} runs {a} rounds of {b} metres and then {c} metres to the gate. | how far does {he} run[?] => rounds=a*b ; rounds+c => metres
-a 15-50, b 2-9, c 2-9 | {n} is {a}. {m} is {b} years younger and {k} {c} years younger than {m}. | how old is {k}[?] => m=a-b ; m-c => years ; how old is {m}[?] => a-b => years
+a 20-50, b 2-9, c 2-9 | {n} is {a}. {m} is {b} years younger and {k} {c} years younger than {m}. | how old is {k}[?] => m=a-b ; m-c => years ; how old is {m}[?] => a-b => years
 a 5-20, b 2-4 | A (snail|beetle|robot) moves {a} cm a minute. It moves for {b} minutes and rests, then it moves for {b} minutes again. | how far does it get[?] => time=b+b ; a*time => cm
 a 3-9, b 2-5, c 2-6 | There are {a} (stables|kennels|cages) with {b} animals each; {c} more animals come. | how many animals (are there|is that)[?] => now=a*b ; now+c => animals
 a 6-24, k 2-4 | A recipe for {k~} people needs {a~} {x1=eggs/tomatoes/potatoes}. | how many {x1} for twice as many people[?] => a*2 => {x1}
@@ -61,7 +61,7 @@ a 2-9, b 2-9 | (In the drawer|In the till) there are {a} notes of 10 {M} and {b}
 a 2-9, b 2-9 | On the farm there are {a} cows and {b} hens. | how many legs do they have together[?] => cows=a*4 ; hens=b*2 ; cows+hens => legs ; how many animals are there[?] => a+b => animals
 a 2-9, b 2-9 | (In the yard|In the shed) stand {a} cars and {b} bikes. | how many wheels are there[?] => cars=a*4 ; bikes=b*2 ; cars+bikes => wheels
 a 3-8, b 4-9 | {n} plants {a} rows of {b} {x1=tulips/leeks/trees}; one row dries up. | how many {x1} live[?] => rows=a-1 ; rows*b => {x1}
-a 40-99, b 3-9, c 2-6 | A tank holds {a} litres. {c} buckets of {b} litres are taken out. | how many litres are left[?] => out=b*c ; a-out => litres
+a 40-99, b 3-9, c 2-6, b*c<a | A tank holds {a} litres. {c} buckets of {b} litres are taken out. | how many litres are left[?] => out=b*c ; a-out => litres
 b 3-9, c 3-9, a=b*c | A barrel of {a} litres is filled into cans of {b} litres. | how many cans (are full|does one need)[?] => a/b => cans
 a 2-5, b 3-8, c 20-50, a*b<c | {n} has {c} {M} and buys {a} {ps} for {b} {M} each. | how much is left[?] => cost=a*b ; c-cost => {M} ; what does {he} pay[?] => a*b => {M}
 a 20-50, b 20-50, c 60-120, a+b<c | Of {c} (voters|members) {a} say yes and {b} say no, the others do not vote. | how many do not vote[?] => voted=a+b ; c-voted => -
@@ -75,7 +75,7 @@ k 2-9, b 10-40, c 2-9 | {k} classes with {b} pupils each go to the {x1=zoo/circu
 a 12-30, b 2-6, c 2-6, b+c<a | Of {a} {x1=eggs/cups/plates} {b} are broken and {c} are cracked. | how many are fine[?] => bad=b+c ; a-bad => {x1}
 a 3-12, b 2-5 | {n} pays {a} {M} a month for the (gym|phone|club). | what is that a year[?] => a*12 => {M} ; what are {b} months[?] => a*b => {M}
 a 2-12, b 20-90, a<b | The first month is free, then {n} pays {a} {M} a month. | what does a year cost[?] => months=12-1 ; months*a => {M}
-a 5-30, b 2-9, c 2-9 | {n} had {a} {t}, lost {b}, found {c} again. | how many now[?] => rest=a-b ; rest+c => -
+a 10-30, b 2-9, c 2-9 | {n} had {a} {t}, lost {b}, found {c} again. | how many now[?] => rest=a-b ; rest+c => -
 a 5-50 | {n} (had|owned) {a} {t} and lost all of them, then {m} gave {him} 3. | how many (now|does {he} have now)[?] => rest=a-a ; rest+3 => -
 a 3-30, b 3-30 | {n} did {a} push-ups, took a break and did {b} more; {m} did 2 fewer than {n} in all. | how many did {m} do[?] => n=a+b ; n-2 => -
 b 3-9, c 2-8, a=b*c | {a} {x1=players/singers/dancers} form groups of {b}. | how many groups (are there|do they form)[?] => a/b => groups
