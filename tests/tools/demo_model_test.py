@@ -45,8 +45,8 @@ class Generators(unittest.TestCase):
             self.assertEqual(generate.dialogue("again", False, kind), generate.dialogue("again", False, kind))
 
     def test_calls_name_offered_tools_and_their_parameters(self):
-        for i in range(1600):
-            d = generate.dialogue(f"calls {i}", False, ("needs", "toolbox")[i % 2])
+        for i in range(2000):
+            d = generate.dialogue(f"calls {i}", False, ("needs", "toolbox", "errands")[i % 3])
             schemas = {t["function"]["name"]: t["function"]["parameters"] for t in d["tools"]}
             self.assertEqual(len(schemas), len(d["tools"]), "two tools of one name")
             for c in (c["function"] for m in d["messages"] for c in m.get("tool_calls", [])):
