@@ -9,13 +9,14 @@ from .grammar import capital, form, typed, typists
 from .letters_data import LETTERS
 from .letters_days import DAYS
 from .letters_more import MORE
+from .letters_sides import SIDES
 from .reading import NOT_SAID, finish, laid_out
 
 
 def _parse():
     """[[(break before, sentence, questions, open questions)]]"""
     out = []
-    for line in filter(None, (LETTERS + MORE + DAYS).split("\n")):
+    for line in filter(None, (LETTERS + MORE + DAYS + SIDES).split("\n")):
         if line.startswith("@"):
             out.append([])
             continue
