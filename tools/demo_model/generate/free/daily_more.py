@@ -95,4 +95,21 @@ a 2-9, b 2-9, k 2-3 | {n} takes {a} pills in the morning and {b} in the evening.
 a 60-200, b 2-9, c 5-20, b*c<a | {n} has {a} {x1=flyers/letters/papers}. {b} friends take {c} each. | how many are left for {n}[?] => taken=b*c ; a-taken => {x1}
 a 5-15, b 5-15, c 5-15 | Three (shelves|boxes|floors) have {a}, {b} and {c} {x1=jars/lamps/rooms}. | how many {x1} (are there|is that) [in all][?] => first=a+b ; first+c => {x1}
 a 20-99, b 20-99, a!=b | {n} scored {a} points and {m} {b}. | what is the difference[?]|by how many points did one beat the other? => far(a, b) => points ; how many points together[?] => a+b => points
+a 20-60, b 3-9, c 3-9, b+c<a | {n} takes {a} {M} to the {x1=fair/harbour/market}. The {x2=carousel/boat/museum} is {b}, the {x3=sausage/soup/waffle} {c}. | what does {he} bring home[?] => rest=a-b ; rest-c => {M} ; what did {he} spend[?] => b+c => {M}
+a 30-90, b 4-9, c 2-6, b*c<a | A roll has {a} metres of {x1=wire/cloth/paper}. {c} times {b} metres are cut off. | how much is left on it[?] => off=b*c ; a-off => metres
+a 20-60, b 2-9, c 2-9, b<a | {n} invites {a} people. {b} say no, and {c} of the others bring a friend. | how many guests (come|are there)[?] => rest=a-b ; rest+c => people
+q 4-20, a=2*q, b 2-9 | Half of the {a} (buns|plums|tickets) (is|are) gone, then {b} new ones come. | how many are there now[?] => half=a/2 ; half+b => -
+a 3-9 | {n} works {a} hours on {d}, twice as long on {e}. | how many hours in all[?] => second=a*2 ; a+second => hours
+a 4-12, b 3-9 | In {a} weeks {n} starts {his} holiday, {b} days later {m} follows. | in how many days does {m} start[?] => days=a*7 ; days+b => days ; in how many days does {n} start[?] => a*7 => days
+a 2-9, b 2-5, c 2-9 | Each of {b} baskets holds {a} {x1=apples/lemons/kittens}; {c} more lie beside them. | how many {x1} are there[?] => full=a*b ; full+c => {x1}
+p 4-12, k 3-9, c 1-3, c<k, t=p*k | A cake of {t} grams is cut into {k} equal pieces, and {c} are eaten. | how many grams are eaten[?] => one=t/k ; one*c => grams ; how heavy is one piece[?] => t/k => grams
+a 24-40, b 2-6 | {n} is {a} and {his} daughter is {b}. | how old was {n} when she was born[?] => a-b => years ; how old is {n} when the daughter is 10[?] => then=a-b ; then+10 => years
+a 40-90, b 5-15, c 5-15 | The lift may carry {a} boxes. {b} are in it, {c} more are put in. | how many more may go in[?] => load=b+c ; a-load => boxes
+a 2-8, b 5-15 | One way the ticket costs {b} {M}. {n} goes there and back {a} times. | what does {he} pay[?] => both=b+b ; both*a => {M}
+a 3-12, b 2-5 | {n} drives {a} km to the {x1=station/lake/office} and the same way back, {b} times a week. | how many km a week[?] => both=a+a ; both*b => km
+a 5-30, b 5-30 | {n} has {a} {t}, {m} has {b} and {k} has as many as both together. | how many does {k} have[?] => a+b => - ; how many do all three have[?] => k=a+b ; k+k => -
+q 2-9, k 2-6, a=q*k, b 2-9 | {n} pays {a} {M} for {k} {ps}. | what does one cost[?] => a/k => {M} ; what do {b} cost[?] => one=a/k ; one*b => {M}
+a 20-80, b 2-9, c 2-9, b*c<a | {a} letters are waiting. {n} writes {b} an hour. | how many are left after {c} hours[?] => done=b*c ; a-done => letters
+a 10-30, b 2-8, b<a | {n} read {a} pages, {m} {b} pages fewer. | how many did both read together[?] => m=a-b ; a+m => pages ; how many did {m} read[?] => a-b => pages
+a 50-99, b 10-30, c 5-15 | A phone has {a} percent. A film takes {b} percent, a call {c}. | how many percent are left after both[?] => rest=a-b ; rest-c => -
 """

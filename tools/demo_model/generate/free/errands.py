@@ -44,6 +44,7 @@ def _parse():
 
 
 SCRIPTS = _parse()
+SYSTEM = ["You are an agent. Use the tools step by step.", "You act through tools. Call one when it helps, otherwise answer.", "You are a coding agent. The user's project is the current folder.", "You run a household. Use the tools for what is asked, nothing more.", "You are the assistant of a small office.", "Use a tool only if it is needed. Never invent values.", "Solve the user's task with the tools, then say what was done."]
 
 
 class Errand:
@@ -78,7 +79,7 @@ class Errand:
             elif mark == "=":
                 out.append({"role": "tool", "content": self.fill(text)})
             else:
-                out.append(plain_calls.assistant(self.thought(thought), self.fill(text) if text.startswith("{word") else capital(self.fill(text))))
+                out.append(plain_calls.assistant(self.thought(thought), self.fill(text) if text.startswith(("{word", "test_")) else capital(self.fill(text))))
         return out
 
     def thought(self, text):

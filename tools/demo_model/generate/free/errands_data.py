@@ -501,4 +501,104 @@ ERRANDS = r"""
 > poll_result // Nothing is needed.
 = {"{x1}": {n1}, "{x2=soup/red/the city}": {m1}}
 : {x2} is ahead with {m1} to {n1}. // {x1} {n1}; {x2} {m1}. The most: {m1}, {x2}.
+@ list_files/ls(path! s) Lists the files of a folder ; read_file/cat(path! s) Reads a file ; run_command/shell(command! s) Runs a command
+< (there is a config (somewhere |)in {word1}. (which|what) port does it (set|use)[?]|find the config in {word1} and tell me the port)
+> list_files path={word1} // First look what is in {word1}.
+= ["{word2}.log", "config.yaml", "run.sh"]
+> read_file path={word1}/config.yaml // The config is config.yaml: read it.
+= host: {word3}.local\nport: {h1}{n1}\ndebug: false
+: The port is {h1}{n1}. // The line port: {h1}{n1}.
+< ((and |)is debug on[?]|debug mode?)
+: No, debug is false. // The line debug: false.
+@ search_text/grep(query! s, path s) Searches a word in files ; read_file/cat(path! s) Reads a file ; edit_file/replace(path! s, old! s, new! s) Replaces text in a file
+< ((rename|change) {word1} to {word2} (where it is defined|in the file that defines it)|find where {word1} is defined and call it {word2})
+> search_text query={word1} // First find where {word1} stands.
+= src/{word3}.py:{n1}: def {word1}(x):
+> edit_file path=src/{word3}.py, old={word1}, new={word2} // It stands in src/{word3}.py: replace it there.
+= {"replaced": 1}
+: {word1} is {word2} now, in src/{word3}.py. // replaced is 1.
+@ run_tests/pytest(path s) Runs tests ; read_file/cat(path! s) Reads a file ; write_file(path! s, content! s) Writes a file
+< (the tests fail. why[?]|run the tests and find out what is wrong|something is broken, check the tests)
+> run_tests // First run the tests.
+= ===== 1 failed, {m1} passed in {n1}.2s =====\nFAILED tests/test_{word1}.py::test_{word2} - NameError: name '{word3}' is not defined
+> read_file path=tests/test_{word1}.py // test_{word2} fails in tests/test_{word1}.py: read it.
+= from src import {word1}\n\ndef test_{word2}():\n    assert {word3}(2) == 4
+: test_{word2} uses {word3}, but only {word1} is imported. // {word3} is not defined; the import names only {word1}.
+@ find_contact/contacts.find(name! s) Looks up a contact ; send_email/mail.send(to! s, subject! s, body! s) Sends an email ; list_events(date! s) Lists events
+< ((mail|write to) {name1}, subject {x1=Boat/Rent/Party}: {x2=I am late/we agree/please call back}. (the address is in my contacts|look up the address)|send {name1} a mail about {x1=Boat/Rent/Party} saying {x2=I am late/we agree/please call back}. (you have|look up) the address)
+> find_contact name={name1} // First the address of {name1}.
+= {"name": "{name1} {fam1}", "email": "{email1}", "city": "{city1}"}
+> send_email to={email1}, subject={x1}, body={x2} // The address is {email1}.
+= {"sent": true}
+: The mail to {name1} is sent. // sent is true.
+@ get_location/where_am_i() Tells where the user is ; get_weather/weather(city! s) Current weather ; find_shop(kind! s, city! s) Finds shops
+< (do I need an umbrella (here|now)[?]|what's the weather like (here|where I am)[?])
+> get_location // "Here" is not known yet: the location first.
+= {"city": "{city1}", "street": "{street1}"}
+> get_weather city={city1} // The user is in {city1}.
+= {"sky": "{x1=rain/sun/fog/snow}", "degrees": {n1}}
+: In {city1}: {x1}, {n1} degrees. // {x1}, {n1} degrees.
+< (is there a {x2=bakery/chemist/bank} (near here|around)[?]|and where is a {x2=bakery/chemist/bank}[?])
+> find_shop kind={x2}, city={city1} // Still in {city1}.
+= []
+: No {x2} was found in {city1}. // The list is empty.
+@ search_orders/orders.search(customer! s) Finds the orders of a customer ; refund/orders.refund(order! s, amount n) Pays an order back ; send_message(to! s, text! s) Sends a message
+< ({fullname1} wants (the|her|his) money back for the last order|refund the last order of {fullname1})
+> search_orders customer={fullname1} // First the orders of {fullname1}.
+= [{"id": "{code1}", "date": "{year1}-03-02", "total": {m1}}, {"id": "{code2}", "date": "{year1}-08-19", "total": {k1}}]
+> refund order={code2} // The last one is {code2}, of August.
+= {"refunded": {k1}}
+: {k1} were paid back for the order {code2}. // refunded is {k1}.
+@ list_branches/git.branches() Lists branches ; delete_branch/git.delete(branch! s) Deletes a branch ; merge_branch/git.merge(branch! s) Merges a branch
+< (delete the oldest branch|get rid of the oldest branch|the oldest branch can go)
+> list_branches // First which branches there are.
+= {word1} {m1} days\n{word2} {k1} days\n{word3} {n1} days
+> delete_branch branch={word2} // {word1} {m1}; {word2} {k1}; {word3} {n1}. The oldest: {word2}.
+= deleted {word2}
+: {word2} is deleted; it was {k1} days old. // deleted {word2}.
+@ list_rooms/rooms.list(date! s) Lists free rooms ; book_room/rooms.book(room! s, date! s) Books a room
+< (book the largest room (for |){x1=tomorrow/on {day1}/next {day1}}|the largest free room {x1=tomorrow/on {day1}/next {day1}}, please)
+> list_rooms date={x1} // First which rooms are free {x1}.
+= [{"room": "{x2=Oak/North/Blue}", "seats": {n1}}, {"room": "{x3=Elm/South/Red}", "seats": {k1}}, {"room": "{x4=Fir/East/Grey}", "seats": {m1}}]
+> book_room room={x3}, date={x1} // {x2} {n1}; {x3} {k1}; {x4} {m1}. The most seats: {x3}.
+= {"booked": true}
+: {x3} with {k1} seats is booked {x1}. // booked is true.
+@ get_stock/stock(product! s) Tells how many are in stock ; order_goods/order(product! s, amount! i) Orders goods ; ask_boss(question! s) Asks the boss
+< (if we have fewer than {k1} {things1}, order {m1}[ more]|are there still {k1} {things1}? if not, order {m1})
+> get_stock product={things1} // First how many there are.
+= {"product": "{things1}", "count": {n1}}
+> order_goods product={things1}, amount={m1} // {n1} is fewer than {k1}: order {m1}.
+= {"ordered": {m1}}
+: There were only {n1}, so {m1} {things1} are ordered. // {n1} in stock, ordered {m1}.
+@ get_stock/stock(product! s) Tells how many are in stock ; order_goods/order(product! s, amount! i) Orders goods
+< (if we have fewer than {m1} {things1}, order {n1}[ more]|are there still {m1} {things1}? if not, order {n1})
+> get_stock product={things1} // First how many there are.
+= {"product": "{things1}", "count": {k1}}
+: There are {k1} {things1}, so nothing has to be ordered. // {k1} is not fewer than {m1}: no order.
+@ check_calendar/calendar.free(day! s) Tells whether a day is free ; add_event/calendar.add(title! s, day! s) Adds an event
+< ((if|when) {day1} is free, (put|enter) (the|a) {x1=haircut/dinner/inspection} (there|in)|{x1=haircut/dinner/inspection} on {day1}, but only if I'm free)
+> check_calendar day={day1} // First whether {day1} is free.
+= {"free": false, "events": ["{x2=choir/court/a trip}"]}
+: {day1} is not free: {x2}. I added nothing. // free is false: no event.
+@ check_calendar/calendar.free(day! s) Tells whether a day is free ; add_event/calendar.add(title! s, day! s) Adds an event
+< ((if|when) {day1} is free, (put|enter) (the|a) {x1=haircut/dinner/inspection} (there|in)|{x1=haircut/dinner/inspection} on {day1}, but only if I'm free)
+> check_calendar day={day1} // First whether {day1} is free.
+= {"free": true, "events": []}
+> add_event title={x1}, day={day1} // free is true: add it.
+= {"id": {h1}}
+: {day1} was free; the {x1} is entered. // It has an id.
+@ search_web/web.search(query! s) Searches the web ; open_page/web.open(url! s) Opens a page
+< (how (high|old) is the {x1=tower/bridge/castle} of {city1}[?] look it up|look up how (high|old) the {x1=tower/bridge/castle} of {city1} is)
+> search_web query={x1} of {city1} // To be looked up: search.
+= [{"title": "The {x1} of {city1}", "url": "https://{word1}.org/{x1}"}]
+> open_page url=https://{word1}.org/{x1} // The first hit fits: open it.
+= The {x1} of {city1} is {k1} metres high and {h1} years old.
+: It is {k1} metres high and {h1} years old. // The page says both.
+@ take_photo/camera.photo(room! s) Takes a photo of a room ; turn_off(device! s) Switches a device off
+< (did I leave the {x1=iron/stove/oven} on[?] if so, off with it|check the {x1=iron/stove/oven} and switch it off if it is on)
+> take_photo room=kitchen // First see whether it is on.
+= {"room": "kitchen", "seen": ["{x1} on", "window closed"]}
+> turn_off device={x1} // The {x1} is on: off.
+= {"device": "{x1}", "state": "off"}
+: The {x1} was on; it is off now. // The state is off.
 """

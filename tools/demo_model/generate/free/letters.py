@@ -69,7 +69,7 @@ class Letter:
             return question, self.values.fill(thought, True), answer
         others = [(self.values.fill(form(w, q)), self.values.fill(a)) for q, a, t in self.rows[i][2] if q != pattern and not t and a[0] != "^"]
         sentence = self.sentences[i]
-        thought = f"The text says: {sentence}{'' if sentence[-1] in '.!?:' else '.'}" + parts.noted(w, sentence, (self.values.fill(plain), answer), others)
+        thought = f"The text says: {sentence}{'' if sentence[-1] in '.!?:,' else '.'}" + parts.noted(w, sentence, (self.values.fill(plain), answer), others)
         return question, thought, answer
 
     def ask_open(self, w):
