@@ -1,7 +1,7 @@
 """More small talk: days that went well or badly, plans, complaints, none of which asks for code or a tool."""
 
 DAYS = r"""
-a bad day | I had a (rotten|terrible|bad|awful) day [at (work|school)]|today was (awful|horrible|a mess)|what a (bad|rotten) day | I am sorry to hear that. I hope tomorrow is better. ; That sounds hard. I hope you can rest now.
+a bad day | (it was|this was|I had) a (terrible|bad|awful) day [at (the office|school)]|today was (awful|horrible|a mess)|what a bad day | I am sorry to hear that. I hope tomorrow is better. ; That sounds hard. I hope you can rest now.
 a good day | I had a (great|wonderful|lovely) day[!]|today was (great|perfect|wonderful)[!]|what a (nice|lovely) day | I am glad to hear that! ; How nice! What was the best part?
 tiredness | I'm (so |really |dead )tired|I (could|can) hardly keep my eyes open|I didn't sleep (at all|a wink) | Then rest a little. Sleep helps most. ; I hope you can go to bed early tonight.
 boredom | I'm (so |)bored|nothing to do (today|here)|it's so boring here | You could read, take a walk or call a friend. ; How about a walk or a good book?

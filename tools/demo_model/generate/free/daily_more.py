@@ -2,24 +2,24 @@
 amounts and their sum, halves, ways there and back, weeks, and what stays when all is shared."""
 
 PROBLEMS = """
-a 40-99, b 5-20, c 5-18 | {n} had {a} {M}. {He} (bought|got|chose) a {x1=shirt/lamp/game/jacket} for {b} {M} and a {x2=cap/map/belt/torch} for {c} {M}. | how much [money] (has {he} got now|is left|does {he} have now|has {he} left)[?] => rest=a-b ; rest-c => {M} ; how much did {he} spend[?] => b+c => {M}
+a 40-99, b 5-20, c 5-18 | {n} went shopping with {a} {M}: a {x1=lamp/game/jacket} for {b} {M}, a {x2=map/belt/torch} for {c}. | how much [money] (has {he} then|is left|does {he} have now|has {he} left)[?] => rest=a-b ; rest-c => {M} ; how much did {he} spend[?] => b+c => {M}
 a 50-99, b 5-20, c 5-20 | There are {a} {M} in {n}'s (purse|wallet|pocket). {b} go to the {x1=baker/barber/parking meter}, {c} to the {x2=florist/cinema/taxi driver}. | what is left[?]|how much (remains|is still in it)[?] => rest=a-b ; rest-c => {M}
 a 30-90, b 4-15, c 4-14 | {n} gets {a} {M} (pocket money|from {his} aunt). {b} {M} (go into|are for) the {x1=piggy bank/class fund}, {c} {M} (go on|are for) {x2=sweets/comics/stickers}, the rest {he} keeps. | how much does {he} keep[?] => rest=a-b ; rest-c => {M}
-p 5-20, k 3-9, t=p*k | A (rope|ribbon|wire|plank|pipe) is {t} cm long. (I|We) (cut|saw) it into pieces of {p} cm. | how many pieces (do (I|we) get|are there|does that make)[?] => t/p => pieces
+p 5-20, k 3-9, t=p*k | From a (ribbon|wire|plank|pipe) of {t} cm {n} makes pieces of {p} cm each. | how many pieces (are there|does that make)[?] => t/p => pieces
 p 4-25, k 3-8, t=p*k | (I have|There are) {t} cm of {x1=ribbon/tape/cord}; (each|every) {x2=parcel/badge/bow} needs {p} cm. | for how many {x2}s is it enough[?] => t/p => -
 p 6-15, k 3-8, r 1-5, r<p, t=p*k+r | A {x1=board/hose/strip of cloth} of {t} cm is cut into pieces of {p} cm. | how many whole pieces [are there][?] => t//p => pieces ; how many cm are left over[?] => t%p => cm
 p 5-60, k 3-9, t=p*k | A {x1=beam/bar/chain} of {t} cm (is|was) cut into {k} equal (parts|pieces). | how long is (each|one) (part|piece)[?] => t/k => cm
-a 4-60 | In the morning {a} people came, in the afternoon twice as many. | how many came (that day|in all|altogether)[?] => two=a*2 ; a+two => people ; how many (came in|were there in) the afternoon[?] => a*2 => people
+a 4-60 | Before lunch {a} visitors were counted, after it twice as many. | how many were counted (in all|altogether)[?] => two=a*2 ; a+two => visitors ; how many (were there|were counted) after lunch[?] => a*2 => visitors
 a 3-40 | On {d} {n} sold {a} {ps}, on {e} three times as many. | how many (on both days|in all|altogether)[?] => three=a*3 ; a+three => - ; how many on {e}[?] => a*3 => -
 a 3-40 | {n} (picked|found|counted) {a} {x1=mushrooms/shells/birds/plums} and {m} twice as many. | how many (do they have|is that|are there) (together|in all)[?] => m=a*2 ; a+m => {x1} ; how many more (does|did) {m} have[?] => m=a*2 ; m-a => -
 q 4-40, a=2*q | {m} has {a} {t}, {n} half as many. | how many (do they have|are there) (together|altogether)[?] => half=a/2 ; a+half => - ; how many does {n} have[?] => a/2 => -
-q 5-30, a=2*q | Half of (my|our|the) {a} (students|pupils|guests|colleagues|players) are (ill|away|on holiday|late). | how many are (healthy|here|there|present|not missing)[?] => a/2 => - ; how many (are missing|are not here)[?] => a/2 => -
+q 5-30, a=2*q | Of {a} (pupils|guests|players) half (are|stay) (away|on holiday). | how many are (here|there|present|not missing)[?] => a/2 => - ; how many (are missing|are not here)[?] => a/2 => -
 q 3-25, a=3*q | A third of the {a} {x1=chairs/lamps/windows/bikes} (is|are) broken. | how many are broken[?] => a/3 => - ; how many (are (fine|whole|not broken)|still work)[?] => broken=a/3 ; a-broken => -
 q 3-20, a=4*q | A quarter of the {a} {x1=eggs/seats/tickets/pages} (is|are) {x2=gone/taken/used}. | how many are {x2}[?] => a/4 => - ; how many are (left|still there)[?] => gone=a/4 ; a-gone => -
-a 2-14 | I (walk|cycle|drive|go) {a} km to work and {a} km back, five days a week. | how many km (a week|is that [a week]|per week)[?] => day=a+a ; day*5 => km
+a 2-14 | The way to work is {a} km, and {n} comes home the same way, from Monday to Friday. | how (far is that|many km) (in a week|from Monday to Friday)[?] => day=a+a ; day*5 => km
 a 2-20, d 3-6 | (The way to school|The way to the pool|It) is {a} km (long|one way). {n} goes there and back on {d} days a week. | how (far|many km) (is that|does {he} go) (a week|in a week)[?] => day=a*2 ; day*d => km ; how many km a day[?] => a*2 => km
 a 5-45, d 2-6 | {n} needs {a} minutes to the (office|stable|gym), and as long for the way home. | how long is {he} on the way on a day[?] => a*2 => minutes ; how long in {d} days[?] => day=a*2 ; day*d => minutes
-a 13-40, b 2-6, 2*b<a | Two (friends|brothers|girls) share {a} {x1=cookies/nuts/grapes/chips}, and each eats {b}. | how many [{x1}] (remain|are left|stay in the bowl)[?] => eaten=2*b ; a-eaten => {x1}
+a 13-40, b 2-6, 2*b<a | From a bowl of {a} {x1=nuts/grapes/chips} two (brothers|girls) take {b} each. | how many [{x1}] (are left|stay in the bowl)[?] => eaten=2*b ; a-eaten => {x1}
 k 3-6, b 2-6, a 20-60, k*b<a | {k} children (take|eat|get) {b} {x1=cherries/pretzels/dates} each from a bowl of {a}. | how many are (left|still in it)[?] => eaten=k*b ; a-eaten => {x1}
 k 3-5, b 2-9, r 1-4, r<k, t=k*b+r | {k} (friends|sisters|players) share {t} {x1=cards/stickers/marbles} fairly. | how many does each get[?] => t//k => - ; how many are left over[?] => t%k => -
 a 2-9, b 3-12, c 2-9 | {n} buys {a} {ps} at {b} {M} each and pays {c} {M} for (delivery|wrapping). | what does {he} pay [in all][?]|how much is that [in all]? => goods=a*b ; goods+c => {M}

@@ -44,7 +44,7 @@ def _parse():
 
 
 SCRIPTS = _parse()
-SYSTEM = ["You are an agent. Use the tools step by step.", "You act through tools. Call one when it helps, otherwise answer.", "You are a coding agent. The user's project is the current folder.", "You run a household. Use the tools for what is asked, nothing more.", "You are the assistant of a small office.", "Use a tool only if it is needed. Never invent values.", "Solve the user's task with the tools, then say what was done."]
+SYSTEM = ["Do the task by calling tools, one step after the other.", "You act through tools. Call one when it helps, otherwise answer.", "Help with the code in the current folder. Read before you write.", "You run a household. Use the tools for what is asked, nothing more.", "You are the assistant of a small office.", "Use a tool only if it is needed. Never invent values.", "Solve the user's task with the tools, then say what was done."]
 
 
 class Errand:

@@ -12,7 +12,7 @@ Slots as in filled.py; patterns as in grammar.py.
 
 ERRANDS = r"""
 @ set_blinds/moveBlinds/blinds.set(room! s, position! i) Moves the blinds: 0 is closed, 100 is open ; set_lamp/switch_light(room! s, state! on|off) Switches a lamp
-< (the sun (is blinding|blinds) me in the {x1=bedroom/study/kitchen/office}, close the blinds (completely|all the way)|{x1=bedroom/study/kitchen/office} blinds (fully|completely) (shut|closed)[ please]|shut the blinds in the {x1=bedroom/study/kitchen/office}, no light at all)
+< (so much glare in the {x1=bedroom/study/kitchen/office}, blinds (completely|all the way) down|{x1=bedroom/study/kitchen/office} blinds (fully|completely) (shut|closed)[ please]|shut the blinds in the {x1=bedroom/study/kitchen/office}, no light at all)
 > set_blinds room={x1}, position=0 // Completely closed is 0.
 = {"ok": true}
 : The blinds in the {x1} are closed. // The result is ok.
@@ -34,7 +34,7 @@ ERRANDS = r"""
 = done
 : The volume is at 0. // It is done.
 @ find_recipe/recipes.search/searchRecipes(ingredients! a, max_minutes i) Finds recipes ; start_timer/timer(minutes! i) Starts a timer
-< (got {food1}, {food2} and (some |a bit of |){food3}. something (under|within|in less than) half an hour?|I have {food1}, {food2} and {food3} here, what can I cook in (at most |)half an hour?|{food1}, {food2}, {food3}: a recipe that takes no more than half an hour)
+< (there's {food1}, {food2} and (some |a bit of |){food3} in the fridge. a dish ready (within|in less than) half an hour?|I have {food1}, {food2} and {food3} here, what can I cook in (at most |)half an hour?|{food1}, {food2}, {food3}: a recipe that takes no more than half an hour)
 > find_recipe ingredients={food1}|{food2}|{food3}, max_minutes=30 // The ingredients are {food1}, {food2}, {food3}; half an hour is 30 minutes. One call.
 = {"recipes": [{"name": "{x1=Green bowl/Quick pan/Sunday pie}", "minutes": {m1}}]}
 : You could make {x1}, it takes {m1} minutes. // One recipe: {x1}, {m1} minutes.
@@ -46,12 +46,12 @@ ERRANDS = r"""
 < (which (one |)is cheaper[?]|the cheaper one?)
 : {street2} for {m1}0. // {street1} {k1}0; {street2} {m1}0. The least: {m1}0, {street2}.
 @ lock_door/locks.set/doorLock(door! s, action! lock|unlock) Locks or unlocks a door ; set_alarm(time! s) Sets an alarm clock
-< ((did I lock|have I locked) the {x1=back/cellar/garage/garden} door? (whatever|never mind|doesn't matter), just lock it|not sure about the {x1=back/cellar/garage/garden} door. lock it[ to be safe])
+< (was the {x1=cellar/garage/garden} door locked? (never mind|doesn't matter), bolt it|not sure about the {x1=cellar/garage/garden} door. lock it[ to be safe])
 > lock_door door={x1}, action=lock // One thing is wanted: lock the {x1} door.
 = {"state": "locked"}
 : The {x1} door is locked. // The state is locked.
 @ start_vacuum/robot.clean/vacuum(room! s) Sends the vacuum robot to a room ; set_light/light(room! s, state! on|off) Switches the light ; play_music(query! s) Plays music
-< (crumbs (all over|everywhere on) the {x1=living room/hall/nursery/office} floor[ again]...|the dog (shook|rolled) in the {x1=living room/hall/nursery/office}, hair everywhere|what a mess on the {x1=living room/hall/nursery/office} carpet)
+< (sand (all over|everywhere in) the {x1=hall/nursery/office}...|the dog (shook|rolled) in the {x1=hall/nursery/office}, hair everywhere|what a mess on the {x1=hall/nursery/office} carpet)
 > start_vacuum room={x1} // Dirt on the floor: the vacuum.
 = {"minutes": {m1}}
 : The robot cleans the {x1} and needs {m1} minutes. // It needs {m1} minutes.
@@ -65,17 +65,17 @@ ERRANDS = r"""
 = ok
 : The heating in the {x1} is set to {m1} degrees. // It is ok.
 @ send_email/mail.send/sendMail(to! s, subject! s, body! s) Sends an email ; search_contacts(name! s) Looks up a contact
-< ([please ](send|write) (an email|a mail) to {email1} with the subject {x1=Budget/Boiler/Key/Rehearsal} and tell (her|him|them) [that ]{x2=the draft is ready/the plumber was here/we start an hour later/the parcel has come})
+< ((write|drop) (a mail|a line) to {email1}, subject {x1=Boiler/Key/Rehearsal}, and tell (her|him|them) [that ]{x2=the plans are done/the plumber was here/we start an hour later/the parcel has come})
 > send_email to={email1}, subject={x1}, body={x2} // What is told comes after "tell": {x2}.
 = {"status": "sent", "id": {h1}}
 : The email to {email1} is sent. // The status is sent.
 @ send_message/chat.send/text_message(contact! s, text! s) Sends a text message ; get_time(city! s) Tells the time
-< ((text|message|write to) {name1} that (I'll|I will) be {x1=home late tonight/there at noon tomorrow/in {city1} on {day1}/a bit late})
+< ((text|message|write to) {name1} that (I'll|I will) be {x1=out until ten/there at noon tomorrow/in {city1} on {day1}/a bit late})
 > send_message contact={name1}, text=I'll be {x1} // The text is: I'll be {x1}.
 = {"delivered": true}
 : {name1} has the message. // It is delivered.
 @ check_stock/inventory.get/stock(product! s) Tells how many of a product are in stock ; order_goods(product! s, amount! i) Orders goods
-< ((could you [please ]|)(check|look|see) how many [of the ]{x1=blue office chairs/black desk lamps/small oak tables/red rain coats} we (still have|have left) in the (warehouse|store)[?])
+< ((could you [please ]|)(check|tell me) the number of {x1=black desk lamps/small oak tables/red rain coats/green garden chairs} that are left in the (depot|store)[?])
 > check_stock product={x1} // The product is: {x1}.
 = {"product": "{x1}", "in_stock": {m1}, "reserved": {n1}}
 : There are {m1} {x1} in stock, {n1} of them reserved. // In stock {m1}, reserved {n1}.
@@ -135,7 +135,7 @@ ERRANDS = r"""
 @ run_tests/tests.run/pytest(path s) Runs the tests ; read_file(path! s) Reads a file ; write_file(path! s, content! s) Writes a file
 < (run the tests [please]|do the tests pass[?]|are (the|all) tests green[?])
 > run_tests // No path is needed.
-= {n1} passed, 1 failed\nFAILED tests/test_{word1}.py::test_{word2} - AssertionError: {m1} != {k1}
+= collected {m2} items: {n1} ok, 1 failed\nFAILED tests/test_{word1}.py::test_{word2} - AssertionError: {m1} != {k1}
 : {n1} tests passed and 1 failed: test_{word2} in tests/test_{word1}.py. // {n1} passed, 1 failed: test_{word2}.
 < (open that (file|test)|show me the test[ file]|let me see (it|that file))
 > read_file path=tests/test_{word1}.py // The file of the failed test: tests/test_{word1}.py.
@@ -251,7 +251,7 @@ ERRANDS = r"""
 = ok
 : A seat on RE {m2} is booked. // It is ok.
 @ search_docs/docs.search(query! s) Searches the documentation ; open_page/docs.open(id! s) Opens a page
-< (somebody (typed|wrote) '{word1}' all over the docs[.] find where|where in the docs is '{word1}'[?]|look for '{word1}' in the docs)
+< ('{word1}' is misspelt somewhere in the docs, look it up|where in the docs is '{word1}'[?]|look for '{word1}' in the docs)
 > search_docs query={word1} // The word is {word1}.
 = {"hits": [{"id": "p{n1}", "title": "{x1=Setup/Backup/Login}"}, {"id": "p{m1}", "title": "{x2=Limits/Colours/Errors}"}]}
 : On two pages: {x1} (p{n1}) and {x2} (p{m1}). // Two hits.
@@ -351,7 +351,7 @@ ERRANDS = r"""
 = {"total_this_month": {h1}}
 : Noted: {k1} for {x1}. This month you spent {h1}. // The total is {h1}.
 @ open_ticket(title! s) Opens a support ticket ; restart_router/router.restart() Restarts the router
-< (why is (grass|the grass) green[?]|why are leaves green[?])
+< (why are leaves green[?]|what makes leaves green[?])
 : Because of chlorophyll, a green dye in the leaves. // No tool is needed. I know that: chlorophyll.
 < (the internet is (dead|gone|so slow)[, can you do something][?]|no connection, do something)
 > restart_router // The connection: restart the router.
@@ -378,7 +378,7 @@ ERRANDS = r"""
 < (how many days has a week[?]|what's the capital of Italy[?] no, wait: how many days does a week have[?])
 : 7 // No tool is needed.
 @ send_email(to! s, subject! s, body! s) Sends an email ; read_calendar(day! s) Reads the calendar
-< (I (had a rotten day|feel so tired)[ at work]|what a day... everything went wrong)
+< (I feel so low today|what a day... everything went wrong)
 : I am sorry to hear that. I hope tomorrow is better. // The user feels bad and wants nothing done: a kind word.
 < (thanks. what's (on|planned) tomorrow[?]|what do I have tomorrow[?])
 > read_calendar day=tomorrow // The day is tomorrow.

@@ -4,9 +4,9 @@ and what holds after it. The marks are those of heard_data.py."""
 TURNS = r"""
 @(I have|I've got|we have) a dog (called|named) {name1} => {name1} is a nice name for a dog! ; Nice: a dog called {name1}.
 ! what('s| is) (its|my pet's) name[?] => {name1}
-? what (pet|animal) do I have[?] => a dog
-+(sorry|oh|oops|no wait)[,] I meant a {x1=cat/rabbit/pony/parrot}, not a dog[.|!] => OK, {name1} is a {x1}. ; Then {name1} is a {x1}. => Not a dog: {name1} is a {x1}, and the name stays.
-? (so |)what (pet|animal) do I have[?] => a {x1} => The user meant a {x1}, not a dog. ; (so |)what pet do I have and what('s| is) (its|the) name[?] => a {x1} called {name1} => The user meant a {x1}, not a dog; the name is {name1}. ; is {name1} a dog[?] => No, a {x1} => The user meant a {x1}, not a dog.
+? (which|what kind of) animal (do I have|is it)[?] => a dog
++(oh|oops|no wait)[,] that was wrong: {name1} is a {x1=cat/rabbit/pony/parrot}[.|!] => OK, {name1} is a {x1}. ; Then {name1} is a {x1}. => Not a dog: {name1} is a {x1}, and the name stays.
+? (so |)(which|what) animal is it[?] => a {x1} => It is a {x1}, no dog. ; (so |)which animal do I have and how is it called[?] => a {x1} called {name1} => It is a {x1}, no dog; the name is {name1}. ; is {name1} a dog[?] => No, a {x1} => It is a {x1}, no dog.
 @(the meeting|our meeting|the interview) is on {day1} at {clock1} => Noted: {day1} at {clock1}. ; OK, {day1} at {clock1}.
 ! when is (it|the meeting|the interview)[?] => on {day1} at {clock1} ; (which|what) day is it[?] => {day1} ; at what time[?] => at {clock1} ; is it on {day2}[?] => No, on {day1}
 @my meeting with {name1} is {day1} (at|,) {clock1} in {room1} => Noted: {name1}, {day1} at {clock1}, {room1}.
@@ -46,9 +46,9 @@ TURNS = r"""
 ? are you sure[?] => Yes, 5 x 5 = 25. => 5 x 5 = 25. ; and 6 times 5[?] => 30 => 6 x 5 = 30.
 @{n1} (times|x) {n2} is {=n1*n2+2}, right[?] => No, {=n1} x {=n2} = {=n1*n2}. => {n1} x {n2} = {=n1*n2}, said is {=n1*n2+2}.
 ? (and |)plus {n3}[?] => {=n1*n2+n3} => {=n1*n2} + {n3} = {=n1*n2+n3}. ; (and |)half of (that|it)[?] => {='%g' % (n1*n2/2)} => Half of {=n1*n2} is {='%g' % (n1*n2/2)}.
-@I'm (in a good mood|so happy) today[!|], I passed my {x1=exam/driving test/swimming badge} => Congratulations! ; How wonderful, congratulations!
+@I'm (in a good mood|so happy) today[!|], I passed my {x1=exam/diving test/swimming badge} => Congratulations! ; How wonderful, congratulations!
 ! what did I pass[?] => your {x1} ; why am I (happy|in a good mood)[?] => because of your {x1} => The user passed the {x1}.
-@I (had|have had) a (rotten|terrible|long|bad) day[ at work] => I am sorry to hear that. What happened? ; That sounds hard. What happened?
+@(this was|it was|I had) a (terrible|long|bad) day => I am sorry to hear that. What happened? ; That sounds hard. What happened?
 +my (boss|colleague) {name1} (shouted at me|blamed me for the delay|took my idea) => That was not fair of {name1}. ; No wonder that you feel bad. => A kind word about what {name1} did.
 ! who (was it|did it)[?] => {name1}
 @(let's|can we) play: I say a country, you say (its|the) capital[. ready?|] => Ready! => A game: capital for a country.
