@@ -112,4 +112,13 @@ q 2-9, k 2-6, a=q*k, b 2-9 | {n} pays {a} {M} for {k} {ps}. | what does one cost
 a 20-80, b 2-9, c 2-9, b*c<a | {a} letters are waiting. {n} writes {b} an hour. | how many are left after {c} hours[?] => done=b*c ; a-done => letters
 a 10-30, b 2-8, b<a | {n} read {a} pages, {m} {b} pages fewer. | how many did both read together[?] => m=a-b ; a+m => pages ; how many did {m} read[?] => a-b => pages
 a 50-99, b 10-30, c 5-15 | A phone has {a} percent. A film takes {b} percent, a call {c}. | how many percent are left after both[?] => rest=a-b ; rest-c => -
+a 20-60, b 2-6, c 2-5, b*c<a | A sack holds {a} {x1=onions/walnuts/potatoes}. Each of {c} (cooks|children|neighbours) takes {b}. | how many stay in the sack[?] => out=b*c ; a-out => {x1}
+a 5-20, b 5-20, k 2-3 | {n} has {a} {M} and {m} {b}. Together they want to buy {k} {ps} for 20 {M} each. | how much do they need[?] => k*20 => {M} ; how much do they have together[?] => a+b => {M}
+a 4-15, b 2-6 | {n} types {a} pages in the morning and twice as many after lunch, {b} days long. | how many pages a day[?] => after=a*2 ; a+after => pages ; how many pages in {b} days[?] => after=a*2 ; day=a+after ; day*b => pages
+q 5-25, a=2*q, b 2-9, b<q | Half of {a} {x1=lamps/tables/seats} (is|are) free. {b} more become taken. | how many are free then[?] => half=a/2 ; half-b => -
+a 20-40, b 2-9, c 2-9 | A hotel has {a} rooms. {b} are being painted, {c} smell of paint. | how many can be used[?] => bad=b+c ; a-bad => rooms
+a 3-9, b 3-9, c 5-30 | {n} sells {a} {ps} for {b} {M} each; before that {he} had {c} {M}. | how much does {he} have then[?] => sold=a*b ; sold+c => {M}
+p 3-9, k 4-9, t=p*k, c 2-3 | {t} {x1=tiles/stones/bricks} lie in {k} equal rows. {c} rows are taken away. | how many are in a row[?] => t/k => - ; how many were taken[?] => row=t/k ; row*c => {x1}
+a 8-30, b 2-6 | A plant is {a} cm high and grows {b} cm a week. | how high is it after three weeks[?] => more=b*3 ; a+more => cm ; how high after two weeks[?] => more=b*2 ; a+more => cm
+a 15-60, b 2-9, c 2-9 | In a game {n} has {a} points, loses {b} and wins {c}, twice each. | how many points then[?] => lost=b*2 ; won=c*2 ; rest=a+won ; rest-lost => points
 """

@@ -122,4 +122,26 @@ TURNS = r"""
 ? and without rain[?] => A warm coat is enough. => Cold but dry.
 @I want to (learn|start) {x1=the guitar/chess/swimming/Greek} but (I'm|I am) {k1}. too late[?] => It is never too late to start. => An encouraging word.
 ! what do I want to (learn|start)[?] => {x1} ; how old am I[?] => {k1}
+@(I|we) (booked|have booked) {room1} for {day1} => Noted: {room1} for {day1}. ; OK, {room1} on {day1}.
+? which room is it[?] => {room1} ; for which day is it booked[?] => {day1}
++(not {room1}|wrong room)[:|,] (it's|it is) {room2} => OK, {room2} then, still on {day1}. => {room2} instead of {room1}; the day stays.
+? which room is it[ now][?] => {room2} => {room2} instead of {room1}. ; for which day[?] => {day1} => The day stays: {day1}. ; is it still {room1}[?] => No, {room2} => {room2} instead of {room1}.
+@(her|his) name is {name1} {fam1} => Noted: {name1} {fam1}. ; OK, {name1} {fam1}.
+? what is the (surname|last name)[?] => {fam1} ; what is the first name[?] => {name1}
++(since the wedding|now) it's {fam2}, not {fam1} => OK, {name1} {fam2} now. => {fam1} becomes {fam2}; the first name stays.
+? what is the (surname|last name) [now][?] => {fam2} => {fam2}, no longer {fam1}. ; what is the full name[ now][?] => {name1} {fam2} => The first name stays: {name1} {fam2}. ; what was it before[?] => {fam1} => Before: {fam1}.
+@(I have|there are) {n1} {x1=eggs/lemons/rolls} and {n2} {x2=onions/pears/carrots} => Noted: {n1} {x1} and {n2} {x2}. ; OK.
+? how many {x1}[?] => {n1} ; how many pieces (in all|altogether)[?] => {=n1+n2} => {n1} + {n2} = {=n1+n2}.
++I (used|ate|took) (one|1) of the {x1} => Then {=n1-1} {x1} are left. => {n1} - 1 = {=n1-1}.
+? how many {x1} [now|are left][?] => {=n1-1} => {n1} - 1 = {=n1-1}. ; how many {x2}[?] => {n2} => The {x2} stay: {n2}. ; how many pieces (in all|altogether)[ now][?] => {=n1+n2-1} => {=n1-1} + {n2} = {=n1+n2-1}.
+@(don't|do not) call me {name1}, (call me|I'm) {name2} => All right, {name2}. ; OK, {name2}.
+! what's my name[?] => {name2} => Not {name1}: {name2}. ; what should you call me[?] => {name2} => Not {name1}: {name2}. ; what should you not call me[?] => {name1} => The user does not want {name1}.
+@(our|the) team (is|consists of) {name1}, {name2} and {name3}; {name2} is the boss => Noted: {name1}, {name2}, {name3}; the boss is {name2}. ; OK, {name2} is the boss.
+? who is the boss[?] => {name2} ; who is in the team[?] => {name1}, {name2} and {name3} ; how many are we[?] => 3 => {name1}, {name2}, {name3}: 3.
++from {month1} on {name3} is the boss => OK, {name3} from {month1} on. => From {month1} on: {name3}, no longer {name2}.
+? who is the boss (from {month1} on|then)[?] => {name3} => From {month1} on: {name3}. ; who is the boss until then[?] => {name2} => Until then: {name2}. ; from when on is {name3} the boss[?] => from {month1} on
+@(the shop|our shop|the office) opens at {clock1} and closes at {clock2} => Noted: {clock1} to {clock2}. ; OK, from {clock1} to {clock2}.
+? when does it (close|shut)[?] => at {clock2} ; when does it open[?] => at {clock1}
++on {day1} it (closes|shuts) at noon... no[,] sorry, it stays closed (on {day1}|that day) => OK: closed on {day1}. => Corrected at once: on {day1} it stays closed.
+? is it open on {day1}[?] => No => On {day1} it stays closed. ; when does it close on (other|the other) days[?] => at {clock2} => On other days as before: {clock2}. ; on which day is it closed[?] => on {day1}
 """
