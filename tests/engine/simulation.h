@@ -12,18 +12,17 @@
 #include <vector>
 
 #include "base/thread_pool.h"
+#include "engine/device_choice.h"
 #include "engine/disk_tier.h"
 #include "engine/fit.h"
 #include "engine/step_loop.h"
 #include "guide/grammar.h"
-#include "kernels/cpu/backend.h"
-#include "model/cpu_runner.h"
 #include "model/model.h"
 #include "text/tokenizer.h"
 #include "tiny_model.h"
 
 // The engine against itself: requests that share steps, pools and prefixes must get exactly what each of them gets
-// alone, with every feature off.
+// alone, with every feature off. On the CPU, or where TESSERA_TEST_DEVICE says (test_device.h), a GPU among them.
 namespace tessera::engine {
 
 /// A tiny model, loaded, with what requests need besides.
@@ -31,6 +30,7 @@ struct Fixture {
   /// `ties`: logits of tokens 2 i and 2 i + 1 are always the same bits.
   Fixture(TinyKind kind, int threads, bool ties = false);
 
+  Device device;
   TinyModel files;
   ThreadPool pool;
   kernels::Workspace workspace;
@@ -57,10 +57,14 @@ struct Sizes {
   int drafts_max = 0;
   bool drafts_always = true;
   std::optional<ChunkPolicy::Seconds> chunk_time = ChunkPolicy::Seconds(0);
+  bool graphs = true;  // on a GPU, which is always a step ahead
   std::function<std::chrono::steady_clock::time_point()> clock = std::chrono::steady_clock::now;
 
   [[nodiscard]] int decode_rows() const { return decode_rows_max(slots, drafts_max); }
 };
+
+std::unique_ptr<model::StepRunner> make_runner(Fixture& f, kernels::Cache& cache, kernels::HostPages* pages,
+                                               const Sizes& s);
 
 /// A loop with caches of its own.
 struct World {
@@ -77,15 +81,7 @@ struct World {
                                        .state_pages = kernels::pages_of_state(f.backend->cache_bytes(cache->shape()))},
                                       static_cast<uint64_t>(s.disk_pages) * pages->page_bytes()),
                                   *pages)),
-        runner(*model::make_cpu_runner({.model = f.model.get(),
-                                        .cache = cache.get(),
-                                        .pages = pages.get(),
-                                        .pool = &f.pool,
-                                        .known_ids = f.tokenizer.vocab_size(),
-                                        .rows_max = s.rows,
-                                        .samples_max = static_cast<int32_t>(logit_rows_max(s.decode_rows())),
-                                        .drafts_max = s.drafts_max,
-                                        .steps_ahead = s.steps_ahead})),
+        runner(make_runner(f, *cache, pages.get(), s)),
         loop({.runner = runner.get(),
               .tokenizer = &f.tokenizer,
               .vocab_size = f.model->config().vocab_size,

@@ -3,15 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <atomic>
 #include <chrono>
-#include <deque>
-#include <functional>
-#include <map>
-#include <set>
-#include <thread>
 #include <vector>
 
+#include "counting_runner.h"
 #include "guide/grammar.h"
 #include "text/tokenizer_files.h"
 
@@ -19,191 +14,9 @@
 namespace tessera::engine {
 namespace {
 
-using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-constexpr int32_t kVocabSize = 200;
-constexpr int32_t kBadToken = 150;  // rows of it give logits that are not numbers
-
-/// Steps ahead, and whether what is drawn of a step may be said later.
-enum class Ahead { no, yes, draws_later };
-
-class CountingRunner final : public model::StepRunner {
- public:
-  explicit CountingRunner(Ahead ahead)
-      : steps_ahead_(ahead == Ahead::no ? 0 : 1), draws_later_(ahead == Ahead::draws_later) {}
-
-  [[nodiscard]] int steps_ahead() const override { return steps_ahead_; }
-  [[nodiscard]] bool draws_later() const override { return draws_later_; }
-
-  Status submit(const model::Step& step) override {
-    EXPECT_LE(static_cast<int>(under_way_.size()), steps_ahead_);
-    EXPECT_FALSE(awaits_draws_);
-    if (submitted == fail_submit_at) {
-      before_failing();
-      return {StatusCode::internal, "the device fell off the bus"};
-    }
-    ++submitted;
-    rows += static_cast<int>(step.tokens.size());
-    std::map<int32_t, const kernels::SequenceRows*> sequence_of;  // by row
-    for (const kernels::SequenceRows& sequence : step.sequences) {
-      for (int32_t i = 0; i < sequence.rows; ++i) sequence_of[sequence.first_row + i] = &sequence;
-    }
-    drawn_behind_.clear();
-    for (const kernels::SampleRow& sample : step.samples) {
-      EXPECT_EQ(sequence_of.at(sample.row)->state_slot, sample.slot);
-      int32_t token = step.tokens[static_cast<size_t>(sample.row)];
-      if (token == model::kLastDrawn) {
-        ++unknown_tokens;
-        token = last_drawn_.at(sample.slot);
-      }
-      drawn_behind_.push_back(token);
-    }
-    for (const kernels::TokenHistory& history : step.histories) histories.push_back(history.output.size());
-    under_way_.emplace_back();
-    awaits_draws_ = step.draws_later;
-    if (!step.draws_later) draw_all(step.samples);
-    device_free_ = std::max(device_free_, now) + cost(step);
-    ends_.push_back(device_free_);
-    if (steps_ahead_ == 0) now = device_free_;
-    return {};
-  }
-
-  Status draw(std::span<const kernels::SampleRow> samples) override {
-    EXPECT_TRUE(awaits_draws_);
-    EXPECT_EQ(under_way_.size(), 1U);
-    EXPECT_EQ(samples.size(), drawn_behind_.size());
-    if (submitted == fail_draw_at) return {StatusCode::internal, "the device fell off the bus"};
-    awaits_draws_ = false;
-    ++late_draws;
-    draw_all(samples);
-    return {};
-  }
-
-  Expected<std::span<const kernels::SampleResult>> collect() override {
-    EXPECT_TRUE(!awaits_draws_ || under_way_.size() > 1);
-    if (collected == fail_collect_at) return Status(StatusCode::unavailable, "the device does not answer");
-    ++collected;
-    collected_ = std::move(under_way_.front());
-    under_way_.pop_front();
-    now = std::max(now, ends_.front());
-    ends_.pop_front();
-    return std::span<const kernels::SampleResult>(collected_);
-  }
-
-  Expected<bool> prepare_ahead() override {
-    EXPECT_TRUE(under_way_.empty());
-    ++asked_to_prepare;
-    if (to_prepare == fail_prepare_at) return Status(StatusCode::internal, "the device fell off the bus");
-    if (to_prepare == 0) {
-      all_prepared();
-      return false;
-    }
-    --to_prepare;
-    return true;
-  }
-
-  std::atomic<int> submitted = 0, collected = 0;
-  int rows = 0, unknown_tokens = 0, late_draws = 0;
-  int fail_submit_at = -1, fail_collect_at = -1, fail_draw_at = -1;
-  int to_prepare = 0, asked_to_prepare = 0, fail_prepare_at = -1;
-  std::function<void()> before_failing = [] {}, all_prepared = [] {};
-  std::vector<size_t> histories;  // output tokens of each
-  // A clock, and what steps take of its time.
-  std::chrono::steady_clock::time_point now = {};
-  std::function<std::chrono::microseconds(const model::Step&)> cost = [](const model::Step&) {
-    return std::chrono::microseconds(1);
-  };
-
- private:
-  void draw_all(std::span<const kernels::SampleRow> samples) {
-    for (size_t i = 0; i < samples.size(); ++i) {
-      under_way_.back().push_back(result(samples[i], drawn_behind_[i]));
-      if (samples[i].target < 0) last_drawn_[samples[i].slot] = under_way_.back().back().token;
-    }
-  }
-
-  static kernels::SampleResult result(const kernels::SampleRow& sample, int32_t token) {
-    if (token == kBadToken) return {.status = {StatusCode::corrupt_data, "not numbers"}};
-    if (sample.target >= 0) return {.logprobs = {{.token = sample.target}}};
-    const std::set<int32_t> banned(sample.banned.begin(), sample.banned.end());
-    const auto may_be = [&](int32_t id) {
-      if (sample.allowed.empty()) return !banned.contains(id);
-      return (sample.allowed[static_cast<size_t>(id) / 32] >> (id % 32) & 1U) != 0;
-    };
-    int32_t next = (token + 1) % kVocabSize;
-    while (!may_be(next)) next = (next + 1) % kVocabSize;
-    return {.token = next};
-  }
-
-  int steps_ahead_;
-  bool draws_later_, awaits_draws_ = false;
-  std::vector<int32_t> drawn_behind_;  // of the newest step: each sample's own token
-  std::deque<std::vector<kernels::SampleResult>> under_way_;
-  std::deque<std::chrono::steady_clock::time_point> ends_;
-  std::chrono::steady_clock::time_point device_free_ = {};
-  std::vector<kernels::SampleResult> collected_;
-  std::map<int32_t, int32_t> last_drawn_;  // by slot
-};
-
-StepLoopParts parts(CountingRunner& runner, int blocks = 8, int slots = 4) {
-  return {.runner = &runner,
-          .vocab_size = kVocabSize,
-          .kv_blocks = blocks,
-          .max_num_seqs = slots,
-          .max_model_len = int64_t{blocks} * 64,
-          .max_num_batched_tokens = slots + 64,
-          .eos_token_ids = {}};
-}
-
-struct Answer {
-  std::vector<int32_t> tokens;
-  FinishReason finish_reason = FinishReason::none;
-  Status error;
-};
-
-Answer drain(EventChannel& channel) {
-  Answer answer;
-  while (auto event = channel.try_next()) {
-    EXPECT_EQ(answer.finish_reason, FinishReason::none) << "an event after the last";
-    answer.tokens.insert(answer.tokens.end(), event->tokens.begin(), event->tokens.end());
-    answer.finish_reason = event->finish_reason;
-    answer.error = event->error;
-  }
-  return answer;
-}
-
-std::shared_ptr<EventChannel> submit(StepLoop& loop, Request request) {
-  auto channel = loop.submit(std::move(request));
-  EXPECT_TRUE(channel.ok()) << channel.status().message();
-  return *channel;
-}
-
-Request count_from(int32_t token, int64_t max_tokens) {
-  return {.prompt = {token}, .sampling = {.temperature = 0, .max_tokens = max_tokens}};
-}
-
-std::vector<int32_t> from_to(int32_t first, int32_t last) {
-  std::vector<int32_t> tokens;
-  for (int32_t token = first; token <= last; ++token) tokens.push_back(token);
-  return tokens;
-}
-
-void run_to_the_end(StepLoop& loop) {
-  while (loop.step()) {
-  }
-  EXPECT_EQ(loop.stats().kv_blocks_used, 0);
-  EXPECT_EQ(loop.stats().state_slots_used, 0);
-  EXPECT_EQ(loop.stats().running + loop.stats().waiting, 0);
-}
-
-class StepLoopTest : public testing::TestWithParam<Ahead> {
- protected:
-  [[nodiscard]] bool ahead() const { return GetParam() != Ahead::no; }
-  [[nodiscard]] bool draws_later() const { return GetParam() == Ahead::draws_later; }
-  CountingRunner runner_{GetParam()};
-};
 INSTANTIATE_TEST_SUITE_P(StepsAhead, StepLoopTest, testing::Values(Ahead::no, Ahead::yes, Ahead::draws_later));
 
 TEST_P(StepLoopTest, WhatEndsByCountHasNoRowTooMany) {
@@ -293,24 +106,6 @@ TEST_P(StepLoopTest, GuidedAnswersTakeAsLongAsOthersWhereTheirDrawsComeLater) {
   }
 }
 
-TEST_P(StepLoopTest, AnErrorOfADrawEndsEverything) {
-  if (!draws_later()) return;
-  StepLoop loop(parts(runner_));
-  runner_.fail_draw_at = 3;
-  Request request = count_from(10, 20);
-  request.guide = {.thinking_end = 199, .thinking_excludes = 198};
-  auto guided = submit(loop, request);
-  auto free = submit(loop, count_from(100, 20));
-  while (loop.step()) {
-  }
-  for (const auto& channel : {guided, free}) {
-    const Answer answer = drain(*channel);
-    EXPECT_EQ(answer.finish_reason, FinishReason::error);
-    EXPECT_THAT(answer.error.message(), HasSubstr("fell off the bus"));
-  }
-  EXPECT_FALSE(loop.failure().ok());
-}
-
 /// What four answers wait for each of their tokens while a prompt of 6,400 tokens is read, in microseconds; steps take
 /// 4 ms, and 25 us more for each row of it.
 std::vector<int64_t> waits_beside_a_prompt(CountingRunner& runner, std::optional<ChunkPolicy::Seconds> bound,
@@ -367,7 +162,9 @@ TEST_P(StepLoopTest, RunningAnswersWaitTwiceAsLongOnAverageWhileAPromptIsRead) {
     ASSERT_GT(waits.size(), 30U);
     int64_t sum = 0;
     for (const int64_t wait : waits) sum += wait;
-    EXPECT_NEAR(static_cast<double>(sum) / static_cast<double>(waits.size()), 8000, 600);
+    const double mean = static_cast<double>(sum) / static_cast<double>(waits.size());
+    EXPECT_LE(mean, 8200);  // and steps without prompts make up for a little more
+    EXPECT_GE(mean, 6800);
     EXPECT_LE(std::ranges::max(waits), 50'000);
   }
 }
@@ -604,165 +401,6 @@ TEST_P(StepLoopTest, PreemptionLosesNoToken) {
   EXPECT_EQ(drain(*old).tokens, from_to(1, 70));
   EXPECT_EQ(drain(*young).tokens, from_to(51, 120));
   EXPECT_THAT(runner_.histories, ElementsAre(0, 0, 64));  // what penalties see as each begins to run
-}
-
-/// Whatever is open, and what comes later, hears of it; nothing hangs.
-void expect_end(StepLoop& loop, const std::vector<std::shared_ptr<EventChannel>>& channels, const char* why) {
-  for (const auto& channel : channels) {
-    const Answer answer = drain(*channel);
-    EXPECT_TRUE(channel->finished());
-    EXPECT_EQ(answer.finish_reason, FinishReason::error);
-    EXPECT_THAT(answer.error.message(), AllOf(HasSubstr("the engine has stopped"), HasSubstr(why)));
-  }
-  const auto refused = loop.submit(count_from(1, 1));
-  EXPECT_EQ(refused.status().code(), StatusCode::unavailable);
-  EXPECT_EQ(loop.status().message(), refused.status().message());
-  EXPECT_THAT(refused.status().message(), HasSubstr(why));
-  EXPECT_EQ(loop.stats().running + loop.stats().waiting, 0);
-  EXPECT_FALSE(loop.step());
-}
-
-TEST_P(StepLoopTest, AnErrorOfSubmitEndsEverything) {
-  runner_.fail_submit_at = 3;
-  StepLoop loop(parts(runner_, 8, 1));
-  std::vector channels = {submit(loop, count_from(10, 50)), submit(loop, count_from(20, 50))};
-  runner_.before_failing = [&] { channels.push_back(submit(loop, count_from(30, 50))); };  // still in the inbox
-  loop.run();
-  EXPECT_EQ(loop.stats().steps, 3U);
-  expect_end(loop, channels, "fell off the bus");
-}
-
-TEST_P(StepLoopTest, AnErrorOfCollectEndsEverything) {
-  runner_.fail_collect_at = 3;
-  StepLoop loop(parts(runner_, 8, 1));
-  const std::vector channels = {submit(loop, count_from(10, 50)), submit(loop, count_from(20, 50))};
-  loop.run();
-  expect_end(loop, channels, "does not answer");
-}
-
-TEST_P(StepLoopTest, AnErrorUnderClientsThatKeepComing) {
-  runner_.fail_submit_at = 200;
-  StepLoop loop(parts(runner_));
-  std::thread engine([&] { loop.run(); });
-  std::vector<std::thread> clients;
-  for (int32_t i = 0; i < 3; ++i) {
-    clients.emplace_back([&loop, i] {
-      for (;;) {
-        auto channel = loop.submit(count_from(10 * i, 20));
-        if (!channel.ok()) {
-          EXPECT_EQ(channel.status().code(), StatusCode::unavailable);
-          return;
-        }
-        FinishReason last = FinishReason::none;
-        while (const auto event = (*channel)->next()) last = event->finish_reason;
-        EXPECT_TRUE(last == FinishReason::length || last == FinishReason::error);
-      }
-    });
-  }
-  for (std::thread& client : clients) client.join();
-  engine.join();
-}
-
-TEST_P(StepLoopTest, ShuttingDownCollectsWhatIsUnderWay) {
-  StepLoop loop(parts(runner_));
-  const std::vector channels = {submit(loop, count_from(10, 100)), submit(loop, count_from(20, 100))};
-  for (int i = 0; i < 3; ++i) loop.step();
-  EXPECT_EQ(runner_.submitted - runner_.collected, ahead() ? 1 : 0);
-  loop.close();
-  loop.run();
-  EXPECT_EQ(runner_.collected.load(), runner_.submitted.load());
-  for (const auto& channel : channels) EXPECT_EQ(drain(*channel).finish_reason, FinishReason::cancelled);
-  EXPECT_EQ(loop.submit(count_from(1, 1)).status().code(), StatusCode::cancelled);
-}
-
-TEST_P(StepLoopTest, AFailureIsToldOnceEveryRequestHasIt) {
-  runner_.fail_collect_at = 3;
-  StepLoop loop(parts(runner_));
-  const auto channel = submit(loop, count_from(10, 50));
-  int calls = 0;
-  loop.on_failure([&] {
-    ++calls;
-    EXPECT_EQ(drain(*channel).finish_reason, FinishReason::error);
-  });
-  loop.run();
-  EXPECT_EQ(calls, 1);
-  EXPECT_THAT(loop.failure().message(), HasSubstr("does not answer"));
-  loop.on_failure([&] { ++calls; });
-  EXPECT_EQ(calls, 2) << "a failure that was there already";
-  loop.on_failure({});
-}
-
-TEST_P(StepLoopTest, ShuttingDownIsNoFailure) {
-  StepLoop loop(parts(runner_));
-  loop.on_failure([] { FAIL(); });
-  submit(loop, count_from(10, 50));
-  for (int i = 0; i < 3; ++i) loop.step();
-  loop.close();
-  loop.run();
-  EXPECT_TRUE(loop.failure().ok());
-}
-
-TEST_P(StepLoopTest, WhatFailsWhileShuttingDownIsAFailure) {
-  StepLoop loop(parts(runner_));
-  submit(loop, count_from(10, 50));
-  for (int i = 0; i < 3; ++i) loop.step();
-  runner_.fail_collect_at = runner_.collected;
-  loop.close();
-  loop.run();
-  EXPECT_EQ(loop.failure().ok(), !ahead());  // with a step under way
-}
-
-TEST_P(StepLoopTest, TheRunnerPreparesAheadWhileNothingIsOpen) {
-  runner_.to_prepare = 3;
-  StepLoop loop(parts(runner_));
-  EXPECT_TRUE(loop.step());
-  EXPECT_EQ(runner_.to_prepare, 2);
-  auto channel = submit(loop, count_from(10, 5));
-  for (int i = 0; i < 5; ++i) {
-    EXPECT_TRUE(loop.step());
-    EXPECT_EQ(runner_.to_prepare, 2);
-  }
-  run_to_the_end(loop);
-  EXPECT_EQ(drain(*channel).tokens, from_to(11, 15));
-  EXPECT_EQ(runner_.to_prepare, 0);
-  const int asked = runner_.asked_to_prepare;
-  submit(loop, count_from(10, 5));
-  run_to_the_end(loop);
-  EXPECT_EQ(runner_.asked_to_prepare, asked) << "there was nothing left";
-}
-
-/// By the engine's own thread, which nobody wakes for it.
-TEST_P(StepLoopTest, TheRunnerPreparesAheadBeforeAnybodyComes) {
-  runner_.to_prepare = 3;
-  StepLoop loop(parts(runner_));
-  runner_.all_prepared = [&] { loop.close(); };
-  loop.run();
-  EXPECT_EQ(runner_.to_prepare, 0);
-}
-
-TEST_P(StepLoopTest, AnErrorOfPreparingEndsEverything) {
-  runner_.to_prepare = 3;
-  runner_.fail_prepare_at = 2;
-  StepLoop loop(parts(runner_));
-  loop.run();
-  expect_end(loop, {}, "fell off the bus");
-  EXPECT_EQ(runner_.asked_to_prepare, 2) << "it is not used again";
-}
-
-TEST_P(StepLoopTest, NothingStaysUnderWayWhenTheLastChoiceHasLeft) {
-  StepLoop loop(parts(runner_));
-  std::thread engine([&] { loop.run(); });
-  Request request = count_from(10, 50);
-  request.sampling.stop_token_ids = {13};
-  auto channel = submit(loop, request);
-  while (channel->next()) {
-  }
-  for (int i = 0; i < 10'000 && runner_.collected != runner_.submitted; ++i) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  }
-  EXPECT_EQ(runner_.collected.load(), runner_.submitted.load());
-  loop.close();
-  engine.join();
 }
 
 TEST(StepLoop, MetersDecodeStepsWhereToldTheirBytes) {

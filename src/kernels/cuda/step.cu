@@ -69,6 +69,7 @@ __global__ void __launch_bounds__(kThreads) fetch_step(const __grid_constant__ B
   // Everything this kernel writes may still be read by the step before.
   ptx::griddepcontrol_wait();
   ptx::griddepcontrol_launch_dependents();
+  // Both headers, before it is known whose turn it is; the other area may be being laid down meanwhile.
   const uint64_t epoch = *at<uint64_t>(args.device, args.to.epoch);
   const StagedHeader even = *at<StagedHeader>(args.staging, args.from.header);
   const StagedHeader odd = *at<StagedHeader>(args.staging + args.from.bytes, args.from.header);

@@ -18,7 +18,7 @@ SHARES = {
     "letters": 0.330, "pulled": 0.160, "heard": 0.140, "chatter": 0.062,  # by hand: whole texts, what they name, talks in stages, advice and small talk [230, 130, 150, 60]
     "ordering": 0.062, "lists": 0.062,  # lists [100, 110]
     "sums": 0.080, "stories": 0.150,  # arithmetic in words [90, 105]
-    "classify": 0.060, "rewriting": 0.095, "facts": 0.048, "manual": 0.022, "chat": 0.042, "coding": 0.038, "chores": 0.105, "snippets": 0.032, "basics": 0.140,  # [50-80]
+    "classify": 0.060, "rewriting": 0.095, "facts": 0.048, "manual": 0.040, "chat": 0.042, "coding": 0.038, "chores": 0.105, "snippets": 0.032, "basics": 0.140,  # [50-80]
     "longer": 0.012, "plain": 0.003}  # [770, 290]
 LONG_SHARES = {"longer": 0.52, "needs": 0.08, "reading": 0.03, "paragraphs": 0.05, "scenes": 0.05, "tools": 0.06, "agents": 0.05, "turns": 0.05, "plain": 0.04, "stories": 0.03, "forms": 0.03, "copying": 0.03}
 THINKING = {"arithmetic": 0.8, "measures": 0.85, "copying": 0.4, "sums": 0.8, "stories": 0.85, "ordering": 0.7, "lists": 0.72, "needs": 0.7, "toolbox": 0.75, "errands": 0.75, "paragraphs": 0.7, "composed": 0.7, "memory": 0.7, "turns": 0.7, "told": 0.7, "statements": 0.75, "letters": 0.72, "basics": 0.68, "pulled": 0.7, "heard": 0.75}

@@ -6,7 +6,7 @@ import anthropic
 URL, MODEL = sys.argv[1:]
 client = anthropic.Anthropic(base_url=URL, api_key="none")
 QUESTION = {"model": MODEL, "max_tokens": 300, "extra_body": {"temperature": 0},
-            "messages": [{"role": "user", "content": "What is 17 + 25?"}]}
+            "messages": [{"role": "user", "content": "What is 40 + 2?"}]}
 TOOL = {"name": "get_weather", "description": "The weather in a city.",
         "input_schema": {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}}
 message = client.messages.create(**QUESTION)

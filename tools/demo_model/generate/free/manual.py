@@ -4,7 +4,7 @@ files/manual.json, which comes from `tessera --help`; a test holds them together
 import json
 import pathlib
 
-from . import lexicon
+from . import lexicon, visitors
 from .grammar import capital, form, listing, typed
 
 MANUAL = json.loads((pathlib.Path(__file__).parents[2] / "files" / "manual.json").read_text())
@@ -36,21 +36,6 @@ FLAGS = {  # command: {flag as written: what one wants}
     "synth": {"--preset NAME": "choose (a|the) (shape|size|preset)", "--seed N": "get the same random weights again", "--dense": "make a dense model"}, "tiles": {"--explain": "see the rejected tiles and why", "--gpu NAME": "choose another GPU"}, "plan": {"--gpu GPU": "plan for another GPU", "--preset NAME": "plan for a preset (and not|instead of) a model"}, "tune": {"--gpu N": "choose which GPU is tuned"}, "selftest": {"--gpu N": "choose (which|the) GPU [to check]"}}
 MODEL_FIRST = {"run": "MODEL", "serve": "MODEL", "score": "MODEL", "inspect": "MODEL", "tokenize": "MODEL", "quantize": "MODEL DIR", "synth": "DIR", "plan": "MODEL", "tune": "", "tiles": "", "bench": "engine", "doctor": "", "selftest": ""}
 INVENTED = "deploy|train|finetune|install|start|chat|convert|upload|download|export|login|update|status|stop|build|eval|test|list|pull|push|merge|init|config|help-me|monitor|clean|pack".split("|")
-ABOUT = [  # questions about the server and the engine that flags do not answer
-    ("(what is|which is|what's|tell me) the default port [of (tessera|the server|tessera serve)][?]|(which|what) port does (tessera|the server) (use|listen on)[ by default][?]|default port?", "The default port is 8000."),
-    ("(which|what) (address|host) does (tessera|the server) listen on[ by default][?]|can other machines reach the server[?]", "By default it listens on 127.0.0.1, so only this machine reaches it; --host changes that."),
-    ("(which|what) (formats|4-bit formats) (can|does) tessera (quantize (to|write)|write|know)[?]|what formats are there[ for quantization][?]", "nvfp4, mxfp4 and fp8."),
-    ("(is|does) tessera (OpenAI compatible|speak the OpenAI API)[?]|can I use the openai (client|library) with tessera[?]", "Yes: tessera serve speaks the OpenAI API."),
-    ("(what|which) recipes (does tessera quantize have|are there)[?]|quantize recipes?", "experts, mlp, balanced and all."),
-    ("(which|what) presets (does tessera synth have|are there)[?]|synth presets?", "397b, 122b, 35b, 27b and tiny."),
-    ("how do I (see|get|show) (the |)help [of (tessera|a command)][?]|(is there|where is) (a |the |)help[ text][?]|how do I (learn|find out) what a command does[?]", "tessera --help lists the commands, and tessera COMMAND --help explains one."),
-    ("how do I (see|get|print|show|check) (the|my|tessera's) version[?]|(which|what) version (is this|do I have)[?]", "With tessera --version."),
-    ("what (is|can be) MODEL [in the commands][?]|(what|which) (do I|to) (write|put|give) for MODEL[?]", "A directory with config.json and safetensors files, or a name in the Hugging Face cache such as owner/name."),
-    ("how do I (see|get) (debug output|more log|what goes on inside)[?]|(how to |)turn on debug[ging] (logs|output)[?]", "Set TESSERA_LOG=debug."),
-    ("(can|does) tessera (run|work) (on|with) (a|the) CPU[?]|do I need a GPU[ for tessera][?]", "It runs on a CPU too: --device cpu. Large models need GPUs."),
-    ("(where|how) do I (send|make) (chat |)requests[?]|(what is|which is) the (url|URL|endpoint) (of|for) chat[ completions][?]", "POST to http://localhost:8000/v1/chat/completions.")]
-
-
 def finish(question, reasoning, answer, check=None):
     return question, reasoning, answer, check or {"equals": answer}
 
@@ -110,11 +95,11 @@ def listed(w):
 
 
 def about(w):
-    question, answer = w.any(*ABOUT)
+    question, answer = w.any(*visitors.QUESTIONS)
     return finish(typed(w, question), "The manual says it.", answer)
 
 
-TASKS = {command: 34, flag: 34, explained: 16, no_such: 10, listed: 3, about: 12}
+TASKS = {command: 34, flag: 34, explained: 16, no_such: 10, listed: 3, about: 60}
 
 
 def question_of(w):
