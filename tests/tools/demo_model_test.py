@@ -14,7 +14,7 @@ import unittest
 ROOT = pathlib.Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT / "tools"))
 from demo_model import generate, judge, manual, overlap  # noqa: E402
-from demo_model.generate.free import chatter, composed, everyday, forms, grammar, heard, letters, lexicon, limits, lists, needs, ordering, paragraphs, pulled, scenes, spans, statements, stories, toolbox  # noqa: E402
+from demo_model.generate.free import basics, chatter, composed, errands, everyday, forms, grammar, heard, letters, lexicon, limits, lists, needs, ordering, paragraphs, pulled, scenes, spans, statements, stories, toolbox  # noqa: E402
 from demo_model.generate.free import manual as questions  # noqa: E402
 from demo_model.generate.words import Words  # noqa: E402
 
@@ -38,15 +38,15 @@ class Generators(unittest.TestCase):
                         self.assertEqual(d["messages"][-1]["role"], "assistant")
                         self.assertTrue(d["messages"][-1]["content"] or d["messages"][-1].get("tool_calls"), d)
                         for m in d["messages"]:
-                            self.assertIsNone(re.search(r"\{[a-zA-Z]\w?\}|\(\w+\|", m["content"]) if kind in ("chat", "facts", "needs", "memory") else None, m["content"])
+                            self.assertIsNone(re.search(r"\{[a-zA-Z]\w?\}|\(\w+\|", m["content"]) if kind in ("chat", "facts", "needs", "memory", "basics", "errands") else None, m["content"])
 
     def test_the_same_seed_gives_the_same_dialogue(self):
         for kind in generate.SHARES:
             self.assertEqual(generate.dialogue("again", False, kind), generate.dialogue("again", False, kind))
 
     def test_calls_name_offered_tools_and_their_parameters(self):
-        for i in range(1600):
-            d = generate.dialogue(f"calls {i}", False, ("needs", "toolbox")[i % 2])
+        for i in range(2000):
+            d = generate.dialogue(f"calls {i}", False, ("needs", "toolbox", "errands")[i % 3])
             schemas = {t["function"]["name"]: t["function"]["parameters"] for t in d["tools"]}
             self.assertEqual(len(schemas), len(d["tools"]), "two tools of one name")
             for c in (c["function"] for m in d["messages"] for c in m.get("tool_calls", [])):
@@ -189,11 +189,30 @@ class Generators(unittest.TestCase):
         for rows, one in ((letters.TEXTS, lambda w, row: "\n".join(t for q in [letters.Letter(w, row)] for t in [q.text, *(x for _ in list(q.left) for x in q.ask(w))])),
                           (heard.TALKS, lambda w, row: "\n".join(x for step in heard.Talk(w, row).steps() for x in step[:3])),
                           (pulled.ROWS, lambda w, row: "\n".join(pulled.Row(w, row).record(w)[:3] if len(row[2]) > 1 else pulled.Row(w, row).several(w)[:3])),
+                          (errands.SCRIPTS, lambda w, row: json.dumps(errands.Errand(w, row).messages())),
                           (chatter.ROWS, lambda w, row: "\n".join(chatter.question_of(w)[:3]))):
             for i, row in enumerate(rows):
                 for k in range(3):
                     with self.subTest(row=row, k=k):
                         self.assertNotRegex(one(Words(random.Random(f"{i} {k}")), row), r"\{\w*\d\W|\{=|\[\?\]|\w\|\w| => ")
+
+    def test_values_of_a_text_are_compared_rightly(self):
+        for i in range(200):
+            w = Words(random.Random(f"compared {i}"))
+            values = letters.Filled(w)
+            a, b = values.number("q1"), values.number("q2")
+            for rule, answer in (("^most x:q1, y:q2", "x" if a > b else "y"), ("^least x:q1, y:q2", "x" if a < b else "y"), ("^more x:q1, y:q2", "Yes" if a > b else "No"), ("^less x:q1, y:q2", "Yes" if a < b else "No"), ("^gap x:q1, y:q2", str(abs(a - b)))):
+                thought, said = letters.compared(values, rule)
+                self.assertEqual(said, answer)
+                self.assertIn(f"x {a}; y {b}.", thought)
+
+    def test_orders_of_size_follow_from_what_is_told(self):
+        for i in range(300):
+            w = Words(random.Random(f"chain {i}"))
+            question, thought, answer, _ = basics.chain(w)
+            order = re.search(r": (.+?)\.", thought)[1].split(", ")
+            self.assertTrue(answer in order or answer in ("Yes", "No"))
+            self.assertTrue(all(name in question for name in order))
 
     def test_slips_leave_slots_alone(self):
         for i in range(400):

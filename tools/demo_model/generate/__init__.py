@@ -4,33 +4,33 @@ import random
 import re
 
 from . import arithmetic, calls, copying, formats, measures, references, talk
-from .free import agents, chat, chatter, chores, coding, composed, extraction, facts, forms, gists, happenings, heard, labels, letters, limits, lists, longer, manual, memory, mixed, needs, ordering, outputs, paragraphs, plain, pulled, rewriting, rules, scenes, statements, stories, sums, told, toolbox, turns
+from .free import agents, basics, chat, chatter, chores, coding, composed, errands, extraction, facts, forms, gists, happenings, heard, labels, letters, limits, lists, longer, manual, memory, mixed, needs, ordering, outputs, paragraphs, plain, pulled, rewriting, rules, scenes, statements, stories, sums, told, toolbox, turns
 from .words import Words
 
 # The mixture, of the dialogues (random.choices scales it); tokens a dialogue are in brackets. First templates, which the
 # checkpoint that training begins from knows already; then language (free/).
 SHARES = {
     "arithmetic": 0.020, "measures": 0.008, "formats": 0.034, "system": 0.012, "talk": 0.018, "references": 0.032, "copying": 0.038,  # templates [50-90]
-    "tools": 0.120, "needs": 0.133, "agents": 0.048, "toolbox": 0.140,  # calls of random and everyday tools, agents, the tools of toolbox_*.py [420, 450, 220, 430]
-    "paragraphs": 0.135, "composed": 0.060, "reading": 0.070, "scenes": 0.080, "gists": 0.058,  # texts: dense sentences, clauses; facts left out, reasons; rows, chronicles, moves, talks; summaries [200, 160, 140, 165, 110]
-    "extraction": 0.058, "tables": 0.028, "forms": 0.072,  # single values and records; rows as lists and tables; nested JSON [115, 210, 155]
-    "memory": 0.066, "turns": 0.064, "told": 0.080, "statements": 0.085, "rules": 0.026, "limits": 0.045,  # several turns: facts, follow-ups, lists and settings, talks that begin with telling, anything that is told, rules that hold, limits of topics [140, 150, 100, 150, 100, 90]
-    "letters": 0.115, "pulled": 0.075, "heard": 0.130, "chatter": 0.060,  # by hand: whole texts, what they name, talks in stages, advice and small talk [230, 130, 150, 60]
-    "ordering": 0.074, "lists": 0.074,  # lists [100, 110]
-    "sums": 0.080, "stories": 0.130,  # arithmetic in words [90, 105]
-    "classify": 0.060, "rewriting": 0.095, "facts": 0.052, "manual": 0.040, "chat": 0.042, "coding": 0.038, "chores": 0.130, "snippets": 0.040,  # [50-80]
+    "tools": 0.100, "needs": 0.115, "agents": 0.048, "toolbox": 0.100, "errands": 0.090,  # calls of random and everyday tools, agents, the tools of toolbox_*.py, errands by hand [420, 450, 220, 430, 320]
+    "paragraphs": 0.220, "composed": 0.050, "reading": 0.070, "scenes": 0.065, "gists": 0.150,  # texts: dense sentences, clauses; facts left out, reasons; rows, chronicles, moves, talks; summaries [200, 160, 140, 165, 110]
+    "extraction": 0.100, "tables": 0.028, "forms": 0.062,  # single values and records; rows as lists and tables; nested JSON [115, 210, 155]
+    "memory": 0.066, "turns": 0.064, "told": 0.062, "statements": 0.070, "rules": 0.026, "limits": 0.045,  # several turns: facts, follow-ups, lists and settings, talks that begin with telling, anything that is told, rules that hold, limits of topics [140, 150, 100, 150, 100, 90]
+    "letters": 0.330, "pulled": 0.160, "heard": 0.140, "chatter": 0.062,  # by hand: whole texts, what they name, talks in stages, advice and small talk [230, 130, 150, 60]
+    "ordering": 0.062, "lists": 0.062,  # lists [100, 110]
+    "sums": 0.080, "stories": 0.150,  # arithmetic in words [90, 105]
+    "classify": 0.060, "rewriting": 0.095, "facts": 0.048, "manual": 0.040, "chat": 0.042, "coding": 0.038, "chores": 0.105, "snippets": 0.032, "basics": 0.140,  # [50-80]
     "longer": 0.012, "plain": 0.003}  # [770, 290]
 LONG_SHARES = {"longer": 0.52, "needs": 0.08, "reading": 0.03, "paragraphs": 0.05, "scenes": 0.05, "tools": 0.06, "agents": 0.05, "turns": 0.05, "plain": 0.04, "stories": 0.03, "forms": 0.03, "copying": 0.03}
-THINKING = {"arithmetic": 0.8, "measures": 0.85, "copying": 0.4, "sums": 0.8, "stories": 0.85, "ordering": 0.7, "lists": 0.72, "needs": 0.7, "toolbox": 0.75, "paragraphs": 0.7, "composed": 0.7, "memory": 0.7, "turns": 0.7, "told": 0.7, "statements": 0.75, "letters": 0.72, "pulled": 0.7, "heard": 0.75}
+THINKING = {"arithmetic": 0.8, "measures": 0.85, "copying": 0.4, "sums": 0.8, "stories": 0.85, "ordering": 0.7, "lists": 0.72, "needs": 0.7, "toolbox": 0.75, "errands": 0.75, "paragraphs": 0.7, "composed": 0.7, "memory": 0.7, "turns": 0.7, "told": 0.7, "statements": 0.75, "letters": 0.72, "basics": 0.68, "pulled": 0.7, "heard": 0.75}
 GENERAL = ["You are a helpful assistant.", "Be helpful.", "You are a small and friendly assistant.", "Answer briefly.", "You are a helpful AI assistant.", "Be concise.", "Help the user.", "You are an assistant. Answer the user's questions."]
 PLAIN = {"arithmetic": arithmetic.question, "measures": measures.question, "formats": formats.question, "talk": talk.question, "copying": copying.question,
          "reading": mixed.question_of, "extraction": extraction.question_of, "classify": labels.question_of, "rewriting": rewriting.question_of, "ordering": ordering.question_of,
          "sums": sums.question_of, "facts": facts.question_of, "manual": manual.question_of, "chat": chat.question_of, "coding": coding.question_of,
          "scenes": happenings.question_of, "tables": scenes.extraction_of, "forms": forms.question_of, "lists": lists.question_of, "stories": stories.question_of, "gists": gists.question_of,
          "letters": letters.question_of, "pulled": pulled.question_of, "chatter": chatter.question_of,
-         "paragraphs": paragraphs.question_of, "composed": composed.question_of, "chores": chores.question_of, "snippets": limits.question_of}
+         "paragraphs": paragraphs.question_of, "composed": composed.question_of, "chores": chores.question_of, "snippets": limits.question_of, "basics": basics.question_of}
 FREE = ("needs", "reading", "extraction", "classify", "rewriting", "ordering", "sums", "facts", "manual", "chat", "coding", "memory", "agents",
-        "scenes", "tables", "forms", "lists", "stories", "gists", "paragraphs", "composed", "chores", "snippets", "letters", "pulled", "chatter")
+        "scenes", "tables", "forms", "lists", "stories", "gists", "paragraphs", "composed", "chores", "snippets", "letters", "pulled", "chatter", "basics")
 HARMLESS = {"light_control", "set_timer", "set_alarm", "play_music", "set_volume", "book_table", "find_flights", "order_status", "cancel_order", "lock_door", "vacuum", "book_taxi", "transfer_money", "send_email", "create_event", "delete_file", "restart_service", "git_commit", "set_thermostat", "order_food", "return_item", "get_weather", "get_time", "read_file", "list_directory", "get_stock_price", "find_trains", "find_hotel", "set_reminder", "delete_file"}
 LIVE = re.compile(r"weather|rain|\btime\b|clock|today|tomorrow|file|folder|\bcold\b|\bwarm\b|remind", re.I)  # what one of these tools might be for
 
@@ -52,11 +52,11 @@ def special(w, kind, most):
     """The kinds whose dialogues are more than a question and an answer."""
     if kind == "tools" or kind in calls.KINDS:
         return calls.dialogue(w, None if kind == "tools" else kind)
-    if kind in ("needs", "toolbox"):
-        messages, definitions, check = toolbox.dialogue(w) if kind == "toolbox" else needs.dialogue(w) if w.chance(0.8) else outputs.dialogue(w)
+    if kind in ("needs", "toolbox", "errands"):
+        messages, definitions, check = {"toolbox": toolbox, "errands": errands}[kind].dialogue(w) if kind != "needs" else needs.dialogue(w) if w.chance(0.8) else outputs.dialogue(w)
         out = {"kind": kind, "messages": messages, "tools": definitions, "check": check}
-        if w.chance(0.15):
-            messages.insert(0, {"role": "system", "content": w.any(*GENERAL, *calls.SYSTEM)})
+        if w.chance(0.4 if kind == "errands" else 0.15):
+            messages.insert(0, {"role": "system", "content": w.any(*GENERAL, *calls.SYSTEM, *(errands.SYSTEM if kind == "errands" else ()))})
         return out
     if kind in ("paragraphs", "letters") and w.chance(0.35):
         messages, check = {"paragraphs": paragraphs, "letters": letters}[kind].dialogue(w)

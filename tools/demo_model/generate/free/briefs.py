@@ -1,8 +1,10 @@
 """Short reports whose main point is not always in the first sentence: their summary, their title, what they are about."""
 
-from . import lexicon
+import re
+
+from . import briefs_more, lexicon
+from .filled import Filled
 from .grammar import capital, form, ordered, typed, with_payload
-from .paragraphs import Values
 from .reading import finish
 
 # The text | one sentence | a title | the topic. Slots as in paragraphs_data.
@@ -27,11 +29,11 @@ Our {x1=heating/printer/server/lift} broke down on {day1}. We called {company1},
 Many {x1=tourists/hikers/families/sailors} come to {City1} for the {x2=beach/castle/mountains/music}. Few know the {x3=library/harbour/botanical garden/old mine}. [It is free and open every day but {day1}.] It is worth a visit, because {x4=there are no queues/one can eat well there/the view is great/children may touch everything}. | The {x3} of {City1} is worth a visit because {x4}. | Visit the {x3} of {City1} | the {x3} of {City1}
 The city has counted its {x1=trees/cats/bridges/bicycles}. There are {big1}, more than ever. [Ten years ago it was half as many.] {person1}, who led the count, is {x2=pleased/worried/surprised}. | The city has more {x1} than ever. | More {x1} than ever | the {x1} of the city
 {name1} bought a {item1} at a flea market for {w1} euros. At home {name1} (looked at it closely|cleaned it) and found {x1=a gold coin/an old letter/a map/the name of a king} in it. An expert says it is worth {up1} thousand euros. | {name1} found {x1} in a cheap {item1}; it is worth {up1} thousand euros. | {capitalx1} in an old {item1} | a find at the flea market"""
-BRIEFS = [[cell.strip() for cell in line.split(" | ")] for line in BRIEFS.split("\n")]
+BRIEFS = [[cell.strip() for cell in line.split(" | ")] for line in BRIEFS.split("\n") + briefs_more.MORE]
 WISH = "[in (one|a single) sentence|briefly|in one short sentence|as short as possible|for me|in (one|a) line]"
 
 
-class Capitals(Values):
+class Capitals(Filled):
     """{capitalx1}: the slot x1 with a capital letter."""
 
     def __missing__(self, key):
@@ -41,7 +43,7 @@ class Capitals(Values):
 def brief(w):
     """(text, summary, title, topic)"""
     text, *rest = w.any(*BRIEFS)
-    values = Capitals(w, {}, set())
+    values = Capitals(w)
     text = form(w, text)
     first = text.find("{capital")
     if first >= 0 and "=" in text[first:text.find("}", first)]:
@@ -50,7 +52,8 @@ def brief(w):
         values[key] = w.any(*inside[inside.find("=") + 1:-1].split("/"))
         text = text.replace(inside, "{capital" + key + "}")
     text = values.fill(text)
-    if w.chance(0.3) and ": " not in text[:20]:
+    text = re.sub(r"(?<=[.?!] )[a-z]", lambda m: m[0].upper(), text)
+    if w.chance(0.3) and ": " not in text[:20] and not re.match("Hi|Dear|Team|My|Our|We|I ", text):
         extra = w.any("This was in the newspaper.", f"Our reporter {w.first_name()} was there.", "More about it tomorrow.", f"It is {w.any(*lexicon.MONTHS)}.", "People still talk about it.")
         text = f"{text} {extra}"
     return capital(text), *(capital(values.fill(x)) if i < 2 else values.fill(x) for i, x in enumerate(rest))

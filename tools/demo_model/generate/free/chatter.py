@@ -1,6 +1,7 @@
 """Small talk in many registers, what the model cannot do, and short advice: topic | questions | answers."""
 
 from .chatter_data import CHATTER
+from .chatter_days import DAYS
 from .chatter_more import MORE
 from .filled import Filled, cells
 from .grammar import capital, form, typists
@@ -8,7 +9,7 @@ from .reading import finish
 
 
 def _parse():
-    return [(topic, said, cells(answers, " ; ")) for topic, said, answers in (cells(line) for line in filter(None, (CHATTER + MORE).split("\n")))]
+    return [(topic, said, cells(answers, " ; ")) for topic, said, answers in (cells(line) for line in filter(None, (CHATTER + MORE + DAYS).split("\n")))]
 
 
 ROWS = _parse()

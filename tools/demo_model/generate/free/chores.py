@@ -143,7 +143,7 @@ def upper(w):
     how = w.any("upper", "lower", "title", "snake", "kebab", "camel")
     words = text.split()
     if how == "upper":
-        return finish(ask(w, ["upper case", "(all|in) capitals", "in capital letters please", "SHOUT this", "make every letter big", "caps lock version", "write it all in caps"], text), "Every letter becomes a capital.", text.upper())
+        return finish(ask(w, ["upper case", "(all|in) capitals", "in capital letters please", "SHOUT this", "make every letter big", "caps lock version", "write it all in caps"], text), "; ".join(f"{x}: {' '.join(x.upper())}" for x in words) + ".", text.upper())
     if how == "lower":
         return finish(ask(w, ["lower case please", "no capitals", "write this small", "all in lower case", "stop shouting - lower case", "lowercase"], text.upper()), "Every letter becomes small.", text.lower())
     answer = {"title": " ".join(capital(x) for x in words), "snake": "_".join(x.lower() for x in words), "kebab": "-".join(x.lower() for x in words), "camel": words[0].lower() + "".join(capital(x.lower()) for x in words[1:])}[how]

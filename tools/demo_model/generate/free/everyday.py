@@ -5,7 +5,7 @@ import ast
 import functools
 import re
 
-from . import daily_data, lexicon, sums
+from . import daily_data, daily_more, lexicon, sums
 from .everyday_data import PROBLEMS
 from .grammar import capital, form, typists
 from .reading import finish
@@ -59,7 +59,7 @@ def _questions(text):
     return out
 
 
-SHAPES = [Shape(line) for line in (PROBLEMS.strip() + daily_data.PROBLEMS.rstrip()).split("\n")]
+SHAPES = [Shape(line) for line in (PROBLEMS.strip() + daily_data.PROBLEMS.rstrip() + daily_more.PROBLEMS.rstrip()).split("\n")]
 
 
 @functools.lru_cache(maxsize=None)
@@ -86,7 +86,7 @@ def worked(node, values, steps):
         elif node.func.id == "far":
             value, step = abs(a - b), sums.minus(max(a, b), min(a, b))
         else:
-            value, step = -(-a // b), f"{b} x {a // b} = {a // b * b}, {a} - {a // b * b} = {a % b}: one more, {-(-a // b)}."
+            value, step = -(-a // b), f"{b} x {a // b} = {a // b * b}, {a} - {a // b * b} = {a % b}: one more, {-(-a // b)}." if a % b else f"{b} x {a // b} = {a}: {a // b}."
         steps.append(step)
         return value
     a, b = worked(node.left, values, steps), worked(node.right, values, steps)

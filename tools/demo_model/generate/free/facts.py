@@ -282,7 +282,7 @@ def finish(question, reasoning, answer, check=None):
 
 def country(w):
     name, capital_, language, money, continent = w.any(*COUNTRIES)
-    kind = w.rng.choices((0, 1, 2, 3, 4), (8, 3, 3, 2, 3))[0]
+    kind = w.rng.choices((0, 1, 2, 3, 4), (16, 3, 3, 2, 3))[0]
     if kind == 0:
         return finish(typed(w, "(what is|what's|tell me|name|do you know|which city is) the capital [city] of {x}[?]|capital of {x}[?]|{x}'s capital[?]|{x} - capital[?]|(what|which) is {x}'s capital [city]?|the capital of {x} is (what|which)[?]|do you happen to know the capital of {x}?", x=name), f"Capital of {name}: {capital_}.", capital_)
     if kind == 1:
@@ -380,7 +380,7 @@ def unknown(w):
     return finish(capital(question) if w.chance(0.5) else question, w.any("I cannot know that.", "This is not something I know.", "I do not know this, and I should not guess."), w.any(*DONT), {"one_of": DONT})
 
 
-TASKS = {country: 24, animal: 9, fact: 34, related: 44, unknown: 30}
+TASKS = {country: 24, animal: 9, fact: 34, related: 44, unknown: 24}
 
 
 def question_of(w):

@@ -4,9 +4,10 @@ import re
 
 from . import lexicon, worlds
 from .grammar import capital
-from .paragraphs import PRONOUNS, SLOT, Values
+from .paragraphs import PRONOUNS, Values
 
-NUMBERS = {"n": (2, 9), "m": (11, 30), "k": (40, 95), "h": None, "e": (3, 9)}  # distinct ranges: m - n, k - m and h - k are never negative
+NUMBERS = {"n": (2, 9), "m": (11, 30), "k": (40, 95), "h": None, "e": (3, 9), "q": (10, 99)}  # distinct ranges: m - n, k - m and h - k are never negative; q is compared
+SLOT = re.compile(r"\{(\w+)(?:=((?:[^{}]|\{\w+\})*))?\}")  # what is chosen from may have slots itself
 SUM = re.compile(r"\{=([^}]+)\}")
 FUNCTIONS = {"upper": str.upper, "len": len, "title": capital, "plural": lexicon.plural, "past": lambda v: PAST[v][0], "base": lambda v: PAST[v][1]}
 PAST = {"finds": ("found", "find"), "buys": ("bought", "buy"), "paints": ("painted", "paint"), "hides": ("hid", "hide"), "likes": ("liked", "like")}
@@ -63,7 +64,7 @@ class Filled(Values):
         def one(m):
             if m[2] and m[1] not in self:
                 taken = set(self.values())
-                self[m[1]] = self.w.any(*([x for x in m[2].split("/") if x not in taken] or m[2].split("/")))
+                self[m[1]] = self.fill(self.w.any(*([x for x in m[2].split("/") if x not in taken] or m[2].split("/"))))
             value = self[m[1]]
             return str(self.numbers[m[1]]) if digits and m[1] in self.numbers else value
 

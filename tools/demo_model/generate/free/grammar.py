@@ -122,7 +122,7 @@ def typo(rng, word):
     return word[:at] + (near[rng.randrange(len(near))] if near else word[at]) + word[at + 1:]
 
 
-SLOT = re.compile(r"(\{[^}]*\})")
+SLOT = re.compile(r"(\{(?:[^{}]|\{[^}]*\})*\})")
 
 
 def typists(w, text, amount=1.0):

@@ -9,6 +9,7 @@ from .grammar import capital, form, typists
 from .heard_data import HEARD
 from .heard_more import MORE
 from .heard_short import SHORT
+from .heard_turns import TURNS
 from .statements import OPEN
 
 THANKS = [("(thanks|thank you|thx|cheers|great, thanks|ok thanks|perfect, thank you)[!|.]", "You are welcome!"), ("(ok|okay|good|fine|right|alright)[.|!]", "Good. Is there anything else?"), ("(wait a second|hold on|one moment|brb|give me a minute)[.|, please]", "Of course, take your time."), ("(I'm back|back again|here I am again)[.|!]", "Welcome back!"),
@@ -25,7 +26,7 @@ class Stage:
 
 def _parse():
     out = []
-    for line in filter(None, (HEARD + MORE + SHORT).split("\n")):
+    for line in filter(None, (HEARD + MORE + SHORT + TURNS).split("\n")):
         mark, line = line[0], line[1:].strip()
         if mark == "@":
             out.append([Stage(line)])

@@ -7,14 +7,16 @@ from . import grammar, parts
 from .filled import Filled, asked, cells
 from .grammar import capital, form, typed, typists
 from .letters_data import LETTERS
+from .letters_days import DAYS
 from .letters_more import MORE
+from .letters_sides import SIDES
 from .reading import NOT_SAID, finish, laid_out
 
 
 def _parse():
     """[[(break before, sentence, questions, open questions)]]"""
     out = []
-    for line in filter(None, (LETTERS + MORE).split("\n")):
+    for line in filter(None, (LETTERS + MORE + DAYS + SIDES).split("\n")):
         if line.startswith("@"):
             out.append([])
             continue
@@ -27,11 +29,26 @@ def _parse():
 TEXTS = _parse()
 
 
+def compared(values, rule):
+    """(thought, answer) of "^most A:q1, B:q2" and the like."""
+    kind, rest = rule[1:].split(" ", 1)
+    rows = [(values.fill(label), values.number(key)) for label, key in (x.rsplit(":", 1) for x in rest.split(", "))]
+    told = "; ".join(f"{label} {n}" for label, n in rows)
+    a, b = rows[0][1], rows[1][1]
+    if kind in ("most", "least"):
+        n = (max if kind == "most" else min)(n for _, n in rows)
+        best = next(label for label, x in rows if x == n)
+        return f"{told}. The {kind}: {n}, {best}.", best
+    if kind == "gap":
+        return f"{told}. {max(a, b)} - {min(a, b)} = {abs(a - b)}.", str(abs(a - b))
+    return f"{told}. {a} is {'more' if a > b else 'less'} than {b}.", "Yes" if (a > b) == (kind == "more") else "No"
+
+
 class Letter:
     def __init__(self, w, rows=None):
         self.rows = rows or w.any(*TEXTS)
         self.values = Filled(w)
-        self.sentences = [self.values.fill(form(w, r[1])) for r in self.rows]
+        self.sentences = [self.values.fill(form(w, r[1])).replace("\\n", "\n") for r in self.rows]
         self.text = "".join((gap if i else "") + s for i, ((gap, *_), s) in enumerate(zip(self.rows, self.sentences)))
         self.left = [(i, q) for i, r in enumerate(self.rows) for q in r[2]]
 
@@ -42,13 +59,17 @@ class Letter:
     def ask(self, w):
         """(question as typed, thought, answer) of one that was not asked yet."""
         i, (pattern, answer, thought) = self.left.pop(w.rng.randrange(len(self.left)))
-        plain, answer = form(w, pattern), self.values.fill(answer)
+        plain = form(w, pattern)
         question = self.question(w, plain)
+        if answer[0] == "^":
+            told, answer = compared(self.values, answer)
+            return question, capital(told), answer
+        answer = self.values.fill(answer).replace("\\n", "\n")
         if thought:
             return question, self.values.fill(thought, True), answer
-        others = [(self.values.fill(form(w, q)), self.values.fill(a)) for q, a, t in self.rows[i][2] if q != pattern and not t]
+        others = [(self.values.fill(form(w, q)), self.values.fill(a)) for q, a, t in self.rows[i][2] if q != pattern and not t and a[0] != "^"]
         sentence = self.sentences[i]
-        thought = f"The text says: {sentence}{'' if sentence[-1] in '.!?:' else '.'}" + parts.noted(w, sentence, (self.values.fill(plain), answer), others)
+        thought = f"The text says: {sentence}{'' if sentence[-1] in '.!?:,' else '.'}" + parts.noted(w, sentence, (self.values.fill(plain), answer), others)
         return question, thought, answer
 
     def ask_open(self, w):

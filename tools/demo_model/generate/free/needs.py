@@ -236,7 +236,7 @@ def tool_text(w, tool):
     if r < 0.82:
         return json.dumps({**result, **{w.fresh(): w.any(w.number(0, 99), w.noun(), True) for _ in range(w.number(1, 3))}}, ensure_ascii=False)
     if r < 0.9:
-        return json.dumps({"data": result}, ensure_ascii=False)
+        return json.dumps(w.any({"data": result}, {"status": "ok", "result": result}, {"results": [result], "total": 1}, {"meta": {"took_ms": w.number(1, 900)}, "data": {w.noun(): result}}), ensure_ascii=False)
     return ", ".join(f"{k} = {slots.spoken(v)}" for k, v in result.items())
 
 
@@ -289,7 +289,7 @@ def missing(w):
             used.values[p[0]] = used.state(v)
             said.append((p[5], text))
         if len(said) == 1:
-            text = w.any("{v}", "{v}", "{v}", "{v} please", "{v}.", "the {n} is {v}", "{v}, please").format(v=said[0][1], n=said[0][0])
+            text = w.any("{v}", "{v}", "{v}", "{v} please", "{v}.", "the {n} is {v}", "{v}, please", "it's {v}", "its {v}", "I think it's {v}").format(v=said[0][1], n=said[0][0])
         else:
             text = w.any(", ", "; ", "\n").join(w.any("{v}", "{v}") .format(v=v) for _, v in said) if w.chance(0.5) else w.any(", ", "\n").join(f"{n}: {v}" for n, v in said)
         messages += [user(text), plain_calls.assistant(thought(w, used), "", [call(used)])]

@@ -6,13 +6,14 @@ from .filled import Filled, cells
 from .grammar import capital, form, typists
 from .letters import wanted
 from .pulled_data import PULLED
+from .pulled_more import MORE
 from .reading import finish, laid_out
 
 
 def _parse():
     """[(text, [(what, [values])], [(key, value, is a number)])]"""
     out = []
-    for line in PULLED.strip().split("\n"):
+    for line in (PULLED.rstrip() + MORE).strip().split("\n"):
         text, lists, keys = (cells(line) + ["", ""])[:3]
         out.append((text, [(a, [x for x in cells(b, ",") if x]) for a, b in (cells(x, " =>") for x in cells(lists, " ; ") if x)],
                     [(k.lstrip("#"), v, k.startswith("#")) for k, v in (x.split(" = ") for x in cells(keys, " ; ") if x)]))

@@ -249,10 +249,11 @@ def spelling(w):
         places = [i for i, x in enumerate(words) if x in MISSPELT]
         for i in w.rng.sample(places, min(len(places), w.number(1, 3))):
             words[i] = MISSPELT[words[i]]
+        changes = "; ".join(f"{a} becomes {b}" for a, b in zip(words, right.split()) if a != b) or "Nothing is wrong"
         before = " ".join(words)
         before = capital(before) + "." if w.chance(0.6) else before
         pattern = f"(correct|fix) (the spelling|the typos|the spelling mistakes|my spelling|the typo|spelling errors|{THIS}) [here|in this]|proofread {THIS}|(spell check|spell-check|spellcheck) {THIS}|there are typos in this, fix them|spell it correctly"
-        return finished("Word by word, spelled right.", capital(right) + ".", ordered(w, pattern, before))
+        return finished(f"{changes}.", capital(right) + ".", ordered(w, pattern, before))
     if kind == 2:
         c = Clause(w)
         right = c.said(w.any("past", "present"), end="")
@@ -262,7 +263,7 @@ def spelling(w):
             return spelling(w)
         for i in w.rng.sample(places, min(len(places), w.number(1, 2))):
             words[i] = grammar.typo(w.rng, words[i])
-        return finished("Word by word, spelled right.", right + ".", ordered(w, f"(correct|fix) (the spelling|the typos|the spelling mistakes|{THIS}|the mistakes) [here|in this]|proofread {THIS}|clean up the typos|spell it correctly", " ".join(words) + "."))
+        return finished("; ".join(f"{a} becomes {b}" for a, b in zip(words, right.split()) if a != b) + ".", right + ".", ordered(w, f"(correct|fix) (the spelling|the typos|the spelling mistakes|{THIS}|the mistakes) [here|in this]|proofread {THIS}|clean up the typos|spell it correctly", " ".join(words) + "."))
     parts = [Clause(w).said(w.any("past", "present"), end="") for _ in range(w.number(1, 3))]
     right = ". ".join(parts) + "."
     before = " ".join(p[0].lower() + p[1:] for p in parts)

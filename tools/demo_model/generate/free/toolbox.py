@@ -165,12 +165,26 @@ def missing(w):
             used.values[p[0]], used.said[p[0]] = v, text
             said.append((p[5].split(" /")[0], text))
         if len(said) == 1:
-            text = w.any("{v}", "{v}", "{v}", "{v} please", "{v}.", "oh, {v}", "{v}, thanks", "sorry, {v}", "let's say {v}", "I'd say {v}", "make it {v}").format(v=said[0][1])
+            text = answered(w, used.missing[0], said[0][1])
         else:
             text = w.any(", ", "; ", "\n", " and ").join(v for _, v in said) if len({p[3] for p in used.missing}) == len(said) and w.chance(0.5) else w.any(", ", "\n").join(f"{n.split(',')[0]}: {v}" for n, v in said)
-        messages += [user(text), plain_calls.assistant(thought(w, used), "", [call(used)])]
+        prefix = f"The answer to my question: {said[0][1]}. " if len(said) == 1 else ""
+        messages += [user(text), plain_calls.assistant(prefix + thought(w, used), "", [call(used)])]
         check = checked([used])
     return messages, tools, check
+
+
+def answered(w, parameter, v):
+    """A value as the answer to a question back, with the words that people put around it."""
+    _, _, names, kind, _, noun = parameter
+    around = ["{v}", "{v}", "{v} please", "{v}.", "oh, {v}", "{v}, thanks", "sorry, {v}", "let's say {v}", "I'd say {v}", "make it {v}", "it's {v}", "its {v}", "it is {v}", "that's {v}", "I think it's {v}", "sure, {v}", "ah right, {v}", "{v}, if that helps"]
+    if kind in ("city", "country", "place"):
+        around += {"f": ["from {v}", "From {v}", "starting in {v}", "I'm in {v}"], "t": ["to {v}", "going to {v}"]}.get(next((x for x, ns in (("f", ("from", "origin", "start")), ("t", ("to", "destination"))) if set(ns) & set(names)), ""), ["in {v}", "In {v}", "for {v}", "I live in {v}"]) * 2
+    elif kind in ("code", "issue"):
+        around += ["number {v}", "the number is {v}", "the one with {v}", "here it is: {v}", "it says {v}"] * 2
+    elif kind in ("first", "person"):
+        around += ["with {v}", "for {v}", "{v}, I mean"] if kind == "person" else ["for {v}"]
+    return w.any(*around).format(v=v)
 
 
 def none_fits(w):

@@ -34,7 +34,7 @@ x! | state value | onoff | on or off | state, on or off / Should it be on or off
 @set_brightness dimLight lights.dim | Dims a lamp to a level | home
 r! | room area | room | Room | room / Which room?
 n! | level percent brightness | int:1:100 | 0 to 100 | level / To what level?
-= make the {r} a bit cosier, {n} percent ; dim the {r} to {n} ; {r} lamp at {n}% ; the {r} is too bright, go down to {n} ; brighten the {r} up to {n} percent ; for the film I want the {r} at {n} ; set brightness in {r}: {n} ; {n} percent is enough light for the {r} ; could the {r} lights be at {n} please
+= make the {r} a bit cosier, {n} percent ; dim the {r} to {n} ; {r} lamp at {n}% ; the {r} is too bright, go down to {n} ; brighten the {r} up to {n} percent ; for the film I want the {r} at {n} ; set brightness in {r}: {n} ; {n} percent is enough light for the {r} ; could the {r} lights be at {n} please ; n:100 > as bright as it gets in the {r} ; n:50 > half the light in the {r} will do ; n:25 > a quarter of the light is enough for the {r} ; n:100 > full light in the {r} please ; n:75 > the {r} lamp at three quarters ; n:50 > put the {r} lamp at half strength ; n:1 > the {r} as dim as possible, but not off ; n:10 > a tenth of the brightness in the {r}
 = dim the light in the {r} ; {n} percent brightness please ; it's too bright in the {r}
 > ok done | The {r} is at {n} percent.
 @set_heating climate.set setTemperature thermostat | Sets the temperature of a room in degrees Celsius | home/heat
@@ -92,7 +92,7 @@ t | temperature | int:20:90 | Degrees | temperature
 @charge_car ev.charge startCharging | Charges the electric car up to a level | home/car
 n! | percent target level | int:50:100 | Percent | level in percent / Up to how many percent?
 t | ready_by until | clock | HH:MM | time
-= charge the car to {n} percent ; I have a long drive, fill the battery up to {n}% ; car ready with {n} percent by {t} ; ev {n}% ; plug's in, go up to {n} ; battery to {n} before {t} please ; don't go over {n} percent when charging the car
+= charge the car to {n} percent ; I have a long drive, fill the battery up to {n}% ; car ready with {n} percent by {t} ; ev {n}% ; plug's in, go up to {n} ; battery to {n} before {t} please ; don't go over {n} percent when charging the car ; n:100 > fill the car battery completely ; n:50 > half a battery is enough for the car ; n:100 > charge the car all the way ; n:75 > three quarters of a charge will get me there ; n:80 > four fifths in the car's battery please
 = charge the car ; start charging please ; the car should be charged by {t}
 > minutes int:20:300 | The car needs {minutes} minutes up to {n} percent.
 @play_track music.play playSong spotify_play | Plays a song | music/play
@@ -104,7 +104,7 @@ a | artist by | person | Artist | artist
 @set_volume audio.volume setVolume | Volume of the speakers | music/volume
 n! | volume level percent | int:0:100 | 0 to 100 | volume / How loud, from 0 to 100?
 r | device speaker room | room | Speaker | speaker
-= volume {n} ; too loud! go down to {n} ; I can't hear anything, {n} please ; turn the {r} speaker to {n} ; set it to {n} percent, the music I mean ; n:0 > mute it ; n:100 > as loud as it gets! ; n:0 > silence please, the baby sleeps ; {n} on the {r} speaker ; loudness: {n}
+= volume {n} ; too loud! go down to {n} ; I can't hear anything, {n} please ; turn the {r} speaker to {n} ; set it to {n} percent, the music I mean ; n:0 > mute it ; n:100 > as loud as it gets! ; n:50 > half as loud as it can be ; n:100 > max volume ; n:25 > a quarter of the volume ; n:0 > no sound at all, I'm on the phone ; n:75 > three quarters of full volume ; n:0 > silence please, the baby sleeps ; {n} on the {r} speaker ; loudness: {n}
 = turn the volume up ; it's too loud ; louder ; quieter please
 > ok done | The volume is {n}.
 @pause_music music.pause playback_pause | Pauses the music | music
