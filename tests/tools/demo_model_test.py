@@ -5,9 +5,11 @@
 """
 
 import json
+import os
 import pathlib
 import random
 import re
+import subprocess
 import sys
 import unittest
 
@@ -218,6 +220,14 @@ class Generators(unittest.TestCase):
         for i in range(400):
             w = Words(random.Random(i))
             self.assertIn("Il Forno 19:45", grammar.typed(w, "please book what is wanted at {x}, thank you very much", x="Il Forno 19:45"))
+
+
+class Seeds(unittest.TestCase):
+    def test_a_seed_is_a_dialogue_whatever_the_order_of_sets(self):
+        program = ("import sys; sys.path.insert(0, sys.argv[1]); from demo_model import generate; "
+                   "print([generate.dialogue(f'{kind} {i}', kind=kind) for kind in generate.SHARES for i in range(12) if kind != 'tools'])")
+        said = [subprocess.run([sys.executable, "-c", program, str(ROOT / "tools")], env={**os.environ, "PYTHONHASHSEED": seed}, capture_output=True, text=True, check=True).stdout for seed in "12"]
+        self.assertEqual(*said)
 
 
 class Manual(unittest.TestCase):

@@ -4,7 +4,7 @@ sentences, and code in languages that are hardly known."""
 
 import json
 
-from . import basics_data as data
+from .tables import basics as data
 from . import facts, lexicon
 from .grammar import capital, form, ordered, typed, typists, with_payload
 from .reading import finish

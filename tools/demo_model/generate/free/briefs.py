@@ -2,7 +2,8 @@
 
 import re
 
-from . import briefs_more, lexicon
+from . import lexicon
+from .tables import briefs_more
 from .filled import Filled
 from .grammar import capital, form, ordered, typed, with_payload
 from .reading import finish

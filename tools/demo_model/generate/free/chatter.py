@@ -1,8 +1,8 @@
 """Small talk in many registers, what the model cannot do, and short advice: topic | questions | answers."""
 
-from .chatter_data import CHATTER
-from .chatter_days import DAYS
-from .chatter_more import MORE
+from .tables.chatter import CHATTER
+from .tables.chatter_days import DAYS
+from .tables.chatter_more import MORE
 from .filled import Filled, cells
 from .grammar import capital, form, typists
 from .reading import finish

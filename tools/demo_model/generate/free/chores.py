@@ -3,7 +3,7 @@ tallies, letters, notations, and rules of a system prompt that are kept."""
 
 import re
 
-from . import chores_data as data
+from .tables import chores as data
 from . import lexicon
 from .grammar import capital, form, listing, typists
 from .reading import finish

@@ -5,7 +5,7 @@ import re
 
 from .. import calls as plain_calls
 from . import toolbox
-from .errands_data import ERRANDS
+from .tables.errands import ERRANDS
 from .filled import Filled, cells
 from .grammar import capital, form, listing, typists
 from .needs import user

@@ -5,8 +5,9 @@ import ast
 import functools
 import re
 
-from . import daily_data, daily_more, lexicon, sums
-from .everyday_data import PROBLEMS
+from . import lexicon, sums
+from .tables import daily, daily_more
+from .tables.everyday import PROBLEMS
 from .grammar import capital, form, typists
 from .reading import finish
 
@@ -59,7 +60,7 @@ def _questions(text):
     return out
 
 
-SHAPES = [Shape(line) for line in (PROBLEMS.strip() + daily_data.PROBLEMS.rstrip() + daily_more.PROBLEMS.rstrip()).split("\n")]
+SHAPES = [Shape(line) for line in (PROBLEMS.strip() + daily.PROBLEMS.rstrip() + daily_more.PROBLEMS.rstrip()).split("\n")]
 
 
 @functools.lru_cache(maxsize=None)

@@ -1,6 +1,7 @@
 """What anyone expects to be known, as tables; and what nobody can know here, which is answered with not knowing."""
 
-from . import facts_tables, lexicon
+from . import lexicon
+from .tables.facts import TABLES
 from .grammar import capital, typed
 
 COUNTRIES = """France Paris French euro Europe|Germany Berlin German euro Europe|Italy Rome Italian euro Europe|Spain Madrid Spanish euro Europe|Portugal Lisbon Portuguese euro Europe|Poland Warsaw Polish zloty Europe|Austria Vienna German euro Europe|Switzerland Bern German franc Europe|the_Netherlands Amsterdam Dutch euro Europe
@@ -322,8 +323,8 @@ def fact(w):
 
 
 def related(w):
-    """A pair of facts_tables, each as likely as another."""
-    pattern, pairs = w.rng.choices(facts_tables.TABLES, [len(pairs) for _, pairs in facts_tables.TABLES])[0]
+    """A pair of tables/facts.py, each as likely as another."""
+    pattern, pairs = w.rng.choices(TABLES, [len(pairs) for _, pairs in TABLES])[0]
     x, answer = w.any(*pairs)
     question = typed(w, pattern, x=x.lower() if w.chance(0.2) else x)
     return finish(capital(question) if w.chance(0.4) else question, "I know that: " + (answer if answer.endswith(".") else answer + "."), answer)

@@ -69,7 +69,7 @@ class Filled(Values):
             return str(self.numbers[m[1]]) if digits and m[1] in self.numbers else value
 
         def worked(m):
-            names = {x: self.number(x) if x[:-1] in NUMBERS or x[:-1] in ("up", "adult", "year") else self[x] for x in set(re.findall(r"[a-z]+\d", m[1]))}
+            names = {x: self.number(x) if x[:-1] in NUMBERS or x[:-1] in ("up", "adult", "year") else self[x] for x in dict.fromkeys(re.findall(r"[a-z]+\d", m[1]))}
             return str(eval(m[1], FUNCTIONS, names))
 
         return worlds.ARTICLE.sub(r"\1n \2", SLOT.sub(one, SUM.sub(worked, text)))

@@ -6,10 +6,10 @@ import re
 from . import memory
 from .filled import Filled, asked, cells
 from .grammar import capital, form, typists
-from .heard_data import HEARD
-from .heard_more import MORE
-from .heard_short import SHORT
-from .heard_turns import TURNS
+from .tables.heard import HEARD
+from .tables.heard_more import MORE
+from .tables.heard_short import SHORT
+from .tables.heard_turns import TURNS
 from .statements import OPEN
 
 THANKS = [("(thanks|thank you|thx|cheers|great, thanks|ok thanks|perfect, thank you)[!|.]", "You are welcome!"), ("(ok|okay|good|fine|right|alright)[.|!]", "Good. Is there anything else?"), ("(wait a second|hold on|one moment|brb|give me a minute)[.|, please]", "Of course, take your time."), ("(I'm back|back again|here I am again)[.|!]", "Welcome back!"),

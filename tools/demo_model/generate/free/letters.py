@@ -6,10 +6,10 @@ import re
 from . import grammar, parts
 from .filled import Filled, asked, cells
 from .grammar import capital, form, typed, typists
-from .letters_data import LETTERS
-from .letters_days import DAYS
-from .letters_more import MORE
-from .letters_sides import SIDES
+from .tables.letters import LETTERS
+from .tables.letters_days import DAYS
+from .tables.letters_more import MORE
+from .tables.letters_sides import SIDES
 from .reading import NOT_SAID, finish, laid_out
 
 

@@ -4,7 +4,8 @@ files/manual.json, which comes from `tessera --help`; a test holds them together
 import json
 import pathlib
 
-from . import lexicon, visitors
+from . import lexicon
+from .tables import visitors
 from .grammar import capital, form, listing, typed
 
 MANUAL = json.loads((pathlib.Path(__file__).parents[2] / "files" / "manual.json").read_text())

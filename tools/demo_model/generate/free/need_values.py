@@ -2,7 +2,7 @@
 
 from .. import domains, slots
 from . import lexicon
-from . import needs_data as data
+from .tables import needs as data
 from .clauses import Clause
 from .grammar import capital, fill, form, say, typists
 from .worlds import VENUES, draw

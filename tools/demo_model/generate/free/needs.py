@@ -5,9 +5,9 @@ import json
 
 from .. import calls as plain_calls
 from .. import slots
-from . import needs_data as data
-from . import needs_more
-from .needs_said import SAID
+from .tables import needs as data
+from .tables import needs_more
+from .tables.needs_said import SAID
 from .grammar import capital, form, listing, say, typists
 from .need_values import free_message, query, schema, value
 

@@ -156,7 +156,7 @@ def sorting(w):
         pattern = (f"(sort|order|arrange|list|put) {NUMS} (descending|in descending order|from (largest|biggest|highest) to (smallest|lowest)|from high to low|largest first|big to small|in reverse numerical order)" if down else f"(sort|order|arrange|list|put) {NUMS} (ascending|in ascending order|from (smallest|lowest) to (largest|biggest|highest)|from low to high|smallest first|small to big|by size|numerically|in order)")
         reason = ("Largest first: " if down else "Smallest first: ") + selection(items, ordered)
     elif r < 0.9:
-        dates = sorted({f"{w.number(1990, 2030)}-{w.number(1, 12):02d}-{w.number(1, 28):02d}" for _ in range(count)}, key=lambda _: w.rng.random())
+        dates = sorted(dict.fromkeys(f"{w.number(1990, 2030)}-{w.number(1, 12):02d}-{w.number(1, 28):02d}" for _ in range(count)), key=lambda _: w.rng.random())
         items, down = dates, w.chance(0.4)
         ordered = sorted(items, reverse=down)
         pattern = f"(sort|order|arrange|list|put) {THESE.replace('words', 'dates')} (by date, newest first|from newest to oldest|latest first|newest on top)" if down else f"(sort|order|arrange|list|put) {THESE} (by date|by date, oldest first|from oldest to newest|chronologically|earliest first)"

@@ -3,10 +3,10 @@
 import re
 
 from . import grammar, lexicon, parts, sums, worlds
-from .articles_data import ARTICLES
+from .tables.articles import ARTICLES
 from .clauses import Clause
 from .grammar import capital, form, listing, ordered, say, typed, with_payload
-from .paragraphs_data import TEXTS
+from .tables.paragraphs import TEXTS
 from .reading import NOT_SAID, finish, laid_out
 
 SLOT = re.compile(r"\{(\w+)(?:=([^}]*))?\}")

@@ -5,8 +5,8 @@ import json
 from .filled import Filled, cells
 from .grammar import capital, form, typists
 from .letters import wanted
-from .pulled_data import PULLED
-from .pulled_more import MORE
+from .tables.pulled import PULLED
+from .tables.pulled_more import MORE
 from .reading import finish, laid_out
 
 

@@ -2,7 +2,7 @@
 
 import json
 
-from . import needs_data
+from .tables.needs import SERVICES
 from .grammar import capital, form, listing, ordered, typed, with_payload
 from .need_values import value
 
@@ -40,7 +40,7 @@ def drawn(w, kind):
     own = {"company": lambda: f"{name()} {w.any('Ltd', 'Inc', 'GmbH', 'Foods', 'Tech', '& Sons', 'Energy', 'Bank')}", "booktitle": lambda: w.any(f"The {name()} {name()}", f"{name()} and {name()}", f"A {name()} in {w.city()}"), "film": lambda: w.any(f"The Last {name()}", f"{name()} Road", f"My {name()}", f"{name()} 2"),
            "flightnr": lambda: f"{w.rng.choice('ABCKLQTUX')}{w.rng.choice('ABFHLNYZ')}{w.number(10, 9999)}", "gate": lambda: f"{w.rng.choice('ABCD')}{w.number(1, 60)}", "team": lambda: w.any(f"FC {name()}", f"{w.city()} United", f"the {name()}s", f"SV {name()}"), "stadium": lambda: w.any(f"{name()} Arena", f"{name()} Park", f"{w.city()} Stadium"),
            "happening": lambda: w.any("concert", "book fair", "summer party", "marathon", "wine tasting", "chess tournament", "flea market", "opening", f"{w.noun()} exhibition"), "venue": lambda: w.any("the town hall", "the old harbour", f"{name()} Hall", "the castle", "Central Park", f"the {name()} Theatre"),
-           "doctorname": lambda: f"Dr. {capital(w.fresh())}", "teachername": lambda: f"{w.any('Mr.', 'Ms.', 'Mrs.')} {capital(w.fresh())}", "carmodel": lambda: w.any("Golf", "Corolla", "Civic", "Fiesta", "Polo", "Clio", f"{name()} {w.number(1, 9)}00"), "service": lambda: w.any(w.any(*needs_data.SERVICES).removeprefix("the "), f"web-{w.number(1, 20)}", f"{w.fresh()}-db")}
+           "doctorname": lambda: f"Dr. {capital(w.fresh())}", "teachername": lambda: f"{w.any('Mr.', 'Ms.', 'Mrs.')} {capital(w.fresh())}", "carmodel": lambda: w.any("Golf", "Corolla", "Civic", "Fiesta", "Polo", "Clio", f"{name()} {w.number(1, 9)}00"), "service": lambda: w.any(w.any(*SERVICES).removeprefix("the "), f"web-{w.number(1, 20)}", f"{w.fresh()}-db")}
     if kind in own:
         v = own[kind]()
         return v, v

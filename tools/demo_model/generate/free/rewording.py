@@ -6,7 +6,7 @@ import re
 from . import lexicon
 from .clauses import Clause
 from .grammar import capital, listing, ordered, say, typed, with_payload
-from .needs_data import TASKS as CHORES
+from .tables.needs import TASKS as CHORES
 
 THIS = "(this|the (sentence|text)|this (sentence|text)|it|the following)"
 

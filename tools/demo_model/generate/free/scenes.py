@@ -10,7 +10,7 @@ from . import grammar, lexicon, reading, worlds
 from .grammar import capital, form, listing, order, say, typed, with_payload
 from .ordering import tally
 from .reading import NOT_SAID, finish, laid_out
-from .scenes_data import NAMES, SCENES
+from .tables.scenes import NAMES, SCENES
 
 
 class Property:

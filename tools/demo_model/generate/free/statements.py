@@ -6,7 +6,7 @@ import re
 from . import grammar, memory, parts
 from .grammar import capital, form, typed
 from .paragraphs import SLOT, Values
-from .statements_data import STATEMENTS
+from .tables.statements import STATEMENTS
 
 NOTED = ("Noted.", "Noted.", "Noted.", "OK, noted.", "Got it.", "OK.")
 OPEN = "You have not told me that."

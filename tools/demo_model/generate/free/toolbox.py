@@ -3,7 +3,8 @@
 import re
 
 from .. import calls as plain_calls
-from . import needs, toolbox_home, toolbox_work
+from . import needs
+from .tables import toolbox_home, toolbox_work
 from .grammar import capital, form, listing, typists
 from .needs import call, polished, thought, user
 from .toolbox_values import schema, value

@@ -1,4 +1,4 @@
-"""What the tools of toolbox_*.py are given: kinds of values beside those of need_values, as said and as the argument."""
+"""What the tools of tables/toolbox_*.py are given: kinds of values beside those of need_values, as said and as the argument."""
 
 from . import lexicon, need_values
 from .grammar import capital, listing

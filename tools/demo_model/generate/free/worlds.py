@@ -4,7 +4,7 @@ import re
 
 from . import grammar, lexicon
 from .grammar import capital, say
-from .worlds_data import WORLDS
+from .tables.worlds import WORLDS
 
 
 def _parse():

@@ -1,4 +1,4 @@
-"""More whole texts, as in letters_data.py: who gives to whom, what holds on which day, where something was found, what is wanted and
+"""More whole texts, as in letters.py: who gives to whom, what holds on which day, where something was found, what is wanted and
 what not, causes, and values that are compared. {q1} is a number from 10 to 99 in no order. An answer may be worked out of the text's
 numbers: "^most A:q1, B:q2", "^least", "^more A:q1, B:q2" (is A more? yes or no), "^less", "^gap A:q1, B:q2" (the difference).
 """

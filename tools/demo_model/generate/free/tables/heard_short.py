@@ -1,4 +1,4 @@
-"""Short talks in stages: one thing said, of many kinds, and what is asked of it. The marks are those of heard_data.py."""
+"""Short talks in stages: one thing said, of many kinds, and what is asked of it. The marks are those of heard.py."""
 
 SHORT = r"""
 @(for the record|just for you to know|heads up|fyi)[,|:] (I don't eat|I can't stand|please never offer me) {food1} => Noted: no {food1}. ; Got it: no {food1}.

@@ -1,4 +1,4 @@
-"""More word problems of two and three steps, in the form of everyday_data.py: what is spent one after the other, pieces, doubled
+"""More word problems of two and three steps, in the form of everyday.py: what is spent one after the other, pieces, doubled
 amounts and their sum, halves, ways there and back, weeks, and what stays when all is shared."""
 
 PROBLEMS = """

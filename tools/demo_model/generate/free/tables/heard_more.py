@@ -1,5 +1,5 @@
 """More talks in stages: words and sentences worked on, lists, plans, tastes, moods, jobs, families, numbers. The marks are those of
-heard_data.py."""
+heard.py."""
 
 MORE = r"""
 @(say|give me) a word for a (round|cold|tall|soft) thing, (anything|whatever|no matter what) => {word1} => Any word: {word1}.

@@ -1,7 +1,7 @@
 """Whole texts of everyday life, with what is asked of each sentence and across them.
 
 @ begins a text; each line is a sentence: text | question => answer [=> thought] ; ... | questions that it leaves open ; ...
-"/" before a sentence begins a new line, "//" a paragraph. Slots as in filled.py and paragraphs_data.py; all lines of a text share
+"/" before a sentence begins a new line, "//" a paragraph. Slots as in filled.py and paragraphs.py; all lines of a text share
 them. No name, town, weekday, clock time, date, mail address, phone number or street stands in a text but in a slot, so that all of
 a kind are known. Patterns as in grammar.py.
 """

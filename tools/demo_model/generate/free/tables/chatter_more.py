@@ -1,4 +1,4 @@
-"""More small talk: feelings, news, moods, oneself, play. The lines are those of chatter_data.py."""
+"""More small talk: feelings, news, moods, oneself, play. The lines are those of chatter.py."""
 
 MORE = r"""
 they greet | (hullo|hallo there|hi hi|heyy|yo yo|evening|g'day|'ello|hola|good afternoon to you|greetings, machine|well hello|oh hi|hi again)[!|.|] | Hello! What can I do for you? ; Hello! How can I help?

@@ -1,4 +1,4 @@
-"""More texts, short ones of two to four sentences. The lines are those of letters_data.py."""
+"""More texts, short ones of two to four sentences. The lines are those of letters.py."""
 
 MORE = r"""
 @

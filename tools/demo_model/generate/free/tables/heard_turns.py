@@ -1,5 +1,5 @@
 """Talks in stages: corrections of what was said, codes and appointments that are asked for between other questions, lists that change,
-and what holds after it. The marks are those of heard_data.py."""
+and what holds after it. The marks are those of heard.py."""
 
 TURNS = r"""
 @(I have|I've got|we have) a dog (called|named) {name1} => {name1} is a nice name for a dog! ; Nice: a dog called {name1}.
