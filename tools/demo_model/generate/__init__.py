@@ -29,6 +29,9 @@ PLAIN = {"arithmetic": arithmetic.question, "measures": measures.question, "form
          "scenes": happenings.question_of, "tables": scenes.extraction_of, "forms": forms.question_of, "lists": lists.question_of, "stories": stories.question_of, "gists": gists.question_of,
          "letters": letters.question_of, "pulled": pulled.question_of, "chatter": chatter.question_of,
          "paragraphs": paragraphs.question_of, "composed": composed.question_of, "chores": chores.question_of, "snippets": limits.question_of, "basics": basics.question_of}
+CALLING = {"needs": needs, "toolbox": toolbox, "errands": errands}  # messages, tools and a check
+# Of several turns: messages and a check; those that are in PLAIN too are so now and then.
+TALKS = {"memory": memory, "turns": turns, "told": told, "statements": statements, "rules": rules, "limits": limits, "heard": heard, "paragraphs": paragraphs, "letters": letters}
 FREE = ("needs", "reading", "extraction", "classify", "rewriting", "ordering", "sums", "facts", "manual", "chat", "coding", "memory", "agents",
         "scenes", "tables", "forms", "lists", "stories", "gists", "paragraphs", "composed", "chores", "snippets", "letters", "pulled", "chatter", "basics")
 HARMLESS = {"light_control", "set_timer", "set_alarm", "play_music", "set_volume", "book_table", "find_flights", "order_status", "cancel_order", "lock_door", "vacuum", "book_taxi", "transfer_money", "send_email", "create_event", "delete_file", "restart_service", "git_commit", "set_thermostat", "order_food", "return_item", "get_weather", "get_time", "read_file", "list_directory", "get_stock_price", "find_trains", "find_hotel", "set_reminder", "delete_file"}
@@ -52,17 +55,15 @@ def special(w, kind, most):
     """The kinds whose dialogues are more than a question and an answer."""
     if kind == "tools" or kind in calls.KINDS:
         return calls.dialogue(w, None if kind == "tools" else kind)
-    if kind in ("needs", "toolbox", "errands"):
-        messages, definitions, check = {"toolbox": toolbox, "errands": errands}[kind].dialogue(w) if kind != "needs" else needs.dialogue(w) if w.chance(0.8) else outputs.dialogue(w)
+    if kind in CALLING:
+        source = outputs if kind == "needs" and not w.chance(0.8) else CALLING[kind]
+        messages, definitions, check = source.dialogue(w)
         out = {"kind": kind, "messages": messages, "tools": definitions, "check": check}
         if w.chance(0.4 if kind == "errands" else 0.15):
             messages.insert(0, {"role": "system", "content": w.any(*GENERAL, *calls.SYSTEM, *(errands.SYSTEM if kind == "errands" else ()))})
         return out
-    if kind in ("paragraphs", "letters") and w.chance(0.35):
-        messages, check = {"paragraphs": paragraphs, "letters": letters}[kind].dialogue(w)
-        return {"kind": kind, "messages": messages, "check": check}
-    if kind in ("memory", "turns", "told", "statements", "rules", "limits", "heard"):
-        messages, check = {"memory": memory, "turns": turns, "told": told, "statements": statements, "rules": rules, "limits": limits, "heard": heard}[kind].dialogue(w)
+    if kind in TALKS and (kind not in PLAIN or w.chance(0.35)):
+        messages, check = TALKS[kind].dialogue(w)
         return {"kind": kind, "messages": messages, "check": check}
     if kind in ("agents", "longer"):
         return {"kind": kind, **(agents.dialogue(w) if kind == "agents" else longer.dialogue(w, most))}
@@ -102,8 +103,7 @@ def dialogue(seed, evaluation=False, kind=None, thinking=None, shares=None, most
             out["messages"] = [*memory.filler(w), *messages]
     out["thinking"] = thinking
     if not thinking:
-        for message in out["messages"]:
-            message.pop("reasoning_content", None)
+        calls.without_thoughts(out["messages"])
     elif w.chance(0.06):
         drop_earlier_thoughts(out["messages"])
     return out
@@ -111,5 +111,4 @@ def dialogue(seed, evaluation=False, kind=None, thinking=None, shares=None, most
 
 def drop_earlier_thoughts(messages):
     """Some clients send tool calls back without the thoughts that led to them."""
-    for message in messages[:-1]:
-        message.pop("reasoning_content", None)
+    calls.without_thoughts(messages[:-1])

@@ -35,6 +35,12 @@ def assistant(reasoning, content="", calls=None):
     return message
 
 
+def without_thoughts(messages):
+    """As a template shows the turns before the last."""
+    for message in messages:
+        message.pop("reasoning_content", None)
+
+
 def tool_message(w, result):
     r = w.rng.random()
     if isinstance(result, dict) and r < 0.08:

@@ -380,6 +380,19 @@ def shared(w):
     return polished(w, question), [given(n, {letter: v}, [first, second]) for n in names], tools
 
 
+def values_of(used, letter, count, draw):
+    """([`count` values of one argument, or fewer], [as they are said]): the tool's own first, then what draw() gives."""
+    values, said = [used.values[letter]], [used.said[letter]]
+    for _ in range(20):
+        text, v = draw()
+        if v not in values and v not in used.values.values():
+            values.append(v)
+            said.append(text)
+        if len(values) == count:
+            break
+    return values, said
+
+
 def several(w):
     """Two or three calls from one request: one tool with several values, or several tools."""
     used, tools = toolset(w)
@@ -409,14 +422,7 @@ def several(w):
             return several(w)
         letter = w.any(*letters)
         count = w.any(2, 2, 3, 4)
-        values, said = [used.values[letter]], [used.said[letter]]
-        for _ in range(20):
-            text, v = value(w, kinds[letter])
-            if v not in values and v not in used.values.values():
-                values.append(v)
-                said.append(text)
-            if len(values) == count:
-                break
+        values, said = values_of(used, letter, count, lambda: value(w, kinds[letter]))
         shown = dict(used.said, **{k.upper(): v for k, v in used.said.items()})
         before = used.text_template.partition("{" + letter + "}")[0].split()[-1:]
         again = f"{before[0]} " if before and before[0] in ("in", "for", "to", "at", "of", "from", "is", "add", "buy", "open", "read", "delete", "list", "show") and w.chance(0.4) else ""
@@ -469,8 +475,7 @@ def chained(w):
     used = next(t for t in tools if t.name == check["calls"][0]["name"])
     after(w, used, messages)
     again = w.any("again", "try again", "one more time please", "do it again", "retry", "try once more", "Same again, please.")
-    for m in messages[:-1]:
-        m.pop("reasoning_content", None)
+    plain_calls.without_thoughts(messages[:-1])
     messages += [user(again), plain_calls.assistant(thought(w, used), "", [call(used)])]
     return messages, tools, check
 
@@ -488,8 +493,7 @@ def corrected(w):
         return single(w)
     messages = messages[:2]
     after(w, used, messages)
-    for m in messages:
-        m.pop("reasoning_content", None)
+    plain_calls.without_thoughts(messages)
     letter = w.any(*letters)
     said, v = value(w, kinds[letter])
     used.values[letter] = v

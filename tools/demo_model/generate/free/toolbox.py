@@ -226,14 +226,7 @@ def several(w):
         if not letters:
             return several(w)
         letter = w.any(*letters)
-        values, said = [first.values[letter]], [first.said[letter]]
-        for _ in range(20):
-            text, v = value(w, kinds[letter])
-            if v not in values and v not in first.values.values():
-                values.append(v)
-                said.append(text)
-            if len(values) == 2 or len(values) == 3 and w.chance(0.7):
-                break
+        values, said = needs.values_of(first, letter, 2, lambda: value(w, kinds[letter]))
         shown = dict(first.said, xn=w.first_name(), xc=w.city(), xt=w.noun(), xd="Monday", xk="7")
         shown[letter] = listing(said, w.any("and", "and", "and", "&", "and also", "plus"))
         text = polished(w, typists(w, first.text_template, 0.4).format_map(shown))
@@ -270,8 +263,7 @@ def corrected(w):
     tools = toolset(w, [used])
     messages = [user(question), plain_calls.assistant(thought(w, used), "", [call(used)])]
     reported(w, used, messages)
-    for m in messages:
-        m.pop("reasoning_content", None)
+    plain_calls.without_thoughts(messages)
     letter = w.any(*letters)
     old = used.said[letter]
     while (drawn := value(w, kinds[letter]))[1] == used.values[letter]:
@@ -293,11 +285,10 @@ def no_need(w):
     if w.chance(0.4):
         past = [user(used.request(w)), plain_calls.assistant("", "", [call(used)])]
         reported(w, used, past)
-        for m in past:
-            m.pop("reasoning_content", None)
+        plain_calls.without_thoughts(past)
     if w.chance(0.6) or past:
         text, answer = w.any(*SMALL_TALK[:3] if past else SMALL_TALK)
-        return past + [user(text), plain_calls.assistant("No tool is needed. A friendly answer.", answer)], tools, {"calls": [], "contains": []} if not past else {"calls": [], "contains": []}
+        return past + [user(text), plain_calls.assistant("No tool is needed. A friendly answer.", answer)], tools, {"calls": [], "contains": []}
     a, b = w.number(2, 40), w.number(2, 40)
     text = w.any("what's {a} plus {b}?", "{a} + {b}?", "quick maths: {a} and {b} together", "how much is {a} plus {b}").format(a=a, b=b)
     return [user(text), plain_calls.assistant(f"No tool is needed. {a} + {b} = {a + b}.", str(a + b))], tools, {"calls": [], "contains": [str(a + b)]}
@@ -365,9 +356,7 @@ def listed(w):
         doer.values = {parameter: target}
         messages += [user(polished(w, typists(w, form(w, orders), 0.5).replace("{w}", said))), plain_calls.assistant(f"{said} is {target}. {doer.name} fits: {parameter} {target}." if said != target else f"{doer.name} fits: {parameter} {target}.", "", [call(doer)])]
     tools = [lister, doer]
-    for m in messages[:-1]:
-        if m["role"] == "assistant":
-            m.pop("reasoning_content", None)
+    plain_calls.without_thoughts(messages[:-1])
     for _ in range(w.number(0, 3)):
         tools.append(Tool(w, w.any(*(FAMILIES["health"] + FAMILIES["music"] + FAMILIES["words"])), [t.name for t in tools]))
     w.rng.shuffle(tools)
