@@ -1,15 +1,13 @@
 """Small talk in many registers, what the model cannot do, and short advice: topic | questions | answers."""
 
-from .tables.chatter import CHATTER
-from .tables.chatter_days import DAYS
-from .tables.chatter_more import MORE
+from . import tables
 from .filled import Filled, cells
 from .grammar import capital, form, typists
 from .reading import finish
 
 
 def _parse():
-    return [(topic, said, cells(answers, " ; ")) for topic, said, answers in (cells(line) for line in filter(None, (CHATTER + MORE + DAYS).split("\n")))]
+    return [(topic, said, cells(answers, " ; ")) for topic, said, answers in (cells(line) for line in tables.lines("chatter"))]
 
 
 ROWS = _parse()

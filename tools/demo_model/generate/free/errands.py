@@ -1,11 +1,22 @@
 """Errands with tools, by hand: hints, words that stand for numbers, days that are said, answers to a question back, what is done
-after a list, and results of many shapes."""
+after a list, and results of many shapes.
+
+tables/errands:
+
+@ tool: name/other name(parameter! kind, parameter kind) description ; another ...     ! is required
+< what the user says
+> call, with parameter=value, ... && another call // what is thought before it
+= a result, one for each call
+: what is answered // the thought
+
+Kinds: s string, i integer, n number, b boolean, a list of strings, x|y one of these. A value runs to the next ", parameter=".
+Slots as in filled.py; patterns as in grammar.py.
+"""
 
 import re
 
 from .. import calls as plain_calls
-from . import toolbox
-from .tables.errands import ERRANDS
+from . import tables, toolbox
 from .filled import Filled, cells
 from .grammar import capital, form, listing, typists
 from .needs import user
@@ -33,7 +44,7 @@ class Described:
 def _parse():
     """[(tools, [(mark, text, thought)])]"""
     out = []
-    for line in filter(None, ERRANDS.split("\n")):
+    for line in tables.lines("errands"):
         mark, line = line[0], line[1:].strip()
         if mark == "@":
             out.append(([Described(x) for x in cells(line, " ; ")], []))

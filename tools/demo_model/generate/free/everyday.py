@@ -1,13 +1,23 @@
 """Word problems of everyday life from a table: who has, buys, shares, drives and waits, with numbers as words and digits,
-numbers that do not matter among them, and every answer worked out from its formula."""
+numbers that do not matter among them, and every answer worked out from its formula.
+
+tables/problems:
+
+numbers | what is told | question => steps => unit ; question => steps => unit ; ...
+
+Numbers: `a 2-9` is drawn, `t=a*b` follows, `c<t` must hold. Steps: one operation each where it helps, `name=` gives a
+step a name; `x in 1/2` is one of these; `part(p, x)` is a percentage, `up(x, y)` how many groups are needed, `far(x, y)` the
+difference. In the text {a} is a number in digits or
+words, {a~} one before a noun ("a dozen"), {ax} "twice", {af} "half" or "a third". The other slots: {n} {m} {k} names, {he}
+{his} {him} of {n}, {t} things, {p} {q} what is sold, {ap} {aq} with its article, {M} money, {d} {e} days, {c} a city. {x1=a/b} is one of these words, {x1} the
+same again. Patterns as in grammar.py.
+"""
 
 import ast
 import functools
 import re
 
-from . import lexicon, sums
-from .tables import daily, daily_more
-from .tables.everyday import PROBLEMS
+from . import lexicon, sums, tables
 from .grammar import capital, form, typists
 from .reading import finish
 
@@ -60,7 +70,7 @@ def _questions(text):
     return out
 
 
-SHAPES = [Shape(line) for line in (PROBLEMS.strip() + daily.PROBLEMS.rstrip() + daily_more.PROBLEMS.rstrip()).split("\n")]
+SHAPES = [Shape(line) for line in tables.lines("problems")]
 
 
 @functools.lru_cache(maxsize=None)

@@ -1,15 +1,23 @@
 """Talks in stages: something is told or asked, acknowledged in its own words, asked for, corrected, added to, worked with and referred
-to; every stage has the questions that hold then."""
+to; every stage has the questions that hold then.
+
+tables/heard; each line begins with its mark:
+
+@ what the user says first => acknowledgement ; another
++ what the user says next => answer [=> thought]
+? question => answer [=> thought] ; ...    holds until the next stage
+! question => answer [=> thought] ; ...    holds to the end
+~ question that is left open ; ...
+
+Slots and sums as in filled.py: {n1} is 2 to 9, {m1} 11 to 30, {k1} 40 to 95, {h1} a multiple of ten from 100; {=m1-n1} is worked out.
+What is asked for stands in no brackets. Patterns as in grammar.py.
+"""
 
 import re
 
-from . import memory
+from . import memory, tables
 from .filled import Filled, asked, cells
 from .grammar import capital, form, typists
-from .tables.heard import HEARD
-from .tables.heard_more import MORE
-from .tables.heard_short import SHORT
-from .tables.heard_turns import TURNS
 from .statements import OPEN
 
 THANKS = [("(thanks|thank you|thx|cheers|great, thanks|ok thanks|perfect, thank you)[!|.]", "You are welcome!"), ("(ok|okay|good|fine|right|alright)[.|!]", "Good. Is there anything else?"), ("(wait a second|hold on|one moment|brb|give me a minute)[.|, please]", "Of course, take your time."), ("(I'm back|back again|here I am again)[.|!]", "Welcome back!"),
@@ -26,7 +34,7 @@ class Stage:
 
 def _parse():
     out = []
-    for line in filter(None, (HEARD + MORE + SHORT + TURNS).split("\n")):
+    for line in tables.lines("heard"):
         mark, line = line[0], line[1:].strip()
         if mark == "@":
             out.append([Stage(line)])

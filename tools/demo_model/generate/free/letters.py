@@ -1,22 +1,26 @@
 """Texts of everyday life, whole, by hand: mails, notices, notes, chats, minutes, diaries, reviews, news, recipes and letters, with
-several people and things in them, and questions about each sentence and across them."""
+several people and things in them, and questions about each sentence and across them.
+
+tables/letters:
+
+@ begins a text; each line is a sentence: text | question => answer [=> thought] ; ... | questions that it leaves open ; ...
+"/" before a sentence begins a new line, "//" a paragraph. Slots as in filled.py and paragraphs.py; all lines of a text share
+them. No name, town, weekday, clock time, date, mail address, phone number or street stands in a text but in a slot, so that all of
+a kind are known. Patterns as in grammar.py.
+"""
 
 import re
 
-from . import grammar, parts
+from . import grammar, parts, tables
 from .filled import Filled, asked, cells
 from .grammar import capital, form, typed, typists
-from .tables.letters import LETTERS
-from .tables.letters_days import DAYS
-from .tables.letters_more import MORE
-from .tables.letters_sides import SIDES
 from .reading import NOT_SAID, finish, laid_out
 
 
 def _parse():
     """[[(break before, sentence, questions, open questions)]]"""
     out = []
-    for line in filter(None, (LETTERS + MORE + DAYS + SIDES).split("\n")):
+    for line in tables.lines("letters"):
         if line.startswith("@"):
             out.append([])
             continue

@@ -1,19 +1,26 @@
-"""What a short text names, pulled out of it: the things of one role, single values, and records as JSON or as lines."""
+"""What a short text names, pulled out of it: the things of one role, single values, and records as JSON or as lines.
+
+tables/pulled:
+
+text | what has a role => value, value ; ... | key = value ; #key = number ; ...
+
+A role with nothing behind => has none in the text. Values stand in the order of the text. A text names nothing of a role outside of
+its slots. Slots as in filled.py. Roles beside keys are said as they would be asked: "the things that {name1} needs".
+"""
 
 import json
 
+from . import tables
 from .filled import Filled, cells
 from .grammar import capital, form, typists
 from .letters import wanted
-from .tables.pulled import PULLED
-from .tables.pulled_more import MORE
 from .reading import finish, laid_out
 
 
 def _parse():
     """[(text, [(what, [values])], [(key, value, is a number)])]"""
     out = []
-    for line in (PULLED.rstrip() + MORE).strip().split("\n"):
+    for line in tables.lines("pulled"):
         text, lists, keys = (cells(line) + ["", ""])[:3]
         out.append((text, [(a, [x for x in cells(b, ",") if x]) for a, b in (cells(x, " =>") for x in cells(lists, " ; ") if x)],
                     [(k.lstrip("#"), v, k.startswith("#")) for k, v in (x.split(" = ") for x in cells(keys, " ; ") if x)]))

@@ -1,0 +1,9 @@
+"""What is written by hand: text files, a folder for each kind, whose reader has their form; the rest are Python's own tables."""
+
+from pathlib import Path
+
+
+def lines(kind):
+    """The lines of all files of a kind, in the order of their names, without empty ones and comments ("# ...")."""
+    files = sorted(Path(__file__).parent.joinpath(kind).glob("*.txt"))
+    return [line for f in files for line in f.read_text(encoding="utf-8").split("\n") if line and not line.startswith("# ")]
