@@ -290,6 +290,102 @@ TEST(Scheduler, AdmissionLeavesABlockForEachRunningSequence) {
   EXPECT_EQ(roomy.plan().size(), 2U) << "two blocks and the spare one are free";
 }
 
+TEST(SchedulerDeathTest, AStepHasRoomForEveryDecodingRowAndAChunk) {
+  const Scheduler least({.blocks = 4, .slots = 2, .max_batched_rows = 66});
+  EXPECT_DEATH(Scheduler({.blocks = 4, .slots = 2, .max_batched_rows = 65}), "max_batched_rows");
+}
+
+TEST(SchedulerDeathTest, ACommitIsOfTheRowsOfAStep) {
+  Scheduler scheduler({.blocks = 4, .slots = 1, .max_batched_rows = 256});
+  const auto sequence = make_sequence(10);
+  scheduler.add(sequence.get());
+  submit_step(scheduler);
+  EXPECT_DEATH(scheduler.commit(sequence.get(), 10, 11), "accepted");
+  EXPECT_DEATH(scheduler.commit(sequence.get(), 10, -1), "accepted");
+}
+
+/// Drafts count against the rows of a step, so that beside them a prompt has what they leave.
+TEST(Scheduler, PromptsHaveTheRowsThatDraftsLeave) {
+  for (const int64_t tokens : {99, 100}) {
+    Scheduler scheduler({.blocks = 20, .slots = 2, .max_batched_rows = 104, .max_decode_rows = 10});
+    const auto drafting = make_sequence(10), prompt = make_sequence(tokens);
+    scheduler.add(drafting.get());
+    run_step(scheduler);
+    drafting->drafts = {1, 2, 3, 4};
+    scheduler.add(prompt.get());
+    const auto plan = scheduler.plan();
+    ASSERT_EQ(plan.size(), 2U);
+    EXPECT_EQ(plan[0].rows, 5);
+    EXPECT_EQ(plan[0].drafts, 4);
+    EXPECT_EQ(plan[1].rows, tokens == 99 ? 99 : 64) << "99 rows are left";
+  }
+}
+
+/// A row is kept free for the draw of each sequence that may end its prompt in the step: as many as have slots.
+TEST(Scheduler, WhoHasNoSlotTakesNoRowFromDrafts) {
+  Scheduler scheduler({.blocks = 20, .slots = 1, .max_batched_rows = 104, .max_decode_rows = 4});
+  const auto drafting = make_sequence(10), second = make_sequence(10, 100), third = make_sequence(10, 200);
+  for (Sequence* sequence : {drafting.get(), second.get(), third.get()}) scheduler.add(sequence);
+  run_step(scheduler);
+  drafting->drafts = {1, 2, 3, 4, 5};
+  EXPECT_EQ(scheduler.plan()[0].drafts, 3);
+}
+
+/// Where answers are kept, no step with drafts goes on to the last row of a block; elsewhere they fill it.
+TEST(Scheduler, DraftsLeaveTheLastRowOfABlockWhereAnswersAreKept) {
+  for (const bool keeps : {false, true}) {
+    Scheduler scheduler({.blocks = 20,
+                         .slots = 1,
+                         .kept_slots = 2,
+                         .max_batched_rows = 200,
+                         .max_decode_rows = 20,
+                         .prefix_caching = true,
+                         .keeps_answers = keeps});
+    const auto sequence = make_sequence(124);
+    scheduler.add(sequence.get());
+    run_step(scheduler);
+    sequence->drafts = {1, 2, 3, 4, 5};
+    EXPECT_EQ(scheduler.plan()[0].drafts, keeps ? 2 : 5);
+  }
+}
+
+/// Replayed rows that were decoded stand with the decoding ones, before the prompt of an older sequence.
+TEST(Scheduler, ReplayedRowsComeBeforeAnOlderPrompt) {
+  Scheduler scheduler({.blocks = 84, .slots = 3, .max_batched_rows = 300});
+  const auto old = make_sequence(64), reading = make_sequence(int64_t{64} * 80), young = make_sequence(64);
+  reading->wants_prompt_logits = true;  // a chunk of 64 in every step
+  for (Sequence* sequence : {old.get(), reading.get(), young.get()}) scheduler.add(sequence);
+  while (scheduler.counts().preemptions == 0) run_step(scheduler);
+  EXPECT_THAT(scheduler.waiting(), testing::ElementsAre(young.get()));
+  scheduler.remove(old.get());
+  run_step(scheduler);
+  const auto plan = scheduler.plan();
+  ASSERT_EQ(plan.size(), 2U);
+  EXPECT_EQ(plan[0].sequence, young.get());
+  EXPECT_EQ(plan[0].row_class, RowClass::decode);
+  EXPECT_EQ(plan[1].sequence, reading.get());
+  EXPECT_EQ(plan[1].row_class, RowClass::prefill);
+  EXPECT_EQ(scheduler.counts().prefix_queries, 64U * 82) << "what is replayed is not asked for again";
+}
+
+/// While nothing is read beside those that decode, an older prompt waits with them for results.
+TEST(Scheduler, AnOlderPromptWaitsForThoseThatDecodeWhereNoneIsReadBesideThem) {
+  Scheduler scheduler({.blocks = 20, .slots = 2, .max_batched_rows = 300});
+  const auto reading = make_sequence(640), decoding = make_sequence(64);
+  reading->wants_prompt_logits = true;
+  decoding->needs_host = true;
+  scheduler.add(reading.get());
+  scheduler.add(decoding.get());
+  ASSERT_EQ(run_step(scheduler).size(), 2U);
+  scheduler.limit_chunk_rows(0);
+  const auto step = submit_step(scheduler);
+  ASSERT_EQ(step.size(), 1U);
+  EXPECT_EQ(step[0].sequence, decoding.get());
+  EXPECT_TRUE(scheduler.plan().empty());
+  collect_step(scheduler, step);
+  EXPECT_EQ(scheduler.plan().size(), 1U);
+}
+
 TEST(Scheduler, WhoLeavesWhileWaitingIsForgotten) {
   Scheduler scheduler({.blocks = 4, .slots = 1, .max_batched_rows = 256});
   const auto running = make_sequence(10), gone = make_sequence(10, 20), next = make_sequence(10, 40);
@@ -333,6 +429,37 @@ TEST(Scheduler, WhoBeginsAlikeWaitsForTheOneThatComputesIt) {
   while (second->submitted == 0) run_step(scheduler);
   EXPECT_EQ(second->resumed, 576);
   EXPECT_EQ(scheduler.counts().prefix_hits, 576U);
+}
+
+/// A prompt needs a token behind what it goes on from, so of two equal ones the last block is nobody's to wait for.
+TEST(Scheduler, EqualPromptsOfWholeBlocksShareAllButTheLast) {
+  Scheduler scheduler(kWithPrefixes);
+  const auto first = make_sequence(640), second = make_sequence(640);
+  scheduler.add(first.get());
+  scheduler.add(second.get());
+  EXPECT_EQ(run_step(scheduler)[0].snapshot_position, 576);
+  while (second->submitted == 0) run_step(scheduler);
+  EXPECT_EQ(second->resumed, 576);
+}
+
+/// It is worth a wait from kLeastPointTokens on. The one that computes leaves a state there, also where it would not
+/// have left one of its own.
+TEST(Scheduler, WhoSharesLittleDoesNotWait) {
+  for (const int64_t shared : {kLeastPointTokens - 64, kLeastPointTokens}) {
+    Scheduler scheduler(kWithPrefixes);
+    const auto first = make_sequence(600), second = make_sequence(600);
+    std::vector<int32_t> tokens = *first->prompt;
+    std::fill(tokens.begin() + shared, tokens.end(), 1);
+    second->prompt = std::make_shared<const std::vector<int32_t>>(std::move(tokens));
+    first->wants_prompt_logits = true;  // a block in every step
+    scheduler.add(first.get());
+    run_step(scheduler);
+    scheduler.add(second.get());
+    const bool waits = shared == kLeastPointTokens;
+    EXPECT_EQ(run_step(scheduler).size(), waits ? 1U : 2U) << shared;
+    while (second->submitted == 0) run_step(scheduler);
+    EXPECT_EQ(second->resumed, waits ? shared : 0);
+  }
 }
 
 /// Where the other one is already, it leaves no state any more.
@@ -454,6 +581,28 @@ TEST(Scheduler, AnIdlePrefillLeavesItsOwnStateBehindItsLastWholeBlock) {
   const auto block = make_sequence(64, 500), block_and_token = make_sequence(65, 500);
   EXPECT_EQ(prefill_idle(scheduler, *block), 0) << "a prompt that is this could not go on behind it";
   EXPECT_EQ(prefill_idle(scheduler, *block_and_token), 64);
+}
+
+TEST(Scheduler, WhatIsThereAlreadyTakesNothingForAnIdlePrefill) {
+  Scheduler scheduler(kWithPrefixes);
+  const auto first = make_sequence(300), again = make_sequence(300);
+  EXPECT_EQ(prefill_idle(scheduler, *first), 256);
+  EXPECT_EQ(idle_step(scheduler, *again, 128), 0);
+  EXPECT_EQ(scheduler.slots_in_use(), 0);
+  EXPECT_EQ(scheduler.blocks_in_use(), 0);
+}
+
+TEST(SchedulerDeathTest, NothingIsPrefilledWhileOthersWaitOrRun) {
+  Scheduler scheduler(kWithPrefixes);
+  const auto idle = make_sequence(300), other = make_sequence(100, 2000);
+  scheduler.add(other.get());
+  EXPECT_DEATH((void)scheduler.plan_idle(idle.get(), 128), "waiting_");
+  run_step(scheduler);
+  EXPECT_DEATH((void)scheduler.plan_idle(idle.get(), 128), "running_");
+  scheduler.remove(other.get());
+  ASSERT_FALSE(scheduler.plan_idle(idle.get(), 128).empty());
+  scheduler.mark_submitted();
+  EXPECT_DEATH((void)scheduler.plan_idle(idle.get(), 128), "steps_under_way");
 }
 
 TEST(Scheduler, AnIdlePrefillGoesOnWhereItWasEnded) {

@@ -167,6 +167,25 @@ TEST(ReadAhead, BringsWhatIsBeforeWhatItCannotRead) {
   }
 }
 
+/// Of two pieces that cannot be read, the first is told, whichever failed first. A piece fails once its bytes have been
+/// read up to where the file ends.
+TEST(ReadAhead, TellsTheFirstOfTwoFailures) {
+  const TempDirectory directory;
+  const auto large = directory.write("large", random_bytes(ReadAhead::kPieceBytes, 11));
+  const auto small = directory.write("small", random_bytes(2'000'000, 12));
+  const Files files({large, small});
+  std::filesystem::resize_file(large, ReadAhead::kPieceBytes - 1);
+  std::filesystem::resize_file(small, 1'999'999);
+  Ring ring(4);
+  for (int run = 0; run < 200; ++run) {
+    const size_t first = run % 2;
+    const std::vector<FileRange> both = {{0, 0, ReadAhead::kPieceBytes}, {1, 0, 2'000'000}};
+    ReadAhead reader(files.all(), {both[first], both[1 - first]}, ring.bytes(), {.threads = 2});
+    EXPECT_THAT(reader.next().status().message(),
+                ::testing::HasSubstr(first == 0 ? "large: cannot read" : "small: cannot read"));
+  }
+}
+
 // The sanitizers reserve terabytes of address space, so it cannot be limited under them.
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 TEST(ReadAheadDeathTest, GoesOnWithTheThreadsThatItGets) {

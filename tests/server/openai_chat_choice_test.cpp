@@ -292,6 +292,29 @@ TEST(OpenAiChatChoice, LogprobsAndTokensWaitForADelta) {
   EXPECT_EQ(json::parse("[" + end.logprobs + "]").size(), 2U);
 }
 
+/// Tokens of one text are one key of the legacy format, with what the likelier of them has, which comes first.
+TEST(OpenAiLogprobs, EqualTextsAreOneKey) {
+  const TokenBytes bytes = [](int32_t token) { return std::string(token % 2 == 0 ? "\xff" : "\xc3\xa9"); };
+  LegacyLogprobs legacy;
+  int64_t offset = 3;
+  legacy.add(1, {}, bytes, offset);
+  EXPECT_EQ(offset, 4);  // in code points
+  legacy.add(2, {{2, -1.5F, 3}, {1, -0.25F, 1}, {3, -0.5F, 2}, {4, -2.0F, 4}}, bytes, offset);
+  legacy.add(5, {{5, -1e9F, 1}}, bytes, offset);
+  EXPECT_EQ(legacy.tokens, R"("é","�","é")");
+  EXPECT_EQ(legacy.text_offset, "3,4,5");
+  EXPECT_EQ(legacy.token_logprobs, "null,-1.5,-9999");
+  EXPECT_EQ(legacy.top_logprobs, R"(null,{"�":-1.5,"é":-0.25},{"é":-9999})");
+}
+
+TEST(OpenAiLogprobs, PromptsAsVllmWritesThem) {
+  const TokenBytes bytes = [](int32_t token) { return std::string(1, static_cast<char>(token)); };
+  EXPECT_EQ(prompt_logprobs_json({}, bytes), "[]");
+  EXPECT_EQ(prompt_logprobs_json({{}, {{'a', -1.0F, 2}, {'b', -0.5F, 1}, {'a', -1.0F, 2}}, {{'c', 0.5F, 1}}}, bytes),
+            R"([null,{"97":{"logprob":-1,"rank":2,"decoded_token":"a"},"98":{"logprob":-0.5,"rank":1,)"
+            R"("decoded_token":"b"}},{"99":{"logprob":-9999,"rank":1,"decoded_token":"c"}}])");
+}
+
 TEST(OpenAiChatChoice, EndsThatAreNoReasonStillFlush) {
   ChatChoice choice({});
   const ChatDelta delta = choice.feed({.text = "a", .finish_reason = FinishReason::cancelled});

@@ -6,9 +6,12 @@
 #include <atomic>
 #include <chrono>
 #include <fstream>
+#include <functional>
 #include <future>
+#include <sstream>
 #include <thread>
 
+#include "server/access_log.h"
 #include "server/api_keys.h"
 #include "server/limits.h"
 #include "server/metrics.h"
@@ -147,6 +150,113 @@ TEST(Metrics, OfAGpuWhereThereIsOne) {
     EXPECT_THAT(text, HasSubstr(line));
   }
   EXPECT_THAT(text, Not(HasSubstr("tessera:gpu_memory_clock_hertz")));  // the driver did not say
+}
+
+/// The lines of an access log, without their times.
+std::string logged(bool requests, const std::function<void(AccessLog&)>& use) {
+  ::testing::internal::CaptureStderr();
+  {
+    AccessLog log(requests);
+    use(log);
+  }
+  std::istringstream lines(::testing::internal::GetCapturedStderr());
+  std::string line, all;
+  while (std::getline(lines, line)) all += line.substr(line.find(' ') + 1) + "\n";
+  return all;
+}
+
+/// What it says of one request; durations are cut to whole seconds.
+std::string request_line(const std::string& path, const RequestFacts& facts, bool requests = true) {
+  std::string text = logged(requests, [&](AccessLog& log) {
+    Exchange exchange({.method = "POST", .path = path, .client = "10.0.0.1:5"}, nullptr);
+    exchange.request.arrived = std::chrono::steady_clock::now() - std::chrono::seconds(500);
+    exchange.facts = facts;
+    log.request(exchange);
+  });
+  if (const size_t dot = text.find(".", text.find("duration=")); dot != std::string::npos) text.erase(dot, 4);
+  return text;
+}
+
+TEST(AccessLog, SaysOfARequestWhatIsKnown) {
+  EXPECT_EQ(request_line("/v1/completions", {.status = 400}),
+            "request id=- method=POST path=\"/v1/completions\" status=400 duration=500 client=10.0.0.1:5\n");
+  RequestFacts facts{.id = "abc", .status = 200, .prompt_tokens = 0, .completion_tokens = 0, .cached_tokens = 0};
+  facts.matched_tokens = 0;
+  facts.first_token_seconds = 0;
+  EXPECT_EQ(request_line("/x", facts), "request id=abc method=POST path=\"/x\" status=200 duration=500 prompt_tokens=0 "
+                                 "cached_tokens=0 completion_tokens=0 ttft=0.000 client=10.0.0.1:5\n");
+  facts.prompt_tokens = 300;
+  facts.cached_tokens = 128;
+  facts.tier_tokens = 64;
+  facts.matched_tokens = 192;
+  facts.completion_tokens = 11;
+  facts.drafts = {.steps = 4, .proposed = 12, .accepted = 7, .accepted_at = {4, 2, 1}};
+  facts.first_token_seconds = 0.25;
+  facts.finish_reason = "stop";
+  facts.client_left = true;
+  EXPECT_EQ(request_line("/x", facts),
+            "request id=abc method=POST path=\"/x\" status=200 duration=500 prompt_tokens=300 cached_tokens=128 "
+            "tier_tokens=64 matched_tokens=192 completion_tokens=11 drafts=12 draft_steps=4 accepted=7 "
+            "accepted_at=4,2,1 ttft=0.250 finish=stop client_left=true client=10.0.0.1:5\n");
+  facts.drafts.accepted_at = {8, 7, 6, 5, 4, 3, 2, 1};
+  EXPECT_THAT(request_line("/x", facts), HasSubstr(" accepted_at=8,7,6,5,4,3,2,1 "));
+}
+
+TEST(AccessLog, LeavesOutProbesThatWentWell) {
+  for (const char* path : {"/health", "/live", "/metrics"}) {
+    EXPECT_EQ(request_line(path, {.status = 200}), "") << path;
+    EXPECT_THAT(request_line(path, {.status = 503}), HasSubstr(path));
+  }
+  EXPECT_THAT(request_line("/healthy", {.status = 200}), HasSubstr("/healthy"));
+  EXPECT_EQ(request_line("/x", {.status = 200}, false), "");
+}
+
+TEST(AccessLog, PathsCannotActOnATerminal) {
+  EXPECT_THAT(request_line("/\x1f\x20\x7e\x7f\xc3\"\\\n", {}), HasSubstr(R"( path="/\x1f ~\x7f\xc3\x22\x5c\x0a" )"));
+  const std::string longest = "/" + std::string(199, 'a');
+  EXPECT_THAT(request_line(longest, {}), HasSubstr(" path=\"" + longest + "\" "));
+  EXPECT_THAT(request_line(longest + "b", {}), HasSubstr(" path=\"" + longest + "...\" "));
+}
+
+/// Once a second: what was done since the last line, and no line where nothing was.
+TEST(AccessLog, SaysOfTheEngineWhatIsNew) {
+  EngineStats stats;
+  EXPECT_EQ(logged(false, [&](AccessLog& log) { log.engine_state(stats, std::nullopt); }), "");
+  stats.running = 3;
+  stats.waiting = 2;
+  stats.kv_blocks_used = 1;
+  stats.kv_blocks_total = 8;
+  stats.generated_tokens = 100;
+  stats.prompt_tokens = 1000;
+  stats.drafts = {.steps = 4, .proposed = 12, .accepted = 7, .accepted_at = {4, 2, 1}};
+  EngineStats then = stats;
+  then.generated_tokens = 130;
+  then.drafts = {.steps = 6, .proposed = 15, .accepted = 10, .accepted_at = {6, 3, 1}};
+  then.tier.bytes_used = 1;
+  then.tier.bytes_total = 4;
+  then.gpu = GpuStats{.sm_clock_hertz = 1.98e9, .memory_clock_hertz = 3.2e9, .power_watts = 511.9};
+  EXPECT_EQ(logged(false,
+                   [&](AccessLog& log) {
+                     log.engine_state(stats, std::nullopt);
+                     log.engine_state(stats, std::nullopt);
+                     log.engine_state(then, 0.451);
+                   }),
+            "engine running=3 waiting=2 generated_per_second=100 prompt_per_second=1000 kv=12.5% drafts=12 "
+            "draft_steps=4 accepted=7 accepted_at=4,2,1\n"
+            "engine running=3 waiting=2 generated_per_second=30 prompt_per_second=0 kv=12.5% drafts=3 draft_steps=2 "
+            "accepted=3 accepted_at=2,1 tier=25.0% read=45.1% sm_mhz=1980 memory_mhz=3200 watts=512\n");
+  // Each of the four numbers by itself is news.
+  for (const auto& change : std::vector<std::function<void(EngineStats&)>>{
+           [](EngineStats& s) { ++s.running; }, [](EngineStats& s) { ++s.waiting; },
+           [](EngineStats& s) { ++s.generated_tokens; }, [](EngineStats& s) { ++s.prompt_tokens; }}) {
+    EngineStats changed = stats;
+    change(changed);
+    const std::string text = logged(false, [&](AccessLog& log) {
+      log.engine_state(stats, std::nullopt);
+      log.engine_state(changed, std::nullopt);
+    });
+    EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 2);
+  }
 }
 
 TEST(SystemNotify, SaysItToTheSocket) {

@@ -1,5 +1,6 @@
 // Deltas as items and events of a response; responses that are kept.
 
+#include <functional>
 #include <nlohmann/json.hpp>
 
 #include "server/request/custom_tool.h"
@@ -345,6 +346,71 @@ TEST(ResponseStore, ForgetsWhatWasUsedLongestAgo) {
   EXPECT_FALSE(store.erase("a"));
   EXPECT_TRUE(store.erase("c"));
   EXPECT_EQ(store.bytes(), 0U);
+}
+
+/// To be asked for in any way is a use.
+TEST(ResponseStore, WhatIsUsedStays) {
+  const auto used = [](const std::function<void(ResponseStore&)>& use) {
+    ResponseStore store({.count_max = 2});
+    store.put("a", {.output_ids = {"ia"}});
+    store.put("b", {});
+    use(store);
+    store.put("c", {});
+    return store.find("a") != nullptr && store.find("b") == nullptr && store.find("c") != nullptr;
+  };
+  EXPECT_FALSE(used([](ResponseStore&) {}));
+  EXPECT_TRUE(used([](ResponseStore& store) { store.find("a"); }));
+  EXPECT_TRUE(used([](ResponseStore& store) { store.find_item("ia"); }));
+  EXPECT_TRUE(used([](ResponseStore& store) {
+    std::vector<SharedResponse> all;
+    EXPECT_FALSE(store.conversation("a", all));
+  }));
+  EXPECT_TRUE(used([](ResponseStore& store) { store.put("a", {}); }));
+  EXPECT_FALSE(used([](ResponseStore& store) {
+    store.find("a");
+    store.find("b");
+  }));
+}
+
+/// One that is being made stays, whatever the limits; the oldest that has ended goes in its place.
+TEST(ResponseStore, ForgetsNoneThatIsBeingMade) {
+  ResponseStore store({.count_max = 2});
+  store.put("a", {.ended = false});
+  store.put("b", {});
+  store.put("c", {});
+  EXPECT_NE(store.find("a"), nullptr);
+  EXPECT_EQ(store.find("b"), nullptr);
+  EXPECT_NE(store.find("c"), nullptr);
+}
+
+/// Events count as what they are, and a response that is as large as the limit is kept with them.
+TEST(ResponseStore, CountsTheBytesOfEvents) {
+  const auto events = [](size_t bytes) {
+    auto log = std::make_shared<EventLog>();
+    log->add(std::string(bytes - 2, 'x') + "\n\n");
+    return log;
+  };
+  ResponseStore any({});
+  any.put("a", {});
+  const size_t bare = any.bytes();
+  any.put("a", {.events = events(1000)});
+  EXPECT_EQ(any.bytes(), bare + 1000);
+  any.put("a", {.previous_id = "12345", .input = "1", .head = "22", .output = "333"});
+  EXPECT_EQ(any.bytes(), bare + 11);
+
+  ResponseStore store({.bytes_max = 2 * bare + 1000});
+  store.put("a", {});
+  store.put("b", {.events = events(1000)});
+  EXPECT_NE(store.find("a"), nullptr);
+  store.put("b", {.events = events(1001)});
+  EXPECT_EQ(store.find("a"), nullptr);
+  EXPECT_NE(store.find("b")->events, nullptr);
+  store.put("c", {.events = events(bare + 1000)});
+  EXPECT_EQ(store.find("b"), nullptr);
+  EXPECT_NE(store.find("c")->events, nullptr);
+  store.put("d", {.events = events(bare + 1001)});
+  ASSERT_NE(store.find("d"), nullptr);
+  EXPECT_EQ(store.find("d")->events, nullptr);
 }
 
 TEST(ResponseStore, ForgetsBeyondItsBytes) {
