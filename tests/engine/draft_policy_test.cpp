@@ -230,6 +230,132 @@ TEST(DraftPolicy, PromptsAreNotReadForNothing) {
   EXPECT_EQ(world.policy.choose(1), DraftPolicy::Choice());
 }
 
+/// Without chance: how many drafts each step makes, as "0x4 3x7" for four steps with none and seven with three.
+struct Exact {
+  int most = 5, sequences = 2;
+  double base = 1e-3, of_draft = 1e-4;  // seconds of a step
+  int held = kernels::kDraftsMax;       // of the drafts of each sequence
+  int64_t steps = 0;
+  std::function<int(int64_t)> sequences_at = {};  // by step, in place of `sequences`
+  std::function<int64_t(int64_t)> prompt_rows_at = {};
+  double of_prompt_row = 0, of_head_row = 0;
+  std::function<double(int64_t)> slower_at = {};  // times as long
+  bool marks_reading = false;                     // an h where the head would read prompts
+
+  [[nodiscard]] std::string run() const {
+    DraftPolicy policy(most);
+    std::string all;
+    std::string last;
+    int64_t count = 0, made = 0;
+    const auto say = [&] {
+      if (count > 0) all += (all.empty() ? "" : " ") + last + "x" + std::to_string(count);
+    };
+    for (int64_t i = 0; i < steps; ++i) {
+      const int now = sequences_at ? sequences_at(i) : sequences;
+      const DraftPolicy::Choice choice = policy.choose(now);
+      const std::string word = std::to_string(choice.drafts) + (marks_reading && choice.reads_prompts ? "h" : "");
+      if (word != last) {
+        say();
+        last = word;
+        count = 0;
+      }
+      ++count;
+      const int64_t prompt_rows = prompt_rows_at ? prompt_rows_at(i) : 0;
+      const auto has = static_cast<int>(std::min<int64_t>(choice.drafts, made));
+      made = choice.drafts;
+      for (int s = 0; s < now && has > 0; ++s) policy.acceptance().tried(has, std::min(has, held));
+      const double decoding = (base + choice.drafts * of_draft) * now * (slower_at ? slower_at(i) : 1);
+      policy.collected({.seconds = decoding + static_cast<double>(prompt_rows) *
+                                                  (of_prompt_row + (choice.reads_prompts ? of_head_row : 0)),
+                        .decoding = now,
+                        .choice = choice,
+                        .sequences = now,
+                        .tokens = now * int64_t{1 + std::min(has, held)},
+                        .prompt_rows = prompt_rows});
+    }
+    say();
+    return all;
+  }
+};
+
+/// At first three steps that count, behind one that follows nothing, say what none cost. A try has one that follows
+/// others and six that count. Where it is good, the next one comes after four times as long; then, as long as nothing
+/// is better, after twice as long each time: none, one more, one less, in turn.
+TEST(DraftPolicy, TriesComeWhenAndAreAsLongAsIsSaid) {
+  EXPECT_EQ((Exact{.steps = 1500}.run()),
+            "0x4 3x35 0x7 3x57 4x35 5x35 4x7 5x56 0x7 5x112 4x7 5x225 0x7 5x448 4x7 5x451");
+  EXPECT_EQ((Exact{.of_draft = 3e-4, .held = 1, .steps = 1500}.run()),
+            "0x4 3x36 0x7 3x56 4x7 3x112 2x36 1x36 0x7 1x57 2x7 1x113 0x7 1x225 2x7 1x448 0x7 1x328");
+}
+
+/// Drafts that cost little and are wrong: tried as long as they may be better, and then a 200th of the time.
+TEST(DraftPolicy, WhatDoesNotPayIsTriedSeldom) {
+  EXPECT_EQ((Exact{.of_draft = 1e-5, .held = 0, .steps = 6000, .marks_reading = true}.run()),
+            "0hx4 3hx29 0hx58 1hx7 0x1415 1hx7 0x1415 1hx7 0x1414 1hx7 0x1414 1hx7 0x216");
+}
+
+/// What loses more than is free ends at once, and is not tried before half of that is written off.
+TEST(DraftPolicy, WhatCostsTooMuchEndsAtOnce) {
+  EXPECT_EQ((Exact{.of_draft = 5e-3, .held = 1, .steps = 4000}.run()), "0x4 3x2 0x3265 3x1 0x728");
+}
+
+/// With more sequences, which are measured anew, the first try is of what was best with fewer.
+TEST(DraftPolicy, TheFirstTryIsOfWhatWasBestWithFewer) {
+  const auto sequences = [](int64_t step) { return step < 400 ? 2 : step < 800 ? 3 : 20; };
+  EXPECT_EQ((Exact{.steps = 1200, .sequences_at = sequences}.run()),
+            "0x4 3x35 0x7 3x57 4x35 5x35 4x7 5x56 0x7 5x112 4x7 5x38 0x4 5x36 0x7 5x57 4x7 5x112 0x7 5x170 0x4 5x36 "
+            "0x7 5x56 4x7 5x113 0x7 5x170");
+}
+
+/// Steps that read prompts count once it is known what prompts take; before, a try goes on.
+TEST(DraftPolicy, TriesAmongPromptsCountWhatPromptsLeave) {
+  const auto some = [](int64_t step) -> int64_t { return step % 3 == 1 ? 100 : 0; };
+  EXPECT_EQ((Exact{.steps = 3000,
+                   .prompt_rows_at = some,
+                   .of_prompt_row = 1e-5,
+                   .of_head_row = 1e-6,
+                   .marks_reading = true}
+                 .run()),
+            "0hx6 3hx50 0x10 3hx80 4hx39 5hx39 4hx10 5hx63 0x10 5hx125 4hx10 5hx250 0x10 5hx499 4hx9 5hx997 0x10 "
+            "5hx783");
+  EXPECT_EQ((Exact{.of_draft = 3e-4,
+                   .steps = 3000,
+                   .prompt_rows_at = some,
+                   .of_prompt_row = 4e-5,
+                   .of_head_row = 2e-5,
+                   .marks_reading = true}
+                 .run()),
+            "0hx6 3hx49 0x9 3hx77 4hx34 5hx42 4hx9 5hx67 0x10 5hx133 4hx9 5hx265 0x10 5hx530 4hx10 5hx1061 0x10 "
+            "5hx669");
+  const auto nearly_all = [](int64_t step) -> int64_t { return step % 40 == 39 ? 0 : 60 + step % 7; };
+  EXPECT_EQ((Exact{.steps = 1500,
+                   .prompt_rows_at = nearly_all,
+                   .of_prompt_row = 1e-5,
+                   .of_head_row = 2e-6,
+                   .marks_reading = true}
+                 .run()),
+            "0hx120 3hx24 0hx118 3hx36 4hx36 5hx36 4hx24 5hx92 0x24 5hx183 4hx24 5hx366 0x24 5hx393");
+}
+
+/// A step that takes six times as long is one that something else held up.
+TEST(DraftPolicy, SlowStepsNowAndThenChangeNothing) {
+  EXPECT_EQ((Exact{.of_draft = 2e-4,
+                   .held = 1,
+                   .steps = 3000,
+                   .slower_at = [](int64_t step) { return step % 5 == 0 ? 6.0 : 1.0; }}
+                 .run()),
+            "0x4 3x42 0x7 3x68 4x7 3x137 2x41 1x30 0x7 1x48 2x7 1x97 0x7 1x194 2x7 1x384 0x7 1x767 2x7 1x1132");
+}
+
+TEST(DraftPolicy, AlwaysIsWhateverTheyCost) {
+  DraftPolicy policy(3, /*always=*/true);
+  for (int i = 0; i < 100; ++i) {
+    const DraftPolicy::Choice choice = policy.choose(1);
+    EXPECT_EQ(choice, (DraftPolicy::Choice{.drafts = 3, .reads_prompts = true}));
+    policy.collected({.seconds = 10, .decoding = 1, .choice = choice, .sequences = 1, .tokens = 1});
+  }
+}
+
 /// Draws what the properties are tried with; by seed, so that what fails fails again.
 class Dice {
  public:

@@ -241,6 +241,129 @@ TEST(Fit, OptionsAreRangeChecked) {
               testing::HasSubstr("between 164"));
 }
 
+/// Activations of the widest kind of layer beside three of the hidden size, for every row, and logits, in fp32.
+TEST(Fit, TheWorkspaceIsThatOfTheWidestLayer) {
+  model::ModelConfig config;
+  config.hidden_size = 17;
+  config.vocab_size = 1000;
+  config.is_moe = false;
+  config.intermediate_size = 1;
+  FitInput input{.available_bytes = kGiB,
+                 .cache_bytes = {.kv_block = 64, .state_slot = 10, .state = 10},
+                 .max_num_seqs = 2,
+                 .max_num_batched_tokens = 128};
+  const auto widest = [&](int64_t in_layer, int64_t kept = 0, int64_t decode_rows = 2) {
+    return 4U * static_cast<size_t>(128 * (kept + 3 * 17 + in_layer) + (decode_rows + 64) * 1000);
+  };
+  const auto workspace = [&] { return plan_fit(config, input)->workspace_bytes; };
+  config.attention = {.heads = 3, .kv_heads = 2, .head_dim = 5};
+  EXPECT_EQ(workspace(), widest(3 * 15 + 2 * 10));
+  config.delta_net = {.key_heads = 2, .value_heads = 4, .key_dim = 3, .value_dim = 7};
+  EXPECT_EQ(workspace(), widest(2 * (12 + 28) + 3 * 28));
+  config.intermediate_size = 100;
+  EXPECT_EQ(workspace(), widest(3 * 100));
+  config.is_moe = true;
+  config.num_experts = 11;
+  config.experts_per_token = 2;
+  config.moe_intermediate_size = 13;
+  config.shared_expert_intermediate_size = 19;
+  EXPECT_EQ(workspace(), widest(11 + 2 * (3 * 13 + 17) + 3 * 19));
+  input.drafts_max = 3;  // the MTP head wants every row's hidden state, and drafts have logits
+  EXPECT_EQ(workspace(), widest(11 + 2 * (3 * 13 + 17) + 3 * 19, 17, 8));
+  EXPECT_EQ(plan_fit(config, input)->drafts_max, 3);
+}
+
+/// From a memory of 1000: a quarter for states, an eighth for those of the prefix cache, and the rest for KV.
+TEST(Fit, MemoryIsSharedAsIsSaid) {
+  model::ModelConfig config = config_35b();
+  config.max_position_embeddings = 640;
+  FitInput input{.available_bytes = 2 * kGiB,
+                 .cache_bytes = {.kv_block = 10, .state_slot = 20, .state = 20},
+                 .memory_bytes = 1000,
+                 .prefix_caching = true};
+  const FitReport fit = *plan_fit(config, input);
+  EXPECT_EQ(fit.max_num_seqs, 12);   // of 250
+  EXPECT_EQ(fit.kept_states, 6);     // of 125
+  EXPECT_EQ(fit.kv_blocks, 64);      // of 640
+  EXPECT_EQ(fit.max_model_len, 640);
+  EXPECT_EQ(fit.device, "cpu");
+
+  input.prefix_caching = false;
+  EXPECT_EQ(plan_fit(config, input)->kept_states, 0);
+  EXPECT_EQ(plan_fit(config, input)->kv_blocks, 76);  // of 760
+  input.prefix_caching = true;
+  input.max_num_seqs = 2;
+  EXPECT_EQ(plan_fit(config, input)->kept_states, 2) << "no more than there are sequences";
+  // Without states only KV has to be shared.
+  input.max_num_seqs = 0;
+  input.cache_bytes = {.kv_block = 10};
+  EXPECT_EQ(plan_fit(config, input)->max_num_seqs, 64);
+  EXPECT_EQ(plan_fit(config, input)->kept_states, 0);
+  EXPECT_EQ(plan_fit(config, input)->kv_blocks, 100);
+  input.max_num_batched_tokens = 80;
+  EXPECT_EQ(plan_fit(config, input)->max_num_seqs, 16);
+}
+
+TEST(Fit, RowsOfAStepThatAreNotAskedFor) {
+  FitInput input = input_35b();
+  input.available_bytes = 200 * kGiB;
+  input.max_num_seqs = 448;
+  EXPECT_EQ(plan_fit(config_35b(), input)->max_num_batched_tokens, 512);
+  input.max_num_seqs = 449;
+  EXPECT_EQ(plan_fit(config_35b(), input)->max_num_batched_tokens, 513);
+  input.gpu = 3;
+  EXPECT_EQ(plan_fit(config_35b(), input)->max_num_batched_tokens, 8192);
+  EXPECT_EQ(plan_fit(config_35b(), input)->device, "cuda:3");
+}
+
+/// Only what was given, and would help, is to be changed.
+TEST(Fit, AdviceIsOfWhatWasGiven) {
+  using testing::EndsWith;
+  using testing::HasSubstr;
+  using testing::Not;
+  const auto message = [](auto set) {
+    FitInput input = input_35b();
+    input.prefix_caching = true;
+    input.max_num_seqs = 1000;
+    set(input);
+    return plan_fit(config_35b(), input).status().message();
+  };
+  const std::string plain = message([](FitInput&) {});
+  EXPECT_THAT(plain, EndsWith("; lower max_num_seqs or max_model_len, use kv_cache_dtype fp8, or free memory"));
+  EXPECT_THAT(plain, Not(HasSubstr("given to states and KV")));
+  EXPECT_THAT(plain, Not(HasSubstr("kv_offload")));
+  const std::string given = message([](FitInput& i) { i.memory_bytes = kGiB; });
+  EXPECT_THAT(given, HasSubstr("kept in reserve, 1.07 GB given to states and KV)"));
+  EXPECT_THAT(given, EndsWith("use kv_cache_dtype fp8, raise memory_bytes, or free memory"));
+  const std::string tier = message([](FitInput& i) { i.kv_offload_bytes = kGiB; });
+  EXPECT_THAT(tier, HasSubstr("1.07 GB for what the prefix cache gives up (kv_offload), "));
+  EXPECT_THAT(tier, HasSubstr("; lower kv_offload, max_num_seqs or max_model_len"));
+  EXPECT_THAT(message([](FitInput& i) { i.kv_offload_bytes = kGiB, i.memory_bytes = kGiB; }),
+              HasSubstr("; lower max_num_seqs or max_model_len"));
+  EXPECT_THAT(message([](FitInput& i) { i.kv_offload_bytes = kGiB, i.host_available_bytes = 2 * kGiB, i.gpu = 0; }),
+              HasSubstr("; lower max_num_seqs or max_model_len"));
+  EXPECT_THAT(message([](FitInput& i) { i.kv_dtype = DType::f8_e4m3; }), Not(HasSubstr("fp8")));
+  EXPECT_THAT(message([](FitInput& i) { i.kv_offload_bytes = kGiB, i.weight_bytes = 50 * kGiB; }),
+              EndsWith("lower kv_offload, use a smaller model or free memory"));
+}
+
+/// Beside the tier a 20th of the host's memory stays free, and at least 256 MiB; to the last byte.
+TEST(Fit, AReserveOfTheHostsMemoryStaysFree) {
+  FitInput input = input_35b();
+  input.gpu = 0;
+  input.prefix_caching = true;
+  for (const size_t host : {2 * kGiB, 40 * kGiB}) {
+    const size_t reserve = host == 2 * kGiB ? kGiB / 4 : 2 * kGiB;
+    input.host_available_bytes = host;
+    input.kv_offload_bytes = host - reserve;
+    EXPECT_TRUE(plan_fit(config_35b(), input).ok());
+    ++input.kv_offload_bytes;
+    EXPECT_EQ(plan_fit(config_35b(), input).status().code(), StatusCode::resource_exhausted);
+  }
+  input.kv_offload_bytes = size_t{52} * 1'310'720;  // a state and one block
+  EXPECT_EQ(plan_fit(config_35b(), input)->host_pages, 52);
+}
+
 TEST(Fit, SmallStepsLimitTheSequencesThatAreChosen) {
   FitInput input = input_35b();
   input.max_num_batched_tokens = 70;
