@@ -240,6 +240,7 @@ struct Exact {
   std::function<int64_t(int64_t)> prompt_rows_at = {};
   double of_prompt_row = 0, of_head_row = 0;
   std::function<double(int64_t)> slower_at = {};  // times as long
+  std::function<double(int64_t)> of_draft_at = {};
   bool marks_reading = false;                     // an h where the head would read prompts
 
   [[nodiscard]] std::string run() const {
@@ -264,7 +265,7 @@ struct Exact {
       const auto has = static_cast<int>(std::min<int64_t>(choice.drafts, made));
       made = choice.drafts;
       for (int s = 0; s < now && has > 0; ++s) policy.acceptance().tried(has, std::min(has, held));
-      const double decoding = (base + choice.drafts * of_draft) * now * (slower_at ? slower_at(i) : 1);
+      const double decoding = (base + choice.drafts * (of_draft_at ? of_draft_at(i) : of_draft)) * now * (slower_at ? slower_at(i) : 1);
       policy.collected({.seconds = decoding + static_cast<double>(prompt_rows) *
                                                   (of_prompt_row + (choice.reads_prompts ? of_head_row : 0)),
                         .decoding = now,
@@ -345,6 +346,43 @@ TEST(DraftPolicy, SlowStepsNowAndThenChangeNothing) {
                    .slower_at = [](int64_t step) { return step % 5 == 0 ? 6.0 : 1.0; }}
                  .run()),
             "0x4 3x42 0x7 3x68 4x7 3x137 2x41 1x30 0x7 1x48 2x7 1x97 0x7 1x194 2x7 1x384 0x7 1x767 2x7 1x1132");
+}
+
+/// Where drafts become dear their number falls, to none at last; and rises once they are cheap again.
+TEST(DraftPolicy, TheNumberOfDraftsFollowsTheirCost) {
+  const auto of_draft = [](int64_t step) { return step < 600 || step >= 1200 ? 1e-4 : 1.2e-3; };
+  EXPECT_EQ((Exact{.held = 2, .steps = 3000, .of_draft_at = of_draft, .marks_reading = true}.run()),
+            "0hx4 3hx35 0x7 3hx57 4hx7 3hx112 2hx36 1hx7 2hx57 0x7 2hx113 3hx7 2hx159 0hx538 3hx7 0hx129 5hx35 0x7 "
+            "5hx56 4hx35 3hx35 2hx35 1hx7 2hx56 0x7 2hx112 3hx7 2hx225 1hx7 2hx449 0x7 2hx638");
+  EXPECT_EQ((Exact{.most = 1, .of_draft = 3e-4, .held = 1, .steps = 600, .marks_reading = true}.run()),
+            "0hx4 1hx35 0x7 1hx57 0x7 1hx112 0x7 1hx224 0x7 1hx140");
+}
+
+/// Steps that only read prompts say what these take, with the head and without.
+TEST(DraftPolicy, PromptsThatAreReadAloneSayWhatTheyTake) {
+  EXPECT_EQ((Exact{.held = 2,
+                   .steps = 3000,
+                   .sequences_at = [](int64_t step) { return step % 4 == 0 ? 0 : 1; },
+                   .prompt_rows_at = [](int64_t step) -> int64_t {
+                     return step % 4 == 0 ? 200 : step % 4 == 2 ? 100 : 0;
+                   },
+                   .of_prompt_row = 1e-5,
+                   .of_head_row = 1e-6,
+                   .marks_reading = true}
+                 .run()),
+            "0hx6 3hx51 0x3 0hx1 0x3 0hx1 0x3 0hx1 0x1 3hx81 4hx11 3hx161 2hx54 1hx9 2hx86 0hx1 0x3 0hx1 0x3 0hx1 0x3 "
+            "2hx171 3hx13 2hx342 1hx12 2hx683 0x3 0hx1 0x3 0hx1 0x3 0hx1 0x1 2hx1282");
+  EXPECT_EQ((Exact{.of_draft = 3e-4,
+                   .held = 3,
+                   .steps = 4000,
+                   .sequences_at = [](int64_t step) { return step % 8 == 0 ? 0 : 1; },
+                   .prompt_rows_at = [](int64_t step) -> int64_t { return step % 8 < 2 ? 500 : 0; },
+                   .of_prompt_row = 1e-5,
+                   .of_head_row = 2.5e-6,
+                   .marks_reading = true}
+                 .run()),
+            "0hx5 3hx40 0x3 0hx1 0x5 3hx64 4hx8 3hx128 2hx8 3hx256 0x2 0hx1 0x6 3hx512 4hx9 3hx1025 2hx7 3hx1082 0x6 "
+            "0hx1 0x2 3hx829");
 }
 
 TEST(DraftPolicy, AlwaysIsWhateverTheyCost) {

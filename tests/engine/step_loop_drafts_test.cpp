@@ -152,6 +152,38 @@ TEST_F(StepLoopDraftsTest, DraftsThatDoNotHoldAreDropped) {
   EXPECT_EQ(drafts_.accepted_at[2], 0U);
 }
 
+TEST_F(StepLoopDraftsTest, TheLastEventSaysWhatBecameOfDrafts) {
+  runner_.wrong = true;
+  StepLoop loop(parts());
+  const auto one = *loop.submit(count_from(10, 13)), other = *loop.submit(count_from(50, 4));
+  while (loop.step()) {
+  }
+  DraftStats sum;
+  for (const auto& channel : {one, other}) {
+    while (const auto event = channel->try_next()) {
+      const DraftStats& drafts = event->drafts;
+      if (event->finish_reason == FinishReason::none) {
+        EXPECT_EQ(drafts.steps + drafts.proposed + drafts.accepted, 0U);
+        continue;
+      }
+      // Of three drafts the last one is wrong: a step with them gives three tokens, and at an answer's end fewer.
+      EXPECT_EQ(drafts.steps, channel == one ? 4U : 1U);
+      EXPECT_EQ(drafts.accepted_at[0], channel == one ? 4U : 1U);
+      EXPECT_EQ(drafts.accepted_at[1], channel == one ? 3U : 1U);
+      EXPECT_EQ(drafts.accepted_at[2], 0U);
+      EXPECT_EQ(drafts.accepted, channel == one ? 7U : 2U);
+      EXPECT_GE(drafts.proposed, drafts.accepted);
+      sum += drafts;
+    }
+  }
+  const DraftStats all = loop.stats().drafts;
+  EXPECT_EQ(sum.steps, all.steps);
+  EXPECT_EQ(sum.proposed, all.proposed);
+  EXPECT_EQ(sum.accepted, all.accepted);
+  EXPECT_EQ(sum.accepted_at, all.accepted_at);
+  EXPECT_EQ(all.steps, 5U);
+}
+
 /// What its masks and counts follow must be known when the step is laid down.
 TEST_F(StepLoopDraftsTest, ADrawThatFollowsDraftsWaitsForThem) {
   Request penalised = count_from(10, 13), filtered = count_from(10, 13);

@@ -1,0 +1,198 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <numeric>
+#include <vector>
+
+#include "counting_runner.h"
+#include "text/tokenizer_files.h"
+
+// What events and counts say of answers, beside their tokens.
+namespace tessera::engine {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+std::vector<Event> events_of(EventChannel& channel) {
+  std::vector<Event> events;
+  while (auto event = channel.try_next()) events.push_back(std::move(*event));
+  return events;
+}
+
+/// The events of one request that runs alone.
+std::vector<Event> run(StepLoop& loop, const Request& request) {
+  const auto channel = submit(loop, request);
+  run_to_the_end(loop);
+  return events_of(*channel);
+}
+
+Request read(int tokens, int32_t first_token, int64_t max_tokens = 2) {
+  Request request{.sampling = {.temperature = 0, .max_tokens = max_tokens}};
+  for (int i = 0; i < tokens; ++i) request.prompt.push_back((first_token + i) % 140);
+  return request;
+}
+
+TEST(StepLoopEvents, SayWhatEndedAnAnswer) {
+  CountingRunner runner(Ahead::yes);
+  const text::Tokenizer tokenizer = text::test::parse(text::test::small_tokenizer());
+  StepLoopParts with_ends = parts(runner);
+  with_ends.tokenizer = &tokenizer;
+  with_ends.eos_token_ids = {'f', 'h'};
+  StepLoop loop(with_ends);
+  Request request = count_from('a', 9);
+  const auto last = [&] { return run(loop, request).back(); };
+  EXPECT_EQ(last().tokens, std::vector<int32_t>{'f'});
+  EXPECT_EQ(last().finish_reason, FinishReason::stop);
+  EXPECT_EQ(last().stop_cause, StopCause::model);
+  EXPECT_EQ(last().stop_reason, std::to_string('f'));
+  request.sampling.stop_token_ids = {'d'};
+  EXPECT_EQ(last().stop_cause, StopCause::token);
+  EXPECT_EQ(last().stop_reason, std::to_string('d'));
+  request.sampling.stop_token_ids = {'f'};
+  EXPECT_EQ(last().stop_cause, StopCause::model) << "the client's, too, but the model's own";
+  request.sampling.ignore_eos = true;
+  EXPECT_EQ(last().stop_cause, StopCause::token);
+  request.sampling.stop_token_ids = {};
+  request.sampling.stop = {"e"};
+  EXPECT_EQ(last().stop_cause, StopCause::string);
+  EXPECT_EQ(last().stop_reason, "e");
+  request.sampling.stop = {};
+  EXPECT_EQ(last().tokens, std::vector<int32_t>{'j'});
+  EXPECT_EQ(last().finish_reason, FinishReason::length);
+  EXPECT_EQ(last().stop_cause, StopCause::none);
+}
+
+TEST(StepLoopEvents, EveryOneSaysWhatTheCacheHad) {
+  CountingRunner runner(Ahead::no);
+  StepLoopParts caching = parts(runner, 20, 2);
+  caching.kept_states = 2;
+  caching.prefix_caching = true;
+  caching.max_num_batched_tokens = 500;
+  caching.clock = [&] { return runner.now; };
+  runner.now += std::chrono::seconds(1);
+  StepLoop loop(caching);
+  const auto expect = [&](const Request& request, int64_t cached, int64_t matched) {
+    const auto begun = runner.now;
+    const std::vector<Event> events = run(loop, request);
+    EXPECT_EQ(events.size(), 2U);
+    for (const Event& event : events) {
+      EXPECT_EQ(event.cached_tokens, cached);
+      EXPECT_EQ(event.matched_tokens, matched);
+      EXPECT_EQ(event.tier_tokens, 0);
+      EXPECT_EQ(event.scheduled, begun);
+    }
+  };
+  expect(read(300, 1), 0, 0);
+  expect(read(300, 1), 256, 256);
+  EXPECT_EQ(loop.stats().prompt_tokens, 600U);
+  EXPECT_EQ(loop.stats().generated_tokens, 4U);
+  EXPECT_EQ(loop.stats().prefix_queries, 600U);
+  EXPECT_EQ(loop.stats().prefix_hits, 256U);
+  EXPECT_EQ(loop.stats().kept_blocks, 4);
+  EXPECT_EQ(loop.stats().kept_states, 1);
+  EXPECT_EQ(loop.stats().state_slots_total, 2);
+  EXPECT_EQ(loop.stats().kv_blocks_total, 20);
+  EXPECT_EQ(loop.stats().tier.bytes_total, 0U);
+
+  Request salted = read(300, 1);
+  salted.cache_salt = "another";
+  expect(salted, 0, 0);
+  expect(salted, 256, 256);
+  // Blocks of its beginning are there, and no state to go on from: unless it was said that prompts may part there.
+  Request parted = read(300, 1);
+  std::fill(parted.prompt.begin() + 192, parted.prompt.end(), 7);
+  expect(parted, 0, 192);
+}
+
+TEST(StepLoopEvents, SayWhereAPromptThatPartsGoesOn) {
+  CountingRunner runner(Ahead::no);
+  StepLoopParts caching = parts(runner, 30, 2);
+  caching.kept_states = 4;
+  caching.prefix_caching = true;
+  caching.max_num_batched_tokens = 900;
+  StepLoop loop(caching);
+  Request first = read(800, 1), parted = first;
+  first.likely_ends = {330};
+  std::fill(parted.prompt.begin() + 330, parted.prompt.end(), 7);
+  run(loop, first);
+  EXPECT_EQ(run(loop, parted).back().cached_tokens, 320);
+}
+
+TEST(StepLoopEvents, SayWhatCameFromTheHostsMemory) {
+  CountingRunner runner(Ahead::no);
+  StepLoopParts tiered = parts(runner, 20, 1);
+  tiered.kept_states = 2;
+  tiered.prefix_caching = true;
+  tiered.max_num_batched_tokens = 500;
+  tiered.host_pages = 40;
+  tiered.state_pages = 1;
+  tiered.page_bytes = 1000;
+  StepLoop loop(tiered);
+  EXPECT_EQ(loop.stats().tier.bytes_total, 40'000U);
+  EXPECT_EQ(loop.stats().tier.bytes_used, 0U);
+  run(loop, read(300, 1));
+  for (const int32_t other : {30, 60, 90}) run(loop, read(300, other));
+  const uint64_t saved = loop.stats().tier.bytes_saved, used = loop.stats().tier.bytes_used;
+  EXPECT_GT(saved, 0U);
+  EXPECT_EQ(saved % 1000, 0U);
+  EXPECT_EQ(used, saved);
+  EXPECT_EQ(loop.stats().tier.bytes_loaded, 0U);
+  const Event event = run(loop, read(300, 1)).back();
+  EXPECT_EQ(event.cached_tokens, 256);
+  EXPECT_EQ(event.tier_tokens, 256);
+  EXPECT_EQ(loop.stats().tier.hits, 256U);
+  EXPECT_EQ(loop.stats().tier.bytes_loaded, 1000U);  // the state: the blocks are there
+}
+
+TEST(StepLoopEvents, LogprobsWhereTheyAreAskedFor) {
+  CountingRunner runner(Ahead::yes);
+  StepLoop loop(parts(runner));
+  Request request = read(5, 1, 3);
+  for (const Event& event : run(loop, request)) {
+    EXPECT_TRUE(event.logprobs.empty());
+    EXPECT_TRUE(event.prompt_logprobs.empty());
+  }
+  request.sampling.logprobs = 0;
+  request.sampling.prompt_logprobs = 0;
+  const std::vector<Event> events = run(loop, request);
+  ASSERT_EQ(events.size(), 3U);
+  for (const Event& event : events) EXPECT_EQ(event.logprobs.size(), 1U);
+  ASSERT_EQ(events[0].prompt_logprobs.size(), 5U);
+  EXPECT_TRUE(events[0].prompt_logprobs[0].empty());
+  for (size_t i = 1; i < 5; ++i) {
+    ASSERT_EQ(events[0].prompt_logprobs[i].size(), 1U);
+    EXPECT_EQ(events[0].prompt_logprobs[i][0].token, request.prompt[i]);
+  }
+  EXPECT_TRUE(events[1].prompt_logprobs.empty());
+  EXPECT_TRUE(events[2].prompt_logprobs.empty());
+  request.sampling.max_tokens = 0;
+  EXPECT_EQ(run(loop, request).back().prompt_logprobs.size(), 5U);
+}
+
+TEST(StepLoopEvents, CountsFollowWhatIsOpen) {
+  CountingRunner runner(Ahead::no);
+  StepLoop loop(parts(runner, 8, 2));
+  Request request = count_from(10, 4);
+  request.sampling.n = 3;
+  const auto channel = submit(loop, request);
+  EXPECT_EQ(loop.stats().waiting, 3) << "nobody has begun";
+  loop.step();
+  EXPECT_EQ(loop.stats().running, 2);
+  EXPECT_EQ(loop.stats().waiting, 1);
+  EXPECT_EQ(loop.stats().state_slots_used, 2);
+  EXPECT_EQ(loop.stats().kv_blocks_used, 2);
+  EXPECT_EQ(loop.stats().step_tokens.tokens, 2U);
+  run_to_the_end(loop);
+  EXPECT_EQ(loop.stats().prompt_tokens, 1U) << "of three choices it is one prompt";
+  EXPECT_EQ(loop.stats().generated_tokens, 12U);
+  std::map<int, std::vector<int32_t>> choices;
+  for (const Event& event : events_of(*channel)) {
+    std::ranges::copy(event.tokens, std::back_inserter(choices[event.choice]));
+  }
+  ASSERT_EQ(choices.size(), 3U);
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(choices[i], from_to(11, 14)) << i;
+}
+
+}  // namespace
+}  // namespace tessera::engine
