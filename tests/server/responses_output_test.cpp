@@ -126,6 +126,71 @@ TEST(OutputItems, SummariesAndSealedThinkingWhereTheyAreAskedFor) {
   EXPECT_EQ(request_of(body).chat.messages[0].reasoning, "ab");
 }
 
+TEST(OutputItems, SummariesHaveEventsOfTheirOwn) {
+  const Written written = write({{.reasoning = "a"}, {.content = "c", .finish = ChatFinish::stop}},
+                                R"("reasoning":{"summary":"auto"})");
+  EXPECT_THAT(types_of(written.events),
+              ElementsAre("created", "in_progress", "output_item.added", "content_part.added",
+                          "reasoning_summary_part.added", "reasoning_text.delta", "reasoning_summary_text.delta",
+                          "reasoning_text.done", "content_part.done", "reasoning_summary_text.done",
+                          "reasoning_summary_part.done", "output_item.done", "output_item.added", "content_part.added",
+                          "output_text.delta", "output_text.done", "content_part.done", "output_item.done",
+                          "completed"));
+  EXPECT_EQ(written.events[9]["text"], "a");
+  EXPECT_EQ(written.events[10]["part"].dump(), R"({"text":"a","type":"summary_text"})");
+}
+
+/// Of a message, at its end, and of no thinking.
+TEST(OutputItems, LogprobsOfAMessageComeAtItsEndToo) {
+  const std::string logprob = R"({"token":"c","logprob":-0.5,"bytes":[99],"top_logprobs":[]})";
+  const Written written = write(
+      {{.reasoning = "a"}, {.content = "c", .logprobs = logprob}, {.content = "c", .logprobs = logprob},
+       {.finish = ChatFinish::stop}},
+      R"("top_logprobs":1)");
+  for (const json& event : written.events) {
+    if (event["type"] == "response.output_text.done") EXPECT_EQ(event["logprobs"].size(), 2U);
+    if (event["type"] == "response.reasoning_text.done") EXPECT_FALSE(event.contains("logprobs"));
+  }
+  EXPECT_EQ(written.response["output"][1]["content"][0]["logprobs"].size(), 2U);
+}
+
+/// How it ended is said by the last event, and kept.
+TEST(OutputItems, EndsAreToldApart) {
+  const auto last = [](ResponseStatus status, ChatFinish finish = ChatFinish::none) {
+    return types_of(write({{.content = "c", .finish = finish}}, "", status).events).back();
+  };
+  EXPECT_EQ(last(ResponseStatus::completed), "completed");
+  EXPECT_EQ(last(ResponseStatus::completed, ChatFinish::length), "incomplete");
+  EXPECT_EQ(last(ResponseStatus::failed, ChatFinish::length), "failed");
+  EXPECT_EQ(last(ResponseStatus::cancelled), "incomplete");
+  EXPECT_EQ(last(ResponseStatus::incomplete), "incomplete");
+  EXPECT_EQ(last(ResponseStatus::failed), "failed");
+}
+
+TEST(OutputItems, WhatIsKeptOfAResponse) {
+  ResponseStore store({});
+  store.put("resp_0", {.input = "[]", .output = "[]"});
+  const ResponsesRequest request = request_of(body_with(R"("previous_response_id":"resp_0")"), &store);
+  OutputItems items(kHead, request);
+  std::string text;
+  items.begin(text);
+  EXPECT_FALSE(items.stored().ended);
+  items.feed({.reasoning = "a"}, text);
+  items.feed({.content = "b", .finish = ChatFinish::stop}, text);
+  items.end({.status = ResponseStatus::completed}, text);
+  const StoredResponse& stored = items.stored();
+  EXPECT_TRUE(stored.ended);
+  EXPECT_EQ(stored.previous_id, "resp_0");
+  EXPECT_EQ(stored.input, request.input);
+  EXPECT_FALSE(stored.input.empty());
+  const json output = json::parse(stored.output);
+  ASSERT_EQ(output.size(), 2U);
+  EXPECT_THAT(stored.output_ids, ElementsAre(output[0]["id"], output[1]["id"]));
+  EXPECT_TRUE(stored.output_ids[0].starts_with("rs_"));
+  EXPECT_TRUE(stored.output_ids[1].starts_with("msg_"));
+  EXPECT_EQ(json::parse(stored.json())["id"], "resp_1");
+}
+
 TEST(OutputItems, Calls) {
   const std::string tools =
       R"("tools":[{"type":"function","name":"f"},{"type":"custom","name":"c"},{"type":"local_shell"},)"
@@ -428,6 +493,16 @@ TEST(ResponseStore, ForgetsBeyondItsBytes) {
   EXPECT_EQ(none.find("a"), nullptr);
 }
 
+TEST(ResponseStore, OneThatIsTooLargeDrivesNoneOut) {
+  ResponseStore store({.bytes_max = 4000});
+  store.put("a", {});
+  store.put("b", {.head = std::string(4000, 'x')});
+  store.put("c", {.head = std::string(4000, 'x'), .ended = false});
+  store.put("d", {.output_ids = std::vector<std::string>(8, "item")});  // whose places take room, too
+  EXPECT_NE(store.find("a"), nullptr);
+  for (const char* id : {"b", "c", "d"}) EXPECT_EQ(store.find(id), nullptr) << id;
+}
+
 TEST(ResponseStore, EventsGoBeforeTheResponseDoes) {
   ResponseStore store({.bytes_max = 4000});
   auto events = std::make_shared<EventLog>();
@@ -449,7 +524,10 @@ TEST(EventLog, FindsEventsByNumberAndTellsWhoReads) {
   EXPECT_EQ(log.from(log.place_of(1)), "event: b\ndata: {}\n\n");
   EXPECT_EQ(log.from(log.place_of(2)), "");
   log.add("event: c\ndata: {}\n\n");
+  int told_of_the_end = 0;
+  log.on_more([&] { return ++told_of_the_end < 2; });
   log.end();
+  EXPECT_EQ(told_of_the_end, 1);
   EXPECT_EQ(log.from(log.place_of(2)), "event: c\ndata: {}\n\n");
   EXPECT_EQ(log.from(log.place_of(9)), "");
   EXPECT_TRUE(log.ended());

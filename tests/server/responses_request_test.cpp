@@ -49,6 +49,112 @@ TEST(ResponsesRequest, ACodexTurn) {
               HasSubstr("*** Begin Patch"));
 }
 
+/// The response repeats what was asked for, and says what counts where nothing was.
+TEST(ResponsesRequest, TheResponseRepeatsIt) {
+  RequestOptions options;
+  options.sampling.temperature = 0.7F;
+  options.sampling.top_p = 0.95F;
+  EXPECT_EQ(request_of(body_with(""), nullptr, options).echo.dump(),
+            R"({"instructions":null,"max_output_tokens":null,"max_tool_calls":null,"metadata":{},)"
+            R"("parallel_tool_calls":true,"previous_response_id":null,"prompt_cache_key":null,)"
+            R"("prompt_cache_retention":null,"safety_identifier":null,"user":null,)"
+            R"("reasoning":{"effort":null,"summary":null},"service_tier":"default","store":true,"temperature":0.7,)"
+            R"("top_p":0.95,"presence_penalty":0,"frequency_penalty":0,"top_logprobs":0,)"
+            R"("text":{"format":{"type":"text"},"verbosity":"medium"},"tool_choice":"auto","tools":[],)"
+            R"("truncation":"disabled","background":false})");
+  ResponseStore store({});
+  store.put("resp_0", {.input = "[]", .output = "[]"});
+  const Json body = body_with(
+      R"("frequency_penalty":0.5,"instructions":"Be brief.","max_output_tokens":9,"max_tool_calls":3,)"
+      R"("metadata":{"a":"b"},"parallel_tool_calls":false,"presence_penalty":-0.5,"previous_response_id":"resp_0",)"
+      R"("prompt_cache_key":"k","reasoning":{"effort":"low"},"safety_identifier":"s","temperature":0.25,)"
+      R"("text":{"verbosity":"low"},"tools":[{"type":"function","name":"f"}],"tool_choice":"required",)"
+      R"("top_logprobs":2,"top_p":0.5,"truncation":"auto","user":"u","background":true)");
+  const ResponsesRequest request = request_of(body, &store, options);
+  for (const auto& [key, value] : body.items()) {
+    if (key == "input") continue;
+    const Json expected = key == "reasoning" ? Json{{"effort", "low"}, {"summary", nullptr}}
+                          : key == "text"    ? Json{{"format", {{"type", "text"}}}, {"verbosity", "low"}}
+                                             : value;
+    EXPECT_EQ(request.echo[key], expected) << key;
+  }
+  EXPECT_EQ(request.previous_id, "resp_0");
+  EXPECT_TRUE(request.truncates && request.background && request.store);
+  EXPECT_EQ(request.chat.sampling.max_tokens, 9);
+  EXPECT_EQ(request.chat.sampling.logprobs, 2);
+  EXPECT_EQ(request_of(body_with(R"("store":false)")).echo["store"], false);
+  EXPECT_FALSE(request_of(body_with(R"("truncation":"disabled")")).truncates);
+}
+
+/// One answer, and log-probabilities where they are asked for, whatever the server's defaults are.
+TEST(ResponsesRequest, LogprobsOfTheAnswer) {
+  RequestOptions options;
+  options.sampling.n = 2;
+  options.sampling.logprobs = options.sampling.prompt_logprobs = 1;
+  options.sampling.max_tokens = 77;
+  const SamplingParams plain = request_of(body_with(""), nullptr, options).chat.sampling;
+  EXPECT_EQ(plain.n, 1);
+  EXPECT_EQ(plain.logprobs, std::nullopt);
+  EXPECT_EQ(plain.prompt_logprobs, std::nullopt);
+  EXPECT_EQ(plain.max_tokens, 77);
+  const std::string logprobs = R"("message.output_text.logprobs")", sealed = R"("reasoning.encrypted_content")";
+  for (const std::string& list : {logprobs, logprobs + "," + sealed, sealed + "," + logprobs, sealed, sealed + R"(,"x")"}) {
+    const ResponsesRequest request = request_of(body_with(R"("include":[)" + list + "]"));
+    const bool asks = list.find("logprobs") != std::string::npos;
+    EXPECT_EQ(request.chat.sampling.logprobs, asks ? std::optional(0) : std::nullopt) << list;
+    EXPECT_EQ(request.shows_sealed_reasoning, list.find("reasoning") != std::string::npos) << list;
+  }
+  EXPECT_EQ(request_of(body_with(R"("top_logprobs":0)")).chat.sampling.logprobs, std::nullopt);
+  EXPECT_EQ(refusal_of(R"("include":[7])").param, "include[0]");
+  EXPECT_EQ(refusal_of(R"("n":2)").param, "n");
+}
+
+/// What is kept can be listed: every item has an id and a type.
+TEST(ResponsesRequest, ItemsAreKeptWithIdsAndTypes) {
+  const Json kept = Json::parse(
+      request_of(body_of(R"({"input":[{"role":"user","content":"a"},{"id":"mine","type":"message","role":"user",)"
+                         R"("content":"b"},{"type":"function_call","call_id":"c","name":"f","arguments":"{}"}]})"))
+          .input);
+  ASSERT_EQ(kept.size(), 3U);
+  EXPECT_EQ(kept[0]["type"], "message");
+  EXPECT_EQ(kept[1]["id"], "mine");
+  EXPECT_EQ(kept[2]["type"], "function_call");
+  EXPECT_TRUE(kept[0]["id"].get<std::string>().starts_with("item_"));
+  EXPECT_TRUE(kept[2]["id"].get<std::string>().starts_with("item_"));
+  EXPECT_NE(kept[0]["id"], kept[2]["id"]);
+  const Json text = Json::parse(request_of(body_of(R"({"input":"Hi"})")).input);
+  EXPECT_EQ(text[0]["content"].dump(), R"([{"type":"input_text","text":"Hi"}])");
+}
+
+TEST(ResponsesRequest, ShapesThatAreNotReadAreToldApart) {
+  EXPECT_EQ(refusal_of(R"("text":7)").param, "text");
+  EXPECT_EQ(refusal_of(R"("text":{"format":{}})").param, "text.format");
+  EXPECT_EQ(refusal_of(R"("text":{"format":7})").param, "text.format");
+  EXPECT_EQ(refusal_of(R"("text":{"format":{"type":"json_schema","name":"n","schema":7}})").param,
+            "text.format.schema");
+  EXPECT_EQ(refusal_of(R"("metadata":[])").param, "metadata");
+  EXPECT_EQ(refusal_of(R"("background":true,"store":false)").param, "background");
+  EXPECT_EQ(refusal_of(R"("context_management":[7])").param, "context_management[0].type");
+  EXPECT_EQ(refusal_of(R"("context_management":[{"type":"x"}])").param, "context_management[0].type");
+  EXPECT_EQ(refusal_of(R"("context_management":[{"type":"compaction","compact_threshold":0}])").param,
+            "context_management[0].compact_threshold");
+  ResponsesRequest request;
+  ResponseStore none({.count_max = 0});
+  EXPECT_EQ(parse_responses_request(body_with(R"("background":true)"), {}, "resp_1", none, request)->param,
+            "background");
+  ResponseStore store({});
+  store.put("resp_0", {.input = "[]", .output = "[]"});
+  EXPECT_FALSE(parse_responses_request(body_of(R"({"previous_response_id":"resp_0"})"), {}, "resp_1", store, request));
+  EXPECT_EQ(parse_responses_request(body_of("{}"), {}, "resp_1", store, request)->param, "input");
+}
+
+TEST(ResponsesRequest, SummariesWhereAnyAreAskedFor) {
+  EXPECT_FALSE(request_of(body_with(R"("reasoning":{})")).shows_summary);
+  EXPECT_FALSE(request_of(body_with(R"("reasoning":{"summary":"none"})")).shows_summary);
+  EXPECT_TRUE(request_of(body_with(R"("reasoning":{"summary":"concise"})")).shows_summary);
+  EXPECT_TRUE(request_of(body_with(R"("reasoning":{"generate_summary":"auto"})")).shows_summary);
+}
+
 TEST(ResponsesRequest, ACodexConversation) {
   const ResponsesRequest request = request_of(codex_requests()["later turn"]);
   const std::vector<Message>& messages = request.chat.messages;
