@@ -281,6 +281,59 @@ TEST(Parsers, ArgumentsAreJson) {
   }
 }
 
+/// What a model writes as a value becomes one of the parameter's type; what is none is a string, as it stands.
+TEST(Parsers, ValuesAreOfTheTypesOfTheirParameters) {
+  const auto value = [](const std::string& function, const std::string& parameter, const std::string& text) {
+    const Parsed parsed =
+        parse(false, {call(function + ">\n<parameter=" + parameter + ">\n" + text + "\n</parameter>\n")});
+    const std::string begin = "{\"" + parameter + "\": ";
+    const std::string arguments = parsed.calls.empty() ? "" : parsed.calls[0].second;
+    EXPECT_EQ(arguments.substr(0, begin.size()), begin);
+    return arguments.substr(begin.size(), arguments.size() - begin.size() - 1);
+  };
+  const auto integer = [&](const std::string& text) { return value("get_weather", "days", text); };
+  EXPECT_EQ(integer("-5"), "-5");
+  EXPECT_EQ(integer("+5"), "5");
+  EXPECT_EQ(integer("-007"), "-7");
+  EXPECT_EQ(integer("000"), "0");
+  EXPECT_EQ(integer("-0"), "0");
+  EXPECT_EQ(integer("3.0"), "3");
+  EXPECT_EQ(integer("123456789012345678901234567890"), "123456789012345678901234567890");
+  EXPECT_EQ(integer("None"), "null");
+  for (const char* text : {"", "-", "+", "3.5", "--3", "3x", "1e400"}) {
+    EXPECT_EQ(integer(text), '"' + std::string(text) + '"');
+  }
+  const auto number = [&](const std::string& text) { return value("run", "limit", text); };
+  EXPECT_EQ(number("+2.5"), "2.5");
+  EXPECT_EQ(number("-2.5"), "-2.5");
+  EXPECT_EQ(number("1e3"), "1000");
+  EXPECT_EQ(number("9007199254740992.0"), "9.007199254740992e+15") << "2^53: not all integers are doubles any more";
+  EXPECT_EQ(number("9007199254740991.0"), "9007199254740991");
+  EXPECT_EQ(number("1.5x"), R"("1.5x")");
+  EXPECT_EQ(number("inf"), R"("inf")");
+  const auto boolean = [&](const std::string& text) { return value("get_weather", "metric", text); };
+  EXPECT_EQ(boolean("TRUE"), "true");
+  EXPECT_EQ(boolean("False"), "false");
+  EXPECT_EQ(boolean("fAlSe"), "false");
+  EXPECT_EQ(boolean("falsely"), R"("falsely")");
+  EXPECT_EQ(boolean("null"), "null");
+  EXPECT_EQ(value("get_weather", "city", "None"), R"("None")") << "a string that may not be null";
+  EXPECT_EQ(value("run", "note", "None"), "null");
+  EXPECT_EQ(value("run", "note", "nothing"), R"("nothing")");
+  const auto json = [&](const std::string& text) { return value("run", "options", text); };
+  EXPECT_EQ(json("[1, 2]"), "[1,2]");
+  EXPECT_EQ(json("{'a': True}"), R"({"a":true})");
+  // What a double does not keep stays as it was written: 16 digits and more.
+  EXPECT_EQ(json("[123456789012345]"), "[123456789012345]");
+  EXPECT_EQ(json("[0.1234567890123456789, 1]"), "[0.1234567890123456789, 1]");
+  const auto nested = [](int depth, char open, char close) {
+    return std::string(static_cast<size_t>(depth), open) + std::string(static_cast<size_t>(depth), close);
+  };
+  EXPECT_EQ(json(nested(64, '[', ']')), nested(64, '[', ']'));
+  EXPECT_EQ(json(nested(65, '[', ']')), '"' + nested(65, '[', ']') + '"');
+  EXPECT_EQ(json("[" + std::string(100, ' ') + "[],[],(1,)]"), "[[],[],[1]]") << "brackets that close do not nest";
+}
+
 TEST(Parsers, StringsStreamBeforeTheCallEnds) {
   ToolCallParser parser(tools());
   auto piece = parser.feed("<tool_call>\n<function=run>\n<parameter=code>\nfirst line\nsec");
@@ -410,6 +463,22 @@ TEST(PythonLiteral, ReadsWhatModelsWrite) {
             "\"\xc3\xa9"
             R"(A\n\\q")");
   EXPECT_EQ(dump("[1, 2,]"), "[1,2]");
+  EXPECT_EQ(dump(" ( 1 , ) "), "[1]");
+  EXPECT_EQ(dump("()"), "[]");
+  EXPECT_EQ(dump("{ 'a' : 1 , 'b' : { } , }"), R"({"a":1,"b":{}})");
+  EXPECT_EQ(dump("[False, None, false, null, true]"), "[false,null,false,null,true]");
+  EXPECT_EQ(dump("+5"), "5");
+  EXPECT_EQ(dump("[-1e2,12345678901234567890]"), "[-100.0,1.2345678901234567e+19]");
+  EXPECT_EQ(dump(R"('\U0001F600\U0010ffff\x7e')"), "\"\xf0\x9f\x98\x80\xf4\x8f\xbf\xbf~\"");
+  const auto nested = [](size_t depth) { return std::string(depth, '[') + "1" + std::string(depth, ']'); };
+  EXPECT_EQ(dump(nested(64)), nested(64));
+  EXPECT_EQ(dump(nested(65)), "nothing");
+  const std::string dicts = "{'a': {'a': 1}}";
+  EXPECT_EQ(dump(std::string(63, '[') + dicts + std::string(63, ']')), "nothing") << "dicts nest, too";
+  for (const char* bad : {"'\\x4'", "'\\xg1'", "'\\x4g'", "'\\U00110000'", "'a\nb'", "'\\", "'\\u00", "1e400", "-", "1-2",
+                          "{'a' 1}", "{'a': 1 'b': 2}", "{'a': }", "{'a", "[1,", "[1", "(1", "{'a': 1", "Truex"}) {
+    EXPECT_EQ(dump(bad), "nothing") << bad;
+  }
   for (const char* bad : {"", "{", "{'a'}", "{1: 2}", "[1 2]", "'open", "__import__('os')", "1 + 1", "'\\ud800'", "nan",
                           "[1],", "{'a': 1,, 'b': 2}"}) {
     EXPECT_EQ(dump(bad), "nothing") << bad;
