@@ -53,6 +53,43 @@ TEST(Compare, DifferencesAreSeenAndChanceIsNot) {
   EXPECT_LT(of(*slower, "output").interval.high, 1);
 }
 
+/// Medians, and tokens over the time of their requests; failed requests are in none.
+TEST(Compare, FiguresAreOfTheRequestsThatWentWell) {
+  const auto made = [](double slower, bool fails) {
+    CaseResult result;
+    CaseRun& run = result.runs.emplace_back();
+    for (int64_t i = 0; i < 6; ++i) {
+      run.records.push_back(answered(i, 0, slower * static_cast<double>(i + 1), 0.25 * slower, 5));
+    }
+    if (fails) run.records.push_back(failed(ErrorKind::timeout, ""));
+    run.seconds = 10;
+    result.summary = summarize({.users = 1, .output = 5}, LoadOptions(), {}, result.runs, {});
+    return results_json({{"model", "m"}, {"prompts", "0"}, {"sampling", "s"}}, {result});
+  };
+  const auto comparison = compare(made(1, true), made(2, false));
+  ASSERT_TRUE(comparison.ok());
+  const Change ttft = of(*comparison, "TTFT"), output = of(*comparison, "output");
+  EXPECT_NEAR(ttft.a, 3500, 1e-6);
+  EXPECT_NEAR(ttft.b, 7000, 1e-6);
+  EXPECT_NEAR(ttft.ratio, 2, 1e-9);
+  EXPECT_NEAR(output.a, 30 / 27., 1e-9);
+  EXPECT_NEAR(output.ratio, 0.5, 1e-9);
+  EXPECT_NEAR(output.interval.low, 0.5, 1e-9);  // each pair says the same
+  EXPECT_NEAR(output.interval.high, 0.5, 1e-9);
+  EXPECT_EQ(ttft.requests_a, 6);
+  EXPECT_EQ(ttft.requests_b, 6);
+}
+
+TEST(Compare, WarningsOfBothFilesAreTold) {
+  Json a = results_of(1, 1), b = results_of(1, 2);
+  a["cases"][0]["warnings"] = Json::array({{{"code", "x"}, {"text", "one"}}, {{"code", "few_requests"}, {"text", "few"}}});
+  b["cases"][0]["warnings"] = Json::array({{{"code", "y"}, {"text", "two"}}});
+  const auto notes = compare(a, b)->notes;
+  EXPECT_EQ(notes.size(), 2U);
+  EXPECT_THAT(notes, Contains(HasSubstr("the first file: one")));
+  EXPECT_THAT(notes, Contains(HasSubstr("the second file: two")));
+}
+
 /// Prompts differ in length far more than servers in speed; pairs do away with that.
 TEST(Compare, PairsAreNarrower) {
   const auto paired = compare(results_of(1, 1), results_of(1.1, 2));

@@ -59,6 +59,59 @@ TEST(Summary, Figures) {
   }
 }
 
+/// Shares of what the servers count for each request, and where they do not, of what can be told without them.
+TEST(Summary, SharesOfTokens) {
+  CaseRun run = plain_run();
+  for (Record& record : run.records) {
+    record.usage.cached = 25;
+    record.usage.reasoning = 10;
+    record.usage.drafted = 40;
+    record.usage.accepted = 30;
+    record.thinking_share = 0.5;
+    record.repetition = 0.25;
+  }
+  run.records[3].answer_hash = run.records[0].answer_hash;
+  Summary s = of(run);
+  EXPECT_DOUBLE_EQ(*s.cached_share, 0.25);
+  EXPECT_DOUBLE_EQ(*s.thinking_share, 0.2);
+  EXPECT_DOUBLE_EQ(*s.drafts_accepted, 0.75);
+  EXPECT_DOUBLE_EQ(s.repetition, 0.25);
+  EXPECT_EQ(s.equal_answers, 1);
+  EXPECT_NEAR(s.first_answer.p50, 0.5, 1e-9);
+  run.records[0].usage.cached.reset();  // its prompt is not counted either
+  for (Record& record : run.records) record.usage.reasoning.reset();
+  run.records[1].first_answer = -1;
+  for (const size_t with_two : {0U, 1U}) run.records[with_two].deliveries.resize(25);
+  s = of(run);
+  EXPECT_DOUBLE_EQ(*s.cached_share, 0.25);
+  EXPECT_DOUBLE_EQ(*s.thinking_share, 0.5);
+  EXPECT_EQ(s.first_answer.count, 3);
+  EXPECT_DOUBLE_EQ(s.tokens_per_delivery, 200 / 150.);
+}
+
+/// What the client itself took: of rounds together, or of the worst.
+TEST(Summary, TheClientsOwnFiguresOfAllRounds) {
+  CaseRun first = plain_run(), second = plain_run();
+  first.client = {.cpu_seconds = 1, .turn_max = 3, .turn_p99 = 0.5};
+  second.client = {.cpu_seconds = 2, .turn_max = 4, .turn_p99 = 0.25};
+  first.late_p99 = 0.125;
+  first.held_back = 2;
+  second.held_back = 3;
+  first.spread = 1;
+  second.spread = 2;
+  second.interrupted = true;
+  const Summary s = summarize(kTwoUsers, kPlain, {}, {first, second}, {});
+  EXPECT_DOUBLE_EQ(s.client_cores, 3 / 5.92);
+  EXPECT_EQ(s.turn_p99, 0.5);
+  EXPECT_EQ(s.turn_max, 4);
+  EXPECT_EQ(s.late_p99, 0.125);
+  EXPECT_EQ(s.held_back, 5);
+  EXPECT_EQ(s.spread, 1.5);
+  EXPECT_TRUE(s.interrupted);
+  EXPECT_DOUBLE_EQ(s.rate.requests, 8 / 5.92);
+  EXPECT_EQ(s.rounds, 2);
+}
+
 /// What ended inside the window counts whole, tokens without text too.
 TEST(Summary, SteadyOutputHasAllTokens) {
   CaseRun run = plain_run();
