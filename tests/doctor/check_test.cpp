@@ -342,6 +342,94 @@ TEST(Check, ExpectedSpeedIsOfBytesOverTheMeasuredRate) {
   EXPECT_NE(speed->found.find("expected at most"), std::string::npos);
 }
 
+const Finding* find(const std::vector<Finding>& findings, std::string_view check) {
+  const auto found = std::ranges::find(findings, check, &Finding::check);
+  return found == findings.end() ? nullptr : &*found;
+}
+
+/// Just at a bound is still fine, and then there is nothing to mend.
+TEST(Check, BoundsAreStillFine) {
+  Facts facts = healthy();
+  facts.model->disk.checkpoint_bytes = 600'000'000'000;  // at 5 GB/s
+  facts.model->disk.free_bytes = int64_t{2} << 30;
+  facts.host.cores_allowed = 4;
+  facts.host.memory_available_bytes = int64_t{4} << 30;
+  facts.host.read_bytes_per_second = 10'000'000'000;
+  facts.host.swap_used_bytes = int64_t{1} << 30;
+  for (const Finding& finding : check(facts)) {
+    EXPECT_EQ(finding.level, Level::ok) << finding.check << ": " << finding.found;
+    if (finding.check != "model-kernels") EXPECT_EQ(finding.mend, "") << finding.check;
+  }
+  facts.model->disk.checkpoint_bytes = 600'000'000'001;
+  facts.model->disk.free_bytes = (int64_t{2} << 30) - 1;
+  facts.host.cores_allowed = 3;
+  facts.host.memory_available_bytes = (int64_t{4} << 30) - 1;
+  facts.host.read_bytes_per_second = 9'999'999'999;
+  facts.host.swap_used_bytes = (int64_t{1} << 30) + 1;
+  int warnings = 0;
+  for (const Finding& finding : check(facts)) {
+    if (finding.level == Level::ok) continue;
+    ++warnings;
+    EXPECT_NE(finding.mend, "") << finding.check;
+  }
+  EXPECT_EQ(warnings, 6) << text_of(check(facts));
+}
+
+/// What is asked of a machine without a GPU: whether the weights fit its memory, and how fast it reads them.
+TEST(Check, AModelOnTheCpu) {
+  Facts facts = healthy();
+  facts.gpu.gpus.clear();
+  facts.model->fits.clear();
+  facts.host.memory_available_bytes = 20'000'000'001;
+  facts.model->step_bytes = {};
+  facts.model->step_bytes.weights.fixed_bytes = 4e9;
+  facts.model->step_bytes.cache = {.kv_block = 1'000'000, .state_slot = 0};
+  facts.host.read_bytes_per_second = 40'320'000'000;
+  const auto findings = check(facts);
+  EXPECT_EQ(find(findings, "model-fit")->level, Level::ok);
+  EXPECT_EQ(find(findings, "model-fit")->mend, "");
+  EXPECT_NE(find(findings, "expected-speed")->found.find(" 10 at 1, 76 at 8, "), std::string::npos)
+      << find(findings, "expected-speed")->found;
+  EXPECT_NE(find(findings, "expected-speed")->found.find("on cpu at"), std::string::npos);
+  EXPECT_EQ(find(findings, "expected-speed")->found.find("H200"), std::string::npos);
+  facts.host.memory_available_bytes = 20'000'000'000;
+  const auto full = check(facts);
+  EXPECT_EQ(find(full, "model-fit")->level, Level::fail);
+  EXPECT_NE(find(full, "model-fit")->mend, "");
+  facts.host.read_bytes_per_second.reset();
+  EXPECT_EQ(find(check(facts), "expected-speed"), nullptr) << "nobody knows";
+}
+
+/// Where no GPU was measured, its maker's number stands in; and the first device that the model fits is the one.
+TEST(Check, ExpectedSpeedOfTheDeviceThatItFits) {
+  Facts facts = healthy();
+  facts.gpu.gpus[0].read_bytes_per_second.reset();
+  EXPECT_NE(find(check(facts), "expected-speed")->found.find("by the data sheet"), std::string::npos);
+  facts.model->fits = {{"cuda:0", "too large", {}}, {"cuda:1", {}, {}}, {"cpu", {}, {}}};
+  const std::string found = find(check(facts), "expected-speed")->found;
+  EXPECT_NE(found.find("on cuda:1 at"), std::string::npos) << found;
+  EXPECT_NE(found.find("measured"), std::string::npos) << found;
+  EXPECT_NE(found.find("H200"), std::string::npos) << found;
+}
+
+/// Formats are of what is loaded: FP32 that is not small, if it is more than a twentieth.
+TEST(Check, WideFormatsAreOfWhatIsLoaded) {
+  Facts facts = healthy();
+  using model::TensorKind;
+  auto& parts = facts.model->inspection->parts;
+  parts = {{.kind = TensorKind::routed_expert, .format = "NVFP4", .bytes = 19'000'000'000},
+           {.kind = TensorKind::routed_expert, .format = "F32", .bytes = 1'000'000'000},
+           {.kind = TensorKind::small, .format = "F32", .bytes = 0},
+           {.kind = std::nullopt, .format = "F32", .bytes = 5'000'000'000}};
+  EXPECT_EQ(find(check(facts), "model-formats")->level, Level::ok);
+  EXPECT_EQ(find(check(facts), "model-formats")->found, "1.00 GB F32, 19.0 GB NVFP4");
+  parts[1].bytes += 100;
+  EXPECT_EQ(find(check(facts), "model-formats")->level, Level::warn);
+  EXPECT_NE(find(check(facts), "model-formats")->mend, "");
+  parts[1].kind = TensorKind::small;
+  EXPECT_EQ(find(check(facts), "model-formats")->level, Level::ok);
+}
+
 TEST(Environment, NamesComeBeforePrefixes) {
   EXPECT_EQ(find_rule("VLLM_API_KEY")->effect, VariableEffect::acts);
   EXPECT_EQ(find_rule("VLLM_USE_V1")->effect, VariableEffect::nothing);

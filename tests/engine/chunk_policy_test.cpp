@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
+#include <string>
 #include <utility>
 
 namespace tessera::engine {
@@ -199,6 +201,52 @@ TEST(ChunkPolicy, AFixedBoundNeedsNoStepWithoutPrompts) {
   Steps steps{.base = 0.03, .row = 25e-6};
   steps.run(policy, 500);
   EXPECT_EQ(steps.without_prompts, 0);
+}
+
+/// The rows of each step, as "0x1 1024x3"; a step takes `base` and `row` for each of them. `at` comes before each.
+std::string rows_of_steps(ChunkPolicy& policy, int steps, double base, double row,
+                          const std::function<void(int)>& at = [](int) {}) {
+  std::string all;
+  int64_t last = -1;
+  int count = 0;
+  const auto say = [&] {
+    if (count > 0) all += (all.empty() ? "" : " ") + std::to_string(last) + "x" + std::to_string(count);
+  };
+  for (int i = 0; i < steps; ++i) {
+    at(i);
+    const int64_t rows = policy.rows();
+    if (rows != last) {
+      say();
+      last = rows;
+      count = 0;
+    }
+    ++count;
+    policy.took(Seconds(base + row * static_cast<double>(rows)), rows);
+  }
+  say();
+  return all;
+}
+
+TEST(ChunkPolicy, RowsGrowByAQuarterAtMostAndHalveAtMost) {
+  ChunkPolicy fixed(Seconds(0.05), 8192);
+  EXPECT_EQ(rows_of_steps(fixed, 12, 0.004, 10e-6),
+            "1024x1 1280x1 1600x1 1984x1 2496x1 3072x1 3904x1 4480x1 4608x1 4544x3");
+  EXPECT_EQ(rows_of_steps(fixed, 12, 0.004, 200e-6), "4544x1 2304x1 1152x1 576x1 256x1 192x7");
+  // What was too long is not tried again for 64 steps.
+  EXPECT_EQ(rows_of_steps(fixed, 80, 0.004, 60e-6), "192x1 320x1 384x1 448x1 576x1 768x1 704x64 768x1 704x9");
+}
+
+/// After 32 steps with prompts there is one without; so there is wherever prompts have had more than their part, which
+/// 512 rows have that take longer than the bound. What there is more time for takes in proportion.
+TEST(ChunkPolicy, StepsOfARelativeBound) {
+  ChunkPolicy fast(std::nullopt, 8192), slow(std::nullopt, 8192), shared(std::nullopt, 8192);
+  EXPECT_EQ(rows_of_steps(fast, 60, 0.010, 5e-6),
+            "0x1 1024x1 1280x1 1536x1 1728x1 1856x1 1920x1 1984x6 2048x1 1984x19 0x1 1984x26");
+  EXPECT_EQ(rows_of_steps(slow, 60, 0.010, 60e-6),
+            "0x1 1024x1 0x5 512x1 0x3 512x1 0x2 512x1 0x3 512x1 0x2 512x1 0x3 512x1 0x2 512x1 0x2 512x1 0x3 512x1 0x2 "
+            "512x1 0x3 512x1 0x2 512x1 0x3 512x1 0x2 512x1 0x3 512x1 0x2 512x1");
+  EXPECT_EQ(rows_of_steps(shared, 80, 0.010, 10e-6, [&](int i) { shared.share(2, i < 40 ? 1 : 6); }),
+            "0x1 1024x1 960x31 0x1 960x6 2816x1 3008x1 2944x24 0x1 2944x13");
 }
 
 TEST(IdleChunk, RowsThatTakeAboutTenMilliseconds) {
