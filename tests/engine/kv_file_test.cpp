@@ -147,6 +147,20 @@ TEST_F(KvFileTest, FilesOfOthersAreToldApart) {
   EXPECT_THAT(status.message(), HasSubstr(file_.string()));
 }
 
+/// Of the same identity, but with pages of another size or number.
+TEST_F(KvFileTest, PagesOfAnotherShapeAreToldApart) {
+  const Pages pages(3 + 2);
+  ASSERT_TRUE(write_kv_file(file_, kFormat, entry_of(5, 2), pages.constant).ok());
+  KvFormat larger = kFormat, more = kFormat;
+  larger.page_bytes = 101;
+  more.state_pages = 3;
+  for (const KvFormat& format : {larger, more}) {
+    const Status status = KvFile::open(file_, format).status();
+    EXPECT_EQ(status.code(), StatusCode::unsupported);
+    EXPECT_THAT(status.message(), HasSubstr("its pages have 100 bytes, 2 to a state"));
+  }
+}
+
 TEST_F(KvFileTest, AnEntryWithoutABlockIsNone) {
   const Pages pages(2);
   overwrite(make_kv_head(kFormat, entry_of(3, 3), pages.constant) + std::string(2 * kFormat.page_bytes, 0));

@@ -106,6 +106,47 @@ TEST(AnthropicRequest, SamplingAndStops) {
   EXPECT_FALSE(request.format);
 }
 
+/// Whatever the server's defaults are: one answer, without log-probabilities, which its format has no place for.
+TEST(AnthropicRequest, DefaultsOfTheServerThatItsFormatHas) {
+  RequestOptions options;
+  options.sampling.n = 3;
+  options.sampling.prompt_logprobs = 1;
+  options.sampling.min_p = 0.25F;
+  const ChatRequest request = request_of(body_with(""), options);
+  EXPECT_EQ(request.sampling.n, 1);
+  EXPECT_EQ(request.sampling.prompt_logprobs, std::nullopt);
+  EXPECT_EQ(request.sampling.min_p, 0.25F);
+  EXPECT_TRUE(request.returns_reasoning);
+}
+
+TEST(AnthropicRequest, WhatIsNotHereIsNotedWhereItIsGiven) {
+  const auto notes = [](const std::string& fields) { return request_of(body_with(fields)).notes; };
+  EXPECT_THAT(notes(R"("mcp_servers": [], "container": {})"), ElementsAre());
+  EXPECT_THAT(notes(R"("mcp_servers": null, "container": null)"), ElementsAre());
+  EXPECT_THAT(notes(R"("mcp_servers": [{"name": "x"}])"), ElementsAre(HasSubstr("mcp_servers")));
+  EXPECT_THAT(notes(R"("container": "abc")"), ElementsAre(HasSubstr("container")));
+}
+
+/// A budget that is given counts, however little effort is asked for.
+TEST(AnthropicRequest, LittleEffortIsABudgetWhereNoneIsGiven) {
+  const auto budget = [](const std::string& effort, const std::string& thinking) {
+    return request_of(body_with(R"("output_config": {"effort": ")" + effort + R"("}, "thinking": )" + thinking))
+        .thinking_budget;
+  };
+  EXPECT_EQ(budget("low", R"({"type": "adaptive"})"), 2048);
+  EXPECT_EQ(budget("low", R"({"type": "auto"})"), 2048);
+  EXPECT_EQ(budget("low", R"({"type": "enabled", "budget_tokens": 5000})"), 5000);
+  EXPECT_EQ(budget("low", R"({"type": "enabled", "budget_tokens": 0})"), 0);
+  EXPECT_EQ(budget("high", R"({"type": "adaptive"})"), std::nullopt);
+  ChatRequest request;
+  EXPECT_EQ(parse_messages_request(body_with(R"("output_config": 7)"), {}, request)->param, "output_config");
+  EXPECT_EQ(parse_messages_request(body_with(R"("thinking": {"type": "x"})"), {}, request)->param, "thinking.type");
+  EXPECT_EQ(parse_messages_request(body_with(R"("output_format": 7)"), {}, request)->param, "output_format");
+  EXPECT_EQ(parse_messages_request(body_with(R"("output_format": {"type": "x"})"), {}, request)->param,
+            "output_format.type");
+  EXPECT_FALSE(request_of(body_with(R"("output_format": {})")).format);
+}
+
 TEST(AnthropicRequest, NothingIsIgnoredInSilence) {
   ChatRequest request;
   EXPECT_FALSE(parse_messages_request(body_with(R"("min_p": 0.1, "metadata": {}, "tempereture": 1)"), {}, request));

@@ -1,3 +1,4 @@
+#include "server/openai/answer_format.h"
 #include "server/openai/chat_request.h"
 
 #include "openai_json.h"
@@ -328,6 +329,68 @@ TEST(OpenAiTokenize, RequestsAndAnswers) {
             "{\"count\":2,\"max_model_len\":100,\"tokens\":[1,7],\"token_strs\":[\"a\\\"\",\"\xef\xbf\xbd\"]}");
   EXPECT_EQ(tokenize_json({}, 100, &bytes), R"({"count":0,"max_model_len":100,"tokens":[],"token_strs":[]})");
   EXPECT_EQ(detokenize_json("a\nb"), R"({"prompt":"a\nb"})");
+}
+
+/// "kind param text" of what an answer is to follow, or "wrong param" where it cannot be read.
+std::string format_of(const std::string& fields) {
+  std::optional<AnswerFormat> format;
+  if (const auto error = parse_answer_format(body_of("{" + fields + "}"), format)) return "wrong " + error->param;
+  if (!format) return "none";
+  const GrammarSource& source = format->source;
+  using Kind = GrammarSource::Kind;
+  std::string text = source.kind == Kind::json_object      ? "object"
+                     : source.kind == Kind::json_schema    ? "schema"
+                     : source.kind == Kind::regex          ? "regex"
+                     : source.kind == Kind::choice         ? "choice"
+                     : source.kind == Kind::grammar        ? "grammar"
+                     : source.kind == Kind::structural_tag ? "tag"
+                                                           : "?";
+  text += " " + format->param + (source.any_whitespace ? " " : " compact ") + source.text;
+  for (const std::string& choice : source.choices) text += choice + ";";
+  return text;
+}
+
+TEST(OpenAiAnswerFormat, WhereItIsGivenAndHow) {
+  const auto in = [](const std::string& key) { return [=](const std::string& v) { return format_of("\"" + key + "\":" + v); }; };
+  const auto response = in("response_format"), outputs = in("structured_outputs");
+  EXPECT_EQ(format_of(""), "none");
+  EXPECT_EQ(response(R"({"type":"text"})"), "none");
+  EXPECT_EQ(response(R"({"type":"json_object"})"), "object response_format ");
+  EXPECT_EQ(response(R"({"type":"json_object","schema":{"a":1}})"), R"(schema response_format.schema {"a":1})");
+  EXPECT_EQ(response(R"({"type":"json_schema","json_schema":{"schema":true}})"),
+            "schema response_format.json_schema.schema true");
+  EXPECT_EQ(response(R"({"type":"structural_tag","a":1})"), R"(tag response_format {"type":"structural_tag","a":1})");
+  EXPECT_EQ(response("7"), "wrong response_format");
+  EXPECT_EQ(response("{}"), "wrong response_format");
+  EXPECT_EQ(response(R"({"type":"x"})"), "wrong response_format.type");
+  EXPECT_EQ(response(R"({"type":"json_schema"})"), "wrong response_format.json_schema");
+  EXPECT_EQ(response(R"({"type":"json_schema","json_schema":7})"), "wrong response_format.json_schema");
+  EXPECT_EQ(response(R"({"type":"json_schema","json_schema":{}})"), "wrong response_format.json_schema.schema");
+  EXPECT_EQ(response(R"({"type":"json_schema","json_schema":{"schema":7}})"),
+            "wrong response_format.json_schema.schema");
+  EXPECT_EQ(outputs("{}"), "none");
+  EXPECT_EQ(outputs("7"), "wrong structured_outputs");
+  EXPECT_EQ(outputs(R"({"json":"{\"a\":1}"})"), R"(schema structured_outputs.json {"a":1})");
+  EXPECT_EQ(outputs(R"({"json":{"a":1},"disable_any_whitespace":true})"),
+            R"(schema structured_outputs.json compact {"a":1})");
+  EXPECT_EQ(outputs(R"({"json_object":true})"), "object structured_outputs.json_object ");
+  EXPECT_EQ(outputs(R"({"json_object":false})"), "wrong structured_outputs");
+  EXPECT_EQ(outputs(R"({"regex":"a+"})"), "regex structured_outputs.regex a+");
+  EXPECT_EQ(outputs(R"({"regex":7})"), "wrong structured_outputs.regex");
+  EXPECT_EQ(outputs(R"({"choice":["a","b"]})"), "choice structured_outputs.choice a;b;");
+  EXPECT_EQ(outputs(R"({"choice":"a"})"), "wrong structured_outputs.choice");
+  EXPECT_EQ(outputs(R"({"choice":["a",""]})"), "wrong structured_outputs.choice[1]");
+  EXPECT_EQ(outputs(R"({"choice":[7]})"), "wrong structured_outputs.choice[0]");
+  EXPECT_EQ(outputs(R"({"grammar":"root ::= \"a\""})"), R"(grammar structured_outputs.grammar root ::= "a")");
+  EXPECT_EQ(outputs(R"({"structural_tag":{"a":1}})"), R"(tag structured_outputs.structural_tag {"a":1})");
+  EXPECT_EQ(outputs(R"({"regex":"a","whitespace_pattern":" "})"), "wrong structured_outputs.whitespace_pattern");
+  EXPECT_EQ(outputs(R"({"regex":"a","json":{}})"), "wrong structured_outputs.regex");
+  EXPECT_EQ(format_of(R"("guided_json":{"a":1})"), R"(schema guided_json {"a":1})");
+  EXPECT_EQ(format_of(R"("guided_json":{},"guided_regex":"","guided_choice":[],"json_schema":false)"), "none");
+  EXPECT_EQ(format_of(R"("guided_regex":"a")"), "regex guided_regex a");
+  EXPECT_EQ(format_of(R"("guided_choice":["a"])"), "choice guided_choice a;");
+  EXPECT_EQ(format_of(R"("ebnf":"a")"), "grammar ebnf a");
+  EXPECT_EQ(format_of(R"("regex":"a","response_format":{"type":"json_object"})"), "wrong regex");
 }
 
 }  // namespace
