@@ -8,14 +8,17 @@
 #include <cmath>
 #include <condition_variable>
 #include <fstream>
+#include <limits>
 #include <mutex>
 #include <nlohmann/json.hpp>
+#include <string>
 #include <thread>
 #include <vector>
 
 #include "base/temp_directory.h"
 #include "engine/model_fit.h"
 #include "format/checkpoint.h"
+#include "kernels/batch.h"
 #include "tiny_model.h"
 
 // The public API, with a real engine thread.
@@ -518,6 +521,17 @@ TEST(EngineCreate, SaysWhatIsWrong) {
   EXPECT_THAT(message([](EngineOptions& o) { o.device = "cpu", o.load_format = "dummy"; }), HasSubstr("tessera synth"));
   EXPECT_THAT(message([](EngineOptions& o) { o.requantize_projections = "int8"; }),
               HasSubstr("requantize_projections is 'int8'"));
+  EXPECT_THAT(message([](EngineOptions& o) { o.threads = 1025; }), HasSubstr("threads is 1025"));
+  EXPECT_THAT(message([](EngineOptions& o) { o.draft_head = "int4"; }), HasSubstr("draft_head is 'int4'"));
+  for (const double share : {0.0, -0.5, 1.01, std::numeric_limits<double>::quiet_NaN()}) {
+    EXPECT_THAT(message([=](EngineOptions& o) { o.gpu_memory_utilization = share; }),
+                HasSubstr("gpu_memory_utilization is "));
+  }
+  EXPECT_THAT(message([](EngineOptions& o) { o.prefill_step_ms = -2; }), HasSubstr("prefill_step_ms is -2"));
+  for (const int drafts : {-2, kernels::kDraftsMax + 1}) {
+    EXPECT_THAT(message([=](EngineOptions& o) { o.speculative_tokens = drafts; }),
+                HasSubstr("speculative_tokens is " + std::to_string(drafts)));
+  }
   EXPECT_THAT(message([](EngineOptions& o) { o.max_model_len = 5000; }), HasSubstr("max_model_len is 5000"));
   EXPECT_THAT(message([](EngineOptions& o) { o.memory_bytes = 1000; }), HasSubstr("does not fit"));
   EXPECT_THAT(message([](EngineOptions& o) { o.chat_template = "/nowhere.jinja"; }), HasSubstr("/nowhere.jinja"));
