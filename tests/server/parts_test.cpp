@@ -129,6 +129,83 @@ TEST(Metrics, TextHasVllmsNames) {
   }
 }
 
+/// Every count of the engine by its name, each with a value of its own.
+TEST(Metrics, EachCountHasItsName) {
+  const Metrics metrics("m");
+  Metrics::Now now;
+  EngineStats& engine = now.engine;
+  engine.running = 1;
+  engine.waiting = 2;
+  engine.kv_blocks_used = 3;
+  engine.kv_blocks_total = 12;
+  engine.state_slots_used = 5;
+  engine.state_slots_total = 6;
+  engine.kept_blocks = 7;
+  engine.kept_states = 8;
+  engine.steps = 9;
+  engine.preemptions = 10;
+  engine.prompt_tokens = 11;
+  engine.generated_tokens = 13;
+  engine.prefix_queries = 100;
+  engine.prefix_hits = 60;
+  engine.idle_prefill_tokens = 14;
+  engine.drafts = {.steps = 15, .proposed = 16, .accepted = 17, .accepted_at = {18, 19, 20, 21, 22, 23, 24, 25}};
+  now.preparing = 30;
+  now.requests_in_flight = 31;
+  now.connections = 32;
+  const std::string none = metrics.text(now);
+  EXPECT_THAT(none, Not(HasSubstr("external_prefix_cache")));
+  EXPECT_THAT(none, Not(HasSubstr("kv_offload")));
+  EXPECT_THAT(none, HasSubstr("vllm:prefix_cache_hits_total{model_name=\"m\"} 60\n"));
+  EXPECT_THAT(none, HasSubstr("tessera:ready{model_name=\"m\"} 0\n"));
+  engine.tier = {.bytes_used = 1, .bytes_total = 4, .bytes_saved = 41, .bytes_loaded = 42, .hits = 20};
+  EXPECT_THAT(metrics.text(now), Not(HasSubstr("kv_offload_disk")));
+  engine.disk = {.entries = 50, .bytes_used = 51, .bytes_total = 52, .hits = 53, .writes = 54, .failures = 55};
+  now.ready = true;
+  const std::string text = metrics.text(now);
+  for (const char* line : {
+           "vllm:num_requests_running{model_name=\"m\"} 1\n",
+           "vllm:num_requests_waiting{model_name=\"m\"} 32\n",
+           "vllm:kv_cache_usage_perc{model_name=\"m\"} 0.25\n",
+           "vllm:prompt_tokens_total{model_name=\"m\"} 11\n",
+           "vllm:generation_tokens_total{model_name=\"m\"} 13\n",
+           "vllm:prefix_cache_queries_total{model_name=\"m\"} 100\n",
+           "vllm:prefix_cache_hits_total{model_name=\"m\"} 40\n",
+           "tessera:idle_prefill_tokens_total{model_name=\"m\"} 14\n",
+           "vllm:external_prefix_cache_queries_total{model_name=\"m\"} 60\n",
+           "vllm:external_prefix_cache_hits_total{model_name=\"m\"} 20\n",
+           "vllm:kv_offload_cpu_cache_usage_perc{model_name=\"m\"} 0.25\n",
+           "vllm:kv_offload_total_bytes_total{model_name=\"m\",transfer_type=\"GPU_to_CPU\"} 41\n",
+           "vllm:kv_offload_total_bytes_total{model_name=\"m\",transfer_type=\"CPU_to_GPU\"} 42\n",
+           "tessera:kv_offload_disk_entries{model_name=\"m\"} 50\n",
+           "tessera:kv_offload_disk_bytes{model_name=\"m\"} 51\n",
+           "tessera:kv_offload_disk_hits_total{model_name=\"m\"} 53\n",
+           "tessera:kv_offload_disk_writes_total{model_name=\"m\"} 54\n",
+           "tessera:kv_offload_disk_failures_total{model_name=\"m\"} 55\n",
+           "tessera:prefix_blocks{model_name=\"m\"} 7\n",
+           "tessera:prefix_states{model_name=\"m\"} 8\n",
+           "vllm:spec_decode_num_drafts_total{model_name=\"m\"} 15\n",
+           "vllm:spec_decode_num_draft_tokens_total{model_name=\"m\"} 16\n",
+           "vllm:spec_decode_num_accepted_tokens_total{model_name=\"m\"} 17\n",
+           "vllm:spec_decode_num_accepted_tokens_per_pos_total{model_name=\"m\",position=\"0\"} 18\n",
+           "vllm:spec_decode_num_accepted_tokens_per_pos_total{model_name=\"m\",position=\"7\"} 25\n",
+           "vllm:num_preemptions_total{model_name=\"m\"} 10\n",
+           "tessera:kv_blocks_used{model_name=\"m\"} 3\n",
+           "tessera:kv_blocks_total{model_name=\"m\"} 12\n",
+           "tessera:state_slots_used{model_name=\"m\"} 5\n",
+           "tessera:state_slots_total{model_name=\"m\"} 6\n",
+           "tessera:engine_steps_total{model_name=\"m\"} 9\n",
+           "tessera:ready{model_name=\"m\"} 1\n",
+           "tessera:http_connections 32\n",
+           "tessera:http_requests_in_flight 31\n",
+           // Dashboards want reasons that nobody had, too.
+           "vllm:request_success_total{finished_reason=\"stop\",model_name=\"m\"} 0\n",
+           "vllm:request_success_total{finished_reason=\"error\",model_name=\"m\"} 0\n",
+       }) {
+    EXPECT_THAT(text, HasSubstr(line));
+  }
+}
+
 TEST(Metrics, OfAGpuWhereThereIsOne) {
   const Metrics metrics("m");
   Metrics::Now now;
