@@ -204,8 +204,8 @@ TEST(ChunkPolicy, AFixedBoundNeedsNoStepWithoutPrompts) {
 }
 
 /// The rows of each step, as "0x1 1024x3"; a step takes `base` and `row` for each of them. `at` comes before each.
-std::string rows_of_steps(ChunkPolicy& policy, int steps, double base, double row,
-                          const std::function<void(int)>& at = [](int) {}) {
+std::string rows_of_steps(
+    ChunkPolicy& policy, int steps, double base, double row, const std::function<void(int)>& at = [](int) {}) {
   std::string all;
   int64_t last = -1;
   int count = 0;

@@ -241,7 +241,7 @@ struct Exact {
   double of_prompt_row = 0, of_head_row = 0;
   std::function<double(int64_t)> slower_at = {};  // times as long
   std::function<double(int64_t)> of_draft_at = {};
-  bool marks_reading = false;                     // an h where the head would read prompts
+  bool marks_reading = false;  // an h where the head would read prompts
 
   [[nodiscard]] std::string run() const {
     DraftPolicy policy(most);
@@ -265,7 +265,8 @@ struct Exact {
       const auto has = static_cast<int>(std::min<int64_t>(choice.drafts, made));
       made = choice.drafts;
       for (int s = 0; s < now && has > 0; ++s) policy.acceptance().tried(has, std::min(has, held));
-      const double decoding = (base + choice.drafts * (of_draft_at ? of_draft_at(i) : of_draft)) * now * (slower_at ? slower_at(i) : 1);
+      const double decoding =
+          (base + choice.drafts * (of_draft_at ? of_draft_at(i) : of_draft)) * now * (slower_at ? slower_at(i) : 1);
       policy.collected({.seconds = decoding + static_cast<double>(prompt_rows) *
                                                   (of_prompt_row + (choice.reads_prompts ? of_head_row : 0)),
                         .decoding = now,
@@ -311,14 +312,11 @@ TEST(DraftPolicy, TheFirstTryIsOfWhatWasBestWithFewer) {
 /// Steps that read prompts count once it is known what prompts take; before, a try goes on.
 TEST(DraftPolicy, TriesAmongPromptsCountWhatPromptsLeave) {
   const auto some = [](int64_t step) -> int64_t { return step % 3 == 1 ? 100 : 0; };
-  EXPECT_EQ((Exact{.steps = 3000,
-                   .prompt_rows_at = some,
-                   .of_prompt_row = 1e-5,
-                   .of_head_row = 1e-6,
-                   .marks_reading = true}
-                 .run()),
-            "0hx6 3hx50 0x10 3hx80 4hx39 5hx39 4hx10 5hx63 0x10 5hx125 4hx10 5hx250 0x10 5hx499 4hx9 5hx997 0x10 "
-            "5hx783");
+  EXPECT_EQ(
+      (Exact{.steps = 3000, .prompt_rows_at = some, .of_prompt_row = 1e-5, .of_head_row = 1e-6, .marks_reading = true}
+           .run()),
+      "0hx6 3hx50 0x10 3hx80 4hx39 5hx39 4hx10 5hx63 0x10 5hx125 4hx10 5hx250 0x10 5hx499 4hx9 5hx997 0x10 "
+      "5hx783");
   EXPECT_EQ((Exact{.of_draft = 3e-4,
                    .steps = 3000,
                    .prompt_rows_at = some,

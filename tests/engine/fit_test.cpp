@@ -282,9 +282,9 @@ TEST(Fit, MemoryIsSharedAsIsSaid) {
                  .memory_bytes = 1000,
                  .prefix_caching = true};
   const FitReport fit = *plan_fit(config, input);
-  EXPECT_EQ(fit.max_num_seqs, 12);   // of 250
-  EXPECT_EQ(fit.kept_states, 6);     // of 125
-  EXPECT_EQ(fit.kv_blocks, 64);      // of 640
+  EXPECT_EQ(fit.max_num_seqs, 12);  // of 250
+  EXPECT_EQ(fit.kept_states, 6);    // of 125
+  EXPECT_EQ(fit.kv_blocks, 64);     // of 640
   EXPECT_EQ(fit.max_model_len, 640);
   EXPECT_EQ(fit.device, "cpu");
 

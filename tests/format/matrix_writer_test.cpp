@@ -15,11 +15,12 @@ std::vector<std::string> declared(Dialect dialect, WeightFormat format) {
   std::vector<std::string> tensors;
   for (const auto& tensor : declare_matrix(dialect, "m", format, 4, 64)) {
     const DType dtype = tensor.dtype;
-    tensors.push_back(fmt::format("{} {} [{}]", tensor.name, dtype == DType::u8        ? "U8"
-                                                : dtype == DType::f8_e4m3 ? "E4M3"
-                                                : dtype == DType::f32     ? "F32"
-                                                : dtype == DType::bf16    ? "BF16"
-                                                                          : "F16",
+    tensors.push_back(fmt::format("{} {} [{}]", tensor.name,
+                                  dtype == DType::u8        ? "U8"
+                                  : dtype == DType::f8_e4m3 ? "E4M3"
+                                  : dtype == DType::f32     ? "F32"
+                                  : dtype == DType::bf16    ? "BF16"
+                                                            : "F16",
                                   fmt::join(tensor.shape, ",")));
   }
   return tensors;

@@ -52,11 +52,8 @@ TEST(RowCopy, RowsInMemoryStayWhereTheyAre) {
   EXPECT_TRUE(part.row_scales.empty());
 
   const std::vector<float> row_scales = {0, 1, 2, 3, 4, 5};
-  const MatrixView per_row = {.format = WeightFormat::fp8_e4m3,
-                              .rows = kRows,
-                              .cols = kCols,
-                              .data = all.data,
-                              .row_scales = row_scales};
+  const MatrixView per_row = {
+      .format = WeightFormat::fp8_e4m3, .rows = kRows, .cols = kCols, .data = all.data, .row_scales = row_scales};
   const MatrixView two = rows_of(per_row, 1, 2);
   EXPECT_THAT(two.row_scales, testing::ElementsAre(1, 2));
   EXPECT_EQ(two.data, all.data + kCols);

@@ -82,7 +82,8 @@ TEST(Compare, FiguresAreOfTheRequestsThatWentWell) {
 
 TEST(Compare, WarningsOfBothFilesAreTold) {
   Json a = results_of(1, 1), b = results_of(1, 2);
-  a["cases"][0]["warnings"] = Json::array({{{"code", "x"}, {"text", "one"}}, {{"code", "few_requests"}, {"text", "few"}}});
+  a["cases"][0]["warnings"] =
+      Json::array({{{"code", "x"}, {"text", "one"}}, {{"code", "few_requests"}, {"text", "few"}}});
   b["cases"][0]["warnings"] = Json::array({{{"code", "y"}, {"text", "two"}}});
   const auto notes = compare(a, b)->notes;
   EXPECT_EQ(notes.size(), 2U);

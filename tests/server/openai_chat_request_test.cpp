@@ -351,7 +351,9 @@ std::string format_of(const std::string& fields) {
 }
 
 TEST(OpenAiAnswerFormat, WhereItIsGivenAndHow) {
-  const auto in = [](const std::string& key) { return [=](const std::string& v) { return format_of("\"" + key + "\":" + v); }; };
+  const auto in = [](const std::string& key) {
+    return [=](const std::string& v) { return format_of("\"" + key + "\":" + v); };
+  };
   const auto response = in("response_format"), outputs = in("structured_outputs");
   EXPECT_EQ(format_of(""), "none");
   EXPECT_EQ(response(R"({"type":"text"})"), "none");

@@ -260,8 +260,9 @@ TEST(AccessLog, SaysOfARequestWhatIsKnown) {
   RequestFacts facts{.id = "abc", .status = 200, .prompt_tokens = 0, .completion_tokens = 0, .cached_tokens = 0};
   facts.matched_tokens = 0;
   facts.first_token_seconds = 0;
-  EXPECT_EQ(request_line("/x", facts), "request id=abc method=POST path=\"/x\" status=200 duration=500 prompt_tokens=0 "
-                                 "cached_tokens=0 completion_tokens=0 ttft=0.000 client=10.0.0.1:5\n");
+  EXPECT_EQ(request_line("/x", facts),
+            "request id=abc method=POST path=\"/x\" status=200 duration=500 prompt_tokens=0 "
+            "cached_tokens=0 completion_tokens=0 ttft=0.000 client=10.0.0.1:5\n");
   facts.prompt_tokens = 300;
   facts.cached_tokens = 128;
   facts.tier_tokens = 64;

@@ -127,15 +127,15 @@ TEST(OutputItems, SummariesAndSealedThinkingWhereTheyAreAskedFor) {
 }
 
 TEST(OutputItems, SummariesHaveEventsOfTheirOwn) {
-  const Written written = write({{.reasoning = "a"}, {.content = "c", .finish = ChatFinish::stop}},
-                                R"("reasoning":{"summary":"auto"})");
-  EXPECT_THAT(types_of(written.events),
-              ElementsAre("created", "in_progress", "output_item.added", "content_part.added",
-                          "reasoning_summary_part.added", "reasoning_text.delta", "reasoning_summary_text.delta",
-                          "reasoning_text.done", "content_part.done", "reasoning_summary_text.done",
-                          "reasoning_summary_part.done", "output_item.done", "output_item.added", "content_part.added",
-                          "output_text.delta", "output_text.done", "content_part.done", "output_item.done",
-                          "completed"));
+  const Written written =
+      write({{.reasoning = "a"}, {.content = "c", .finish = ChatFinish::stop}}, R"("reasoning":{"summary":"auto"})");
+  EXPECT_THAT(
+      types_of(written.events),
+      ElementsAre("created", "in_progress", "output_item.added", "content_part.added", "reasoning_summary_part.added",
+                  "reasoning_text.delta", "reasoning_summary_text.delta", "reasoning_text.done", "content_part.done",
+                  "reasoning_summary_text.done", "reasoning_summary_part.done", "output_item.done", "output_item.added",
+                  "content_part.added", "output_text.delta", "output_text.done", "content_part.done",
+                  "output_item.done", "completed"));
   EXPECT_EQ(written.events[9]["text"], "a");
   EXPECT_EQ(written.events[10]["part"].dump(), R"({"text":"a","type":"summary_text"})");
 }
@@ -143,10 +143,11 @@ TEST(OutputItems, SummariesHaveEventsOfTheirOwn) {
 /// Of a message, at its end, and of no thinking.
 TEST(OutputItems, LogprobsOfAMessageComeAtItsEndToo) {
   const std::string logprob = R"({"token":"c","logprob":-0.5,"bytes":[99],"top_logprobs":[]})";
-  const Written written = write(
-      {{.reasoning = "a"}, {.content = "c", .logprobs = logprob}, {.content = "c", .logprobs = logprob},
-       {.finish = ChatFinish::stop}},
-      R"("top_logprobs":1)");
+  const Written written = write({{.reasoning = "a"},
+                                 {.content = "c", .logprobs = logprob},
+                                 {.content = "c", .logprobs = logprob},
+                                 {.finish = ChatFinish::stop}},
+                                R"("top_logprobs":1)");
   for (const json& event : written.events) {
     if (event["type"] == "response.output_text.done") EXPECT_EQ(event["logprobs"].size(), 2U);
     if (event["type"] == "response.reasoning_text.done") EXPECT_FALSE(event.contains("logprobs"));

@@ -98,7 +98,8 @@ TEST(ResponsesRequest, LogprobsOfTheAnswer) {
   EXPECT_EQ(plain.prompt_logprobs, std::nullopt);
   EXPECT_EQ(plain.max_tokens, 77);
   const std::string logprobs = R"("message.output_text.logprobs")", sealed = R"("reasoning.encrypted_content")";
-  for (const std::string& list : {logprobs, logprobs + "," + sealed, sealed + "," + logprobs, sealed, sealed + R"(,"x")"}) {
+  for (const std::string& list :
+       {logprobs, logprobs + "," + sealed, sealed + "," + logprobs, sealed, sealed + R"(,"x")"}) {
     const ResponsesRequest request = request_of(body_with(R"("include":[)" + list + "]"));
     const bool asks = list.find("logprobs") != std::string::npos;
     EXPECT_EQ(request.chat.sampling.logprobs, asks ? std::optional(0) : std::nullopt) << list;

@@ -475,8 +475,9 @@ TEST(PythonLiteral, ReadsWhatModelsWrite) {
   EXPECT_EQ(dump(nested(65)), "nothing");
   const std::string dicts = "{'a': {'a': 1}}";
   EXPECT_EQ(dump(std::string(63, '[') + dicts + std::string(63, ']')), "nothing") << "dicts nest, too";
-  for (const char* bad : {"'\\x4'", "'\\xg1'", "'\\x4g'", "'\\U00110000'", "'a\nb'", "'\\", "'\\u00", "1e400", "-", "1-2",
-                          "{'a' 1}", "{'a': 1 'b': 2}", "{'a': }", "{'a", "[1,", "[1", "(1", "{'a': 1", "Truex"}) {
+  for (const char* bad :
+       {"'\\x4'", "'\\xg1'", "'\\x4g'", "'\\U00110000'", "'a\nb'", "'\\", "'\\u00", "1e400", "-", "1-2", "{'a' 1}",
+        "{'a': 1 'b': 2}", "{'a': }", "{'a", "[1,", "[1", "(1", "{'a': 1", "Truex"}) {
     EXPECT_EQ(dump(bad), "nothing") << bad;
   }
   for (const char* bad : {"", "{", "{'a'}", "{1: 2}", "[1 2]", "'open", "__import__('os')", "1 + 1", "'\\ud800'", "nan",
