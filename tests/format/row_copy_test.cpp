@@ -27,7 +27,13 @@ std::string counted(size_t count, char first) {
 std::string text_of(const std::byte* bytes, size_t count) { return {reinterpret_cast<const char*>(bytes), count}; }
 
 MatrixView nvfp4(const std::byte* codes, const std::byte* scales) {
-  return {.format = WeightFormat::nvfp4, .rows = kRows, .cols = kCols, .data = codes, .block_scales = scales};
+  MatrixView matrix;
+  matrix.format = WeightFormat::nvfp4;
+  matrix.rows = kRows;
+  matrix.cols = kCols;
+  matrix.data = codes;
+  matrix.block_scales = scales;
+  return matrix;
 }
 
 TEST(RowCopy, CountsTheBytesOfRows) {
@@ -36,7 +42,9 @@ TEST(RowCopy, CountsTheBytesOfRows) {
   EXPECT_EQ(block_scale_bytes(four_bit, 3), 3 * kRowScales);
   EXPECT_EQ(element_bytes(four_bit), kRows * kRowBytes);
   EXPECT_EQ(block_scale_bytes(four_bit), kRows * kRowScales);
-  const MatrixView plain{.format = WeightFormat::bf16, .rows = 5, .cols = 7};
+  MatrixView plain;
+  plain.format = WeightFormat::bf16;
+  plain.cols = 7;
   EXPECT_EQ(element_bytes(plain, 2), 28U);
   EXPECT_EQ(block_scale_bytes(plain, 2), 0U);
 }
@@ -52,8 +60,10 @@ TEST(RowCopy, RowsInMemoryStayWhereTheyAre) {
   EXPECT_TRUE(part.row_scales.empty());
 
   const std::vector<float> row_scales = {0, 1, 2, 3, 4, 5};
-  const MatrixView per_row = {
-      .format = WeightFormat::fp8_e4m3, .rows = kRows, .cols = kCols, .data = all.data, .row_scales = row_scales};
+  MatrixView per_row = all;
+  per_row.format = WeightFormat::fp8_e4m3;
+  per_row.block_scales = nullptr;
+  per_row.row_scales = row_scales;
   const MatrixView two = rows_of(per_row, 1, 2);
   EXPECT_THAT(two.row_scales, testing::ElementsAre(1, 2));
   EXPECT_EQ(two.data, all.data + kCols);

@@ -242,10 +242,20 @@ std::string logged(bool requests, const std::function<void(AccessLog&)>& use) {
   return all;
 }
 
+RequestFacts facts_of(int status) {
+  RequestFacts facts;
+  facts.status = status;
+  return facts;
+}
+
 /// What it says of one request; durations are cut to whole seconds.
 std::string request_line(const std::string& path, const RequestFacts& facts, bool requests = true) {
   std::string text = logged(requests, [&](AccessLog& log) {
-    Exchange exchange({.method = "POST", .path = path, .client = "10.0.0.1:5"}, nullptr);
+    HttpRequest request;
+    request.method = "POST";
+    request.path = path;
+    request.client = "10.0.0.1:5";
+    Exchange exchange(std::move(request), nullptr);
     exchange.request.arrived = std::chrono::steady_clock::now() - std::chrono::seconds(500);
     exchange.facts = facts;
     log.request(exchange);
@@ -255,9 +265,11 @@ std::string request_line(const std::string& path, const RequestFacts& facts, boo
 }
 
 TEST(AccessLog, SaysOfARequestWhatIsKnown) {
-  EXPECT_EQ(request_line("/v1/completions", {.status = 400}),
+  EXPECT_EQ(request_line("/v1/completions", facts_of(400)),
             "request id=- method=POST path=\"/v1/completions\" status=400 duration=500 client=10.0.0.1:5\n");
-  RequestFacts facts{.id = "abc", .status = 200, .prompt_tokens = 0, .completion_tokens = 0, .cached_tokens = 0};
+  RequestFacts facts = facts_of(200);
+  facts.id = "abc";
+  facts.prompt_tokens = facts.completion_tokens = facts.cached_tokens = 0;
   facts.matched_tokens = 0;
   facts.first_token_seconds = 0;
   EXPECT_EQ(request_line("/x", facts),
@@ -282,18 +294,19 @@ TEST(AccessLog, SaysOfARequestWhatIsKnown) {
 
 TEST(AccessLog, LeavesOutProbesThatWentWell) {
   for (const char* path : {"/health", "/live", "/metrics"}) {
-    EXPECT_EQ(request_line(path, {.status = 200}), "") << path;
-    EXPECT_THAT(request_line(path, {.status = 503}), HasSubstr(path));
+    EXPECT_EQ(request_line(path, facts_of(200)), "") << path;
+    EXPECT_THAT(request_line(path, facts_of(503)), HasSubstr(path));
   }
-  EXPECT_THAT(request_line("/healthy", {.status = 200}), HasSubstr("/healthy"));
-  EXPECT_EQ(request_line("/x", {.status = 200}, false), "");
+  EXPECT_THAT(request_line("/healthy", facts_of(200)), HasSubstr("/healthy"));
+  EXPECT_EQ(request_line("/x", facts_of(200), false), "");
 }
 
 TEST(AccessLog, PathsCannotActOnATerminal) {
-  EXPECT_THAT(request_line("/\x1f\x20\x7e\x7f\xc3\"\\\n", {}), HasSubstr(R"( path="/\x1f ~\x7f\xc3\x22\x5c\x0a" )"));
+  EXPECT_THAT(request_line("/\x1f\x20\x7e\x7f\xc3\"\\\n", facts_of(0)),
+              HasSubstr(R"( path="/\x1f ~\x7f\xc3\x22\x5c\x0a" )"));
   const std::string longest = "/" + std::string(199, 'a');
-  EXPECT_THAT(request_line(longest, {}), HasSubstr(" path=\"" + longest + "\" "));
-  EXPECT_THAT(request_line(longest + "b", {}), HasSubstr(" path=\"" + longest + "...\" "));
+  EXPECT_THAT(request_line(longest, facts_of(0)), HasSubstr(" path=\"" + longest + "\" "));
+  EXPECT_THAT(request_line(longest + "b", facts_of(0)), HasSubstr(" path=\"" + longest + "...\" "));
 }
 
 /// Once a second: what was done since the last line, and no line where nothing was.
