@@ -63,12 +63,17 @@ TEST(StepLoopEvents, SayWhatEndedAnAnswer) {
   EXPECT_EQ(last().stop_cause, StopCause::none);
 }
 
+StepLoopParts caching_parts(CountingRunner& runner, int blocks, int slots, int kept_states, int rows) {
+  StepLoopParts made = parts(runner, blocks, slots);
+  made.kept_states = kept_states;
+  made.prefix_caching = true;
+  made.max_num_batched_tokens = rows;
+  return made;
+}
+
 TEST(StepLoopEvents, EveryOneSaysWhatTheCacheHad) {
   CountingRunner runner(Ahead::no);
-  StepLoopParts caching = parts(runner, 20, 2);
-  caching.kept_states = 2;
-  caching.prefix_caching = true;
-  caching.max_num_batched_tokens = 500;
+  StepLoopParts caching = caching_parts(runner, 20, 2, 2, 500);
   caching.clock = [&] { return runner.now; };
   runner.now += std::chrono::seconds(1);
   StepLoop loop(caching);
@@ -107,11 +112,7 @@ TEST(StepLoopEvents, EveryOneSaysWhatTheCacheHad) {
 
 TEST(StepLoopEvents, SayWhereAPromptThatPartsGoesOn) {
   CountingRunner runner(Ahead::no);
-  StepLoopParts caching = parts(runner, 30, 2);
-  caching.kept_states = 4;
-  caching.prefix_caching = true;
-  caching.max_num_batched_tokens = 900;
-  StepLoop loop(caching);
+  StepLoop loop(caching_parts(runner, 30, 2, 4, 900));
   Request first = read(800, 1), parted = first;
   first.likely_ends = {330};
   std::fill(parted.prompt.begin() + 330, parted.prompt.end(), 7);
@@ -121,10 +122,7 @@ TEST(StepLoopEvents, SayWhereAPromptThatPartsGoesOn) {
 
 TEST(StepLoopEvents, SayWhatCameFromTheHostsMemory) {
   CountingRunner runner(Ahead::no);
-  StepLoopParts tiered = parts(runner, 20, 1);
-  tiered.kept_states = 2;
-  tiered.prefix_caching = true;
-  tiered.max_num_batched_tokens = 500;
+  StepLoopParts tiered = caching_parts(runner, 20, 1, 2, 500);
   tiered.host_pages = 40;
   tiered.state_pages = 1;
   tiered.page_bytes = 1000;

@@ -1,11 +1,11 @@
 #pragma once
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <filesystem>
 #include <string>
 
+#include "base/temp_directory.h"
 #include "model/synth.h"
 #include "text/bundled.h"
 
@@ -18,9 +18,6 @@ enum class TinyKind { moe, dense };
 class TinyModel {
  public:
   explicit TinyModel(TinyKind kind, uint64_t seed = 1, const std::string& generation_config = "{}") {
-    static int count = 0;
-    directory_ = std::filesystem::path(::testing::TempDir()) /
-                 ("tessera_engine_" + std::to_string(::getpid()) + "_" + std::to_string(count++));
     model::SynthOptions options;
     options.shape.is_moe = kind == TinyKind::moe;
     options.shape.hidden_size = 64;
@@ -49,17 +46,14 @@ class TinyModel {
                      {"tokenizer_config.json", std::string(text::bundled_tokenizer_config_json())},
                      {"generation_config.json", generation_config}};
     options.seed = seed;
-    const Status status = model::write_random_checkpoint(directory_, options);
+    const Status status = model::write_random_checkpoint(directory(), options);
     EXPECT_TRUE(status.ok()) << status.message();
   }
-  ~TinyModel() { std::filesystem::remove_all(directory_); }
-  TinyModel(const TinyModel&) = delete;
-  TinyModel& operator=(const TinyModel&) = delete;
 
-  [[nodiscard]] const std::filesystem::path& directory() const { return directory_; }
+  [[nodiscard]] const std::filesystem::path& directory() const { return directory_.path(); }
 
  private:
-  std::filesystem::path directory_;
+  test::TempDirectory directory_;
 };
 
 }  // namespace tessera::engine
