@@ -77,7 +77,7 @@ def two_points(w):
     return finish(ordered(w, f"(summarize|summarise|sum up|condense) (this|the text|it) {WISH}", text), "Two points in one sentence.", f"{capital(listing([a, b]))}.")
 
 
-TASKS = {gist: 24, briefs.question_of: 56, article: 24, two_points: 10, happenings.settled: 10}
+TASKS = {gist: 24, briefs.question_of: 76, article: 24, two_points: 10, happenings.settled: 10}
 
 
 def question_of(w):
