@@ -124,7 +124,7 @@ DraftPolicy::Choice DraftPolicy::choose(int decoding) {
   if (most_ == 0 || always_) return {.drafts = most_, .reads_prompts = most_ > 0};
   const int key = range_of(decoding);
   Range& range = ranges_[key];
-  if (range.overdrawn) {
+  if (overdrawn_ && range.lost >= 0) {
     if (range.tried > 0) end_try(range);
     return {};
   }
@@ -237,9 +237,13 @@ void DraftPolicy::account(Range& range, const Step& step, bool was_drafting) {
     lost += seconds - without * static_cast<double>(step.tokens);
   }
   const double free = std::max(kFreeLoss, kFreeSteps * without * step.sequences);
+  const double written_off = kLossShare * step.seconds;
   constexpr double kMostGain = 4;  // times what is free, is remembered
-  range.lost = std::max(range.lost + lost - kLossShare * step.seconds, -kMostGain * free);
-  range.overdrawn = range.lost > (range.overdrawn ? -free / 2 : 0);
+  const double owed = std::max(range.lost, 0.0);
+  range.lost = std::max(range.lost + lost, -kMostGain * free);
+  lost_ = std::max(lost_ + std::max(range.lost, 0.0) - owed - written_off, 0.0);
+  if (range.lost > 0) range.lost = std::max(range.lost - written_off, 0.0);
+  overdrawn_ = lost_ > (overdrawn_ ? free / 2 : free);
 }
 
 }  // namespace tessera::engine

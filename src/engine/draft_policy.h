@@ -34,9 +34,10 @@ class DraftAcceptance {
 /// first no drafts are made, and then what costs least. Now and then something else is tried: soon where it is likely
 /// to be better, seldom where not; and where drafts are made, none, since what steps take without them changes too.
 ///
-/// For each number of sequences an account is kept of the time that is lost against steps without drafts. kLossShare of
-/// all time is written off; if more than kFreeLoss is left, none are made. So whatever is guessed or measured wrong, no
-/// more is lost.
+/// An account is kept of the time that is lost against steps without drafts. What one number of sequences has gained
+/// pays for its own losses only; those of all others are added up, and kLossShare of all time is written off them. If
+/// more than kFreeLoss is left, none are made but where they have gained. So whatever is guessed or measured wrong, and
+/// however many numbers of sequences are tried, no more is lost.
 ///
 /// It has no clock: times are given.
 class DraftPolicy {
@@ -100,8 +101,7 @@ class DraftPolicy {
     int counted = 0, seen = 0;          // steps of the try: with a time; all
     double try_seconds = 0, pause = 0;  // of the try; until the next one
     double next_try = 0;                // of all time
-    double lost = -kFreeLoss;           // the account: above 0 it is overdrawn
-    bool overdrawn = false;             // it was, and half of what is free is not back yet
+    double lost = 0;                    // and not gained: below 0 it is what losses to come are paid from
   };
 
   /// What steps take longer because they read prompts, the newest ones.
@@ -127,6 +127,8 @@ class DraftPolicy {
   std::map<int, Range> ranges_;  // by the least number of sequences
   int last_range_ = -1, last_drafts_ = 0;
   double seconds_ = 0;                             // all time
+  double lost_ = 0;                                // by all ranges that have not gained it, and not written off
+  bool overdrawn_ = false;                         // more than is free was lost, and half of it is not back yet
   PromptCost without_head_, with_head_;            // that reads them too
   double newest_tokens_ = 0, newest_prompts_ = 0;  // how many rows come with a token
 };

@@ -168,12 +168,12 @@ void Scheduler::plan_decodes() {
                                   static_cast<int32_t>(limits_.max_batched_rows - kBlockTokens));  // for drafts
   // Beside the draw of each sequence: prompts that end in this step draw, too.
   spare_rows -= std::min<int64_t>(limits_.slots, static_cast<int64_t>(running_.size() + waiting_.size()));
+  const bool others_draft = drafts_under_way();
   for (size_t i = 0; i < running_.size(); ++i) {
     Sequence* sequence = running_[i];
-    if (!sequence->decoding()) continue;
-    const bool waits =
-        sequence->needs_host || sequence->keeps_records || (sequence->needs_token && !limits_.draws_later);
-    if (sequence->steps_under_way > 0 && waits) continue;
+    if (!sequence->decoding() || (sequence->needs_host && others_draft)) continue;
+    const bool waits = sequence->keeps_records || (sequence->needs_token && !limits_.draws_later);
+    if (sequence->steps_under_way > 0 && (waits || sequence->needs_host)) continue;
     int64_t drafts = drafts_that_fit(*sequence, spare_rows);
     if (drafts > 0 && !take_blocks_for(sequence, sequence->length() + drafts)) drafts = 0;
     while (i < running_.size() && !take_blocks_for(sequence, sequence->length())) preempt_youngest();
@@ -314,9 +314,15 @@ void Scheduler::drop_plan() {
   plan_.clear();
 }
 
-/// Whether there may be nothing to plan: the oldest sequence can always go on, unless it waits for results, or is not
-/// to be read beside others that do.
+bool Scheduler::drafts_under_way() const {
+  return std::ranges::any_of(
+      running_, [](const Sequence* s) { return s->needs_host && s->steps_under_way > 0 && s->decoding(); });
+}
+
+/// Whether there may be nothing to plan: the oldest sequence can always go on, unless it waits for results, its own or
+/// those of others that draft, or is not to be read beside others that do.
 bool Scheduler::may_be_idle() const {
+  if (drafts_under_way()) return true;
   if (chunk_rows_max_ == 0 && std::ranges::any_of(running_, [](const Sequence* s) { return s->steps_under_way > 0; })) {
     return true;
   }

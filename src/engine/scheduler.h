@@ -42,6 +42,8 @@
 //    step is submitted. No row is ever planned beyond tokens_max.
 //  - A sequence that needs_host, or whose rows under way may not hold, is planned only when all its steps were
 //    collected; so is one that needs_token, unless what is drawn of a step is said later.
+//  - Those that need_host decode together: one that comes to them waits until none has a step under way. Else they
+//    would go on in two steps by turns, each of which takes about as long as one of all.
 //  - A preempted sequence waits for its steps under way before it runs again, with the token that they bring.
 //
 // Answers (SchedulerLimits::keeps_answers)
@@ -164,6 +166,7 @@ class Scheduler {
   void plan_snapshot(ScheduledRows& chunk);
   void drop_plan();
   void plan_decodes();
+  [[nodiscard]] bool drafts_under_way() const;
   [[nodiscard]] int64_t drafts_that_fit(const Sequence& sequence, int64_t spare_rows) const;
   bool plan_answer_state(Sequence& sequence);
   void keep_answer(Sequence& sequence);

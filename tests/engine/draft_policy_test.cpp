@@ -298,7 +298,7 @@ TEST(DraftPolicy, WhatDoesNotPayIsTriedSeldom) {
 
 /// What loses more than is free ends at once, and is not tried before half of that is written off.
 TEST(DraftPolicy, WhatCostsTooMuchEndsAtOnce) {
-  EXPECT_EQ((Exact{.of_draft = 5e-3, .held = 1, .steps = 4000}.run()), "0x4 3x2 0x3265 3x1 0x728");
+  EXPECT_EQ((Exact{.of_draft = 5e-3, .held = 1, .steps = 4000}.run()), "0x4 3x2 0x3268 3x1 0x725");
 }
 
 /// With more sequences, which are measured anew, the first try is of what was best with fewer.
@@ -432,6 +432,16 @@ double free_loss(const Landscape& land, int sequences, int most) {
   return 3 * account + (land.outliers > 0 ? 5 : 1) * land.step(sequences, most);
 }
 
+/// The account is one for all numbers of sequences: who walks through many of them loses no more.
+TEST(DraftPolicy, WhatIsFreeIsFreeOnce) {
+  const Landscape dear{.base = 4e-4, .drafting = 4e-4, .of_draft = 3e-4, .right = 0.5, .falls = 0.9};
+  World world(5);
+  const Walk walk = world.run(
+      4000, [](int64_t step) { return static_cast<int>(1 + step / 40 % 100); }, dear);
+  EXPECT_GT(walk.drafting_steps, 10);
+  EXPECT_LE(walk.seconds - walk.without, 1.2 * DraftPolicy::kFreeLoss + DraftPolicy::kLossShare * walk.seconds);
+}
+
 /// Whatever steps cost and drafts are worth.
 TEST(DraftPolicyProperty, IsNeverSlowerThanWithout) {
   for (uint64_t seed = 0; seed < 300; ++seed) {
@@ -491,8 +501,8 @@ TEST(DraftPolicyProperty, IsNotSlowerWhileThingsChange) {
       all.without += walk.without;
       free = std::max(free, free_loss(land, sequences_max, kMost));
     }
-    constexpr int kRanges = 5;  // each has an account of its own; few are overdrawn
-    ASSERT_LE(all.seconds, kLost * all.without + kRanges * free);
+    constexpr int kNoisy = 3;  // times that, where steps of one kind take from 0.7 to 1.3 times as long
+    ASSERT_LE(all.seconds, kLost * all.without + kNoisy * free);
   }
 }
 

@@ -184,6 +184,30 @@ TEST(Scheduler, WhereDrawsComeLaterOnlyDraftsAreWaitedFor) {
   EXPECT_EQ(next[0].sequence, guided.get());
 }
 
+/// One whose prompt was read behind a step of others goes on with them, not between their steps.
+TEST(Scheduler, WhoDraftsWaitsForTheOthersThatDo) {
+  Scheduler scheduler({.blocks = 8, .slots = 3, .max_batched_rows = 256});
+  const auto first = make_sequence(3), second = make_sequence(3), free = make_sequence(3);
+  first->needs_host = second->needs_host = true;
+  scheduler.add(first.get());
+  run_step(scheduler);
+  const auto decoding = submit_step(scheduler);
+  ASSERT_EQ(decoding.size(), 1U);
+  scheduler.add(second.get());
+  scheduler.add(free.get());
+  const auto prompts = submit_step(scheduler);
+  ASSERT_EQ(prompts.size(), 2U) << "prompts are read meanwhile";
+  collect_step(scheduler, prompts);
+  const auto meanwhile = submit_step(scheduler);
+  ASSERT_EQ(meanwhile.size(), 1U);
+  EXPECT_EQ(meanwhile[0].sequence, free.get()) << "it makes no drafts";
+  collect_step(scheduler, decoding);
+  const auto together = scheduler.plan();
+  ASSERT_EQ(together.size(), 3U);
+  EXPECT_EQ(together[0].sequence, first.get());
+  EXPECT_EQ(together[1].sequence, second.get());
+}
+
 TEST(Scheduler, WhatEndsByCountIsFreeWhenItsLastRowIsSubmitted) {
   Scheduler scheduler({.blocks = 4, .slots = 1, .max_batched_rows = 256});
   const auto sequence = make_sequence(3);
