@@ -119,7 +119,7 @@ SINGLE = FORMATS[:2]
 def wanted(w, what, several=True):
     """(an order to list something, how the list is written)"""
     how, joined = w.any(*FORMATS)
-    many = "(" in what or re.match(r"([\w']+ )?(the )?([\w']+ )?(\w+s\b|people|children)", what)
+    many = "(" in what or re.match(r"([\w'-]+ )?(the )?([\w'-]+ )?(\w+[^\Ws]s\b|people|children)", what)
     are, every = (f"|(which|what) are {what}[?]", "[all] ") if many else (f"|what is {what}[?]", "")
     if re.match("what|who|which", what) or what.startswith("all "):
         are = every = ""
