@@ -30,6 +30,9 @@ ASIDES = ["{n} lives (on the {z1}th floor|at number {z}|in house number {z}).", 
           "{m}'s (flat|office) is number {z}.", "{m} is on the {z1}th floor.", "The radio plays a song from {z2}.", "{n} and {m} have known each other since {z2}.", "{n} wears size {z}.", "(Nobody else is there|It is a quiet day|The weather is fine|{m} only watches|{n} is in a good mood).", "{n} (met|meets) {m} in room {z}.", "It is the {z1}th time that {n} does this."]
 
 
+SIGNED = re.compile(r"[$€£]\{(\w+)\}|\{(\w+)\}(?= ?[€%])")  # beside a sign a number is in digits
+
+
 class Shape:
     """A row of the table: how its numbers are drawn, its text and its questions."""
 
@@ -46,6 +49,7 @@ class Shape:
             else:
                 self.conditions.append(compile(x, "numbers", "eval"))
         self.questions = _questions(questions)
+        self.signed = {a or b for a, b in SIGNED.findall(line)}
 
     def drawn(self, w):
         while True:
@@ -130,7 +134,7 @@ def number_said(w, n, words, noun=False):
 class Told:
     """The words of one problem; each name stays what it is once it was read."""
 
-    def __init__(self, w, values):
+    def __init__(self, w, values, signed=()):
         self.w = w
         names = []
         while len(names) < 3:
@@ -143,7 +147,7 @@ class Told:
         words = w.any(0, 0, 0, 1, 1, 0.5, 0.5)  # the share of numbers in words
         self.slots = {"n": names[0], "m": names[1], "k": names[2], "he": he, "He": capital(he), "his": "his" if he == "he" else "her", "His": "His" if he == "he" else "Her", "him": "him" if he == "he" else "her"}
         for name, value in values.items():
-            spoken = w.chance(words) and not (name in "YP" and value > 100 or value > 1000)
+            spoken = w.chance(words) and name not in signed and not (name in "YP" and value > 100 or value > 1000)
             self.slots[name] = number_said(w, value, spoken)
             self.slots[name + "~"] = number_said(w, value, spoken, True)
             if value in TIMES:
@@ -210,7 +214,7 @@ def problem(w, shape=None):
     shape = shape or w.any(*SHAPES)
     values = shape.drawn(w)
     question, formulas, unit = w.any(*shape.questions)
-    told = Told(w, values)
+    told = Told(w, values, shape.signed)
     text = form(w, shape.text)
     told.fill(text)  # its words are drawn before those of the question
     asked = capital(form(w, question)) if w.chance(0.6) else form(w, question)
