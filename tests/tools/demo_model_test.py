@@ -16,7 +16,7 @@ import unittest
 ROOT = pathlib.Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT / "tools"))
 from demo_model import generate, judge, manual, overlap  # noqa: E402
-from demo_model.generate.free import basics, chatter, composed, errands, everyday, forms, grammar, heard, letters, lexicon, limits, lists, needs, ordering, paragraphs, pulled, scenes, spans, statements, stories, toolbox  # noqa: E402
+from demo_model.generate.free import basics, chatter, composed, errands, everyday, forms, grammar, heard, letters, lexicon, limits, lists, needs, ordering, orders, paragraphs, pulled, scenes, spans, statements, stories, toolbox  # noqa: E402
 from demo_model.generate.free import manual as questions  # noqa: E402
 from demo_model.generate.words import Words  # noqa: E402
 
@@ -192,6 +192,7 @@ class Generators(unittest.TestCase):
                           (heard.TALKS, lambda w, row: "\n".join(x for step in heard.Talk(w, row).steps() for x in step[:3])),
                           (pulled.ROWS, lambda w, row: "\n".join(pulled.Row(w, row).record(w)[:3] if len(row[2]) > 1 else pulled.Row(w, row).several(w)[:3])),
                           (errands.SCRIPTS, lambda w, row: json.dumps(errands.Errand(w, row).messages())),
+                          (orders.ROWS, lambda w, row: "\n".join(orders.Order(w, row).first())),
                           (chatter.ROWS, lambda w, row: "\n".join(chatter.question_of(w)[:3]))):
             for i, row in enumerate(rows):
                 for k in range(3):
