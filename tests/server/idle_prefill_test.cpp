@@ -120,6 +120,7 @@ void expect_covered_behind_a_call(bool returns_reasoning, bool streams) {
   }
   json body = chat(messages);
   body["tools"] = kTools;
+  body["tool_choice"] = "required";
   const json first = chat_answer(served, body);
   json said = first["choices"][0]["message"];
   ASSERT_EQ(first["choices"][0]["finish_reason"], "tool_calls") << first;
@@ -133,6 +134,7 @@ void expect_covered_behind_a_call(bool returns_reasoning, bool streams) {
     wait_for_idle_prefill(served, before);
     body.erase("stream");
   }
+  body.erase("tool_choice");
   if (!returns_reasoning) {
     said.erase("reasoning_content");
     said.erase("reasoning");
