@@ -42,7 +42,24 @@ def question_of(w):
     return asked(w, *brief(w))
 
 
+SMALL = set("a an the of to in on at for and or but so it is was were are be by with from that this as has have had not its their his her they he she we i you who which because".split())
+
+
+def content(text):
+    return {x for x in re.findall(r"[\w'-]+", text.lower()) if x not in SMALL}
+
+
+def told_by_one(text, summary):
+    """The sentence of the text that says most of the summary, if that is two fifths of it or more, else the summary: a
+    small model copies a sentence well, and garbles one that it composes."""
+    sentences = [x for x in re.split(r"(?<=[.!?])\s+", text) if x]
+    wanted = content(summary)
+    best = max(sentences, key=lambda x: len(content(x) & wanted))
+    return capital(best) if 5 * len(content(best) & wanted) >= 2 * len(wanted) else summary
+
+
 def asked(w, text, summary, title, topic):
+    summary = told_by_one(text, summary)
     r = w.rng.random()
     if r < 0.58:
         pattern = f"(summarize|summarise|sum up|condense|shorten|recap) (this|the text|it|the following|this text|the report|the news) {WISH}|(give me|write|I need) a [short|brief|one-sentence] summary [of (this|it)] {WISH}|(tell me|say) in one sentence what (this|the text) says"

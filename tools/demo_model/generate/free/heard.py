@@ -42,7 +42,7 @@ def _parse():
             out[-1].append(Stage(line))
         else:
             stage = out[-1][-1]
-            {"?": stage.questions, "!": stage.lasting, "~": stage.open}[mark].extend([line] if mark == "~" else asked(line))
+            {"?": stage.questions, "!": stage.lasting, "~": stage.open}[mark].extend(cells(line, " ; ") if mark == "~" else asked(line))
     return out
 
 
