@@ -342,7 +342,9 @@ TEST(PrefixCache, AnIdlePrefillSupersedesNothing) {
   const auto guess = sequence_of(900);
   guess->ahead = true;
   world.compute_and_leave(*guess, {832});
-  world.compute_and_leave(*sequence_of(200, 0, 50'000), {192});
+  // The first one takes the state behind 256 tokens, and the second one none that saves as much.
+  for (const int32_t other : {50'000, 60'000}) world.compute_and_leave(*sequence_of(200, 0, other), {192});
+  EXPECT_EQ(world.cache.find(*sequence_of(200, 0, 50'000)).tokens, 192);
   EXPECT_EQ(world.cache.find(*sequence_of(800)).tokens, 576);
 }
 
@@ -441,8 +443,44 @@ TEST(PrefixCache, APointThatSeveralWentOnFromIsNoOnesAlone) {
   world.compute_and_leave(*sequence_of(900), {832});
   world.compute_and_leave(*sequence_of(900, 600), {832});
   EXPECT_EQ(world.cache.kept_slots(), 4);
-  world.compute_and_leave(*sequence_of(200, 0, 50'000), {192});
+  for (const int32_t other : {50'000, 60'000}) world.compute_and_leave(*sequence_of(200, 0, other), {192});
   EXPECT_EQ(world.cache.find(*sequence_of(900, 700)).tokens, 576);
+}
+
+TEST(PrefixCache, AStateIsWorthWhatItSavesBehindTheOneBefore) {
+  World world(100, 2);
+  world.compute_and_leave(*sequence_of(200, 0, 50'000), {192});
+  world.compute_and_leave(*sequence_of(700), {512, 640});
+  EXPECT_EQ(world.cache.find(*sequence_of(200, 0, 50'000)).tokens, 192);
+  EXPECT_EQ(world.cache.find(*sequence_of(700)).tokens, 512);
+}
+
+TEST(PrefixCache, NothingOfTheSameWorthIsGivenUp) {
+  World world(100, 1);
+  world.compute_and_leave(*sequence_of(200), {192});
+  EXPECT_FALSE(world.cache.make_slot_available(world.cache.worth_of(192)));
+  EXPECT_EQ(world.cache.find(*sequence_of(200)).tokens, 192);
+  EXPECT_TRUE(world.cache.make_slot_available(world.cache.worth_of(193)));
+}
+
+TEST(PrefixCache, BlocksBehindAPointGoWithoutIt) {
+  World world(20, 3);
+  world.compute_and_leave(*sequence_of(300), {256});
+  world.compute_and_leave(*sequence_of(600), {576});
+  ASSERT_TRUE(world.cache.make_blocks_available(world.block_pool.available() + 1));
+  EXPECT_EQ(world.cache.find(*sequence_of(600)).block_tokens, 256);
+  EXPECT_EQ(world.cache.find(*sequence_of(600)).tokens, 256);
+}
+
+/// As one that was preempted does.
+TEST(PrefixCacheTier, WhoBeginsAgainIsCountedOnce) {
+  World world(20, 2, /*has_states=*/true, {20, 1});
+  world.compute_and_leave(*sequence_of(300), {256});
+  const auto again = sequence_of(300);
+  for (int begin = 0; begin < 2; ++begin) {
+    world.compute_and_leave(*again, {});
+    EXPECT_EQ(again->reuse_after, 1);
+  }
 }
 
 TEST(PrefixCache, WhereStatesAreLeft) {
@@ -460,7 +498,14 @@ TEST(PrefixCache, WhereStatesAreLeft) {
   EXPECT_THAT(world.cache.points_of(*prompt, {}), ElementsAre(2752));
   prompt->likely_ends = {-5, 0, 3000, 1 << 30};
   EXPECT_THAT(world.cache.points_of(*prompt, {}), ElementsAre(2944));
-  const auto text = sequence_of(6000);  // before a question behind it
+  prompt->likely_ends = {2688};  // far enough from the end
+  EXPECT_THAT(world.cache.points_of(*prompt, {}), ElementsAre(2688, 2944));
+  const auto whole_blocks = sequence_of(3008);
+  whole_blocks->likely_ends = {3008};  // its own end: nobody can go on behind all of it
+  EXPECT_THAT(world.cache.points_of(*whole_blocks, {}), ElementsAre(2944));
+  EXPECT_THAT(world.cache.points_of(*sequence_of(4096), {}), ElementsAre(4032));
+  EXPECT_THAT(world.cache.points_of(*sequence_of(4097), {}), ElementsAre(3840));  // as much as a text
+  const auto text = sequence_of(6000);                                            // before a question behind it
   EXPECT_THAT(world.cache.points_of(*text, {}), ElementsAre(5696));
   EXPECT_THAT(world.cache.points_of(*text, {.tokens = 1024, .block_tokens = 1024}), ElementsAre(5696));
   EXPECT_THAT(world.cache.points_of(*text, {.tokens = 2048, .block_tokens = 2048}), ElementsAre(5952));

@@ -23,11 +23,11 @@ constexpr int32_t kBlocks = 20, kSlots = 4;
 
 /// A device whose blocks and states are a number each, repeated in all their bytes; pools, and a cache on a directory.
 struct DiskWorld {
-  DiskWorld(const std::filesystem::path& path, int32_t pages)
+  DiskWorld(const std::filesystem::path& path, int32_t pages, uint64_t bytes_max = uint64_t{1} << 30)
       : memory(static_cast<size_t>(pages) * kPageBytes),
         host_pages(memory.data(), kPageBytes, pages),
         disk(*KvDirectory::open(path, {.identity = {1, 2}, .page_bytes = kPageBytes, .state_pages = kStatePages},
-                                uint64_t{1} << 30),
+                                bytes_max),
              host_pages),
         block_pool(kBlocks),
         slot_pool(kSlots),
@@ -66,7 +66,25 @@ struct DiskWorld {
     }
     cache.step_collected();
   }
-  void follow(bool is_idle = true) { cache.follow_disk(is_idle, {}); }
+  void follow(bool is_idle = true, PrefixCache::Time now = {}) { cache.follow_disk(is_idle, now); }
+  /// Whether something is written, and then to its end, well or not.
+  bool write_one(PrefixCache::Time now = {}) {
+    follow(/*is_idle=*/true, now);
+    if (!cache.writes_disk()) return false;
+    if (cache.disk_wants_moves()) step();
+    follow(/*is_idle=*/true, now);
+    disk.wait_for_all();
+    follow(/*is_idle=*/false, now);
+    return true;
+  }
+  /// Whether `asker` has to wait, and then until it need not.
+  bool read_for(Sequence& asker) {
+    if (!cache.waits_for_disk(asker, cache.find(asker))) return false;
+    follow(/*is_idle=*/false);
+    disk.wait_for_all();
+    follow(/*is_idle=*/false);
+    return true;
+  }
   void write_all() {
     for (follow(); cache.writes_disk(); follow()) {
       if (cache.disk_wants_moves()) step();
@@ -93,6 +111,11 @@ class PrefixDisk : public testing::Test {
     world.compute_and_leave(*make_sequence(300), 256);
     world.write_all();
     ASSERT_EQ(world.disk.directory().entries(), 1U);
+  }
+
+  /// Of the first `tokens` tokens of such prompts.
+  [[nodiscard]] std::filesystem::path file_of(int64_t tokens) const {
+    return path() / fmt::format("{:016x}.kv", kv_key({.salt = "", .tokens = *make_sequence(tokens)->prompt}));
   }
 
   test::TempDirectory directory_;
@@ -125,7 +148,9 @@ TEST_F(PrefixDisk, WhatOnlyTheDeviceHasIsWrittenThroughPagesThatNobodyElseGets) 
 TEST_F(PrefixDisk, WhatAPointStandsBehindIsWrittenFirst) {
   DiskWorld world(path(), 12);
   world.compute_and_leave(*make_sequence(200), 192);
-  world.compute_and_leave(*make_sequence(300), 256);
+  const auto guess = make_sequence(300);
+  guess->ahead = true;  // so it takes nothing from the first one
+  world.compute_and_leave(*guess, 256);
   while (world.slot_pool.take()) {
   }
   ASSERT_TRUE(world.cache.make_slot_available());  // the second state goes to the tier: it saves less
@@ -250,7 +275,7 @@ TEST_F(PrefixDisk, WaitingForAllIsForTheLastWriteToo) {
   int done = 0;
   for (auto job = world.disk.take_done(); job != nullptr; job = world.disk.take_done()) {
     EXPECT_TRUE(job->status.ok()) << job->status.message();
-    ++done;
+    EXPECT_EQ(job->entry.tokens[0], done++) << "the oldest is taken first";
   }
   EXPECT_EQ(done, kJobs);
 }
@@ -261,6 +286,150 @@ TEST_F(PrefixDisk, WhereTheTierHasNoRoomForAnEntryItIsComputedAgain) {
   const auto asker = make_sequence(300);
   EXPECT_FALSE(world.cache.waits_for_disk(*asker, world.cache.find(*asker)));
   EXPECT_EQ(world.pages_used(), 0);
+}
+
+TEST_F(PrefixDisk, NothingIsWrittenBeforeTheStepThatMovesItWasCollected) {
+  DiskWorld world(path(), 12);
+  world.compute_and_leave(*make_sequence(300), 256);
+  world.follow();
+  world.cache.step_submitted();
+  EXPECT_FALSE(world.cache.take_moves().empty());
+  world.follow();
+  world.disk.wait_for_all();
+  EXPECT_FALSE(world.disk.has_done());
+  world.cache.step_collected();
+  world.follow();
+  world.disk.wait_for_all();
+  EXPECT_TRUE(world.disk.has_done());
+}
+
+TEST_F(PrefixDisk, AWriteThatFailedIsTriedAgainAMinuteLater) {
+  const PrefixCache::Time begun{};
+  DiskWorld world(path(), 12);
+  std::filesystem::create_directories(file_of(256) / "below");  // which nothing can be put in place of
+  world.compute_and_leave(*make_sequence(300), 256);
+  ASSERT_TRUE(world.write_one(begun));
+  EXPECT_EQ(world.cache.disk_counts().failures, 1U);
+  EXPECT_EQ(world.cache.disk_counts().writes, 0U);
+  EXPECT_EQ(world.pages_used(), 0);
+  std::filesystem::remove_all(file_of(256));
+  EXPECT_FALSE(world.write_one(begun + std::chrono::seconds(59)));
+  EXPECT_TRUE(world.write_one(begun + std::chrono::seconds(60)));
+  EXPECT_EQ(world.cache.disk_counts().failures, 1U);
+  EXPECT_EQ(world.cache.disk_counts().writes, 1U);
+}
+
+TEST_F(PrefixDisk, WhatIsLargerThanTheDirectoryIsNoFailureAndTriedOnce) {
+  DiskWorld world(path(), 12, /*bytes_max=*/100);
+  world.compute_and_leave(*make_sequence(300), 256);
+  ASSERT_TRUE(world.write_one());
+  EXPECT_EQ(world.cache.disk_counts().failures, 0U);
+  EXPECT_EQ(world.cache.disk_counts().writes, 0U);
+  EXPECT_FALSE(world.write_one());
+}
+
+/// What it was to go on from is then as idle as it was before.
+TEST_F(PrefixDisk, AReadThatFailsLeavesNothingBehind) {
+  for (const bool gone : {true, false}) {
+    write_four_blocks();
+    DiskWorld world(path(), 12);
+    world.compute_and_leave(*make_sequence(130), 128);
+    const auto asker = make_sequence(300);
+    ASSERT_TRUE(world.cache.waits_for_disk(*asker, world.cache.find(*asker)));
+    world.cache.clear();
+    if (gone) {
+      std::filesystem::remove(file_of(256));
+    } else {
+      std::filesystem::resize_file(file_of(256), 100);
+    }
+    world.follow(/*is_idle=*/false);
+    world.disk.wait_for_all();
+    world.follow(/*is_idle=*/false);
+    EXPECT_EQ(world.cache.disk_counts().failures, gone ? 0U : 1U);
+    EXPECT_EQ(world.cache.disk_counts().hits, 0U);
+    EXPECT_EQ(world.pages_used(), 0);
+    EXPECT_EQ(world.block_pool.used(), 0);
+    EXPECT_FALSE(world.read_for(*asker));
+  }
+}
+
+TEST_F(PrefixDisk, AStateThatIsComputedWhileItIsReadIsNotKeptTwice) {
+  write_four_blocks();
+  DiskWorld world(path(), 12);
+  const auto asker = make_sequence(300);
+  ASSERT_TRUE(world.cache.waits_for_disk(*asker, world.cache.find(*asker)));
+  world.compute_and_leave(*make_sequence(300), 256);
+  EXPECT_TRUE(world.read_for(*asker));
+  EXPECT_EQ(world.cache.find(*asker).device_tokens, 256);
+  EXPECT_EQ(world.pages_used(), 0);
+}
+
+TEST_F(PrefixDisk, TheOldestWaitsForTheReadOfOneThatIsGoneUntilItHasAsked) {
+  write_four_blocks();
+  DiskWorld world(path(), 12);
+  const auto waits = [&](Sequence& sequence) {
+    return world.cache.waits_for_disk(sequence, world.cache.find(sequence));
+  };
+  const auto asked = make_sequence(300, 1000), asker = make_sequence(300), next = make_sequence(300, 2000);
+  EXPECT_FALSE(waits(*asked));
+  EXPECT_TRUE(waits(*asker));
+  EXPECT_FALSE(waits(*asked));
+  EXPECT_TRUE(waits(*next));
+  EXPECT_TRUE(world.read_for(*asker));
+  EXPECT_FALSE(waits(*next));
+}
+
+/// So the file of what it stands behind may be gone.
+TEST_F(PrefixDisk, NothingIsReadOfWhatIsInMemory) {
+  {
+    DiskWorld world(path(), 12);
+    world.compute_and_leave(*make_sequence(200), 192);
+    world.compute_and_leave(*make_sequence(300), 256);
+    world.write_all();
+    ASSERT_EQ(world.disk.directory().entries(), 2U);
+  }
+  DiskWorld world(path(), 12);
+  world.compute_and_leave(*make_sequence(200), 192);
+  std::filesystem::remove(file_of(192));
+  const auto asker = make_sequence(300);
+  EXPECT_TRUE(world.read_for(*asker));
+  EXPECT_EQ(world.cache.find(*asker).tokens, 256);
+}
+
+/// What is not there goes only when nothing else does.
+TEST_F(PrefixDisk, TheTierGivesUpWhatTheDiskHas) {
+  DiskWorld world(path(), 12);
+  const auto fill_tier = [&] { ASSERT_TRUE(world.cache.make_blocks_available(kBlocks)); };
+  world.compute_and_leave(*make_sequence(400), 384);  // six pages and a state
+  world.write_all();
+  world.compute_and_leave(*make_sequence(130, 5000), 128);  // two and a state
+  fill_tier();
+  EXPECT_EQ(world.pages_used(), 12);
+  world.compute_and_leave(*make_sequence(130, 9000), 128);
+  fill_tier();
+  EXPECT_EQ(world.cache.find(*make_sequence(130, 5000)).tokens, 128);
+  EXPECT_EQ(world.cache.find(*make_sequence(130, 9000)).tokens, 128);
+  EXPECT_EQ(world.cache.find(*make_sequence(400)).tokens, 0) << "it saves most";
+}
+
+TEST_F(PrefixDisk, WhoIsToldOfJobsIsToldOfEach) {
+  DiskWorld world(path(), 3);
+  int done = 0;
+  world.disk.wait_for_one();  // of none that is under way
+  const auto write = [&](int32_t first) {
+    auto job = std::make_unique<DiskJob>();
+    job->writes = true;
+    job->entry.tokens = std::vector<int32_t>(64, first);
+    job->pages = {0, 1, 2};
+    world.disk.submit(std::move(job));
+    world.disk.wait_for_all();
+  };
+  world.disk.on_done([&] { ++done; });
+  for (const int32_t i : {0, 1}) write(i);
+  EXPECT_EQ(done, 2);
+  world.disk.on_done({});
+  write(2);
+  EXPECT_EQ(done, 2);
 }
 
 }  // namespace
