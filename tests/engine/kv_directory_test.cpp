@@ -259,6 +259,8 @@ TEST_F(KvDirectoryTest, DamagedAndForeignFilesAreLeftOut) {
   std::filesystem::copy_file(path_ / "0123456789abcdef.kv", file_of(good));
   std::ofstream(path_ / "notes.txt") << "somebody's";
   std::ofstream(path_ / "0123456789abcdee.kv.partial") << "being written when the program ended";
+  std::ofstream(path_ / "0123456789ABCDEE.kv.partial") << "a name that is not made here";
+  std::filesystem::create_directory(path_ / "0123456789abcded.kv");
 
   const auto directory = open();
   EXPECT_EQ(directory->entries(), 2U);
@@ -268,7 +270,13 @@ TEST_F(KvDirectoryTest, DamagedAndForeignFilesAreLeftOut) {
   EXPECT_EQ(directory->entries(), 1U);
   EXPECT_TRUE(std::filesystem::exists(path_ / "notes.txt"));
   EXPECT_FALSE(std::filesystem::exists(path_ / "0123456789abcdee.kv.partial"));
+  EXPECT_TRUE(std::filesystem::exists(path_ / "0123456789ABCDEE.kv.partial"));
   ASSERT_TRUE(write(*directory, torn).ok());  // in place of the torn one
+  uint64_t bytes = 0;
+  for (const auto& file : std::filesystem::directory_iterator(path_)) {
+    if (file.is_regular_file() && file.path().extension() == ".kv") bytes += file.file_size();
+  }
+  EXPECT_EQ(directory->bytes_used(), bytes);
   EXPECT_TRUE(has(*directory, torn));
 }
 

@@ -33,6 +33,14 @@ Request read(int tokens, int32_t first_token, int64_t max_tokens = 2) {
   return request;
 }
 
+StepLoopParts caching_parts(CountingRunner& runner, int blocks, int slots, int kept_states, int rows) {
+  StepLoopParts made = parts(runner, blocks, slots);
+  made.kept_states = kept_states;
+  made.prefix_caching = true;
+  made.max_num_batched_tokens = rows;
+  return made;
+}
+
 TEST(StepLoopEvents, SayWhatEndedAnAnswer) {
   CountingRunner runner(Ahead::yes);
   const text::Tokenizer tokenizer = text::test::parse(text::test::small_tokenizer());
@@ -61,14 +69,54 @@ TEST(StepLoopEvents, SayWhatEndedAnAnswer) {
   EXPECT_EQ(last().tokens, std::vector<int32_t>{'j'});
   EXPECT_EQ(last().finish_reason, FinishReason::length);
   EXPECT_EQ(last().stop_cause, StopCause::none);
+  EXPECT_EQ(run(loop, count_from('a', 5)).back().finish_reason, FinishReason::stop) << "by its last token";
 }
 
-StepLoopParts caching_parts(CountingRunner& runner, int blocks, int slots, int kept_states, int rows) {
-  StepLoopParts made = parts(runner, blocks, slots);
-  made.kept_states = kept_states;
-  made.prefix_caching = true;
-  made.max_num_batched_tokens = rows;
-  return made;
+/// Whoever counts what is open when an answer has ended does not count it.
+TEST(StepLoopEvents, TheLastOneComesBehindNumbersWithoutItsChoice) {
+  CountingRunner runner(Ahead::no);
+  StepLoop loop(parts(runner));
+  const auto channel = submit(loop, count_from(10, 2));
+  int running = -1;
+  channel->on_ready([&] { running = loop.stats().running; });
+  run_to_the_end(loop);
+  EXPECT_EQ(running, 0);
+  channel->on_ready({});
+}
+
+TEST(StepLoopEvents, APromptsLogprobsComeOnce) {
+  CountingRunner runner(Ahead::no);
+  StepLoop loop(parts(runner));
+  Request request = read(5, 1, 3);
+  request.sampling.n = 2;
+  request.sampling.prompt_logprobs = 0;
+  for (const Event& event : run(loop, request)) {
+    if (event.choice == 1) {
+      EXPECT_TRUE(event.prompt_logprobs.empty());
+    }
+  }
+}
+
+TEST(StepLoopEvents, IdlePrefillsAreCountedAndOfTheirSalt) {
+  CountingRunner runner(Ahead::no);
+  StepLoop loop(caching_parts(runner, 20, 2, 2, 500));
+  Request request = read(300, 1), salted = request;
+  salted.cache_salt = "another";
+  loop.prefill_when_idle({.tokens = request.prompt, .cache_salt = "another"});
+  run_to_the_end(loop);
+  EXPECT_EQ(loop.stats().idle_prefill_tokens, 256U);
+  EXPECT_EQ(loop.stats().kept_states, 1);
+  EXPECT_EQ(loop.stats().prompt_tokens, 0U);
+  EXPECT_EQ(run(loop, request).back().cached_tokens, 0);
+  EXPECT_EQ(run(loop, salted).back().cached_tokens, 256);
+}
+
+TEST(StepLoopEvents, OfIdlePrefillsTheNewestEightAreRemembered) {
+  CountingRunner runner(Ahead::no);
+  StepLoop loop(caching_parts(runner, 40, 2, 12, 500));
+  for (int32_t i = 0; i < 9; ++i) loop.prefill_when_idle({.tokens = std::vector<int32_t>(65, i)});
+  run_to_the_end(loop);
+  EXPECT_EQ(loop.stats().idle_prefill_tokens, 8U * 64);
 }
 
 TEST(StepLoopEvents, EveryOneSaysWhatTheCacheHad) {
