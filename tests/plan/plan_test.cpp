@@ -292,6 +292,8 @@ TEST(Plan, DenseProductsThatCannotBeAreRefused) {
     return std::string(validate(dense_desc(format, rows, depth, tokens)).message());
   };
   EXPECT_EQ(refusal(WeightFormat::bf16, 250, 64, 1), "");
+  EXPECT_EQ(refusal(WeightFormat::bf16, kDenseRowsMax, kWidthMax, kTokensMax), "");
+  EXPECT_THAT(refusal(WeightFormat::bf16, kDenseRowsMax + 1, 64, 1), HasSubstr("weight rows is 1048577"));
   EXPECT_THAT(refusal(WeightFormat::bf16, 0, 64, 1), HasSubstr("weight rows is 0"));
   EXPECT_THAT(refusal(WeightFormat::bf16, 16, 40, 1), HasSubstr("the depth is 40, expected a positive multiple of 16"));
   EXPECT_THAT(refusal(WeightFormat::mxfp4, 16, 48, 1), HasSubstr("multiple of 32"));

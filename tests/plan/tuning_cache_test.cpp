@@ -3,7 +3,9 @@
 #include <gmock/gmock.h>
 #include <unistd.h>
 
+#include <cstdlib>
 #include <fstream>
+#include <map>
 
 #include "plan/candidates.h"
 
@@ -152,6 +154,66 @@ TEST(TuningCache, RefusesToWriteWhatItCouldNotRead) {
   EXPECT_TRUE(refused([](TuningCache& c) { c.entries[0].desc.tokens = 7; }));
   EXPECT_TRUE(refused([](TuningCache& c) { c.entries[1] = c.entries[0]; }));
   EXPECT_TRUE(refused([](TuningCache& c) { c.entries.resize(kTuningEntriesMax + 1); }));
+  EXPECT_TRUE(refused([](TuningCache& c) { c.entries[0].us = 1e9; }));
+  EXPECT_TRUE(refused([](TuningCache& c) { c.gpu = "a\x7f"; }));
+  EXPECT_TRUE(refused([](TuningCache& c) { c.gpu.assign(257, 'a'); }));
+  EXPECT_FALSE(refused([](TuningCache& c) { c.gpu.assign(256, 'a'); }));
+}
+
+TEST(TuningCache, AFullFileIsReadBack) {
+  TuningCache cache{.gpu = kGpu, .build = kBuild, .entries = {}};
+  for (int64_t i = 0; i < static_cast<int64_t>(kTuningEntriesMax); ++i) {
+    TunedTile& entry = cache.entries.emplace_back(example().entries[0]);
+    entry.desc.hidden = 64 * (1 + i % 512);
+    entry.desc.intermediate = 16 * (1 + i / 512);
+  }
+  const auto text = tuning_text(cache);
+  ASSERT_TRUE(text.ok()) << text.status().message();
+  const auto read = parse_tuning(*text, kGpu, kBuild, "f");
+  ASSERT_TRUE(read.ok()) << read.status().message();
+  EXPECT_EQ(read->entries.size(), kTuningEntriesMax);
+}
+
+/// A tile that was measured for one layer is not that of another, whichever size differs.
+TEST(TuningCache, ATileIsForLayersOfItsSizesAlone) {
+  const TunedTile entry = example().entries[0];
+  const auto is_for = [&](auto change) {
+    Desc other = entry.desc;
+    change(other);
+    return entry.is_for(other);
+  };
+  EXPECT_TRUE(is_for([](Desc& d) { d.tokens = 5; }));
+  EXPECT_FALSE(is_for([](Desc& d) { d.hidden *= 2; }));
+  EXPECT_FALSE(is_for([](Desc& d) { d.intermediate *= 2; }));
+  EXPECT_FALSE(is_for([](Desc& d) { d.experts /= 2; }));
+  EXPECT_FALSE(is_for([](Desc& d) { d.experts_per_token = 8; }));
+  EXPECT_FALSE(is_for([](Desc& d) { d.format = WeightFormat::mxfp4; }));
+  EXPECT_FALSE(is_for([](Desc& d) { d.path = Path::w4a4; }));
+  EXPECT_EQ(tuned_for(example(), 4096, 1024, 512, 10), 2U);
+  EXPECT_EQ(tuned_for(example(), 2048, 1024, 512, 10), 0U);
+  EXPECT_EQ(tuned_for(example(), 4096, 512, 512, 10), 0U);
+  EXPECT_EQ(tuned_for(example(), 4096, 1024, 256, 10), 0U);
+  EXPECT_EQ(tuned_for(example(), 4096, 1024, 512, 8), 0U);
+}
+
+TEST(TuningCache, FilesAreInTheUsersCache) {
+  std::map<std::string, std::string> before;
+  for (const char* name : {"XDG_CACHE_HOME", "HOME"}) {
+    if (const char* value = std::getenv(name)) before[name] = value;
+  }
+  const auto folder = [](const char* cache, const char* home) {
+    cache == nullptr ? ::unsetenv("XDG_CACHE_HOME") : ::setenv("XDG_CACHE_HOME", cache, 1);
+    home == nullptr ? ::unsetenv("HOME") : ::setenv("HOME", home, 1);
+    return tuning_file("gpu").parent_path().string();
+  };
+  EXPECT_EQ(folder("/x", "/h"), "/x/tessera");
+  EXPECT_EQ(folder("", "/h"), "/h/.cache/tessera");
+  EXPECT_EQ(folder(nullptr, "/h"), "/h/.cache/tessera");
+  EXPECT_EQ(folder(nullptr, ""), "./.cache/tessera");
+  EXPECT_EQ(folder(nullptr, nullptr), "./.cache/tessera");
+  for (const char* name : {"XDG_CACHE_HOME", "HOME"}) {
+    before.contains(name) ? ::setenv(name, before[name].c_str(), 1) : ::unsetenv(name);
+  }
 }
 
 TEST(TuningCache, NamesItsFile) {
