@@ -66,7 +66,7 @@ const std::vector<Fault>& faults() {
          f.host.wsl = true;
        },
        "WSL2", "in Windows"},
-      {"OldDriver", "driver-version", fail, [](Facts& f) { f.gpu.cuda_version = 12080; }, "CUDA 12.8", "580"},
+      {"OldDriver", "driver-version", fail, [](Facts& f) { f.gpu.cuda_version = 12080; }, "CUDA 12.8, expected", "580"},
       {"BuiltWithoutCuda", "cuda", warn, [](Facts& f) { f.gpu.built_with_cuda = false; }, "no CUDA",
        "scripts/build.sh cuda"},
       {"CudaFails", "cuda", fail, [](Facts& f) { f.gpu.cuda_error = "no NVIDIA GPU can be used"; }, "no NVIDIA GPU"},
@@ -90,9 +90,11 @@ const std::vector<Fault>& faults() {
       {"OldSlot", "pcie-link", warn, [](Facts& f) { gpu(f).pcie_generation_max = 4; }, "the card has generation 5"},
       {"SlowWhileItWorks", "pcie-link", warn, [](Facts& f) { gpu(f).busy_percent = 90; },
        "at generation 1 while it works"},
+      {"SlowAtAFifth", "pcie-link", warn, [](Facts& f) { gpu(f).busy_percent = 20; }, "at generation 1 while it works"},
       {"LessPower", "power-limit", warn, [](Facts& f) { gpu(f).power_limit_milliwatts = 400'000; },
        "400 W, by default 600", "-pl 600"},
       {"Heat", "clocks", warn, [](Facts& f) { gpu(f).throttle_reasons = 0x40; }, "heat"},
+      {"HeatBySoftware", "clocks", warn, [](Facts& f) { gpu(f).throttle_reasons = 0x20; }, "heat"},
       {"Brake", "clocks", warn, [](Facts& f) { gpu(f).throttle_reasons = 0x80; }, "brake"},
       {"Slowdown", "clocks", warn, [](Facts& f) { gpu(f).throttle_reasons = 0x8; }, "hardware"},
       {"FixedClocks", "clocks", warn, [](Facts& f) { gpu(f).throttle_reasons = 0x2; }, "somebody has set", "-rgc"},
@@ -132,6 +134,12 @@ const std::vector<Fault>& faults() {
          f.gpu.gpus[1].nvlinks = 0;
        },
        "2 NUMA nodes"},
+      {"SocketsByTopologyAlone", "gpu-numa", warn,
+       [](Facts& f) {
+         for (auto& pair : f.gpu.pairs) pair.topology = device::kTopologySystem;
+         for (Gpu& each : f.gpu.gpus) each.nvlinks = 0;
+       },
+       "2 NUMA nodes"},
       {"LinkDown", "nvlink", warn, [](Facts& f) { gpu(f).nvlinks = 3; }, "4 links up on one GPU, 3 on another"},
       {"FewCores", "cpu-cores", warn, [](Facts& f) { f.host.cores_allowed = 2; }, "2 of 64 cores"},
       {"NoVectors", "cpu-instructions", warn, [](Facts& f) { f.host.avx2 = f.host.avx512 = false; }, "neither", "host"},
@@ -156,6 +164,8 @@ const std::vector<Fault>& faults() {
        "numa_balancing=0"},
       {"AllGpusHidden", "environment", warn, [](Facts& f) { set(f, "CUDA_VISIBLE_DEVICES", ""); }, "hides every GPU",
        "unset"},
+      {"AllGpusHiddenByANumber", "environment", warn, [](Facts& f) { set(f, "CUDA_VISIBLE_DEVICES", "-1"); },
+       "hides every GPU", "unset"},
       {"LaunchBlocking", "environment", warn, [](Facts& f) { set(f, "CUDA_LAUNCH_BLOCKING", "1"); },
        "waits for each kernel", "unset"},
       {"OmpThreads", "environment-unused", warn, [](Facts& f) { set(f, "OMP_NUM_THREADS", "set"); }, "no effect",
@@ -176,6 +186,12 @@ const std::vector<Fault>& faults() {
          f.model->disk.file_system = "9p";
        },
        "(9p)", "/mnt"},
+      {"DiskOfAProgram", "model-disk", warn,
+       [](Facts& f) {
+         f.model->disk.read_bytes_per_second = {};
+         f.model->disk.file_system = "fuse";
+       },
+       "(fuse)", "/mnt"},
       {"FullDisk", "model-space", warn, [](Facts& f) { f.model->disk.free_bytes = 1'000'000'000; }, "1.00 GB free"},
       {"Fp32Weights", "model-formats", warn, [](Facts& f) { inspection(f).parts[0].format = "F32"; }, "F32",
        "quantize"},
@@ -324,6 +340,37 @@ TEST(Check, MixedGpusCountedByTheirBusAreFine) {
   EXPECT_EQ(worst(check(facts)), Level::ok);
 }
 
+TEST(Check, GpusThatDifferAreNamedOneByOne) {
+  Facts facts = healthy();
+  facts.gpu.gpus.push_back(facts.gpu.gpus.front());
+  facts.gpu.gpus[0].persistence = facts.gpu.gpus[2].persistence = 0;
+  EXPECT_NE(text_of(check(facts)).find("persistence: GPUs 0, 2: off"), std::string::npos) << text_of(check(facts));
+}
+
+TEST(Check, LinksOfWhichOneIsNotKnownAreNotJudged) {
+  Facts facts = healthy();
+  facts.gpu.gpus[1].nvlinks.reset();
+  EXPECT_EQ(text_of(check(facts)).find(" nvlink: "), std::string::npos) << text_of(check(facts));
+}
+
+TEST(Check, AVariableThatIsSwitchedOffSlowsNothing) {
+  Facts facts = healthy();
+  set(facts, "CUDA_LAUNCH_BLOCKING", "0");
+  EXPECT_EQ(worst(check(facts)), Level::ok);
+}
+
+TEST(Check, OneGpuNeedsNoLockedMemory) {
+  Facts facts = healthy();
+  facts.gpu.gpus.pop_back();
+  facts.host.locked_bytes_max = 65'536;
+  facts.host.shared_memory_bytes = 64 << 20;
+  for (const Finding& finding : check(facts)) {
+    if (finding.check == "locked-memory" || finding.check == "shared-memory") {
+      EXPECT_EQ(finding.level, Level::ok) << finding.found;
+    }
+  }
+}
+
 TEST(Check, NothingIsKnown) {
   const auto findings = check(Facts());
   for (const Finding& finding : findings) EXPECT_NE(finding.level, Level::fail) << finding.found;
@@ -352,6 +399,8 @@ TEST(Check, BoundsAreStillFine) {
   Facts facts = healthy();
   facts.model->disk.checkpoint_bytes = 600'000'000'000;  // at 5 GB/s
   facts.model->disk.free_bytes = int64_t{2} << 30;
+  gpu(facts).memory_bytes = 100'000'000'000;
+  gpu(facts).memory_used_bytes = 10'000'000'000;
   facts.host.cores_allowed = 4;
   facts.host.memory_available_bytes = int64_t{4} << 30;
   facts.host.read_bytes_per_second = 10'000'000'000;

@@ -106,6 +106,27 @@ TEST(Host, LimitsOfGroupsOfVersion2) {
   EXPECT_EQ(facts.container_memory_bytes, 512'000'000);
 }
 
+/// A container's limit may be wider than that of a group in it, or the other way round.
+TEST(Host, TheTightestGroupCounts) {
+  for (const auto& [outer, inner] : {std::pair("100000", "250000"), std::pair("250000", "100000")}) {
+    const TempDirectory root;
+    root.write("proc/meminfo", "MemTotal: 1000000 kB\nMemAvailable: 900000 kB\n");
+    root.write("proc/self/cgroup", "0::/a/b\n");
+    root.write("sys/fs/cgroup/a/cpu.max", std::string(outer) + " 100000\n");
+    root.write("sys/fs/cgroup/a/b/cpu.max", std::string(inner) + " 100000\n");
+    root.write("sys/fs/cgroup/a/memory.max", "1024000000\n");  // all there is
+    const HostFacts facts = gather_host(Tree(root.path()), {.live = false, .model = {}});
+    EXPECT_EQ(facts.cpu_quota, 1);
+    EXPECT_FALSE(facts.container_memory_bytes);
+  }
+}
+
+TEST(Host, CoresAreCountedInRangesOfAnyLength) {
+  const TempDirectory root;
+  root.write("sys/devices/system/cpu/online", "0,2-2,4-7\n");
+  EXPECT_EQ(gather_host(Tree(root.path()), {.live = false, .model = {}}).cores_online, 6);
+}
+
 TEST(Host, LimitsOfGroupsOfVersion1) {
   const TempDirectory root;
   root.write("proc/meminfo", "MemTotal: 1000000 kB\nMemAvailable: 900000 kB\n");
@@ -160,6 +181,55 @@ TEST(Environment, KeysAndPathsAreNotShown) {
     EXPECT_EQ(value, "set") << name;
   }
   EXPECT_EQ(found, 3);
+}
+
+/// Of what is shown, only what advice depends on, and only in words: the rest may be a key.
+TEST(Environment, ValuesThatMayBeSecretAreNotShown) {
+  const TempDirectory root;
+  constexpr char kEntries[] =
+      "VLLM_API_KEY=SECRET\0OMP_NUM_THREADS=4\0CUDA_LAUNCH_BLOCKING=1\0HF_TOKEN\0"
+      "CUDA_VISIBLE_DEVICES=0,1,2,3,4,5,6,7,8,9,10,11";
+  root.write("proc/self/environ", {kEntries, sizeof kEntries});
+  const EnvironmentFacts facts = gather_environment(Tree(root.path()), {.live = false, .model = {}});
+  const std::vector<std::pair<std::string, std::string>> expected = {{"CUDA_LAUNCH_BLOCKING", "1"},
+                                                                     {"CUDA_VISIBLE_DEVICES", "set"},
+                                                                     {"OMP_NUM_THREADS", "set"},
+                                                                     {"VLLM_API_KEY", "set"}};
+  EXPECT_EQ(facts.variables, expected);  // in order
+}
+
+TEST(Pci, ABridgeWhoseBusIsNotKnownIsAboveNothing) {
+  const TempDirectory root;
+  const std::string devices = "sys/bus/pci/devices/";
+  root.write(devices + "0000:00:01.0/class", "0x060400\n");
+  root.write(devices + "0000:00:02.0/class", "0x030000\n");
+  root.write(devices + "0000:00:02.0/vendor", "0x10de\n");
+  const PciFacts facts = gather_pci(Tree(root.path()));
+  ASSERT_EQ(facts.devices.size(), 1U);
+  EXPECT_EQ(facts.devices[0].address, "0000:00:02.0");
+  EXPECT_EQ(facts.devices[0].parent, "");
+}
+
+TEST(Model, TheBytesOfAllShardsAreCounted) {
+  const TempDirectory directory;
+  directory.write("config.json", "{}");
+  directory.write("a.safetensors", "12345");
+  directory.write("b.safetensors", "1234567");
+  const ModelFacts facts = gather_model({}, {.live = false, .model = directory.path().string()});
+  EXPECT_NE(facts.error, "");
+  EXPECT_EQ(facts.disk.checkpoint_bytes, 12);
+}
+
+TEST(Places, RoomIsInBytes) {
+  const TempDirectory directory;
+  const char* before = std::getenv("XDG_CACHE_HOME");
+  const std::string kept = before == nullptr ? "" : before;
+  ::setenv("XDG_CACHE_HOME", directory.path().c_str(), 1);
+  const Number room = gather_places(0).cache_free_bytes;
+  before == nullptr ? ::unsetenv("XDG_CACHE_HOME") : ::setenv("XDG_CACHE_HOME", kept.c_str(), 1);
+  ASSERT_TRUE(room);
+  const auto expected = static_cast<double>(std::filesystem::space(directory.path()).available);
+  EXPECT_NEAR(static_cast<double>(*room) / expected, 1, 0.5);  // others write meanwhile
 }
 
 TEST(Places, APortThatIsTakenIsSaid) {
