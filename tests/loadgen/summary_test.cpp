@@ -166,6 +166,20 @@ TEST(Summary, GoalsThatAreJustKept) {
   EXPECT_FALSE(itl.met(record));
 }
 
+TEST(Summary, GoalsOfTokensAndOfTheWholeAnswer) {
+  const Record record = answered(0, 0, /*ttft=*/0.5, /*gap=*/0.02, /*tokens=*/101);  // done after 2.5 s
+  EXPECT_TRUE(Goals::parse("tpot:21")->met(record));
+  EXPECT_FALSE(Goals::parse("tpot:19")->met(record));
+  EXPECT_TRUE(Goals::parse("e2e:2501")->met(record));
+  EXPECT_FALSE(Goals::parse("e2e:2499")->met(record));
+}
+
+TEST(Summary, AnswersWithoutTextAreNotEqualOnes) {
+  CaseRun run = plain_run();
+  for (Record& record : run.records) record.answer_hash = 0;
+  EXPECT_EQ(of(run).equal_answers, 0);
+}
+
 /// Each fault by itself, and nothing else is said.
 TEST(Warnings, WhatInflatesIsFound) {
   const auto changed = [](const auto& change) {
@@ -250,6 +264,9 @@ TEST(Warnings, SaturationIsSeen) {
   const Summary s = of(run_at(2, 1, 1), of_rate);
   EXPECT_NEAR(s.offered, 2, 0.05);
   EXPECT_NEAR(s.finished, 1, 0.05);
+  CaseRun half = run_at(2, 1, 4);  // what failed is not finished
+  for (size_t i = 0; i < half.records.size(); i += 2) half.records[i].error = ErrorKind::timeout;
+  EXPECT_NEAR(of(half, of_rate).finished, 1, 0.05);
   CaseRun held = run_at(2, 1, 4);
   held.held_back = 5;
   EXPECT_THAT(codes(of(held, of_rate)), UnorderedElementsAre("held_back"));
