@@ -173,7 +173,7 @@ void Scheduler::plan_decodes() {
     Sequence* sequence = running_[i];
     if (!sequence->decoding() || (sequence->needs_host && others_draft)) continue;
     const bool waits = sequence->keeps_records || (sequence->needs_token && !limits_.draws_later);
-    if (sequence->steps_under_way > 0 && (waits || sequence->needs_host)) continue;
+    if (sequence->steps_under_way > 0 && waits) continue;
     int64_t drafts = drafts_that_fit(*sequence, spare_rows);
     if (drafts > 0 && !take_blocks_for(sequence, sequence->length() + drafts)) drafts = 0;
     while (i < running_.size() && !take_blocks_for(sequence, sequence->length())) preempt_youngest();
