@@ -83,18 +83,9 @@ def by_server(arguments, asked, _):
     base = arguments.where[0].rstrip("/")
     name = json.load(urllib.request.urlopen(f"{base}/models"))["data"][0]["id"]
 
-    def wire(message):
-        message = dict(message)
-        if message.get("tool_calls"):
-            message["tool_calls"] = [{"id": f"call_{i}", "type": "function", "function": {"name": c["function"]["name"], "arguments": json.dumps(c["function"]["arguments"])}}
-                                     for i, c in enumerate(message["tool_calls"])]
-        if message["role"] == "tool":
-            message["tool_call_id"] = "call_0"
-        return message
-
     def ask(item):
         d, _, _, messages = item
-        body = {"model": name, "messages": [wire(m) for m in messages], "temperature": 0, "max_tokens": MAX_TOKENS, "chat_template_kwargs": {"enable_thinking": d["thinking"]}}
+        body = {"model": name, "messages": [generate.api_message(m) for m in messages], "temperature": 0, "max_tokens": MAX_TOKENS, "chat_template_kwargs": {"enable_thinking": d["thinking"]}}
         if d.get("tools"):
             body["tools"] = d["tools"]
         request = urllib.request.Request(f"{base}/chat/completions", json.dumps(body).encode(), {"Content-Type": "application/json"})

@@ -36,14 +36,9 @@ def bodies(count: int, output: int) -> list[bytes]:
     for i in range(count):
         dialogue = generate.dialogue(f"drafts of users {i}", True, KINDS[i % len(KINDS)], True)
         messages = dialogue["messages"]
-        messages = messages[:1 + max(k for k, m in enumerate(messages) if m["role"] == "user")]
-        for k, message in enumerate(messages):
-            for call in message.get("tool_calls", []):
-                call["id"] = call["function"]["name"]
-                call["function"]["arguments"] = json.dumps(call["function"]["arguments"])
-            if message["role"] == "tool":
-                message["tool_call_id"] = messages[k - 1].get("tool_calls", [{"id": "call"}])[0]["id"]
-        body = {"model": NAME, "messages": messages, "temperature": 0, "max_tokens": output or 320}
+        last = max(k for k, message in enumerate(messages) if message["role"] == "user")
+        body = {"model": NAME, "messages": [generate.api_message(m) for m in messages[:last + 1]], "temperature": 0,
+                "max_tokens": output or 320}
         if output:
             body["ignore_eos"] = True
         if dialogue.get("tools"):

@@ -1,5 +1,6 @@
 """Seeded generators of the demo model's training and evaluation dialogues. All text is written here."""
 
+import json
 import random
 import re
 
@@ -112,3 +113,14 @@ def dialogue(seed, evaluation=False, kind=None, thinking=None, shares=None, most
 def drop_earlier_thoughts(messages):
     """Some clients send tool calls back without the thoughts that led to them."""
     calls.without_thoughts(messages[:-1])
+
+
+def api_message(message):
+    """A dialogue's message as the chat API takes it: arguments as JSON, calls with ids."""
+    message = dict(message)
+    if message.get("tool_calls"):
+        message["tool_calls"] = [{"id": f"call_{i}", "type": "function", "function": {"name": c["function"]["name"], "arguments": json.dumps(c["function"]["arguments"])}}
+                                 for i, c in enumerate(message["tool_calls"])]
+    if message["role"] == "tool":
+        message["tool_call_id"] = "call_0"
+    return message
