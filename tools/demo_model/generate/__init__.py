@@ -12,7 +12,7 @@ from .words import Words
 # checkpoint that training begins from knows already; then language (free/).
 SHARES = {
     "arithmetic": 0.020, "measures": 0.008, "formats": 0.044, "system": 0.012, "talk": 0.028, "references": 0.032, "copying": 0.038,  # templates [50-90]
-    "tools": 0.085, "needs": 0.105, "agents": 0.048, "toolbox": 0.100, "errands": 0.140,  # calls of random and everyday tools, agents, the tools of tables/toolbox_*.py, errands by hand [420, 450, 220, 430, 320]
+    "tools": 0.110, "needs": 0.105, "agents": 0.048, "toolbox": 0.100, "errands": 0.140,  # calls of random and everyday tools, agents, the tools of tables/toolbox_*.py, errands by hand [420, 450, 220, 430, 320]
     "paragraphs": 0.220, "composed": 0.050, "reading": 0.070, "scenes": 0.065, "gists": 0.160,  # texts: dense sentences, clauses; facts left out, reasons; rows, chronicles, moves, talks; summaries [200, 160, 140, 165, 110]
     "extraction": 0.100, "tables": 0.028, "forms": 0.062,  # single values and records; rows as lists and tables; nested JSON [115, 210, 155]
     "memory": 0.066, "turns": 0.064, "told": 0.062, "statements": 0.070, "rules": 0.026, "limits": 0.045,  # several turns: facts, follow-ups, lists and settings, talks that begin with telling, anything that is told, rules that hold, limits of topics [140, 150, 100, 150, 100, 90]
