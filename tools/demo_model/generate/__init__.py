@@ -5,7 +5,7 @@ import random
 import re
 
 from . import arithmetic, calls, copying, formats, measures, references, talk
-from .free import agents, basics, chat, chatter, chores, coding, composed, errands, extraction, facts, forms, gists, happenings, heard, labels, letters, limits, lists, longer, manual, memory, mixed, needs, ordering, orders, outputs, paragraphs, plain, pulled, rewriting, rules, scenes, statements, stories, sums, told, toolbox, turns
+from .free import agents, basics, chat, chatter, chores, coding, composed, errands, extraction, facts, forms, gists, happenings, heard, labels, letters, limits, lists, longer, manual, memory, mixed, needs, ordering, orders, ordinary, outputs, paragraphs, plain, pulled, rewriting, rules, scenes, statements, stories, sums, told, toolbox, turns
 from .words import Words
 
 # The mixture, of the dialogues (random.choices scales it); tokens a dialogue are in brackets. First templates, which the
@@ -16,13 +16,13 @@ SHARES = {
     "paragraphs": 0.220, "composed": 0.050, "reading": 0.070, "scenes": 0.065, "gists": 0.160,  # texts: dense sentences, clauses; facts left out, reasons; rows, chronicles, moves, talks; summaries [200, 160, 140, 165, 110]
     "extraction": 0.100, "tables": 0.028, "forms": 0.062,  # single values and records; rows as lists and tables; nested JSON [115, 210, 155]
     "memory": 0.066, "turns": 0.064, "told": 0.062, "statements": 0.070, "rules": 0.026, "limits": 0.045,  # several turns: facts, follow-ups, lists and settings, talks that begin with telling, anything that is told, rules that hold, limits of topics [140, 150, 100, 150, 100, 90]
-    "letters": 0.380, "pulled": 0.210, "heard": 0.150, "chatter": 0.080, "orders": 0.16,  # by hand: whole texts, what they name, talks in stages, advice and small talk, forms and code and labels [230, 130, 150, 60, 60]
+    "letters": 0.380, "pulled": 0.210, "heard": 0.150, "chatter": 0.080, "orders": 0.16, "ordinary": 1.10,  # by hand: whole texts, what they name, talks in stages, advice and small talk, forms and code and labels, whole conversations [230, 130, 150, 60, 60, 140]
     "ordering": 0.062, "lists": 0.062,  # lists [100, 110]
     "sums": 0.085, "stories": 0.190,  # arithmetic in words [90, 105]
     "classify": 0.060, "rewriting": 0.095, "facts": 0.048, "manual": 0.040, "chat": 0.042, "coding": 0.038, "chores": 0.105, "snippets": 0.032, "basics": 0.140,  # [50-80]
     "longer": 0.012, "plain": 0.003}  # [770, 290]
 LONG_SHARES = {"longer": 0.52, "needs": 0.08, "reading": 0.03, "paragraphs": 0.05, "scenes": 0.05, "tools": 0.06, "agents": 0.05, "turns": 0.05, "plain": 0.04, "stories": 0.03, "forms": 0.03, "copying": 0.03}
-THINKING = {"arithmetic": 0.8, "measures": 0.85, "copying": 0.4, "sums": 0.8, "stories": 0.85, "ordering": 0.7, "lists": 0.72, "needs": 0.7, "toolbox": 0.75, "errands": 0.75, "paragraphs": 0.7, "composed": 0.7, "memory": 0.7, "turns": 0.7, "told": 0.7, "statements": 0.75, "letters": 0.72, "basics": 0.68, "pulled": 0.7, "heard": 0.75, "orders": 0.65}
+THINKING = {"arithmetic": 0.8, "measures": 0.85, "copying": 0.4, "sums": 0.8, "stories": 0.85, "ordering": 0.7, "lists": 0.72, "needs": 0.7, "toolbox": 0.75, "errands": 0.75, "paragraphs": 0.7, "composed": 0.7, "memory": 0.7, "turns": 0.7, "told": 0.7, "statements": 0.75, "letters": 0.72, "basics": 0.68, "pulled": 0.7, "heard": 0.75, "orders": 0.65, "ordinary": 0.75}
 GENERAL = ["You are a helpful assistant.", "Be helpful.", "You are a small and friendly assistant.", "Answer briefly.", "You are a helpful AI assistant.", "Be concise.", "Help the user.", "You are an assistant. Answer the user's questions."]
 PLAIN = {"arithmetic": arithmetic.question, "measures": measures.question, "formats": formats.question, "talk": talk.question, "copying": copying.question,
          "reading": mixed.question_of, "extraction": extraction.question_of, "classify": labels.question_of, "rewriting": rewriting.question_of, "ordering": ordering.question_of,
@@ -56,6 +56,9 @@ def special(w, kind, most):
     """The kinds whose dialogues are more than a question and an answer."""
     if kind == "tools" or kind in calls.KINDS:
         return calls.dialogue(w, None if kind == "tools" else kind)
+    if kind == "ordinary":
+        messages, definitions, check = ordinary.dialogue(w)
+        return {"kind": kind, "messages": messages, "check": check, **({"tools": definitions} if definitions else {})}
     if kind in CALLING:
         source = outputs if kind == "needs" and not w.chance(0.8) else CALLING[kind]
         messages, definitions, check = source.dialogue(w)

@@ -1,0 +1,167 @@
+"""Ordinary conversations, written whole: what people type, what is thought, what is answered or called.
+
+tables/ordinary, each line with its mark:
+
+# category, with which a conversation begins
+S system message
+@ name(parameter! kind, parameter kind) what the tool does       as in errands.py
+U what the user says
+T the thought
+A the answer
+C tool {"parameter": "value"}      several lines: several calls at once
+R a result, one for each call
+X strings, that others can stand for: names, places, numbers that nothing is worked out from
+
+"\\n" is a line break.
+"""
+
+import json
+import re
+import zlib
+from pathlib import Path
+
+from .. import calls as plain_calls
+from . import toolbox
+from .errands import Described
+from .grammar import capital, typists
+
+HELD_OUT = 25  # one conversation in so many is for evaluation
+COPIED = {"extraction", "structured", "rewriting", "format", "code", "sorting"}  # what is typed comes back letter for letter
+THOUGHTS = ("Small talk.", "A friendly word.", "I answer kindly.")
+EXCHANGED = 0.7  # of conversations whose names can be
+TRIES = 20
+
+
+class Conversation:
+    def __init__(self, lines):
+        self.kind, self.system, self.tools, self.turns, self.others = lines[0][2:], "", [], [], []
+        for line in lines[1:]:
+            mark, text = line[0], line[2:]
+            if mark != "C" and not (mark == "R" and text[:1] in "[{"):  # in JSON it is one already
+                text = text.replace("\\n", "\n")
+            if mark == "S":
+                self.system = text
+            elif mark == "@":
+                self.tools.append(Described(text))
+            elif mark == "X":
+                self.others = [x.strip() for x in text.split(",") if x.strip()]
+            else:
+                self.turns.append((mark, text))
+        self.held_out = zlib.crc32("\n".join(lines).encode()) % HELD_OUT == 0
+
+    def messages(self):
+        out, thought = [], ""
+        for mark, text in self.turns:
+            if mark == "U":
+                out.append({"role": "user", "content": text})
+            elif mark == "T":
+                thought = text
+            elif mark == "R":
+                out.append({"role": "tool", "content": text})
+            elif mark == "A":
+                out.append(plain_calls.assistant(thought, text))
+                thought = ""
+            else:
+                name, _, arguments = text.partition(" ")
+                call = {"type": "function", "function": {"name": name, "arguments": json.loads(arguments)}}
+                if out[-1].get("tool_calls"):
+                    out[-1]["tool_calls"].append(call)
+                else:
+                    out.append(plain_calls.assistant(thought, "", [call]))
+                thought = ""
+        return out
+
+
+def _parse():
+    out = []
+    for f in sorted((Path(__file__).parent / "tables" / "ordinary").glob("*.txt")):
+        for line in f.read_text(encoding="utf-8").split("\n"):
+            if line.startswith("# "):
+                out.append([])
+            if line:
+                out[-1].append(line)
+    return [Conversation(lines) for lines in out]
+
+
+CONVERSATIONS = _parse()
+SIDES = {side: [c for c in CONVERSATIONS if c.held_out == side] for side in (False, True)}
+
+
+def deep(value, change):
+    """The value with every string in it changed."""
+    if isinstance(value, str):
+        return change(value)
+    if isinstance(value, list):
+        return [deep(v, change) for v in value]
+    if isinstance(value, dict):
+        return {k: v if k in ("role", "type") else deep(v, change) for k, v in value.items()}
+    return value
+
+
+def exchange(w, conversation):
+    """What puts others in the place of strings that may be exchanged; several words at once are a name of several."""
+    if not conversation.others or not w.chance(EXCHANGED):
+        return lambda text: text
+    others, taken = {}, set(" ".join(text for _, text in conversation.turns).split())
+    for old in conversation.others:
+        new = next((x for x in (other(w, old) for _ in range(TRIES)) if x not in taken), old)
+        taken.add(new)
+        others[old] = new
+    names = re.compile(r"(?<!\w)(" + "|".join(map(re.escape, sorted(others, key=len, reverse=True))) + r")(?!\w)")
+    return lambda text: names.sub(lambda m: others[m[1]], text)
+
+
+def other(w, old):
+    if old.isdigit():
+        return str(w.number(10 ** (len(old) - 1), 10 ** len(old) - 1))
+    if re.fullmatch(r"[A-Z][^\W\d_]+( [A-Z][^\W\d_]+)*", old):
+        return " ".join(w.first_name() for _ in old.split())
+    # Codes, addresses: other letters and digits of the same kind.
+    return re.sub(r"\d", lambda m: str(w.number(1, 9)), re.sub(r"[A-Z](?=[A-Z\d-])", lambda m: w.any(*"ABCDEFGHKLMNPRSTUVWXYZ"), old))
+
+
+def said(w, text, answers, kind):
+    """As typists have it, but for what must come back as it stands: capitals, numbers, and long words of the answers."""
+    if kind in COPIED or "{" in text or not w.chance(0.5 if len(text) < 110 else 0.2):
+        return text
+    begins = text.split(" ", 1)[0]
+    kept = lambda m: "{" + m[0] + "}" if m.start() > 0 and (not m[0].islower() or m[0] in answers) or m.start() == 0 and not (begins.istitle() and begins.lower() in COMMON) else m[0]
+    return re.sub(r"[{}]", "", typists(w, re.sub(r"[\w'’.,:-]*\w", kept, text), 0.9))
+
+
+COMMON = set("a an and any anyone are at can could do does did explain fix for from get give has have hello help hey hi how i if in is it i'm i've i'd just let list make may my new no no, not now of ok on one order please quick remind should show so some somebody sort tell text that the there this to turn two use was we what what's when where which who whose why will would write yes you your".split())
+
+
+def dialogue(w):
+    """(messages, tools or None, check), up to one of its turns."""
+    conversation = w.any(*SIDES[w.evaluation])
+    change = exchange(w, conversation)
+    messages = deep(conversation.messages(), change)
+    ends = [i for i, m in enumerate(messages) if m["role"] == "assistant"]
+    messages = messages[:(ends[-1] if w.chance(0.6) else w.any(*ends)) + 1]
+    answers = " ".join(m["content"] for m in messages if m["role"] == "assistant") + json.dumps([m.get("tool_calls") for m in messages])
+    for m in messages:
+        if m["role"] == "user":
+            m["content"] = said(w, m["content"], answers, conversation.kind)
+        elif m["role"] == "assistant" and not m["reasoning_content"]:
+            m["reasoning_content"] = w.any(*THOUGHTS)
+    last = messages[-1]
+    check = {"calls": [c["function"] for c in last["tool_calls"]]} if last.get("tool_calls") else {"equals": last["content"]}
+    if conversation.system:
+        messages.insert(0, {"role": "system", "content": change(conversation.system)})
+    if not conversation.tools:
+        return messages, None, check
+    names = {t.names[0]: toolbox.restyled(w, t.names[0], w.any("snake", "camel", "dashed")) if w.chance(0.25) else t.names[0] for t in conversation.tools}
+    for m in messages:
+        for c in m.get("tool_calls", ()):
+            c["function"]["name"] = names[c["function"]["name"]]
+        if m.get("reasoning_content"):
+            m["reasoning_content"] = re.sub(r"\b(" + "|".join(map(re.escape, names)) + r")\b", lambda found: names[found[1]], m["reasoning_content"])
+    definitions = [t.definition(names[t.names[0]]) for t in conversation.tools]
+    for _ in range(w.any(0, 0, 0, 1, 1, 2)):
+        another = toolbox.Tool(w, w.any(*(toolbox.FAMILIES["health"] + toolbox.FAMILIES["words"] + toolbox.FAMILIES["crm"])), [d["function"]["name"] for d in definitions])
+        definitions.append(another.definition(w))
+    w.rng.shuffle(definitions)
+    if not last.get("tool_calls"):
+        check = {"calls": [], "contains": [last["content"]]}
+    return messages, definitions, check
