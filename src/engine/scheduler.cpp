@@ -82,6 +82,7 @@ void Scheduler::remove(Sequence* sequence) {
 
 const std::vector<ScheduledRows>& Scheduler::plan() {
   drop_plan();
+  if (drafts_under_way()) return plan_;
   rows_left_ = limits_.max_batched_rows;
   plan_decodes();
   if (std::ranges::any_of(running_, [](const Sequence* sequence) { return sequence->decoding(); })) {
@@ -168,10 +169,9 @@ void Scheduler::plan_decodes() {
                                   static_cast<int32_t>(limits_.max_batched_rows - kBlockTokens));  // for drafts
   // Beside the draw of each sequence: prompts that end in this step draw, too.
   spare_rows -= std::min<int64_t>(limits_.slots, static_cast<int64_t>(running_.size() + waiting_.size()));
-  const bool others_draft = drafts_under_way();
   for (size_t i = 0; i < running_.size(); ++i) {
     Sequence* sequence = running_[i];
-    if (!sequence->decoding() || (sequence->needs_host && others_draft)) continue;
+    if (!sequence->decoding()) continue;
     const bool waits = sequence->keeps_records || (sequence->needs_token && !limits_.draws_later);
     if (sequence->steps_under_way > 0 && waits) continue;
     int64_t drafts = drafts_that_fit(*sequence, spare_rows);

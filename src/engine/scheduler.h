@@ -42,8 +42,8 @@
 //    step is submitted. No row is ever planned beyond tokens_max.
 //  - A sequence that needs_host, or whose rows under way may not hold, is planned only when all its steps were
 //    collected; so is one that needs_token, unless what is drawn of a step is said later.
-//  - Those that need_host decode together: one that comes to them waits until none has a step under way. Else they
-//    would go on in two steps by turns, each of which takes about as long as one of all.
+//  - While one that needs_host decodes, nothing else is planned: what it would wait for, prompts too, is of the same
+//    steps. Else sequences would go on in two steps by turns, each of which takes about as long as one of all.
 //  - A preempted sequence waits for its steps under way before it runs again, with the token that they bring.
 //
 // Answers (SchedulerLimits::keeps_answers)

@@ -65,8 +65,7 @@ bool StepLoop::take_drafts() {
   return true;
 }
 
-/// A step was collected that took so long. Where choices wait for results before their next rows are planned, prompts
-/// are read in steps between theirs.
+/// A step was collected that took so long. Steps without rows of sequences that decode are part of what those wait for.
 void StepLoop::follow_wait(const StepUnderWay& step, ChunkPolicy::Seconds time) {
   if (step.beside_decodes) {
     wait_.time += time;

@@ -173,39 +173,49 @@ TEST(Scheduler, WhoNeedsItsTokenWaitsForIt) {
 TEST(Scheduler, WhereDrawsComeLaterOnlyDraftsAreWaitedFor) {
   Scheduler scheduler({.blocks = 4, .slots = 2, .max_batched_rows = 256, .draws_later = true});
   const auto guided = make_sequence(3);
-  const auto drafting = make_sequence(3);
   guided->needs_token = true;
-  drafting->needs_host = true;
   scheduler.add(guided.get());
-  scheduler.add(drafting.get());
-  EXPECT_EQ(submit_step(scheduler).size(), 2U);
-  const auto next = submit_step(scheduler);
-  ASSERT_EQ(next.size(), 1U);
-  EXPECT_EQ(next[0].sequence, guided.get());
+  EXPECT_EQ(submit_step(scheduler).size(), 1U);
+  EXPECT_EQ(submit_step(scheduler).size(), 1U);
+  guided->needs_host = true;
+  EXPECT_TRUE(scheduler.plan().empty());
 }
 
-/// One whose prompt was read behind a step of others goes on with them, not between their steps.
-TEST(Scheduler, WhoDraftsWaitsForTheOthersThatDo) {
-  Scheduler scheduler({.blocks = 8, .slots = 3, .max_batched_rows = 256});
-  const auto first = make_sequence(3), second = make_sequence(3), free = make_sequence(3);
-  first->needs_host = second->needs_host = true;
+/// Prompts are read beside the rows of those that draft, not in steps between theirs; so all go on together.
+TEST(Scheduler, WhoDraftsAndPromptsAreOfTheSameSteps) {
+  Scheduler scheduler({.blocks = 16, .slots = 3, .max_batched_rows = 256});
+  const auto first = make_sequence(3), second = make_sequence(3), third = make_sequence(300);
+  first->needs_host = second->needs_host = third->needs_host = true;
   scheduler.add(first.get());
   run_step(scheduler);
   const auto decoding = submit_step(scheduler);
   ASSERT_EQ(decoding.size(), 1U);
   scheduler.add(second.get());
-  scheduler.add(free.get());
-  const auto prompts = submit_step(scheduler);
-  ASSERT_EQ(prompts.size(), 2U) << "prompts are read meanwhile";
-  collect_step(scheduler, prompts);
-  const auto meanwhile = submit_step(scheduler);
-  ASSERT_EQ(meanwhile.size(), 1U);
-  EXPECT_EQ(meanwhile[0].sequence, free.get()) << "it makes no drafts";
+  scheduler.add(third.get());
+  EXPECT_TRUE(scheduler.plan().empty()) << "nothing is read meanwhile";
   collect_step(scheduler, decoding);
+  const auto prompts = submit_step(scheduler);
+  ASSERT_EQ(prompts.size(), 3U);
+  EXPECT_EQ(prompts[0].sequence, first.get());
+  EXPECT_LT(prompts[2].rows, 300);
+  EXPECT_TRUE(scheduler.plan().empty()) << "nor the rest of a prompt";
+  collect_step(scheduler, prompts);
   const auto together = scheduler.plan();
   ASSERT_EQ(together.size(), 3U);
-  EXPECT_EQ(together[0].sequence, first.get());
   EXPECT_EQ(together[1].sequence, second.get());
+  EXPECT_EQ(together[1].row_class, RowClass::decode);
+  EXPECT_EQ(together[2].rows + prompts[2].rows, 300);
+}
+
+/// While nobody decodes, a prompt's steps do not wait for each other.
+TEST(Scheduler, WithoutAnybodyThatDecodesPromptsAreReadAhead) {
+  Scheduler scheduler({.blocks = 8, .slots = 1, .max_batched_rows = 256});
+  const auto sequence = make_sequence(500);
+  sequence->needs_host = true;
+  scheduler.add(sequence.get());
+  EXPECT_EQ(submit_step(scheduler).front().rows, 256);
+  EXPECT_EQ(submit_step(scheduler).front().rows, 244);
+  EXPECT_TRUE(scheduler.plan().empty());
 }
 
 TEST(Scheduler, WhatEndsByCountIsFreeWhenItsLastRowIsSubmitted) {
