@@ -209,7 +209,12 @@ cuda::StepTables decode_bounds(int32_t rows, int32_t sequences, int32_t samples)
   bounds.logit_rows_max = samples;
   return bounds;
 }
-cuda::StepTables decode_bounds(const PassSize& size) { return decode_bounds(size.rows, size.sequences, size.samples); }
+cuda::StepTables bounds_of(const PassSize& size) {
+  cuda::StepTables bounds = decode_bounds(size.rows, size.sequences, size.samples);
+  bounds.rows_max += size.prompt_rows;
+  bounds.sequences_max += size.prompt_sequences;
+  return bounds;
+}
 
 /// A pass, from its first kernel to its last: a step, or so many drafts behind one.
 Status CudaRunner::enqueue(const cuda::StepTables& bounds, int drafts) {
@@ -290,7 +295,7 @@ Status CudaRunner::warm_up() {
   for (const int32_t rows : {1, 1 + parts_.drafts_max}) {
     PassSize decode{.rows = std::min(rows * parts_.sequences_max, parts_.rows_max), .sequences = parts_.sequences_max};
     decode.samples = std::min(decode.rows, parts_.samples_max);
-    TESSERA_RETURN_IF_ERROR(run(decode_bounds(decode)));
+    TESSERA_RETURN_IF_ERROR(run(bounds_of(decode)));
   }
   cuda::StepTables prefill;
   prefill.rows_max = parts_.rows_max;
@@ -302,7 +307,7 @@ Status CudaRunner::warm_up() {
 }
 
 Status CudaRunner::capture(const PassSize& size) {
-  const cuda::StepTables bounds = decode_bounds(size);
+  const cuda::StepTables bounds = bounds_of(size);
   // Once as it is: what the runtime does for a kernel's first launch is not for a capture.
   TESSERA_RETURN_IF_ERROR(run_empty(bounds, size.drafts));
 
@@ -339,6 +344,7 @@ Status CudaRunner::prepare() {
   if (!parts_.graphs) return {};
   for (const int32_t n : sizes_.sequences()) TESSERA_RETURN_IF_ERROR(capture(GraphSizes::plain_step(n)));
   wanted_graphs_ = sizes_.with_drafts(parts_.drafts_max);
+  std::ranges::copy(sizes_.with_prompts(parts_.drafts_max), std::back_inserter(wanted_graphs_));
   return {};
 }
 
@@ -356,7 +362,7 @@ Expected<bool> CudaRunner::prepare_ahead() {
 std::optional<PassSize> CudaRunner::graph_size(const kernels::Batch& batch, const PassSize& size) const {
   if (!parts_.graphs) return std::nullopt;
   for (const kernels::SequenceRows& sequence : batch.sequences) {
-    if (sequence.row_class != kernels::RowClass::decode || sequence.rows > 1 + parts_.drafts_max) return std::nullopt;
+    if (sequence.row_class == kernels::RowClass::decode && sequence.rows > 1 + parts_.drafts_max) return std::nullopt;
   }
   const std::optional<PassSize> kept = sizes_.of(size);
   return kept && std::ranges::find(without_graph_, *kept) != without_graph_.end() ? std::nullopt : kept;
@@ -368,9 +374,10 @@ cudaGraphExec_t CudaRunner::graph_of(const PassSize& size) const {
   return kept == graphs_.end() ? nullptr : kept->graph.get();
 }
 
-/// The graph that a pass wants and that is not there yet. Before it can be captured, all passes under way must have
-/// ended and their results been read.
+/// The graph that a pass wants now and that is not there yet; those of prompts are made while there is nothing to do.
+/// Before it can be captured, all passes under way must have ended and their results been read.
 std::optional<PassSize> CudaRunner::missing_graph(const kernels::Batch& batch, const PassSize& size) const {
+  if (size.prompt_rows > 0) return std::nullopt;
   const std::optional<PassSize> captured = graph_size(batch, size);
   return captured && graph_of(*captured) == nullptr ? captured : std::nullopt;
 }
@@ -458,10 +465,13 @@ Status CudaRunner::launch(const kernels::Batch& batch, const PassSize& size) {
 }
 
 PassSize size_of(const kernels::Batch& batch, size_t samples, int drafts = 0) {
-  return {.drafts = drafts,
-          .rows = batch.rows(),
-          .sequences = static_cast<int32_t>(batch.sequences.size()),
-          .samples = static_cast<int32_t>(samples)};
+  PassSize size{.drafts = drafts, .samples = static_cast<int32_t>(samples)};
+  for (const kernels::SequenceRows& sequence : batch.sequences) {
+    const bool decodes = sequence.row_class == kernels::RowClass::decode;
+    (decodes ? size.rows : size.prompt_rows) += sequence.rows;
+    ++(decodes ? size.sequences : size.prompt_sequences);
+  }
+  return size;
 }
 
 /// Of rows that draw one behind the other the device does not know which was the newest draw; the host does.

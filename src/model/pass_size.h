@@ -10,12 +10,17 @@ namespace tessera::model {
 struct PassSize {
   int drafts =
       0;  // 0: a step; else the head's passes, the first of which has all rows, the others one of each sequence
-  int32_t rows = 0, sequences = 0, samples = 0;
+  int32_t rows = 0, sequences = 0;                // of class decode
+  int32_t prompt_rows = 0, prompt_sequences = 0;  // of class prefill
+  int32_t samples = 0;
 
+  [[nodiscard]] int32_t all_rows() const { return rows + prompt_rows; }
+  [[nodiscard]] int32_t all_sequences() const { return sequences + prompt_sequences; }
   bool operator==(const PassSize&) const = default;
 };
 
-/// The sizes of passes that only decode, for which graphs are kept.
+/// The sizes of passes for which graphs are kept: those that only decode, and those that read short prompts, too, which
+/// take less time than launching their kernels one by one.
 class GraphSizes {
  public:
   /// No pass has more sequences, rows and samples than these.
@@ -29,15 +34,22 @@ class GraphSizes {
   }
   /// The graph that runs a pass: its sequences rounded up, and as many rows for each as they have in the mean, so that
   /// a step of few drafts costs what few drafts cost. Those of the head make as many drafts as a step of such rows had,
-  /// or have rows for as many as they make: where the number changes, the larger of the two. nullopt: none is kept,
-  /// since not all rows of a step draw, or it is too large.
+  /// or have rows for as many as they make: where the number changes, the larger of the two. Beside prompts, whose rows
+  /// are rounded up as well, sequences and their rows are rounded up further. nullopt: none is kept, since not all rows
+  /// of a step draw, or it is too large.
   [[nodiscard]] std::optional<PassSize> of(const PassSize& pass) const;
   /// The graphs of steps with one to `most` drafts of each sequence, and of the head behind them; fewest sequences
   /// first.
   [[nodiscard]] std::vector<PassSize> with_drafts(int most) const;
+  /// The graphs of steps that read prompts beside any number of sequences, with up to `most` drafts of each, and of the
+  /// head behind them; fewest sequences first.
+  [[nodiscard]] std::vector<PassSize> with_prompts(int most) const;
 
  private:
-  int32_t rows_max_;
+  [[nodiscard]] std::optional<PassSize> with_prompts_of(const PassSize& pass) const;
+  void add(const PassSize& pass, std::vector<PassSize>& sizes) const;  // its graph, if it is not there
+
+  int32_t sequences_max_, rows_max_, samples_max_;
   std::vector<int32_t> sequences_;
 };
 

@@ -188,10 +188,12 @@ struct RunnerOptions {
   int32_t slots = 8;
   int64_t chunk = 512;  // rows of a prefill step
   int drafts = 0;       // at most
+  bool ahead = false;   // all graphs are made before the first step
 
   [[nodiscard]] std::string text() const {
     return std::string(graphs ? "" : ", no graphs") + (pdl ? "" : ", no PDL") + ", chunks of " + std::to_string(chunk) +
-           ", drafts " + std::to_string(drafts) + (draws_later ? ", draws come later" : "");
+           ", drafts " + std::to_string(drafts) + (draws_later ? ", draws come later" : "") +
+           (ahead ? ", graphs made ahead" : "");
   }
 };
 
@@ -215,6 +217,11 @@ struct Stepping {
                                   .pdl = o.pdl});
     EXPECT_TRUE(made.ok()) << made.status().message();
     runner = *std::move(made);
+    for (bool more = o.ahead; more;) {
+      const auto made_one = runner->prepare_ahead();
+      ASSERT_TRUE(made_one.ok()) << made_one.status().message();
+      more = *made_one;
+    }
     for (int32_t slot = 0; slot < o.slots; ++slot) {
       // Not in order, so that a wrong table is found out.
       std::vector<int32_t>& table = tables.emplace_back();
@@ -284,14 +291,16 @@ struct Stepping {
 
   /// The same draws with drafts, of as many as `wanted` says.
   template <typename Wanted>
-  std::vector<Speculating> speculate(const std::vector<Job>& jobs, size_t draws, const Wanted& wanted) {
+  std::vector<Speculating> speculate(const std::vector<Job>& jobs, size_t draws, const Wanted& wanted,
+                                     int steps_between = 0) {
     std::vector<Speculating> all;
     for (size_t j = 0; j < jobs.size(); ++j) {
       all.push_back({.prompt = jobs[j].prompt,
                      .params = &jobs[j].params,
                      .slot = static_cast<int32_t>(j),
                      .blocks = tables[j],
-                     .noise_key = 1000 + j});
+                     .noise_key = 1000 + j,
+                     .begins = static_cast<int>(j) * steps_between});
     }
     model::speculate(*runner, all, draws, wanted);
     return all;
@@ -369,8 +378,9 @@ TEST(CudaRunner, BitsDoNotDependOnBatchGraphsPdlOrChunks) {
       one[j] = jobs[j];
       expect_same(alone.run(one, kDraws)[j], want[j], "beside sequences of one token");
     }
-    for (const auto& options : {RunnerOptions{.graphs = false}, RunnerOptions{.graphs = false, .pdl = false},
-                                RunnerOptions{.pdl = false}, RunnerOptions{.chunk = 64}, RunnerOptions{.slots = 5}}) {
+    for (const auto& options :
+         {RunnerOptions{.graphs = false}, RunnerOptions{.graphs = false, .pdl = false}, RunnerOptions{.pdl = false},
+          RunnerOptions{.chunk = 64}, RunnerOptions{.slots = 5}, RunnerOptions{.chunk = 64, .ahead = true}}) {
       Stepping other(directory, options);
       const auto found = other.run(jobs, kDraws);
       const std::string what = path + options.text();
@@ -411,14 +421,15 @@ TEST(CudaRunner, RowsThatHoldHaveTheBitsOfRowsOneAtATime) {
     const auto want = plain.run(jobs, kDraws);
     for (const auto& options : {RunnerOptions{.drafts = 5}, RunnerOptions{.graphs = false, .drafts = 5},
                                 RunnerOptions{.graphs = false, .pdl = false, .drafts = 3}, RunnerOptions{.drafts = 1},
-                                RunnerOptions{.slots = 5, .drafts = 8}}) {
+                                RunnerOptions{.slots = 5, .drafts = 8}, RunnerOptions{.drafts = 5, .ahead = true}}) {
       const std::string what = path + options.text();
       Stepping drafting(directory, options);
       for (const bool varied : {false, true}) {
-        auto found = drafting.speculate(jobs, kDraws, [&](size_t sequence, int step) {
+        const auto wanted = [&](size_t sequence, int step) {
           const int some = static_cast<int>(sequence) + step;
           return varied ? some % (options.drafts + 1) : options.drafts;
-        });
+        };
+        auto found = drafting.speculate(jobs, kDraws, wanted, /*steps_between=*/varied ? 2 : 0);
         int right = 0, wrong = 0;
         for (size_t j = 0; j < jobs.size(); ++j) {
           found[j].results.resize(kDraws);

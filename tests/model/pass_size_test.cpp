@@ -98,5 +98,75 @@ TEST(GraphSizes, HoldWhatTheyRun) {
   }
 }
 
+PassSize beside_prompts(int32_t sequences, int32_t rows, int32_t prompts, int32_t prompt_rows) {
+  return {.rows = rows,
+          .sequences = sequences,
+          .prompt_rows = prompt_rows,
+          .prompt_sequences = prompts,
+          .samples = rows + prompts};
+}
+
+TEST(GraphSizes, PromptsAreRoundedUp) {
+  EXPECT_EQ(kSizes.of(beside_prompts(0, 0, 1, 1)), beside_prompts(0, 0, 2, 64));
+  EXPECT_EQ(kSizes.of(beside_prompts(0, 0, 1, 65)), beside_prompts(0, 0, 4, 128));
+  EXPECT_EQ(kSizes.of(beside_prompts(0, 0, 3, 3)), beside_prompts(0, 0, 4, 128)) << "room for three prompts";
+  EXPECT_EQ(kSizes.of(beside_prompts(5, 5, 1, 100)), beside_prompts(8, 8, 4, 128));
+  EXPECT_EQ(kSizes.of(beside_prompts(3, 7, 2, 20)), beside_prompts(4, 12, 2, 64)) << "three rows each";
+  EXPECT_EQ(kSizes.of(beside_prompts(32, 32, 2, 200)), beside_prompts(32, 32, 8, 256)) << "40 sequences at most";
+  EXPECT_FALSE(kSizes.of(beside_prompts(0, 0, 1, 513)));
+  EXPECT_FALSE(kSizes.of(beside_prompts(8, 8, 33, 66)));
+  EXPECT_FALSE(kSizes.of(beside_prompts(32, 32, 9, 90))) << "41 sequences";
+  EXPECT_FALSE(kSizes.of(beside_prompts(8, 8, 1, 505))) << "512 rows in all";
+  EXPECT_FALSE(kSizes.of(beside_prompts(32, 32 * 6, 1, 8))) << "192 samples";
+  PassSize all_logits = beside_prompts(0, 0, 1, 64);
+  all_logits.samples = 64;
+  EXPECT_FALSE(kSizes.of(all_logits));
+}
+
+TEST(GraphSizes, TheHeadReadsPromptsAndDraftsOrNot) {
+  PassSize pass = beside_prompts(5, 15, 1, 100);
+  pass.drafts = 2;
+  pass.samples = 6;
+  PassSize size = beside_prompts(8, 24, 4, 128);
+  size.drafts = 2;
+  size.samples = 12;
+  EXPECT_EQ(kSizes.of(pass), size);
+  pass.drafts = size.drafts = 1;
+  pass.samples = size.samples = 0;
+  EXPECT_EQ(kSizes.of(pass), size);
+}
+
+TEST(GraphSizes, BesidePromptsNoneIsMissing) {
+  for (const int most : {0, 3, 8}) {
+    const std::vector<PassSize> sizes = kSizes.with_prompts(most);
+    for (int32_t sequences = 0; sequences <= 39; ++sequences) {
+      for (int32_t rows = sequences; rows <= sequences * (1 + most); rows += 1 + sequences / 3) {
+        for (const int32_t prompts : {1, 2, 7}) {
+          for (const int32_t prompt_rows : {prompts, 64, 65, 300, 512}) {
+            for (int drafts = 0; drafts <= most; ++drafts) {
+              PassSize pass = beside_prompts(sequences, rows, prompts, prompt_rows);
+              pass.drafts = drafts;
+              if (drafts > 0) pass.samples = sequences + prompts;
+              const auto size = kSizes.of(pass);
+              if (!size) continue;
+              ASSERT_NE(std::ranges::find(sizes, *size), sizes.end())
+                  << sequences << ", " << rows << " and " << prompts << ", " << prompt_rows << ", drafts " << drafts;
+              EXPECT_EQ(size->drafts, drafts);
+              EXPECT_TRUE(size->rows >= rows && size->sequences >= sequences && size->prompt_rows >= prompt_rows &&
+                          size->prompt_sequences >= prompts && size->samples >= pass.samples);
+              EXPECT_TRUE(size->all_rows() <= 512 && size->all_sequences() <= 40 && size->samples <= 192);
+              EXPECT_EQ(kSizes.of(*size), size) << "it runs itself";
+            }
+          }
+        }
+      }
+    }
+    for (size_t i = 0; i < sizes.size(); ++i) {
+      EXPECT_EQ(std::ranges::count(sizes, sizes[i]), 1);
+      EXPECT_TRUE(i == 0 || sizes[i].sequences >= sizes[i - 1].sequences);
+    }
+  }
+}
+
 }  // namespace
 }  // namespace tessera::model

@@ -17,6 +17,7 @@ struct Speculating {
   int32_t slot = 0;
   std::vector<int32_t> blocks;
   uint64_t noise_key = 0;
+  int begins = 0;  // the step that reads its prompt, beside those before it, which decode
 
   std::vector<kernels::SampleResult> results = {};  // of rows that hold
   std::vector<int32_t> drafts = {};                 // for the next step
@@ -26,8 +27,8 @@ struct Speculating {
   [[nodiscard]] int32_t length() const { return static_cast<int32_t>(prompt.size() + results.size()); }
 };
 
-/// A step that reads the prompts and steps that only decode, until each sequence has `draws` results or more. Every
-/// other one names drafts, and is submitted before they are known where no draw has penalties.
+/// Steps, in which sequences decode once their prompts are read, until each has `draws` results or more. Every other
+/// one names drafts, and is submitted before they are known where no draw has penalties.
 /// wanted(sequence, step): how many drafts it wants behind that step.
 template <typename Wanted>
 void speculate(StepRunner& runner, std::vector<Speculating>& all, size_t draws, const Wanted& wanted) {
@@ -51,9 +52,9 @@ void speculate(StepRunner& runner, std::vector<Speculating>& all, size_t draws, 
     std::vector<size_t> running;
     for (size_t i = 0; i < all.size(); ++i) {
       Speculating& sequence = all[i];
-      if (sequence.results.size() >= draws) continue;
+      if (number < sequence.begins || sequence.results.size() >= draws) continue;
       running.push_back(i);
-      const bool prefill = number == 0;
+      const bool prefill = number == sequence.begins;
       const auto first_row = static_cast<int32_t>(step.tokens.size());
       if (prefill) {
         step.tokens.insert(step.tokens.end(), sequence.prompt.begin(), sequence.prompt.end());
