@@ -27,13 +27,14 @@ struct CudaRunnerParts {
       {};  // for measuring alone (KeptStep::assume); empty: drafts hold that are right
   /// Words of one draw's lists: two for each bias, one for each ban; a mask's words count by themselves.
   int64_t list_words_max = 4096;
-  bool graphs = true;  // decode steps as CUDA graphs; changes no bit
+  bool graphs = true;  // steps as CUDA graphs; changes no bit
   bool pdl = true;     // programmatic dependent launch; changes no bit
 };
 
 /// Steps on one GPU, one ahead. Steps that only decode are CUDA graphs, captured here for batches of several sizes,
-/// those with drafts and the head's passes by prepare_ahead(), or when they are first wanted (pass_size.h); all other
-/// memory is taken here. A step's sequences of class decode come first.
+/// those with drafts and the head's passes by prepare_ahead(), or when they are first wanted, those that read short
+/// prompts by prepare_ahead() only (pass_size.h); all other memory is taken here. A step's sequences of class decode come
+/// first.
 ///
 /// A step whose draws come later runs as any other, with nothing to draw; the sampler follows, in launches of its own,
 /// with tables of its own, and an event says when it has ended.

@@ -2,9 +2,11 @@
 """What drafts give users who ask again once answered: drafts.py [--users 1,8,32] [--rounds N] [--seconds S] [--output N] ...
 
 Two servers of the bundled model, one without drafts and one as it comes (--flags), are asked by turns, each round in the
-other order, for whole answers of held-out dialogues of all kinds with thinking; with --output all answers go on to so
-many tokens. Both have been idle for some seconds before, and have no prefix cache. A round's tokens are over when its
-last answer is there. Needs python3 and nothing else; clients are processes, so that they are not what is measured.
+other order, for whole answers of held-out dialogues of all kinds with thinking. With --output answers go on to half to
+one and a half times so many tokens, with --equal to just as many: then users who began together ask together for ever
+and their prompts are read in one step, unless drafts let one of them be earlier. Both have been idle for some seconds
+before, and have no prefix cache. A round's tokens are over when its last answer is there. Needs python3 and nothing
+else; clients are processes, so that they are not what is measured.
 """
 
 import argparse
@@ -30,7 +32,7 @@ KINDS = [kind for kind in generate.SHARES if kind not in ("plain", "longer", "ag
 PROCESSES = 8
 
 
-def bodies(count: int, output: int) -> list[bytes]:
+def bodies(count: int, output: int, equal: bool) -> list[bytes]:
     """Requests of held-out dialogues up to their last question, by turns of all kinds."""
     made = []
     for i in range(count):
@@ -40,6 +42,8 @@ def bodies(count: int, output: int) -> list[bytes]:
         body = {"model": NAME, "messages": [generate.api_message(m) for m in messages[:last + 1]], "temperature": 0,
                 "max_tokens": output or 320}
         if output:
+            if not equal:
+                body["max_tokens"] = output // 2 + i * 61 % output
             body["ignore_eos"] = True
         if dialogue.get("tools"):
             body["tools"] = dialogue["tools"]
@@ -94,11 +98,12 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--seconds", type=float, default=4)
     parser.add_argument("--output", type=int, default=0, help="tokens of an answer (default: as long as it is)")
+    parser.add_argument("--equal", action="store_true", help="answers are of --output tokens, all of them")
     parser.add_argument("--flags", default="--num-speculative-tokens 5", help="of `tessera serve`, with drafts")
     parser.add_argument("--device", default=os.environ.get("TESSERA_TEST_DEVICE") or "cpu")
     given = parser.parse_args()
     serving.DEVICE = given.device
-    requests = bodies(500, given.output)
+    requests = bodies(500, given.output, given.equal)
     with tempfile.TemporaryDirectory() as name:
         start = [str(TALKING_MODEL), pathlib.Path(name), "--no-enable-prefix-caching"]
         servers = {"without": Served(*start, "--num-speculative-tokens", "0"),
