@@ -33,8 +33,8 @@ struct CudaRunnerParts {
 
 /// Steps on one GPU, one ahead. Steps that only decode are CUDA graphs, captured here for batches of several sizes,
 /// those with drafts and the head's passes by prepare_ahead(), or when they are first wanted, those that read short
-/// prompts by prepare_ahead() only (pass_size.h); all other memory is taken here. A step's sequences of class decode come
-/// first.
+/// prompts by prepare_ahead() only (pass_size.h); all other memory is taken here. A step's sequences of class decode
+/// come first.
 ///
 /// A step whose draws come later runs as any other, with nothing to draw; the sampler follows, in launches of its own,
 /// with tables of its own, and an event says when it has ended.
