@@ -16,7 +16,7 @@ import unittest
 ROOT = pathlib.Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT / "tools"))
 from demo_model import generate, judge, manual, overlap  # noqa: E402
-from demo_model.generate.free import basics, chatter, composed, errands, everyday, forms, grammar, heard, letters, lexicon, limits, lists, needs, ordering, orders, paragraphs, pulled, scenes, spans, statements, stories, toolbox  # noqa: E402
+from demo_model.generate.free import basics, chatter, composed, errands, everyday, forms, grammar, heard, letters, lexicon, limits, lists, needs, ordering, orders, ordinary, paragraphs, pulled, scenes, spans, statements, stories, toolbox  # noqa: E402
 from demo_model.generate.free import manual as questions  # noqa: E402
 from demo_model.generate.words import Words  # noqa: E402
 
@@ -198,6 +198,37 @@ class Generators(unittest.TestCase):
                 for k in range(3):
                     with self.subTest(row=row, k=k):
                         self.assertNotRegex(one(Words(random.Random(f"{i} {k}")), row), r"\{\w*\d\W|\{=|\[\?\]|\w\|\w| => ")
+
+    def test_ordinary_conversations_call_their_tools_and_end_with_an_answer(self):
+        """As written, and with others in the place of names."""
+        for i, conversation in enumerate(ordinary.CONVERSATIONS):
+            with self.subTest(kind=conversation.kind, first=conversation.turns[0]):
+                messages = conversation.messages()
+                self.assertEqual((messages[0]["role"], messages[-1]["role"]), ("user", "assistant"))
+                tools = {t.names[0]: t.parameters for t in conversation.tools}
+                for before, message in zip(messages, messages[1:]):
+                    self.assertNotEqual((before["role"], message["role"]), ("user", "user"))
+                    for call in (c["function"] for c in message.get("tool_calls", ())):
+                        parameters = tools[call["name"]]
+                        self.assertLessEqual(call["arguments"].keys(), {name for name, _, _ in parameters})
+                        self.assertLessEqual({name for name, must, _ in parameters if must}, call["arguments"].keys())
+                        for name, _, kind in parameters:
+                            if "|" in kind and name in call["arguments"]:
+                                self.assertIn(call["arguments"][name], kind.split("|"))
+                text = json.dumps(messages, ensure_ascii=False) + conversation.system
+                for other in conversation.others:
+                    self.assertIn(json.dumps(other, ensure_ascii=False)[1:-1], text)
+                changed = ordinary.deep(messages, ordinary.exchange(Words(random.Random(i)), conversation))
+                self.assertEqual([m["role"] for m in changed], [m["role"] for m in messages])
+
+    def test_what_is_exchanged_is_so_everywhere(self):
+        lines = ["# tool-results", "@ look(name! s) Looks somebody up", "U Is Rosa in? Rosa Lund, room 17.", "T name Rosa.",
+                 'C look {"name": "Rosa"}', 'R {"name": "Rosa", "room": "17"}', "T Rosa is in.", "A Rosa is in 17.", "X Rosa, Lund, 17"]
+        conversation = ordinary.Conversation(lines)
+        for i in range(50):
+            text = json.dumps(ordinary.deep(conversation.messages(), ordinary.exchange(Words(random.Random(i)), conversation)))
+            whole = text.count("Rosa") == 7 and text.count("17") == 3
+            self.assertTrue(whole or not re.search(r"Rosa|Lund|\b17\b", text), text)
 
     def test_values_of_a_text_are_compared_rightly(self):
         for i in range(200):
