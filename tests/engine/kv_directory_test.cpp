@@ -1,13 +1,16 @@
 #include "engine/kv_directory.h"
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
 #include <fstream>
+#include <map>
 #include <numeric>
 #include <thread>
 
@@ -225,6 +228,139 @@ TEST_F(KvDirectoryTest, WhatWasWrittenLastGoesBeforeWhatItStandsBehind) {
   ASSERT_TRUE(write(*directory, entry_of(100)).ok());
   EXPECT_TRUE(directory->find(kv_key(talk[0])));
   EXPECT_FALSE(directory->find(kv_key(talk[1])));
+}
+
+/// What KvDirectory promises, without files: entries in the order in which they go, and before them those of another
+/// model. `before` is the key of what ends where an entry begins; 0: nothing has to.
+class DirectoryModel {
+ public:
+  struct Known {
+    uint64_t key = 0, before = 0, bytes = 0;
+    int32_t first_block = 0, end_block = 0;
+  };
+
+  explicit DirectoryModel(uint64_t bytes_max) : bytes_max_(bytes_max) {}
+
+  [[nodiscard]] static Known known_of(const KvEntry& entry) {
+    KvEntry begin = entry;
+    begin.tokens.resize(static_cast<size_t>(entry.first_block) * 64);
+    return {kv_key(entry), entry.first_block == 0 ? 0 : kv_key(begin), kv_file_bytes(kFormat, entry), entry.first_block,
+            entry.end_block()};
+  }
+  [[nodiscard]] const Known* get(uint64_t key, int32_t end_block) const {
+    const auto found = std::ranges::find_if(
+        entries, [&](const Known& known) { return known.key == key && known.end_block == end_block; });
+    return found == entries.end() ? nullptr : &*found;
+  }
+  /// The entry and what it stands behind, as far as that is there.
+  [[nodiscard]] std::vector<Known> chain(const Known& from) const {
+    std::vector<Known> all = {from};
+    while (all.back().first_block > 0) {
+      const Known* next = get(all.back().before, all.back().first_block);
+      if (next == nullptr) break;
+      all.push_back(*next);
+    }
+    return all;
+  }
+  [[nodiscard]] bool found(const Known& known) const {
+    return get(known.key, known.end_block) != nullptr &&
+           chain(*get(known.key, known.end_block)).back().first_block == 0;
+  }
+  void use(const Known& known) {
+    for (const Known& used : chain(known)) {
+      if (std::erase_if(entries, [&](const Known& other) { return other.key == used.key; }) > 0) {
+        entries.push_back(used);
+      }
+    }
+  }
+  [[nodiscard]] uint64_t bytes() const {
+    uint64_t sum = 0;
+    for (const Known& known : entries) sum += known.bytes;
+    for (const auto& [key, bytes] : foreign) sum += bytes;
+    return sum;
+  }
+  bool write(const Known& known) {
+    uint64_t wanted = 0;
+    for (const Known& one : chain(known)) wanted += one.bytes;
+    if (wanted > bytes_max_) return false;
+    std::erase_if(entries, [&](const Known& other) { return other.key == known.key; });
+    use(known);
+    make_room(known.bytes);
+    foreign.erase(known.key);
+    entries.push_back(known);
+    use(known);
+    return true;
+  }
+  void make_room(uint64_t more) {
+    while (bytes() + more > bytes_max_ && !foreign.empty()) foreign.erase(foreign.begin());
+    while (bytes() + more > bytes_max_) entries.erase(entries.begin());
+  }
+
+  std::vector<Known> entries;            // the next to go first
+  std::map<uint64_t, uint64_t> foreign;  // bytes of each; as their names do, the smallest goes first
+
+ private:
+  uint64_t bytes_max_;
+};
+
+TEST_F(KvDirectoryTest, AnyWritesAndReadsLeaveWhatAModelOfItSays) {
+  std::vector<KvEntry> all;
+  for (const int32_t first : {1, 1000, 2000}) {
+    for (const KvEntry& entry : conversation(first, 4)) all.push_back(entry);
+    all.push_back(entry_of(first, 6));  // by itself what the third of them ends
+  }
+  all.push_back(entry_of(5000, 30));  // most of the room
+  uint32_t random = 1;
+  const auto pick = [&](size_t below) {
+    random = random * 1664525 + 1013904223;
+    return static_cast<size_t>(random >> 8) % below;
+  };
+  for (int round = 0; round < 3; ++round) {
+    std::filesystem::remove_all(path_);
+    const uint64_t room = kv_file_bytes(kFormat, all.back()) + 4096 * pick(3);
+    DirectoryModel model(room);
+    KvFormat other = kFormat;
+    other.identity = {3, 4};
+    for (size_t i = 0; i < 4; ++i) {
+      const KvEntry& entry = all[pick(all.size() - 1)];
+      const Pages pages(static_cast<size_t>(entry.blocks()) + 1);
+      ASSERT_TRUE(open(kPlenty, other)->write(entry, pages.constant).ok());
+      model.foreign[kv_key(entry)] = std::filesystem::file_size(file_of(entry));
+    }
+    auto directory = open(room);
+    model.make_room(0);
+    for (int turn = 0; turn < 60; ++turn) {
+      const KvEntry& entry = all[pick(all.size())];
+      const auto known = DirectoryModel::known_of(entry);
+      const auto* kept = model.get(known.key, known.end_block);
+      const bool same = kept != nullptr && kept->first_block == entry.first_block;
+      if (const size_t what = pick(16); what < 8) {
+        ASSERT_EQ(write(*directory, entry).ok(), model.write(known));
+      } else if (what < 15) {
+        if (kept != nullptr && !same) continue;  // a part of what has the key may be there
+        ASSERT_EQ(has(*directory, entry), same);
+        if (same) model.use(known);
+      } else {  // a program that ends, and one that comes next
+        directory.reset();
+        int64_t seconds = 1000;
+        for (const auto& one : model.entries) {
+          const timespec time = {.tv_sec = seconds, .tv_nsec = 2000 - seconds};
+          const timespec times[2] = {time, time};
+          const auto file = path_ / fmt::format("{:016x}.kv", one.key);
+          ASSERT_EQ(::utimensat(AT_FDCWD, file.c_str(), times, 0), 0);
+          ++seconds;
+        }
+        directory = open(room);
+        for (const auto& one : std::vector(model.entries)) model.use(one);
+      }
+      ASSERT_EQ(directory->entries(), model.entries.size());
+      ASSERT_EQ(directory->bytes_used(), model.bytes());
+      ASSERT_EQ(files(), model.entries.size() + model.foreign.size() + 1);
+      for (const KvEntry& each : all) {
+        ASSERT_EQ(directory->find(kv_key(each)).has_value(), model.found(DirectoryModel::known_of(each)));
+      }
+    }
+  }
 }
 
 TEST_F(KvDirectoryTest, WhatStandsBehindSomethingThatIsGoneIsNotFound) {
