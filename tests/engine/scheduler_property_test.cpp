@@ -236,6 +236,7 @@ void check_plan(const Scheduler& scheduler, const std::vector<ScheduledRows>& pl
     const bool reaches_end = end - item.drafts == sequence.length();
     RC_ASSERT(item.needs_next_token == (reaches_end && sequence.length() < sequence.tokens_max));
     RC_ASSERT(item.ends == (reaches_end && sequence.length() >= sequence.tokens_max - 1));
+    RC_ASSERT(item.needs_all_logits == (item.row_class == RowClass::prefill && sequence.wants_prompt_logits));
     if (item.needs_all_logits) {
       ++all_logits;
       RC_ASSERT(item.rows <= 64);

@@ -3,33 +3,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "sequences.h"
+#include "scheduler_steps.h"
 
 namespace tessera::engine {
 namespace {
 
 using kernels::RowClass;
-
-/// Plans a step and submits it.
-std::vector<ScheduledRows> submit_step(Scheduler& scheduler) {
-  const std::vector<ScheduledRows> plan = scheduler.plan();
-  scheduler.mark_submitted();
-  return plan;
-}
-
-/// Its results: a token for every sequence whose turn it was.
-void collect_step(Scheduler& scheduler, const std::vector<ScheduledRows>& step) {
-  for (const ScheduledRows& item : step) {
-    if (item.needs_next_token) item.sequence->output.push_back(7);
-    scheduler.commit(item.sequence, item.rows, item.rows);
-  }
-}
-
-std::vector<ScheduledRows> run_step(Scheduler& scheduler) {
-  std::vector<ScheduledRows> step = submit_step(scheduler);
-  collect_step(scheduler, step);
-  return step;
-}
 
 TEST(Scheduler, PrefillsInChunksOf64) {
   Scheduler scheduler({.blocks = 10, .slots = 2, .max_batched_rows = 200});
@@ -433,255 +412,104 @@ TEST(Scheduler, WhoLeavesWhileWaitingIsForgotten) {
   EXPECT_EQ(plan[0].sequence, next.get());
 }
 
-const SchedulerLimits kWithPrefixes = {
-    .blocks = 40, .slots = 2, .kept_slots = 2, .max_batched_rows = 2000, .prefix_caching = true};
-
-TEST(Scheduler, APlanThatIsDroppedGivesTheSlotOfItsStateBack) {
-  Scheduler scheduler(kWithPrefixes);
-  const auto sequence = make_sequence(300);
-  scheduler.add(sequence.get());
-  for (int i = 0; i < 5; ++i) {
-    const auto plan = scheduler.plan();
-    ASSERT_EQ(plan.size(), 1U);
-    EXPECT_GE(plan[0].snapshot_slot, 0);
-    EXPECT_EQ(scheduler.slots().used(), 2) << "its own and the state's";
-  }
-  scheduler.remove(sequence.get());
-  EXPECT_EQ(scheduler.slots().used(), 0);
-}
-
-TEST(Scheduler, WhoBeginsAlikeWaitsForTheOneThatComputesIt) {
-  Scheduler scheduler(kWithPrefixes);
-  const auto first = make_sequence(600), second = make_sequence(600);
-  second->prompt = first->prompt;  // choices of one request
-  scheduler.add(first.get());
-  scheduler.add(second.get());
-  const auto step = run_step(scheduler);
-  ASSERT_EQ(step.size(), 1U);
-  EXPECT_EQ(step[0].sequence, first.get());
-  EXPECT_THAT(scheduler.waiting(), testing::ElementsAre(second.get()));
-  while (second->submitted == 0) run_step(scheduler);
-  EXPECT_EQ(second->resumed, 576);
-  EXPECT_EQ(scheduler.counts().prefix_hits, 576U);
-}
-
-/// A prompt needs a token behind what it goes on from, so of two equal ones the last block is nobody's to wait for.
-TEST(Scheduler, EqualPromptsOfWholeBlocksShareAllButTheLast) {
-  Scheduler scheduler(kWithPrefixes);
-  const auto first = make_sequence(640), second = make_sequence(640);
-  scheduler.add(first.get());
-  scheduler.add(second.get());
-  EXPECT_EQ(run_step(scheduler)[0].snapshot_position, 576);
-  while (second->submitted == 0) run_step(scheduler);
-  EXPECT_EQ(second->resumed, 576);
-}
-
-/// It is worth a wait from kLeastPointTokens on. The one that computes leaves a state there, also where it would not
-/// have left one of its own.
-TEST(Scheduler, WhoSharesLittleDoesNotWait) {
-  for (const int64_t shared : {kLeastPointTokens - 64, kLeastPointTokens}) {
-    Scheduler scheduler(kWithPrefixes);
-    const auto first = make_sequence(600), second = make_sequence(600);
-    std::vector<int32_t> tokens = *first->prompt;
-    std::fill(tokens.begin() + shared, tokens.end(), 1);
-    second->prompt = std::make_shared<const std::vector<int32_t>>(std::move(tokens));
-    first->wants_prompt_logits = true;  // a block in every step
-    scheduler.add(first.get());
-    run_step(scheduler);
-    scheduler.add(second.get());
-    const bool waits = shared == kLeastPointTokens;
-    EXPECT_EQ(run_step(scheduler).size(), waits ? 1U : 2U) << shared;
-    while (second->submitted == 0) run_step(scheduler);
-    EXPECT_EQ(second->resumed, waits ? shared : 0);
-  }
-}
-
-/// Where the other one is already, it leaves no state any more.
-TEST(Scheduler, NobodyWaitsForAPlaceThatIsPassed) {
-  SchedulerLimits limits = kWithPrefixes;
-  limits.max_batched_rows = 384;
-  Scheduler scheduler(limits);
-  const auto first = make_sequence(700), second = make_sequence(600);
-  std::vector<int32_t> tokens = *first->prompt;
-  tokens.resize(600);
-  std::fill(tokens.begin() + 384, tokens.end(), 1);
-  second->prompt = std::make_shared<const std::vector<int32_t>>(std::move(tokens));
-  scheduler.add(first.get());
-  ASSERT_EQ(run_step(scheduler)[0].rows, 384);
-  scheduler.add(second.get());
-  const auto step = run_step(scheduler);
-  ASSERT_EQ(step.size(), 2U);
-  EXPECT_EQ(step[1].sequence, second.get());
-}
-
-TEST(Scheduler, AChunkEndsAtTheFirstOfTwoResumePoints) {
-  Scheduler scheduler(kWithPrefixes);
-  const auto sequence = make_sequence(1000);
-  sequence->likely_ends = {300};
-  scheduler.add(sequence.get());
-  const auto first = run_step(scheduler);
-  ASSERT_EQ(first.size(), 1U);
-  EXPECT_EQ(first[0].rows, 256);
-  EXPECT_EQ(first[0].snapshot_position, 256);
-  const auto second = run_step(scheduler);
-  EXPECT_EQ(second[0].rows, 744);
-  EXPECT_EQ(second[0].snapshot_position, 960);
-  EXPECT_EQ(scheduler.prefixes().kept_slots(), 2);
-}
-
-/// Plans a step of an idle prefill and runs it; its rows, 0 if there are none.
-int64_t idle_step(Scheduler& scheduler, Sequence& sequence, int64_t rows_max) {
-  const std::vector<ScheduledRows> plan = scheduler.plan_idle(&sequence, rows_max);
-  if (plan.empty()) return 0;
-  EXPECT_EQ(plan.size(), 1U);
-  EXPECT_EQ(plan[0].row_class, RowClass::prefill);
-  EXPECT_FALSE(plan[0].needs_next_token || plan[0].ends);
-  scheduler.mark_submitted();
-  scheduler.commit(&sequence, plan[0].rows, plan[0].rows);
-  return plan[0].rows;
-}
-
-/// To its end; the tokens that it computed.
-int64_t prefill_idle(Scheduler& scheduler, Sequence& sequence) {
-  int64_t computed = 0;
-  while (const int64_t rows = idle_step(scheduler, sequence, 128)) computed += rows;
-  scheduler.end_idle(&sequence);
-  return computed;
-}
-
-/// Runs `sequence` to its second token, and what it could go on from.
-int64_t run_and_leave(Scheduler& scheduler, Sequence& sequence) {
-  scheduler.add(&sequence);
-  while (sequence.output.empty()) run_step(scheduler);
-  const int64_t resumed = sequence.resumed;
-  scheduler.remove(&sequence);
-  return resumed;
-}
-
-TEST(Scheduler, AStateIsLeftWhereAChunkEndsAsFarBehindTheLastAsTheMost) {
-  Scheduler scheduler(
-      {.blocks = 400, .slots = 1, .kept_slots = 4, .max_batched_rows = kMostPointTokens / 2, .prefix_caching = true});
-  const auto sequence = make_sequence(2 * kMostPointTokens + 500);
-  scheduler.add(sequence.get());
-  EXPECT_EQ(run_step(scheduler)[0].snapshot_position, 0);
-  EXPECT_EQ(run_step(scheduler)[0].snapshot_position, kMostPointTokens);
-  EXPECT_EQ(run_step(scheduler)[0].snapshot_position, 0);
-  EXPECT_EQ(run_step(scheduler)[0].snapshot_position, 2 * kMostPointTokens);
-  scheduler.remove(sequence.get());
-}
-
-TEST(Scheduler, HitsOfTheTierAreWhatTheDeviceHadNoMore) {
-  Scheduler scheduler({.blocks = 20,
-                       .slots = 1,
-                       .kept_slots = 2,
-                       .max_batched_rows = 500,
+/// A waiting sequence holds nothing, whatever it had: it is as one that has just come, with its tokens.
+TEST(Scheduler, APreemptionTakesEverything) {
+  Scheduler scheduler({.blocks = 4,
+                       .slots = 2,
+                       .kept_slots = 4,
+                       .max_batched_rows = 300,
+                       .max_decode_rows = 20,
                        .prefix_caching = true,
-                       .host_pages = 40,
-                       .state_pages = 1});
-  const auto read = [&](int64_t tokens, int32_t first_token) {
-    const auto sequence = make_sequence(tokens, first_token);
-    scheduler.add(sequence.get());
-    run_step(scheduler);
-    scheduler.remove(sequence.get());
-    (void)scheduler.take_moves();
-  };
-  read(300, 1);
-  read(300, 1);
-  EXPECT_EQ(scheduler.counts().prefix_hits, 256U);
-  EXPECT_EQ(scheduler.counts().tier_hits, 0U);
-  for (int32_t other = 1; other <= 3; ++other) read(300, 1000 * other);
-  read(300, 1);
-  EXPECT_EQ(scheduler.counts().prefix_hits, 512U);
-  EXPECT_EQ(scheduler.counts().tier_hits, 256U);
-}
-
-TEST(Scheduler, AnIdlePrefillLeavesItsOwnStateBehindItsLastWholeBlock) {
-  Scheduler scheduler(kWithPrefixes);
-  const auto idle = make_sequence(300), same = make_sequence(300), longer = make_sequence(500);
-  EXPECT_EQ(idle_step(scheduler, *idle, 130), 128);
-  EXPECT_EQ(scheduler.slots_in_use(), 1);
-  EXPECT_EQ(scheduler.blocks_in_use(), 2);  // no more than its rows want
-  EXPECT_EQ(idle_step(scheduler, *idle, 200), 128);
-  EXPECT_EQ(idle_step(scheduler, *idle, 200), 0);
-  scheduler.end_idle(idle.get());
-  EXPECT_EQ(scheduler.slots_in_use(), 0);
-  EXPECT_EQ(scheduler.blocks_in_use(), 0);
-  EXPECT_EQ(scheduler.prefixes().kept_slots(), 1);
-  EXPECT_EQ(scheduler.prefixes().idle_blocks(), 4);
-  EXPECT_EQ(scheduler.counts().prefix_queries, 0U);
-
-  EXPECT_EQ(run_and_leave(scheduler, *longer), 256);
-  EXPECT_EQ(prefill_idle(scheduler, *same), 0) << "all of it is there";
-  const auto block = make_sequence(64, 500), block_and_token = make_sequence(65, 500);
-  EXPECT_EQ(prefill_idle(scheduler, *block), 0) << "a prompt that is this could not go on behind it";
-  EXPECT_EQ(prefill_idle(scheduler, *block_and_token), 64);
-}
-
-TEST(Scheduler, WhatIsThereAlreadyTakesNothingForAnIdlePrefill) {
-  Scheduler scheduler(kWithPrefixes);
-  const auto first = make_sequence(300), again = make_sequence(300);
-  EXPECT_EQ(prefill_idle(scheduler, *first), 256);
-  EXPECT_EQ(idle_step(scheduler, *again, 128), 0);
-  EXPECT_EQ(scheduler.slots_in_use(), 0);
-  EXPECT_EQ(scheduler.blocks_in_use(), 0);
-}
-
-TEST(SchedulerDeathTest, NothingIsPrefilledWhileOthersWaitOrRun) {
-  Scheduler scheduler(kWithPrefixes);
-  const auto idle = make_sequence(300), other = make_sequence(100, 2000);
-  scheduler.add(other.get());
-  EXPECT_DEATH((void)scheduler.plan_idle(idle.get(), 128), "waiting_");
+                       .keeps_answers = true});
+  const auto old = make_sequence(30), young = make_sequence(20, 1000);
+  young->needs_host = true;
+  scheduler.add(old.get());
+  scheduler.add(young.get());
+  while (old->size() < 128) run_step(scheduler);
+  EXPECT_EQ(scheduler.counts().preemptions, 0U);
+  EXPECT_GE(young->answer_slot, 0);
+  EXPECT_EQ(scheduler.slots_in_use(), 2);
+  young->drafts = {1, 2};  // of which none holds
+  for (const ScheduledRows& item : submit_step(scheduler)) {
+    item.sequence->output.push_back(7);
+    scheduler.commit(item.sequence, item.rows, 1);
+  }
+  EXPECT_EQ(young->held, 1);
+  young->drafts = {3};
   run_step(scheduler);
-  EXPECT_DEATH((void)scheduler.plan_idle(idle.get(), 128), "running_");
-  scheduler.remove(other.get());
-  ASSERT_FALSE(scheduler.plan_idle(idle.get(), 128).empty());
-  scheduler.mark_submitted();
-  EXPECT_DEATH((void)scheduler.plan_idle(idle.get(), 128), "steps_under_way");
+  ASSERT_EQ(scheduler.counts().preemptions, 1U);
+  EXPECT_EQ(young->slot, -1);
+  EXPECT_EQ(young->answer_slot, -1);
+  EXPECT_EQ(young->restore_slot, -1);
+  EXPECT_EQ(young->submitted + young->confirmed + young->resumed + young->point_tokens + young->answer_tokens, 0);
+  EXPECT_EQ(young->steps_under_way + young->held, 0);
+  EXPECT_FALSE(young->keeps_records);
+  EXPECT_EQ(young->standing, nullptr);
+  EXPECT_TRUE(young->blocks.empty() && young->drafts.empty() && young->next_points.empty());
+  EXPECT_EQ(scheduler.slots_in_use(), 1);
+  EXPECT_EQ(scheduler.prefixes().kept_slots(), 0) << "nobody goes on from a part of an answer";
+  EXPECT_EQ(scheduler.prefixes().points_given_up(), 0U);
 }
 
-TEST(Scheduler, AnIdlePrefillGoesOnWhereItWasEnded) {
-  Scheduler scheduler(kWithPrefixes);
-  const auto idle = make_sequence(600), next = make_sequence(600), other = make_sequence(100, 2000);
-  EXPECT_EQ(idle_step(scheduler, *idle, 128), 128);
-  scheduler.end_idle(idle.get());  // for the other
-  EXPECT_EQ(run_and_leave(scheduler, *other), 0);
-  EXPECT_EQ(idle_step(scheduler, *idle, 128), 128);
-  EXPECT_EQ(idle->resumed, 128);
-  scheduler.end_idle(idle.get());
-  EXPECT_EQ(run_and_leave(scheduler, *next), 256) << "who it is for came before it had ended";
-  EXPECT_EQ(prefill_idle(scheduler, *idle), 0) << "and has computed the rest";
+TEST(Scheduler, ReplayedRowsTakeAllRowsThatAreLeft) {
+  Scheduler scheduler({.blocks = 6, .slots = 2, .max_batched_rows = 90});
+  const auto old = make_sequence(64), young = make_sequence(64);
+  scheduler.add(old.get());
+  scheduler.add(young.get());
+  while (scheduler.counts().preemptions == 0) run_step(scheduler);
+  const int64_t generated = young->size() - 64;
+  ASSERT_GT(generated, 90);
+  scheduler.remove(old.get());
+  young->wants_prompt_logits = true;
+  EXPECT_TRUE(run_step(scheduler)[0].needs_all_logits);
+  const auto replay = run_step(scheduler);
+  EXPECT_EQ(replay[0].row_class, RowClass::decode);
+  EXPECT_EQ(replay[0].rows, 90) << "a chunk of a prompt would be 64";
+  EXPECT_FALSE(replay[0].needs_all_logits) << "they are no rows of the prompt";
 }
 
-TEST(Scheduler, NothingThatSavesMoreIsGivenUpForAnIdlePrefill) {
-  Scheduler scheduler({.blocks = 12, .slots = 1, .kept_slots = 1, .max_batched_rows = 2000, .prefix_caching = true});
-  const auto kept = make_sequence(600), again = make_sequence(600);
-  run_and_leave(scheduler, *kept);  // nine blocks, and a state that saves 576 tokens
-  const auto small = make_sequence(300, 5000);
-  EXPECT_EQ(prefill_idle(scheduler, *small), 192) << "there were three blocks, and it wants four";
-  EXPECT_EQ(run_and_leave(scheduler, *again), 576);
-  const auto large = make_sequence(700, 9000);
-  EXPECT_EQ(prefill_idle(scheduler, *large), 640);
-  EXPECT_EQ(scheduler.prefixes().points_given_up(), 2U);
+/// Nor does it hold a slot or a block before its first rows have room.
+TEST(Scheduler, NobodyBeginsWhereFewerThan64RowsAreLeft) {
+  for (const int32_t rows : {127, 128}) {
+    Scheduler scheduler({.blocks = 20, .slots = 2, .max_batched_rows = rows});
+    const auto first = make_sequence(64), second = make_sequence(50, 1000);
+    scheduler.add(first.get());
+    scheduler.add(second.get());
+    EXPECT_EQ(scheduler.plan().size(), rows == 128 ? 2U : 1U);
+    EXPECT_EQ(scheduler.slots_in_use(), rows == 128 ? 2 : 1);
+  }
 }
 
-/// Of a salt that is not its own it takes nothing.
-TEST(Scheduler, AnIdlePrefillHasASalt) {
-  Scheduler scheduler(kWithPrefixes);
-  const auto idle = make_sequence(300), mine = make_sequence(300), other = make_sequence(300);
-  idle->cache_salt = mine->cache_salt = "mine";
-  EXPECT_EQ(prefill_idle(scheduler, *idle), 256);
-  EXPECT_EQ(run_and_leave(scheduler, *other), 0);
-  EXPECT_EQ(run_and_leave(scheduler, *mine), 256);
+/// However many rows may decode: a block's worth of them is a prompt's.
+TEST(Scheduler, DraftsLeaveRowsForAPrompt) {
+  Scheduler scheduler({.blocks = 20, .slots = 2, .max_batched_rows = 72, .max_decode_rows = 100});
+  const auto drafting = make_sequence(10), prompt = make_sequence(200, 1000);
+  scheduler.add(drafting.get());
+  run_step(scheduler);
+  drafting->drafts = std::vector<int32_t>(30, 5);
+  scheduler.add(prompt.get());
+  const auto plan = scheduler.plan();
+  ASSERT_EQ(plan.size(), 2U);
+  EXPECT_EQ(plan[0].drafts, 6) << "of eight rows, but for a draw of each";
+  EXPECT_EQ(plan[1].rows, 64);
 }
 
-TEST(Scheduler, AModelWithoutStatesHasIdlePrefillsToo) {
-  SchedulerLimits limits = kWithPrefixes;
-  limits.has_states = false;
-  Scheduler scheduler(limits);
-  const auto idle = make_sequence(300), next = make_sequence(400);
-  EXPECT_EQ(prefill_idle(scheduler, *idle), 256);
-  EXPECT_EQ(scheduler.slots().used(), 0);
-  EXPECT_EQ(run_and_leave(scheduler, *next), 256);
+/// Only those that decode are waited for, not a prompt that is still read.
+TEST(Scheduler, WhoDraftsDoesNotWaitForAPromptThatIsRead) {
+  Scheduler scheduler({.blocks = 20, .slots = 2, .max_batched_rows = 130});
+  const auto first = make_sequence(3), second = make_sequence(600, 1000);
+  first->needs_host = second->needs_host = true;
+  scheduler.add(first.get());
+  run_step(scheduler);
+  const auto decoding = submit_step(scheduler);
+  scheduler.add(second.get());
+  const auto reading = submit_step(scheduler);
+  ASSERT_EQ(reading.size(), 1U);
+  EXPECT_EQ(reading[0].sequence, second.get());
+  collect_step(scheduler, decoding);
+  const auto plan = scheduler.plan();
+  ASSERT_EQ(plan.size(), 2U);
+  EXPECT_EQ(plan[0].sequence, first.get());
 }
 
 }  // namespace
