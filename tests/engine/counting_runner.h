@@ -39,12 +39,19 @@ class CountingRunner final : public model::StepRunner {
     }
     ++submitted;
     rows += static_cast<int>(step.tokens.size());
+    moves += step.moves.size();
+    step_rows.push_back(static_cast<int>(step.tokens.size()));
+    int32_t rows_of_sequences = 0;
+    for (const kernels::SequenceRows& sequence : step.sequences) rows_of_sequences += sequence.rows;
+    EXPECT_EQ(rows_of_sequences, static_cast<int32_t>(step.tokens.size()));
     std::map<int32_t, const kernels::SequenceRows*> sequence_of;  // by row
     for (const kernels::SequenceRows& sequence : step.sequences) {
       for (int32_t i = 0; i < sequence.rows; ++i) sequence_of[sequence.first_row + i] = &sequence;
     }
     drawn_behind_.clear();
+    places_.clear();
     for (const kernels::SampleRow& sample : step.samples) {
+      places_.emplace_back(sample.row, sample.slot);
       EXPECT_EQ(sequence_of.at(sample.row)->state_slot, sample.slot);
       int32_t token = step.tokens[static_cast<size_t>(sample.row)];
       if (token == model::kLastDrawn) {
@@ -67,6 +74,7 @@ class CountingRunner final : public model::StepRunner {
     EXPECT_TRUE(awaits_draws_);
     EXPECT_EQ(under_way_.size(), 1U);
     EXPECT_EQ(samples.size(), drawn_behind_.size());
+    for (size_t i = 0; i < samples.size(); ++i) EXPECT_EQ(std::pair(samples[i].row, samples[i].slot), places_.at(i));
     if (submitted == fail_draw_at) return {StatusCode::internal, "the device fell off the bus"};
     awaits_draws_ = false;
     ++late_draws;
@@ -100,6 +108,9 @@ class CountingRunner final : public model::StepRunner {
   std::atomic<int> submitted = 0, collected = 0;
   int rows = 0, unknown_tokens = 0, late_draws = 0;
   int fail_submit_at = -1, fail_collect_at = -1, fail_draw_at = -1;
+  uint64_t moves = 0;          // of pages
+  std::vector<int> step_rows;  // of each step
+  bool heeds_masks = true;
   int to_prepare = 0, asked_to_prepare = 0, fail_prepare_at = -1;
   std::function<void()> before_failing = [] {}, all_prepared = [] {};
   std::vector<size_t> histories;  // output tokens of each
@@ -117,12 +128,12 @@ class CountingRunner final : public model::StepRunner {
     }
   }
 
-  static kernels::SampleResult result(const kernels::SampleRow& sample, int32_t token) {
+  [[nodiscard]] kernels::SampleResult result(const kernels::SampleRow& sample, int32_t token) const {
     if (token == kBadToken) return {.status = {StatusCode::corrupt_data, "not numbers"}};
     if (sample.target >= 0) return {.logprobs = {{.token = sample.target}}};
     const std::set<int32_t> banned(sample.banned.begin(), sample.banned.end());
     const auto may_be = [&](int32_t id) {
-      if (sample.allowed.empty()) return !banned.contains(id);
+      if (sample.allowed.empty() || !heeds_masks) return !banned.contains(id);
       return (sample.allowed[static_cast<size_t>(id) / 32] >> (id % 32) & 1U) != 0;
     };
     int32_t next = (token + 1) % kVocabSize;
@@ -132,7 +143,8 @@ class CountingRunner final : public model::StepRunner {
 
   int steps_ahead_;
   bool draws_later_, awaits_draws_ = false;
-  std::vector<int32_t> drawn_behind_;  // of the newest step: each sample's own token
+  std::vector<int32_t> drawn_behind_;                // of the newest step: each sample's own token
+  std::vector<std::pair<int32_t, int32_t>> places_;  // and its row and slot
   std::deque<std::vector<kernels::SampleResult>> under_way_;
   std::deque<std::chrono::steady_clock::time_point> ends_;
   std::chrono::steady_clock::time_point device_free_ = {};

@@ -1,12 +1,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <deque>
-#include <map>
 #include <string>
 #include <vector>
 
-#include "engine/step_loop.h"
+#include "drafting_runner.h"
 #include "text/tokenizer_files.h"
 
 // The loop against a runner that drafts: in which order steps are submitted and drafts asked for.
@@ -17,82 +15,12 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Not;
 
-constexpr int32_t kVocabSize = 200;
-constexpr int kDrafts = 3;
-
-/// The next token is the last one plus one. Of three drafts the last is wrong where `wrong`. `order` has a letter for
-/// each call: n, a step that names drafts; s, another one; d, drafts are asked for; c, a step is collected.
-class DraftingRunner final : public model::StepRunner {
- public:
-  [[nodiscard]] int steps_ahead() const override { return 1; }
-  [[nodiscard]] int drafts_max() const override { return kDrafts; }
-
-  Status submit(const model::Step& step) override {
-    bool names = false;
-    Results& results = under_way_.emplace_back();
-    size_t next_sample = 0;
-    for (size_t s = 0; s < step.sequences.size(); ++s) {
-      const kernels::SequenceRows& rows = step.sequences[s];
-      std::vector<int32_t>& drafts = drafts_[rows.state_slot];
-      std::vector<int32_t> tokens;
-      for (int32_t row = rows.first_row; row < rows.first_row + rows.rows; ++row) {
-        const int32_t token = step.tokens[static_cast<size_t>(row)];
-        names |= token < model::kLastDrawn;
-        tokens.push_back(token == model::kLastDrawn  ? drawn_.at(rows.state_slot)
-                         : token < model::kLastDrawn ? drafts.at(static_cast<size_t>(model::draft_token(0) - token))
-                                                     : token);
-      }
-      bool holds = true;
-      for (; next_sample < step.samples.size() && step.samples[next_sample].row < rows.first_row + rows.rows;
-           ++next_sample) {
-        const auto at = static_cast<size_t>(step.samples[next_sample].row - rows.first_row);
-        results.samples.push_back({.token = (tokens[at] + 1) % kVocabSize});
-        if (!holds) continue;
-        drawn_[rows.state_slot] = results.samples.back().token;
-        holds = at + 1 < tokens.size() && tokens[at + 1] == results.samples.back().token;
-      }
-      const int32_t count = step.drafting.empty() ? 0 : step.drafting[s].count;
-      drafts.clear();
-      for (int32_t k = 1; k <= count; ++k) {
-        drafts.push_back((drawn_.at(rows.state_slot) + k + (wrong && k == kDrafts ? 1 : 0)) % kVocabSize);
-      }
-      results.drafts.insert(results.drafts.end(), drafts.begin(), drafts.end());
-    }
-    order += names ? 'n' : 's';
-    return {};
-  }
-  Expected<std::span<const kernels::SampleResult>> collect() override {
-    order += 'c';
-    collected_ = std::move(under_way_.front());
-    under_way_.pop_front();
-    return std::span<const kernels::SampleResult>(collected_.samples);
-  }
-  Expected<std::span<const int32_t>> drafts() override {
-    order += 'd';
-    if (fails) return Status(StatusCode::unavailable, "the device does not answer");
-    return std::span<const int32_t>(collected_.drafts);
-  }
-
-  bool wrong = false, fails = false;
-  std::string order;
-
- private:
-  struct Results {
-    std::vector<kernels::SampleResult> samples;
-    std::vector<int32_t> drafts;
-  };
-  std::map<int32_t, int32_t> drawn_;                // by slot, as the next
-  std::map<int32_t, std::vector<int32_t>> drafts_;  // the newest
-  std::deque<Results> under_way_;
-  Results collected_;
-};
-
 class StepLoopDraftsTest : public testing::Test {
  protected:
   StepLoopParts parts() {
     return {.runner = &runner_,
             .tokenizer = &tokenizer_,
-            .vocab_size = kVocabSize,
+            .vocab_size = kDraftVocabSize,
             .kv_blocks = 16,
             .max_num_seqs = 4,
             .max_model_len = 512,
@@ -144,7 +72,7 @@ TEST_F(StepLoopDraftsTest, TheNextStepIsSubmittedBeforeItsDraftsAreKnown) {
 }
 
 TEST_F(StepLoopDraftsTest, DraftsThatDoNotHoldAreDropped) {
-  runner_.wrong = true;
+  runner_.wrong_from = kDrafts;
   EXPECT_THAT(run({count_from(10, 13), count_from(50, 20), count_from(100, 2)}),
               ElementsAre(from_to(11, 23), from_to(51, 70), from_to(101, 102)));
   EXPECT_THAT(runner_.order, Not(HasSubstr("dn")));
@@ -153,7 +81,7 @@ TEST_F(StepLoopDraftsTest, DraftsThatDoNotHoldAreDropped) {
 }
 
 TEST_F(StepLoopDraftsTest, TheLastEventSaysWhatBecameOfDrafts) {
-  runner_.wrong = true;
+  runner_.wrong_from = kDrafts;
   StepLoop loop(parts());
   const auto one = *loop.submit(count_from(10, 13)), other = *loop.submit(count_from(50, 4));
   while (loop.step()) {
@@ -204,6 +132,39 @@ TEST_F(StepLoopDraftsTest, NobodyWaitsForDraftsOfWhatHasEnded) {
   EXPECT_EQ(runner_.order.substr(0, 5), "scndc");
   EXPECT_EQ(std::ranges::count(runner_.order, 'n'), 1);
   EXPECT_THAT(run({stopped, count_from(50, 20)}), ElementsAre(from_to(11, 13), from_to(51, 70)));
+}
+
+/// Where none are kept, a block's last row is like any other.
+TEST_F(StepLoopDraftsTest, AnswersThatAreNotKeptEndNoDrafts) {
+  run({count_from(10, 150)});
+  const std::string order = runner_.order;
+  StepLoopParts keeping = parts();
+  keeping.keeps_answers = true;  // without a prefix cache
+  StepLoop loop(keeping);
+  const auto channel = *loop.submit(count_from(10, 150));
+  runner_.order.clear();
+  while (loop.step()) {
+  }
+  EXPECT_EQ(runner_.order, order);
+}
+
+/// So that drafts behind a prompt know all of it.
+TEST_F(StepLoopDraftsTest, TheHeadReadsPromptsWhoeverReadsThem) {
+  StepLoopParts caching = parts();
+  caching.prefix_caching = true;
+  caching.kept_states = 2;
+  StepLoop loop(caching);
+  Request request = count_from(10, 1);
+  request.prompt.assign(400, 10);
+  const auto channel = *loop.submit(request);
+  while (loop.step()) {
+  }
+  EXPECT_GE(runner_.head_reads.size(), 4U);
+  loop.prefill_when_idle({.tokens = std::vector<int32_t>(300, 20)});
+  while (loop.step()) {
+  }
+  EXPECT_EQ(loop.stats().idle_prefill_tokens, 256U);
+  EXPECT_THAT(runner_.head_reads, testing::Each(true));
 }
 
 TEST_F(StepLoopDraftsTest, AnErrorOfDraftsEndsEverything) {

@@ -48,6 +48,8 @@ void expect_end(StepLoop& loop, const std::vector<std::shared_ptr<EventChannel>>
   EXPECT_THAT(refused.status().message(), HasSubstr(why));
   EXPECT_EQ(loop.stats().running + loop.stats().waiting, 0);
   EXPECT_FALSE(loop.step());
+  loop.close();
+  EXPECT_EQ(loop.status().code(), StatusCode::unavailable) << "why it stopped first";
 }
 
 TEST_P(StepLoopEnds, AnErrorOfSubmitEndsEverything) {

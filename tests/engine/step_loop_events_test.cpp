@@ -188,7 +188,34 @@ TEST(StepLoopEvents, SayWhatCameFromTheHostsMemory) {
   EXPECT_EQ(event.cached_tokens, 256);
   EXPECT_EQ(event.tier_tokens, 256);
   EXPECT_EQ(loop.stats().tier.hits, 256U);
+  EXPECT_EQ(loop.stats().prefix_hits, 256U);
   EXPECT_EQ(loop.stats().tier.bytes_loaded, 1000U);  // the state: the blocks are there
+}
+
+/// A stop token is shown if stop strings are; what may still become one is held back until it cannot.
+TEST(StepLoopEvents, TextEndsWithWhatIsToBeShown) {
+  CountingRunner runner(Ahead::yes);
+  const text::Tokenizer tokenizer = text::test::parse(text::test::small_tokenizer());
+  StepLoopParts with_text = parts(runner);
+  with_text.tokenizer = &tokenizer;
+  StepLoop loop(with_text);
+  Request request = count_from('a', 9);
+  const auto text = [&] {
+    std::string all;
+    for (const Event& event : run(loop, request)) all += event.text;
+    return all;
+  };
+  request.sampling.stop_token_ids = {'e'};
+  EXPECT_EQ(text(), "bcd");
+  request.sampling.include_stop_str_in_output = true;
+  EXPECT_EQ(text(), "bcde");
+  request.sampling.stop_token_ids = {};
+  request.sampling.stop = {"fg"};
+  EXPECT_EQ(text(), "bcdefg");
+  request.sampling.include_stop_str_in_output = false;
+  EXPECT_EQ(text(), "bcde");
+  request.sampling.stop = {"ijx"};
+  EXPECT_EQ(text(), "bcdefghij") << "its end might have become a stop string";
 }
 
 TEST(StepLoopEvents, LogprobsWhereTheyAreAskedFor) {

@@ -80,6 +80,17 @@ TEST_P(StepLoopTest, AGuidedChoiceOrItsDrawWaitsForItsTokensAndNoOtherDoes) {
   EXPECT_EQ(runner_.late_draws, draws_later() ? 5 : 0);
 }
 
+/// Not before its thinking may end, and not behind it.
+TEST_P(StepLoopTest, AGuidedChoiceWaitsForItsTokensWhereTheyDecide) {
+  StepLoop loop(parts(runner_));
+  Request request = count_from(10, 12);
+  request.guide = {.thinking_end = 40, .thinking_tokens_max = 5, .thinking_closer = {30, 40}};
+  auto guided = submit(loop, request);
+  run_to_the_end(loop);
+  EXPECT_THAT(drain(*guided).tokens, ElementsAre(11, 12, 13, 14, 15, 30, 40, 41, 42, 43, 44, 45));
+  EXPECT_EQ(runner_.unknown_tokens, draws_later() ? 11 : ahead() ? 8 : 0);
+}
+
 /// Steps take 4 ms on the device, and 1 ms more before them on the host, where it does not work ahead.
 TEST_P(StepLoopTest, GuidedAnswersTakeAsLongAsOthersWhereTheirDrawsComeLater) {
   const auto milliseconds = [&](const Guide& guide) {
@@ -154,8 +165,7 @@ std::vector<int64_t> waits_beside_a_prompt(CountingRunner& runner, std::optional
 
 TEST_P(StepLoopTest, RunningAnswersWaitTwiceAsLongOnAverageWhileAPromptIsRead) {
   // The second kind of answer waits for its tokens before its next rows: prompts are read between its steps.
-  for (const Guide& guide :
-       {Guide{}, Guide{.thinking_end = 199, .thinking_tokens_max = 1000, .thinking_closer = {199}}}) {
+  for (const Guide& guide : {Guide{}, Guide{.thinking_end = 199, .thinking_excludes = 198}}) {
     CountingRunner runner(GetParam());
     std::vector<int64_t> waits = waits_beside_a_prompt(runner, std::nullopt, guide);
     std::erase(waits, 0);  // what was read together
@@ -389,6 +399,42 @@ TEST_P(StepLoopTest, ARowThatFailsEndsItsChoiceAlone) {
   EXPECT_EQ(drain(*good).tokens, from_to(11, 18));
 }
 
+TEST_P(StepLoopTest, ARowOfAPromptThatFailsEndsItsChoiceOnce) {
+  StepLoop loop(parts(runner_));
+  Request request = count_from(kBadToken, 0);
+  request.prompt = {1, kBadToken, 3};
+  request.sampling.prompt_logprobs = 0;
+  auto bad = submit(loop, request);
+  run_to_the_end(loop);
+  const Answer answer = drain(*bad);
+  EXPECT_EQ(answer.finish_reason, FinishReason::error);
+  EXPECT_THAT(answer.error.message(), HasSubstr("at position 2"));
+}
+
+/// Also if its client leaves in the same moment.
+TEST_P(StepLoopTest, AnAnswerThatLeavesItsGrammarEndsAlone) {
+  for (const bool cancelled : {false, true}) {
+    CountingRunner runner(GetParam());
+    runner.heeds_masks = false;
+    StepLoop loop(parts(runner));
+    Request request = count_from(10, 50);
+    request.guide.grammar = digits("12(7|8)");
+    auto guided = submit(loop, request);
+    request.guide.grammar = digits("123456");
+    auto follows = submit(loop, request);
+    auto free = submit(loop, count_from(100, 8));
+    while (guided->try_next() || !guided->finished()) {
+      if (cancelled && runner.submitted >= 4) guided->cancel();
+      ASSERT_TRUE(loop.step());
+      if (runner.submitted > 20) break;
+    }
+    EXPECT_TRUE(guided->finished());
+    follows->cancel();
+    run_to_the_end(loop);
+    EXPECT_EQ(drain(*free).tokens, from_to(101, 108));
+  }
+}
+
 TEST_P(StepLoopTest, PreemptionLosesNoToken) {
   StepLoop loop(parts(runner_, 3, 2));
   Request request = count_from(0, 70);
@@ -401,6 +447,28 @@ TEST_P(StepLoopTest, PreemptionLosesNoToken) {
   EXPECT_EQ(drain(*old).tokens, from_to(1, 70));
   EXPECT_EQ(drain(*young).tokens, from_to(51, 120));
   EXPECT_THAT(runner_.histories, ElementsAre(0, 0, 64));  // what penalties see as each begins to run
+}
+
+/// What was told of a prompt is not told again, nor computed for it.
+TEST_P(StepLoopTest, PreemptionTellsAPromptsLogprobsOnce) {
+  StepLoop loop(parts(runner_, 3, 2));
+  Request request = count_from(0, 70);
+  request.prompt = {5, 6, 7};
+  request.sampling.prompt_logprobs = 0;
+  auto old = submit(loop, request);
+  auto young = submit(loop, request);
+  run_to_the_end(loop);
+  EXPECT_EQ(loop.stats().preemptions, 1U);
+  for (const auto& channel : {old, young}) {
+    size_t told = 0;
+    std::vector<int32_t> tokens;
+    while (const auto event = channel->try_next()) {
+      told += event->prompt_logprobs.size();
+      tokens.insert(tokens.end(), event->tokens.begin(), event->tokens.end());
+    }
+    EXPECT_EQ(told, 3U);
+    EXPECT_EQ(tokens, from_to(8, 77));
+  }
 }
 
 TEST(StepLoop, MetersDecodeStepsWhereToldTheirBytes) {
