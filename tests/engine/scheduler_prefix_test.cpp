@@ -325,7 +325,7 @@ TEST(Scheduler, WhereEachSlotIsOfMoreWorthNothingIsPrefilled) {
   run_and_leave(scheduler, *one);
   EXPECT_EQ(prefill_idle(scheduler, *other), 576);
   ASSERT_EQ(scheduler.prefixes().kept_slots(), 2);
-  EXPECT_EQ(prefill_idle(scheduler, *idle), 0) << "64 tokens more than what it goes on from, for 576";
+  EXPECT_EQ(idle_step(scheduler, *idle, 128), 0) << "64 tokens more than what it goes on from, for 576";
   EXPECT_EQ(scheduler.prefixes().points_given_up(), 0U);
   EXPECT_EQ(scheduler.blocks_in_use(), 0);
   EXPECT_EQ(scheduler.slots_in_use(), 0);
