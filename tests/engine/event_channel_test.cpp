@@ -39,6 +39,16 @@ TEST(EventChannel, NextWaitsForAnotherThread) {
   engine.join();
 }
 
+TEST(EventChannel, WhatIsThereIsNotWaitedFor) {
+  EventChannel channel(2);
+  channel.push({.tokens = {5}});
+  EXPECT_EQ(channel.next()->tokens, std::vector<int32_t>{5});
+  int calls = 0;
+  channel.on_ready([&] { ++calls; });
+  EXPECT_EQ(calls, 0) << "nothing is waiting";
+  channel.on_ready({});
+}
+
 TEST(EventChannel, CallbackComesForEachEventAndForThoseWaiting) {
   EventChannel channel(1);
   channel.push({});

@@ -25,6 +25,7 @@ std::vector<int32_t> allowed(const GuideState& state) {
   for (size_t bit = 0; bit < 32 * mask.size(); ++bit) {
     if ((mask[bit / 32] >> (bit % 32) & 1U) != 0) ids.push_back(static_cast<int32_t>(bit));
   }
+  EXPECT_EQ(ids.empty(), mask.empty()) << "a mask allows something";
   return ids;
 }
 
@@ -132,6 +133,20 @@ TEST(GuideState, NeedsATokenOnlyWhereItDecides) {
   EXPECT_FALSE(then.needs_token());
 }
 
+TEST(GuideState, TheFirstIdIsOneLikeAnyOther) {
+  const Guide end{.thinking_end = 0};
+  GuideState state(end, kVocabSize);
+  EXPECT_FALSE(state.settled());
+  state.advance(0);
+  EXPECT_TRUE(state.settled());
+  const Guide excludes{.thinking_end = kEnd, .thinking_excludes = 0};
+  GuideState excluding(excludes, kVocabSize);
+  EXPECT_TRUE(excluding.excludes());
+  EXPECT_TRUE(excluding.needs_token());
+  const Guide none{.thinking_end = kEnd, .thinking_tokens_max = 0, .thinking_closer = {5, kEnd}};
+  EXPECT_TRUE(GuideState(none, kVocabSize).needs_token());
+}
+
 std::vector<Guide> guides() {
   const std::vector<std::vector<int32_t>> beginnings = {{1, 64, 6}, {1, 2, 3}, {1, 2, 69, 6}};
   return {{},
@@ -169,6 +184,10 @@ TEST(GuideState, RollbackIsAsIfTheTokensHadNeverCome) {
         const GuideState expected = after(guide, tokens);
         ASSERT_EQ(allowed(state), allowed(expected));
         ASSERT_EQ(state.needs_token(), expected.needs_token());
+        ASSERT_EQ(state.must_go_on(), expected.must_go_on());
+        ASSERT_EQ(state.excludes(), expected.excludes());
+        ASSERT_EQ(state.settles(), expected.settles());
+        ASSERT_EQ(state.settled(), expected.settled());
       }
     }
   }
@@ -247,6 +266,32 @@ TEST(GuideState, WhatAGrammarDoesNotAllowEndsTheChoice) {
   EXPECT_THAT(prepared(state), ElementsAre(10));
   state.advance(30);
   EXPECT_FALSE(state.prepare().ok());
+  state.advance(10);  // which it would allow
+  EXPECT_FALSE(state.prepare().ok());
+  state.rollback(1);
+  EXPECT_FALSE(state.prepare().ok());
+}
+
+/// No stop token may end thinking before what must come, a grammar's answer or a beginning.
+TEST(GuideState, WhatIsStillToComeMustGoOn) {
+  const CompiledGrammar grammar = letters("ab");
+  const Guide with_grammar{.thinking_end = kEnd, .grammar = grammar};
+  const Guide with_beginning{.thinking_end = kEnd, .beginnings = {{3}}};
+  const Guide free{.thinking_end = kEnd};
+  GuideState state(with_grammar, kVocabSize);
+  EXPECT_TRUE(state.must_go_on());
+  EXPECT_TRUE(state.needs_token());
+  EXPECT_FALSE(state.settled());
+  EXPECT_TRUE(GuideState(with_beginning, kVocabSize).must_go_on());
+  EXPECT_FALSE(GuideState(free, kVocabSize).must_go_on());
+  state.advance(kEnd);
+  EXPECT_FALSE(state.must_go_on());
+  EXPECT_TRUE(state.needs_token());
+  EXPECT_THAT(prepared(state), ElementsAre(10));
+  EXPECT_FALSE(state.settles()) << "the model chooses";
+  EXPECT_FALSE(state.settled());
+  state.rollback(1);
+  EXPECT_THAT(prepared(state), IsEmpty());
 }
 
 TEST(GuideState, RollbackGoesThroughAllParts) {

@@ -176,6 +176,24 @@ TEST_F(PrefixDiskOrder, WhatWouldGoFirstIsWrittenFirst) {
   }
 }
 
+TEST_F(PrefixDiskOrder, WhatIsInTheTierIsWrittenBeforeWhatSavesLess) {
+  for (const bool is_last : {false, true}) {
+    DiskWorld world(directory_.path() / (is_last ? "last" : "first"), 40);
+    const auto small = make_sequence(129, 1000), large = make_sequence(321, 5000), holder = make_sequence(129, 1000);
+    if (!is_last) world.compute_and_leave(*large, 320);
+    world.compute_and_leave(*small, 128);
+    if (is_last) world.compute_and_leave(*large, 320);
+    world.cache.begin(*holder, world.cache.find(*holder));  // so that the small one's state stays
+    state_to_tier(world);
+    for (const int32_t block : holder->blocks) world.block_pool.give_back(block);
+    world.cache.end(*holder);
+    world.step();
+    ASSERT_TRUE(world.write_one());
+    EXPECT_TRUE(world.has_on_disk(320, 5000));
+    EXPECT_FALSE(world.has_on_disk(128, 1000));
+  }
+}
+
 TEST_F(PrefixDiskOrder, WhatTheDiskHasIsNotWrittenAgain) {
   write_four_blocks();
   DiskWorld world(path(), 12);
@@ -187,7 +205,7 @@ TEST_F(PrefixDiskOrder, WhatTheDiskHasIsNotWrittenAgain) {
 
 /// Pages for a copy of what only the device has are those of what the disk has already.
 TEST_F(PrefixDiskOrder, AFullTierMakesRoomForWhatIsWritten) {
-  DiskWorld world(path(), 8);
+  DiskWorld world(path(), 8 + 5);  // one less than it takes
   world.compute_and_leave(*make_sequence(385), 384);
   world.write_all();
   ASSERT_TRUE(world.cache.make_blocks_available(kBlocks));

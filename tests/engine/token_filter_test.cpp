@@ -36,6 +36,13 @@ TEST(TokenFilter, AllowedIdsAreBits) {
   EXPECT_THAT(banned(filter, {}), IsEmpty());
 }
 
+TEST(TokenFilter, WhatIsBannedAnywhereIsNotWaitedFor) {
+  const TokenFilter filter({}, {{9}, {4, 9}, {3}, {4, 3}, {6, 3}}, 70);
+  EXPECT_THAT(banned(filter, {4}), ElementsAre(3, 9));
+  EXPECT_FALSE(filter.needs_token(Tokens{}));
+  EXPECT_EQ(filter.reach(), 0U);
+}
+
 TEST(TokenFilter, BansTheLastTokenOfASequenceBehindTheOthers) {
   const TokenFilter filter({}, {{5}, {1, 2, 3}, {2, 9}, {2, 9}}, 70);
   EXPECT_EQ(filter.reach(), 2U);
