@@ -47,7 +47,7 @@ class Draws {
     const bool thinks = guide.thinking_end >= 0 && end == answer.end();
     const bool is_begun = !thinks || (guide.thinking_tokens_max >= 0 && ssize(answer) >= guide.thinking_tokens_max);
     const std::span<const uint32_t> mask = state.allowed();
-    const bool is_settled = is_begun && !mask.empty() && guide.grammar == nullptr;
+    const bool is_settled = is_begun && !mask.empty() && state.settles();
     const bool goes_on = ssize(answer) < request_.sampling.min_tokens ||
                          (thinks && (!guide.beginnings.empty() || guide.grammar != nullptr));
     std::set<int32_t> ids;
@@ -86,6 +86,18 @@ std::set<int32_t> permitted(const kernels::SampleRow& sample) {
   return ids;
 }
 
+/// Of up to nine letters from a to d, in which a stop token may follow any.
+CompiledGrammar letters() {
+  static guide::Compiler compiler([] {
+    guide::Vocabulary vocabulary{.tokens = std::vector<std::string>(kVocabSize), .stop_ids = {0, kStop}};
+    for (char c = 'a'; c <= 'd'; ++c) vocabulary.tokens[static_cast<size_t>(c)] = c;
+    return vocabulary;
+  });
+  auto grammar = compiler.compile({.kind = GrammarSource::Kind::regex, .text = "[a-d]{0,9}"});
+  EXPECT_TRUE(grammar.ok()) << grammar.status().message();
+  return *grammar;
+}
+
 std::vector<Request> requests() {
   const std::vector<std::vector<int32_t>> beginnings = {{97, 98}, {97, 99, 100}};
   const std::vector<Guide> guides = {{},
@@ -96,7 +108,9 @@ std::vector<Request> requests() {
                                       .thinking_tokens_max = 2,
                                       .thinking_closer = {99, 100},
                                       .thinking_excludes = kExcluded,
-                                      .beginnings = beginnings}};
+                                      .beginnings = beginnings},
+                                     {.grammar = letters()},
+                                     {.thinking_end = 100, .beginnings = {{99}}, .grammar = letters()}};
   std::vector<Request> all;
   for (const Guide& guide : guides) {
     for (const bool filtered : {false, true}) {
@@ -150,6 +164,7 @@ TEST(Choice, ADrawIsOfWhatTheGuideTheFilterAndTheStopTokensLeave) {
         if (choice->drafts.size() < drafts.size()) {
           GuideState state(request.guide, kVocabSize);
           for (const int32_t token : answer) state.advance(token);
+          EXPECT_TRUE(state.prepare().ok());
           const auto next = static_cast<size_t>(drafts[choice->drafts.size()]);
           ASSERT_FALSE(state.allowed().empty());
           EXPECT_EQ(state.allowed()[next / 32] >> (next % 32) & 1U, 0U) << "it was dropped for nothing";
@@ -258,6 +273,20 @@ std::pair<std::string, std::string> text_of(const std::string& bytes, const Samp
   return {shown, ""};
 }
 
+TEST(ChoiceText, ControlTokensAreShownWhereTheyAreNotSkipped) {
+  const text::Tokenizer& bundled = text::test::bundled_tokenizer();
+  for (const bool skips : {true, false}) {
+    SamplingParams params;
+    params.skip_special_tokens = skips;
+    auto text = ChoiceText::create(&bundled, params, {});
+    ASSERT_TRUE(text.ok());
+    std::string shown;
+    text->feed(*bundled.id_of("<|im_end|>"), true, shown);
+    text->flush(shown);
+    EXPECT_EQ(shown, skips ? "" : "<|im_end|>");
+  }
+}
+
 TEST(ChoiceText, StopStringsEndItWhereTheyAreLookedFor) {
   SamplingParams params;
   params.stop = {"zz", "ab"};
@@ -274,6 +303,9 @@ TEST(ChoiceText, StopStringsEndItWhereTheyAreLookedFor) {
   EXPECT_THAT(text_of("ya<tool_call>b", params, calls), Pair("ya<tool_call>b", ""))
       << "it does not reach into another stretch";
   EXPECT_THAT(text_of("y<tool_ca", params, calls), Pair("y<tool_ca", ""));
+  const std::string replacement = "\xEF\xBF\xBD";
+  EXPECT_THAT(text_of("xya\xC3", params, {}), Pair("xya" + replacement, "")) << "half of a letter";
+  EXPECT_THAT(text_of("xya\xC3", params, answer), Pair("xya" + replacement, ""));
   params.include_stop_str_in_output = true;
   EXPECT_THAT(text_of("xyabz", params, {}), Pair("xyab", "ab"));
   EXPECT_THAT(text_of("xab</think>yabz", params, thinking), Pair("xab</think>yab", "ab"));

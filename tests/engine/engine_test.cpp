@@ -17,9 +17,9 @@
 
 #include "base/temp_directory.h"
 #include "engine/model_fit.h"
+#include "engine_runs.h"
 #include "format/checkpoint.h"
 #include "kernels/batch.h"
-#include "tiny_model.h"
 
 // The public API, with a real engine thread.
 namespace tessera {
@@ -27,51 +27,6 @@ namespace {
 
 using engine::TinyKind;
 using engine::TinyModel;
-
-EngineOptions small_options(const TinyModel& model) {
-  EngineOptions options;
-  options.model = model.directory().string();
-  options.max_model_len = 512;
-  options.max_num_seqs = 3;
-  options.threads = 1;
-  return options;
-}
-
-Engine make_engine(const EngineOptions& options) {
-  auto engine = Engine::create(options);
-  EXPECT_TRUE(engine.ok()) << engine.status().message();
-  return std::move(*engine);
-}
-
-Request greedy(std::vector<int32_t> prompt, int64_t max_tokens) {
-  return {.prompt = std::move(prompt), .sampling = {.temperature = 0, .max_tokens = max_tokens, .ignore_eos = true}};
-}
-
-struct Answer {
-  std::vector<int32_t> tokens;
-  std::string text;
-  FinishReason finish_reason = FinishReason::none;
-  std::string stop_reason;
-  Status error;
-};
-
-Answer read_all(RequestStream& stream) {
-  Answer answer;
-  while (const auto event = stream.next()) {
-    answer.tokens.insert(answer.tokens.end(), event->tokens.begin(), event->tokens.end());
-    answer.text += event->text;
-    answer.finish_reason = event->finish_reason;
-    answer.stop_reason = event->stop_reason;
-    answer.error = event->error;
-  }
-  return answer;
-}
-
-Answer run(Engine& engine, const Request& request) {
-  auto stream = engine.submit(request);
-  EXPECT_TRUE(stream.ok()) << stream.status().message();
-  return read_all(*stream);
-}
 
 class EngineTest : public testing::Test {
  protected:
