@@ -26,7 +26,10 @@ Engine counting_engine() {
 }
 
 RequestStream stream_of(Engine& engine, int64_t tokens = kLong) {
-  auto stream = engine.submit(count_from(10, tokens));
+  Request request = count_from(10, tokens);
+  request.sampling.stop_token_ids = {kBadToken};  // which is so never drawn
+  request.sampling.min_tokens = tokens;
+  auto stream = engine.submit(request);
   EXPECT_TRUE(stream.ok()) << stream.status().message();
   return *std::move(stream);
 }
@@ -98,7 +101,9 @@ TEST(RequestStream, NobodyIsCalledForAStreamThatIsGone) {
 TEST(EngineFailure, IsSaidByStatusAndByClose) {
   // Its runner aborts when it is destroyed, so it is not.
   auto* engine = new Engine(hanging_engine(3));
-  RequestStream stream = stream_of(*engine, 100);
+  auto submitted = engine->submit(count_from(10, 100));
+  ASSERT_TRUE(submitted.ok());
+  RequestStream stream = *std::move(submitted);
   while (stream.next()) {
   }
   EXPECT_EQ(engine->status().code(), StatusCode::unavailable);

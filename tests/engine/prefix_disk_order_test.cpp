@@ -242,5 +242,27 @@ TEST_F(PrefixDiskOrder, WhatWasReadStaysForAWhile) {
   }
 }
 
+/// Then it is there for nobody.
+TEST_F(PrefixDiskOrder, WhatWasReadAndUsedGoesAsWhatTheDiskHasDoes) {
+  for (const bool used : {false, true}) {
+    write_four_blocks();
+    DiskWorld world(path(), 12);
+    const auto asker = make_sequence(300);
+    ASSERT_TRUE(world.read_for(*asker));
+    if (used) {
+      world.cache.begin(*asker, world.cache.find(*asker));
+      world.cache.end(*asker);
+    }
+    for (const int32_t other : {50'000, 60'000}) {
+      world.compute_and_leave(*make_sequence(130, other), 128);
+      ASSERT_TRUE(world.cache.make_blocks_available(kBlocks));
+      world.step();
+    }
+    EXPECT_EQ(world.cache.find(*make_sequence(300)).tokens == 256, !used);
+    EXPECT_EQ(world.cache.find(*make_sequence(130, 50'000)).tokens == 128, used);
+    EXPECT_EQ(world.cache.find(*make_sequence(130, 60'000)).tokens, 128);
+  }
+}
+
 }  // namespace
 }  // namespace tessera::engine

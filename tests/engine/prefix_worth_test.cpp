@@ -1,0 +1,161 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <vector>
+
+#include "prefix_world.h"
+
+// What the prefix cache gives up first: by what a point saves, and by when it is likely to be used again.
+namespace tessera::engine {
+namespace {
+
+/// A conversation that grows by a block each time, against one that came once and saves 256 tokens. The device has room
+/// for one of them, the tier for both, until a third one comes.
+class Contest {
+ public:
+  /// One that takes all blocks and leaves nothing.
+  void pass(int count = 1) {
+    for (; count > 0; --count) world_.compute_and_leave(*sequence_of(512, 0, 1'000'000 + 1000 * passed_++), {});
+  }
+  /// A conversation whose turns come so many sequences after one another. Returns its tokens.
+  int64_t talk(const std::vector<int>& gaps, int32_t other = 0) {
+    int64_t tokens = 64;
+    world_.compute_and_leave(*sequence_of(tokens + 1, 0, other), {tokens});
+    for (const int gap : gaps) {
+      pass(gap - 1);
+      tokens += 64;
+      world_.compute_and_leave(*sequence_of(tokens + 1, 0, other), {tokens});
+    }
+    return tokens;
+  }
+  /// Whether the conversation's point stays whose last turn was so many sequences ago, where the other one came 8 ago.
+  bool stays(int64_t tokens, int unused) {
+    pass(unused - 9);
+    world_.compute_and_leave(*sequence_of(257, 0, 500'000), {256});
+    pass(6);
+    world_.compute_and_leave(*sequence_of(129, 0, 600'000), {128});
+    pass();
+    const bool is_there = world_.cache.find(*sequence_of(tokens + 1)).tokens == tokens;
+    const bool other_is = world_.cache.find(*sequence_of(257, 0, 500'000)).tokens == 256;
+    EXPECT_NE(is_there, other_is) << "one of the two goes";
+    return is_there;
+  }
+  World& world() { return world_; }
+
+ private:
+  World world_{8, 2, true, HostTier(13, 2)};
+  int32_t passed_ = 0;
+};
+
+TEST(PrefixWorth, WhatIsUsedRegularlyIsKeptForWhenItIsDue) {
+  for (const auto& [unused, stays] : {std::pair{14, true}, {20, true}, {24, true}, {26, false}}) {
+    Contest contest;
+    EXPECT_EQ(contest.stays(contest.talk({20, 20, 20}), unused), stays) << unused;
+  }
+}
+
+TEST(PrefixWorth, WhereNothingIsUsedRegularlyWhatIsNewestIsKept) {
+  Contest contest;
+  for (int32_t i = 1; i <= 16; ++i)
+    contest.talk(i % 2 == 0 ? std::vector<int>{2, 20} : std::vector<int>{20, 2}, 1000 * i);
+  EXPECT_FALSE(contest.stays(contest.talk({20, 20, 20}), 14));
+}
+
+TEST(PrefixWorth, WhatVariesByLessThanAThirdIsRegular) {
+  Contest contest;
+  for (int32_t i = 1; i <= 60; ++i) {
+    contest.talk(i % 2 == 0 ? std::vector<int>{29, 40} : std::vector<int>{40, 29}, 1000 * i);
+  }
+  EXPECT_TRUE(contest.stays(contest.talk({29, 40}), 37));
+}
+
+/// The first time that something is used again says nothing of a pattern.
+TEST(PrefixWorth, WhatIsUsedTwiceSurprisesNobody) {
+  Contest contest;
+  for (int32_t i = 1; i <= 30; ++i) contest.talk({2}, 1000 * i);
+  EXPECT_TRUE(contest.stays(contest.talk({20, 20, 20}), 14));
+}
+
+/// A system prompt has a pattern, too, though each conversation is another.
+TEST(PrefixWorth, WhatOthersGoOnFromRegularlyIsKeptAsWell) {
+  Contest contest;
+  contest.world().compute_and_leave(*sequence_of(300, 256), {256});
+  for (int32_t other = 1; other <= 3; ++other) {
+    contest.pass(19);
+    EXPECT_EQ(contest.world().compute_and_leave(*sequence_of(300, 256, 20'000 * other), {}).tokens, 256);
+  }
+  EXPECT_TRUE(contest.stays(256, 14));
+}
+
+TEST(PrefixWorth, WhoBeginsAgainWithoutAnythingToGoOnFromIsCountedOnce) {
+  World world(20, 2, true, {20, 1});
+  world.compute_and_leave(*sequence_of(300), {256});
+  const auto other = sequence_of(300, 0, 50'000);
+  for (int begin = 0; begin < 3; ++begin) world.compute_and_leave(*other, {});
+  const auto again = sequence_of(300);
+  world.compute_and_leave(*again, {});
+  EXPECT_EQ(again->reuse_after, 2);
+}
+
+TEST(PrefixWorth, OfTwoPointsOfOneSequenceEachSavesItsOwnPart) {
+  World world(100, 2);
+  world.compute_and_leave(*sequence_of(700), {512, 640});
+  world.compute_and_leave(*sequence_of(200, 0, 50'000), {192});
+  EXPECT_EQ(world.cache.find(*sequence_of(700)).tokens, 512) << "the other one saved 128";
+  EXPECT_EQ(world.cache.find(*sequence_of(200, 0, 50'000)).tokens, 192);
+}
+
+TEST(PrefixWorth, AStateBehindWhatWasGoneOnFromIsWorthWhatIsBetween) {
+  World world(100, 2);
+  world.compute_and_leave(*sequence_of(200, 0, 50'000), {192});
+  world.compute_and_leave(*sequence_of(600), {512});
+  EXPECT_EQ(world.compute_and_leave(*sequence_of(700), {640}).tokens, 512);
+  EXPECT_EQ(world.cache.find(*sequence_of(200, 0, 50'000)).tokens, 192);
+  EXPECT_EQ(world.cache.find(*sequence_of(700)).tokens, 512);
+}
+
+/// What a sequence has left on its way is not what it went on from.
+TEST(PrefixWorth, OnlyWhatASequenceWentOnFromIsSuperseded) {
+  World world(200, 4);
+  world.compute_and_leave(*sequence_of(100), {64});
+  world.compute_and_leave(*sequence_of(900), {512, 832});
+  for (const int32_t other : {50'000, 60'000, 70'000}) world.compute_and_leave(*sequence_of(260, 0, other), {256});
+  EXPECT_EQ(world.cache.find(*sequence_of(600)).tokens, 512);
+  EXPECT_EQ(world.cache.find(*sequence_of(900)).tokens, 832);
+}
+
+/// Of what is worth something: it counts from what was given up last.
+TEST(PrefixWorth, WorthIsCountedFromWhatWasGivenUpLast) {
+  World world(100, 1);
+  world.compute_and_leave(*sequence_of(200), {192});
+  world.compute_and_leave(*sequence_of(700, 0, 50'000), {640});
+  ASSERT_EQ(world.cache.points_given_up(), 1U);
+  EXPECT_FALSE(world.cache.make_slot_available(world.cache.worth_of(640)));
+  EXPECT_TRUE(world.cache.make_slot_available(world.cache.worth_of(641)));
+}
+
+/// What leads to another point, which stays on the device, takes no page.
+TEST(PrefixWorth, APointMovesToATierThatHasRoomForItsOwnBlocks) {
+  World world(10, 3, true, {2 + 1, 1});
+  world.compute_and_leave(*sequence_of(300), {128, 256});
+  ASSERT_TRUE(world.cache.make_blocks_available(world.block_pool.available() + 1));
+  EXPECT_EQ(world.cache.find(*sequence_of(300)).tokens, 256);
+  EXPECT_EQ(world.cache.find(*sequence_of(300)).device_tokens, 128);
+  EXPECT_EQ(world.cache.tier().pages().used(), 3);
+}
+
+/// With a tier a block becomes free as well as a slot.
+TEST(PrefixWorth, ABlockIsMadeAvailableWhereItsStateGoesToTheTier) {
+  World world(5, 3, true, {20, 1});
+  world.compute_and_leave(*sequence_of(257), {256});
+  ASSERT_TRUE(world.block_pool.take());  // the last that is free
+  ASSERT_EQ(world.block_pool.available(), 0);
+  EXPECT_FALSE(world.cache.make_block_available(world.cache.worth_of(256)));
+  EXPECT_TRUE(world.cache.make_block_available(world.cache.worth_of(257)));
+  EXPECT_GT(world.block_pool.available(), 0);
+  EXPECT_EQ(world.cache.find(*sequence_of(257)).tokens, 256);
+}
+
+}  // namespace
+}  // namespace tessera::engine
