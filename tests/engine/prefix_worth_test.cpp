@@ -125,6 +125,43 @@ TEST(PrefixWorth, OnlyWhatASequenceWentOnFromIsSuperseded) {
   EXPECT_EQ(world.cache.find(*sequence_of(900)).tokens, 832);
 }
 
+/// Each of the two saves less, and both together more.
+TEST(PrefixWorth, NothingMovesToTheTierForWhichMoreWouldHaveToGo) {
+  World world(20, 4, true, {7, 1});
+  world.compute_and_leave(*sequence_of(321, 0, 10'000), {320});
+  world.compute_and_leave(*sequence_of(193, 0, 20'000), {192});
+  world.compute_and_leave(*sequence_of(129, 0, 30'000), {128});
+  world.compute_and_leave(*sequence_of(1280, 0, 40'000), {});
+  EXPECT_EQ(world.cache.find(*sequence_of(321, 0, 10'000)).tokens, 0);
+  EXPECT_EQ(world.cache.find(*sequence_of(193, 0, 20'000)).tokens, 192);
+  EXPECT_EQ(world.cache.find(*sequence_of(129, 0, 30'000)).tokens, 128);
+}
+
+TEST(PrefixWorth, AStateTakesNoPagesFromOneThatSavesMore) {
+  World world(100, 1, true, {1, 1});
+  world.compute_and_leave(*sequence_of(1025, 0, 10'000), {1024});
+  for (const int32_t other : {20'000, 30'000}) world.compute_and_leave(*sequence_of(65, 0, other), {64});
+  EXPECT_EQ(world.cache.find(*sequence_of(1025, 0, 10'000)).tokens, 1024);
+  EXPECT_EQ(world.cache.find(*sequence_of(65, 0, 20'000)).tokens, 0);
+  EXPECT_EQ(world.cache.find(*sequence_of(65, 0, 30'000)).tokens, 64);
+}
+
+/// A conversation is known again when its point is lost: one that it alone has gone on from.
+TEST(PrefixWorth, WhenALostPointWasUsedIsRemembered) {
+  for (const int users : {1, 2}) {
+    World world(100, 1, true, {1, 2});  // no state fits in the tier
+    for (int i = 0; i <= users; ++i) {
+      world.compute_and_leave(*sequence_of(140, 129, 10'000 * i),
+                              i == 0 ? std::vector<int64_t>{128} : std::vector<int64_t>());
+    }
+    world.compute_and_leave(*sequence_of(65, 0, 500'000), {64});
+    ASSERT_EQ(world.cache.find(*sequence_of(140)).tokens, 0);
+    const auto again = sequence_of(140);
+    world.compute_and_leave(*again, {});
+    EXPECT_EQ(again->reuse_after, users == 1 ? 2 : 0) << "what several went on from is no conversation's";
+  }
+}
+
 /// Of what is worth something: it counts from what was given up last.
 TEST(PrefixWorth, WorthIsCountedFromWhatWasGivenUpLast) {
   World world(100, 1);
