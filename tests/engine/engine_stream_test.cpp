@@ -8,7 +8,6 @@
 
 #include "counting_runner.h"
 #include "engine/engine_maker.h"
-#include "hanging_engine.h"
 
 // Streams of an engine, what becomes of their requests when they go, and its counts.
 namespace tessera::engine {
@@ -19,8 +18,9 @@ using testing::HasSubstr;
 
 constexpr int64_t kLong = 400'000;  // tokens: a second or more
 
-Engine counting_engine() {
+Engine counting_engine(int fail_collect_at = -1) {
   auto runner = std::make_unique<CountingRunner>(Ahead::yes);
+  runner->fail_collect_at = fail_collect_at;
   StepLoopParts made = parts(*runner, static_cast<int>(kLong / 64) * 3);
   return EngineMaker::make(std::move(runner), std::move(made));
 }
@@ -99,16 +99,17 @@ TEST(RequestStream, NobodyIsCalledForAStreamThatIsGone) {
 }
 
 TEST(EngineFailure, IsSaidByStatusAndByClose) {
-  // Its runner aborts when it is destroyed, so it is not.
-  auto* engine = new Engine(hanging_engine(3));
-  auto submitted = engine->submit(count_from(10, 100));
-  ASSERT_TRUE(submitted.ok());
-  RequestStream stream = *std::move(submitted);
-  while (stream.next()) {
-  }
-  EXPECT_EQ(engine->status().code(), StatusCode::unavailable);
-  EXPECT_THAT(engine->close().message(), HasSubstr("it hangs"));
-  EXPECT_EQ(engine->status().code(), StatusCode::unavailable);
+  Engine engine = counting_engine(/*fail_collect_at=*/3);
+  RequestStream stream = stream_of(engine);
+  FinishReason last = FinishReason::none;
+  while (const auto event = stream.next()) last = event->finish_reason;
+  EXPECT_EQ(last, FinishReason::error);
+  EXPECT_EQ(engine.status().code(), StatusCode::unavailable);
+  EXPECT_THAT(engine.close().message(), HasSubstr("does not answer"));
+  EXPECT_EQ(engine.status().code(), StatusCode::unavailable);
+  Engine closed = counting_engine();
+  EXPECT_TRUE(closed.close().ok());
+  EXPECT_EQ(closed.status().code(), StatusCode::cancelled);
 }
 
 TEST(DraftStats, CountsStepsDraftsAndWhereTheyHeld) {
