@@ -287,6 +287,21 @@ TEST(ChoiceText, ControlTokensAreShownWhereTheyAreNotSkipped) {
   }
 }
 
+/// Wherever an answer ends, in a mark or in what may become a stop string.
+TEST(ChoiceText, WithoutAStopStringAllOfItIsShown) {
+  SamplingParams params;
+  params.stop = {"ab", "\n\nz"};
+  const std::string call = "<tool_call>\n<function=f>\n<parameter=x>\n1a\n</parameter>\n</function>\n</tool_call>";
+  const std::string all = "xa</think>\n\nya" + call + "\n\n" + call + "a\n\n";
+  for (const bool opens_thinking : {false, true}) {
+    for (size_t size = 0; size <= all.size(); ++size) {
+      const std::string text = (opens_thinking ? all : all.substr(12)).substr(0, size);
+      const StopScope scope{.opens_thinking = opens_thinking, .tools = {"f"}};
+      EXPECT_THAT(text_of(text, params, scope), Pair(text, ""));
+    }
+  }
+}
+
 TEST(ChoiceText, StopStringsEndItWhereTheyAreLookedFor) {
   SamplingParams params;
   params.stop = {"zz", "ab"};

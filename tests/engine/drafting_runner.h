@@ -54,6 +54,7 @@ class DraftingRunner final : public model::StepRunner {
         holds = at + 1 < tokens.size() && tokens[at + 1] == results.samples.back().token;
       }
       const int32_t count = step.drafting.empty() ? 0 : step.drafting[s].count;
+      drafts_asked += count;
       drafts.clear();
       for (int32_t k = 1; k <= count; ++k) {
         drafts.push_back((drawn_.at(rows.state_slot) + k + (k >= wrong_from ? 1 : 0)) % kDraftVocabSize);
@@ -83,6 +84,7 @@ class DraftingRunner final : public model::StepRunner {
   int wrong_from = kDrafts + 1;
   bool fails = false;
   std::string order;
+  int drafts_asked = 0;
   int steps_ahead_seen = 0;               // submitted while another was under way
   std::vector<bool> head_reads;           // of each step: its rows go through the head that drafts, too
   std::map<size_t, int> steps_with_rows;  // how many

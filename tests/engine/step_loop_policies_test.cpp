@@ -62,6 +62,7 @@ TEST(StepLoopPolicies, AsManyDraftsAreMadeAsPay) {
     EXPECT_GT(dear.share(rows), 0.9) << "they hold, and cost more than they give";
     Drafted wrong(1, microseconds(50), answers);
     EXPECT_GT(wrong.share(rows), 0.9);
+    EXPECT_LT(wrong.runner.drafts_asked, wrong.all / 5) << "nor is the head asked for them";
     // Nobody waits for what is not drafted: a step is submitted before the one before it is collected.
     EXPECT_GT(wrong.runner.steps_ahead_seen, wrong.all * 9 / 10);
     EXPECT_LT(right.runner.steps_ahead_seen, right.all / 2);
