@@ -217,6 +217,20 @@ TEST_F(PrefixDiskOrder, AFullTierMakesRoomForWhatIsWritten) {
   EXPECT_TRUE(world.has_on_disk(256, 5000));
 }
 
+/// So what it has already makes room there for what saves less.
+TEST_F(PrefixDiskOrder, AllThatPassesTheTierIsToBeOnTheDisk) {
+  DiskWorld world(path(), 6);
+  world.compute_and_leave(*make_sequence(300), 256);
+  ASSERT_TRUE(world.cache.make_blocks_available(kBlocks));
+  world.step();
+  world.write_all();
+  ASSERT_TRUE(world.has_on_disk(256));
+  world.compute_and_leave(*make_sequence(65, 5000), 64);
+  ASSERT_TRUE(world.cache.make_blocks_available(kBlocks));
+  EXPECT_EQ(world.cache.find(*make_sequence(65, 5000)).tokens, 64);
+  EXPECT_EQ(world.cache.find(*make_sequence(300)).tokens, 0);
+}
+
 /// It has been read for somebody; when many others have come instead, it has not.
 TEST_F(PrefixDiskOrder, WhatWasReadStaysForAWhile) {
   for (const int others : {4, 5, 6, 7}) {

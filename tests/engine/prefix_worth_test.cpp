@@ -127,14 +127,16 @@ TEST(PrefixWorth, OnlyWhatASequenceWentOnFromIsSuperseded) {
 
 /// Each of the two saves less, and both together more.
 TEST(PrefixWorth, NothingMovesToTheTierForWhichMoreWouldHaveToGo) {
-  World world(20, 4, true, {7, 1});
-  world.compute_and_leave(*sequence_of(321, 0, 10'000), {320});
-  world.compute_and_leave(*sequence_of(193, 0, 20'000), {192});
-  world.compute_and_leave(*sequence_of(129, 0, 30'000), {128});
-  world.compute_and_leave(*sequence_of(1280, 0, 40'000), {});
-  EXPECT_EQ(world.cache.find(*sequence_of(321, 0, 10'000)).tokens, 0);
-  EXPECT_EQ(world.cache.find(*sequence_of(193, 0, 20'000)).tokens, 192);
-  EXPECT_EQ(world.cache.find(*sequence_of(129, 0, 30'000)).tokens, 128);
+  for (const bool has_states : {true, false}) {
+    World world(20, 4, has_states, has_states ? HostTier(7, 1) : HostTier(5, 0));
+    world.compute_and_leave(*sequence_of(321, 0, 10'000), {320});
+    world.compute_and_leave(*sequence_of(193, 0, 20'000), {192});
+    world.compute_and_leave(*sequence_of(129, 0, 30'000), {128});
+    world.compute_and_leave(*sequence_of(1280, 0, 40'000), {});
+    EXPECT_EQ(world.cache.find(*sequence_of(321, 0, 10'000)).tokens, 0);
+    EXPECT_EQ(world.cache.find(*sequence_of(193, 0, 20'000)).tokens, 192);
+    EXPECT_EQ(world.cache.find(*sequence_of(129, 0, 30'000)).tokens, 128);
+  }
 }
 
 TEST(PrefixWorth, AStateTakesNoPagesFromOneThatSavesMore) {
