@@ -320,6 +320,18 @@ TEST_F(PrefixDisk, WhoIsToldOfJobsIsToldOfEach) {
   world.disk.on_done([&] { ++done; });
   for (const int32_t i : {0, 1}) write(i);
   EXPECT_EQ(done, 2);
+  for (int32_t i = 10; i < 40; ++i) {
+    auto job = std::make_unique<DiskJob>();
+    job->writes = true;
+    job->entry.tokens = std::vector<int32_t>(64, i);
+    job->pages = {0, 1, 2};
+    while (world.disk.take_done() != nullptr) {
+    }
+    world.disk.submit(std::move(job));
+    world.disk.wait_for_one();
+    EXPECT_TRUE(world.disk.has_done()) << "it was waited for";
+  }
+  done = 2;
   world.disk.on_done({});
   write(2);
   EXPECT_EQ(done, 2);
