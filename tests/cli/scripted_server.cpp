@@ -28,8 +28,14 @@ bool ScriptedServer::Connection::answer(int status, const std::string& json) con
               "Content-Length: " + std::to_string(json.size()) + "\r\n\r\n" + json);
 }
 
-ScriptedServer::ScriptedServer(Answer answer)
-    : answer_(std::move(answer)), listener_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+bool ScriptedServer::Connection::answer_and_stay(const std::string& events) const {
+  stays_ = true;
+  return send("HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nContent-Length: " + std::to_string(events.size()) +
+              "\r\n\r\n" + events);
+}
+
+ScriptedServer::ScriptedServer(Answer answer, Answer get)
+    : answer_(std::move(answer)), get_(std::move(get)), listener_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
   sockaddr_in address{};
   address.sin_family = AF_INET;
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
@@ -60,12 +66,18 @@ void ScriptedServer::accept_all() {
     if (socket < 0) return;
     const std::lock_guard lock(mutex_);
     sockets_.push_back(socket);
-    threads_.emplace_back([this, socket] { serve(socket); });
+    const int number = static_cast<int>(threads_.size());
+    threads_.emplace_back([this, socket, number] { serve(socket, number); });
   }
 }
 
-void ScriptedServer::serve(int socket) {
-  const Connection connection(socket);
+void ScriptedServer::serve(int socket, int number) {
+  const Connection connection(socket, number);
+  while (serve_request(socket, connection)) continue;
+  ::shutdown(socket, SHUT_RDWR);
+}
+
+bool ScriptedServer::serve_request(int socket, const Connection& connection) {
   std::string text;
   char bytes[65536];
   const auto read_until = [&](const auto& enough) {
@@ -76,22 +88,25 @@ void ScriptedServer::serve(int socket) {
     }
     return true;
   };
-  if (!read_until([&] { return text.find("\r\n\r\n") != std::string::npos; })) return;
+  if (!read_until([&] { return text.find("\r\n\r\n") != std::string::npos; })) return false;
   Request request;
   request.line = text.substr(0, text.find("\r\n"));
   request.head = text.substr(0, text.find("\r\n\r\n") + 4);
   const size_t length_at = request.head.find("Content-Length: ");
   const size_t length = length_at == std::string::npos ? 0 : std::strtoul(&request.head[length_at + 16], nullptr, 10);
-  if (!read_until([&] { return text.size() >= request.head.size() + length; })) return;
+  if (!read_until([&] { return text.size() >= request.head.size() + length; })) return false;
   request.body = text.substr(request.head.size());
+  connection.stays_ = false;
   if (request.line.starts_with("POST")) {
     answer_(request, connection);
+  } else if (get_) {
+    get_(request, connection);
   } else if (request.line.starts_with("GET /v1/models")) {
     connection.answer(200, R"({"data":[{"id":"scripted","max_model_len":5000}]})");
   } else {
     connection.answer(404, R"({"error":{"message":"no such path"}})");
   }
-  ::shutdown(socket, SHUT_RDWR);
+  return connection.stays_;
 }
 
 }  // namespace tessera::cli

@@ -92,6 +92,39 @@ TEST(AnswerReader, DraftsOfLlamaCpp) {
   EXPECT_EQ(both.usage.cached, 3);  // usage's own count goes first
 }
 
+TEST(AnswerReader, TextsAreToldApartByAllOfThem) {
+  const std::string words = "one two three four five six seven eight nine ten ";
+  const Record first = read({text_event(words + "a"), kEnd}), second = read({text_event(words + "b"), kEnd});
+  EXPECT_NE(first.answer_hash, second.answer_hash);
+  EXPECT_EQ(first.answer_hash, read({text_event(words), text_event("a"), kEnd}).answer_hash);
+  EXPECT_EQ(read({kEnd}).answer_hash, 0U) << "answers without text are not equal ones";
+  EXPECT_EQ(first.repetition, 0);
+  EXPECT_GT(read({text_event(words + words + words), kEnd}).repetition, 0.5);
+  const Record refusal = read({event(R"({"choices":[{"delta":{"refusal":"No."}}],"error":null})"), kEnd});
+  EXPECT_TRUE(refusal.ok()) << refusal.message;
+  EXPECT_EQ(refusal.deliveries.size(), 1U);
+  EXPECT_DOUBLE_EQ(refusal.first_answer, 0.1);
+}
+
+/// One reader reads answer after answer.
+TEST(AnswerReader, NothingIsLeftOfTheAnswerBefore) {
+  AnswerReader reader;
+  const auto next = [&](const std::vector<std::string>& pieces) {
+    Record record;
+    reader.begin(record);
+    for (const std::string& piece : pieces) reader.feed(piece, 1);
+    reader.finish();
+    return record;
+  };
+  const Record thought = next({event(R"({"choices":[{"delta":{"reasoning":"hm"}}]})"), kDone, "data: {\"choi"});
+  EXPECT_DOUBLE_EQ(thought.thinking_share, 1);
+  const Record cut = next({text_event("ok")});
+  EXPECT_EQ(name_of(cut.error), "stream_cut");
+  EXPECT_THAT(cut.message, ::testing::Not(HasSubstr("inside a chunk")));
+  EXPECT_EQ(cut.thinking_share, 0);
+  EXPECT_EQ(cut.answer_hash, read({text_event("ok"), kEnd}).answer_hash);
+}
+
 TEST(AnswerReader, WhatIsNoAnswer) {
   const auto expect = [](const Record& record, ErrorKind kind, const char* says) {
     EXPECT_EQ(name_of(record.error), name_of(kind));

@@ -113,6 +113,39 @@ TEST(Compare, RoundsCount) {
   EXPECT_TRUE(of(*compare(results_of(1, 1, 3), results_of(1, 2, 3)), "TPOT").by_rounds);
 }
 
+/// Rounds say how they differ where both files have enough of them.
+TEST(Compare, TheFewerRoundsCount) {
+  EXPECT_FALSE(of(*compare(results_of(1, 1, 3), results_of(1, 2, 2)), "TPOT").by_rounds);
+  EXPECT_FALSE(of(*compare(results_of(1, 1, 2), results_of(1, 2, 3)), "TPOT").by_rounds);
+}
+
+TEST(Compare, TheFewerRequestsCount) {
+  const auto with = [](size_t requests, const std::string& seed) {
+    Json results = results_of(1, 1, 1, 0, seed);
+    Json& records = results["cases"][0]["records"];
+    records.erase(records.begin() + static_cast<std::ptrdiff_t>(requests), records.end());
+    return results;
+  };
+  EXPECT_THAT(compare(with(20, "0"), with(4, "1"))->notes, Contains(HasSubstr("20 and 4 requests, too few")));
+  EXPECT_THAT(compare(with(4, "0"), with(20, "1"))->notes, Contains(HasSubstr("4 and 20 requests, too few")));
+  const Change change = of(*compare(with(20, "0"), with(5, "1")), "TTFT");
+  EXPECT_EQ(change.requests_a, 20);
+  EXPECT_EQ(change.requests_b, 5);
+}
+
+/// A figure of which there is nothing to divide by is none, and a request without its time is in no rate.
+TEST(Compare, FiguresThatAreNot) {
+  Json a = results_of(1, 1), b = results_of(1, 1);
+  for (Json& record : a["cases"][0]["records"]) record["ttft_ms"] = 0;
+  const auto comparison = compare(a, b);
+  ASSERT_TRUE(comparison.ok());
+  EXPECT_EQ(comparison->changes.size(), 4U);
+  for (const Change& change : comparison->changes) EXPECT_FALSE(change.figure.starts_with("TTFT"));
+  const double rate = of(*comparison, "output").a;
+  for (const size_t i : {3U, 4U, 5U}) a["cases"][0]["records"][i]["e2e_ms"] = nullptr;
+  EXPECT_NEAR(of(*compare(a, b), "output").a / rate, 1, 0.04) << "three of sixty less";
+}
+
 TEST(Compare, WhatCannotBeCompared) {
   Json a = results_of(1, 1), b = results_of(1, 2);
   b["cases"][0]["case"]["users"] = 4;

@@ -17,6 +17,8 @@ TEST(Repetition, IsTheShareOfSequencesThatWereThere) {
   EXPECT_EQ(repetition_of(prose), 0);
   EXPECT_EQ(repetition_of("a a a a a a a a"), 0);  // too short to say
   EXPECT_EQ(repetition_of(""), 0);
+  EXPECT_EQ(repetition_of("a a a a a a a a a a a a a a a a a a"), 0);
+  EXPECT_NEAR(repetition_of("a a a a a a a a a a a a a a a a a a a"), 15 / 16.0, 1e-12) << "19 words say enough";
 }
 
 TEST(Record, TimesOfATokenNeedCounts) {

@@ -54,6 +54,19 @@ TEST(SseReader, EventsWithoutEndAreRefused) {
   EXPECT_FALSE(reader.feed("\n\n", ignore));
 }
 
+/// Nor those of many lines, whole or not.
+TEST(SseReader, EventsOfManyLinesHaveAnEndToo) {
+  const std::string line = "data: " + std::string(size_t{1} << 20, 'x') + "\n";
+  const auto ignore = [](std::string_view) { return true; };
+  SseReader lines;
+  int fed = 0;
+  while (fed < 100 && lines.feed(line, ignore)) ++fed;
+  EXPECT_EQ(fed, 15) << "with their line breaks";
+  SseReader part;
+  for (int i = 0; i < 15; ++i) EXPECT_TRUE(part.feed(line, ignore));
+  EXPECT_FALSE(part.feed("data: " + std::string(size_t{2} << 20, 'x'), ignore));
+}
+
 TEST(SseReader, StopsWhenToldTo) {
   SseReader reader;
   int events = 0;
