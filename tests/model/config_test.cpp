@@ -106,6 +106,67 @@ TEST(Config, YarnsRampIsLinearBetweenItsEnds) {
   EXPECT_NEAR(capped.at(31) / (std::pow(100.0, -62.0 / 64) * (1 - 0.75 * 6 / 38)), 1, 1e-6);
 }
 
+/// A ramp that would begin before the first frequency begins there.
+TEST(Config, YarnsRampBeginsWithTheFirstFrequency) {
+  const auto yarn = parse(R"({"model_type": "qwen3_5_moe_text", "rope_parameters": {"rope_type": "yarn", "factor": 4.0,
+    "original_max_position_embeddings": 262144, "rope_theta": 1e7, "partial_rotary_factor": 0.25,
+    "beta_fast": 1e6}})")
+                        .inv_freq;
+  EXPECT_EQ(yarn.front(), 1);
+  EXPECT_NEAR(yarn.at(11) / (std::pow(1e7, -22.0 / 64) * (1 - 0.75 * 11 / 22)), 1, 1e-6);  // it ends at 22
+}
+
+std::string with(const std::string& field, const char* type = "qwen3_5_text") {
+  return R"({"model_type": ")" + std::string(type) + R"(", )" + field + "}";
+}
+
+TEST(Config, NumbersHaveRanges) {
+  const char* const kMoe = "qwen3_5_moe_text";
+  for (const std::string field :
+       {R"("hidden_size": 0)", R"("hidden_size": 1048577)", R"("num_hidden_layers": 4097)", R"("vocab_size": 16777217)",
+        R"("full_attention_interval": 0)", R"("head_dim": 4098)", R"("linear_conv_kernel_dim": 17)",
+        R"("linear_conv_kernel_dim": 1)", R"("rms_norm_eps": 1.5)", R"("rms_norm_eps": -0.1)",
+        R"("partial_rotary_factor": 1.01)", R"("mtp_num_hidden_layers": 17)", R"("rope_theta": 0.5)"}) {
+    EXPECT_THAT(fault(with(field)), HasSubstr(field.substr(0, field.find(':')))) << field;
+  }
+  EXPECT_THAT(fault(with(R"("num_experts_per_tok": 0)", kMoe)), HasSubstr("num_experts_per_tok"));
+  EXPECT_EQ(parse(with(R"("hidden_size": 1048576)")).hidden_size, 1048576);
+  EXPECT_EQ(parse(with(R"("num_experts": 8, "num_experts_per_tok": 8)", kMoe)).experts_per_token, 8) << "all of them";
+  EXPECT_EQ(parse(kMinimal).hidden_size, 2048);
+  EXPECT_EQ(parse(with(R"("num_hidden_layers": 4)")).hidden_size, 4096);
+  EXPECT_THAT(fault(with(R"("linear_num_key_heads": 3, "linear_num_value_heads": 8)")), HasSubstr("not a multiple"));
+  EXPECT_THAT(fault(with(R"("num_hidden_layers": 1, "layer_types": ["full_attention", "full_attention"])")),
+              HasSubstr("layer_types"));
+  const ModelConfig odd = parse(with(R"("head_dim": 28)"));
+  EXPECT_EQ(odd.attention.rotary_dim, 6) << "a quarter is 7, and they turn in pairs";
+  EXPECT_EQ(odd.inv_freq.size(), 3U);
+}
+
+TEST(Config, WhatIsNotImplementedIsRefused) {
+  EXPECT_THAT(fault(with(R"("attention_bias": true)")), HasSubstr("attention_bias"));
+  EXPECT_THAT(fault(with(R"("attn_output_gate": false)")), HasSubstr("attn_output_gate"));
+  EXPECT_THAT(fault(with(R"("output_gate_type": "gelu")")), HasSubstr("gelu"));
+  EXPECT_THAT(fault(with(R"("mlp_only_layers": [1])", "qwen3_5_moe_text")), HasSubstr("mlp_only_layers"));
+  (void)parse(with(R"("mlp_only_layers": [])", "qwen3_5_moe_text"));
+  (void)parse(with(R"("attention_bias": false, "attn_output_gate": true, "hidden_act": "silu")"));
+  for (const char* gate : {"swish", "silu"}) (void)parse(with(R"("output_gate_type": ")" + std::string(gate) + '"'));
+  (void)parse(with(R"("rope_parameters": {"rope_type": "mrope"})"));
+}
+
+/// Levels are those of lists and objects, not of brackets in texts.
+TEST(Config, NestingIsCountedOutsideOfTexts) {
+  const auto nested = [](size_t levels) {
+    return with(R"("more": )" + std::string(levels - 1, '[') + std::string(levels - 1, ']'));
+  };
+  (void)parse(nested(64));
+  EXPECT_THAT(fault(nested(65)), HasSubstr("deeper than 64"));
+  const std::string many(100, '[');
+  (void)parse(with(R"("more": ")" + many + '"'));
+  (void)parse(with(R"("more": "a \" )" + many + '"'));
+  (void)parse(with(R"("more": "a \\", "and": ")" + many + '"'));
+  EXPECT_THAT(fault(with(R"("more": "a \\", "and": )" + many + std::string(100, ']'))), HasSubstr("deeper than 64"));
+}
+
 TEST(Config, ErrorsNameTheFieldAndTheRange) {
   EXPECT_THAT(fault("[]"), HasSubstr("not a JSON object"));
   EXPECT_THAT(fault("{"), HasSubstr("not a JSON object"));

@@ -204,6 +204,70 @@ TEST_F(KeptStepTest, OnlyWhatHasSomethingBehindItIsKept) {
   EXPECT_FALSE(KeptStep::is_needed(step_));
 }
 
+/// A sequence of one row may lie beside one that draws behind two: samples are no more than sequences then.
+TEST_F(KeptStepTest, FewSamplesMayBeSeveralOfOneSequence) {
+  step_.drafting.clear();
+  step_.samples.resize(2);
+  step_.sequences.resize(2);
+  step_.tokens.resize(4);
+  EXPECT_TRUE(KeptStep::is_needed(step_));
+}
+
+TEST_F(KeptStepTest, WhatIsScoredIsNotDrawn) {
+  step_.drafting.clear();
+  step_.samples[0].target = step_.samples[3].target = 5;
+  KeptStep kept(step_);
+  kept.set_results(draws({99, 98, 13, 30}));
+  EXPECT_THAT(kept.sequences()[0].drawn, ElementsAre(98)) << "and ends nothing";
+  EXPECT_EQ(kept.sequences()[0].held, 2);
+  EXPECT_THAT(kept.sequences()[1].drawn, IsEmpty());
+  EXPECT_EQ(kept.sequences()[1].held, 1);
+}
+
+/// Rows are counted from a sequence's own first one.
+TEST_F(KeptStepTest, SequencesHoldRowsOfTheirOwn) {
+  Step step;
+  step.tokens = {20, 10, 11, 12};
+  step.sequences = {{.first_row = 0, .rows = 1, .state_slot = 1, .block_table = blocks_},
+                    {.first_row = 1, .rows = 3, .first_position = 5, .state_slot = 4, .block_table = blocks_}};
+  for (const int32_t row : {0, 1, 2, 3}) step.samples.push_back({.row = row, .params = &*plain_});
+  KeptStep kept(step);
+  kept.set_results(draws({30, 11, 98, 13}));
+  EXPECT_EQ(kept.sequences()[1].held, 2);
+  EXPECT_THAT(kept.sequences()[1].drawn, ElementsAre(11, 98));
+}
+
+TEST_F(KeptStepTest, PassesAreMadeAnew) {
+  step_.drafting = {{.count = 1}, {.count = 3}, {}};  // of the third, nothing is drawn
+  step_.sequences[1].row_class = RowClass::prefill;
+  KeptStep kept = keep();
+  kept.set_results(draws({11, 98, 13, 30}));
+  for (int time = 0; time < 2; ++time) {
+    kept.first_pass(pass_);
+    EXPECT_THAT(pass_.wanted, ElementsAre(1, 3));
+    EXPECT_EQ(pass_.samples.size(), 2U);
+    EXPECT_EQ(pass_.tokens.back(), kLastDrawn);
+    ASSERT_TRUE(kept.next_pass(0, pass_));
+    EXPECT_THAT(pass_.hidden_rows, ElementsAre(3));
+    EXPECT_EQ(pass_.sequences[0].row_class, RowClass::decode) << "a row, whatever the step had";
+    ASSERT_TRUE(kept.next_pass(1, pass_));
+    EXPECT_THAT(pass_.hidden_rows, ElementsAre(0)) << "the first is in no pass any more";
+    EXPECT_THAT(pass_.wanted, ElementsAre(3));
+  }
+}
+
+/// What is made up is no draft, and what is drawn last is nobody's draft.
+TEST_F(KeptStepTest, WhatIsAssumedNotToHoldDoesNot) {
+  step_.tokens = {10, 0, 12, 13, 20, 21, 22};
+  const KeptStep kept = keep();
+  std::mt19937_64 random(1);
+  auto results = draws({0, 12, 13, 30});
+  kept.assume(std::vector<double>{0, 0}, random, results);
+  EXPECT_EQ(results[0].token, 1) << "a token, and not the draft";
+  EXPECT_EQ(results[1].token, 11);
+  EXPECT_EQ(results[2].token, 13) << "which stands before another sequence's row";
+}
+
 TEST_F(KeptStepTest, WhatIsAssumedToHoldDoes) {
   const KeptStep kept = keep();
   std::mt19937_64 random(1);

@@ -50,6 +50,16 @@ TEST(GraphSizes, WhatHasNone) {
   EXPECT_TRUE(kSizes.of(step(40, 40 * 4)));
 }
 
+TEST(GraphSizes, NoneIsLargerThanAPass) {
+  const GraphSizes few_rows(/*sequences_max=*/40, /*rows_max=*/10, /*samples_max=*/300);
+  EXPECT_EQ(few_rows.sequences(), (std::vector<int32_t>{1, 2, 4, 8, 10}));
+  EXPECT_EQ(GraphSizes(40, 300, 10).sequences(), few_rows.sequences());
+  EXPECT_EQ(GraphSizes(32, 300, 300).sequences(), (std::vector<int32_t>{1, 2, 4, 8, 12, 16, 24, 32}));
+  EXPECT_EQ(GraphSizes(500, 4000, 4000).sequences().back(), 128) << "beyond, a graph saves nothing";
+  EXPECT_EQ(GraphSizes(8, 16, 16).of(step(8, 16)), step(8, 16)) << "as large as a pass may be";
+  EXPECT_FALSE(GraphSizes(8, 15, 15).of(step(8, 15)));
+}
+
 /// So that a step whose sequences all have as many drafts, and the head behind it, need no other.
 TEST(GraphSizes, WithDraftsNoneIsMissing) {
   constexpr int kDrafts = 5;
