@@ -75,16 +75,19 @@ bool ReasoningParser::step_thinking(bool at_end, Piece& piece) {
 
 /// Drops line breaks and repeated tags before the content; false when the rest must wait.
 bool ReasoningParser::step_before_content(bool at_end) {
-  size_t start = skip_white_space(held_, 0);
-  // Line breaks go at once; what is left of the white space is the indentation of the first line.
-  const size_t line = held_.substr(0, start).rfind('\n');
-  if (line != std::string::npos) {
-    held_.erase(0, line + 1);
-    start -= line + 1;
+  // Lines of nothing but white space go as soon as they end; what is left of it is the indentation of the first line.
+  // One that is too wide is content, or it would matter whether its end had come in one piece with it.
+  size_t line = 0;
+  for (;;) {
+    const size_t end = held_.find_first_not_of(" \t\r", line);
+    if (end == std::string::npos || held_[end] != '\n' || end - line > kMaxGap) break;
+    line = end + 1;
   }
+  held_.erase(0, line);
+  const size_t start = skip_white_space(held_, 0);
   for (const std::string_view name : {kOpen, kClose}) {
-    const Match match = match_at(held_, start, name);
-    if (match == Match::undecided && !at_end && start <= kMaxGap) return false;
+    const Match match = start <= kMaxGap ? match_at(held_, start, name) : Match::no;
+    if (match == Match::undecided && !at_end) return false;
     if (match != Match::yes) continue;
     held_.erase(0, start + name.size());
     // Thinking opens once: a <think> after reasoning is a template's or model's stutter.
