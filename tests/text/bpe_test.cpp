@@ -82,6 +82,27 @@ RC_GTEST_PROP(Bpe, FollowsTheDefinition, ()) {
   RC_ASSERT(encode(Bpe(bytes_as_ids(), merges), word) == naive(merges, word));
 }
 
+/// Zero is a token like any other, and what a word leaves in the scratch is nothing to the next one.
+TEST(Bpe, WordsComeOneAfterTheOther) {
+  auto byte_ids = bytes_as_ids();
+  byte_ids['a'] = 0;
+  byte_ids[0] = 'a';
+  const std::vector<Merge> merges{{0, 'b', 300}, {'b', 'c', 301}, {300, 300, 302}};
+  const Bpe bpe(byte_ids, merges);
+  Bpe::Scratch scratch;
+  for (const size_t repeats : {3U, 60U, 200U, 100U, 50U}) {
+    std::string word;
+    std::vector<int32_t> expected, ids = {7};
+    for (size_t i = 0; i < repeats; ++i) word += i % 2 == 0 ? "a" : "bc";
+    for (size_t i = 0; i < repeats; ++i) expected.push_back(i % 2 == 0 ? 300 : 'c');
+    if (repeats % 2 == 1) expected.back() = 0;
+    expected.insert(expected.begin(), 7);
+    bpe.encode(word, scratch, ids);
+    EXPECT_EQ(ids, expected) << repeats;
+    EXPECT_EQ(encode(bpe, word), std::vector<int32_t>(expected.begin() + 1, expected.end()));
+  }
+}
+
 TEST(Bpe, AWordOfFourMebibytesIsNotQuadratic) {
   std::vector<Merge> merges;
   for (int i = 0, token = 'a'; i < 20; ++i) merges.push_back({token, token, 300 + i}), token = 300 + i;

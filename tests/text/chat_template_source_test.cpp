@@ -43,15 +43,24 @@ TEST(FindChatTemplate, AConfigWithoutTemplateMeansTheBundledOne) {
   }
 }
 
+TEST(FindChatTemplate, AnEmptyTemplateIsOne) {
+  const test::TempDirectory model;
+  model.write("tokenizer_config.json", R"({"chat_template": ""})");
+  EXPECT_EQ(find_chat_template(model.path())->text, "");
+}
+
 TEST(FindChatTemplate, BrokenFilesAreErrors) {
   const test::TempDirectory model;
   EXPECT_EQ(find_chat_template(model.path(), "/nonexistent.jinja").status().code(), StatusCode::not_found);
   EXPECT_THAT(find_chat_template(model.path(), "/nonexistent.jinja").status().message(),
               HasSubstr("nonexistent.jinja"));
   EXPECT_FALSE(find_chat_template(model.path(), model.path()).ok()) << "a folder";
-  for (const char* config : {"", "[1", "[]", R"({"chat_template": 5})", R"({"chat_template": []})",
-                             R"({"chat_template": [5]})", R"({"chat_template": [{"name": "default"}]})",
-                             R"({"chat_template": [{"name": "tool_use", "template": "x"}]})"}) {
+  for (const char* config :
+       {"", "[1", "[]", R"({"chat_template": 5})", R"({"chat_template": []})", R"({"chat_template": [5]})",
+        R"({"chat_template": [{"name": "default"}]})", R"({"chat_template": [{"template": "x"}]})",
+        R"({"chat_template": [{"name": 5, "template": "x"}]})",
+        R"({"chat_template": [{"name": "default", "template": 5}]})",
+        R"({"chat_template": [{"name": "tool_use", "template": "x"}]})"}) {
     model.write("tokenizer_config.json", config);
     EXPECT_EQ(find_chat_template(model.path()).status().code(), StatusCode::corrupt_data) << config;
   }
@@ -84,6 +93,11 @@ TEST(ParseToolArguments, WhatIsNoObjectIsAnError) {
     EXPECT_THAT(status_of(text).message(), HasSubstr("messages[0].tool_calls[0]"));
   }
   EXPECT_FALSE(status_of("{\"a\":" + std::string(200, '[') + std::string(200, ']') + "}").ok()) << "too deep";
+  const auto nested = [](size_t levels) {
+    return "{\"a\":" + std::string(levels - 1, '[') + std::string(levels - 1, ']') + "}";
+  };
+  EXPECT_TRUE(status_of(nested(ChatTemplate::kRequestDepthMax)).ok());
+  EXPECT_FALSE(status_of(nested(ChatTemplate::kRequestDepthMax + 1)).ok());
   EXPECT_FALSE(status_of("{\"a\":" + std::string(1'000'000, '[')).ok());
   ordered_json no_list = {{"a", 1}};
   EXPECT_FALSE(parse_tool_arguments(no_list).ok());

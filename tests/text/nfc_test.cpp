@@ -19,7 +19,8 @@ std::string nfc(std::string_view text) {
 TEST(Nfc, TextInFormCIsNotCopied) {
   for (const std::string_view text :
        {"", "plain text", "caf\u00e9 \u4f60\u597d \ud55c\uad6d\uc5b4", "\u0e17\u0e35\u0e48",
-        "x\u0316\u030dx" /* marks in order */, "\u0301" /* a mark alone is Maybe */}) {
+        "x\u0316\u030dx" /* marks in order */, "x\u0316\u0316\u030d\u030d", "x\u030dy\u0316",
+        "\u4f60\u030d\u4f60\u0316", "\u0301" /* a mark alone is Maybe */}) {
     std::string buffer;
     EXPECT_EQ(to_nfc(text, buffer), text);
     if (text != "\u0301") {

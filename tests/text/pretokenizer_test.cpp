@@ -67,6 +67,34 @@ TEST(Pretokenizer, MoreWordsThanAreWantedAreSeen) {
   }
 }
 
+TEST(Pretokenizer, NorAreThoseOfLaterPatternsMissed) {
+  for (const auto& [patterns, text] : {std::pair<std::vector<std::string>, std::string>{{"-", "a"}, "a-a-aba-b"},
+                                       {{"a", "b+", "."}, "xxabbxaab"},
+                                       {{"[ab]+"}, "xabxxb"}}) {
+    const auto pretokenizer = Pretokenizer::create(patterns);
+    ASSERT_TRUE(pretokenizer.ok());
+    const size_t all = split(patterns, text).size();
+    Pretokenizer::Scratch scratch;
+    for (size_t words_max = 0; words_max <= all + 1; ++words_max) {
+      std::vector<uint32_t> ends;
+      ASSERT_TRUE(pretokenizer->split(text, scratch, ends, words_max).ok());
+      EXPECT_EQ(ends.size() > words_max, words_max < all) << text << ", " << words_max;
+      EXPECT_TRUE(words_max < all || ends.size() == all);
+    }
+  }
+}
+
+TEST(Pretokenizer, TheDotIsAllButALineFeed) {
+  EXPECT_THAT(split({".+"}, "a\rb\u0085\u2028c\nd"), ElementsAre("a\rb\u0085\u2028c", "\n", "d"));
+}
+
+/// Beside those that are replaced are others that are not.
+TEST(Pretokenizer, NeighboursOfNewerCodePointsAreThemselves) {
+  EXPECT_THAT(split({R"(\p{P}+)"}, "a\u0c84a"), ElementsAre("a", "\u0c84", "a"));
+  EXPECT_THAT(split({R"(\p{N}+)"}, "a\u0e50a"), ElementsAre("a", "\u0e50", "a"));
+  EXPECT_THAT(split({R"(\p{Lu}+)"}, "a\u1c90a"), ElementsAre("a", "\u1c90", "a"));
+}
+
 TEST(Pretokenizer, CodePointsNewerThanPcre2AreWhatTheyAreInUnicode16) {
   const std::string old_letter = "\U00020000", new_letter = "\U00031350";  // CJK extensions B and H
   EXPECT_THAT(split({R"(\p{L}+)"}, "1" + new_letter + old_letter + "1"),
@@ -107,6 +135,8 @@ TEST(Pretokenizer, EndlessBacktrackingIsAnError) {
   const Status status = pretokenizer->split(std::string(60, 'a') + "cb", scratch, ends);
   EXPECT_EQ(status.code(), StatusCode::resource_exhausted);
   EXPECT_THAT(status.message(), HasSubstr("gave up at byte 0"));
+  const Status later = pretokenizer->split("ab" + std::string(60, 'a') + "cb", scratch, ends);
+  EXPECT_THAT(later.message(), HasSubstr("gave up at byte 2"));
 }
 
 TEST(Pretokenizer, RefusesPatternsThatDoNotCompileOrCanBeEmpty) {
@@ -114,12 +144,16 @@ TEST(Pretokenizer, RefusesPatternsThatDoNotCompileOrCanBeEmpty) {
   EXPECT_THAT(Pretokenizer::create({"a*"}).status().message(), HasSubstr("match nothing"));
   EXPECT_EQ(Pretokenizer::create({"\xFF"}).status().code(), StatusCode::corrupt_data);
   EXPECT_EQ(Pretokenizer::create(std::vector<std::string>(17, "a")).status().code(), StatusCode::unsupported);
+  EXPECT_TRUE(Pretokenizer::create(std::vector<std::string>(16, "a")).ok());
+  EXPECT_TRUE(Pretokenizer::create({std::string(Pretokenizer::kPatternBytesMax, 'a')}).ok());
+  EXPECT_FALSE(Pretokenizer::create({std::string(Pretokenizer::kPatternBytesMax + 1, 'a')}).ok());
 }
 
 TEST(RegexSubset, KnownModelsAreInside) {
   for (const std::string& pattern :
        {kQwen, std::string(R"([^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{M}]+(?i:'s|'t)?|\p{N}{1,3})"),
         std::string(R"([!"#$%&'()*+,\-./:;<=>?@\[\\\]^_`{|}~][A-Za-z]+)"), std::string("[一-龥぀-ゟ゠-ヿ]+"),
+        std::string(R"(\s\S\d\D\r\n\t\f\P{L}\x{10FFFF}\x{a}[^a\]]{2}b{3,4}(?:c)(?!d))"),
         std::string(R"(\x{1F600}|a{2,}|(?<=x)y(?<!z)|(?>q+)r|.)")}) {
     EXPECT_TRUE(check_regex_subset(pattern).ok()) << check_regex_subset(pattern).message();
   }
@@ -127,9 +161,11 @@ TEST(RegexSubset, KnownModelsAreInside) {
 
 TEST(RegexSubset, WhatTheLibrariesReadDifferentlyIsRefused) {
   for (const char* pattern :
-       {R"(\w+)", R"(\bx)", R"(\h)", R"(\p{Han})", R"(\p{^L})",  R"(\pL)",  R"(\x41)", R"(\u0041)",   "^a",
-        "a$",     "(?m)a",  "(?i)a", "(?m:a)",     "(?<name>a)", "(*UTF)a", "[a[b]]",  "[[:alpha:]]", "[a&&b]",
-        "[]a]",   "a{,3}",  "a{2}+", "a{2}?",      "x{",         R"(\)",    R"(\K)",   R"((a)\1)"}) {
+       {R"(\w+)",    R"(\bx)",  R"(\h)",       R"(\p{Han})", R"(\p{^L})", R"(\pL)", R"(\x41)",
+        R"(\u0041)", "^a",      "a$",          "(?m)a",      "(?i)a",     "(?m:a)", "(?<name>a)",
+        "(*UTF)a",   "[a[b]]",  "[[:alpha:]]", "[a&&b]",     "[]a]",      "[^]a]",  R"(\x{0010FFFF})",
+        R"(\W)",     "a{2,3}+", "a{2,3}?",     "a{,3}",      "a{2}+",     "a{2}?",  "x{",
+        R"(\)",      R"(\K)",   R"((a)\1)"}) {
     EXPECT_EQ(check_regex_subset(pattern).code(), StatusCode::unsupported) << pattern;
   }
 }

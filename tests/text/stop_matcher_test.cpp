@@ -68,6 +68,7 @@ TEST(StopMatcher, FirstToEndThenLongest) {
   EXPECT_EQ(run({"b", "ab"}, false, {"xab"}), (Outcome{"x", 1}));
   EXPECT_EQ(run({"abcd", "bc"}, false, {"xabcd"}), (Outcome{"xa", 1}));
   EXPECT_EQ(run({"aab"}, false, {"aaab"}), (Outcome{"a", 0}));
+  EXPECT_EQ(run({"aabaaac"}, false, {"aabaaabaaac"}), (Outcome{"aaba", 0})) << "a match within a match";
 }
 
 TEST(StopMatcher, NoStopReachesOverAFlush) {
@@ -79,10 +80,15 @@ TEST(StopMatcher, NoStopReachesOverAFlush) {
   EXPECT_EQ(more.stop, 0U);
   EXPECT_EQ(matcher.flush(), "");
   EXPECT_EQ(matcher.feed("END").stop, 0U) << "it begins anew";
+  auto several = std::move(*StopMatcher::create({"END", "STOP"}, false));
+  EXPECT_EQ(several.feed("a ST").text, "a ");
+  EXPECT_EQ(several.flush(), "ST");
+  EXPECT_EQ(several.feed("OP").text, "OP") << "nor over one of several";
 }
 
 TEST(StopMatcher, RefusesSenselessStops) {
   EXPECT_EQ(StopMatcher::create({""}, false).status().code(), StatusCode::invalid_argument);
+  EXPECT_TRUE(StopMatcher::create(std::vector<std::string>(64, std::string(4096, 'x')), false).ok());
   EXPECT_THAT(StopMatcher::create({std::string(4097, 'x')}, false).status().message(), HasSubstr("4097 bytes"));
   EXPECT_THAT(StopMatcher::create(std::vector<std::string>(65, "x"), false).status().message(), HasSubstr("65"));
 }

@@ -136,6 +136,19 @@ INSTANTIATE_TEST_SUITE_P(
                  d["model"]["vocab"].erase("x");
                },
                kUnsupported, "unk_token"},
+        Change{"UnknownTokenMattersBesideATokenThatIsOnlyDecoded",
+               [](J d) {
+                 d["model"]["unk_token"] = "!";
+                 d["model"]["vocab"].erase("x");
+                 d["model"]["vocab"][" "] = 300;
+               },
+               kUnsupported, "only 255 of 256"},
+        Change{"StepBehindByteLevel",
+               [](J d) {
+                 d["pre_tokenizer"] = {{"type", "Sequence"},
+                                       {"pretokenizers", {d["pre_tokenizer"], d["pre_tokenizer"]}}};
+               },
+               kUnsupported, "comes after ByteLevel"},
         Change{"AddedTokensIsAnObject", [](J d) { d["added_tokens"] = ordered_json::object(); }, kCorrupt, "not a list"},
         Change{"AddedTokenWithoutId", [](J d) { d["added_tokens"][0].erase("id"); }, kCorrupt, "integer \"id\""},
         Change{"AddedTokenEmpty", [](J d) { d["added_tokens"][0]["content"] = ""; }, kCorrupt, "0 bytes"},
@@ -147,6 +160,47 @@ INSTANTIATE_TEST_SUITE_P(
         Change{"AddedTokenHugeId", [](J d) { d["added_tokens"][1]["id"] = 1U << 31; }, kCorrupt, "2147483648"},
         Change{"SingleWord", [](J d) { d["added_tokens"][1]["single_word"] = true; }, kUnsupported, "single_word"}),
     [](const auto& change) { return change.param.name; });
+
+/// What is not said is as the reference library takes it.
+TEST(TokenizerJson, WhatIsNotSaid) {
+  const auto spec_of = [](const ordered_json& document) {
+    auto spec = parse_tokenizer_json(document.dump(), "t.json");
+    EXPECT_TRUE(spec.ok()) << spec.status().message();
+    return *std::move(spec);
+  };
+  ordered_json document = kFixture;
+  EXPECT_TRUE(spec_of(document).patterns.empty());
+  document["pre_tokenizer"].erase("use_regex");
+  EXPECT_EQ(spec_of(document).patterns.size(), 1U) << "GPT-2's";
+  EXPECT_THAT(test::encode(test::parse(document), "ab ab"), testing::ElementsAre(256, ' ', 256));
+  document["added_tokens"][0].erase("special");
+  document["model"]["merges"].insert(document["model"]["merges"].begin(), "#version: 0.2");
+  const TokenizerSpec spec = spec_of(document);
+  EXPECT_FALSE(spec.added[0].special);
+  EXPECT_TRUE(spec.added[0].normalized) << "what is not special is, where text is";
+  EXPECT_FALSE(spec.added[0].lstrip || spec.added[0].rstrip || spec.ignore_merges);
+  EXPECT_EQ(spec.merges.size(), 2U);
+}
+
+TEST(TokenizerJson, SequencesHaveBounds) {
+  const auto with = [](const ordered_json& steps) {
+    ordered_json document = kFixture;
+    document["normalizer"] = steps;
+    return parse_status(document);
+  };
+  const auto sequence = [](const ordered_json& steps) {
+    return ordered_json{{"type", "Sequence"}, {"normalizers", steps}};
+  };
+  ordered_json many = ordered_json::array();
+  for (int i = 0; i < 64; ++i) many.push_back({{"type", "NFC"}});
+  EXPECT_TRUE(with(sequence(many)).ok());
+  many.push_back(many[0]);
+  EXPECT_THAT(with(sequence(many)).message(), HasSubstr("more than 64 steps"));
+  ordered_json deep = {{"type", "NFC"}};
+  for (int i = 0; i < 4; ++i) deep = sequence(ordered_json::array({deep}));
+  EXPECT_TRUE(with(deep).ok());
+  EXPECT_THAT(with(sequence(ordered_json::array({deep}))).message(), HasSubstr("nested too deeply"));
+}
 
 TEST(TokenizerJson, EveryTruncationIsAnError) {
   const std::string text = kFixture.dump();
@@ -178,6 +232,12 @@ TEST(TokenizerJson, AVocabularyEntryTwiceIsAnError) {
   const std::string entry = "\"ab\":256,";
   text.insert(text.find(entry), "\"ab\":900,");
   EXPECT_THAT(Tokenizer::parse(text, "t.json").status().message(), HasSubstr("has the ids 900 and 256"));
+  text = kFixture.dump();
+  const std::string first = '"' + test::spelling(std::string(1, '\0')) + "\":";
+  const size_t at = text.find(first);
+  ASSERT_NE(at, std::string::npos);
+  text.insert(at, first + "0,");
+  EXPECT_THAT(Tokenizer::parse(text, "t.json").status().message(), HasSubstr("has the ids 0 and 0"));
 }
 
 TEST(TokenizerJson, DeepNestingIsAnError) {

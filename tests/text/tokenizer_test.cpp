@@ -6,11 +6,13 @@
 
 #include <atomic>
 #include <fstream>
+#include <map>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include "generators.h"
+#include "text/hash.h"
 #include "text/nfc.h"
 #include "tokenizer_files.h"
 
@@ -97,6 +99,107 @@ TEST(Tokenizer, AddedTokensMayTakeWhiteSpace) {
   EXPECT_THAT(test::encode(tokenizer, "<a>\u180e"), ElementsAre(256, 0xE1, 0xA0, 0x8E)) << "no white space";
 }
 
+/// The Unicode property White_Space, all of it and nothing else, on the side that a token asks for.
+TEST(Tokenizer, AddedTokensTakeWhiteSpaceOfUnicode) {
+  std::vector<uint32_t> spaces = {0x20, 0x85, 0xA0, 0x1680, 0x2028, 0x2029, 0x202F, 0x205F, 0x3000};
+  for (uint32_t c = 0x09; c <= 0x0D; ++c) spaces.push_back(c);
+  for (uint32_t c = 0x2000; c <= 0x200A; ++c) spaces.push_back(c);
+  const std::vector<uint32_t> others = {0x08, 0x0E,   0x1C,   0x1F,   0x21,   0x84,
+                                        0x86, 0x200B, 0x2027, 0x202A, 0x2060, 0xFEFF};
+  const auto spelt = [](uint32_t c) {
+    std::string text;
+    append_code_point(c, text);
+    return text;
+  };
+  const auto bytes = [](const std::string& text) {
+    Ids ids;
+    for (const char c : text) ids.push_back(static_cast<unsigned char>(c));
+    return ids;
+  };
+  for (const bool left : {true, false}) {
+    ordered_json document = test::small_tokenizer({}, {"<a>"});
+    document["added_tokens"][0][left ? "lstrip" : "rstrip"] = true;
+    const Tokenizer tokenizer = test::parse(document);
+    const auto check = [&](uint32_t c, bool is_space) {
+      const std::string space = spelt(c) + spelt(c);
+      Ids expected = left && is_space ? Ids() : bytes(space);
+      expected.push_back(256);
+      const Ids behind = !left && is_space ? Ids() : bytes(space);
+      expected.insert(expected.end(), behind.begin(), behind.end());
+      EXPECT_EQ(test::encode(tokenizer, space + "<a>" + space), expected) << std::hex << c;
+    };
+    for (const uint32_t c : spaces) check(c, true);
+    for (const uint32_t c : others) check(c, false);
+  }
+}
+
+TEST(Tokenizer, AddedTokensAreNormalizedWhereTheTextIs) {
+  ordered_json document = test::small_tokenizer({}, {"e\u0301", "<s>"});
+  document["added_tokens"][0]["normalized"] = true;
+  EXPECT_THAT(test::encode(test::parse(document), "e\u0301"), ElementsAre(256)) << "nothing is normalized";
+  document["normalizer"] = {{"type", "NFC"}};
+  document["added_tokens"][1]["normalized"] = true;
+  const Tokenizer both = test::parse(document);
+  EXPECT_THAT(test::encode(both, "e\u0301<s>"), ElementsAre(256, 257));
+  EXPECT_THAT(test::encode(both, "<s>", false), ElementsAre('<', 's', '>')) << "as text, in both of the matchers";
+  document["added_tokens"][0]["normalized"] = false;
+  const Tokenizer raw = test::parse(document);
+  EXPECT_THAT(test::encode(raw, "e\u0301"), ElementsAre(256));
+  EXPECT_THAT(test::encode(raw, "\u00e9"), ElementsAre(0xC3, 0xA9)) << "not as it is spelt";
+}
+
+TEST(Tokenizer, SeamsAreTakenOutBeforeTextIsNormalized) {
+  ordered_json document = test::small_tokenizer({}, {"<a>", "<b>", "<c>"});
+  document["normalizer"] = {{"type", "NFC"}};
+  document["added_tokens"][1]["normalized"] = true;
+  document["added_tokens"][2]["special"] = false;
+  const Tokenizer tokenizer = test::parse(document);
+  EXPECT_EQ(*tokenizer.encode_sewn("e|\u0301|x", "|"), (Ids{0xC3, 0xA9, 'x'})) << "what stood at its sides composes";
+  EXPECT_EQ(*tokenizer.encode_sewn("e12\u0301", "12"), (Ids{0xC3, 0xA9}));
+  std::string text = "<b><a>.<b>";
+  EXPECT_TRUE(tokenizer.put_seams(text, "|", {}));
+  EXPECT_EQ(text, "<|b><|a>.<|b>");
+  text = "<c>";
+  EXPECT_FALSE(tokenizer.put_seams(text, "|", {}));
+  EXPECT_EQ(text, "<c>") << "which everybody may spell";
+  const std::vector<std::string_view> others = {"<c>"};
+  EXPECT_TRUE(tokenizer.put_seams(text, "|", others));
+  EXPECT_EQ(text, "<|c>");
+}
+
+/// The last of several parts does not hide what went wrong before.
+TEST(Tokenizer, APartThatCannotBeSplitIsAnError) {
+  ordered_json document = test::small_tokenizer({}, {"<s>"});
+  document["pre_tokenizer"] = {{"type", "Sequence"},
+                               {"pretokenizers",
+                                {{{"type", "Split"}, {"pattern", {{"Regex", "(a|aa)+b"}}}, {"behavior", "Isolated"}},
+                                 document["pre_tokenizer"]}}};
+  const Tokenizer tokenizer = test::parse(document);
+  EXPECT_EQ(tokenizer.encode(std::string(60, 'a') + "cb<s>fine").status().code(), StatusCode::resource_exhausted);
+}
+
+TEST(Tokenizer, TheFirstIdIsOneLikeAnyOther) {
+  ordered_json document = test::small_tokenizer({{"a", "b"}});
+  document["model"]["vocab"]["ab"] = 0;
+  document["model"]["vocab"][test::spelling(std::string(1, '\0'))] = 256;
+  document["model"]["merges"] = ordered_json::array();
+  document["model"]["ignore_merges"] = true;
+  const Tokenizer tokenizer = test::parse(document);
+  EXPECT_THAT(test::encode(tokenizer, "ab"), ElementsAre(0));
+  EXPECT_EQ(tokenizer.id_of("ab"), 0);
+  EXPECT_EQ(tokenizer.decode(Ids{0}, false), "ab");
+}
+
+/// A vocabulary spells bytes in an alphabet of its own; an added token is what it says.
+TEST(Tokenizer, AnAddedTokenStandsForItsContent) {
+  ordered_json document = test::small_tokenizer();
+  document["added_tokens"] = {{{"id", 0xE9}, {"content", "\u00e9"}, {"special", true}}};
+  EXPECT_EQ(test::parse(document).token_bytes(0xE9), "\u00e9");
+  document = test::small_tokenizer();
+  document["model"]["vocab"][" "] = 256;  // no letter of that alphabet: a space is spelt otherwise
+  EXPECT_THAT(test::encode(test::parse(document), " "), ElementsAre(' '));
+}
+
 TEST(Tokenizer, NormalizedAddedTokensAreFoundInNormalizedText) {
   ordered_json document = test::small_tokenizer({}, {"e\u0301", "<s>x"});
   document["normalizer"] = {{"type", "NFC"}};
@@ -172,8 +275,29 @@ TEST(Tokenizer, ATextHasAtLeastSoManyTokens) {
   for (int i = 0; i < 1000; ++i) text += "\u1FBE\u0308\u0301";  // 7 bytes become 2
   EXPECT_LE(normalizing.tokens_min(text.size()), test::encode(normalizing, text).size());
   EXPECT_GT(normalizing.tokens_min(text.size()), 0U);
-  document["added_tokens"][0]["rstrip"] = true;  // a token may stand for any amount of white space
+  // The longest counts, wherever it stands, and one token of what a text becomes may be most of it.
+  EXPECT_EQ(test::parse(test::small_tokenizer({{"a", "b"}, {"ab", "c"}, {"d", "e"}})).tokens_min(600), 200U);
+  ordered_json short_ones = test::small_tokenizer({{"\xCE", "\x90"}});
+  short_ones["normalizer"] = {{"type", "NFC"}};
+  EXPECT_LE(test::parse(short_ones).tokens_min(text.size()), test::encode(test::parse(short_ones), text).size());
+  for (const char* strip : {"lstrip", "rstrip"}) {  // a token may stand for any amount of white space
+    ordered_json stripping = document;
+    stripping["added_tokens"][0][strip] = true;
+    EXPECT_EQ(test::parse(stripping).tokens_min(600), 0U);
+  }
+  document["model"]["vocab"].erase("x");  // of which any number is no token
   EXPECT_EQ(test::parse(document).tokens_min(600), 0U);
+}
+
+/// Words without tokens are none of those that are wanted.
+TEST(Tokenizer, BytesWithoutATokenDoNotCutATextOff) {
+  ordered_json document = test::small_tokenizer();
+  document["model"]["vocab"].erase("x");
+  document["pre_tokenizer"] = {
+      {"type", "Sequence"},
+      {"pretokenizers",
+       {{{"type", "Split"}, {"pattern", {{"Regex", "x"}}}, {"behavior", "Isolated"}}, document["pre_tokenizer"]}}};
+  EXPECT_EQ(*test::parse(document).encode("xxxxxxxxab", true, 2), (Ids{'a', 'b'}));
 }
 
 // Words that were seen before come from a cache; it must not change anything.
@@ -182,6 +306,27 @@ RC_GTEST_PROP(Tokenizer, HistoryDoesNotMatter, ()) {
   const auto first = test::encode(test::bundled_tokenizer(), text);
   for (int i = 0; i < 20; ++i) (void)test::encode(test::bundled_tokenizer(), *test::any_text());
   RC_ASSERT(test::encode(test::bundled_tokenizer(), text) == first);
+}
+
+/// Words that fall into one place of the cache, as some of so many do, are told apart by all of their bytes.
+TEST(Tokenizer, WordsOfOneBeginningAreToldApart) {
+  const Tokenizer tokenizer = test::parse(test::small_tokenizer({{"a", "a"}, {"aa", "aa"}, {"aaaa", "aaaa"}}));
+  std::map<uint64_t, std::vector<std::string>> places;
+  for (char first = '!'; first <= '~'; ++first) {
+    for (char second = '!'; second <= '~'; ++second) {
+      if (first == 'a') continue;
+      const std::string word = std::string(8, 'a') + first + second;
+      places[hash_bytes(word) % 16384].push_back(word);
+    }
+  }
+  int together = 0;
+  for (const auto& [place, words] : places) {
+    for (const std::string& word : words) {
+      ASSERT_THAT(test::encode(tokenizer, word), ElementsAre(258, word[8], word[9]));
+      together += words.size() > 1 ? 1 : 0;
+    }
+  }
+  EXPECT_GT(together, 100);
 }
 
 TEST(Tokenizer, ThreadsMayShareIt) {

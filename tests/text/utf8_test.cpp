@@ -2,7 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <nlohmann/json.hpp>
 #include <string>
+
+#include "text/json_depth.h"
+#include "text/quote.h"
 
 namespace tessera::text {
 namespace {
@@ -29,6 +33,8 @@ TEST(Utf8, FindsTheFirstIllFormedByte) {
   EXPECT_EQ(find_invalid_utf8("x\xED\xA0\x80"), 1U) << "a surrogate";
   EXPECT_EQ(find_invalid_utf8("\xC0\x80"), 0U) << "an overlong NUL";
   EXPECT_EQ(find_invalid_utf8("\xF4\x90\x80\x80"), 0U) << "above U+10FFFF";
+  EXPECT_EQ(find_invalid_utf8("x\xF5\x80\x80\x80"), 1U) << "far above";
+  EXPECT_EQ(utf8_step("\xF5\x80\x80\x80", 0).kind, Utf8Kind::ill_formed);
 }
 
 TEST(Utf8, EachIllFormedSequenceBecomesOneReplacementCharacter) {
@@ -52,6 +58,24 @@ TEST(Utf8, TellsUnfinishedFromIllFormed) {
   EXPECT_EQ(utf8_step("\xF0\x9F\x98x", 0).kind, Utf8Kind::ill_formed);
   EXPECT_EQ(utf8_step("\xED\xA0", 0).kind, Utf8Kind::ill_formed) << "no continuation makes this a code point";
   EXPECT_EQ(utf8_step("\x80", 0).kind, Utf8Kind::ill_formed);
+}
+
+TEST(Quote, ShowsWhatIsNoPlainCharacter) {
+  EXPECT_EQ(quote(" a~\x7F\x1F\xC3\n"), R"(" a~\x7F\x1F\xC3\x0A")");
+  const std::string longest(80, 'x');
+  EXPECT_EQ(quote(longest), '"' + longest + '"');
+  EXPECT_EQ(quote(longest + "y"), '"' + longest + "\"...");
+}
+
+TEST(JsonDepth, CountsListsAndObjects) {
+  const auto exceeds = [](const char* text, int depth) {
+    return json_depth_exceeds(nlohmann::ordered_json::parse(text), depth);
+  };
+  EXPECT_FALSE(exceeds("5", 0));
+  EXPECT_TRUE(exceeds("[]", 0));
+  EXPECT_FALSE(exceeds("[1, 2]", 1));
+  EXPECT_TRUE(exceeds(R"([1, {"a": 2}])", 1));
+  EXPECT_FALSE(exceeds(R"([1, {"a": 2}])", 2));
 }
 
 }  // namespace
