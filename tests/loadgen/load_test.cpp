@@ -305,10 +305,15 @@ TEST(Load, EachCaseHasACostOfItsOwn) {
   const std::atomic<bool> never = false;
   const Watch watch{&never, [](const Progress&) {}};
   const auto cost = [&](int64_t requests) {
+    const double begin = (*client)->now();
     const auto run = run_case(**client, prompts, {.users = 1, .output = 20}, options_of(requests), 0, watch);
     EXPECT_TRUE(run.ok());
+    // Times are those since the case began, whatever came before.
+    EXPECT_LE(run->seconds, (*client)->now() - begin);
+    for (const Record& record : run->records) EXPECT_LE(record.end, run->seconds);
     return run->client.cpu_seconds;
   };
+  (void)(*client)->wait((*client)->now() + 0.5);
   const double many = cost(100);
   EXPECT_LT(cost(1), many);
 }

@@ -215,6 +215,8 @@ TEST(RequestBody, HasWhatWasAsked) {
   options.continuous_usage = options.ignore_eos = false;
   const Json plain = request_body({.users = 1, .output = 64, .thinking = Thinking::server}, options, {}, 1);
   EXPECT_FALSE(plain.contains("chat_template_kwargs"));
+  const Json off = request_body({.users = 1, .output = 64, .thinking = Thinking::off}, options, {}, 1);
+  EXPECT_EQ(off["chat_template_kwargs"]["enable_thinking"], false);
   EXPECT_FALSE(plain.contains("ignore_eos"));
   EXPECT_FALSE(plain["stream_options"].contains("continuous_usage_stats"));
 }

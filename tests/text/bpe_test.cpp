@@ -90,7 +90,7 @@ TEST(Bpe, WordsComeOneAfterTheOther) {
   const std::vector<Merge> merges{{0, 'b', 300}, {'b', 'c', 301}, {300, 300, 302}};
   const Bpe bpe(byte_ids, merges);
   Bpe::Scratch scratch;
-  for (const size_t repeats : {3U, 60U, 200U, 100U, 50U}) {
+  for (const size_t repeats : {3U, 61U, 201U, 100U, 51U}) {
     std::string word;
     std::vector<int32_t> expected, ids = {7};
     for (size_t i = 0; i < repeats; ++i) word += i % 2 == 0 ? "a" : "bc";

@@ -58,7 +58,7 @@ TEST(FindChatTemplate, BrokenFilesAreErrors) {
   for (const char* config :
        {"", "[1", "[]", R"({"chat_template": 5})", R"({"chat_template": []})", R"({"chat_template": [5]})",
         R"({"chat_template": [{"name": "default"}]})", R"({"chat_template": [{"template": "x"}]})",
-        R"({"chat_template": [{"name": 5, "template": "x"}]})",
+        R"({"chat_template": [{"name": "default", "template": "x"}, {"name": 5, "template": "x"}]})",
         R"({"chat_template": [{"name": "default", "template": 5}]})",
         R"({"chat_template": [{"name": "tool_use", "template": "x"}]})"}) {
     model.write("tokenizer_config.json", config);

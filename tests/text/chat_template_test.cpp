@@ -90,6 +90,7 @@ TEST(ChatTemplate, ToolUseTemplateIsForRequestsWithTools) {
   EXPECT_EQ(*chat.render({{"messages", {1}}}), "plain");
   EXPECT_EQ(*chat.render({{"tools", ordered_json::array()}}), "plain");
   EXPECT_EQ(*chat.render({{"tools", {1}}}), "tools");
+  EXPECT_EQ(*make("plain").render({{"tools", {1}}}), "plain") << "where there is no other";
 }
 
 void expect_invalid(const Status& status, const std::string& text) {
@@ -104,6 +105,7 @@ TEST(ChatTemplate, SyntaxErrorsCarryTheMessageOfJinja) {
   expect_invalid(status_of("a\n{% if %}"), "line 2: Expected an expression");
   expect_invalid(status_of("{% nonsense %}"), "unknown tag 'nonsense'");
   expect_invalid(status_of("\xFF"), "UTF-8");
+  expect_invalid(ChatTemplate::create({"fine", "\xFF", "test.jinja"}).status(), "UTF-8");
 }
 
 TEST(ChatTemplate, ErrorsWhileRenderingCarryTheMessageOfJinja) {
@@ -197,6 +199,33 @@ TEST(ChatTemplate, CompilingIsLimitedToo) {
   EXPECT_EQ(created.status().code(), StatusCode::resource_exhausted);
   EXPECT_EQ(ChatTemplate::create({std::string(ChatTemplate::kSourceBytesMax + 1, 'x'), {}, "x"}).status().code(),
             StatusCode::invalid_argument);
+}
+
+/// As large as it may be is not too large.
+TEST(ChatTemplate, LimitsAreReached) {
+  EXPECT_TRUE(ChatTemplate::create({std::string(ChatTemplate::kSourceBytesMax, 'x'), {}, "x"}).ok());
+  EXPECT_EQ(make("{{ 'x' * 100000 }}").render(ordered_json::object())->size(), 100'000U);
+  ChatTemplate::Options options;
+  options.request_bytes_max = std::string_view(R"({"template":0,"context":{"s":"four"}})").size();
+  options.output_bytes_max = 10;
+  const auto chat = make("{{ raise_exception('no ' * 300) if s == 'five' else s }}", options);
+  EXPECT_EQ(*chat.render({{"s", "four"}}), "four");
+  EXPECT_EQ(chat.render({{"s", "five5"}}).status().code(), StatusCode::resource_exhausted);
+  // A refusal may be longer than what is rendered.
+  const Status refused = chat.render({{"s", "five"}}).status();
+  EXPECT_EQ(refused.code(), StatusCode::invalid_argument) << refused.message();
+  EXPECT_THAT(refused.message(), HasSubstr("no no no"));
+}
+
+TEST(ChatTemplate, WhoReachedALimitIsTrustedNoMore) {
+  ChatTemplate::Options options;
+  options.output_bytes_max = 10;
+  const auto chat = make("{{ 'x' * n }}", options);
+  EXPECT_GT(chat.worker_pid(), 0);
+  EXPECT_EQ(chat.render({{"n", 11}}).status().code(), StatusCode::resource_exhausted);
+  EXPECT_EQ(chat.worker_pid(), -1);
+  EXPECT_EQ(chat.render({{"n", 10}})->size(), 10U);
+  EXPECT_GT(chat.worker_pid(), 0);
 }
 
 TEST(ChatTemplate, InputIsLimited) {
@@ -301,6 +330,24 @@ TEST(ChatTemplate, WithoutPythonItSaysWhatToInstall) {
                                       HasSubstr("No such file"), HasSubstr(broken.string())));
   options.interpreters.emplace_back("/usr/bin/python3");
   EXPECT_EQ(*make("x", options).render(ordered_json::object()), "x") << "the next candidate is tried";
+}
+
+/// What works is remembered: what does not is tried once.
+TEST(ChatTemplate, TheInterpreterThatWorksIsKept) {
+  const test::TempDirectory folder;
+  const std::string tries = (folder.path() / "tries").string();
+  const auto broken =
+      folder.write("python3", "#!/bin/sh\necho x >>" + tries + "\nprintf 'M\\005\\000\\000\\000lacks'\n");
+  std::filesystem::permissions(broken, std::filesystem::perms::owner_all);
+  ChatTemplate::Options options;
+  options.interpreters = {broken.string()};
+  EXPECT_THAT(ChatTemplate::create({"x", {}, "t"}, options).status().message(), HasSubstr("(lacks)"));
+  options.interpreters.emplace_back("/usr/bin/python3");
+  options.output_bytes_max = 10;
+  const auto chat = make("{{ 'x' * n }}", options);
+  EXPECT_EQ(chat.render({{"n", 11}}).status().code(), StatusCode::resource_exhausted);
+  EXPECT_EQ(chat.render({{"n", 1}})->size(), 1U);
+  EXPECT_EQ(std::filesystem::file_size(tries), 4U) << "once for each template";
 }
 
 TEST(ChatTemplate, APythonThatHangsIsGivenUp) {

@@ -82,6 +82,14 @@ TEST(ToolCallEdges, GapsAreOfAnyLengthUpToTheWidest) {
   }
 }
 
+/// Nor does a value end before more white space than belongs to the form, though nothing else comes.
+TEST(ToolCallEdges, AnAnswerMayEndInAGap) {
+  const std::string value = "<tool_call><function=run><parameter=code>a</parameter>";
+  EXPECT_EQ(called(value + std::string(256, ' '), kRun), R"(|run({"code": "a"}))");
+  const std::string wide(300, ' ');
+  EXPECT_EQ(called(value + wide, kRun), R"(|run({"code": "a</parameter>)" + wide + R"("}))");
+}
+
 TEST(ToolCallEdges, ControlCharactersAreEscaped) {
   for (int c = 1; c < 0x80; ++c) {
     const std::string value = std::string("x") + static_cast<char>(c) + "y";
@@ -168,6 +176,7 @@ TEST(ToolCallEdges, CallsOfOnePieceAreToldApart) {
 TEST(ToolCallEdges, AfterACallALineBegins) {
   const std::string two = call("run>\n") + "<function=run></function>";
   EXPECT_EQ(called(two, kRun), "|run({})|run({})");
+  EXPECT_EQ(called("a " + two, kRun), "a|run({})|run({})");
   EXPECT_EQ(called("a <tool_call> <function=run></function></tool_call>", kRun), "a|run({})")
       << "inside of its wrapper, anywhere in a line";
 }

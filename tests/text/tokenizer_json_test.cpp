@@ -86,7 +86,9 @@ INSTANTIATE_TEST_SUITE_P(
         Change{"MergesIsAnObject", [](J d) { d["model"]["merges"] = ordered_json::object(); }, kCorrupt, "merges"},
         Change{"MergeIsANumber", [](J d) { d["model"]["merges"][1] = 5; }, kCorrupt, "model.merges[1]"},
         Change{"MergeOfOne", [](J d) { d["model"]["merges"][1] = {"a"}; }, kCorrupt, "model.merges[1]"},
-        Change{"MergeOfThree", [](J d) { d["model"]["merges"][1] = "a b c"; }, kCorrupt, "model.merges[1]"},
+        Change{"MergeOfThree", [](J d) { d["model"]["merges"][1] = "a b c"; }, kCorrupt, "model.merges[1] is neither"},
+        Change{"MergeOfTwoSpaces", [](J d) { d["model"]["merges"][1] = "a  b"; }, kCorrupt, "[1] is neither"},
+        Change{"MergeOfThreeInAList", [](J d) { d["model"]["merges"][1] = {"a", "b", "c"}; }, kCorrupt, "[1] is neither"},
         Change{"MergeWithoutSpace", [](J d) { d["model"]["merges"][1] = "ab"; }, kCorrupt, "model.merges[1]"},
         Change{"MergeOfUnknown", [](J d) { d["model"]["merges"][1] = {"a", "\u20ac"}; }, kCorrupt, "\\xE2\\x82\\xAC"},
         Change{"MergeIntoUnknown", [](J d) { d["model"]["merges"][1] = {"a", "z"}; }, kCorrupt, "names \"az\""},
@@ -180,6 +182,9 @@ TEST(TokenizerJson, WhatIsNotSaid) {
   EXPECT_TRUE(spec.added[0].normalized) << "what is not special is, where text is";
   EXPECT_FALSE(spec.added[0].lstrip || spec.added[0].rstrip || spec.ignore_merges);
   EXPECT_EQ(spec.merges.size(), 2U);
+  document["model"]["unk_token"] = "!";  // which matters to nobody where each byte has a token
+  document["added_tokens"][0]["content"] = std::string(1024, 'x');
+  EXPECT_EQ(spec_of(document).added[0].content.size(), 1024U);
 }
 
 TEST(TokenizerJson, SequencesHaveBounds) {

@@ -21,6 +21,9 @@ TEST(Turns, TheFirstTheUsersLastAndAllBeforeTheAnswer) {
                                        kTurn, kUser,      kLine, kToolAnswer, 9,     //
                                        kTurn, kAssistant, kLine};
   EXPECT_THAT(likely_ends(prompt, kMarks), ElementsAre(4, 8, 25));
+  std::vector<int32_t> asked_again = prompt;
+  asked_again.insert(asked_again.end(), {kTurn, kUser, kLine, 5, kTurn, kAssistant});
+  EXPECT_THAT(likely_ends(asked_again, kMarks), ElementsAre(4, 32)) << "of the user's turns the last alone";
   const std::span<const int32_t> first_question(prompt.data(), 11);
   EXPECT_THAT(likely_ends(first_question, kMarks), ElementsAre(4, 8));
 }
