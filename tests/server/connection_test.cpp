@@ -1,0 +1,359 @@
+#include <gmock/gmock.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <future>
+#include <mutex>
+
+#include "base/temp_directory.h"
+#include "base/wait_until.h"
+#include "server/http/exchange.h"
+#include "server/http/http_server.h"
+#include "server/raw_client.h"
+
+// Connections by themselves, with handlers that do as the path says: what is counted and given back, what ends a
+// connection and what does not, and who is told.
+namespace tessera::server {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::StartsWith;
+
+/// What is known of a request in the end.
+struct Finished {
+  std::string path, client;
+  int status = 0;
+  int64_t prompt_tokens = 0;
+  bool left = false;
+};
+
+class HttpServerOf {
+ public:
+  explicit HttpServerOf(HttpLimits limits = {}, std::string unix_socket = {}) {
+    auto opened = HttpServer::open(
+        {.host = "127.0.0.1", .unix_socket = std::move(unix_socket), .limits = limits},
+        {.check = [this](const HttpRequest& request, RequestFacts& facts) { return check(request, facts); },
+         .handle = [this](const std::shared_ptr<Exchange>& exchange) { handle(exchange); },
+         .finished =
+             [this](const Exchange& exchange) {
+               const std::lock_guard lock(mutex_);
+               finished_.push_back({exchange.request.path, exchange.request.client, exchange.facts.status,
+                                    exchange.facts.prompt_tokens, exchange.facts.client_left});
+             },
+         .fault = [](int status, const std::string& message,
+                     const std::string& path) { return HttpReply{.status = status, .body = path + ": " + message}; }});
+    EXPECT_TRUE(opened.ok()) << opened.status().message();
+    server_ = *std::move(opened);
+    server_->run();
+  }
+
+  [[nodiscard]] uint16_t port() const { return server_->port(); }
+  void reset() { server_.reset(); }
+
+  /// On the network thread.
+  template <typename Task>
+  auto on_network(Task task) {
+    std::promise<decltype(task(*server_))> done;
+    server_->post([&] { done.set_value(task(*server_)); });
+    return done.get_future().get();
+  }
+  int connections() {
+    return on_network([](HttpServer& server) { return server.connections(); });
+  }
+  int exchanges() {
+    return on_network([](HttpServer& server) { return server.exchanges(); });
+  }
+  void drain() {
+    on_network([](HttpServer& server) { return server.drain(), 0; });
+  }
+  /// Answers all that is held.
+  void release() {
+    on_network([this](HttpServer&) {
+      for (const auto& exchange : std::exchange(held_, {})) exchange->reply({.body = "released"});
+      return 0;
+    });
+  }
+  int gone() {
+    return on_network([this](HttpServer&) { return gone_; });
+  }
+  std::vector<Finished> finished() {
+    const std::lock_guard lock(mutex_);
+    return finished_;
+  }
+
+ private:
+  static std::optional<HttpReply> check(const HttpRequest& request, RequestFacts& facts) {
+    EXPECT_THAT(request.client, testing::AnyOf(StartsWith("127.0.0.1:"), "unix"));
+    if (request.path == "/counted") facts.prompt_tokens = 5;
+    if (request.path == "/refused") return HttpReply{.status = 403, .body = "no"};
+    return std::nullopt;
+  }
+
+  void handle(const std::shared_ptr<Exchange>& exchange) {
+    const std::string& path = exchange->request.path;
+    exchange->on_gone([this] { ++gone_; });
+    if (path == "/hold" || path == "/prepared") {
+      if (path == "/prepared") exchange->body_prepared();
+      held_.push_back(exchange);
+    } else if (path == "/nothing") {
+      exchange->reply({.status = exchange->request.query == "304" ? 304 : 204, .body = "not to be seen"});
+    } else if (path == "/large") {
+      exchange->reply({.body = std::string(5 << 20, 'x')});
+    } else if (path == "/stream") {
+      exchange->begin({.body = "begin "});
+      for (int i = 0; i < 100; ++i) exchange->write(std::to_string(i) + " ");
+      exchange->write("");
+      exchange->end();
+    } else if (path == "/drained") {
+      exchange->begin({});
+      const std::weak_ptr<Exchange> weak = exchange;
+      exchange->on_drained([weak, pieces = std::make_shared<int>(0)] {
+        const auto self = weak.lock();
+        if (++*pieces > 20) return self->end();
+        self->write(std::string(10'000, 'y'));
+      });
+      exchange->write("z");
+    } else {
+      exchange->reply({.body = std::to_string(exchange->request.body.size())});
+    }
+  }
+
+  std::vector<std::shared_ptr<Exchange>> held_;  // of the network thread
+  int gone_ = 0;
+  std::mutex mutex_;  // guards the one below
+  std::vector<Finished> finished_;
+  std::unique_ptr<HttpServer> server_;  // the last: it ends before what its callbacks look at
+};
+
+TEST(Connection, BodiesAreCountedAndGivenBack) {
+  HttpLimits limits;
+  limits.all_body_bytes_max = 100'000;
+  HttpServerOf served(limits);
+  const std::string body(60'000, 'x');
+  RawClient kept(served.port());
+  for (int i = 0; i < 4; ++i) {
+    kept.send(post("/echo", body));
+    EXPECT_EQ(kept.answer().body, "60000");
+    EXPECT_EQ(ask(served.port(), post("/echo", body)).body, "60000");
+  }
+  for (int i = 0; i < 4; ++i) {  // those who leave in the middle
+    RawClient leaver(served.port());
+    leaver.send("POST /echo HTTP/1.1\r\nHost: localhost\r\nContent-Length: 90000\r\n\r\n" + body);
+    leaver.reset();
+  }
+  EXPECT_EQ(ask(served.port(), post("/refused", body)).status, 403);
+  EXPECT_TRUE(test::wait_until([&] { return served.connections() <= 1; }));
+  EXPECT_EQ(ask(served.port(), post("/echo", std::string(100'000, 'x'))).status, 200) << "as many as may be";
+  EXPECT_EQ(ask(served.port(), post("/echo", std::string(100'001, 'x'))).status, 503);
+  // A request that is being answered holds its body, until it is prepared.
+  RawClient holds(served.port());
+  holds.send(post("/hold", body));
+  ASSERT_TRUE(test::wait_until([&] { return served.exchanges() == 1; }));
+  EXPECT_EQ(ask(served.port(), post("/echo", body)).status, 503);
+  served.release();
+  EXPECT_EQ(holds.answer().body, "released");
+  EXPECT_EQ(ask(served.port(), post("/echo", body)).status, 200);
+  holds.send(post("/prepared", body));
+  ASSERT_TRUE(test::wait_until([&] { return served.exchanges() == 1; }));
+  EXPECT_EQ(ask(served.port(), post("/echo", body)).status, 200);
+  served.release();
+}
+
+TEST(Connection, FactsAreOfOneRequest) {
+  HttpServerOf served;
+  RawClient client(served.port());
+  for (const char* path : {"/counted", "/plain", "/refused", "/stream"}) {
+    client.send(get(path));
+    EXPECT_NE(client.answer().status, 0);
+  }
+  client.send("nonsense\r\n\r\n");
+  EXPECT_EQ(client.answer().status, 400);
+  EXPECT_TRUE(client.ends());
+  client.close();
+  ASSERT_TRUE(test::wait_until([&] { return served.finished().size() == 5; }));
+  const auto finished = served.finished();
+  std::vector<int> statuses;
+  for (const Finished& one : finished) {
+    statuses.push_back(one.status);
+    EXPECT_THAT(one.client, StartsWith("127.0.0.1:"));
+    EXPECT_EQ(one.client, finished[0].client);
+    EXPECT_EQ(one.prompt_tokens, one.path == "/counted" ? 5 : -1) << one.path;
+    EXPECT_FALSE(one.left) << one.path;
+  }
+  EXPECT_THAT(statuses, ElementsAre(200, 200, 403, 200, 400));
+  EXPECT_EQ(served.gone(), 0) << "who was answered has not left";
+  EXPECT_EQ(served.exchanges(), 0);
+  EXPECT_TRUE(test::wait_until([&] { return served.connections() == 0; }));
+}
+
+TEST(Connection, WhoLeavesIsNoticedWhileARequestIsAnswered) {
+  HttpServerOf served;
+  int left = 0;
+  for (const bool half : {true, false}) {
+    RawClient client(served.port());
+    client.send(get("/hold"));
+    ASSERT_TRUE(test::wait_until([&] { return served.exchanges() == 1; }));
+    EXPECT_EQ(served.gone(), left);
+    if (half) {
+      client.half_close();
+    } else {
+      client.reset();
+    }
+    ++left;
+    EXPECT_TRUE(test::wait_until([&] { return served.exchanges() == 0 && served.connections() == 0; }));
+    EXPECT_EQ(served.gone(), left) << "once";
+    const Finished last = served.finished().back();
+    EXPECT_EQ(last.status, 499);
+    EXPECT_TRUE(last.left);
+  }
+  served.release();  // to nobody
+  EXPECT_EQ(served.finished().size(), 2U);
+}
+
+/// A refusal ends a connection only where the request is not at its end.
+TEST(Connection, RefusalsKeepWhatCanBeKept) {
+  HttpServerOf served;
+  RawClient client(served.port());
+  client.send(get("/refused"));
+  RawAnswer answer = client.answer();
+  EXPECT_EQ(answer.status, 403);
+  EXPECT_EQ(answer.header("connection"), "keep-alive");
+  client.send(get("/refused", "Connection: close\r\n"));
+  answer = client.answer();
+  EXPECT_EQ(answer.header("connection"), "close");
+  EXPECT_TRUE(client.ends());
+  RawClient unread(served.port());
+  unread.send("POST /refused HTTP/1.1\r\nHost: localhost\r\nContent-Length: 10\r\n\r\n");
+  answer = unread.answer();
+  EXPECT_EQ(answer.status, 403);
+  EXPECT_EQ(answer.header("connection"), "close");
+  EXPECT_TRUE(unread.ends());
+  RawClient continuing(served.port());
+  continuing.send("POST /echo HTTP/1.1\r\nHost: localhost\r\nContent-Length: 3\r\n\r\n");
+  continuing.send("abc" + get("/echo"));
+  EXPECT_EQ(continuing.answer().body, "3") << "nobody asked for a 100 Continue";
+  EXPECT_EQ(continuing.answer().body, "0");
+}
+
+TEST(Connection, AnswersAreWhole) {
+  HttpServerOf served;
+  RawClient client(served.port());
+  client.send(get("/large") + get("/stream") + get("/drained") + get("/nothing") + get("/nothing?304") + get("/end"));
+  EXPECT_TRUE(client.answer().body == std::string(5 << 20, 'x'));
+  std::string numbers = "begin ";
+  for (int i = 0; i < 100; ++i) numbers += std::to_string(i) + " ";
+  EXPECT_EQ(client.answer().body, numbers);
+  EXPECT_EQ(client.answer().body.size(), 200'001U);
+  EXPECT_EQ(client.answer().status, 204);
+  EXPECT_EQ(client.answer().status, 304);
+  EXPECT_EQ(client.answer().body, "0") << "nothing stands between them";
+  RawClient old(served.port());
+  old.send("GET /stream HTTP/1.0\r\nConnection: keep-alive\r\n\r\n");
+  const RawAnswer until_end = old.answer();
+  EXPECT_EQ(until_end.header("connection"), "close") << "else nobody would know where it ends";
+  EXPECT_EQ(until_end.body, numbers);
+}
+
+TEST(Connection, DrainingEndsConnectionsBehindTheirAnswers) {
+  HttpServerOf served;
+  RawClient idle(served.port()), held(served.port()), begun(served.port()), refused(served.port());
+  for (RawClient* client : {&idle, &begun, &refused}) {
+    client->send(get("/echo"));
+    EXPECT_EQ(client->answer().header("connection"), "keep-alive");
+  }
+  held.send(get("/hold") + get("/echo"));
+  begun.send("GET /echo HTTP/1.1\r\nHo");
+  ASSERT_TRUE(test::wait_until([&] { return served.exchanges() == 1; }));
+  served.drain();
+  EXPECT_FALSE(RawClient(served.port()).connected()) << "nobody listens any more";
+  served.release();
+  idle.send(get("/stream"));
+  begun.send("st: localhost\r\n\r\n");
+  refused.send(get("/refused"));
+  for (RawClient* client : {&idle, &held, &begun, &refused}) {
+    EXPECT_EQ(client->answer().header("connection"), "close");
+    EXPECT_TRUE(client->ends());
+    client->close();
+  }
+  EXPECT_TRUE(test::wait_until([&] { return served.connections() == 0; }));
+}
+
+TEST(Connection, WhatIsOnItsWayIsKnown) {
+  HttpServerOf served;
+  const auto receiving = [&] { return served.on_network([](HttpServer& server) { return server.receiving(); }); };
+  const auto sending = [&] { return served.on_network([](HttpServer& server) { return server.sending(); }); };
+  RawClient client(served.port());
+  client.send(get("/echo"));
+  EXPECT_EQ(client.answer().status, 200);
+  EXPECT_TRUE(test::wait_until([&] { return !receiving(); })) << "an idle connection";
+  client.send("GET /ho");
+  EXPECT_TRUE(test::wait_until(receiving));
+  client.send("ld HTTP/1.1\r\nHost: localhost\r\n\r\n");
+  ASSERT_TRUE(test::wait_until([&] { return served.exchanges() == 1; }));
+  EXPECT_FALSE(receiving());
+  EXPECT_FALSE(sending());
+  served.release();
+  EXPECT_EQ(client.answer().body, "released");
+  RawClient deaf(served.port(), 2048);
+  deaf.send(get("/large"));
+  EXPECT_TRUE(test::wait_until(sending));
+  deaf.reset();
+  EXPECT_TRUE(test::wait_until([&] { return !sending(); }));
+}
+
+TEST(Connection, AsManyAsMayBe) {
+  HttpLimits limits;
+  limits.connections_max = 2;
+  HttpServerOf served(limits);
+  RawClient first(served.port()), second(served.port());
+  for (RawClient* client : {&first, &second}) {
+    client->send(get("/echo"));
+    EXPECT_EQ(client->answer().status, 200);
+  }
+  RawClient third(served.port());
+  EXPECT_EQ(third.answer().status, 503);
+  EXPECT_TRUE(third.ends());
+}
+
+/// Binds a socket at `path`, as a server that was killed leaves it: nobody listens.
+void leave_socket(const std::string& path) {
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  path.copy(address.sun_path, sizeof address.sun_path - 1);
+  const int socket = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  EXPECT_EQ(::bind(socket, reinterpret_cast<const sockaddr*>(&address), sizeof address), 0) << path;
+  ::close(socket);
+}
+
+TEST(Connection, SocketsOfPathsAreLeftAsTheyShouldBe) {
+  const test::TempDirectory directory;
+  const std::string path = (directory.path() / "s").string();
+  leave_socket(path);
+  {
+    HttpServerOf served({}, path);
+    RawClient client(path);
+    client.send(get("/echo"));
+    EXPECT_EQ(client.answer().status, 200);
+    const auto second = HttpServer::open({.host = "", .unix_socket = path}, {});
+    EXPECT_THAT(second.status().message(), HasSubstr("a server listens there"));
+  }
+  EXPECT_FALSE(std::filesystem::exists(path)) << "its own is removed";
+  HttpServerOf replaced({}, path);
+  std::filesystem::remove(path);
+  std::ofstream(path) << "somebody else's";
+  replaced.reset();
+  EXPECT_TRUE(std::filesystem::exists(path));
+  std::filesystem::remove(path);
+  const std::string longest = path + std::string(107 - path.size(), 'x');
+  EXPECT_TRUE(HttpServer::open({.host = "", .unix_socket = longest}, {}).ok());
+  EXPECT_THAT(HttpServer::open({.host = "", .unix_socket = longest + "x"}, {}).status().message(),
+              HasSubstr("at most 107 bytes"));
+}
+
+}  // namespace
+}  // namespace tessera::server
