@@ -28,7 +28,7 @@ using ::testing::StartsWith;
 struct Finished {
   std::string path, client;
   int status = 0;
-  int64_t prompt_tokens = 0;
+  int64_t prompt_tokens = 0, checks = 0;
   bool left = false;
 };
 
@@ -43,7 +43,8 @@ class HttpServerOf {
              [this](const Exchange& exchange) {
                const std::lock_guard lock(mutex_);
                finished_.push_back({exchange.request.path, exchange.request.client, exchange.facts.status,
-                                    exchange.facts.prompt_tokens, exchange.facts.client_left});
+                                    exchange.facts.prompt_tokens, exchange.facts.matched_tokens + 1,
+                                    exchange.facts.client_left});
              },
          .fault = [](int status, const std::string& message,
                      const std::string& path) { return HttpReply{.status = status, .body = path + ": " + message}; }});
@@ -90,6 +91,7 @@ class HttpServerOf {
   static std::optional<HttpReply> check(const HttpRequest& request, RequestFacts& facts) {
     EXPECT_THAT(request.client, testing::AnyOf(StartsWith("127.0.0.1:"), "unix"));
     if (request.path == "/counted") facts.prompt_tokens = 5;
+    ++facts.matched_tokens;  // from -1 on: how often it is looked at
     if (request.path == "/refused") return HttpReply{.status = 403, .body = "no"};
     return std::nullopt;
   }
@@ -144,7 +146,7 @@ TEST(Connection, BodiesAreCountedAndGivenBack) {
   for (int i = 0; i < 4; ++i) {  // those who leave in the middle
     RawClient leaver(served.port());
     leaver.send("POST /echo HTTP/1.1\r\nHost: localhost\r\nContent-Length: 90000\r\n\r\n" + body);
-    leaver.reset();
+    leaver.close();
   }
   EXPECT_EQ(ask(served.port(), post("/refused", body)).status, 403);
   EXPECT_TRUE(test::wait_until([&] { return served.connections() <= 1; }));
@@ -168,12 +170,14 @@ TEST(Connection, FactsAreOfOneRequest) {
   HttpServerOf served;
   RawClient client(served.port());
   for (const char* path : {"/counted", "/plain", "/refused", "/stream"}) {
-    client.send(get(path));
+    // What is read in several pieces is looked at once.
+    client.send(path == std::string_view("/plain") ? post(path, std::string(1 << 20, 'x')) : get(path));
     EXPECT_NE(client.answer().status, 0);
   }
   client.send("nonsense\r\n\r\n");
   EXPECT_EQ(client.answer().status, 400);
   EXPECT_TRUE(client.ends());
+  EXPECT_EQ(served.connections(), 1) << "who is closed to has seen the end, and may yet say why";
   client.close();
   ASSERT_TRUE(test::wait_until([&] { return served.finished().size() == 5; }));
   const auto finished = served.finished();
@@ -184,6 +188,7 @@ TEST(Connection, FactsAreOfOneRequest) {
     EXPECT_EQ(one.client, finished[0].client);
     EXPECT_EQ(one.prompt_tokens, one.path == "/counted" ? 5 : -1) << one.path;
     EXPECT_FALSE(one.left) << one.path;
+    EXPECT_EQ(one.checks, one.status == 400 ? 0 : 1) << one.path;
   }
   EXPECT_THAT(statuses, ElementsAre(200, 200, 403, 200, 400));
   EXPECT_EQ(served.gone(), 0) << "who was answered has not left";
@@ -199,6 +204,7 @@ TEST(Connection, WhoLeavesIsNoticedWhileARequestIsAnswered) {
     client.send(get("/hold"));
     ASSERT_TRUE(test::wait_until([&] { return served.exchanges() == 1; }));
     EXPECT_EQ(served.gone(), left);
+    client.send(get("/echo"));  // which waits
     if (half) {
       client.half_close();
     } else {
@@ -233,11 +239,29 @@ TEST(Connection, RefusalsKeepWhatCanBeKept) {
   EXPECT_EQ(answer.status, 403);
   EXPECT_EQ(answer.header("connection"), "close");
   EXPECT_TRUE(unread.ends());
+  RawClient closing(served.port());
+  closing.send(get("/echo", "Connection: close\r\n"));
+  EXPECT_EQ(closing.answer().header("connection"), "close");
+  EXPECT_TRUE(closing.ends());
   RawClient continuing(served.port());
   continuing.send("POST /echo HTTP/1.1\r\nHost: localhost\r\nContent-Length: 3\r\n\r\n");
   continuing.send("abc" + get("/echo"));
   EXPECT_EQ(continuing.answer().body, "3") << "nobody asked for a 100 Continue";
   EXPECT_EQ(continuing.answer().body, "0");
+}
+
+TEST(Connection, LaterRequestsWait) {
+  HttpServerOf served;
+  RawClient client(served.port());
+  client.send(get("/hold"));
+  ASSERT_TRUE(test::wait_until([&] { return served.exchanges() == 1; }));
+  std::string more;
+  for (int i = 0; i < 700; ++i) more += get("/echo");
+  ASSERT_GT(more.size(), 24'000U);
+  client.send(more);
+  served.release();
+  EXPECT_EQ(client.answer().body, "released");
+  for (int i = 0; i < 700; ++i) ASSERT_EQ(client.answer().body, "0") << i;
 }
 
 TEST(Connection, AnswersAreWhole) {
