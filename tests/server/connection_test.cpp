@@ -259,6 +259,7 @@ TEST(Connection, LaterRequestsWait) {
   for (int i = 0; i < 700; ++i) more += get("/echo");
   ASSERT_GT(more.size(), 24'000U);
   client.send(more);
+  for (int i = 0; i < 20; ++i) EXPECT_EQ(served.exchanges(), 1);  // by then some of them have been read
   served.release();
   EXPECT_EQ(client.answer().body, "released");
   for (int i = 0; i < 700; ++i) ASSERT_EQ(client.answer().body, "0") << i;
@@ -275,7 +276,7 @@ TEST(Connection, AnswersAreWhole) {
   EXPECT_EQ(client.answer().body.size(), 200'001U);
   EXPECT_EQ(client.answer().status, 204);
   EXPECT_EQ(client.answer().status, 304);
-  EXPECT_EQ(client.answer().body, "0") << "nothing stands between them";
+  EXPECT_EQ(client.answer().status, 200) << "nothing stands between them";
   RawClient old(served.port());
   old.send("GET /stream HTTP/1.0\r\nConnection: keep-alive\r\n\r\n");
   const RawAnswer until_end = old.answer();

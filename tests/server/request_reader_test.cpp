@@ -104,7 +104,25 @@ TEST(RequestReader, Faults) {
       ASSERT_TRUE(reader.fault()) << text.substr(0, 80) << " in pieces of " << piece;
       EXPECT_EQ(reader.fault()->status, status) << text.substr(0, 80) << ": " << reader.fault()->message;
       EXPECT_FALSE(reader.done());
+      EXPECT_FALSE(reader.head_done()) << "of what is refused nothing counts";
     }
+  }
+}
+
+TEST(RequestReader, AsMuchAsMayBe) {
+  const std::string host = " / HTTP/1.1\r\nHost: x\r\n";
+  const auto padded = [&](size_t head_bytes) {
+    std::string text = "GET" + host + "X: ";
+    return text + std::string(head_bytes - text.size() - 4, 'a') + "\r\n\r\n";
+  };
+  for (const size_t piece : {size_t{1}, size_t{7}, size_t{2000}}) {
+    EXPECT_TRUE(read("GET" + host + "a: 1\r\nb: 2\r\nc: 3\r\nd: 4\r\ne: 5\r\nf: 6\r\ng: 7\r\n\r\n", piece).done());
+    EXPECT_TRUE(read(std::string(32, 'A') + host + "\r\n", piece).done());
+    EXPECT_TRUE(read(std::string(33, 'A') + host + "\r\n", piece).fault());
+    EXPECT_TRUE(read(padded(kLimits.header_bytes), piece).done()) << piece;
+    const RequestReader longer = read(padded(kLimits.header_bytes + 1), piece);
+    ASSERT_TRUE(longer.fault()) << piece;
+    EXPECT_EQ(longer.fault()->status, 431);
   }
 }
 
@@ -116,7 +134,10 @@ TEST(HttpText, TargetsAreSplit) {
   path.clear();
   EXPECT_TRUE(split_target("http://host", path, query));
   EXPECT_EQ(path, "/");
-  for (const char* bad : {"", "x", "/%", "/%1", "/%0a", "ftp://host/x"}) {
+  path.clear();
+  EXPECT_TRUE(split_target("/%41", path, query));
+  EXPECT_EQ(path, "/A");
+  for (const char* bad : {"", "x", "/%", "/%1", "/%0a", "/%7f", "/%1F", "ftp://host/x"}) {
     path.clear();
     EXPECT_FALSE(split_target(bad, path, query)) << bad;
   }

@@ -137,13 +137,15 @@ size_t RequestReader::feed(std::string_view bytes) {
   // Beast asserts that all of it is there when the first chunk is the last.
   constexpr std::string_view kLastChunk = "0\r\n\r\n";
   if (p.head_done && p.chunked() && bytes.front() == '0' && bytes.size() < kLastChunk.size()) return skipped;
-  p.eager(p.head_done);  // else it stops behind the headers
+  const bool in_head = !p.head_done;
+  p.eager(!in_head);  // else it stops behind the headers
   error_code ec;
   const size_t taken = p.put(boost::asio::const_buffer(bytes.data(), bytes.size()), ec);
   if (ec && ec != http::error::need_more) p.explain(ec);
-  if (!p.head_done) {
+  if (in_head) {
     p.head_bytes += taken;
-    if (p.head_bytes + bytes.size() - taken > p.limits.header_bytes) p.explain(http::error::header_limit);
+    const size_t unread = p.head_done ? 0 : bytes.size() - taken;  // of the head
+    if (p.head_bytes + unread > p.limits.header_bytes) p.explain(http::error::header_limit);
   } else if (bytes.size() - taken > p.limits.header_bytes && ec == http::error::need_more) {
     p.refuse(400, "what stands around the body's chunks is too long");
   }
