@@ -229,8 +229,10 @@ TEST(Client, ConnectionsAreKept) {
       for (const Record& record : records) EXPECT_TRUE(record.ok()) << record.message;
     }
   }
-  EXPECT_EQ(requests.size(), 12U);
-  for (const auto& [number, count] : requests) EXPECT_EQ(count, 3) << number;
+  EXPECT_EQ(requests.size(), 12U) << "no connection but those of the first round";
+  int all_requests = 0;
+  for (const auto& [number, count] : requests) all_requests += count;
+  EXPECT_EQ(all_requests, 36);
 }
 
 TEST(Client, CostIsOfTheTimeSinceItBegan) {
