@@ -212,6 +212,10 @@ TEST(RequestBody, HasWhatWasAsked) {
   EXPECT_EQ(body["stream_options"]["continuous_usage_stats"], true);
   EXPECT_EQ(body["chat_template_kwargs"]["enable_thinking"], true);
   EXPECT_FALSE(body.contains("tools"));
+  EXPECT_EQ(body["stream"], true);
+  EXPECT_EQ(body["stream_options"]["include_usage"], true);
+  const Json tools = Json::array({"a tool"});
+  EXPECT_EQ(request_body(of, options, {.messages = Json::array(), .tools = tools}, 1)["tools"], tools);
   options.continuous_usage = options.ignore_eos = false;
   const Json plain = request_body({.users = 1, .output = 64, .thinking = Thinking::server}, options, {}, 1);
   EXPECT_FALSE(plain.contains("chat_template_kwargs"));
@@ -226,6 +230,7 @@ TEST(Load, RequestsOfACase) {
   EXPECT_EQ(requests_of({.users = 1}, options), 16);
   EXPECT_EQ(requests_of({.users = 64}, options), 256);
   EXPECT_EQ(requests_of({.rate = 2.5}, options), 75);
+  EXPECT_EQ(requests_of({.rate = 2.51}, options), 76) << "half a minute of them, and no less";
   options.duration_seconds = 10;
   EXPECT_GT(requests_of({.users = 1}, options), 100000);
   EXPECT_GE(requests_of({.rate = 100}, options), 1200);
