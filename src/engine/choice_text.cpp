@@ -46,25 +46,18 @@ std::optional<std::string> ChoiceText::match_in_answer(const std::vector<text::A
   return std::nullopt;
 }
 
-void ChoiceText::flush(std::string& text) {
-  if (!detokenizer_) return;
+std::optional<std::string> ChoiceText::flush(bool may_stop, std::string& text) {
+  if (!detokenizer_) return std::nullopt;
   const std::string piece = detokenizer_->flush();
-  if (!matcher_) {
-    text += piece;
-    return;
-  }
+  std::optional<std::string> stop;
   if (scope_) {
-    const auto take = [&](const std::vector<text::AnswerScope::Piece>& pieces) {
-      for (const text::AnswerScope::Piece& part : pieces) {
-        text += part.answer ? matcher_->feed(part.text).text : matcher_->flush() + part.text;
-      }
-    };
-    take(scope_->feed(piece));
-    take(scope_->finish());
+    stop = match_in_answer(scope_->feed(piece), may_stop, text);
+    if (!stop) stop = match_in_answer(scope_->finish(), may_stop, text);
   } else {
-    text += matcher_->feed(piece).text;
+    stop = match(piece, may_stop, text);
   }
-  text += matcher_->flush();
+  if (!stop && matcher_) text += matcher_->flush();
+  return stop;
 }
 
 }  // namespace tessera::engine

@@ -25,8 +25,9 @@ class ChoiceText {
   /// more comes after it. `may_stop` is false for the first min_tokens tokens.
   std::optional<std::string> feed(int32_t token, bool may_stop, std::string& text);
 
-  /// Appends what was held back, when the choice ends by other means than a stop string.
-  void flush(std::string& text);
+  /// Appends what was held back, when the choice ends by other means than a stop string. That may complete one: the
+  /// beginning of a call that never came is text of the answer after all.
+  std::optional<std::string> flush(bool may_stop, std::string& text);
 
  private:
   std::optional<std::string> match(const std::string& piece, bool may_stop, std::string& text);

@@ -150,21 +150,20 @@ void StepLoop::deliver_token(Choice& choice, const kernels::SampleResult& result
 
   const auto generated = static_cast<int64_t>(choice.output.size());
   const bool stop_token = std::ranges::binary_search(request.stop_ids(), token);
+  const bool may_stop = generated > request.params.min_tokens, ends = stop_token || generated == request.max_tokens;
   std::optional<std::string> stop;
-  if (!stop_token || request.params.include_stop_str_in_output) {
-    stop = choice.text.feed(token, generated > request.params.min_tokens, event.text);
-  }
+  if (!stop_token || request.params.include_stop_str_in_output) stop = choice.text.feed(token, may_stop, event.text);
+  if (ends && !stop) stop = choice.text.flush(may_stop, event.text);
   if (stop_token || stop) {
     event.finish_reason = FinishReason::stop;
     event.stop_cause = stop ? StopCause::string : request.is_end_of_turn(token) ? StopCause::model : StopCause::token;
     event.stop_reason = stop ? *stop : std::to_string(token);
-  } else if (generated == request.max_tokens) {
+  } else if (ends) {
     event.finish_reason = FinishReason::length;
   }
   if (event.finish_reason == FinishReason::none) {
     post(choice, std::move(event));
   } else {
-    if (!stop) choice.text.flush(event.text);
     finish(choice, std::move(event));
   }
 }

@@ -269,8 +269,8 @@ std::pair<std::string, std::string> text_of(const std::string& bytes, const Samp
     const auto stop = text->feed(token, static_cast<int64_t>(i) >= min_tokens, shown);
     if (stop) return {shown, *stop};
   }
-  text->flush(shown);
-  return {shown, ""};
+  const auto stop = text->flush(static_cast<int64_t>(bytes.size()) > min_tokens, shown);
+  return {shown, stop.value_or("")};
 }
 
 TEST(ChoiceText, ControlTokensAreShownWhereTheyAreNotSkipped) {
@@ -282,9 +282,20 @@ TEST(ChoiceText, ControlTokensAreShownWhereTheyAreNotSkipped) {
     ASSERT_TRUE(text.ok());
     std::string shown;
     text->feed(*bundled.id_of("<|im_end|>"), true, shown);
-    text->flush(shown);
+    EXPECT_EQ(text->flush(true, shown), std::nullopt);
     EXPECT_EQ(shown, skips ? "" : "<|im_end|>");
   }
+}
+
+/// What looked like a call's beginning is text of the answer once nothing follows.
+TEST(ChoiceText, AStopStringMayBeCompleteOnlyAtTheEnd) {
+  SamplingParams params;
+  params.stop = {"a<"};
+  const StopScope scope{.opens_thinking = false, .tools = {"f"}};
+  EXPECT_THAT(text_of("xa<tool_c", params, scope), Pair("x", "a<"));
+  EXPECT_THAT(text_of("xa<tool_c", params, scope, /*min_tokens=*/9), Pair("xa<tool_c", ""));
+  params.include_stop_str_in_output = true;
+  EXPECT_THAT(text_of("xa<tool_c", params, scope), Pair("xa<", "a<"));
 }
 
 /// Wherever an answer ends, in a mark or in what may become a stop string.

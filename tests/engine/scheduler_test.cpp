@@ -494,23 +494,5 @@ TEST(Scheduler, DraftsLeaveRowsForAPrompt) {
   EXPECT_EQ(plan[1].rows, 64);
 }
 
-/// Only those that decode are waited for, not a prompt that is still read.
-TEST(Scheduler, WhoDraftsDoesNotWaitForAPromptThatIsRead) {
-  Scheduler scheduler({.blocks = 20, .slots = 2, .max_batched_rows = 130});
-  const auto first = make_sequence(3), second = make_sequence(600, 1000);
-  first->needs_host = second->needs_host = true;
-  scheduler.add(first.get());
-  run_step(scheduler);
-  const auto decoding = submit_step(scheduler);
-  scheduler.add(second.get());
-  const auto reading = submit_step(scheduler);
-  ASSERT_EQ(reading.size(), 1U);
-  EXPECT_EQ(reading[0].sequence, second.get());
-  collect_step(scheduler, decoding);
-  const auto plan = scheduler.plan();
-  ASSERT_EQ(plan.size(), 2U);
-  EXPECT_EQ(plan[0].sequence, first.get());
-}
-
 }  // namespace
 }  // namespace tessera::engine
