@@ -50,7 +50,7 @@
 //  - While there is no choice, and nothing is to be done for the disk, idle prefills go on, the newest first, each step
 //    collected before anything else is looked at. Who comes meanwhile waits for one such step, of about 10 ms or of 64
 //    rows (IdleChunk); then they have given their slot and blocks to the prefix cache, and go on when nobody is there
-//    again. There is no request, no event and no draw in them. Before them, the runner prepares what later steps would
+//    again. There is no request, no event and no draw in them. Behind them, the runner prepares what later steps would
 //    wait for, in parts as long.
 //  - A token is a function of logits, parameters, seed, choice and position; the logits of a row are the same bits in
 //    any batch. So every request gets the tokens it gets alone, however many steps are under way.

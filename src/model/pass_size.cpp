@@ -59,15 +59,18 @@ std::optional<PassSize> GraphSizes::with_prompts_of(const PassSize& pass) const 
   const auto each = at_least(kRowsEach, pass.sequences == 0 ? 1 : ceil_div(pass.rows, pass.sequences));
   const auto prompt_rows = at_least(kPromptRows, std::max(pass.prompt_rows, kRowsOfPrompt * pass.prompt_sequences));
   if (!sequences || !each || !prompt_rows) return std::nullopt;
-  PassSize size{.drafts = pass.drafts,
-                .rows = *sequences * *each,
-                .sequences = *sequences,
-                .prompt_rows = *prompt_rows,
-                .prompt_sequences = std::min(*prompt_rows / kRowsOfPrompt, sequences_max_ - *sequences)};
+  PassSize size{.drafts = pass.drafts, .prompt_rows = *prompt_rows};
+  size.prompt_sequences = std::min(*prompt_rows / kRowsOfPrompt, sequences_max_);
+  size.sequences = std::min(*sequences, sequences_max_ - size.prompt_sequences);
+  size.rows = size.sequences * *each;
   // A step draws behind the rows of decoding sequences and behind prompts; the head behind sequences, or nowhere.
-  size.samples = pass.drafts == 0 ? size.rows + size.prompt_sequences : pass.samples > 0 ? size.all_sequences() : 0;
-  const bool fits = pass.prompt_sequences <= size.prompt_sequences && pass.samples <= size.samples &&
-                    size.all_rows() <= rows_max_ && size.samples <= samples_max_;
+  if (pass.drafts == 0) {
+    size.samples = std::min(size.rows + size.prompt_sequences, samples_max_);
+  } else if (pass.samples > 0) {
+    size.samples = size.all_sequences();
+  }
+  const bool fits = pass.sequences <= size.sequences && pass.prompt_sequences <= size.prompt_sequences &&
+                    pass.samples <= size.samples && size.all_rows() <= rows_max_ && size.samples <= samples_max_;
   return fits ? std::optional(size) : std::nullopt;
 }
 
@@ -90,9 +93,10 @@ std::vector<PassSize> GraphSizes::with_drafts(int most) const {
 
 std::vector<PassSize> GraphSizes::with_prompts(int most) const {
   std::vector<PassSize> sizes;
-  for (const int32_t n : kSequencesBesidePrompts) {
-    for (int held = 0; held <= (n == 0 ? 0 : most); ++held) {
+  for (const int32_t sequences : kSequencesBesidePrompts) {
+    for (int held = 0; held <= (sequences == 0 ? 0 : most); ++held) {
       for (const int32_t prompt_rows : kPromptRows) {
+        const int32_t n = std::clamp(sequences_max_ - prompt_rows / kRowsOfPrompt, 0, sequences);
         PassSize pass{.rows = n * (1 + held), .sequences = n, .prompt_rows = prompt_rows, .prompt_sequences = 1};
         add(pass, sizes);
         if (most == 0) continue;
@@ -102,6 +106,7 @@ std::vector<PassSize> GraphSizes::with_prompts(int most) const {
       }
     }
   }
+  std::ranges::stable_sort(sizes, {}, &PassSize::sequences);
   return sizes;
 }
 

@@ -123,6 +123,10 @@ TEST(GraphSizes, PromptsAreRoundedUp) {
   EXPECT_EQ(kSizes.of(beside_prompts(5, 5, 1, 100)), beside_prompts(8, 8, 4, 128));
   EXPECT_EQ(kSizes.of(beside_prompts(3, 7, 2, 20)), beside_prompts(4, 12, 2, 64)) << "three rows each";
   EXPECT_EQ(kSizes.of(beside_prompts(32, 32, 2, 200)), beside_prompts(32, 32, 8, 256)) << "40 sequences at most";
+  EXPECT_EQ(kSizes.of(beside_prompts(33, 33, 1, 60)), beside_prompts(38, 38, 2, 64));
+  PassSize many = beside_prompts(20, 100, 1, 8), size = beside_prompts(32, 32 * 6, 2, 64);
+  size.samples = 192;
+  EXPECT_EQ(kSizes.of(many), size) << "no more samples than there may be";
   EXPECT_FALSE(kSizes.of(beside_prompts(0, 0, 1, 513)));
   EXPECT_FALSE(kSizes.of(beside_prompts(8, 8, 33, 66)));
   EXPECT_FALSE(kSizes.of(beside_prompts(32, 32, 9, 90))) << "41 sequences";

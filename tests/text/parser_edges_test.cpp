@@ -253,6 +253,18 @@ TEST(AnswerScopeEdges, ThinkingOpensOnce) {
   EXPECT_EQ(answer_of(false, {}, "\n</think><think>a</think>b"), "b");
 }
 
+TEST(AnswerScopeEdges, WhatFollowsAWideGapIsAnswerAsItIsContent) {
+  for (const size_t gap : {255U, 256U, 257U}) {
+    const std::string space(gap, ' ');
+    for (const std::string before : {"", "\n", "</think> "}) {
+      const size_t width = gap + (before.ends_with(' ') ? 1 : 0);
+      EXPECT_EQ(answer_of(false, {}, before + space + "</think>x"),
+                width <= 256 ? "x" : std::string(width - 257, ' ') + "</think>x");
+    }
+    EXPECT_EQ(answer_of(false, {}, space + "\n  <think>x"), gap <= 256 ? "" : "\n  <think>x");
+  }
+}
+
 TEST(AnswerScopeEdges, NamesAndGapsJustAsLongAsTheyMayBe) {
   const std::string longest(256, 'n');
   const std::vector<std::string> tools = {"run", longest, longest + "n"};

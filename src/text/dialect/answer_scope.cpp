@@ -79,8 +79,12 @@ bool AnswerScope::step_thinking(std::vector<Piece>& pieces) {
 
 bool AnswerScope::step_before_answer(std::vector<Piece>& pieces) {
   if (const size_t start = skip_white_space(held_, 0); start > 0) {
-    return take(start, false, State::before_answer, pieces);
+    size_t at = 0;
+    while (at < start && gap_ <= kMaxGap) gap_ = held_[at++] == '\n' ? 0 : gap_ + 1;
+    // A wide line of it is content, as ReasoningParser has it.
+    return take(at, false, gap_ > kMaxGap ? State::answer : State::before_answer, pieces);
   }
+  gap_ = 0;
   for (const std::string_view tag : {dialect::kThinkingOpen, dialect::kThinkingClose}) {
     const Match match = match_at(held_, 0, tag);
     if (match == Match::undecided && !at_end_) return false;

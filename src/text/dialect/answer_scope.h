@@ -45,6 +45,7 @@ class AnswerScope {
   bool at_end_ = false;
   bool line_start_ = true;
   bool thought_ = false;       // thinking opens once
+  size_t gap_ = 0;             // white space before the answer, of its newest line
   bool call_is_text_ = false;  // it is of a tool whose calls do not count: all of it is the answer
 };
 
