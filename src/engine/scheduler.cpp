@@ -319,10 +319,9 @@ bool Scheduler::drafts_under_way() const {
       running_, [](const Sequence* s) { return s->needs_host && s->steps_under_way > 0 && s->decoding(); });
 }
 
-/// Whether there may be nothing to plan: the oldest sequence can always go on, unless it waits for results, its own or
-/// those of others that draft, or is not to be read beside others that do.
+/// Whether there may be nothing to plan: the oldest sequence can always go on, unless it waits for results, or is not
+/// to be read beside others that wait for theirs.
 bool Scheduler::may_be_idle() const {
-  if (drafts_under_way()) return true;
   if (chunk_rows_max_ == 0 && std::ranges::any_of(running_, [](const Sequence* s) { return s->steps_under_way > 0; })) {
     return true;
   }
