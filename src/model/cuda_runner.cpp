@@ -202,17 +202,13 @@ Status CudaRunner::take_memory() {
   return {};
 }
 
-cuda::StepTables decode_bounds(int32_t rows, int32_t sequences, int32_t samples) {
-  cuda::StepTables bounds;
-  bounds.rows_max = bounds.decode_rows_max = rows;
-  bounds.sequences_max = bounds.decode_sequences_max = sequences;
-  bounds.logit_rows_max = samples;
-  return bounds;
-}
 cuda::StepTables bounds_of(const PassSize& size) {
-  cuda::StepTables bounds = decode_bounds(size.rows, size.sequences, size.samples);
-  bounds.rows_max += size.prompt_rows;
-  bounds.sequences_max += size.prompt_sequences;
+  cuda::StepTables bounds;
+  bounds.rows_max = size.all_rows();
+  bounds.decode_rows_max = size.rows;
+  bounds.sequences_max = size.all_sequences();
+  bounds.decode_sequences_max = size.sequences;
+  bounds.logit_rows_max = size.samples;
   return bounds;
 }
 
@@ -240,7 +236,7 @@ Status CudaRunner::enqueue_drafts(const cuda::StepTables& bounds, int drafts) {
       next.hidden_rows = hidden_rows_.as<int32_t>();
       next.made = made;
       TESSERA_RETURN_IF_ERROR(cuda::next_draft(next, pass_->queue));
-      pass_->tables = cuda::step_tables(pass_->step_memory, decode_bounds(samples, samples, samples));
+      pass_->tables = cuda::step_tables(pass_->step_memory, bounds_of(GraphSizes::plain_step(samples)));
       pass_->begin_again();
       pass_->hidden_rows = next.hidden_rows;
     }

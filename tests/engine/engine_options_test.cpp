@@ -104,21 +104,10 @@ TEST(EngineOptions, WhatOneEngineHasWrittenIsForThoseThatComputeAlike) {
   EXPECT_EQ(entries_of(options), 0U) << "there is no room";
 }
 
-class EngineCalls : public testing::Test {
- protected:
-  static void SetUpTestSuite() {
-    model_ = std::make_unique<TinyModel>(TinyKind::moe, 1, R"({"eos_token_id": [8, 7, 8]})");
-    engine_ = std::make_unique<Engine>(make_engine(small_options(*model_)));
-  }
-  static void TearDownTestSuite() {
-    engine_.reset();
-    model_.reset();
-  }
-  static std::unique_ptr<TinyModel> model_;
-  static std::unique_ptr<Engine> engine_;
+class EngineCalls : public TinyEngineTest<EngineCalls> {
+ public:
+  static constexpr const char* kGenerationConfig = R"({"eos_token_id": [8, 7, 8]})";
 };
-std::unique_ptr<TinyModel> EngineCalls::model_;
-std::unique_ptr<Engine> EngineCalls::engine_;
 
 TEST_F(EngineCalls, APromptIsCutToItsEndWhereThatIsAskedFor) {
   Request request = greedy(counting(10, 600), 3);

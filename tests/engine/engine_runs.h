@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -26,6 +27,22 @@ inline Engine make_engine(const EngineOptions& options) {
   EXPECT_TRUE(engine.ok()) << engine.status().message();
   return std::move(*engine);
 }
+
+/// A suite whose tests share an engine: `class Suite : public TinyEngineTest<Suite>`, with its kGenerationConfig.
+template <typename Suite>
+class TinyEngineTest : public testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    model_ = std::make_unique<engine::TinyModel>(engine::TinyKind::moe, 1, Suite::kGenerationConfig);
+    engine_ = std::make_unique<Engine>(make_engine(small_options(*model_)));
+  }
+  static void TearDownTestSuite() {
+    engine_.reset();
+    model_.reset();
+  }
+  inline static std::unique_ptr<engine::TinyModel> model_;
+  inline static std::unique_ptr<Engine> engine_;
+};
 
 inline Request greedy(std::vector<int32_t> prompt, int64_t max_tokens) {
   return {.prompt = std::move(prompt), .sampling = {.temperature = 0, .max_tokens = max_tokens, .ignore_eos = true}};

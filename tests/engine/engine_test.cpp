@@ -28,22 +28,10 @@ namespace {
 using engine::TinyKind;
 using engine::TinyModel;
 
-class EngineTest : public testing::Test {
- protected:
-  static void SetUpTestSuite() {
-    model_ =
-        std::make_unique<TinyModel>(TinyKind::moe, 1, R"({"temperature": 0.5, "top_k": 11, "eos_token_id": [7, 8]})");
-    engine_ = std::make_unique<Engine>(make_engine(small_options(*model_)));
-  }
-  static void TearDownTestSuite() {
-    engine_.reset();
-    model_.reset();
-  }
-  static std::unique_ptr<TinyModel> model_;
-  static std::unique_ptr<Engine> engine_;
+class EngineTest : public TinyEngineTest<EngineTest> {
+ public:
+  static constexpr const char* kGenerationConfig = R"({"temperature": 0.5, "top_k": 11, "eos_token_id": [7, 8]})";
 };
-std::unique_ptr<TinyModel> EngineTest::model_;
-std::unique_ptr<Engine> EngineTest::engine_;
 
 TEST_F(EngineTest, AnswersAndFreesEverything) {
   const Answer answer = run(*engine_, greedy({1, 2, 3}, 20));

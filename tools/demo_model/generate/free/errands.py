@@ -102,6 +102,14 @@ class Errand:
         return self.values.fill(text).replace("\\n", "\n")
 
 
+def beside_others(w, definitions, count):
+    """Adds so many tools that have nothing to do with it, and shuffles all."""
+    for _ in range(count):
+        other = toolbox.Tool(w, w.any(*(toolbox.FAMILIES["health"] + toolbox.FAMILIES["words"] + toolbox.FAMILIES["crm"])), [d["function"]["name"] for d in definitions])
+        definitions.append(other.definition(w))
+    w.rng.shuffle(definitions)
+
+
 def dialogue(w, script=None):
     """(messages, definitions, check), up to one of its turns."""
     errand = Errand(w, script or w.any(*SCRIPTS))
@@ -109,10 +117,7 @@ def dialogue(w, script=None):
     ends = [i for i, m in enumerate(messages) if m["role"] == "assistant"]
     messages = messages[:(ends[-1] if w.chance(0.45) else w.any(*ends)) + 1]
     definitions = [t.definition(errand.names[t.names[0]]) for t in errand.tools]
-    for _ in range(w.any(0, 0, 1, 1, 2, 3)):
-        other = toolbox.Tool(w, w.any(*(toolbox.FAMILIES["health"] + toolbox.FAMILIES["words"] + toolbox.FAMILIES["crm"])), [d["function"]["name"] for d in definitions])
-        definitions.append(other.definition(w))
-    w.rng.shuffle(definitions)
+    beside_others(w, definitions, w.any(0, 0, 1, 1, 2, 3))
     last = messages[-1]
     if last.get("tool_calls"):
         return messages, definitions, {"calls": [c["function"] for c in last["tool_calls"]], "everyday": True}

@@ -18,11 +18,9 @@ X strings, that others can stand for: names, places, numbers that nothing is wor
 import json
 import re
 import zlib
-from pathlib import Path
 
 from .. import calls as plain_calls
-from . import toolbox
-from .errands import Described
+from . import errands, tables, toolbox
 from .grammar import capital, typists
 
 HELD_OUT = 25  # one conversation in so many is for evaluation
@@ -30,6 +28,8 @@ COPIED = {"extraction", "structured", "rewriting", "format", "code", "sorting"} 
 THOUGHTS = ("Small talk.", "A friendly word.", "I answer kindly.")
 EXCHANGED = 0.7  # of conversations whose names can be
 TRIES = 20
+# Words that a message begins with and typists may write in lower case.
+COMMON = set("a an and any anyone are at can could do does did explain fix for from get give has have hello help hey hi how i if in is it i'm i've i'd just let list make may my new no no, not now of ok on one order please quick remind should show so some somebody sort tell text that the there this to turn two use was we what what's when where which who whose why will would write yes you your".split())
 
 
 class Conversation:
@@ -42,7 +42,7 @@ class Conversation:
             if mark == "S":
                 self.system = text
             elif mark == "@":
-                self.tools.append(Described(text))
+                self.tools.append(errands.Described(text))
             elif mark == "X":
                 self.others = [x.strip() for x in text.split(",") if x.strip()]
             else:
@@ -74,12 +74,10 @@ class Conversation:
 
 def _parse():
     out = []
-    for f in sorted((Path(__file__).parent / "tables" / "ordinary").glob("*.txt")):
-        for line in f.read_text(encoding="utf-8").split("\n"):
-            if line.startswith("# "):
-                out.append([])
-            if line:
-                out[-1].append(line)
+    for line in tables.lines("ordinary", comment=None):
+        if line.startswith("# "):
+            out.append([])
+        out[-1].append(line)
     return [Conversation(lines) for lines in out]
 
 
@@ -125,11 +123,15 @@ def said(w, text, answers, kind):
     if kind in COPIED or "{" in text or not w.chance(0.5 if len(text) < 110 else 0.2):
         return text
     begins = text.split(" ", 1)[0]
-    kept = lambda m: "{" + m[0] + "}" if m.start() > 0 and (not m[0].islower() or m[0] in answers) or m.start() == 0 and not (begins.istitle() and begins.lower() in COMMON) else m[0]
+
+    def kept(m):
+        if m.start() == 0:
+            is_kept = not (begins.istitle() and begins.lower() in COMMON)
+        else:
+            is_kept = not m[0].islower() or m[0] in answers
+        return "{" + m[0] + "}" if is_kept else m[0]
+
     return re.sub(r"[{}]", "", typists(w, re.sub(r"[\w'’.,:-]*\w", kept, text), 0.9))
-
-
-COMMON = set("a an and any anyone are at can could do does did explain fix for from get give has have hello help hey hi how i if in is it i'm i've i'd just let list make may my new no no, not now of ok on one order please quick remind should show so some somebody sort tell text that the there this to turn two use was we what what's when where which who whose why will would write yes you your".split())
 
 
 def dialogue(w):
@@ -158,10 +160,7 @@ def dialogue(w):
         if m.get("reasoning_content"):
             m["reasoning_content"] = re.sub(r"\b(" + "|".join(map(re.escape, names)) + r")\b", lambda found: names[found[1]], m["reasoning_content"])
     definitions = [t.definition(names[t.names[0]]) for t in conversation.tools]
-    for _ in range(w.any(0, 0, 0, 1, 1, 2)):
-        another = toolbox.Tool(w, w.any(*(toolbox.FAMILIES["health"] + toolbox.FAMILIES["words"] + toolbox.FAMILIES["crm"])), [d["function"]["name"] for d in definitions])
-        definitions.append(another.definition(w))
-    w.rng.shuffle(definitions)
+    errands.beside_others(w, definitions, w.any(0, 0, 0, 1, 1, 2))
     if not last.get("tool_calls"):
         check = {"calls": [], "contains": [last["content"]]}
     return messages, definitions, check
