@@ -180,6 +180,9 @@ Status EngineBench::prepare() {
                                .assumed_acceptance = options_.assumed_acceptance,
                                .graphs = !options_.no_graphs,
                                .pdl = !options_.no_pdl}));
+  for (bool more = true; more;) {  // as the engine does while it is idle
+    TESSERA_ASSIGN_OR_RETURN(more, runner_->prepare_ahead());
+  }
   blocks_.resize(static_cast<size_t>(most));
   for (size_t s = 0; s < blocks_.size(); ++s) {
     blocks_[s].resize(static_cast<size_t>(sequence_blocks));

@@ -17,7 +17,7 @@
 #include "kernels/cuda/sample.h"
 #include "kernels/cuda/sample_tables.h"
 #include "model/kept_step.h"
-#include "model/pass_size.h"
+#include "model/pass_graphs.h"
 
 namespace tessera::model {
 namespace {
@@ -29,20 +29,11 @@ static_assert(kLastDrawn == cuda::kNewestDraw && draft_token(0) == cuda::kFirstD
 
 constexpr int64_t kHistoryTokens = int64_t{1} << 20;  // of histories that are under way to the GPU
 
-using Graph = device::Handle<cudaGraph_t, cudaGraphDestroy>;
-using GraphExec = device::Handle<cudaGraphExec_t, cudaGraphExecDestroy>;
-
-/// A captured pass, which runs any that is no larger.
-struct KeptGraph {
-  PassSize size;
-  GraphExec graph;
-};
-
 class CudaRunner final : public StepRunner {
  public:
   explicit CudaRunner(const CudaRunnerParts& parts)
       : parts_(parts),
-        sizes_(parts.sequences_max, parts.rows_max, parts.samples_max),
+        graphs_(GraphSizes(parts.sequences_max, parts.rows_max, parts.samples_max)),
         known_drafts_(parts.cache->shape().state_slots) {}
   ~CudaRunner() override {
     const WatchedCall watched("cudaStreamSynchronize");
@@ -96,7 +87,6 @@ class CudaRunner final : public StepRunner {
   Expected<size_t> write_tables(std::span<const kernels::SampleRow> samples, std::span<std::byte> memory) const;
   Status launch(const kernels::Batch& batch, const PassSize& size);
   [[nodiscard]] std::optional<PassSize> graph_size(const kernels::Batch& batch, const PassSize& size) const;
-  [[nodiscard]] cudaGraphExec_t graph_of(const PassSize& size) const;
   [[nodiscard]] std::optional<PassSize> missing_graph(const kernels::Batch& batch, const PassSize& size) const;
   Status set_histories(std::span<const kernels::TokenHistory> histories);
   Status move_pages(std::span<const kernels::PageMove> moves);
@@ -122,10 +112,7 @@ class CudaRunner final : public StepRunner {
   cuda::MappedBuffer late_staging_, late_results_;
   cuda::DeviceBuffer late_tables_;
   device::Event late_drawn_;
-  GraphSizes sizes_;
-  std::vector<KeptGraph> graphs_;
-  std::vector<PassSize> wanted_graphs_;   // in their turn, while there is nothing else to do
-  std::vector<PassSize> without_graph_;   // there was no memory for one
+  PassGraphs graphs_;
   std::vector<int32_t> tokens_;           // [rows]
   std::vector<int32_t> logit_rows_;       // [samples]
   std::vector<cuda::UnsureDraw> unsure_;  // [samples]
@@ -307,27 +294,9 @@ Status CudaRunner::capture(const PassSize& size) {
   // Once as it is: what the runtime does for a kernel's first launch is not for a capture.
   TESSERA_RETURN_IF_ERROR(run_empty(bounds, size.drafts));
 
-  const cudaStream_t stream = pass_->stream.get();
   const uint64_t begun = pass_->begun;
-  TESSERA_CUDA_RETURN_IF_ERROR(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
-  const Status enqueued = enqueue(bounds, size.drafts);
+  TESSERA_RETURN_IF_ERROR(graphs_.capture(size, pass_->stream.get(), [&] { return enqueue(bounds, size.drafts); }));
   pass_->begun = pass_->ended = begun;  // nothing has run
-  Graph graph;
-  const cudaError_t ended = [&] {
-    const WatchedCall watched("cudaStreamEndCapture");
-    return cudaStreamEndCapture(stream, graph.fill());
-  }();
-  TESSERA_RETURN_IF_ERROR(enqueued);  // says more
-  TESSERA_RETURN_IF_ERROR(device::cuda_status(ended, "cudaStreamEndCapture"));
-  KeptGraph kept{.size = size, .graph = {}};
-  const cudaError_t made = cudaGraphInstantiate(kept.graph.fill(), graph.get(), 0);
-  if (made == cudaErrorMemoryAllocation) {
-    static_cast<void>(cudaGetLastError());
-    without_graph_.push_back(size);
-    return {};
-  }
-  TESSERA_RETURN_IF_ERROR(device::cuda_status(made, "cudaGraphInstantiate"));
-  graphs_.push_back(std::move(kept));
   return {};
 }
 
@@ -338,19 +307,20 @@ Status CudaRunner::prepare() {
   TESSERA_RETURN_IF_ERROR(warm_up());
   pass_->arena.freeze();
   if (!parts_.graphs) return {};
-  for (const int32_t n : sizes_.sequences()) TESSERA_RETURN_IF_ERROR(capture(GraphSizes::plain_step(n)));
-  wanted_graphs_ = sizes_.with_drafts(parts_.drafts_max);
-  std::ranges::copy(sizes_.with_prompts(parts_.drafts_max), std::back_inserter(wanted_graphs_));
+  const GraphSizes& sizes = graphs_.sizes();
+  for (const int32_t n : sizes.sequences()) TESSERA_RETURN_IF_ERROR(capture(GraphSizes::plain_step(n)));
+  std::vector<PassSize> wanted = sizes.with_drafts(parts_.drafts_max);
+  std::ranges::copy(sizes.with_prompts(parts_.drafts_max), std::back_inserter(wanted));
+  graphs_.want(std::move(wanted));
   return {};
 }
 
 Expected<bool> CudaRunner::prepare_ahead() {
   TESSERA_CHECK(under_way_.empty() && done_.empty());
   TESSERA_CUDA_RETURN_IF_ERROR(cudaSetDevice(parts_.gpu));
-  std::erase_if(wanted_graphs_, [this](const PassSize& size) { return graph_of(size) != nullptr; });
-  if (!without_graph_.empty()) wanted_graphs_.clear();
-  if (wanted_graphs_.empty()) return false;
-  TESSERA_RETURN_IF_ERROR(capture(wanted_graphs_.front()));
+  TESSERA_ASSIGN_OR_RETURN(const std::optional<PassSize> wanted, graphs_.next_wanted());
+  if (!wanted) return false;
+  TESSERA_RETURN_IF_ERROR(capture(*wanted));
   return true;
 }
 
@@ -360,14 +330,7 @@ std::optional<PassSize> CudaRunner::graph_size(const kernels::Batch& batch, cons
   for (const kernels::SequenceRows& sequence : batch.sequences) {
     if (sequence.row_class == kernels::RowClass::decode && sequence.rows > 1 + parts_.drafts_max) return std::nullopt;
   }
-  const std::optional<PassSize> kept = sizes_.of(size);
-  return kept && std::ranges::find(without_graph_, *kept) != without_graph_.end() ? std::nullopt : kept;
-}
-
-/// Null: it has not been captured.
-cudaGraphExec_t CudaRunner::graph_of(const PassSize& size) const {
-  const auto kept = std::ranges::find(graphs_, size, &KeptGraph::size);
-  return kept == graphs_.end() ? nullptr : kept->graph.get();
+  return graphs_.size_of(size);
 }
 
 /// The graph that a pass wants now and that is not there yet; those of prompts are made while there is nothing to do.
@@ -375,7 +338,7 @@ cudaGraphExec_t CudaRunner::graph_of(const PassSize& size) const {
 std::optional<PassSize> CudaRunner::missing_graph(const kernels::Batch& batch, const PassSize& size) const {
   if (size.prompt_rows > 0) return std::nullopt;
   const std::optional<PassSize> captured = graph_size(batch, size);
-  return captured && graph_of(*captured) == nullptr ? captured : std::nullopt;
+  return captured && graphs_.find(*captured) == nullptr ? captured : std::nullopt;
 }
 
 Status CudaRunner::set_histories(std::span<const kernels::TokenHistory> histories) {
@@ -452,7 +415,7 @@ Status CudaRunner::stage(const kernels::Batch& batch, std::span<const kernels::S
 /// Runs what has been staged.
 Status CudaRunner::launch(const kernels::Batch& batch, const PassSize& size) {
   const std::optional<PassSize> captured = graph_size(batch, size);
-  const cudaGraphExec_t graph = captured ? graph_of(*captured) : nullptr;
+  const cudaGraphExec_t graph = captured ? graphs_.find(*captured) : nullptr;
   if (graph == nullptr) return enqueue(cuda::bounds_of(batch, size.samples), size.drafts);
   TESSERA_CUDA_RETURN_IF_ERROR(cudaGraphLaunch(graph, pass_->stream.get()));
   ++pass_->begun;
