@@ -5,8 +5,9 @@ Two servers of the bundled model, one without drafts and one as it comes (--flag
 other order, for whole answers of held-out dialogues of all kinds with thinking. With --output answers go on to half to
 one and a half times so many tokens, with --equal to just as many: then users who began together ask together for ever
 and their prompts are read in one step, unless drafts let one of them be earlier. Both have been idle for some seconds
-before, and have no prefix cache. A round's tokens are over when its last answer is there. Needs python3 and nothing
-else; clients are processes, so that they are not what is measured.
+before, and have no prefix cache. A round's tokens are over when its last answer is there. "Decoding" is what a user has
+from an answer's first token to its last, by the servers' own histograms. Needs python3 and nothing else; clients are
+processes, so that they are not what is measured.
 """
 
 import argparse
@@ -21,6 +22,7 @@ import sys
 import tempfile
 import threading
 import time
+import urllib.request
 
 import served as serving
 from served import NAME, ROOT, TALKING_MODEL, Served
@@ -76,7 +78,21 @@ def some_users(port: int, requests: list[bytes], firsts: list[int], end: float, 
     queue.put(out if len(out) == len(firsts) else None)
 
 
-def tokens_per_second(port: int, requests: list[bytes], users: int, seconds: float, first: int) -> float:
+def decoded(port: int) -> tuple[float, float]:
+    """So far: (tokens behind the first of each answer, seconds that they took)."""
+    with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics") as answer:
+        lines = [line.split() for line in answer.read().decode().splitlines() if not line.startswith("#")]
+
+    def total(name: str) -> float:
+        return sum(float(value) for key, value in lines if key.partition("{")[0] == name)
+
+    return (total("vllm:generation_tokens_total") - total("vllm:request_generation_tokens_count"),
+            total("vllm:request_decode_time_seconds_sum"))
+
+
+def tokens_per_second(port: int, requests: list[bytes], users: int, seconds: float, first: int) -> tuple[float, float]:
+    """(of all users, of one user from an answer's first token to its last)"""
+    before = decoded(port)
     queue, begin = multiprocessing.Queue(), time.time() + 0.2
     shares = [[first + 37 * user for user in range(users)[k::PROCESSES]] for k in range(min(users, PROCESSES))]
     processes = [multiprocessing.Process(target=some_users, args=(port, requests, share, begin + seconds, queue))
@@ -89,7 +105,8 @@ def tokens_per_second(port: int, requests: list[bytes], users: int, seconds: flo
     if None in parts:
         raise SystemExit("a user was not answered")
     answers = [answer for part in parts for answer in part]
-    return sum(tokens for tokens, _ in answers) / (max(end for _, end in answers) - begin)
+    tokens, decoding = (after - so_far for after, so_far in zip(decoded(port), before))
+    return sum(tokens for tokens, _ in answers) / (max(end for _, end in answers) - begin), tokens / decoding
 
 
 def main() -> None:
@@ -114,12 +131,13 @@ def main() -> None:
                 ratios = []
                 for number in range(given.rounds):
                     order = list(servers) if number % 2 == 0 else list(servers)[::-1]
-                    rate = {which: tokens_per_second(servers[which].port, requests, users, given.seconds, 100 * number)
-                            for which in order}
-                    ratios.append(rate["with"] / rate["without"])
-                    print(f"{users} users: {rate['without']:.0f} tok/s without drafts, {rate['with']:.0f} with, "
-                          f"{ratios[-1]:.2f} times", flush=True)
-                print(f"{users} users: {statistics.median(ratios):.2f} times in the median", flush=True)
+                    rates = {which: tokens_per_second(servers[which].port, requests, users, given.seconds, 100 * number)
+                             for which in order}
+                    ratios.append([ours / none for ours, none in zip(rates["with"], rates["without"])])
+                    print(f"{users} users: {rates['without'][0]:.0f} tok/s without drafts, {rates['with'][0]:.0f} with, "
+                          f"{ratios[-1][0]:.2f} times; decoding {ratios[-1][1]:.2f} times", flush=True)
+                print("{} users: {:.2f} times in the median; decoding {:.2f} times".format(
+                    users, *map(statistics.median, zip(*ratios))), flush=True)
         finally:
             for server in servers.values():
                 server.stop()
