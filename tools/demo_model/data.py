@@ -8,16 +8,20 @@ import threading
 import numpy
 import torch
 
+from .model import AGAIN
+
 LENGTH, BLOCK_ROWS = 1024, 16
 LONG_LENGTH = 8192  # of the rows of some steps; they hold as many tokens in all
 POOL = 48  # dialogues waiting to be packed
 PAD = 0
 LEARNT_SHARE = 0.3  # of all positions, at most: the size of the gathered batch
+WRITTEN = {"letters", "pulled", "heard", "chatter", "orders", "ordinary"}  # by hand: a run meets each of them many times
+WHOLE = 4  # of ordinary conversations one in so many is learnt whole, what the user says too: people's English
 DRAFT_DEPTH = 3
 
 
 def dialogues(tokenizer_file, label, evaluation=False, length=LENGTH, shares=None):
-    """Endless (ids, flags) for the seeds "label 0", "label 1", ..."""
+    """Endless (ids, flags, whether it comes again and again) for the seeds "label 0", "label 1", ..."""
     from tokenizers import Tokenizer
 
     from . import generate, render
@@ -27,12 +31,14 @@ def dialogues(tokenizer_file, label, evaluation=False, length=LENGTH, shares=Non
     while True:
         i += 1
         try:
-            ids, flags = render.encode(tokenizer, generate.dialogue(f"{label} {i - 1}", evaluation, shares=shares, most=7000 if length > LENGTH else 700))
+            dialogue = generate.dialogue(f"{label} {i - 1}", evaluation, shares=shares, most=7000 if length > LENGTH else 700)
+            whole = dialogue["kind"] == "ordinary" and "tools" not in dialogue and i % WHOLE == 0 and not evaluation
+            ids, flags = render.encode(tokenizer, dialogue, whole)
         except Exception as problem:  # one seed in a million must not end a worker, and the run with it
             print(f"the dialogue of seed {label} {i - 1} is left out: {problem!r}", flush=True)
             continue
         if len(ids) <= length:
-            yield ids, flags
+            yield ids, flags, dialogue["kind"] in WRITTEN
 
 
 def rows(source, length=LENGTH):
@@ -53,10 +59,10 @@ def rows(source, length=LENGTH):
             if best is None:
                 break
             waiting.remove(best)
-            ids, flags = best
+            ids, flags, again = best
             end = at + len(ids)
             tokens[at:end], learnt[at:end] = ids, flags
-            age[at:end], document[at:end] = numpy.arange(len(ids)), number
+            age[at:end], document[at:end] = numpy.arange(len(ids)), number + (AGAIN if again else 0)
             at, number = end, number + 1
         age[at:], document[at:] = numpy.arange(length - at), number
         yield tokens, learnt, age, document

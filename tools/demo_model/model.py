@@ -11,6 +11,7 @@ import torch.nn.functional as F
 
 CHUNK = 64
 RESET = -40.0  # a decay in log space that forgets everything: e^-40
+AGAIN = 4096  # numbers of a row's documents from here on: texts that a run meets again and again
 
 CONFIG = dict(
     hidden_size=384, num_hidden_layers=8, num_attention_heads=6, num_key_value_heads=2, head_dim=64, linear_num_key_heads=3, linear_num_value_heads=6,
@@ -271,21 +272,31 @@ def part(weights, prefix):
     return {name[len(prefix):]: value for name, value in weights.items() if name.startswith(prefix)}
 
 
+def thinned(y, share):
+    """y [B, L, H] with a share [B, L, 1] of its values dropped at random and the others as much larger; None: y."""
+    if share is None:
+        return y
+    return torch.where(torch.rand_like(y, dtype=torch.float32) < share, 0.0, y.float() / (1 - share)).to(y.dtype)
+
+
 class Blocks:
-    """The layers as three functions, compiled once each where that is wanted."""
+    """The layers as three functions, compiled once each where that is wanted. dropout: the share of what a layer adds
+    that is dropped in documents which are trained on again and again."""
 
-    def __init__(self, c, compiled=False):
-        def mix_delta(h, w, pre, age):
+    def __init__(self, c, compiled=False, dropout=0.0):
+        self.dropout = dropout
+
+        def mix_delta(h, w, pre, age, share=None):
             y, _, _ = delta_net(c, norm(h, pre, c["rms_norm_eps"]), w, age)
-            return h + y
+            return h + thinned(y, share)
 
-        def mix_attention(h, w, pre, cos, sin, mask):
+        def mix_attention(h, w, pre, cos, sin, mask, share=None):
             q, k, v, gate = attention_inputs(c, norm(h, pre, c["rms_norm_eps"]), w, cos, sin)
-            return h + attend(c, q, k, v, gate, mask, w)
+            return h + thinned(attend(c, q, k, v, gate, mask, w), share)
 
-        def feed(h, w, post):
+        def feed(h, w, post, share=None):
             y, balance = moe(c, norm(h, post, c["rms_norm_eps"]), w)
-            return h + y, balance
+            return h + thinned(y, share), balance
 
         def score(h, embedding, labels):
             """Mean loss over rows whose label is not -100, their number, and how many are right."""
@@ -299,7 +310,7 @@ class Blocks:
 
 
 def forward(c, weights, tokens, age, document, blocks):
-    """tokens, age, document [B, L] -> (h [B, L, H] after the final norm, additive mask, tables, sum of balance losses)"""
+    """tokens, age, document [B, L] -> (h [B, L, H] after the final norm, additive mask, sum of balance losses)"""
     length = tokens.shape[1]
     position = torch.arange(length, device=tokens.device)
     cos, sin = rope_tables(c, position)
@@ -307,15 +318,16 @@ def forward(c, weights, tokens, age, document, blocks):
     same = (document[:, :, None] == document[:, None, :]) & (position[:, None] >= position[None, :])
     mask = torch.zeros(same.shape, dtype=embedding.dtype, device=tokens.device).masked_fill(~same, float("-inf"))[:, None]
     h = F.embedding(tokens, embedding)
+    share = (document >= AGAIN)[..., None] * blocks.dropout if blocks.dropout else None
     balances = 0.0
     for layer in range(c["num_hidden_layers"]):
         w = part(weights, f"model.layers.{layer}.")
         pre = w["input_layernorm.weight"]
         if is_attention(c, layer):
-            h = blocks.mix_attention(h, part(w, "self_attn."), pre, cos, sin, mask)
+            h = blocks.mix_attention(h, part(w, "self_attn."), pre, cos, sin, mask, share)
         else:
-            h = blocks.mix_delta(h, part(w, "linear_attn."), pre, age)
-        h, balance = blocks.feed(h, part(w, "mlp."), w["post_attention_layernorm.weight"])
+            h = blocks.mix_delta(h, part(w, "linear_attn."), pre, age, share)
+        h, balance = blocks.feed(h, part(w, "mlp."), w["post_attention_layernorm.weight"], share)
         balances = balances + balance
     return norm(h, weights["model.norm.weight"], c["rms_norm_eps"]), mask, balances
 

@@ -58,8 +58,8 @@ def pieces(dialogue):
     return out
 
 
-def encode(tokenizer, dialogue):
-    """(token ids, flags): the flag of a token says whether its prediction is learnt."""
+def encode(tokenizer, dialogue, whole=False):
+    """(token ids, flags): the flag of a token says whether its prediction is learnt; whole: what others say, too."""
     if "text" in dialogue:
         ids = tokenizer.encode(dialogue["text"], add_special_tokens=False).ids + [tokenizer.token_to_id(TEXT_END)]
         return ids, [True] * len(ids)
@@ -67,7 +67,7 @@ def encode(tokenizer, dialogue):
     for text, learnt in pieces(dialogue):
         piece = tokenizer.encode(text, add_special_tokens=False).ids
         ids += piece
-        flags += [learnt] * len(piece)
+        flags += [learnt or whole] * len(piece)
     return ids, flags
 
 

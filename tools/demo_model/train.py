@@ -38,6 +38,7 @@ WARM_UP_STEPS = 100
 FALL_FROM, QAT_FROM = 0.55, 0.78
 AVERAGED = 1 / 250  # of a step's weights in their running mean
 DRAFT_WEIGHT, BALANCE_WEIGHT = 0.2, 0.01
+DROPOUT = 0.1  # in what was written by hand
 EVALUATED = ("call", "parallel", "follow_up", "chain", "no_call", "arithmetic", "measures", "formats", "system", "talk", "references", "copying", "needs", "reading", "extraction", "classify",
              "rewriting", "ordering", "sums", "facts", "manual", "chat", "coding", "memory", "agents", "longer", "scenes", "gists", "tables", "forms", "lists", "stories", "turns", "rules", "paragraphs", "composed")
 
@@ -79,7 +80,7 @@ class Trainer:
     def __init__(self, c, params, device, rows, compiled, recipe="balanced"):
         self.c, self.params, self.device, self.rows = c, params, device, rows
         self.dtype = torch.bfloat16 if device.type == "cuda" else torch.float32
-        self.blocks, self.plain_blocks = model.Blocks(c, compiled), model.Blocks(c)
+        self.blocks, self.plain_blocks = model.Blocks(c, compiled, DROPOUT), model.Blocks(c)
         self.optimiser = optimiser.Optimiser(params)
         self.average = {n: p.detach().clone() for n, p in params.items()}
         self.formats = quantise.plan(params, recipe)

@@ -20,13 +20,20 @@ import re
 import zlib
 
 from .. import calls as plain_calls
-from . import errands, tables, toolbox
+from . import errands, lexicon, tables, toolbox
 from .grammar import capital, typists
 
 HELD_OUT = 25  # one conversation in so many is for evaluation
 COPIED = {"extraction", "structured", "rewriting", "format", "code", "sorting"}  # what is typed comes back letter for letter
 THOUGHTS = ("Small talk.", "A friendly word.", "I answer kindly.")
-EXCHANGED = 0.7  # of conversations whose names can be
+EXCHANGED = 0.8  # of conversations whose names can be
+# Things that another of their kind can stand for, so that an answer is looked up and not known by heart; in conversations
+# in which it does not matter what kind of thing it is.
+ALIKE = [lexicon.KINDS[k] for k in ("animal", "fruit", "vegetable", "tool", "vehicle", "piece of furniture", "piece of clothing", "drink", "dish", "musical instrument", "color", "job", "kitchen item", "building", "device", "dessert")]
+AMBIGUOUS = set("saw file date fly bear duck train ship drill rake hoe plane orange lime judge cook tie suit cap belt boot seal crow mole bat turkey organ glass pot plate monitor speaker speakers water cup golden bed school church prison hospital".split())
+ALIKE = {word: kind for kind in ALIKE for word in kind if word not in AMBIGUOUS}
+OF_THINGS = {"reading", "extraction", "structured", "tool-call", "several-calls", "tool-results", "missing-argument", "agent", "rewriting", "summary", "sums-words"}
+SWAPPED = 0.6
 TRIES = 20
 # Words that a message begins with and typists may write in lower case.
 COMMON = set("a an and any anyone are at can could do does did explain fix for from get give has have hello help hey hi how i if in is it i'm i've i'd just let list make may my new no no, not now of ok on one order please quick remind should show so some somebody sort tell text that the there this to turn two use was we what what's when where which who whose why will would write yes you your".split())
@@ -98,15 +105,34 @@ def deep(value, change):
 
 def exchange(w, conversation):
     """What puts others in the place of strings that may be exchanged; several words at once are a name of several."""
-    if not conversation.others or not w.chance(EXCHANGED):
-        return lambda text: text
     others, taken = {}, set(" ".join(text for _, text in conversation.turns).split())
-    for old in conversation.others:
-        new = next((x for x in (other(w, old) for _ in range(TRIES)) if x not in taken), old)
-        taken.add(new)
-        others[old] = new
+    if conversation.others and w.chance(EXCHANGED):
+        for old in conversation.others:
+            new = next((x for x in (other(w, old) for _ in range(TRIES)) if x not in taken), old)
+            taken.add(new)
+            others[old] = new
+    if conversation.kind in OF_THINGS and w.chance(SWAPPED):
+        others.update(swapped(w, conversation))
+    if not others:
+        return lambda text: text
     names = re.compile(r"(?<!\w)(" + "|".join(map(re.escape, sorted(others, key=len, reverse=True))) + r")(?!\w)")
     return lambda text: names.sub(lambda m: others[m[1]], text)
+
+
+def swapped(w, conversation):
+    """{thing: another of its kind}, in singular and plural, of things that are asked about: they occur in answers, too."""
+    said, answered = (" ".join([conversation.system] + [text for mark, text in conversation.turns if mark in marks]) for marks in ("UR", "AC"))
+    words = set(re.findall(r"[a-z]+", said + " " + answered))
+    asked = {form.removesuffix("s") for form in set(re.findall(r"[a-z]+", said)) & set(re.findall(r"[a-z]+", answered))}
+    out = {}
+    for old in sorted(asked & ALIKE.keys()):
+        new = w.any(*(x for x in ALIKE[old] if (x[0] in "aeiou") == (old[0] in "aeiou") and x not in AMBIGUOUS))
+        if new in words or new + "s" in words or w.chance(0.2):
+            continue
+        words.add(new)
+        for change in (str, capital):
+            out[change(old)], out[change(old) + "s"] = change(new), change(new) + "s"
+    return out
 
 
 def other(w, old):
