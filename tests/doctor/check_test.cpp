@@ -329,7 +329,9 @@ TEST(Check, AQuotaOfAllTheCoresThereAreTakesNone) {
   facts.host.cores_allowed = 2;
   facts.host.cpu_quota = 2;
   for (const Finding& finding : check(facts)) {
-    if (finding.check == "container-limits") EXPECT_EQ(finding.level, Level::ok) << finding.found;
+    if (finding.check == "container-limits") {
+      EXPECT_EQ(finding.level, Level::ok) << finding.found;
+    }
   }
 }
 

@@ -88,7 +88,7 @@ struct Steps {
     double seconds = 0;
     int64_t rows = 0;
   };
-  Step under_way;
+  Step under_way = {};
   [[nodiscard]] double mean() const { return time / all; }
 };
 

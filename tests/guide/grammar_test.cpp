@@ -224,7 +224,9 @@ TEST(Grammar, TextsOfJsonAreJson) {
         if (!path.finished) continue;
         ++finished;
         EXPECT_TRUE(nlohmann::json::accept(path.text)) << schema << " gave " << path.text;
-        if (!any_whitespace) EXPECT_EQ(path.text.find('\n'), std::string::npos) << path.text;
+        if (!any_whitespace) {
+          EXPECT_EQ(path.text.find('\n'), std::string::npos) << path.text;
+        }
       }
     }
   }

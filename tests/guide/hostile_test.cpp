@@ -128,9 +128,9 @@ TEST_P(Hostile, EndsWithinLimits) {
   EXPECT_LT(grammar.status().ok() ? (*grammar)->bytes() : 0, size_t{256} << 20);
 }
 
-INSTANTIATE_TEST_SUITE_P(Sources, Hostile, testing::ValuesIn(hostile()), [](const auto& info) {
+INSTANTIATE_TEST_SUITE_P(Sources, Hostile, testing::ValuesIn(hostile()), [](const auto& one) {
   std::string name;
-  for (const char c : info.param.first) name += c == ' ' ? '_' : c;
+  for (const char c : one.param.first) name += c == ' ' ? '_' : c;
   return name;
 });
 

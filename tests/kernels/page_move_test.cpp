@@ -53,7 +53,9 @@ struct CpuCacheMove : testing::Test {
                    .linear_layers = 3,
                    .record_rows = 2,
                    .blocks = 5,
-                   .state_slots = 4};
+                   .state_slots = 4,
+                   .k_scales = {},
+                   .v_scales = {}};
   CacheBytes bytes = cpu::cache_bytes(shape);
   cpu::Cache cache{shape};
   cpu::PlainPages pages{ZeroedPages(9 * bytes.kv_block), bytes.kv_block, 9};

@@ -178,7 +178,9 @@ TEST(WeightSources, OfRanksAreWhatEachHas) {
     EXPECT_EQ(embedding.lm_head.parts[0].rows, config.vocab_size / 2);
     EXPECT_EQ(embedding.head_first, index * config.vocab_size / 2);
     plan.for_each([&](const PlannedBlock&, const Placement& p) {
-      if (p.matrix != nullptr) EXPECT_EQ(p.weights, p.rows.size() * p.columns.size()) << p.name;
+      if (p.matrix != nullptr) {
+        EXPECT_EQ(p.weights, p.rows.size() * p.columns.size()) << p.name;
+      }
     });
   }
   // Query heads go to the rank that has their keys.
@@ -210,7 +212,9 @@ TEST(WeightSources, OnlyPlainNumbersBecomeOthers) {
                                               {.with_mtp = true, .requantize_projections = true});
   int changed = 0;
   plan.for_each([&](const PlannedBlock&, const Placement& p) {
-    if (p.kind == TensorKind::attention) EXPECT_FALSE(p.becomes) << p.name;
+    if (p.kind == TensorKind::attention) {
+      EXPECT_FALSE(p.becomes) << p.name;
+    }
     changed += p.becomes ? 1 : 0;
   });
   EXPECT_GT(changed, 0);
@@ -255,7 +259,9 @@ TEST(WeightSources, VectorsAreCountedAsTheyAreStored) {
   const auto plan = plan_of();
   ASSERT_TRUE(plan.ok()) << plan.status().message();
   plan->for_each([&](const PlannedBlock&, const Placement& p) {
-    if (p.name == "model.norm.weight") EXPECT_EQ(p.stored_bytes, 256U);
+    if (p.name == "model.norm.weight") {
+      EXPECT_EQ(p.stored_bytes, 256U);
+    }
   });
   for (const int64_t size : {63, 65}) {
     change("BF16", static_cast<size_t>(2 * size), {size});

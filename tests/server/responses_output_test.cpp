@@ -149,8 +149,12 @@ TEST(OutputItems, LogprobsOfAMessageComeAtItsEndToo) {
                                  {.finish = ChatFinish::stop}},
                                 R"("top_logprobs":1)");
   for (const json& event : written.events) {
-    if (event["type"] == "response.output_text.done") EXPECT_EQ(event["logprobs"].size(), 2U);
-    if (event["type"] == "response.reasoning_text.done") EXPECT_FALSE(event.contains("logprobs"));
+    if (event["type"] == "response.output_text.done") {
+      EXPECT_EQ(event["logprobs"].size(), 2U);
+    }
+    if (event["type"] == "response.reasoning_text.done") {
+      EXPECT_FALSE(event.contains("logprobs"));
+    }
   }
   EXPECT_EQ(written.response["output"][1]["content"][0]["logprobs"].size(), 2U);
 }

@@ -1,0 +1,2 @@
+// Tests share the headers that are compiled with it (cmake/TesseraTargets.cmake).
+int main() {}
