@@ -124,8 +124,9 @@ def swapped(w, conversation):
     said, answered = (" ".join([conversation.system] + [text for mark, text in conversation.turns if mark in marks]) for marks in ("UR", "AC"))
     words = set(re.findall(r"[a-z]+", said + " " + answered))
     asked = {form.removesuffix("s") for form in set(re.findall(r"[a-z]+", said)) & set(re.findall(r"[a-z]+", answered))}
+    names = set(re.findall(r"[a-z]+", " ".join(t.names[0] for t in conversation.tools)))
     out = {}
-    for old in sorted(asked & ALIKE.keys()):
+    for old in sorted((asked & ALIKE.keys()) - names):
         new = w.any(*(x for x in ALIKE[old] if (x[0] in "aeiou") == (old[0] in "aeiou") and x not in AMBIGUOUS))
         if new in words or new + "s" in words or w.chance(0.2):
             continue
