@@ -37,6 +37,88 @@ TEST(PrepareSchema, WritesOutWhatWouldBePassedOver) {
             R"({"$ref":"#/$defs/a","$defs":{"a":{"minimum":1,"type":"number"}}})");
 }
 
+TEST(PrepareSchema, ReadsKeywordsOfOneTypeAsThatType) {
+  const std::pair<const char*, const char*> cases[] = {
+      {R"("patternProperties":{"^a":{}})", "object"},
+      {R"("propertyNames":{"maxLength":3,"type":"string"})", "object"},
+      {R"("minProperties":1)", "object"},
+      {R"("unevaluatedProperties":false)", "object"},
+      {R"("additionalProperties":false)", "object"},
+      {R"("prefixItems":[{}])", "array"},
+      {R"("maxItems":3)", "array"},
+      {R"("unevaluatedItems":false)", "array"},
+      {R"("pattern":"a")", "string"},
+      {R"("maxLength":3)", "string"},
+      {R"("exclusiveMinimum":3)", "number"},
+      {R"("exclusiveMaximum":3)", "number"},
+  };
+  for (const auto& [keyword, type] : cases) {
+    EXPECT_THAT(prepared(fmt::format("{{{}}}", keyword)), HasSubstr(fmt::format(R"("type":"{}")", type))) << keyword;
+  }
+}
+
+TEST(PrepareSchema, TakesNotesBesideWhatDecides) {
+  for (const char* note : {"title", "description", "default", "examples", "deprecated", "readOnly", "writeOnly",
+                           "$comment", "nullable", "format", "strict"}) {
+    const std::string schema = fmt::format(R"({{"anyOf":[{{"type":"null"}}],"{}":true}})", note);
+    EXPECT_EQ(prepared(schema), schema);
+  }
+}
+
+TEST(PrepareSchema, ReachesEverySchemaInside) {
+  const std::pair<const char*, const char*> cases[] = {
+      {R"({"type":"object","additionalProperties":{"not":{}}})", "#/additionalProperties "},
+      {R"({"type":"object","unevaluatedProperties":{"not":{}}})", "#/unevaluatedProperties "},
+      {R"({"type":"object","propertyNames":{"not":{}}})", "#/propertyNames "},
+      {R"({"type":"object","patternProperties":{"^a":{"not":{}}}})", "#/patternProperties/^a "},
+      {R"({"type":"array","items":{"not":{}}})", "#/items "},
+      {R"({"type":"array","unevaluatedItems":{"not":{}}})", "#/unevaluatedItems "},
+      {R"({"type":"array","prefixItems":[{},{"not":{}}]})", "#/prefixItems/1 "},
+      {R"({"type":["object","array"],"items":{"not":{}}})", "#/items "},
+      {R"({"anyOf":[{},{"not":{}}]})", "#/anyOf/1 "},
+      {R"({"type":"null","$defs":{"a":{"not":{}}}})", "#/$defs/a "},
+      {R"({"type":"null","definitions":{"a":{"not":{}}}})", "#/definitions/a "},
+      // Where no schema is looked for, but a reference points to one.
+      {R"({"type":"object","properties":{"a":{"$ref":"#/parts/b"}},"parts":{"b":{"not":{}}}})", "#/parts/b "},
+      {R"({"type":"object","properties":{"a/b~c":{"not":{}}}})", "#/properties/a~1b~0c "},
+  };
+  for (const auto& [schema, place] : cases) {
+    EXPECT_THAT(prepared(schema), HasSubstr(fmt::format(R"("not" at {}cannot be followed)", place))) << schema;
+  }
+}
+
+TEST(PrepareSchema, KeepsWhatObjectsAndArraysSayOfTheirContents) {
+  for (const char* schema : {R"({"type":"object","patternProperties":{"^a":{"type":"null"}}})",
+                             R"({"type":"object","propertyNames":{"type":"string","maxLength":3}})",
+                             R"({"type":"object","unevaluatedProperties":{"type":"null"}})",
+                             R"({"type":"array","prefixItems":[{"type":"null"}]})",
+                             R"({"type":"array","unevaluatedItems":{"type":"null"}})"}) {
+    EXPECT_EQ(prepared(schema), schema);
+  }
+  EXPECT_EQ(prepared(R"({"type":["object","array"]})"),
+            R"({"type":["object","array"],"additionalProperties":true,"items":{}})");
+}
+
+TEST(PrepareSchema, TakesOneOfAnyNamesAsTheLeast) {
+  EXPECT_EQ(prepared(R"({"type":"object","minProperties":1})"),
+            R"({"type":"object","minProperties":1,"additionalProperties":true})");
+  EXPECT_THAT(prepared(R"({"type":"object","minProperties":2})"), HasSubstr(R"("minProperties" at # cannot)"));
+}
+
+TEST(PrepareSchema, KeepsTheValuesThatATypeAllows) {
+  const std::pair<const char*, const char*> cases[] = {
+      {"\"integer\"", R"([1,2.0])"},  {"\"number\"", R"([1,2.0,2.5])"},
+      {"\"string\"", R"(["a"])"},     {"\"boolean\"", R"([true])"},
+      {"\"null\"", R"([null])"},      {"\"array\"", R"([[1]])"},
+      {"\"object\"", R"([{"b":1}])"}, {R"(["null","string"])", R"(["a",null])"},
+  };
+  for (const auto& [type, kept] : cases) {
+    EXPECT_EQ(prepared(fmt::format(R"({{"type":{},"enum":[1,2.0,2.5,"a",true,null,[1],{{"b":1}}]}})", type)),
+              fmt::format(R"({{"type":{},"enum":{}}})", type, kept));
+  }
+  EXPECT_THAT(prepared(R"({"type":"string","enum":[1,null]})"), HasSubstr("rules out every value"));
+}
+
 TEST(PrepareSchema, NamesTheKeywordThatCannotBeFollowed) {
   const std::pair<const char*, const char*> cases[] = {
       {R"({"type":"object","properties":{"tags":{"type":"array","uniqueItems":true}}})",
@@ -50,6 +132,7 @@ TEST(PrepareSchema, NamesTheKeywordThatCannotBeFollowed) {
       {R"({"$ref":"#/$defs/a","minLength":1,"$defs":{"a":{}}})", R"("minLength" at # )"},
       {R"({"$ref":"other.json"})", R"("$ref" at #)"},
       {R"({"$ref":"#/$defs/b"})", "which is not there"},
+      {R"({"$ref":"#/"})", "points to #/, which is not there"},
       {R"({"minLength":1,"minimum":1})", R"("minimum" at # )"},
       {R"({"properties":{"a":{}},"required":["b"],"additionalProperties":false})", R"("required" at #)"},
       {R"({"properties":{"a":{}},"patternProperties":{"^a":{}}})", R"("patternProperties" at #)"},
@@ -79,6 +162,53 @@ TEST(PrepareStructuralTag, PreparesItsSchemas) {
       {});
   ASSERT_FALSE(refused.ok());
   EXPECT_THAT(refused.status().message(), HasSubstr(R"("not" at #)"));
+}
+
+TEST(PrepareStructuralTag, BoundsWhiteSpaceUnlessTheTagDoes) {
+  const auto prepare = [](const char* bound) {
+    const auto tag = prepare_structural_tag(
+        fmt::format(R"({{"type":"structural_tag","format":{{"type":"json_schema","json_schema":{{}}{}}}}})", bound),
+        {});
+    return tag ? *tag : tag.status().message();
+  };
+  EXPECT_THAT(prepare(""), HasSubstr(fmt::format(R"("max_whitespace_cnt":{})", kWhiteSpaceMax)));
+  EXPECT_THAT(prepare(R"(,"max_whitespace_cnt":7)"), HasSubstr(R"("max_whitespace_cnt":7)"));
+}
+
+TEST(CheckSource, TakesWhatIsAtALimit) {
+  using Kind = GrammarSource::Kind;
+  const Limits limits;
+  const auto check = [&](const GrammarSource& source) { return check_source(source, limits).message(); };
+  const auto brackets = [&](int more) { return std::string(static_cast<size_t>(limits.depth_max + more), '['); };
+  EXPECT_EQ(check({.kind = Kind::json_schema, .text = brackets(0)}), "");
+  EXPECT_THAT(check({.kind = Kind::json_schema, .text = brackets(1)}), HasSubstr("deeper than 64 levels"));
+  EXPECT_EQ(check({.kind = Kind::regex, .text = std::string(limits.regex_bytes_max, 'a')}), "");
+  EXPECT_THAT(check({.kind = Kind::regex, .text = std::string(limits.regex_bytes_max + 1, 'a')}), HasSubstr("bytes"));
+  EXPECT_EQ(check({.kind = Kind::grammar, .text = std::string(limits.source_bytes_max, 'a')}), "");
+  EXPECT_THAT(check({.kind = Kind::grammar, .text = std::string(limits.source_bytes_max + 1, 'a')}),
+              HasSubstr("bytes"));
+  EXPECT_EQ(check({.kind = Kind::choice, .choices = std::vector<std::string>(limits.choices_max, "a")}), "");
+  EXPECT_THAT(check({.kind = Kind::choice, .choices = std::vector<std::string>(limits.choices_max + 1, "a")}),
+              HasSubstr("4097 choices"));
+  // All choices together.
+  const std::string half(limits.source_bytes_max / 2, 'a');
+  EXPECT_EQ(check({.kind = Kind::choice, .choices = {half, half}}), "");
+  EXPECT_THAT(check({.kind = Kind::choice, .choices = {half, half, "a"}}), HasSubstr("1048577 bytes"));
+}
+
+TEST(CheckSource, CountsBracketsThatNest) {
+  using Kind = GrammarSource::Kind;
+  const std::string many(100, '(');
+  std::string escaped, quotes;
+  for (int i = 0; i < 100; ++i) {
+    escaped += "\\(";
+    quotes += "\\\"[";
+  }
+  EXPECT_TRUE(check_source({.kind = Kind::regex, .text = escaped}, {}).ok());
+  EXPECT_TRUE(check_source({.kind = Kind::json_schema, .text = '"' + quotes + '"'}, {}).ok());
+  // Quotes hide them in JSON alone.
+  EXPECT_TRUE(check_source({.kind = Kind::json_schema, .text = '"' + many + '"'}, {}).ok());
+  EXPECT_FALSE(check_source({.kind = Kind::regex, .text = '"' + many + '"'}, {}).ok());
 }
 
 TEST(CheckSource, HasLimits) {
