@@ -5,6 +5,8 @@
 #define PCRE2_CODE_UNIT_WIDTH 8
 #include <pcre2.h>
 
+#include <atomic>
+#include <chrono>
 #include <nlohmann/json.hpp>
 #include <random>
 #include <thread>
@@ -275,6 +277,114 @@ TEST(Grammar, KeepsWhatWasUsedLast) {
     ASSERT_LE(grammars.cache_bytes(), 200'000U);
   }
   EXPECT_EQ(grammars.find(first), nullptr);
+}
+
+TEST(Grammar, KeepsOneThatIsFoundAgain) {
+  auto grammars = compiler({.cache_bytes_max = 200'000});
+  const GrammarSource first{.kind = Kind::regex, .text = "[a-z]{1,20}"};
+  const auto grammar = grammars.compile(first);
+  ASSERT_TRUE(grammar.ok());
+  for (int i = 0; i < 200; ++i) {
+    ASSERT_TRUE(grammars.compile({.kind = Kind::regex, .text = "[a-z]{1,20}" + std::to_string(i)}).ok());
+    ASSERT_EQ(grammars.find(first), *grammar) << i;
+  }
+}
+
+TEST(Grammar, KeepsTheNewestThoughItAloneIsTooLarge) {
+  auto grammars = compiler({.cache_bytes_max = 1});
+  const GrammarSource source{.kind = Kind::regex, .text = "[a-z]{1,20}"};
+  const auto grammar = grammars.compile(source);
+  ASSERT_TRUE(grammar.ok());
+  EXPECT_EQ(grammars.find(source), *grammar);
+  ASSERT_TRUE(grammars.compile({.kind = Kind::regex, .text = "ab"}).ok());
+  EXPECT_EQ(grammars.find(source), nullptr);
+}
+
+TEST(Grammar, TellsChoicesApartByWhereEachEnds) {
+  auto grammars = compiler();
+  ASSERT_TRUE(grammars.compile({.kind = Kind::choice, .choices = {"ab", "c"}}).ok());
+  EXPECT_EQ(grammars.find({.kind = Kind::choice, .choices = {"a", "bc"}}), nullptr);
+  EXPECT_EQ(grammars.find({.kind = Kind::choice, .choices = {"abc"}}), nullptr);
+}
+
+TEST(Grammar, ChoicesThatAreNotUtf8AreAnsweredOrRefused) {
+  auto grammars = compiler();
+  (void)grammars.compile({.kind = Kind::choice, .choices = {"\xff", "a"}});
+  EXPECT_TRUE(grammars.compile({.kind = Kind::choice, .choices = {"b", "a"}}).ok());
+}
+
+TEST(Grammar, WhatTwoThreadsWantAtOnceIsCompiledOnce) {
+  std::atomic<int> wanting = 0;
+  Compiler grammars([&] {  // the first of them is here when the other one comes
+    while (wanting < 2) std::this_thread::yield();
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    return bytes_and(kWords);
+  });
+  std::vector<CompiledGrammar> found(2);
+  std::vector<std::thread> threads;
+  for (CompiledGrammar& grammar : found) {
+    threads.emplace_back([&] {
+      ++wanting;
+      grammar = *grammars.compile({.kind = Kind::regex, .text = "[a-z]{1,20}"});
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(found[0], found[1]);
+  auto one = compiler();
+  ASSERT_TRUE(one.compile({.kind = Kind::regex, .text = "[a-z]{1,20}"}).ok());
+  EXPECT_EQ(grammars.cache_bytes(), one.cache_bytes());
+}
+
+/// Whether an answer may be all of `text`, byte by byte.
+bool follows(const CompiledGrammar& grammar, std::string_view text) {
+  const Vocabulary vocabulary = bytes_and(kWords);
+  Matcher matcher(grammar);
+  for (const unsigned char byte : text) {
+    if (!allows(mask_of(matcher, vocabulary.tokens.size()), byte) || !matcher.accept(byte).ok()) return false;
+  }
+  return allows(mask_of(matcher, vocabulary.tokens.size()), vocabulary.stop_ids[0]);
+}
+
+TEST(Grammar, LarkIsTranslatedInTagsAndNotInTheirSchemas) {
+  auto grammars = compiler();
+  const auto grammar = grammars.compile(
+      {.kind = Kind::structural_tag, .text = R"({"type":"structural_tag","format":{"type":"sequence","elements":[
+                   {"type":"grammar","grammar":"start: \"x\" \"y\""},
+                   {"type":"json_schema","json_schema":{"const":{"grammar":"start: \"a\""}}}]}})"});
+  ASSERT_TRUE(grammar.ok()) << grammar.status().message();
+  EXPECT_TRUE(follows(*grammar, R"(xy{"grammar": "start: \"a\""})") ||
+              follows(*grammar, R"(xy{"grammar":"start: \"a\""})"));
+}
+
+TEST(Grammar, ErrorsQuoteAPartOfWhatIsLong) {
+  auto grammars = compiler();
+  const auto grammar = grammars.compile({.kind = Kind::grammar, .text = "root ::= " + std::string(5000, 'a') + "\n"});
+  ASSERT_FALSE(grammar.ok());
+  EXPECT_LT(grammar.status().message().size(), 700U) << grammar.status().message();
+}
+
+TEST(Grammar, RollbackCountsStopTokensBehindTheEnd) {
+  auto grammars = compiler();
+  const Vocabulary vocabulary = bytes_and(kWords);
+  const auto grammar = grammars.compile({.kind = Kind::regex, .text = "ab"});
+  ASSERT_TRUE(grammar.ok());
+  Matcher matcher(*grammar);
+  std::vector<std::vector<uint32_t>> masks = {mask_of(matcher, vocabulary.tokens.size())};
+  const int32_t stop = vocabulary.stop_ids[0];
+  for (const int32_t token : {int32_t{'a'}, int32_t{'b'}, stop, stop, stop, stop}) {
+    ASSERT_TRUE(matcher.accept(token).ok());
+    masks.push_back(mask_of(matcher, vocabulary.tokens.size()));
+    if (matcher.finished()) {
+      EXPECT_THAT(ids_of(masks.back()), testing::ElementsAre(stop));
+    }
+  }
+  size_t at = 6;
+  for (const int64_t back : {1, 1, 2, 1}) {
+    ASSERT_TRUE(matcher.rollback(back).ok());
+    at -= static_cast<size_t>(back);
+    EXPECT_EQ(mask_of(matcher, vocabulary.tokens.size()), masks[at]) << at;
+    EXPECT_EQ(matcher.finished(), at >= 3) << at;
+  }
 }
 
 TEST(Grammar, ThreadsShareOne) {
