@@ -134,5 +134,87 @@ INSTANTIATE_TEST_SUITE_P(Sources, Hostile, testing::ValuesIn(hostile()), [](cons
   return name;
 });
 
+// Each mask takes a millisecond or more, and more the longer the answer is.
+const GrammarSource kAmbiguous{.kind = Kind::grammar, .text = "root ::= a+\na ::= b b | b b b\nb ::= [a-z ]+\n"};
+
+/// Masks of one place until one is refused, at most `most`.
+Status fill_until_refused(Matcher& matcher, size_t ids, int most) {
+  std::vector<uint32_t> mask((ids + 31) / 32);
+  for (int i = 0; i < most; ++i) {
+    TESSERA_RETURN_IF_ERROR(matcher.fill(mask));
+    TESSERA_RETURN_IF_ERROR(matcher.accept('a'));
+    TESSERA_RETURN_IF_ERROR(matcher.rollback(1));
+  }
+  return {};
+}
+
+TEST(MatchingTime, IsThatOfTheWholeAnswer) {
+  const Vocabulary vocabulary = bytes_and(words());
+  Compiler compiler([&] { return vocabulary; });
+  const auto grammar = compiler.compile(kAmbiguous);
+  ASSERT_TRUE(grammar.ok()) << grammar.status().message();
+  Matcher matcher(*grammar, {.match_seconds_start = 0.05, .match_seconds_per_token = 0});
+  ASSERT_TRUE(matcher.accept('a').ok());
+  const double start = processor_seconds();
+  const Status status = fill_until_refused(matcher, vocabulary.tokens.size(), 5000);
+  EXPECT_EQ(status.code(), StatusCode::resource_exhausted);
+  // Tokens that were taken back are not counted.
+  EXPECT_NE(status.message().find("following 1 tokens"), std::string::npos) << status.message();
+  EXPECT_GE(processor_seconds() - start, 0.04);
+  // The matcher may have stopped anywhere.
+  std::vector<uint32_t> mask((vocabulary.tokens.size() + 31) / 32);
+  EXPECT_EQ(matcher.fill(mask).code(), StatusCode::internal);
+  EXPECT_EQ(matcher.accept('a').code(), StatusCode::internal);
+  EXPECT_EQ(matcher.rollback(1).code(), StatusCode::internal);
+}
+
+TEST(MatchingTime, GrowsWithTokens) {
+  const Vocabulary vocabulary = bytes_and(words());
+  Compiler compiler([&] { return vocabulary; });
+  const auto grammar = compiler.compile(kAmbiguous);
+  ASSERT_TRUE(grammar.ok()) << grammar.status().message();
+  const Limits limits{.match_seconds_start = 0, .match_seconds_per_token = 10};
+  std::vector<uint32_t> mask((vocabulary.tokens.size() + 31) / 32);
+  EXPECT_EQ(Matcher(*grammar, limits).fill(mask).code(), StatusCode::resource_exhausted);
+  Matcher matcher(*grammar, limits);
+  ASSERT_TRUE(matcher.accept('a').ok());
+  EXPECT_TRUE(fill_until_refused(matcher, vocabulary.tokens.size(), 10).ok());
+}
+
+TEST(MatchingTime, BoundsTheFirstMaskToo) {
+  const Vocabulary vocabulary = bytes_and(words());
+  Compiler compiler([&] { return vocabulary; }, {.match_seconds_start = 0});
+  const auto grammar = compiler.compile(kAmbiguous);
+  ASSERT_FALSE(grammar.ok());
+  EXPECT_EQ(grammar.status().code(), StatusCode::resource_exhausted);
+  EXPECT_NE(grammar.status().message().find("too ambiguous"), std::string::npos) << grammar.status().message();
+}
+
+TEST(CompilingTime, IsGivenAgainToWhatHadTooLittle) {
+  const Vocabulary vocabulary = bytes_and(words());
+  const GrammarSource source{.kind = Kind::choice, .choices = std::vector<std::string>(4000, std::string(200, 'a'))};
+  Compiler compiler([&] { return vocabulary; }, {.compile_seconds_max = 0.2});
+  for (int i = 0; i < 2; ++i) {
+    const double start = processor_seconds();
+    const auto grammar = compiler.compile(source);
+    ASSERT_FALSE(grammar.ok());
+    EXPECT_EQ(grammar.status().code(), StatusCode::resource_exhausted) << grammar.status().message();
+    EXPECT_GE(processor_seconds() - start, 0.15) << i;
+  }
+}
+
+TEST(CompiledSize, HasABound) {
+  const GrammarSource source{.kind = Kind::json_object};
+  const auto vocabulary = [] { return bytes_and(words()); };
+  Compiler compiler(vocabulary);
+  const auto grammar = compiler.compile(source);
+  ASSERT_TRUE(grammar.ok()) << grammar.status().message();
+  const size_t bytes = (*grammar)->bytes();
+  EXPECT_TRUE(Compiler(vocabulary, {.grammar_bytes_max = bytes}).compile(source).ok());
+  const auto refused = Compiler(vocabulary, {.grammar_bytes_max = bytes - 1}).compile(source);
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.status().code(), StatusCode::resource_exhausted) << refused.status().message();
+}
+
 }  // namespace
 }  // namespace tessera::guide
