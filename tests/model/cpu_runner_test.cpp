@@ -8,6 +8,8 @@
 #include <memory>
 #include <vector>
 
+#include "checkpoint_files.h"
+#include "kernels/cpu/cache.h"
 #include "model/loaded_model.h"
 #include "model/speculation.h"
 
@@ -200,6 +202,114 @@ TEST_P(CpuRunnerTest, DrawsThatComeLaterAreTheSame) {
     EXPECT_EQ(std::bit_cast<uint32_t>(later[i].logprobs.at(0).logprob),
               std::bit_cast<uint32_t>(at_once[i].logprobs.at(0).logprob));
     EXPECT_TRUE(i % 2 == 0 || later[i].token % 2 == 0) << "not of the mask";
+  }
+}
+
+/// A step may have nothing but moves: a block that went to a page is read where it came back.
+TEST_P(CpuRunnerTest, StepsWithoutRowsMoveBlocks) {
+  const SampleParams params{.temperature = 0, .logprobs = 1};
+  const size_t bytes = kernels::cpu::cache_bytes(cache_->shape()).kv_block;
+  kernels::cpu::PlainPages pages(ZeroedPages(bytes), bytes, 1);
+  const auto runner = *make_cpu_runner({.model = &*model_,
+                                        .cache = cache_.get(),
+                                        .pages = &pages,
+                                        .pool = &model_.pool(),
+                                        .known_ids = static_cast<int64_t>(model_.vocab()),
+                                        .rows_max = 64,
+                                        .samples_max = 8,
+                                        .steps_ahead = GetParam()});
+  const auto move = [&](const kernels::PageMove& moved) {
+    Step step;
+    step.moves = {moved};
+    ASSERT_TRUE(runner->submit(step).ok());
+    EXPECT_TRUE(collect(*runner).empty());
+  };
+  const auto logprob_behind_prompt = [&](int32_t block, bool moves) {
+    run(*runner, make_step(kPrompt, 0, params));
+    if (moves) {
+      move({.to_host = true, .index = kBlocks[0], .page = 0});
+      move({.index = block, .page = 0});
+    }
+    Step step = make_step({11}, static_cast<int32_t>(kPrompt.size()), params);
+    const std::vector<int32_t> blocks = {block, kBlocks[1]};
+    step.sequences[0].block_table = blocks;
+    return std::bit_cast<uint32_t>(run(*runner, step).logprobs.at(0).logprob);
+  };
+  const uint32_t there = logprob_behind_prompt(kBlocks[0], false);
+  EXPECT_NE(logprob_behind_prompt(5, false), there) << "what the block has does not matter here";
+  EXPECT_EQ(logprob_behind_prompt(5, true), there);
+}
+
+/// A model may have a layer for each of its first drafts; then they begin anew.
+TEST(CpuRunnerDrafts, EachIsDrawnByALayerOfItsOwn) {
+  const test::TempDirectory directory;
+  SynthShape shape = test::small_shape();
+  shape.mtp_num_hidden_layers = 2;
+  test::synthesize(directory / "model", {.shape = shape});
+  LoadedModel model((directory / "model").string(), kernels::Compute::bf16);
+  constexpr int kDrafts = 3;
+  const std::vector<int32_t> blocks = {0};
+  const SampleParams greedy{.temperature = 0};
+  const auto vocab = model.vocab();
+  for (int32_t seed = 1; seed <= 8; ++seed) {
+    const std::vector<int32_t> prompt = {seed, 3 * seed, 5 * seed, 2};
+    const kernels::SequenceRows rows{
+        .rows = 4, .first_position = 0, .row_class = RowClass::prefill, .state_slot = 0, .block_table = blocks};
+    auto cache = *model->make_cache(DType::bf16, 1, 1, /*with_mtp=*/true, kDrafts);
+    const auto runner = *make_cpu_runner({.model = &*model,
+                                          .cache = cache.get(),
+                                          .pool = &model.pool(),
+                                          .known_ids = static_cast<int64_t>(vocab),
+                                          .rows_max = 64,
+                                          .samples_max = 8,
+                                          .drafts_max = kDrafts});
+    Step step;
+    step.tokens = prompt;
+    step.sequences = {rows};
+    step.samples = {{.row = 3, .slot = 0, .params = &greedy}};
+    step.drafting = {{.count = kDrafts}};
+    ASSERT_TRUE(runner->submit(step).ok());
+    const auto drawn = runner->collect();
+    ASSERT_TRUE(drawn.ok());
+    const int32_t token = (*drawn)[0].token;
+    const auto made = runner->drafts();
+    ASSERT_TRUE(made.ok());
+    const std::vector<int32_t> drafts(made->begin(), made->end());
+
+    // The same by hand.
+    auto other = *model->make_cache(DType::bf16, 1, 1, /*with_mtp=*/true, kDrafts);
+    auto pass = *model->make_pass({.rows_max = 64,
+                                   .sequences_max = 1,
+                                   .logit_rows_max = 1,
+                                   .state_slots = 1,
+                                   .sequence_blocks_max = 1,
+                                   .keeps_hidden = true});
+    kernels::Backend& backend = model->backend();
+    std::vector<float> logits(vocab);
+    std::vector<int32_t> tokens, last(1);  // of the pass
+    const auto begin = [&](std::vector<int32_t> begun, const kernels::SequenceRows& of) {
+      tokens = std::move(begun);
+      last[0] = of.rows - 1;
+      EXPECT_TRUE(backend.begin(*pass, *other, {.tokens = tokens, .sequences = {&of, 1}}, last).ok());
+    };
+    const auto draft_of = [&](int layer) {
+      EXPECT_TRUE(model->forward_mtp(*pass, layer).ok());
+      EXPECT_TRUE(backend.read_logits(*pass, logits).ok());
+      return static_cast<int32_t>(std::ranges::max_element(logits) - logits.begin());
+    };
+    begin(prompt, rows);
+    ASSERT_TRUE(model->forward(*pass).ok());
+    begin({prompt[1], prompt[2], prompt[3], token}, rows);
+    std::vector<int32_t> expected = {draft_of(0)};
+    kernels::SequenceRows next{
+        .rows = 1, .first_position = 4, .row_class = RowClass::decode, .state_slot = 0, .block_table = blocks};
+    for (int32_t number = 1; number < kDrafts; ++number, ++next.first_position) {
+      const std::vector<int32_t> before = {number == 1 ? 3 : 0};
+      ASSERT_TRUE(backend.select_hidden(*pass, before).ok());
+      begin({expected.back()}, next);
+      expected.push_back(draft_of(number % 2));
+    }
+    EXPECT_EQ(drafts, expected) << "behind " << seed;
   }
 }
 
