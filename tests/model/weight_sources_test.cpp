@@ -226,6 +226,18 @@ TEST(WeightSources, OnlyPlainNumbersBecomeOthers) {
   EXPECT_EQ(source_of<kernels::HeadSource>(*plan_dummy_weights(config, {}, drafting), 1).lm_head.parts.size(), 1U);
 }
 
+TEST(WeightSources, WhatBecomesOthersIsReadAsItIsStored) {
+  const ModelConfig config = config_of(true);
+  const WeightPlan plain = *plan_dummy_weights(config, {});
+  const WeightPlan changed = *plan_dummy_weights(config, {}, {.requantize_projections = true});
+  EXPECT_EQ(changed.stored_bytes(), plain.stored_bytes());
+  int64_t weights = 0;
+  changed.for_each([&](const PlannedBlock&, const Placement& p) { weights += p.becomes ? p.weights : 0; });
+  ASSERT_GT(weights, 0);
+  EXPECT_EQ(changed.requantized().stored_bytes, static_cast<size_t>(2 * weights)) << "BF16";
+  EXPECT_LT(changed.traffic().fixed_bytes, plain.traffic().fixed_bytes) << "steps read what they became";
+}
+
 /// What is loaded as it lies has its bytes; what is made of it has none before it is.
 TEST(WeightSources, HaveTheBytesThatTheyWillBe) {
   const TempDirectory directory;
