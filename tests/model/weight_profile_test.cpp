@@ -72,6 +72,10 @@ TEST(WeightProfile, HasAName) {
   EXPECT_THAT(profile_formats("p9").status().message(), HasSubstr("p1, v2, p6"));
   const WeightPlan v2 = *plan_dummy_weights(*config, *profile_formats("p1"), {.requantize_projections = true});
   EXPECT_EQ(profile_name(v2), "V2");
+  // The MTP head and what it draws drafts from have no part in it.
+  const PlanOptions drafting{.with_mtp = true, .draft_head = WeightFormat::fp8_e4m3};
+  EXPECT_EQ(profile_name(*plan_dummy_weights(*config, *profile_formats("p1"), drafting)), "P1");
+  EXPECT_EQ(profile_name(*plan_dummy_weights(*config, {{TensorKind::mtp, WeightFormat::nvfp4}}, drafting)), "BF16");
 }
 
 /// As compressed-tensors reads it: what is ignored stays as it is, a name goes before "Linear" wherever it stands.
@@ -102,6 +106,25 @@ TEST(WeightProfile, IgnoredModulesAndNamedOnesGoFirst) {
   EXPECT_EQ(told->at(TensorKind::shared_expert), WeightFormat::nvfp4);
   EXPECT_FALSE(told->contains(TensorKind::router));
   EXPECT_FALSE(told->contains(TensorKind::attention));
+}
+
+/// A name is about a module, or about all that is in one.
+TEST(WeightProfile, ABeginningOfANameIgnoresNothing) {
+  const TempDirectory directory;
+  test::synthesize(directory / "model", {.shape = test::small_shape()});
+  const auto formats_ignoring = [&](const char* name) {
+    std::ofstream(directory / "model/config.json")
+        << R"({"quantization_config": {"quant_method": "compressed-tensors", "config_groups": {"a": )"
+        << R"({"targets": ["Linear"], "weights": {"num_bits": 4, "type": "float", "group_size": 16}}}, "ignore": [")"
+        << name << R"("]}})";
+    return *configured_formats(format::Checkpoint::without_weights(directory / "model"),
+                               *synth_config(test::small_shape()));
+  };
+  EXPECT_FALSE(formats_ignoring("lm_head").contains(TensorKind::lm_head));
+  EXPECT_TRUE(formats_ignoring("lm").contains(TensorKind::lm_head));
+  EXPECT_FALSE(formats_ignoring("model.layers").contains(TensorKind::attention));
+  EXPECT_FALSE(formats_ignoring("language_model.model.layers").contains(TensorKind::attention));
+  EXPECT_TRUE(formats_ignoring("model.layer").contains(TensorKind::attention));
 }
 
 TEST(WeightProfile, AnUnknownQuantisationIsNotTakenForBf16) {
