@@ -222,6 +222,23 @@ TEST(Sampler, BadLogitsAreAnError) {
   EXPECT_EQ(draw({1, 2}, {}, 0, nullptr, {0, 1}).status().code(), StatusCode::invalid_argument);
 }
 
+TEST(Sampler, AMaskHidesNoBadLogits) {
+  const std::vector<uint32_t> allowed = {5};
+  const SampleParams greedy{.temperature = 0};
+  for (const float bad : {std::numeric_limits<float>::quiet_NaN(), kInf}) {
+    std::vector<float> logits = {1, bad, 2, 3};
+    Sampler sampler;
+    DrawArgs args;
+    args.logits = logits;
+    args.known_ids = 4;
+    args.params = &greedy;
+    args.allowed = allowed;
+    EXPECT_EQ(sampler.draw(args).status().code(), StatusCode::corrupt_data);
+    logits[1] = -kInf;  // which a bias may give
+    EXPECT_EQ(sampler.draw(args)->token, 2);
+  }
+}
+
 TEST(Sampler, ExtremeTemperaturesStayFinite) {
   EXPECT_EQ(draw({1, 2, 1.9F}, {.temperature = 1e-45F})->token, 1);
   EXPECT_THAT(support({1, 2, 2, 2}, {.temperature = 1e-30F}),
