@@ -2,7 +2,9 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <fstream>
 #include <functional>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
@@ -35,6 +37,27 @@ TEST(EngineOptions, TheLastOfARangeIsInIt) {
   EXPECT_TRUE(engine::fit_model(options).ok());
   options.speculative_tokens = kernels::kDraftsMax;
   EXPECT_TRUE(engine::fit_model(options).ok());
+}
+
+TEST(EngineOptions, KeysAndValuesAreOfTheTypeThatTheCheckpointSaysUnlessAsked) {
+  const TinyModel model(TinyKind::moe);
+  EngineOptions options = small_options(model);
+  options.device = "cpu";
+  const auto block_bytes = [&](const char* dtype) {
+    options.kv_cache_dtype = dtype;
+    const auto fit = engine::fit_model(options);
+    EXPECT_TRUE(fit.ok()) << fit.status().message();
+    return fit.ok() ? fit->report.kv_block_bytes : 0;
+  };
+  const size_t bf16 = block_bytes("bfloat16"), fp8 = block_bytes("fp8");
+  ASSERT_EQ(bf16, 2 * fp8);
+  EXPECT_EQ(block_bytes("auto"), bf16);
+  const auto file = model.directory() / "config.json";
+  auto config = nlohmann::json::parse(std::ifstream(file));
+  config.at("quantization_config").at("kv_cache_quant_algo") = "FP8";
+  std::ofstream(file) << config;
+  EXPECT_EQ(block_bytes("auto"), fp8);
+  EXPECT_EQ(block_bytes("bfloat16"), bf16);
 }
 
 TEST(EngineOptions, RowsOfAStepAndMemoryOfStatesAreAsAskedFor) {
