@@ -375,7 +375,7 @@ TEST(SystemNotify, SaysItToTheSocket) {
   EXPECT_EQ(watchdog_seconds(), 0);
   ::setenv("WATCHDOG_USEC", "2500000", 1);
   EXPECT_EQ(watchdog_seconds(), 2.5);
-  ::setenv("WATCHDOG_PID", "1", 1);
+  ::setenv("WATCHDOG_PID", std::to_string(::getpid() + 1).c_str(), 1);
   EXPECT_EQ(watchdog_seconds(), 0);
   ::unsetenv("WATCHDOG_USEC");
   ::unsetenv("WATCHDOG_PID");
