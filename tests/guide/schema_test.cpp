@@ -49,11 +49,28 @@ TEST(PrepareSchema, ReadsKeywordsOfOneTypeAsThatType) {
       {R"("unevaluatedItems":false)", "array"},
       {R"("pattern":"a")", "string"},
       {R"("maxLength":3)", "string"},
+      {R"("maxProperties":1)", "object"},
+      {R"("required":[])", "object"},
+      {R"("properties":{})", "object"},
+      {R"("items":{})", "array"},
+      {R"("minItems":1)", "array"},
+      {R"("minLength":1)", "string"},
+      {R"("minimum":1)", "number"},
+      {R"("maximum":1)", "number"},
+      {R"("multipleOf":1)", "number"},
       {R"("exclusiveMinimum":3)", "number"},
       {R"("exclusiveMaximum":3)", "number"},
   };
   for (const auto& [keyword, type] : cases) {
     EXPECT_THAT(prepared(fmt::format("{{{}}}", keyword)), HasSubstr(fmt::format(R"("type":"{}")", type))) << keyword;
+  }
+}
+
+TEST(PrepareSchema, RefusesWhatNothingFollows) {
+  for (const char* keyword : {"not", "if", "then", "else", "dependentRequired", "dependentSchemas", "dependencies",
+                              "contains", "minContains", "maxContains", "$dynamicRef", "$recursiveRef"}) {
+    EXPECT_EQ(prepared(fmt::format(R"({{"type":"array","{}":{{}}}})", keyword)),
+              fmt::format(R"("{}" at # cannot be followed: leave it out)", keyword));
   }
 }
 
@@ -99,6 +116,19 @@ TEST(PrepareSchema, KeepsWhatObjectsAndArraysSayOfTheirContents) {
             R"({"type":["object","array"],"additionalProperties":true,"items":{}})");
 }
 
+TEST(PrepareSchema, NamesByPatternStandAlone) {
+  const char* const closed = R"({"type":"object","patternProperties":{"^a":{}},"additionalProperties":false})";
+  EXPECT_EQ(prepared(closed), closed);
+  for (const char* other : {R"("properties":{"a":{}})", R"("required":["a"])", R"("minProperties":1)",
+                            R"("additionalProperties":true)", R"("additionalProperties":{"type":"null"})"}) {
+    for (const char* names : {R"("patternProperties":{"^a":{}})", R"("propertyNames":{"maxLength":3})"}) {
+      EXPECT_THAT(prepared(fmt::format(R"({{"type":"object",{},{}}})", names, other)),
+                  HasSubstr("it stands beside other properties"))
+          << names << " beside " << other;
+    }
+  }
+}
+
 TEST(PrepareSchema, TakesOneOfAnyNamesAsTheLeast) {
   EXPECT_EQ(prepared(R"({"type":"object","minProperties":1})"),
             R"({"type":"object","minProperties":1,"additionalProperties":true})");
@@ -137,6 +167,17 @@ TEST(PrepareSchema, NamesTheKeywordThatCannotBeFollowed) {
       {R"({"properties":{"a":{}},"required":["b"],"additionalProperties":false})", R"("required" at #)"},
       {R"({"properties":{"a":{}},"patternProperties":{"^a":{}}})", R"("patternProperties" at #)"},
       {R"({"type":"string","const":1})", R"("const" at #)"},
+      {R"({"const":1,"$ref":"#/$defs/a","$defs":{"a":{}}})",
+       R"("const" at # cannot be followed: it stands beside "$ref")"},
+      {R"({"$ref":"#a"})", R"("$ref" at # cannot be followed: it is "#a")"},
+      {R"({"$ref":1})", "#/$ref is malformed"},
+      {R"({"anyOf":[]})", "#/anyOf is malformed"},
+      {R"({"oneOf":{}})", "#/oneOf is malformed"},
+      {R"({"enum":[]})", "#/enum is malformed"},
+      {R"({"enum":1})", "#/enum is malformed"},
+      {R"({"required":"a"})", "#/required is malformed"},
+      {R"({"required":["a",1]})", "#/required is malformed"},
+      {R"({"items":[{},{}]})", R"("items" at # cannot be followed: a list of schemas is written "prefixItems")"},
       {R"({"properties":[]})", "#/properties is malformed"},
       {R"([1])", "# is malformed"},
       {R"({"$ref":"#"})", "leads back to itself"},
@@ -162,6 +203,27 @@ TEST(PrepareStructuralTag, PreparesItsSchemas) {
       {});
   ASSERT_FALSE(refused.ok());
   EXPECT_THAT(refused.status().message(), HasSubstr(R"("not" at #)"));
+}
+
+TEST(PrepareStructuralTag, SaysWhatIsMalformed) {
+  const auto prepare = [](const char* text) {
+    const auto tag = prepare_structural_tag(text, {});
+    return tag ? *tag : tag.status().message();
+  };
+  EXPECT_THAT(prepare("{"), HasSubstr("the structural tag is not JSON"));
+  EXPECT_THAT(prepare("[1]"), HasSubstr("the structural tag is malformed"));
+  EXPECT_THAT(prepare(R"({"structures":{},"triggers":[]})"), HasSubstr("expected \"structures\" and \"triggers\""));
+  EXPECT_THAT(prepare(R"({"structures":[]})"), HasSubstr("expected \"structures\" and \"triggers\""));
+  EXPECT_THAT(prepare(R"({"structures":[],"triggers":"<a"})"), HasSubstr("two lists"));
+  EXPECT_THAT(prepare(R"({"structures":[{"begin":"<a>"}],"triggers":["<a"]})"), HasSubstr("structures is malformed"));
+  EXPECT_THAT(prepare(R"({"structures":[{"end":"</a>"}],"triggers":["<a"]})"), HasSubstr("structures is malformed"));
+}
+
+TEST(PrepareStructuralTag, AStructureMayHaveAnySchemaOrNone) {
+  const auto tag = prepare_structural_tag(R"({"structures":[{"begin":"<a>","end":"</a>"}],"triggers":["<a"]})", {});
+  ASSERT_TRUE(tag.ok()) << tag.status().message();
+  EXPECT_THAT(*tag, AllOf(HasSubstr(R"("json_schema":{})"), HasSubstr(R"("begin":"<a>")"), HasSubstr(R"("end":"</a>")"),
+                          HasSubstr(R"("triggers":["<a"])")));
 }
 
 TEST(PrepareStructuralTag, BoundsWhiteSpaceUnlessTheTagDoes) {
@@ -208,6 +270,8 @@ TEST(CheckSource, CountsBracketsThatNest) {
   EXPECT_TRUE(check_source({.kind = Kind::json_schema, .text = '"' + quotes + '"'}, {}).ok());
   // Quotes hide them in JSON alone.
   EXPECT_TRUE(check_source({.kind = Kind::json_schema, .text = '"' + many + '"'}, {}).ok());
+  EXPECT_TRUE(check_source({.kind = Kind::structural_tag, .text = '"' + many + '"'}, {}).ok());
+  EXPECT_FALSE(check_source({.kind = Kind::structural_tag, .text = many}, {}).ok());
   EXPECT_FALSE(check_source({.kind = Kind::regex, .text = '"' + many + '"'}, {}).ok());
 }
 
