@@ -224,22 +224,24 @@ class Preparation {
       const auto found = schema.find(key);
       if (found != schema.end() && !found->is_boolean()) TESSERA_RETURN_IF_ERROR(run(*found, place + "/" + key));
     }
-    const auto additional = schema.find("additionalProperties");
-    const bool closed = additional != schema.end() && *additional == false;
-    const bool silent_of_others = additional == schema.end();
-    const Json rest = additional != schema.end() && additional->is_object() ? *additional : Json::object();
+    // What else evaluates names is refused, so that "unevaluatedProperties" says the same.
+    const std::string others_key =
+        schema.contains("additionalProperties") ? "additionalProperties" : "unevaluatedProperties";
+    const auto others = schema.find(others_key);
+    const bool silent_of_others = others == schema.end();
+    const bool closed = !silent_of_others && *others == false;
+    const Json rest = !silent_of_others && others->is_object() ? *others : Json::object();
     const bool patterns = schema.contains("patternProperties") || schema.contains("propertyNames");
     if (patterns && (schema.contains("properties") || schema.contains("required") ||
-                     (additional != schema.end() && !closed) || schema.contains("minProperties"))) {
+                     (schema.contains("additionalProperties") && !closed) || schema.contains("minProperties"))) {
       return unsupported(place, schema.contains("patternProperties") ? "patternProperties" : "propertyNames",
                          "it stands beside other properties, and which of both holds for a name is not followed");
     }
     TESSERA_RETURN_IF_ERROR(required(schema, place, closed, rest));
-    const bool silent =
-        !schema.contains("properties") && silent_of_others && !patterns && !schema.contains("unevaluatedProperties");
+    const bool silent = !schema.contains("properties") && silent_of_others && !patterns;
     if (silent) schema["additionalProperties"] = true;
     const auto least = schema.find("minProperties");
-    const bool open = schema.contains("additionalProperties") && schema["additionalProperties"] != false;
+    const bool open = silent || (!silent_of_others && !closed);
     if (least != schema.end() && open && least->is_number() && *least > 1) {
       return unsupported(place, "minProperties", "names that are not listed may be given twice");
     }

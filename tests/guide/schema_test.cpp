@@ -116,6 +116,20 @@ TEST(PrepareSchema, KeepsWhatObjectsAndArraysSayOfTheirContents) {
             R"({"type":["object","array"],"additionalProperties":true,"items":{}})");
 }
 
+/// Where no "additionalProperties" stands, "unevaluatedProperties" says the same: what might evaluate others is
+/// refused.
+TEST(PrepareSchema, UnevaluatedPropertiesAreTheAdditionalOnes) {
+  EXPECT_EQ(
+      prepared(R"({"type":"object","required":["a"],"unevaluatedProperties":{"type":"null"}})"),
+      R"({"type":"object","required":["a"],"unevaluatedProperties":{"type":"null"},"properties":{"a":{"type":"null"}}})");
+  EXPECT_THAT(prepared(R"({"type":"object","properties":{},"required":["a"],"unevaluatedProperties":false})"),
+              HasSubstr(R"("required" at # cannot be followed: "a" is not in "properties")"));
+  for (const char* open : {"true", "{}", R"({"type":"null"})"}) {
+    EXPECT_THAT(prepared(fmt::format(R"({{"type":"object","minProperties":2,"unevaluatedProperties":{}}})", open)),
+                HasSubstr(R"("minProperties" at # cannot be followed: names that are not listed)"));
+  }
+}
+
 TEST(PrepareSchema, NamesByPatternStandAlone) {
   const char* const closed = R"({"type":"object","patternProperties":{"^a":{}},"additionalProperties":false})";
   EXPECT_EQ(prepared(closed), closed);
