@@ -356,6 +356,47 @@ TEST(Grammar, LarkIsTranslatedInTagsAndNotInTheirSchemas) {
               follows(*grammar, R"(xy{"grammar":"start: \"a\""})"));
 }
 
+TEST(Grammar, AnObjectIsAnyObjectAndNothingElse) {
+  auto grammars = compiler();
+  const auto grammar = grammars.compile({.kind = Kind::json_object});
+  ASSERT_TRUE(grammar.ok()) << grammar.status().message();
+  EXPECT_TRUE(follows(*grammar, "{}"));
+  EXPECT_TRUE(follows(*grammar, R"({"a": [1, null]})"));
+  for (const char* other : {"[]", "1", "null", "\"a\""}) EXPECT_FALSE(follows(*grammar, other)) << other;
+}
+
+TEST(Grammar, WhiteSpaceHasABound) {
+  auto grammars = compiler();
+  const auto grammar = grammars.compile({.kind = Kind::json_schema, .text = R"({"type":"array"})"});
+  ASSERT_TRUE(grammar.ok()) << grammar.status().message();
+  const auto spaced = [](int spaces) { return '[' + std::string(static_cast<size_t>(spaces), ' ') + "1]"; };
+  EXPECT_TRUE(follows(*grammar, spaced(0)));
+  EXPECT_TRUE(follows(*grammar, spaced(kWhiteSpaceMax)));
+  EXPECT_FALSE(follows(*grammar, spaced(kWhiteSpaceMax + 1)));
+}
+
+TEST(Grammar, CountsTheSourcesOfThoseThatItKeeps) {
+  auto grammars = compiler();
+  const std::string text = "[a-z]" + std::string(20'000, 'a');
+  const auto grammar = grammars.compile({.kind = Kind::regex, .text = text});
+  ASSERT_TRUE(grammar.ok()) << grammar.status().message();
+  EXPECT_GE(grammars.cache_bytes(), (*grammar)->bytes() + 2 * text.size()) << "a key is there twice";
+}
+
+TEST(Grammar, ErrorsSayWhoseFaultItIs) {
+  auto grammars = compiler();
+  const auto code_of = [&](const GrammarSource& source) { return grammars.compile(source).status().code(); };
+  EXPECT_EQ(code_of({.kind = Kind::regex}), StatusCode::invalid_argument);
+  EXPECT_EQ(code_of({.kind = Kind::choice}), StatusCode::invalid_argument);
+  EXPECT_EQ(code_of({.kind = Kind::regex, .text = "(a"}), StatusCode::invalid_argument);
+  EXPECT_EQ(code_of({.kind = Kind::grammar, .text = "root ::= root\n"}), StatusCode::invalid_argument);
+  EXPECT_EQ(code_of({.kind = Kind::json_schema, .text = R"({"type":"number","multipleOf":0.5})"}),
+            StatusCode::unsupported);
+  EXPECT_EQ(code_of({.kind = Kind::json_schema, .text = R"({"not":{}})"}), StatusCode::unsupported);
+  EXPECT_EQ(code_of({.kind = Kind::regex, .text = std::string(65, '(') + std::string(65, ')')}),
+            StatusCode::resource_exhausted);
+}
+
 TEST(Grammar, ErrorsQuoteAPartOfWhatIsLong) {
   auto grammars = compiler();
   const auto grammar = grammars.compile({.kind = Kind::grammar, .text = "root ::= " + std::string(5000, 'a') + "\n"});

@@ -1,6 +1,7 @@
 // Sources that would take hours or gigabytes, or end the process, are refused or followed within limits.
 
 #include <gtest/gtest.h>
+#include <malloc.h>
 
 #include <ctime>
 #include <random>
@@ -201,6 +202,16 @@ TEST(CompilingTime, IsGivenAgainToWhatHadTooLittle) {
     EXPECT_EQ(grammar.status().code(), StatusCode::resource_exhausted) << grammar.status().message();
     EXPECT_GE(processor_seconds() - start, 0.15) << i;
   }
+}
+
+TEST(CompilingMemory, HasABound) {
+  std::string values = R"({"enum":[0)";
+  for (int i = 0; i < 30'000; ++i) values += fmt::format(R"(,"value {}")", i * 7919);
+  Compiler compiler([] { return bytes_and(words()); }, {.compile_bytes_max = size_t{1} << 20});
+  ::malloc_trim(0);  // what tests before this one left would be taken first
+  const auto grammar = compiler.compile({.kind = Kind::json_schema, .text = values + "]}"});
+  ASSERT_FALSE(grammar.ok());
+  EXPECT_EQ(grammar.status().message(), "it is too complex: it takes more than 1 MiB");
 }
 
 TEST(CompiledSize, HasABound) {
