@@ -63,6 +63,9 @@ TEST(Http, Routes) {
   const uint16_t port = served.port();
   EXPECT_EQ(ask(port, get("/nowhere")).status, 404);
   EXPECT_EQ(ask(port, get("/../../etc/passwd")).status, 404);
+  for (const char* without_id : {"/v1/models/", "/v1/responses/"}) {
+    EXPECT_THAT(ask(port, get(without_id)).body, HasSubstr("there is nothing at")) << without_id;
+  }
   const RawAnswer wrong = ask(port, get("/v1/chat/completions"));
   EXPECT_EQ(wrong.status, 405);
   EXPECT_EQ(wrong.header("allow"), "POST");

@@ -141,6 +141,9 @@ TEST(HttpText, TargetsAreSplit) {
     path.clear();
     EXPECT_FALSE(split_target(bad, path, query)) << bad;
   }
+  // What stands behind a target is no part of it.
+  path.clear();
+  EXPECT_FALSE(split_target(std::string_view("/%41").substr(0, 3), path, query));
 }
 
 TEST(HttpText, Date) { EXPECT_EQ(http_date(784111777), "Sun, 06 Nov 1994 08:49:37 GMT"); }
