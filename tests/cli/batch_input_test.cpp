@@ -48,9 +48,9 @@ TEST(BatchInput, ReadsPromptsMessagesAndIds) {
   EXPECT_EQ(chat->messages[1].content, "ab");
   EXPECT_FALSE(chat->prompt.enable_thinking);
 
-  const auto ids = parse(R"({"token_ids": [5, 6]})");
+  const auto ids = parse(R"({"token_ids": [5, 0, 2147483647]})");
   ASSERT_TRUE(ids.ok());
-  EXPECT_THAT(ids->token_ids, ElementsAre(5, 6));
+  EXPECT_THAT(ids->token_ids, ElementsAre(5, 0, 2147483647));
   EXPECT_TRUE(ids->messages.empty());
 }
 
@@ -71,6 +71,7 @@ TEST(BatchInput, SaysWhatIsWrongWithALine) {
       {R"({"messages": [{"role": "user", "content": [{"type": "image_url"}]}]})", "\"content\" must be"},
       {R"({"token_ids": [1, -2]})", "\"token_ids\" must be"},
       {R"({"token_ids": [1, 2.5]})", "\"token_ids\" must be"},
+      {R"({"token_ids": [2147483648]})", "\"token_ids\" must be"},
       {R"({"token_ids": "1 2"})", "\"token_ids\" must be"},
       {R"({"prompt": "a", "enable_thinking": 1})", "true or false"},
       {R"({"prompt": "a", "chat_template_kwargs": {"tools": []}})", "no key but"},
