@@ -49,13 +49,13 @@ TEST(PageMove, PiecesOfAnyObjectCoverItOnceAndInOrder) {
 struct CpuCacheMove : testing::Test {
   CacheShape shape{.attention = {.heads = 2, .kv_heads = 1, .head_dim = 32, .rotary_dim = 8},
                    .attention_layers = 2,
+                   .k_scales = {},
+                   .v_scales = {},
                    .delta_net = {.key_heads = 2, .value_heads = 4, .key_dim = 32, .value_dim = 32},
                    .linear_layers = 3,
                    .record_rows = 2,
                    .blocks = 5,
-                   .state_slots = 4,
-                   .k_scales = {},
-                   .v_scales = {}};
+                   .state_slots = 4};
   CacheBytes bytes = cpu::cache_bytes(shape);
   cpu::Cache cache{shape};
   cpu::PlainPages pages{ZeroedPages(9 * bytes.kv_block), bytes.kv_block, 9};
