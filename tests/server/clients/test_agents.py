@@ -84,8 +84,8 @@ def test_its_shell_and_editor():
     editor = Editor()
     patcher = Agent(name="Editor", tools=[ApplyPatchTool(editor=editor)],
                     model_settings=ModelSettings(temperature=0, tool_choice="apply_patch"))
-    result = run(patcher, "Delete the file a.txt", max_turns=2)
-    assert len(editor.seen) == 1 and editor.seen[0].type in ("create_file", "update_file", "delete_file")
+    result = run(patcher, "Use apply_patch: type delete_file, path a.txt", max_turns=2)
+    assert len(editor.seen) == 1 and editor.seen[0].type == "delete_file"
 
 
 class Sum(pydantic.BaseModel):
