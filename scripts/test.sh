@@ -7,7 +7,7 @@ cd "$(dirname "$0")/.."
 # Most files are compiled alike for both presets: the second finds them where the first has left them.
 scripts/install_packages.sh tests
 export CMAKE_CXX_COMPILER_LAUNCHER=${CMAKE_CXX_COMPILER_LAUNCHER-ccache} CCACHE_DIR=${CCACHE_DIR-$PWD/build/ccache}
-export CCACHE_SLOPPINESS=pch_defines,time_macros  # without, it does not take files that begin with compiled headers
+export CCACHE_SLOPPINESS=${CCACHE_SLOPPINESS-pch_defines,time_macros}  # without, it does not take files that begin with compiled headers
 scripts/build.sh release
 if command -v nvcc >/dev/null; then
   scripts/build.sh cuda gpu_tests cubin_test

@@ -225,9 +225,8 @@ class Preparation {
       if (found != schema.end() && !found->is_boolean()) TESSERA_RETURN_IF_ERROR(run(*found, place + "/" + key));
     }
     // What else evaluates names is refused, so that "unevaluatedProperties" says the same.
-    const std::string others_key =
-        schema.contains("additionalProperties") ? "additionalProperties" : "unevaluatedProperties";
-    const auto others = schema.find(others_key);
+    const auto others =
+        schema.find(schema.contains("additionalProperties") ? "additionalProperties" : "unevaluatedProperties");
     const bool silent_of_others = others == schema.end();
     const bool closed = !silent_of_others && *others == false;
     const Json rest = !silent_of_others && others->is_object() ? *others : Json::object();

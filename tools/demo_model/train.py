@@ -357,7 +357,7 @@ def run(arguments):
             except Exception:  # better slow than nothing: the time on the machine is already spent
                 traceback.print_exc()
                 print("not compiled: going on without torch.compile", flush=True)
-                trainer.blocks = trainer.plain_blocks
+                trainer.blocks = model.Blocks(c, dropout=DROPOUT)
             trainer.losses(batch, True)[0].backward()
             if arguments.long_every:
                 try:

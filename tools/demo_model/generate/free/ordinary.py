@@ -29,9 +29,8 @@ THOUGHTS = ("Small talk.", "A friendly word.", "I answer kindly.")
 EXCHANGED = 0.8  # of conversations whose names can be
 # Things that another of their kind can stand for, so that an answer is looked up and not known by heart; in conversations
 # in which it does not matter what kind of thing it is.
-ALIKE = [lexicon.KINDS[k] for k in ("animal", "fruit", "vegetable", "tool", "vehicle", "piece of furniture", "piece of clothing", "drink", "dish", "musical instrument", "color", "job", "kitchen item", "building", "device", "dessert")]
-AMBIGUOUS = set("saw file date fly bear duck train ship drill rake hoe plane orange lime judge cook tie suit cap belt boot seal crow mole bat turkey organ glass pot plate monitor speaker speakers water cup golden bed school church prison hospital".split())
-ALIKE = {word: kind for kind in ALIKE for word in kind if word not in AMBIGUOUS}
+AMBIGUOUS = set("saw file date fly bear duck train ship drill rake hoe plane orange lime judge cook tie suit cap belt boot seal crow mole bat turkey organ glass pot plate monitor speaker water cup golden bed school church prison hospital".split())
+ALIKE = {word: things for things in ([x for x in lexicon.KINDS[kind] if x not in AMBIGUOUS] for kind in ("animal", "fruit", "vegetable", "tool", "vehicle", "piece of furniture", "piece of clothing", "drink", "dish", "musical instrument", "color", "job", "kitchen item", "building", "device", "dessert")) for word in things}
 OF_THINGS = {"reading", "extraction", "structured", "tool-call", "several-calls", "tool-results", "missing-argument", "agent", "rewriting", "summary", "sums-words"}
 SWAPPED = 0.6
 TRIES = 20
@@ -127,7 +126,7 @@ def swapped(w, conversation):
     names = set(re.findall(r"[a-z]+", " ".join(t.names[0] for t in conversation.tools)))
     out = {}
     for old in sorted((asked & ALIKE.keys()) - names):
-        new = w.any(*(x for x in ALIKE[old] if (x[0] in "aeiou") == (old[0] in "aeiou") and x not in AMBIGUOUS))
+        new = w.any(*(x for x in ALIKE[old] if (x[0] in "aeiou") == (old[0] in "aeiou")))
         if new in words or new + "s" in words or w.chance(0.2):
             continue
         words.add(new)
