@@ -11,12 +11,12 @@ from .words import Words
 # The mixture, of the dialogues (random.choices scales it); tokens a dialogue are in brackets. First templates, which the
 # checkpoint that training begins from knows already; then language (free/).
 SHARES = {
-    "arithmetic": 0.020, "measures": 0.008, "formats": 0.044, "system": 0.012, "talk": 0.028, "references": 0.032, "copying": 0.038,  # templates [50-90]
-    "tools": 0.110, "needs": 0.105, "agents": 0.048, "toolbox": 0.100, "errands": 0.140,  # calls of random and everyday tools, agents, the tools of tables/toolbox_*.py, errands by hand [420, 450, 220, 430, 320]
+    "arithmetic": 0.020, "measures": 0.024, "formats": 0.044, "system": 0.012, "talk": 0.028, "references": 0.032, "copying": 0.038,  # templates [50-90]
+    "tools": 0.130, "needs": 0.105, "agents": 0.048, "toolbox": 0.100, "errands": 0.140,  # calls of random and everyday tools, agents, the tools of tables/toolbox_*.py, errands by hand [420, 450, 220, 430, 320]
     "paragraphs": 0.220, "composed": 0.050, "reading": 0.070, "scenes": 0.065, "gists": 0.160,  # texts: dense sentences, clauses; facts left out, reasons; rows, chronicles, moves, talks; summaries [200, 160, 140, 165, 110]
     "extraction": 0.100, "tables": 0.028, "forms": 0.062,  # single values and records; rows as lists and tables; nested JSON [115, 210, 155]
     "memory": 0.066, "turns": 0.064, "told": 0.062, "statements": 0.070, "rules": 0.026, "limits": 0.045,  # several turns: facts, follow-ups, lists and settings, talks that begin with telling, anything that is told, rules that hold, limits of topics [140, 150, 100, 150, 100, 90]
-    "letters": 0.380, "pulled": 0.210, "heard": 0.150, "chatter": 0.080, "orders": 0.16, "ordinary": 1.70,  # by hand: whole texts, what they name, talks in stages, advice and small talk, forms and code and labels, whole conversations [230, 130, 150, 60, 60, 140]
+    "letters": 0.380, "pulled": 0.210, "heard": 0.150, "chatter": 0.080, "orders": 0.16, "ordinary": 1.90,  # by hand: whole texts, what they name, talks in stages, advice and small talk, forms and code and labels, whole conversations [230, 130, 150, 60, 60, 140]
     "ordering": 0.062, "lists": 0.062,  # lists [100, 110]
     "sums": 0.085, "stories": 0.190,  # arithmetic in words [90, 105]
     "classify": 0.060, "rewriting": 0.095, "facts": 0.048, "manual": 0.040, "chat": 0.042, "coding": 0.038, "chores": 0.105, "snippets": 0.032, "basics": 0.140,  # [50-80]
@@ -58,6 +58,8 @@ def special(w, kind, most):
         return calls.dialogue(w, None if kind == "tools" else kind)
     if kind == "ordinary":
         messages, definitions, check = ordinary.dialogue(w)
+        if messages[0]["role"] == "user" and w.chance(0.1):
+            messages.insert(0, {"role": "system", "content": w.any(*GENERAL)})
         return {"kind": kind, "messages": messages, "check": check, **({"tools": definitions} if definitions else {})}
     if kind in CALLING:
         source = outputs if kind == "needs" and not w.chance(0.8) else CALLING[kind]

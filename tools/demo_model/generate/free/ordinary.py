@@ -34,6 +34,7 @@ ALIKE = {word: things for things in ([x for x in lexicon.KINDS[kind] if x not in
 OF_THINGS = {"reading", "extraction", "structured", "tool-call", "several-calls", "tool-results", "missing-argument", "agent", "rewriting", "summary", "sums-words"}
 SWAPPED = 0.6
 TRIES = 20
+AFTER_ANOTHER = 0.08  # of conversations come after one about something else
 # Words that a message begins with and typists may write in lower case.
 COMMON = set("a an and any anyone are at can could do does did explain fix for from get give has have hello help hey hi how i if in is it i'm i've i'd just let list make may my new no no, not now of ok on one order please quick remind should show so some somebody sort tell text that the there this to turn two use was we what what's when where which who whose why will would write yes you your".split())
 
@@ -88,7 +89,9 @@ def _parse():
 
 
 CONVERSATIONS = _parse()
-SIDES = {side: [c for c in CONVERSATIONS if c.held_out == side] for side in (False, True)}
+# One with several questions is drawn as often as as many with one.
+SIDES = {side: [c for c in CONVERSATIONS if c.held_out == side for mark, _ in c.turns if mark == "U"] for side in (False, True)}
+BRIEF = {side: [c for c in SIDES[side] if not c.tools and not c.system and len(c.turns) <= 3 and sum(len(text) for _, text in c.turns) < 300] for side in SIDES}
 
 
 def deep(value, change):
@@ -160,11 +163,18 @@ def said(w, text, answers, kind):
     return re.sub(r"[{}]", "", typists(w, re.sub(r"[\w'’.,:-]*\w", kept, text), 0.9))
 
 
+def exchanged(w, conversation):
+    """(messages, what put others in the place of strings)"""
+    change = exchange(w, conversation)
+    return deep(conversation.messages(), change), change
+
+
 def dialogue(w):
     """(messages, tools or None, check), up to one of its turns."""
-    conversation = w.any(*SIDES[w.evaluation])
-    change = exchange(w, conversation)
-    messages = deep(conversation.messages(), change)
+    conversation = w.rng.choice(SIDES[w.evaluation])
+    messages, change = exchanged(w, conversation)
+    if not conversation.tools and not conversation.system and w.chance(AFTER_ANOTHER):
+        messages = exchanged(w, w.rng.choice(BRIEF[w.evaluation]))[0] + messages
     ends = [i for i, m in enumerate(messages) if m["role"] == "assistant"]
     messages = messages[:(ends[-1] if w.chance(0.6) else w.any(*ends)) + 1]
     answers = " ".join(m["content"] for m in messages if m["role"] == "assistant") + json.dumps([m.get("tool_calls") for m in messages])
