@@ -290,19 +290,27 @@ class Preparation {
   std::set<std::string> seen_;  // places
 };
 
-/// Deeper than `depth` by its brackets, outside of strings.
-bool nests_deeper(std::string_view text, int depth, bool json) {
+/// Deeper than `depth` by its brackets: outside of strings in JSON, outside of classes such as [(] in regexes. In
+/// grammars, of which there are two kinds with strings and comments of their own, all count.
+bool nests_deeper(const GrammarSource& source, int depth) {
+  using Kind = GrammarSource::Kind;
+  const bool has_strings = source.kind == Kind::json_schema || source.kind == Kind::structural_tag;
+  const bool has_classes = source.kind == Kind::regex;
   int open = 0;
-  bool quoted = false;
-  for (size_t i = 0; i < text.size(); ++i) {
-    const char c = text[i];
+  char inside = 0;  // what ends the string or class
+  for (size_t i = 0; i < source.text.size(); ++i) {
+    const char c = source.text[i];
     if (c == '\\') {
       ++i;
-    } else if (json && c == '"') {
-      quoted = !quoted;
-    } else if (!quoted && (c == '[' || c == '{' || c == '(')) {
+    } else if (inside != 0) {
+      if (c == inside) inside = 0;
+    } else if (has_strings && c == '"') {
+      inside = '"';
+    } else if (has_classes && c == '[') {
+      inside = ']';
+    } else if (c == '[' || c == '{' || c == '(') {
       if (++open > depth) return true;
-    } else if (!quoted && (c == ']' || c == '}' || c == ')')) {
+    } else if (c == ']' || c == '}' || c == ')') {
       --open;
     }
   }
@@ -371,8 +379,7 @@ Status check_source(const GrammarSource& source, const Limits& limits) {
   } else if (source.kind != Kind::json_object && source.text.empty()) {
     return {StatusCode::invalid_argument, "it is empty"};
   }
-  const bool json = source.kind == Kind::json_schema || source.kind == Kind::structural_tag;
-  if (nests_deeper(source.text, limits.depth_max, json)) {
+  if (nests_deeper(source, limits.depth_max)) {
     return error(StatusCode::resource_exhausted, "it is nested deeper than {} levels", limits.depth_max);
   }
   return {};

@@ -282,6 +282,15 @@ TEST(CheckSource, CountsBracketsThatNest) {
   }
   EXPECT_TRUE(check_source({.kind = Kind::regex, .text = escaped}, {}).ok());
   EXPECT_TRUE(check_source({.kind = Kind::json_schema, .text = '"' + quotes + '"'}, {}).ok());
+  // In a class, which ends at the first bracket that is not escaped.
+  std::string classes;
+  for (int i = 0; i < 100; ++i) classes += "[[({\\](]";
+  EXPECT_TRUE(check_source({.kind = Kind::regex, .text = classes}, {}).ok());
+  EXPECT_FALSE(check_source({.kind = Kind::regex, .text = "[(]" + many}, {}).ok());
+  EXPECT_FALSE(check_source({.kind = Kind::grammar, .text = '[' + many}, {}).ok());
+  std::string closing;  // what closes in a class does not close a group
+  for (int i = 0; i < 100; ++i) closing += "([)]";
+  EXPECT_FALSE(check_source({.kind = Kind::regex, .text = closing}, {}).ok());
   // Quotes hide them in JSON alone.
   EXPECT_TRUE(check_source({.kind = Kind::json_schema, .text = '"' + many + '"'}, {}).ok());
   EXPECT_TRUE(check_source({.kind = Kind::structural_tag, .text = '"' + many + '"'}, {}).ok());
