@@ -77,10 +77,10 @@ def schedule(progress, step):
 
 
 class Trainer:
-    def __init__(self, c, params, device, rows, compiled, recipe="balanced"):
+    def __init__(self, c, params, device, rows, compiled, recipe="balanced", dropout=DROPOUT):
         self.c, self.params, self.device, self.rows = c, params, device, rows
         self.dtype = torch.bfloat16 if device.type == "cuda" else torch.float32
-        self.blocks, self.plain_blocks = model.Blocks(c, compiled, DROPOUT), model.Blocks(c)
+        self.blocks, self.plain_blocks = model.Blocks(c, compiled, dropout), model.Blocks(c)
         self.optimiser = optimiser.Optimiser(params)
         self.average = {n: p.detach().clone() for n, p in params.items()}
         self.formats = quantise.plan(params, recipe)
@@ -341,7 +341,7 @@ def run(arguments):
             torch.cuda.set_device(device)
             load_compile_cache(arguments.cache or arguments.resume)
         c, params, state, kept = load(arguments, device)
-        trainer = Trainer(c, params, device, arguments.rows, compiled=device.type == "cuda", recipe=state.setdefault("recipe", arguments.recipe))
+        trainer = Trainer(c, params, device, arguments.rows, compiled=device.type == "cuda", recipe=state.setdefault("recipe", arguments.recipe), dropout=arguments.dropout)
         print(f"{sum(p.numel() for p in params.values()) / 1e6:.2f} M parameters on {device}, {arguments.rows} rows of {data.LENGTH}", flush=True)
         if kept:
             trainer.optimiser.load(kept["optimiser"])
@@ -357,7 +357,7 @@ def run(arguments):
             except Exception:  # better slow than nothing: the time on the machine is already spent
                 traceback.print_exc()
                 print("not compiled: going on without torch.compile", flush=True)
-                trainer.blocks = model.Blocks(c, dropout=DROPOUT)
+                trainer.blocks = model.Blocks(c, dropout=arguments.dropout)
             trainer.losses(batch, True)[0].backward()
             if arguments.long_every:
                 try:
@@ -436,6 +436,7 @@ def main():
     parser.add_argument("--last", action="store_true", help="this piece ends the run, whatever --total-minutes says")
     parser.add_argument("--rate", type=float, default=1.0, help="a factor on the learning rates")
     parser.add_argument("--wall-minutes", type=float, default=8.6, help="training stops here whatever is left, for the evaluation and saving that follow")
+    parser.add_argument("--dropout", type=float, default=DROPOUT, help="in what was written by hand")
     parser.add_argument("--rows", type=int, default=64)
     parser.add_argument("--workers", type=int, default=max(1, (os.cpu_count() or 2) - 2))
     parser.add_argument("--evaluate", type=int, default=64, help="held-out dialogues of each kind")
