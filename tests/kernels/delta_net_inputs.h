@@ -41,9 +41,7 @@ struct DeltaWeights {
         conv_weight(random_floats(static_cast<size_t>(s.channels() * s.conv_width), 51)),
         a_log(random_floats(static_cast<size_t>(s.value_heads), 52)),
         dt_bias(random_floats(static_cast<size_t>(s.value_heads), 53)),
-        norm_weight(random_floats(static_cast<size_t>(s.value_dim), 54)) {
-    shape.norm_eps = 1e-6F;
-  }
+        norm_weight(random_floats(static_cast<size_t>(s.value_dim), 54)) {}
 };
 
 }  // namespace tessera::kernels

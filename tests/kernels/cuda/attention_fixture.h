@@ -27,7 +27,7 @@ struct AttentionLayer {
   float rope_scale = 1.25F, k_scale = 0.03F, v_scale = 0.017F;
 
   AttentionLayer(int heads, int kv_heads, int head_dim, int rotary_dim, DType kv)
-      : shape{heads, kv_heads, head_dim, rotary_dim, 1e-6F}, dtype(kv) {
+      : shape{heads, kv_heads, head_dim, rotary_dim, 0.01F}, dtype(kv) {
     for (auto* norm : {&q_norm, &k_norm}) {
       *norm = random_floats(static_cast<size_t>(head_dim), norm == &q_norm ? 91 : 92);
       for (float& w : *norm) w *= 0.25F;

@@ -3,6 +3,7 @@
 #include <bit>
 
 #include "kernels/cuda/attention_fixture.h"
+#include "kernels/spelt_math.h"
 
 // Attention on the GPU: against the CPU's operation with a tolerance, against itself bit for bit.
 namespace tessera::kernels::cuda {
@@ -109,6 +110,21 @@ TEST(Attention, PrefillMatchesTheCpu) {
                                  AttentionSequence(layer, 64, 63, 2), AttentionSequence(layer, 128, 1, 3)};
     const auto got = run(layer, sequences, {{{0, sequences[0].rows, kPrefill}, {1, 63, kPrefill}, {2, 1, kPrefill}}});
     expect_cpu(layer, sequences, got, "prefill");
+  }
+}
+
+/// A position that sees itself alone has its value, times the gate's sigmoid rounded to BF16: no sum blurs a bit.
+TEST(Attention, TheFirstPositionIsItsValueTimesItsGate) {
+  const AttentionLayer layer(4, 2, 32, 16, DType::bf16);
+  const AttentionSequence sequence(layer, 0, 1, 9);
+  for (const RowClass row_class : {kDecode, kPrefill}) {
+    const auto got = run(layer, {sequence}, {{{0, 1, row_class}}}).out[0];
+    for (size_t i = 0; i < got.size(); ++i) {
+      const size_t head = i / 32, d = i % 32;
+      const float gate = spelt::round_bf16(spelt::sigmoid(bf16_to_float(sequence.query_gate[(2 * head + 1) * 32 + d])));
+      const float value = bf16_to_float(sequence.value[head / 2 * 32 + d]);
+      ASSERT_EQ(got[i], float_to_bf16(value * gate)) << "head " << head << ", dimension " << d;
+    }
   }
 }
 

@@ -184,7 +184,7 @@ class GpuDeltaRun : public DeltaRun {
  public:
   /// Slots, and all memory that a step must not read, hold NaN.
   GpuDeltaRun(const DeltaWeights& weights, std::vector<DeltaSequence> sequences, DeltaOptions options = {})
-      : DeltaRun(weights, std::move(sequences), 8),
+      : DeltaRun(weights, std::move(sequences), std::max<int>(8, static_cast<int>(sequences.size()))),
         options_(options),
         conv_weight_(std::span<const float>(weights.conv_weight)),
         a_log_(std::span<const float>(weights.a_log)),

@@ -12,7 +12,7 @@ DeltaNetShape make_shape(int key_heads, int value_heads, int key_dim, int value_
           .key_dim = key_dim,
           .value_dim = value_dim,
           .conv_width = conv_width,
-          .norm_eps = 1e-6F};
+          .norm_eps = 1e-4F};  // large enough to be seen
 }
 const DeltaNetShape kSmall = make_shape(1, 2, 16, 24);
 const DeltaNetShape kModel = make_shape(16, 32, 128, 128);  // Qwen3.5 35B
@@ -116,6 +116,34 @@ TEST(DeltaNetGpu, PrefillIsThatOfTheCpu) {
   for (const DeltaNetShape& shape : uneven_shapes()) {
     const DeltaWeights weights(shape);
     expect_matches_cpu(weights, {DeltaSequence(shape, 65, 16)}, {{{0, 65, kPrefill}}}, describe(shape, 65));
+  }
+}
+
+/// Keys and queries so small that the constant under their norm's root counts.
+TEST(DeltaNetGpu, SmallKeysAreNormedAsOnTheCpu) {
+  for (const DeltaNetShape& shape : small_shapes()) {
+    const DeltaWeights weights(shape);
+    DeltaSequence sequence(shape, 70, 31);
+    for (uint16_t& x : sequence.qkv) x = float_to_bf16(bf16_to_float(x) * 0x1p-9F);
+    expect_matches_cpu(weights, {sequence}, {{{0, 9, kDecode}}}, "decode of small keys");
+    expect_matches_cpu(weights, {sequence}, {{{0, 70, kPrefill}}}, "prefill of small keys");
+  }
+}
+
+/// One of four neighbouring channels, which a thread has, at a time.
+TEST(DeltaNetGpu, InputsOfAnySizeInAnyChannel) {
+  const DeltaWeights weights(kSmall);
+  for (int channel = 0; channel < 4; ++channel) {
+    for (const float x : {-0x1p13F, -100.0F, 0x1p13F, 0x1p-70F}) {
+      DeltaSequence sequence(kSmall, 5, 32);
+      for (int32_t row = 0; row < 5; ++row) {
+        const auto at = [&](int64_t width, int64_t c) { return static_cast<size_t>(row * width + c); };
+        sequence.qkv[at(kSmall.channels(), 2 * kSmall.key_dim + channel)] = float_to_bf16(x);  // of v
+        sequence.z[at(int64_t{kSmall.value_heads} * kSmall.value_dim, channel)] = float_to_bf16(x);
+      }
+      expect_matches_cpu(weights, {sequence}, {{{0, 5, kDecode}}},
+                         std::to_string(x) + " in channel " + std::to_string(channel));
+    }
   }
 }
 
@@ -390,6 +418,25 @@ TEST(DeltaNetGpu, LargePrefillOfThousands) {
   cpu.step({{0, 8190, kPrefill}});
   expect_close(want.out, cpu.result(0).out, {3e-3, 0x1p-6, 0.1}, "out");
   expect_close(want.state, cpu.result(0).state, {1e-3, 0x1p-8, 0.02}, "state");
+}
+
+/// Chunks of a step's sequences are looked up 32 sequences at a time.
+TEST(DeltaNetGpu, MoreSequencesThanAWarpHasLanes) {
+  const DeltaNetShape shape = make_shape(1, 1, 8, 8);
+  const DeltaWeights weights(shape);
+  const auto rows_of = [](int sequence) { return 1 + sequence * 37 % 130; };
+  std::vector<DeltaSequence> all;
+  DeltaStep step;
+  for (int i = 0; i < 70; ++i) {
+    all.emplace_back(shape, rows_of(i), static_cast<uint32_t>(10 * i + 1));
+    step.push_back({i, rows_of(i), kPrefill});
+  }
+  GpuDeltaRun together(weights, all);
+  together.step(step);
+  for (const int i : {0, 31, 32, 33, 50, 63, 64, 69}) {
+    const auto alone = run_alone(weights, all[static_cast<size_t>(i)], {rows_of(i)}, kPrefill);
+    expect_same(together.result(i), alone, "sequence " + std::to_string(i));
+  }
 }
 
 TEST(DeltaNetGpu, LargeManySequences) {

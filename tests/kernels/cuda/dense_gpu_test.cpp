@@ -107,6 +107,7 @@ TEST(DenseGpu, ShapesThatNoTileDivides) {
   for (const WeightFormat format : kDenseFormats) {
     for (const auto& [rows, depth, epilogue] : {std::tuple<int64_t, int64_t, Epilogue>{250, 64, Epilogue::f32},
                                                 {20, 384, Epilogue::bf16},
+                                                {23, 64, Epilogue::bf16},
                                                 {48, 96, Epilogue::swiglu},
                                                 {272, 160, Epilogue::swiglu},
                                                 {1, 64, Epilogue::bf16}}) {

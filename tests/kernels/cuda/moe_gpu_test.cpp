@@ -359,6 +359,43 @@ TEST(MoeGpu, SmallW4a4LayersAreTheReferenceBitForBit) {
   }
 }
 
+/// Groups of zeros, of numbers down to the smallest of BF16, and of an infinity, which spoils its token alone.
+TEST(MoeGpu, SmallW4a4ActivationsOfAnySize) {
+  const int64_t tokens = 9, infinite = 6;
+  for (const WeightFormat format : kFormats) {
+    const Layer layer(small_w4a4(format));
+    const plan::Desc d = with_tokens(layer.desc, tokens);
+    const auto hidden = static_cast<size_t>(d.hidden), k = static_cast<size_t>(d.experts_per_token);
+    MoeInput input(d, Pattern::random, 23);
+    for (size_t t = 0; t < 6; ++t) {
+      for (size_t i = 0; i < hidden; ++i) {
+        uint16_t& x = input.x[t * hidden + i];
+        const auto group = static_cast<int>(i / 16);
+        x = group % 4 == 3 ? 0 : float_to_bf16(std::ldexp(bf16_to_float(x), -24 * static_cast<int>(t) - group));
+      }
+    }
+    input.x[infinite * hidden + 40] = 0x7f80;
+    const MoePlan plan = *plan_of(d, kernels(plan::Path::w4a4, format)[0].tile);
+    const MoeCall call(plan, layer, input);
+    run_and_wait(call);
+    const auto got = call.delta.read();
+    const auto memory = call.workspace.read();
+    const MoeWorkspace w = moe_workspace(plan);
+    const auto* ids = reinterpret_cast<const int32_t*>(memory.data() + w.ids);
+    const auto* weights = reinterpret_cast<const float*>(memory.data() + w.weights);
+    for (size_t t = 0; t < static_cast<size_t>(tokens); ++t) {
+      const auto want = reference_token(layer, input, static_cast<int64_t>(t), {ids + t * k, k}, {weights + t * k, k});
+      for (size_t i = 0; i < hidden; ++i) {
+        if (t == infinite) {
+          ASSERT_TRUE(std::isnan(bf16_to_float(got[t * hidden + i]))) << "row " << i;
+        } else {
+          ASSERT_EQ(got[t * hidden + i], float_to_bf16(want[i])) << "token " << t << ", row " << i;
+        }
+      }
+    }
+  }
+}
+
 TEST(MoeGpu, LargeW4a4LayersAreTheReferenceAtEveryNumberOfTokens) {
   for (const WeightFormat format : kFormats) {
     const Layer layer(small_w4a4(format));

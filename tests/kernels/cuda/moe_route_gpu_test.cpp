@@ -1,8 +1,10 @@
 #include <limits>
+#include <span>
 #include <string>
 
 #include "kernels/cuda/moe_fixture.h"
 #include "kernels/cuda/route.h"
+#include "kernels/spelt_math.h"
 
 // Which experts the tokens of a layer go to, and which tokens count, on a GPU (label gpu) and in the simulator. Ours
 // against ours: bits. Tests named Small* are for compute-sanitizer.
@@ -21,6 +23,16 @@ void expect_tiles(const SlotTile* tiles, int32_t count, const int32_t* first_slo
     }
   }
   EXPECT_EQ(at, count);
+}
+
+/// Softmax over the chosen logits, in fp32 as it is spelt. chosen: by descending logit.
+float weight_of(const float* logits, std::span<const int32_t> chosen, int32_t expert) {
+  const auto p = [&](int32_t id) {
+    return spelt::exp(round_to_bf16(logits[id]) - round_to_bf16(logits[chosen.front()]));
+  };
+  float total = 0;
+  for (const int32_t id : chosen) total += p(id);
+  return p(expert) / total;
 }
 
 TEST(MoeGpu, RouterChoosesTheLargestAndTheLowerIdOfEquals) {
@@ -43,10 +55,13 @@ TEST(MoeGpu, RouterChoosesTheLargestAndTheLowerIdOfEquals) {
       std::vector<int32_t> next(first_slot, first_slot + experts);
       for (int64_t t = 0; t < tokens; ++t) {
         const auto want = reference_route(d, input.logits.data() + t * experts);
+        const auto ids_each = static_cast<size_t>(k);
         for (int j = 0; j < k; ++j) {
           const auto i = static_cast<size_t>(t * k + j);
           ASSERT_EQ(ids[i], want[static_cast<size_t>(j)].first);
           ASSERT_NEAR(weights[i], want[static_cast<size_t>(j)].second, 1e-5);
+          ASSERT_EQ(weights[i], weight_of(input.logits.data() + t * experts, {chosen.data() + t * k, ids_each}, ids[i]))
+              << "the sum goes over the choices, the largest first";
           ASSERT_EQ(slots[i], next[static_cast<size_t>(ids[i])]++) << "slots go by expert, then token";
           if (j == 0) continue;
           const float before = round_to_bf16(input.logits[static_cast<size_t>(t * experts + chosen[i - 1])]);
@@ -69,15 +84,18 @@ TEST(MoeGpu, NanLogitsSpoilTheirTokenAlone) {
   const Layer layer(odd_desc(WeightFormat::nvfp4));
   const plan::Desc d = with_tokens(layer.desc, 9);
   const MoeInput clean(d, Pattern::random, 3);
-  MoeInput bad = clean;
-  bad.logits[4 * 24 + 7] = std::nanf("");
   const MoePlan plan = *plan_of(d, first_tile());
-  const auto want = run_moe(plan, layer, clean), got = run_moe(plan, layer, bad);
-  for (size_t i = 0; i < got.size(); ++i) {
-    if (i / 448 == 4) {
-      ASSERT_TRUE(std::isnan(bf16_to_float(got[i])));
-    } else {
-      ASSERT_EQ(got[i], want[i]);
+  const auto want = run_moe(plan, layer, clean);
+  for (const size_t expert : {0, 7, 23}) {
+    MoeInput bad = clean;
+    bad.logits[4 * 24 + expert] = std::nanf("");
+    const auto got = run_moe(plan, layer, bad);
+    for (size_t i = 0; i < got.size(); ++i) {
+      if (i / 448 == 4) {
+        ASSERT_TRUE(std::isnan(bf16_to_float(got[i]))) << "of expert " << expert;
+      } else {
+        ASSERT_EQ(got[i], want[i]);
+      }
     }
   }
 }

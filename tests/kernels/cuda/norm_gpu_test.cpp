@@ -7,14 +7,16 @@
 namespace tessera::kernels::cuda {
 namespace {
 
+constexpr float kEps = 0.01F;  // large enough to be seen
+
 struct Rows {
   std::vector<uint16_t> residual, normed;
 };
 
 Rows run_norm(const std::vector<uint16_t>& x, const std::vector<uint16_t>& delta, const std::vector<float>& weight,
-              int64_t live_rows, int64_t rows_max) {
+              int64_t live_rows, int64_t rows_max, int64_t normed_stride = 0) {
   const auto hidden = static_cast<int32_t>(weight.size());
-  const auto elements = static_cast<size_t>(rows_max * hidden);
+  const auto elements = static_cast<size_t>(rows_max * std::max<int64_t>(hidden, normed_stride));
   const OnDevice<uint16_t> residual(x), change(delta);
   const OnDevice<float> weights(weight);
   const OnDevice<uint16_t> sum(std::vector<uint16_t>(elements, kUntouched));
@@ -24,10 +26,11 @@ Rows run_norm(const std::vector<uint16_t>& x, const std::vector<uint16_t>& delta
   args.norm = {.residual = residual.get(),
                .delta = delta.empty() ? nullptr : change.get(),
                .weight = weights.get(),
-               .eps = 1e-6F,
+               .eps = kEps,
                .residual_out = delta.empty() ? nullptr : sum.get(),
                .normed_out = normed.get()};
   args.hidden = hidden;
+  args.normed_stride = normed_stride;
   args.live_rows = live.get();
   args.rows_max = static_cast<int32_t>(rows_max);
   run_on_stream([&](const device::Queue& queue) { return add_norm(args, queue); });
@@ -64,7 +67,7 @@ TEST(NormGpu, IsTheNormOfTheCpu) {
                              .rows = live,
                              .n = hidden,
                              .weight = weight.data(),
-                             .eps = 1e-6F,
+                             .eps = kEps,
                              .out = want.data()});
       // Another tree of the same sum: at most one rounding to the other side.
       for (size_t i = 0; i < sum.size(); ++i) {
@@ -89,6 +92,19 @@ TEST(NormGpu, ARowAloneHasTheBitsThatItHasAmongOthers) {
     const Rows one = run_norm(row(x), row(delta), weight, 1, 1);
     EXPECT_EQ(one.normed, row(all.normed)) << r;
     EXPECT_EQ(one.residual, row(all.residual)) << r;
+  }
+}
+
+TEST(NormGpu, NormedRowsAreApartAsTheyShallBe) {
+  const int64_t hidden = 136, stride = 152, rows = 3;
+  const auto x = random_bf16(static_cast<size_t>(rows * hidden), 6);
+  const auto weight = random_weight(hidden);
+  const auto close = run_norm(x, {}, weight, rows, rows).normed,
+             apart = run_norm(x, {}, weight, rows, rows, stride).normed;
+  for (int64_t i = 0; i < rows * stride; ++i) {
+    const int64_t row = i / stride, column = i % stride;
+    const uint16_t want = column < hidden ? close[static_cast<size_t>(row * hidden + column)] : kUntouched;
+    ASSERT_EQ(apart[static_cast<size_t>(i)], want) << "row " << row << ", element " << column;
   }
 }
 

@@ -208,6 +208,24 @@ TEST(Sample, CloseCalls) {
   }
 }
 
+/// The largest noise there is carries an id over one that is as much likelier as noise can be: no bound may leave it
+/// out.
+TEST(Sample, TheLargestNoiseWinsFromAfar) {
+  constexpr int32_t kLikely = 321, kLucky = 222;
+  Row row = plain(std::vector<float>(600, -60.0F), {});
+  row.noise.position = 652402;
+  ASSERT_EQ(noise_bits(row.noise, kLucky), 0xffffffffU);
+  row.logits[kLikely] = 0;
+  const float likely = spelt::gumbel(noise_bits(row.noise, kLikely));
+  GpuSampler gpu(2, 600, 600);
+  std::vector<Row> rows(2, row);
+  rows[0].logits[kLucky] = -(spelt::gumbel(0xffffffffU) - likely - 0x1p-10F);
+  rows[1].logits[kLucky] = -(spelt::gumbel(0xffffffffU) - likely + 0x1p-10F);
+  EXPECT_EQ(cpu_result(rows[0], 600).token, kLucky);
+  EXPECT_EQ(cpu_result(rows[1], 600).token, kLikely);
+  gpu.expect_as_cpu(rows, "the largest noise");
+}
+
 TEST(Sample, BadLogitsAndNoTokenLeft) {
   GpuSampler gpu(6, 1000, 900);
   const auto with = [](size_t at, float value, SampleParams params) {
@@ -387,6 +405,25 @@ TEST(Sample, HistoriesSaturateAndLeaveOtherSlotsAlone) {
     EXPECT_EQ(counts.read(), want);
     EXPECT_EQ(want[static_cast<size_t>(vocab) + 99], 0xffff);
   }
+}
+
+TEST(Sample, ADrawIsCountedUpToTheMost) {
+  GpuSampler gpu(2, 500, 500);
+  std::vector<float> logits(500, 0.0F);
+  logits[77] = 100;
+  Row row = plain(logits, {.temperature = 0, .presence_penalty = 0.5F});
+  std::vector<Row> rows(2, row);
+  rows[0].prompt = {77};
+  rows[0].output.assign(kTokenCountMax, 77);
+  rows[1].output.assign(kTokenCountMax - 1, 77);
+  gpu.expect_as_cpu(rows, "counts at the most");
+}
+
+TEST(Sample, NoiseDependsOnAllOfAPosition) {
+  GpuSampler gpu(5, 3000, 3000);
+  std::vector<Row> rows(5, plain(std::vector<float>(3000, 0.0F), {}));
+  for (size_t i = 0; i < rows.size(); ++i) rows[i].noise.position = uint64_t{i} << (i < 3 ? 32 : 50);
+  gpu.expect_as_cpu(rows, "positions");
 }
 
 TEST(Sample, WhatCannotRunIsRefused) {

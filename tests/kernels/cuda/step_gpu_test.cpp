@@ -46,7 +46,7 @@ class StepGpu : public testing::Test {
     const StagingLayout staged = staging_layout(kBounds);
     std::vector<SequenceRows> sequences;
     std::vector<int32_t> tokens, want_tokens, want_sequence, want_position, logit_rows, blocks;
-    for (int32_t i = 0; i < kBounds.blocks_per_slot; ++i) blocks.push_back(static_cast<int32_t>(n) * 1000 + i);
+    for (int32_t i = 0; i < kBounds.blocks_per_slot; ++i) blocks.push_back((9 - static_cast<int32_t>(n)) * 1000 + i);
     for (int32_t s = 0; s <= step.decoding; ++s) {
       const bool decodes = s < step.decoding;
       const int32_t count = decodes ? 1 + s % 9 : step.prefill_rows, position = decodes ? 5 * s : 128;
