@@ -367,11 +367,12 @@ TEST(MoeGpu, SmallW4a4ActivationsOfAnySize) {
     const plan::Desc d = with_tokens(layer.desc, tokens);
     const auto hidden = static_cast<size_t>(d.hidden), k = static_cast<size_t>(d.experts_per_token);
     MoeInput input(d, Pattern::random, 23);
+    const int exponents[] = {0, -7, -9, -11, -60, -124};  // around the least scale of NVFP4, and of MXFP4
     for (size_t t = 0; t < 6; ++t) {
       for (size_t i = 0; i < hidden; ++i) {
         uint16_t& x = input.x[t * hidden + i];
         const auto group = static_cast<int>(i / 16);
-        x = group % 4 == 3 ? 0 : float_to_bf16(std::ldexp(bf16_to_float(x), -24 * static_cast<int>(t) - group));
+        x = group % 4 == 3 ? 0 : float_to_bf16(std::ldexp(bf16_to_float(x), exponents[t] - group % 3));
       }
     }
     input.x[infinite * hidden + 40] = 0x7f80;
