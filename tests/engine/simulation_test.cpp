@@ -18,13 +18,17 @@ TEST(Simulation, EveryRequestGetsWhatItGetsAlone) {
   EXPECT_GT(counts.stats.idle_prefill_tokens, 1000U);
   EXPECT_GT(counts.stats.tier.hits, 500U);
   EXPECT_GT(counts.stats.disk.hits, 500U);
-  EXPECT_GT(counts.stats.disk.failures, 0U);
   EXPECT_GT(counts.damaged, 3);
   EXPECT_GT(counts.stats.drafts.accepted, 200U);
   EXPECT_GT(counts.stats.drafts.proposed, counts.stats.drafts.accepted + 200);
   EXPECT_GT(counts.guided, 30);
   EXPECT_GT(counts.cancelled, 20);
   EXPECT_GT(counts.stopped, 30);
+  // Whether a damaged file is read at all depends on how fast the disk is: more seeds, until one has been.
+  uint64_t disk_failures = counts.stats.disk.failures;
+  for (int seed = 33; disk_failures == 0 && seed < 97; seed += 8)
+    disk_failures += simulate(seed, 8).stats.disk.failures;
+  EXPECT_GT(disk_failures, 0U);
 }
 
 TEST(Simulation, NothingIsLeftOfCancelledRequests) { cancel_many(200, 2); }
