@@ -76,6 +76,8 @@ const std::vector<Fault>& faults() {
        "GPU 0: compute capability 8.0"},
       {"OldGpusAlone", "compute-capability", fail,
        [](Facts& f) { gpu(f).compute_major = f.gpu.gpus[1].compute_major = 10; }, "GPUs 0-1: compute capability 10.0"},
+      {"NewerGpuBesides", "compute-capability", warn, [](Facts& f) { gpu(f).compute_major = 13; },
+       "GPU 0: compute capability 13.0"},
       {"LessSharedMemory", "gpu-shared-memory", fail, [](Facts& f) { gpu(f).smem_per_block_bytes = 101'375; },
        "expected 101376"},
       {"MemoryTaken", "gpu-memory", warn, [](Facts& f) { gpu(f).memory_used_bytes = 51'000'000'000; }, "50 % are taken",
@@ -118,6 +120,8 @@ const std::vector<Fault>& faults() {
        "cudaMalloc"},
       {"RequestRedirect", "acs", warn, [](Facts& f) { port(f).acs_control = 0x4; }, "0000:02:00.0",
        "setpci -s $p ECAP_ACS+6.w=0000"},
+      {"RedirectOfASwitchAboveASwitch", "acs", warn, [](Facts& f) { f.pci.devices[1].acs_control = 0x4; },
+       "0000:01:00.0", "for p in 0000:01:00.0;"},
       {"CompletionRedirect", "acs", warn, [](Facts& f) { port(f).acs_control = 0x8; }, "0000:02:00.0"},
       {"AcsUnreadable", "acs", warn,
        [](Facts& f) {
@@ -159,6 +163,12 @@ const std::vector<Fault>& faults() {
       {"SmallQuota", "container-limits", warn, [](Facts& f) { f.host.cpu_quota = 2.5; }, "2.5 cores", "--cpus 4"},
       {"QuotaOfVersion1", "container-limits", warn, [](Facts& f) { f.host.cpu_quota_v1 = true; }, "32 cores",
        "--threads 32"},
+      {"QuotaOfVersion1InParts", "container-limits", warn,
+       [](Facts& f) {
+         f.host.cpu_quota = 5.5;
+         f.host.cpu_quota_v1 = true;
+       },
+       "5.5 cores", "--threads 5 "},
       {"SlowClock", "clock-source", warn, [](Facts& f) { f.host.clock_source = "hpet"; }, "hpet", "tsc"},
       {"NumaBalancing", "numa", warn, [](Facts& f) { f.host.numa_balancing = true; }, "balancing on",
        "numa_balancing=0"},
@@ -186,6 +196,18 @@ const std::vector<Fault>& faults() {
          f.model->disk.file_system = "9p";
        },
        "(9p)", "/mnt"},
+      {"DiskOfAServer", "model-disk", warn,
+       [](Facts& f) {
+         f.model->disk.read_bytes_per_second = {};
+         f.model->disk.file_system = "nfs";
+       },
+       "(nfs)"},
+      {"DiskOfAWindowsServer", "model-disk", warn,
+       [](Facts& f) {
+         f.model->disk.read_bytes_per_second = {};
+         f.model->disk.file_system = "cifs";
+       },
+       "(cifs)"},
       {"DiskOfAProgram", "model-disk", warn,
        [](Facts& f) {
          f.model->disk.read_bytes_per_second = {};
@@ -290,6 +312,65 @@ TEST(Check, OfCopiesTheSlowestIsTold) {
     facts.gpu.peer_copies[slow].bytes_per_second = 7e9;
     EXPECT_NE(text_of(check(facts)).find("the slowest at 7.0 GB/s"), std::string::npos) << text_of(check(facts));
   }
+}
+
+/// Cards of one machine may have unlike numbers of lanes: each is judged by its own.
+TEST(Check, ACardIsNotJudgedByTheLanesOfAnother) {
+  Facts facts = healthy();
+  gpu(facts).pcie_width = gpu(facts).pcie_width_max = 8;
+  facts.pci.devices[4].width_max = 8;
+  EXPECT_EQ(worst(check(facts)), Level::ok) << text_of(check(facts));
+}
+
+/// A brake and heat set the bit of the hardware's slowdown too: what is told is the cause.
+TEST(Check, TheCauseOfASlowdownIsTold) {
+  Facts facts = healthy();
+  gpu(facts).throttle_reasons = 0x88;
+  EXPECT_NE(text_of(check(facts)).find("clocks: GPU 0: held back by the power supply's brake signal\n"),
+            std::string::npos)
+      << text_of(check(facts));
+  gpu(facts).throttle_reasons = 0x48;
+  gpu(facts).celsius = 95;
+  EXPECT_NE(text_of(check(facts)).find("clocks: GPU 0: held back by its heat (95 C)\n"), std::string::npos)
+      << text_of(check(facts));
+}
+
+TEST(Check, VersionsOfCudaMayHaveTwoDigits) {
+  Facts facts = healthy();
+  facts.gpu.cuda_version = 13120;
+  EXPECT_NE(text_of(check(facts)).find("the driver serves CUDA 13.12\n"), std::string::npos) << text_of(check(facts));
+}
+
+TEST(Check, OneCopyThroughTheHostIsTold) {
+  EXPECT_NE(text_of(check(healthy())).find("2 copies from GPU to GPU arrived"), std::string::npos);
+  for (const size_t through : {0U, 1U}) {
+    Facts facts = healthy();
+    facts.gpu.peer_copies[through].direct = false;
+    EXPECT_NE(text_of(check(facts)).find("2 copies between GPUs, some through the host, arrived"), std::string::npos)
+        << text_of(check(facts));
+  }
+}
+
+TEST(Check, AFitIsToldByItsNumbers) {
+  Facts facts = healthy();
+  FitReport& report = facts.model->fits.front().report;
+  report.weight_bytes = 20'000'000'000;
+  report.workspace_bytes = 1'000'000'000;
+  report.available_bytes = 90'000'000'000;
+  report.max_num_seqs = 12;
+  report.max_model_len = 4096;
+  EXPECT_NE(text_of(check(facts))
+                .find("model-fit: on cuda:0: 21.0 GB of 90.0 GB, 20.0 GB of them weights; up to 12 sequences at once, "
+                      "of up to 4096 tokens\n"),
+            std::string::npos)
+      << text_of(check(facts));
+}
+
+TEST(Check, RatesHaveTheUnitThatTheyReach) {
+  EXPECT_EQ(rate_text(1e12), "1.00 TB/s");
+  EXPECT_EQ(rate_text(999.9e9), "999.9 GB/s");
+  EXPECT_EQ(rate_text(1e9), "1.0 GB/s");
+  EXPECT_EQ(rate_text(999e6), "999 MB/s");
 }
 
 TEST(Check, OneGpuNeedsNoLinks) {
@@ -403,6 +484,8 @@ TEST(Check, BoundsAreStillFine) {
   facts.model->disk.free_bytes = int64_t{2} << 30;
   gpu(facts).memory_bytes = 100'000'000'000;
   gpu(facts).memory_used_bytes = 10'000'000'000;
+  gpu(facts).bar1_bytes = 100'000'000'000;
+  facts.places->cache_free_bytes = 64 << 20;
   facts.host.cores_allowed = 4;
   facts.host.memory_available_bytes = int64_t{4} << 30;
   facts.host.read_bytes_per_second = 10'000'000'000;
@@ -413,6 +496,8 @@ TEST(Check, BoundsAreStillFine) {
   }
   facts.model->disk.checkpoint_bytes = 600'000'000'001;
   facts.model->disk.free_bytes = (int64_t{2} << 30) - 1;
+  gpu(facts).bar1_bytes = 99'999'999'999;
+  facts.places->cache_free_bytes = (64 << 20) - 1;
   facts.host.cores_allowed = 3;
   facts.host.memory_available_bytes = (int64_t{4} << 30) - 1;
   facts.host.read_bytes_per_second = 9'999'999'999;
@@ -423,7 +508,7 @@ TEST(Check, BoundsAreStillFine) {
     ++warnings;
     EXPECT_NE(finding.mend, "") << finding.check;
   }
-  EXPECT_EQ(warnings, 6) << text_of(check(facts));
+  EXPECT_EQ(warnings, 8) << text_of(check(facts));
 }
 
 /// What is asked of a machine without a GPU: whether the weights fit its memory, and how fast it reads them.

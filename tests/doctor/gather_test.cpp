@@ -12,6 +12,7 @@
 #include <sstream>
 
 #include "base/temp_directory.h"
+#include "device/nvml.h"
 #include "doctor/config_space.h"
 #include "doctor/machines.h"
 
@@ -71,6 +72,67 @@ TEST(GpuJson, GoesThereAndBack) {
   const std::string json = gpu_facts_json(facts);
   EXPECT_EQ(gpu_facts_json(parse_gpu_facts(json)), json);
   EXPECT_NE(json.find("\"hangs\""), std::string::npos);
+}
+
+/// What is recorded on one machine is judged on another: nothing may be left out.
+TEST(GpuJson, HoldsEveryFact) {
+  GpuFacts facts;
+  facts.driver_version = "580.95.05";
+  facts.cuda_version = 13000;
+  facts.error = device::nvml::kDriverNotLoaded;
+  facts.error_text = "an error";
+  facts.built_with_cuda = true;
+  facts.cuda_error = "another";
+  facts.cuda_count = 2;
+  int64_t next = 1;
+  for (const char* address : {"00000000:03:00.0", "00000000:04:00.0"}) {
+    Gpu& gpu = facts.gpus.emplace_back();
+    gpu.name = "NVIDIA H200";
+    gpu.pci_bus_id = address;
+    for (const auto& number : device::driver_numbers()) gpu.*number.value = next++;
+    gpu.smem_per_block_bytes = next++;
+    gpu.read_bytes_per_second = next++;
+    gpu.cuda_index = next++;
+  }
+  facts.pairs = {{.from = 0, .to = 1, .p2p_read = 3, .topology = 50}};
+  facts.peer_copies = {{.from = 1,
+                        .to = 0,
+                        .direct = true,
+                        .result = device::PeerCopy::Result::failed,
+                        .bytes_per_second = 5e10,
+                        .error = "cudaMalloc"}};
+  const GpuFacts read = parse_gpu_facts(gpu_facts_json(facts));
+  EXPECT_EQ(read.driver_version, facts.driver_version);
+  EXPECT_EQ(read.cuda_version, facts.cuda_version);
+  EXPECT_EQ(read.error, facts.error);
+  EXPECT_EQ(read.error_text, facts.error_text);
+  EXPECT_EQ(read.built_with_cuda, facts.built_with_cuda);
+  EXPECT_EQ(read.cuda_error, facts.cuda_error);
+  EXPECT_EQ(read.cuda_count, facts.cuda_count);
+  ASSERT_EQ(read.gpus.size(), facts.gpus.size());
+  for (size_t i = 0; i < read.gpus.size(); ++i) {
+    const Gpu &one = read.gpus[i], &other = facts.gpus[i];
+    EXPECT_EQ(one.name, other.name);
+    EXPECT_EQ(one.pci_bus_id, other.pci_bus_id);
+    for (const auto& number : device::driver_numbers()) {
+      EXPECT_EQ(one.*number.value, other.*number.value) << number.name;
+    }
+    EXPECT_EQ(one.smem_per_block_bytes, other.smem_per_block_bytes);
+    EXPECT_EQ(one.read_bytes_per_second, other.read_bytes_per_second);
+    EXPECT_EQ(one.cuda_index, other.cuda_index);
+  }
+  ASSERT_EQ(read.pairs.size(), 1U);
+  EXPECT_EQ(read.pairs[0].from, 0);
+  EXPECT_EQ(read.pairs[0].to, 1);
+  EXPECT_EQ(read.pairs[0].p2p_read, 3);
+  EXPECT_EQ(read.pairs[0].topology, 50);
+  ASSERT_EQ(read.peer_copies.size(), 1U);
+  EXPECT_EQ(read.peer_copies[0].from, 1);
+  EXPECT_EQ(read.peer_copies[0].to, 0);
+  EXPECT_TRUE(read.peer_copies[0].direct);
+  EXPECT_EQ(read.peer_copies[0].result, device::PeerCopy::Result::failed);
+  EXPECT_EQ(read.peer_copies[0].bytes_per_second, 5e10);
+  EXPECT_EQ(read.peer_copies[0].error, "cudaMalloc");
 }
 
 TEST(GpuJson, AnythingIsRead) {
@@ -270,6 +332,16 @@ TEST(Measure, MemoryIsRead) {
   const Number rate = measure_memory_rate(size_t{4} << 30);
   ASSERT_TRUE(rate);
   EXPECT_GT(*rate, 0);
+}
+
+TEST(Tree, ARecordThatCannotBeWrittenIsSaid) {
+  const TempDirectory root, record;
+  root.write("proc/one", "1\n");
+  std::filesystem::create_directories(record / "proc/one");  // where a file is to be
+  Tree tree(root.path());
+  tree.record_to(record.path());
+  EXPECT_EQ(tree.read("proc/one"), "1");
+  EXPECT_NE(tree.record_error().find("proc/one: "), std::string::npos) << tree.record_error();
 }
 
 TEST(Tree, NumbersAndWords) {
