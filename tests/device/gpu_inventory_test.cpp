@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <set>
+#include <string_view>
+
 #include "device/nvml.h"
 
 namespace tessera::device {
@@ -20,12 +23,31 @@ TEST(GpuInventory, ALibraryThatIsNotNvmlIsAnError) {
   EXPECT_NE(inventory.error_text.find("is not NVML"), std::string::npos);
 }
 
+TEST(GpuInventory, ErrorsAreInTheWordsOfNvmlAndOursInOurs) {
+  const nvml::Library library(TESSERA_FAKE_NVML);
+  EXPECT_EQ(library.error_text(nvml::kDriverNotLoaded), "Driver Not Loaded");
+  EXPECT_EQ(library.error_text(nvml::kNoLibrary), "libnvidia-ml.so.1 is not NVML");
+}
+
+TEST(GpuInventory, EveryNumberHasAName) {
+  std::set<std::string_view> names;
+  for (const DriverNumber& number : driver_numbers()) names.insert(number.name);
+  EXPECT_EQ(names.size(), driver_numbers().size());
+  // The struct is its two texts and its numbers.
+  EXPECT_EQ(2 * sizeof(std::string) + names.size() * sizeof(Number), sizeof(DriverGpu));
+  DriverGpu gpu;
+  int64_t next = 0;
+  for (const DriverNumber& number : driver_numbers()) gpu.*number.value = next++;
+  next = 0;
+  for (const DriverNumber& number : driver_numbers()) EXPECT_EQ(gpu.*number.value, next++) << number.name;
+}
+
 TEST(GpuInventory, WhatTheDriverSaysAndWhatItLeavesOut) {
   const GpuInventory inventory = read_gpu_inventory(TESSERA_FAKE_NVML);
   ASSERT_EQ(inventory.error, nvml::kSuccess);
   EXPECT_EQ(inventory.driver_version, "580.95.05");
   EXPECT_EQ(inventory.cuda_version, 13000);
-  ASSERT_EQ(inventory.gpus.size(), 2U);
+  ASSERT_EQ(inventory.gpus.size(), 2U);  // without the one that is lost
   const DriverGpu& gpu = inventory.gpus.front();
   EXPECT_EQ(gpu.name, "NVIDIA H200");
   EXPECT_EQ(gpu.pci_bus_id, "00000000:19:00.0");
