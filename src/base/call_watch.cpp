@@ -32,6 +32,7 @@ struct Watcher {
   std::vector<const Slot*> slots;  // of living threads
   std::chrono::milliseconds limit{0};
   OnHang on_hang = nullptr;
+  uint64_t settings = 0;  // how often limit and on_hang were set
   bool started = false;
 };
 
@@ -68,14 +69,13 @@ const char* hanging_call(const std::vector<const Slot*>& slots, std::vector<Seen
 
 void watch(Watcher& w) {
   std::vector<Seen> seen;
+  uint64_t settings = 0;  // that `seen` is of: looks under another limit say nothing
   std::unique_lock lock(w.mutex);
   for (;;) {
     w.changed.wait(lock, [&] { return w.on_hang != nullptr; });
-    w.changed.wait_for(lock, std::max(w.limit / kLooks, std::chrono::milliseconds(1)));
-    if (w.on_hang == nullptr) {
-      seen.clear();
-      continue;
-    }
+    if (std::exchange(settings, w.settings) != w.settings) seen.clear();
+    const auto between_looks = std::max(w.limit / kLooks, std::chrono::milliseconds(1));
+    if (w.changed.wait_for(lock, between_looks, [&] { return w.settings != settings; })) continue;
     if (const char* const call = hanging_call(w.slots, seen)) {
       const OnHang on_hang = std::exchange(w.on_hang, nullptr);
       const auto limit = w.limit;
@@ -141,6 +141,7 @@ void watch_calls(std::chrono::milliseconds limit, OnHang on_hang) {
     const std::lock_guard lock(w.mutex);
     w.limit = limit;
     w.on_hang = on_hang;
+    ++w.settings;
     if (!w.slots.empty()) start(w);
   }
   w.changed.notify_all();

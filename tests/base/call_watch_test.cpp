@@ -86,5 +86,15 @@ TEST_F(CallWatchTest, IsToldOnceAndCanBeSetAgain) {
   EXPECT_EQ(heard(), "second");
 }
 
+/// What was seen under a shorter limit does not count for a longer one.
+TEST_F(CallWatchTest, ALimitBeginsWhenItIsSet) {
+  const WatchedCall call("one that waits for ever");
+  EXPECT_EQ(heard(), "one that waits for ever");
+  hung = nullptr;
+  watch(10 * kLongLimit);
+  std::this_thread::sleep_for(3 * kLongLimit / 2);  // a look or two
+  EXPECT_EQ(hung, nullptr);
+}
+
 }  // namespace
 }  // namespace tessera
