@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <set>
+#include <vector>
+
 namespace tessera {
 namespace {
 
@@ -14,6 +17,28 @@ TEST(Hash, KnownValues) {
   uint64_t state = 0;
   EXPECT_EQ(splitmix64(state), 0xe220a8397b1dcdaf);
   EXPECT_EQ(splitmix64(state), 0x6e789e6aa1b965f4);
+}
+
+/// Zeros at the end count, and so does the place of every byte.
+TEST(Hash, ChecksumsTellLengthsAndPlaces) {
+  std::set<uint64_t> sums;
+  std::vector<std::byte> bytes;
+  for (size_t size = 0; size <= 100; ++size) {
+    bytes.assign(size, std::byte{0});
+    sums.insert(checksum(bytes));
+    if (size == 0) continue;
+    bytes.back() = std::byte{1};
+    sums.insert(checksum(bytes));
+  }
+  EXPECT_EQ(sums.size(), 201U);
+  bytes.assign(100, std::byte{0});
+  for (std::byte& byte : bytes) {
+    byte = std::byte{2};
+    sums.insert(checksum(bytes));
+    byte = std::byte{0};
+  }
+  EXPECT_EQ(sums.size(), 301U);
+  EXPECT_NE(checksum(bytes, 1), checksum(bytes, 2));
 }
 
 }  // namespace

@@ -32,6 +32,7 @@ TEST(ReadFile, RefusesTheRest) {
     EXPECT_THAT(status.message(), ::testing::AllOf(HasSubstr(file.string()), HasSubstr(why)));
   };
   refused(directory / "nothing", StatusCode::not_found, "No such file or directory");
+  refused(directory.write("file", "text") / "below", StatusCode::not_found, "Not a directory");
   refused(directory.write("large", std::string(11, 'x')), StatusCode::resource_exhausted, "larger than 10 bytes");
   refused(directory.path(), StatusCode::invalid_argument, "is a directory, expected a regular file");
   ASSERT_EQ(::mkfifo((directory / "pipe").c_str(), 0600), 0);
