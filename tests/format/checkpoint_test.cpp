@@ -135,7 +135,20 @@ TEST(Checkpoint, SaysWhatADirectoryLacks) {
   model.write("model-00001-of-00002.safetensors", safetensors({byte("a")}));
   model.write("model-00002-of-00002.safetensors", safetensors({byte("b")}));
   EXPECT_THAT(message_of(model), HasSubstr("but no model.safetensors.index.json"));
+  model.write("three.safetensors", safetensors({byte("c")}));
+  EXPECT_THAT(message_of(model), HasSubstr("holds 3 .safetensors files (model-00001-of-00002.safetensors, "
+                                           "model-00002-of-00002.safetensors, three.safetensors) but"));
+  model.write("two.safetensors", safetensors({byte("d")}));
+  EXPECT_THAT(message_of(model), HasSubstr("model-00002-of-00002.safetensors, three.safetensors and 1 more) but"));
   EXPECT_EQ(Checkpoint::open(model / "nowhere").status().code(), StatusCode::not_found);
+}
+
+/// A download that was broken off: another file must not stand in for the one that is meant.
+TEST(Checkpoint, AModelFileThatDanglesIsSaid) {
+  const TempDirectory model;
+  std::filesystem::create_symlink("blobs/1", model / "model.safetensors");
+  model.write("adapter.safetensors", safetensors({byte("a")}));
+  EXPECT_THAT(message_of(model), HasSubstr("model.safetensors: the link dangles"));
 }
 
 TEST(Checkpoint, ReadsTexts) {

@@ -80,6 +80,15 @@ TEST(QuantizationInfo, ReadsModelOpt) {
   EXPECT_FALSE(alone->fp8_kv_cache);
 }
 
+TEST(QuantizationInfo, EitherFileMaySayThatTheCacheIsFp8) {
+  const std::string config =
+      R"({"quantization_config":{"quant_method":"modelopt","kv_cache_scheme":{"num_bits":8,"type":"float"}}})";
+  const std::string silent = R"({"quantization":{"quant_algo":"NVFP4"}})";
+  EXPECT_TRUE(parse_quantization_info(config, "")->fp8_kv_cache);
+  EXPECT_TRUE(parse_quantization_info(config, silent)->fp8_kv_cache);
+  EXPECT_FALSE(parse_quantization_info("{}", silent)->fp8_kv_cache);
+}
+
 TEST(QuantizationInfo, LayerListDecidesAboutActivations) {
   // config.json claims 4-bit activations; the layers are W4A16.
   const std::string config =

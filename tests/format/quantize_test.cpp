@@ -214,6 +214,9 @@ TEST(Quantize, Mxfp4RoundsSevenDownAndCountsIt) {
   const Quantized amax = quantize(WeightFormat::mxfp4, ScaleChoice::amax, 1.0F, row);
   EXPECT_EQ(amax.decoded[0], 6.0F);
   EXPECT_EQ(amax.error.saturated, 1);
+  row[1] = -7.0F;  // to the even one of 6 and 8
+  row[2] = std::nextafter(7.0F, 0.0F);
+  EXPECT_EQ(quantize(WeightFormat::mxfp4, ScaleChoice::amax, 1.0F, row).error.saturated, 2);
   const Quantized mse = quantize(WeightFormat::mxfp4, ScaleChoice::mse, 1.0F, row);
   EXPECT_EQ(mse.decoded[0], 8.0F);
 }
@@ -236,9 +239,9 @@ TEST(Quantize, Fp8CountsWhatRoundsBeyondItsLargestAsSaturated) {
 
 TEST(Quantize, ErrorsAddUp) {
   QuantizationError a{2, 1, 3.0, 12.0, 0.5};
-  a.add({3, 0, 1.0, 4.0, 0.75});
+  a.add({3, 2, 1.0, 4.0, 0.75});
   EXPECT_EQ(a.count, 5);
-  EXPECT_EQ(a.saturated, 1);
+  EXPECT_EQ(a.saturated, 3);
   EXPECT_EQ(a.max_abs_error, 0.75);
   EXPECT_EQ(a.relative_l2(), 0.5);
   EXPECT_EQ(QuantizationError{}.relative_l2(), 0);
@@ -271,6 +274,13 @@ TEST(Decode, MaxMagnitudeNamesWhatIsNotFinite) {
   const auto found = max_magnitude(view);
   EXPECT_EQ(found.status().code(), StatusCode::corrupt_data);
   EXPECT_NE(found.status().message().find("row 1, column 1 is nan"), std::string::npos) << found.status().message();
+
+  std::vector<float> wide(size_t{3} * 40'000);  // more than is looked at in one piece
+  wide[size_t{2} * 40'000 + 39'999] = -std::numeric_limits<float>::infinity();
+  const auto in_wide =
+      max_magnitude({WeightFormat::f32, 3, 40'000, reinterpret_cast<const std::byte*>(wide.data()), nullptr, 1.0F, {}});
+  EXPECT_NE(in_wide.status().message().find("row 2, column 39999 is -inf"), std::string::npos)
+      << in_wide.status().message();
 }
 
 }  // namespace

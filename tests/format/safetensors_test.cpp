@@ -54,6 +54,10 @@ TEST(Safetensors, ReadsScalarsEmptyTensorsAndPadding) {
   EXPECT_TRUE(
       parse(safetensors(R"({"e":{"dtype":"F32","shape":[0,7],"data_offsets":[0,0]},"a":)" + kEntry + "}", "1234"))
           .ok());
+  // In whatever order the header names them.
+  EXPECT_TRUE(
+      parse(safetensors(R"({"a":)" + kEntry + R"(,"e":{"dtype":"F32","shape":[0,7],"data_offsets":[0,0]}})", "1234"))
+          .ok());
   // A key that this version does not know is not an error.
   EXPECT_TRUE(parse(safetensors(R"({"a":{"x":[1],"dtype":"U8","shape":[1],"data_offsets":[0,1]}})", "1")).ok());
 }
