@@ -91,7 +91,62 @@ int nvmlDeviceGetCudaComputeCapability(void*, int* major, int* minor) {
   return 0;
 }
 
-int nvmlDeviceGetEccMode(void*, int*, int*) { return 3; }  // NVML_ERROR_NOT_SUPPORTED
+int nvmlDeviceGetEccMode(void* device, int* current, int* pending) {
+  *current = 1;
+  *pending = 0;
+  return device == &open_count ? 3 : 0;  // NVML_ERROR_NOT_SUPPORTED
+}
+
+int nvmlDeviceGetTotalEccErrors(void* device, int type, int counter, unsigned long long* count) {
+  *count = type == 1 && counter == 0 ? 41 : 42;  // uncorrected, since the driver was loaded
+  return device == &open_count ? 3 : 0;
+}
+
+int nvmlDeviceGetMigMode(void*, unsigned* current, unsigned* pending) {
+  *current = 0;
+  *pending = 1;
+  return 0;
+}
+
+int nvmlDeviceGetBAR1MemoryInfo(void* device, unsigned long long* total_free_used) {
+  total_free_used[0] = 256 << 20;
+  total_free_used[1] = 255 << 20;
+  total_free_used[2] = 1 << 20;
+  return device == &open_count ? 3 : 0;
+}
+
+int nvmlDeviceGetUtilizationRates(void*, unsigned* gpu_memory) {
+  gpu_memory[0] = 51;
+  gpu_memory[1] = 52;
+  return 0;
+}
+
+int nvmlDeviceGetMaxClockInfo(void*, int type, unsigned* megahertz) {
+  *megahertz = type == 1 ? 1981 : 3202;
+  return 0;
+}
+
+int nvmlDeviceGetTemperature(void*, int sensor, unsigned* celsius) {
+  *celsius = 61;
+  return sensor == 0 ? 0 : 2;
+}
+
+#define ANSWERS(question, answer)         \
+  int question(void*, unsigned* number) { \
+    *number = answer;                     \
+    return 0;                             \
+  }
+ANSWERS(nvmlDeviceGetCurrPcieLinkGeneration, 3)
+ANSWERS(nvmlDeviceGetMaxPcieLinkGeneration, 4)
+ANSWERS(nvmlDeviceGetGpuMaxPcieLinkGeneration, 5)
+ANSWERS(nvmlDeviceGetCurrPcieLinkWidth, 8)
+ANSWERS(nvmlDeviceGetMaxPcieLinkWidth, 16)
+ANSWERS(nvmlDeviceGetEnforcedPowerLimit, 400'000)
+ANSWERS(nvmlDeviceGetPowerManagementDefaultLimit, 700'000)
+ANSWERS(nvmlDeviceGetPersistenceMode, 1)
+ANSWERS(nvmlDeviceGetComputeMode, 3)
+ANSWERS(nvmlDeviceGetPerformanceState, 8)
+#undef ANSWERS
 
 int nvmlDeviceGetCurrentClocksThrottleReasons(void*, unsigned long long* reasons) {
   *reasons = 4;

@@ -58,8 +58,30 @@ TEST(GpuInventory, WhatTheDriverSaysAndWhatItLeavesOut) {
   EXPECT_EQ(gpu.sm_clock_mhz, 1980);
   EXPECT_EQ(gpu.nvlinks, 2);
   EXPECT_EQ(gpu.throttle_reasons, kThrottlePowerCap);  // by the older name of the question
-  EXPECT_FALSE(gpu.ecc);                               // not supported
-  EXPECT_FALSE(gpu.bar1_bytes);                        // no such function
+  EXPECT_FALSE(gpu.ecc || gpu.ecc_pending || gpu.ecc_errors_uncorrected || gpu.bar1_bytes);  // not supported
+  EXPECT_EQ(gpu.pcie_generation, 3);
+  EXPECT_EQ(gpu.pcie_generation_max, 4);
+  EXPECT_EQ(gpu.pcie_generation_card, 5);
+  EXPECT_EQ(gpu.pcie_width, 8);
+  EXPECT_EQ(gpu.pcie_width_max, 16);
+  EXPECT_EQ(gpu.power_limit_milliwatts, 400'000);
+  EXPECT_EQ(gpu.power_default_milliwatts, 700'000);
+  EXPECT_EQ(gpu.power_milliwatts, 300'000);
+  EXPECT_EQ(gpu.sm_clock_mhz_max, 1981);
+  EXPECT_EQ(gpu.memory_clock_mhz, 3201);
+  EXPECT_EQ(gpu.memory_clock_mhz_max, 3202);
+  EXPECT_EQ(gpu.persistence, 1);
+  EXPECT_EQ(gpu.mig, 0);
+  EXPECT_EQ(gpu.compute_mode, kComputeExclusive);
+  EXPECT_EQ(gpu.celsius, 61);
+  EXPECT_EQ(gpu.busy_percent, 51);
+  EXPECT_EQ(gpu.performance_state, 8);
+  const DriverGpu& other = inventory.gpus.back();
+  EXPECT_EQ(other.ecc, 1);
+  EXPECT_EQ(other.ecc_pending, 0);
+  EXPECT_EQ(other.ecc_errors_uncorrected, 41);
+  EXPECT_EQ(other.bar1_bytes, 256 << 20);
+  EXPECT_FALSE(other.sm_clock_mhz);  // no answer
   ASSERT_EQ(inventory.pairs.size(), 2U);
   EXPECT_EQ(inventory.pairs[1].from, 1);
   EXPECT_EQ(inventory.pairs[1].to, 0);
