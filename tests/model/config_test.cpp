@@ -116,6 +116,17 @@ TEST(Config, YarnsRampBeginsWithTheFirstFrequency) {
   EXPECT_NEAR(yarn.at(11) / (std::pow(1e7, -22.0 / 64) * (1 - 0.75 * 11 / 22)), 1, 1e-6);  // it ends at 22
 }
 
+/// A ramp of no width, at the first frequency, is a step behind it.
+TEST(Config, YarnsRampMayHaveNoWidth) {
+  const ModelConfig plain = parse(kMinimal);
+  const auto yarn = parse(R"({"model_type": "qwen3_5_moe_text", "rope_parameters": {"rope_type": "yarn", "factor": 4.0,
+    "original_max_position_embeddings": 262144, "rope_theta": 1e7, "partial_rotary_factor": 0.25,
+    "beta_fast": 1e6, "beta_slow": 42000}})")
+                        .inv_freq;
+  EXPECT_EQ(yarn.at(0), 1);
+  EXPECT_FLOAT_EQ(yarn.at(1), plain.inv_freq.at(1) / 4);
+}
+
 std::string with(const std::string& field, const char* type = "qwen3_5_text") {
   return R"({"model_type": ")" + std::string(type) + R"(", )" + field + "}";
 }

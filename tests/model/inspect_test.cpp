@@ -185,6 +185,25 @@ TEST(Inspect, TellsWhatIsThere) {
   EXPECT_EQ(found->state_bytes, 3U * (4 * 32 * 32 + 3 * 256) * 4);
 }
 
+/// The head's tensors may stand anywhere, and a tokenizer's settings need not hold a template.
+TEST(Inspect, TellsOfAHeadInTheMiddle) {
+  const TempDirectory directory;
+  test::synthesize(directory / "model", {.shape = small_shape(), .files = {{"tokenizer_config.json", "{}"}}});
+  test::rewrite(directory / "model", [](auto& tensors) {
+    auto all = std::exchange(tensors, {});
+    for (auto& [name, tensor] : all) {
+      const std::string moved = name.starts_with("mtp.") ? "model.language_model." + name : name;
+      tensor.name = moved;
+      tensors[moved] = std::move(tensor);
+    }
+  });
+  const auto found = inspect_checkpoint(test::open(directory / "model"));
+  ASSERT_TRUE(found.ok()) << found.status().message();
+  EXPECT_TRUE(found->has_mtp);
+  EXPECT_GT(found->mtp_parameters, 0);
+  EXPECT_EQ(found->chat_template_file, "");
+}
+
 TEST(Inspect, TiedEmbeddingIsTheHead) {
   const TempDirectory directory;
   SynthShape shape = small_shape();

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <nlohmann/json.hpp>
 #include <numeric>
 
 #include "checkpoint_files.h"
@@ -189,6 +190,29 @@ TEST(Synth, SameOptionsSameBytes) {
   for (const auto& [name, bytes] : first) {
     if (!name.ends_with(".safetensors")) continue;
     EXPECT_NE(bytes, other.at(name)) << name;
+  }
+}
+
+TEST(Synth, ProgressEndsWithAllOfIt) {
+  const TempDirectory directory;
+  std::vector<std::pair<size_t, size_t>> told;
+  synthesize(directory / "model",
+             {.shape = small_shape(), .progress = [&](size_t done, size_t total) { told.emplace_back(done, total); }});
+  ASSERT_FALSE(told.empty());
+  const size_t bytes = test::open(directory / "model").tensor_bytes();
+  EXPECT_EQ(told.back(), std::pair(bytes, bytes));
+}
+
+/// Readers that look at the whole model alone find there whether its embedding is its head.
+TEST(Synth, TiedEmbeddingsAreSaidAtBothLevels) {
+  for (const bool tied : {true, false}) {
+    const TempDirectory directory;
+    SynthShape shape = small_shape();
+    shape.tie_word_embeddings = tied;
+    synthesize(directory / "model", {.shape = shape});
+    const auto json = nlohmann::json::parse(test::read_file(directory / "model/config.json"));
+    EXPECT_EQ(json["tie_word_embeddings"], tied);
+    EXPECT_EQ(json["text_config"]["tie_word_embeddings"], tied);
   }
 }
 
