@@ -108,6 +108,8 @@ const std::vector<Fault>& faults() {
        "PCI_BUS_ID"},
       {"NoP2p", "p2p", warn, [](Facts& f) { f.gpu.pairs[0].p2p_read = 2; },
        "pairs 0-1 cannot read each other's memory: the GPU"},
+      {"NoP2pForNoReason", "p2p", warn, [](Facts& f) { f.gpu.pairs[0].p2p_read = 6; }, "does not say why"},
+      {"NoP2pForAnotherReason", "p2p", warn, [](Facts& f) { f.gpu.pairs[0].p2p_read = 99; }, "does not say why"},
       {"OtherData", "p2p-copy", fail, [](Facts& f) { f.gpu.peer_copies[1].result = PeerCopy::Result::differs; }, "1-0",
        "ACS"},
       {"CopyHangs", "p2p-copy", fail, [](Facts& f) { f.gpu.peer_copies[1].result = PeerCopy::Result::hangs; },
@@ -170,6 +172,8 @@ const std::vector<Fault>& faults() {
        },
        "5.5 cores", "--threads 5 "},
       {"SlowClock", "clock-source", warn, [](Facts& f) { f.host.clock_source = "hpet"; }, "hpet", "tsc"},
+      {"SlowClockOfThePowerManagement", "clock-source", warn, [](Facts& f) { f.host.clock_source = "acpi_pm"; },
+       "acpi_pm", "tsc"},
       {"NumaBalancing", "numa", warn, [](Facts& f) { f.host.numa_balancing = true; }, "balancing on",
        "numa_balancing=0"},
       {"AllGpusHidden", "environment", warn, [](Facts& f) { set(f, "CUDA_VISIBLE_DEVICES", ""); }, "hides every GPU",
@@ -279,6 +283,16 @@ TEST(Check, EachFaultIsFoundAndNoOther) {
   }
 }
 
+TEST(Check, FindingsAreInTheOrderOfTheChecks) {
+  std::vector<std::string_view> order, found;
+  for (const Check& known : checks()) order.push_back(known.name);
+  Facts facts = healthy();
+  facts.environment.variables.emplace_back("OMP_NUM_THREADS", "set");  // has no effect, and another one has
+  for (const Finding& finding : check(facts)) found.push_back(finding.check);
+  const auto place = [&](std::string_view name) { return std::ranges::find(order, name); };
+  EXPECT_TRUE(std::ranges::is_sorted(found, {}, place)) << text_of(check(facts));
+}
+
 TEST(Check, EveryCheckHasAFault) {
   std::set<std::string_view> faulted;
   for (const Fault& fault : faults()) faulted.insert(fault.check);
@@ -339,6 +353,58 @@ TEST(Check, VersionsOfCudaMayHaveTwoDigits) {
   Facts facts = healthy();
   facts.gpu.cuda_version = 13120;
   EXPECT_NE(text_of(check(facts)).find("the driver serves CUDA 13.12\n"), std::string::npos) << text_of(check(facts));
+}
+
+/// A copy that did not arrive has no rate.
+TEST(Check, TheSlowestIsOneThatArrived) {
+  Facts facts = healthy();
+  facts.gpu.peer_copies[1].result = PeerCopy::Result::differs;
+  facts.gpu.peer_copies[1].bytes_per_second = 1e9;
+  EXPECT_NE(text_of(check(facts)).find("1 copies from GPU to GPU arrived as they were sent, the slowest at 50.0 GB/s"),
+            std::string::npos)
+      << text_of(check(facts));
+}
+
+TEST(Check, OfMoreThanSixPairsSomeAreTold) {
+  Facts facts = healthy();
+  facts.gpu.pairs.clear();
+  for (int to = 1; to <= 6; ++to) facts.gpu.pairs.push_back({.from = 0, .to = to, .p2p_read = 2, .topology = 10});
+  EXPECT_NE(text_of(check(facts)).find("pairs 0-1, 0-2, 0-3, 0-4, 0-5, 0-6 cannot"), std::string::npos)
+      << text_of(check(facts));
+  facts.gpu.pairs.push_back({.from = 0, .to = 7, .p2p_read = 2, .topology = 10});
+  EXPECT_NE(text_of(check(facts)).find("pairs 0-1, 0-2, 0-3, 0-4, 0-5, 0-6 and 1 more cannot"), std::string::npos)
+      << text_of(check(facts));
+}
+
+TEST(Check, TunedTilesAreCounted) {
+  Facts facts = healthy();
+  facts.model->tuned_tiles = 1;
+  EXPECT_NE(text_of(check(facts)).find("model-kernels: 1 tuned tiles are for this model\n"), std::string::npos);
+  facts.model->tuned_tiles = 0;
+  EXPECT_NE(text_of(check(facts)).find("model-kernels: tiles of experts are chosen by estimate\n"), std::string::npos);
+}
+
+/// An instance has a part of the window: nothing is to be mended in the BIOS.
+TEST(Check, TheBarOfAMigGpuIsNotJudged) {
+  Facts facts = healthy();
+  gpu(facts).mig = 1;
+  gpu(facts).bar1_bytes = 256 << 20;
+  EXPECT_EQ(text_of(check(facts)).find("256 MiB"), std::string::npos) << text_of(check(facts));
+}
+
+TEST(Check, AContainersLimitsAreToldAsFarAsThereAreSome) {
+  const auto told = [](std::optional<double> quota, device::Number memory) {
+    Facts facts = healthy();
+    facts.host.cpu_quota = quota;
+    facts.host.container_memory_bytes = memory;
+    const std::vector<Finding> findings = check(facts);
+    const auto found = std::ranges::find(findings, "container-limits", &Finding::check);
+    return found == findings.end() ? "" : found->found;
+  };
+  EXPECT_EQ(told(32, 500'000'000'000), "32 cores' time, 500 GB of memory");
+  EXPECT_EQ(told(std::nullopt, 500'000'000'000), "500 GB of memory");
+  EXPECT_EQ(told(2.5, std::nullopt), "2.5 cores' time");
+  EXPECT_EQ(told(std::nullopt, std::nullopt), "");
 }
 
 TEST(Check, OneCopyThroughTheHostIsTold) {

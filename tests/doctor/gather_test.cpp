@@ -189,6 +189,29 @@ TEST(Host, CoresAreCountedInRangesOfAnyLength) {
   EXPECT_EQ(gather_host(Tree(root.path()), {.live = false, .model = {}}).cores_online, 6);
 }
 
+/// Docker names it "shm", systemd "tmpfs".
+TEST(Host, SharedMemoryIsFoundUnderEachOfItsNames) {
+  for (const char* device : {"tmpfs", "shm", "none"}) {
+    const TempDirectory root;
+    root.write("proc/self/mounts", std::string(device) + " /dev/shm tmpfs rw,nosuid,size=65536k 0 0\n");
+    const HostFacts facts = gather_host(Tree(root.path()), {.live = false, .model = {}});
+    EXPECT_TRUE(facts.has_shared_memory) << device;
+    EXPECT_EQ(facts.shared_memory_bytes, 64 << 20) << device;
+  }
+}
+
+TEST(Host, NodesAreThoseWithANumber) {
+  const TempDirectory root;
+  const std::string nodes = "sys/devices/system/node/";
+  root.write(nodes + "node0/distance", "10 21\n");
+  root.write(nodes + "node10/distance", "32 10\n");
+  root.write(nodes + "node_of_another_kind/distance", "99\n");
+  root.write(nodes + "online", "0,10\n");
+  const HostFacts facts = gather_host(Tree(root.path()), {.live = false, .model = {}});
+  EXPECT_EQ(facts.numa_nodes, 2);
+  EXPECT_EQ(facts.numa_distance_max, 32);
+}
+
 TEST(Host, LimitsOfGroupsOfVersion1) {
   const TempDirectory root;
   root.write("proc/meminfo", "MemTotal: 1000000 kB\nMemAvailable: 900000 kB\n");
