@@ -26,8 +26,9 @@ TEST(Simulation, EveryRequestGetsWhatItGetsAlone) {
   EXPECT_GT(counts.stopped, 30);
   // Whether a damaged file is read at all depends on how fast the disk is: more seeds, until one has been.
   uint64_t disk_failures = counts.stats.disk.failures;
-  for (int seed = 33; disk_failures == 0 && seed < 97; seed += 8)
-    disk_failures += simulate(seed, 8).stats.disk.failures;
+  for (uint64_t seed = 33; disk_failures == 0 && seed < 97; seed += 8) {
+    disk_failures += simulate(seed, seed + 7).stats.disk.failures;
+  }
   EXPECT_GT(disk_failures, 0U);
 }
 
