@@ -146,6 +146,13 @@ TEST(HttpText, TargetsAreSplit) {
   EXPECT_FALSE(split_target(std::string_view("/%41").substr(0, 3), path, query));
 }
 
+TEST(HttpText, EveryStatusHasItsReason) {
+  for (const int status : {200, 204, 304, 400, 401, 403, 404, 405, 408, 413, 415, 417, 429, 431, 500, 501, 503, 505}) {
+    EXPECT_NE(reason_phrase(status), "Unknown") << status;
+  }
+  EXPECT_EQ(reason_phrase(415), "Unsupported Media Type");
+}
+
 TEST(HttpText, Date) { EXPECT_EQ(http_date(784111777), "Sun, 06 Nov 1994 08:49:37 GMT"); }
 
 }  // namespace
