@@ -149,6 +149,8 @@ TEST(OpenAiChatRequest, ThinkingHasManyNames) {
   EXPECT_EQ(thinking_of(R"("reasoning": {"max_tokens": 11})"), "- 11");
   EXPECT_EQ(thinking_of(R"("reasoning": {"effort": "none"})"), "false -");
   EXPECT_EQ(thinking_of(R"("reasoning": {"enabled": false, "effort": "high"})"), "false -");
+  EXPECT_EQ(thinking_of(R"("enable_thinking": false, "reasoning": {"enabled": true})"), "false -");
+  EXPECT_EQ(thinking_of(R"("thinking": {"type": "enabled"}, "reasoning": {"enabled": false})"), "true -");
   EXPECT_EQ(thinking_of(R"("thinking_token_budget": 0)"), "- 0");
   EXPECT_EQ(thinking_of(R"("max_thinking_tokens": 5, "reasoning": {"max_tokens": 6})"), "- 5");
   EXPECT_EQ(thinking_of(R"("thinking_budget": -1, "reasoning_effort": "low")"), "true -");
@@ -304,8 +306,22 @@ TEST(OpenAiCompletionRequest, Prompts) {
   EXPECT_EQ(echo.sampling.logprobs, 2);
   EXPECT_EQ(echo.sampling.prompt_logprobs, 2);
   EXPECT_FALSE(echo.prompt_logprobs);
+  const std::string more = R"("prompt": "a", "echo": true, "prompt_logprobs": 4)";
+  EXPECT_EQ(parse(more + R"(, "logprobs": 2)").sampling.prompt_logprobs, 4);
+  EXPECT_EQ(parse(more + R"(, "logprobs": 5)").sampling.prompt_logprobs, 5);
   EXPECT_EQ(parse(R"("prompt": "a", "logprobs": 2)").sampling.prompt_logprobs, std::nullopt);
   EXPECT_TRUE(parse(R"("prompt": "a", "prompt_logprobs": 1)").prompt_logprobs);
+}
+
+TEST(OpenAiChatRequest, OneAllowedTokenIsEnough) {
+  EXPECT_THAT(chat_request(R"("allowed_token_ids": [5])").sampling.allowed_token_ids, ElementsAre(5));
+}
+
+TEST(OpenAiChatRequest, NotesAreNotMoreThan16) {
+  std::vector<std::string> notes;
+  for (int i = 0; i < 20; ++i) add_note(std::to_string(i), notes);
+  ASSERT_EQ(notes.size(), 16U);
+  EXPECT_EQ(notes.back(), "15");
 }
 
 TEST(OpenAiTokenize, RequestsAndAnswers) {

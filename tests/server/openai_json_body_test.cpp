@@ -6,6 +6,7 @@
 #include <rapidcheck/gtest.h>
 
 #include "server/request/json_text.h"
+#include "server/request/past_arguments.h"
 
 namespace tessera::server::openai {
 namespace {
@@ -21,6 +22,36 @@ TEST(OpenAiJson, ReadsWhatNlohmannReads) {
     ASSERT_FALSE(error) << error->message;
     EXPECT_EQ(value.dump(), Json::parse(text).dump());
   }
+}
+
+TEST(OpenAiJson, TextsThatFitAreNotShortened) {
+  EXPECT_EQ(shortened("abcd", 4), "abcd");
+  EXPECT_EQ(shortened("abcde", 4), "abcd...");
+  EXPECT_EQ(shortened("abc\u00e9", 4), "abc...");
+}
+
+TEST(PastArguments, EndBeforeAnEscapeThatIsNotWhole) {
+  for (const char* cut : {"\\", "\\u", "\\u0", "\\u00", "\\u004"}) {
+    std::string note;
+    EXPECT_EQ(read_past_arguments(std::string(R"({"a": "x)") + cut, {}, note).dump(), R"({"a":"x"})") << cut;
+    EXPECT_EQ(note, "break off, and were closed") << cut;
+  }
+  std::string note;
+  EXPECT_EQ(read_past_arguments(R"({"a": "x\u0041)", {}, note).dump(), R"({"a":"xA"})");
+}
+
+/// The messages around them take the other half.
+TEST(PastArguments, HaveHalfOfTheLevelsOfARequest) {
+  const auto nested = [](size_t levels) {
+    return R"({"a":)" + std::string(levels - 1, '[') + std::string(levels - 1, ']') + "}";
+  };
+  RequestLimits limits;
+  limits.json_depth_max = 140;
+  std::string note;
+  EXPECT_EQ(read_past_arguments(nested(70), limits, note).dump(), nested(70));
+  EXPECT_EQ(note, "");
+  EXPECT_EQ(read_past_arguments(nested(71), limits, note), Json({{"arguments", nested(71)}}));
+  EXPECT_EQ(note, "are not JSON, and are shown as text");
 }
 
 TEST(OpenAiJson, WhatIsNoJsonSaysWhere) {

@@ -81,6 +81,18 @@ Expected<std::vector<int32_t>> tokenise(const std::string& text) {
 
 std::vector<int32_t> ids(const std::string& text) { return *tokenise(text); }
 
+TEST(OpenAiTools, NamesHaveAtMost128Bytes) {
+  const auto error_of = [](size_t bytes) {
+    std::string name;
+    return read_tool_name(Json{{"name", std::string(bytes, 'n')}}, "tools[0]", name);
+  };
+  EXPECT_FALSE(error_of(1));
+  EXPECT_FALSE(error_of(128));
+  ASSERT_TRUE(error_of(129));
+  EXPECT_EQ(error_of(129)->param, "tools[0].name");
+  EXPECT_TRUE(error_of(0));
+}
+
 TEST(OpenAiGuide, NothingToGuide) {
   for (const bool thinking : {false, true}) {
     const auto guide = make_guide(thinking, std::nullopt, AnswerStart::unguided, tokenise);

@@ -378,15 +378,18 @@ TEST(OutputItems, SilenceHasEventsThatCount) {
 
 TEST(CallInput, DoesNotDependOnPieces) {
   const std::string arguments = R"({"input": "a\"b\\\n\u00e9\ud83d\ude00\u0007c"})";
+  const std::string with_large_digits = R"({"input": "a\"b\\\n\u00E9\uD83D\uDE00\u0007c"})";
   const std::string text =
       "a\"b\\\n\xc3\xa9\xf0\x9f\x98\x80\x07"
       "c";
-  for (size_t size = 1; size <= arguments.size(); ++size) {
-    CallInput input;
-    std::string streamed;
-    for (size_t at = 0; at < arguments.size(); at += size) streamed += input.feed(arguments.substr(at, size));
-    EXPECT_EQ(streamed, text) << size;
-    EXPECT_EQ(input.whole(), text) << size;
+  for (const std::string& given : {arguments, with_large_digits}) {
+    for (size_t size = 1; size <= given.size(); ++size) {
+      CallInput input;
+      std::string streamed;
+      for (size_t at = 0; at < given.size(); at += size) streamed += input.feed(given.substr(at, size));
+      EXPECT_EQ(streamed, text) << size;
+      EXPECT_EQ(input.whole(), text) << size;
+    }
   }
 }
 
