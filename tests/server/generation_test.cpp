@@ -288,6 +288,19 @@ TEST(Generation, ClientsThatLeaveFreeEverything) {
   EXPECT_EQ(served.metric("vllm:request_success_total{finished_reason=\"stop\""), 0);
 }
 
+/// Of one choice: the time of a token is that between the first and the last, without the first.
+TEST(Generation, MetricsAreOfAllPromptsAndOfTheTokensBehindTheFirst) {
+  const ServedModel served;
+  const auto sum = [&](const std::string& name) { return served.metric("vllm:request_" + name + "_seconds_sum"); };
+  ask(served.port(), post("/v1/completions", R"({"prompt":"Go","max_tokens":3,"ignore_eos":true})"));
+  EXPECT_GT(sum("decode_time"), 0);
+  EXPECT_NEAR(sum("time_per_output_token") * 2, sum("decode_time"), 1e-3 * sum("decode_time"));
+  const double before = served.metric("vllm:request_prompt_tokens_sum");
+  const RawAnswer answer = ask(served.port(), post("/v1/completions", R"({"prompt":["one","two, three"]})"));
+  EXPECT_EQ(served.metric("vllm:request_prompt_tokens_sum") - before,
+            json::parse(answer.body)["usage"]["prompt_tokens"].get<double>());
+}
+
 TEST(Generation, MetricsSayWhyAnswersEnded) {
   const ServedModel served;
   ask(served.port(), post("/v1/completions", R"({"prompt":"Go","max_tokens":3,"ignore_eos":true})"));

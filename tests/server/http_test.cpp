@@ -235,6 +235,31 @@ TEST(Http, SlowClientsRunOutOfTime) {
   EXPECT_EQ(served.metric("tessera:ready"), 1);
 }
 
+/// What is being answered needs its body no more.
+TEST(Http, BodiesCountUntilTheyAreRead) {
+  ServerOptions options = test_options();
+  options.limits.all_body_bytes_max = 3000;
+  const ServedModel served(options);
+  json body = {{"prompt", "Go"}, {"max_tokens", 3000}, {"ignore_eos", true}, {"stream", true}};
+  body["user"] = std::string(2000, 'x');
+  RawClient first(served.port());
+  first.send(post("/v1/completions", body.dump()));
+  ASSERT_TRUE(first.wait_for("data: "));
+  body["max_tokens"] = 1;
+  EXPECT_EQ(ask(served.port(), post("/v1/completions", body.dump())).status, 200);
+}
+
+TEST(Http, ModelsOfConversationsThatAreTokenizedAreLookedFor) {
+  const ServedModel served;
+  for (const char* prompt : {R"("prompt":"a")", R"("messages":[{"role":"user","content":"a"}])"}) {
+    const auto status = [&](const std::string& model) {
+      return ask(served.port(), post("/tokenize", R"({"model":")" + model + "\"," + prompt + "}")).status;
+    };
+    EXPECT_EQ(status("tiny-too"), 200) << prompt;
+    EXPECT_EQ(status("another"), 404) << prompt;
+  }
+}
+
 TEST(Http, ConnectionsAreLimited) {
   ServerOptions options = test_options();
   options.limits.connections_max = 2;
@@ -246,7 +271,9 @@ TEST(Http, ConnectionsAreLimited) {
     EXPECT_EQ(first.answer().status, 200);
     EXPECT_EQ(second.answer().status, 200);
     RawClient third(served.port());
-    EXPECT_EQ(third.answer().status, 503);
+    const RawAnswer full = third.answer();
+    EXPECT_EQ(full.status, 503);
+    EXPECT_EQ(json::parse(full.body)["error"]["type"], "server_error");
   }
   EXPECT_TRUE(test::wait_until([&] { return ask(served.port(), get("/live")).status == 200; }));
 }
@@ -390,6 +417,9 @@ TEST(Http, OtherOrigins) {
   EXPECT_EQ(allowed.status, 204);
   EXPECT_EQ(allowed.header("access-control-allow-origin"), "https://a.example");
   EXPECT_EQ(allowed.header("access-control-allow-headers"), "authorization");
+  for (const char* header : {"x-request-id", "retry-after", "x-tessera-warning"}) {
+    EXPECT_THAT(std::string(allowed.header("access-control-expose-headers")), HasSubstr(header));
+  }
   EXPECT_EQ(ask(served.port(), get("/live", from)).header("access-control-allow-origin"), "https://a.example");
   EXPECT_EQ(ask(served.port(), get("/version", from)).header("access-control-allow-origin"),
             "https://a.example");  // 401

@@ -53,6 +53,10 @@ TEST(Limits, FlagsSetWhatTheySay) {
     EXPECT_LE(flag.value(limits), flag.high) << flag.name;
     flag.set(limits, flag.low);
     EXPECT_EQ(flag.value(limits), flag.low) << flag.name;
+    for (const LimitFlag& other : limit_flags()) {
+      if (other.name == flag.name) continue;
+      EXPECT_EQ(other.value(limits), other.value(Limits())) << flag.name << " sets what " << other.name << " sets";
+    }
   }
 }
 
@@ -94,6 +98,7 @@ TEST(Metrics, TextHasVllmsNames) {
   metrics.next_token(0.02);
   metrics.request_begun(2, 100);
   metrics.request_begun(1, -1);
+  metrics.request_begun(1, 0);  // a prompt that is only scored
   metrics.request_ended("length", {.all = 1.5, .queued = 0.2, .prefill = 0.25, .decode = 1.25, .token = 0.06}, 10, 20);
   metrics.request_ended("abort", {.all = 0.1, .queued = 0.05}, 10, 0);  // before its first token
   metrics.http_answered("/v1/models", "GET", 200);
@@ -117,8 +122,8 @@ TEST(Metrics, TextHasVllmsNames) {
            "vllm:request_decode_time_seconds_count{model_name=\"a\\\"b\"} 1\n",
            "vllm:request_inference_time_seconds_sum{model_name=\"a\\\"b\"} 1.5\n",
            "vllm:request_time_per_output_token_seconds_bucket{model_name=\"a\\\"b\",le=\"0.075\"} 1\n",
-           "vllm:request_params_n_sum{model_name=\"a\\\"b\"} 3\n",
-           "vllm:request_params_max_tokens_count{model_name=\"a\\\"b\"} 1\n",
+           "vllm:request_params_n_sum{model_name=\"a\\\"b\"} 4\n",
+           "vllm:request_params_max_tokens_count{model_name=\"a\\\"b\"} 2\n",
            "# TYPE vllm:iteration_tokens_total histogram\n",
            "vllm:iteration_tokens_total_bucket{model_name=\"a\\\"b\",le=\"8\"} 3\n",
            "vllm:iteration_tokens_total_bucket{model_name=\"a\\\"b\",le=\"16384\"} 4\n",

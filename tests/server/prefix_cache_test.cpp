@@ -62,6 +62,7 @@ TEST(PrefixCacheOverHttp, EveryApiSaysWhatWasThere) {
   EXPECT_GT(cached(answer_to(served, "/v1/completions", completion)), 0);  // the second prompt waits for the first
   const json all = answer_to(served, "/v1/completions", completion);
   EXPECT_GT(cached(all), all["usage"]["prompt_tokens"].get<int64_t>() * 3 / 4);
+  EXPECT_LT(cached(all), all["usage"]["prompt_tokens"]) << "once for each prompt, however many choices it has";
 
   const std::string metrics = ask(served.port(), get("/metrics")).body;
   EXPECT_THAT(metrics, HasSubstr("vllm:prefix_cache_queries_total{"));

@@ -49,6 +49,8 @@ TEST(Query, NumbersFlagsAndWords) {
   };
   EXPECT_EQ(flag("", true), "yes");
   EXPECT_EQ(flag("f=true", false), "yes");
+  EXPECT_EQ(flag("f=1", false), "yes");
+  EXPECT_EQ(flag("f=false", true), "no");
   EXPECT_EQ(flag("f=0", true), "no");
   EXPECT_THAT(flag("f=yes", false), HasSubstr("f is \"yes\", expected true, false, 1, 0"));
   EXPECT_THAT(flag("f", false), HasSubstr("f is \"\""));
