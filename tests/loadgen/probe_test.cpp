@@ -188,6 +188,7 @@ TEST(Counters, AreReadAndSummedOverModels) {
       "vllm:generation_tokens_total 7\nvllm:generation_tokens_totals 99\nvllm:spec_decode_num_drafts_total{x=\"y\"} "
       "1e2\n"
       "vllm:spec_decode_num_draft_tokens_total NaN?\n\nbroken{");
+  EXPECT_EQ(counters.prompt_tokens, 42.5);
   EXPECT_EQ(counters.output_tokens, 7);
   EXPECT_EQ(counters.drafts, 100);
   EXPECT_FALSE(counters.accepted);

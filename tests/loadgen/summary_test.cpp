@@ -272,6 +272,18 @@ TEST(Warnings, SaturationIsSeen) {
   EXPECT_THAT(codes(of(held, of_rate)), UnorderedElementsAre("held_back"));
 }
 
+/// What lies between the two quarters counts for neither.
+TEST(Summary, ALoadIsSlowerWhereItsLastQuarterIsThanItsSecond) {
+  CaseRun run;
+  for (int64_t i = 0; i < 8; ++i) {
+    const double slow = i >= 6 ? 2 : i >= 4 ? 10 : i >= 2 ? 1 : 30;
+    run.records.push_back(answered(i, static_cast<double>(i), slow, slow, 10));
+  }
+  run.seconds = 60;
+  run.steady_end = 8;
+  EXPECT_NEAR(of(run, {.rate = 1, .output = 10}).slower, 2, 1e-9);
+}
+
 TEST(Summary, DraftsOfTheServersMetrics) {
   const Summary s = of(plain_run(), kTwoUsers, {}, kPlain, {.drafts = 40, .drafted = 120, .accepted = 90});
   EXPECT_DOUBLE_EQ(*s.drafts_accepted, 0.75);

@@ -15,6 +15,7 @@
 #include <thread>
 #include <vector>
 
+#include "text/worker_process.h"
 #include "tokenizer_files.h"
 
 namespace tessera::text {
@@ -367,6 +368,16 @@ TEST(ChatTemplate, AnAnswerThatLiesAboutItsLengthIsRefused) {
   ChatTemplate::Options options;
   options.interpreters = {liar.string()};
   EXPECT_THAT(ChatTemplate::create({"x", {}, "t"}, options).status().message(), HasSubstr("4294967295 bytes"));
+}
+
+TEST(WorkerProcess, AnAnswerMayBeAsLongAsIsAccepted) {
+  for (const size_t accepted : {2, 3}) {
+    auto worker = WorkerProcess::start({"/bin/sh", "-c", "printf 'T\\003\\000\\000\\000abc'; exec sleep 1000"});
+    ASSERT_TRUE(worker.ok()) << worker.status().message();
+    const auto frame = worker->receive(accepted, std::chrono::steady_clock::now() + std::chrono::seconds(30));
+    ASSERT_EQ(frame.ok(), accepted == 3);
+    if (frame.ok()) EXPECT_EQ(frame->payload, "abc");
+  }
 }
 
 }  // namespace

@@ -32,6 +32,8 @@ TEST(Utf8, FindsTheFirstIllFormedByte) {
   EXPECT_EQ(find_invalid_utf8("\xC3\xA9\xC3"), 2U);
   EXPECT_EQ(find_invalid_utf8("x\xED\xA0\x80"), 1U) << "a surrogate";
   EXPECT_EQ(find_invalid_utf8("\xC0\x80"), 0U) << "an overlong NUL";
+  EXPECT_EQ(find_invalid_utf8("x\xF0\x8F\xBF\xBF"), 1U) << "an overlong U+FFFF";
+  EXPECT_EQ(utf8_step("\xF0\x8F\xBF\xBF", 0).length, 1U);
   EXPECT_EQ(find_invalid_utf8("\xF4\x90\x80\x80"), 0U) << "above U+10FFFF";
   EXPECT_EQ(find_invalid_utf8("x\xF5\x80\x80\x80"), 1U) << "far above";
   EXPECT_EQ(utf8_step("\xF5\x80\x80\x80", 0).kind, Utf8Kind::ill_formed);
