@@ -22,6 +22,8 @@ TEST(Console, SecondsGrowIntoMinutesAndHours) {
   EXPECT_EQ(format_seconds(0.0421), "0.04 s");
   EXPECT_EQ(format_seconds(12.34), "12.3 s");
   EXPECT_EQ(format_seconds(200), "3 min 20 s");
+  EXPECT_EQ(format_seconds(3599), "59 min 59 s");
+  EXPECT_EQ(format_seconds(3600), "1 h 0 min");
   EXPECT_EQ(format_seconds(7260), "2 h 1 min");
 }
 

@@ -37,6 +37,9 @@ TEST(EditBuffer, ErasesWordsAndLineParts) {
   EXPECT_EQ(buffer.text(), "one two  ");
   buffer.erase_word();
   EXPECT_EQ(buffer.text(), "one ");
+  buffer = buffer_of("one\ntwo");
+  buffer.erase_word();
+  EXPECT_EQ(buffer.text(), "one\n") << "the line before stays";
   buffer = buffer_of("abcdef", 2);
   buffer.erase_to_end();
   EXPECT_EQ(buffer.text(), "abcd");

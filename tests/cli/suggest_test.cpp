@@ -30,6 +30,7 @@ TEST(NearestName, FindsMisspellingsAndAbbreviations) {
   EXPECT_EQ(nearest_name("--max-token", known), "--max-tokens");
   EXPECT_EQ(nearest_name("--max_tokens", known), "--max-tokens");
   EXPECT_EQ(nearest_name("--temp", known), "--temperature");
+  EXPECT_EQ(nearest_name("--t", known), "--temperature");
   EXPECT_EQ(nearest_name("--", known), "");
   EXPECT_EQ(nearest_name("--colour", known), "");
   EXPECT_EQ(nearest_name("x", {}), "");

@@ -23,6 +23,13 @@ std::string wrapped(const std::string& text, int columns) {
   return shown;
 }
 
+TEST(WordWrap, TabsReachTheNextStopFromWhereTheyStand) {
+  EXPECT_EQ(wrapped("a  \tb", 9), "a  \tb");
+  EXPECT_EQ(wrapped("a  \tb", 8), "a\nb");
+  EXPECT_EQ(wrapped("a\t\tb", 17), "a\t\tb");
+  EXPECT_EQ(wrapped("a\t\tb", 16), "a\nb");
+}
+
 TEST(WordWrap, BreaksBetweenWords) {
   EXPECT_EQ(wrapped("one two three four", 9), "one two\nthree\nfour");
   EXPECT_EQ(wrapped("one two three", 13), "one two three");
