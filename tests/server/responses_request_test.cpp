@@ -351,7 +351,9 @@ TEST(Compaction, IsReadAsItWasSealed) {
 TEST(ResponsesRequest, ShorteningByTheServer) {
   EXPECT_FALSE(request_of(body_with("")).tokens_before_summary);
   const auto tokens = [](const std::string& list) {
-    return request_of(body_with("\"context_management\":" + list)).tokens_before_summary;
+    const auto request = request_of(body_with("\"context_management\":" + list));
+    EXPECT_THAT(request.chat.notes, IsEmpty()) << "it is read";
+    return request.tokens_before_summary;
   };
   EXPECT_EQ(tokens(R"([{"type":"compaction","compact_threshold":5000}])"), 5000);
   EXPECT_EQ(tokens(R"([{"type":"compaction"}])"), 0);

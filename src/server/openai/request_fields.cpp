@@ -55,6 +55,7 @@ constexpr std::string_view kRead[] = {"model",
                                       "max_output_tokens",
                                       "background",
                                       "conversation",
+                                      "context_management",
                                       "truncation",
                                       "cache_salt"};
 
