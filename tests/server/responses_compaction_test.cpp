@@ -104,6 +104,23 @@ TEST(Compaction, ComesBeforeTheAnswerOfALongConversation) {
   EXPECT_EQ(served.left_over(), "");
 }
 
+/// Each of the two passes has a first token, and how the request ended is how its answer did.
+TEST(Compaction, MetricsAreOfBothPassesAndOfTheAnswersEnd) {
+  const ServedModel served(test_options(), 8, tiny_model_that_ends());
+  const json format = {{"type", "json_schema"}, {"name", "one"}, {"schema", {{"const", 1}}}};
+  json body = body_of({user("One"), assistant(words(100)), user("Two")}, limit(100));
+  body["ignore_eos"] = false;
+  body["text"] = {{"format", format}};
+  const json response = answer_to(served, body.dump());
+  ASSERT_EQ(response["output"].size(), 2U);
+  EXPECT_EQ(response["output"][0]["type"], "compaction");
+  EXPECT_EQ(response["status"], "completed");
+  EXPECT_EQ(served.metric("vllm:request_success_total{finished_reason=\"stop\""), 1);
+  EXPECT_EQ(served.metric("vllm:request_success_total{finished_reason=\"length\""), 0);
+  EXPECT_EQ(served.metric("vllm:inter_token_latency_seconds_count"),
+            served.metric("vllm:request_generation_tokens_sum") - 2);
+}
+
 TEST(Compaction, NeedsAReason) {
   const ServedModel served;
   const auto output = [&](json input, int64_t tokens) {
