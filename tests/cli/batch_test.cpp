@@ -97,6 +97,12 @@ TEST_F(BatchTest, JsonLinesHaveTheirOwnParameters) {
   EXPECT_EQ(again.exit_code, 1);
   EXPECT_THAT(again.err, HasSubstr("2 of 5 prompts could not be run"));
   EXPECT_EQ(answers().size(), 5U);
+  // Nor does one more that can be run.
+  write_file(path("prompts"), read_file(path("prompts")) + R"({"token_ids": [5], "max_tokens": 1})" + "\n");
+  const Finished more = run_tessera(batch());
+  EXPECT_EQ(more.exit_code, 1);
+  EXPECT_THAT(more.err, HasSubstr("2 of 6 prompts could not be run"));
+  EXPECT_EQ(answers().size(), 6U);
 }
 
 TEST_F(BatchTest, AKilledRunGoesOn) {

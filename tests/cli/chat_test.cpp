@@ -173,6 +173,11 @@ TEST_F(ChatTest, ConversationsAreSavedAndLoaded) {
   says("/load " + path("precious"), "expected JSON");
   write_file(path("odd.json"), R"([{"role": "tool", "content": "x"}])");
   says("/load " + path("odd.json"), "messages[0].role: found \"tool\"");
+  write_file(path("developer.json"),
+             R"([{"role": "developer", "content": "Be brief."}, {"role": "user", "content": "Hi"}])");
+  says("/load " + path("developer.json"), "loaded, and a system message");
+  write_file(path("late.json"), R"([{"role": "user", "content": "Hi"}, {"role": "developer", "content": "x"}])");
+  says("/load " + path("late.json"), "messages[1].role: found \"developer\"");
   says("/load " + file, "2 messages are loaded, and a system message");
   says("And now?", "tokens of prompt");
   EXPECT_EQ(prompt_tokens(session), whole);

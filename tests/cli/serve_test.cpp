@@ -145,6 +145,9 @@ TEST(ServeCommand, ConfigFiles) {
   EXPECT_THAT(serve(wrong, {"--model", "/nonexistent/m"}).err, HasSubstr("found \"none\""));
   EXPECT_THAT(serve(wrong, {"--model", "/nonexistent/m", "--port=0", "--max_model_len=4k"}).err,
               HasSubstr("/nonexistent/m"));
+  // What stands behind "--" is no flag.
+  EXPECT_THAT(run_tessera({"serve", "--", "--config=/nonexistent/x.yaml"}).err,
+              HasSubstr("--config=/nonexistent/x.yaml"));
   EXPECT_THAT(serve("prot: 1\nmax-modle-len: 2\n", {"--model", "m"}).err,
               HasSubstr("unknown flags:\n  --prot; did you mean --port?\n  --max-modle-len"));
   EXPECT_THAT(serve("a: [1\n", {}).err, HasSubstr("it is not YAML"));
