@@ -315,10 +315,30 @@ TEST(MoeGpu, SharedRowsAreSummedLastAndByTheirGate) {
   }
 }
 
+/// The reference with the experts and weights that a call has given to its tokens.
+class RoutedReference {
+ public:
+  RoutedReference(const MoeCall& call, const Layer& layer, const MoeInput& input)
+      : layer_(layer), input_(input), places_(moe_workspace(call.plan)), memory_(call.workspace.read()) {}
+
+  [[nodiscard]] std::vector<float> of_token(int64_t t) const {
+    const auto k = static_cast<size_t>(layer_.desc.experts_per_token), first = static_cast<size_t>(t) * k;
+    const auto* ids = reinterpret_cast<const int32_t*>(memory_.data() + places_.ids);
+    const auto* weights = reinterpret_cast<const float*>(memory_.data() + places_.weights);
+    return reference_token(layer_, input_, t, {ids + first, k}, {weights + first, k});
+  }
+
+ private:
+  const Layer& layer_;
+  const MoeInput& input_;
+  MoeWorkspace places_;
+  std::vector<std::byte> memory_;
+};
+
 /// Every W4A4 tile against the reference, every `stride`-th token, and against the first tile.
 void expect_w4a4_reference(const Layer& layer, int64_t tokens, int64_t stride) {
   const plan::Desc d = with_tokens(layer.desc, tokens);
-  const auto hidden = static_cast<size_t>(d.hidden), k = static_cast<size_t>(d.experts_per_token);
+  const auto hidden = static_cast<size_t>(d.hidden);
   MoeInput input(d, Pattern::random, 19);
   std::vector<uint16_t> first;
   for (const Kernel& kernel : kernels(plan::Path::w4a4, d.format)) {
@@ -329,13 +349,10 @@ void expect_w4a4_reference(const Layer& layer, int64_t tokens, int64_t stride) {
     const std::string what = plan::shape_name(kernel.tile) + ", " + std::to_string(tokens) + " tokens";
     if (first.empty()) {
       first = got;
-      const auto memory = call.workspace.read();
-      const MoeWorkspace w = moe_workspace(plan);
-      const auto* ids = reinterpret_cast<const int32_t*>(memory.data() + w.ids);
-      const auto* weights = reinterpret_cast<const float*>(memory.data() + w.weights);
+      const RoutedReference reference(call, layer, input);
       for (int64_t t = 0; t < tokens; t += stride) {
         const auto at = static_cast<size_t>(t);
-        const auto want = reference_token(layer, input, t, {ids + at * k, k}, {weights + at * k, k});
+        const auto want = reference.of_token(t);
         for (size_t i = 0; i < hidden; ++i) {
           ASSERT_EQ(got[at * hidden + i], float_to_bf16(want[i])) << what << ", token " << t << ", row " << i;
         }
@@ -365,7 +382,7 @@ TEST(MoeGpu, SmallW4a4ActivationsOfAnySize) {
   for (const WeightFormat format : kFormats) {
     const Layer layer(small_w4a4(format));
     const plan::Desc d = with_tokens(layer.desc, tokens);
-    const auto hidden = static_cast<size_t>(d.hidden), k = static_cast<size_t>(d.experts_per_token);
+    const auto hidden = static_cast<size_t>(d.hidden);
     MoeInput input(d, Pattern::random, 23);
     const int exponents[] = {0, -7, -9, -11, -60, -124};  // around the least scale of NVFP4, and of MXFP4
     for (size_t t = 0; t < 6; ++t) {
@@ -380,12 +397,9 @@ TEST(MoeGpu, SmallW4a4ActivationsOfAnySize) {
     const MoeCall call(plan, layer, input);
     run_and_wait(call);
     const auto got = call.delta.read();
-    const auto memory = call.workspace.read();
-    const MoeWorkspace w = moe_workspace(plan);
-    const auto* ids = reinterpret_cast<const int32_t*>(memory.data() + w.ids);
-    const auto* weights = reinterpret_cast<const float*>(memory.data() + w.weights);
+    const RoutedReference reference(call, layer, input);
     for (size_t t = 0; t < static_cast<size_t>(tokens); ++t) {
-      const auto want = reference_token(layer, input, static_cast<int64_t>(t), {ids + t * k, k}, {weights + t * k, k});
+      const auto want = reference.of_token(static_cast<int64_t>(t));
       for (size_t i = 0; i < hidden; ++i) {
         if (t == infinite) {
           ASSERT_TRUE(std::isnan(bf16_to_float(got[t * hidden + i]))) << "row " << i;
