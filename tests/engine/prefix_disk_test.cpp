@@ -227,14 +227,14 @@ TEST_F(PrefixDisk, AReadThatFailsLeavesNothingBehind) {
     write_four_blocks();
     DiskWorld world(path(), 12);
     world.compute_and_leave(*make_sequence(130), 128);
-    const auto asker = make_sequence(300);
-    ASSERT_TRUE(world.cache.waits_for_disk(*asker, world.cache.find(*asker)));
-    world.cache.clear();
-    if (gone) {
+    if (gone) {  // before it is asked for: it is read from then on, beside this thread
       std::filesystem::remove(file_of(256));
     } else {
       std::filesystem::resize_file(file_of(256), 100);
     }
+    const auto asker = make_sequence(300);
+    ASSERT_TRUE(world.cache.waits_for_disk(*asker, world.cache.find(*asker)));
+    world.cache.clear();
     world.follow(/*is_idle=*/false);
     world.disk.wait_for_all();
     world.follow(/*is_idle=*/false);
