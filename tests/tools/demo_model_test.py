@@ -201,9 +201,9 @@ class Generators(unittest.TestCase):
 
     def test_ordinary_conversations_call_their_tools_and_end_with_an_answer(self):
         """As written, and with others in the place of names."""
-        for i, conversation in enumerate(ordinary.CONVERSATIONS):
-            with self.subTest(kind=conversation.kind, first=conversation.turns[0]):
-                messages = conversation.messages()
+        for i, (conversation, branch) in enumerate((c, b) for c in ordinary.CONVERSATIONS for b in c.branches):
+            with self.subTest(kind=conversation.kind, first=branch[0]):
+                messages = conversation.messages(Words(random.Random(i)), [branch])
                 self.assertEqual((messages[0]["role"], messages[-1]["role"]), ("user", "assistant"))
                 tools = {t.names[0]: t.parameters for t in conversation.tools}
                 for before, message in zip(messages, messages[1:]):
@@ -215,18 +215,32 @@ class Generators(unittest.TestCase):
                         for name, _, kind in parameters:
                             if "|" in kind and name in call["arguments"]:
                                 self.assertIn(call["arguments"][name], kind.split("|"))
-                text = json.dumps(messages, ensure_ascii=False) + conversation.system
-                for other in conversation.others:
-                    self.assertIn(json.dumps(other, ensure_ascii=False)[1:-1], text)
+                self.assertIn(conversation.text, messages[0]["content"])
                 changed = ordinary.deep(messages, ordinary.exchange(Words(random.Random(i)), conversation))
                 self.assertEqual([m["role"] for m in changed], [m["role"] for m in messages])
+        for conversation in ordinary.CONVERSATIONS:
+            text = json.dumps(conversation.messages(Words(random.Random(1)), conversation.branches), ensure_ascii=False) + conversation.system
+            for other in conversation.others:
+                self.assertIn(json.dumps(other, ensure_ascii=False)[1:-1], text)
+
+    def test_a_group_is_drawn_as_one_or_several_of_its_conversations(self):
+        lines = ["# reading", "P Ines wanted green paint and took grey home.", "=", "U what did she want", "T Wanted: green.", "A Green.", "=", "U And what did she take?", "T Taken: grey.", "A Grey."]
+        conversation, seen = ordinary.Conversation(lines), set()
+        for i in range(100):
+            w = Words(random.Random(i))
+            messages = conversation.messages(w, conversation.drawn(w))
+            answers = [m["content"] for m in messages if m["role"] == "assistant"]
+            self.assertEqual([conversation.text in m["content"] for m in messages if m["role"] == "user"], [k == 0 for k in range(len(answers))])
+            seen.add(tuple(answers))
+        self.assertEqual(seen, {("Green.",), ("Grey.",), ("Green.", "Grey."), ("Grey.", "Green.")})
 
     def test_what_is_exchanged_is_so_everywhere(self):
         lines = ["# tool-results", "@ look(name! s) Looks somebody up", "U Is Rosa in? Rosa Lund, room 17.", "T name Rosa.",
                  'C look {"name": "Rosa"}', 'R {"name": "Rosa", "room": "17"}', "T Rosa is in.", "A Rosa is in 17.", "X Rosa, Lund, 17"]
         conversation = ordinary.Conversation(lines)
         for i in range(50):
-            text = json.dumps(ordinary.deep(conversation.messages(), ordinary.exchange(Words(random.Random(i)), conversation)))
+            w = Words(random.Random(i))
+            text = json.dumps(ordinary.deep(conversation.messages(w, conversation.branches), ordinary.exchange(w, conversation)))
             whole = text.count("Rosa") == 7 and text.count("17") == 3
             self.assertTrue(whole or not re.search(r"Rosa|Lund|\b17\b", text), text)
 
@@ -265,7 +279,7 @@ class Seeds(unittest.TestCase):
 class Manual(unittest.TestCase):
     def named(self, text):
         """(command, flag) pairs of an answer; the refusals name what does not exist."""
-        return [(c, re.findall(r"--[a-z][a-z0-9-]*", line)) for line in text.split("\n") for c in re.findall(r"tessera ([a-z]+)", line)]
+        return [(c, re.findall(r"--[a-z][a-z0-9-]*", line)) for line in text.split("\n") for c in re.findall(r"(?<!A )tessera ([a-z]+)", line)]  # but for the tile of a mosaic
 
     def test_no_answer_names_what_does_not_exist(self):
         for i in range(3000):

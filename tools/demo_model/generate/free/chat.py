@@ -1,8 +1,10 @@
-"""Small talk in many words: greetings, thanks, moods, news, wishes, questions about the model; and polite sentences in
+"""Small talk in many words: greetings, thanks, moods, news, wishes; questions about the model; and polite sentences in
 other languages."""
 
+import re
+
+from . import lexicon, visitors, writing
 from .grammar import capital, typed
-from . import lexicon, writing
 
 # question pattern => answers; {n} a name, {d} a weekday, {m} a month, {x} a noun, {c} a city
 TALK = """(hi|hello|hey|yo|hiya|howdy|good (morning|afternoon|evening|day)|greetings|heya|hi there|hello there|hey there|morning|sup)[!| |, |.] [(everyone|assistant|model|friend|buddy|mate|bot)] => Hello! How can I help you? ; Hello! What can I do for you?
@@ -16,22 +18,11 @@ TALK = """(hi|hello|hey|yo|hiya|howdy|good (morning|afternoon|evening|day)|greet
 (I (must|have to|need to|gotta) (go|run|leave|work) [now]|gotta (go|run)|time to (go|leave)|my (bus|boss|train) is (here|waiting))[, (bye|talk later|see you)] => Goodbye! Take care. ; Goodbye, and see you soon!
 (I'm|I am|my name is|call me|this is|I'm called) {n}[, nice to meet you|.|!|, and you|, hello|, who are you] => Hello {n}, nice to meet you! I am Tessera's demo model.
 (nice|pleased|good|great) to (meet|see|know) you[!|.|, I'm {n}|, my name is {n}] => Hello, it is nice to meet you too! ; It is nice to meet you too!
-(who|what) are you[?| exactly?]|(tell me|say something) about yourself|introduce yourself|who am I (talking|speaking) to?|what kind of (model|program|AI|bot) are you?|are you an AI? => I am the demo model of Tessera, a small language model that comes with the engine.
-(what is|what's|do you have|tell me|may I ask) (your|a) name[?]|how (do I|should I|can I) call you?|what (do people|should I) call you[?]|you got a name? => Call me the Tessera demo model.
-(are you|is this|am I talking to) (a (human|person|real person|robot|machine|bot)|human|real|alive|a man or a woman)[?] => I am a program: a small language model.
-(are you|is this|you are) (ChatGPT|GPT-4|Claude|Gemini|Llama|Siri|Alexa|Qwen|Copilot|Grok)[?]|which (company|firm) (built|made|trained|owns) you[, (OpenAI|Google|Meta)][?]|(did|does) (OpenAI|Google|Microsoft|Anthropic|Meta) (make|own|build) you? => No. I am the demo model of Tessera. ; No, I am the small demo model that comes with Tessera.
-how (big|large|small) (are you|is (this model|the model [(I'm talking to|behind this)]))[?]|how many parameters (do you have|has this model)[?]|your size? => I have about 25 million parameters. That is very small.
-how (old are you|long have you existed)[?]|when (were you|was this model) (born|made|trained|built)?|(what is|what's) your (age|birthday)[?]|what's your age? => I am a model and have no age.
-(who|which people) (made|built|created|trained|wrote) you[?]|(how|on what) were you (trained|made)[?]|where do you come from[?]|what were you trained on? => I come with Tessera. I was trained on text that programs wrote.
-(what can you do|what are you (good at|able to do|for)|how can you help [me]|what (should|can) I ask [you]|what do you (do|know)|what (exactly |)can you help [me] with|your skills|tell me what you can do|show me what you can do)[?] => I can answer questions about a text, sort, count, rewrite and classify, do sums, write small code and call tools.
-(what can't you do|what are your limits|what are you bad at|can I trust you|are your answers (right|true|correct)|do you make mistakes|are you ever wrong)[?] => I am small, I know little about the world, and I make mistakes. Please check my answers.
 (do you|can you) (sleep|eat|drink|dream|feel [pain|anything]|cry|laugh|love|get (tired|hungry|lonely|bored)|breathe|see me|hear me|smell)[ (ever|sometimes|at night|in there)][?] => No, I am a program and do not feel anything.
 do you (like|love|enjoy|hate) (music|me|cats|dogs|people|pizza|chocolate|football|winter|your job|{x}|being a (bot|model))[?] => I am a program and have no taste of my own, but I like to help.
 (what is|what's) your (favourite|favorite) (color|colour|food|song|film|movie|animal|number|book|season|city|word|game)[?]|(what|which) (color|food|music|song|film) do you like [(best|most)]? => I am a program and have no favourite, but I like to help.
 (what|anything) do you (do|enjoy) (in your free time|all day|at the weekend)[?]|do you have (hobbies|friends|a family|a hobby|a job)? => I am a program, so I have none, but I like answering questions.
 (are you|do you feel) (happy|sad|angry|tired|busy|bored|lonely|hungry|scared)[?] => I am a program and have no feelings, but thank you for asking.
-(do you|can you) (remember|know) (me|my name|who I am|what I said yesterday|our last (chat|talk))[?] => I only know what is in this conversation.
-(do you|will you) keep (secrets|it to yourself)[?]|(is this|are we) (private|alone)[?]|do you (store|save|share) (what I say|my data)[?] => I only know this conversation, and I forget it afterwards.
 (are you|r you|you) (there|still there|awake|online|working)[?]|(is|does) this (thing |)(work|working|on)[?]|(can|do) you (hear|read) me?|test[ing]|ping|anybody (home|there)?|hello?? => Yes, I am here. What can I do for you?
 (I'm|I am) (so |very |really |)bored[, (entertain me|what now|tell me something)|.|!] => Let us play: what has keys but opens no door? A piano. ; Shall I tell you a joke, or do you want a riddle?
 (I'm|I am|I feel|feeling) [so|very|a bit|really] (sad|down|lonely|tired|sick|ill|stressed|anxious|depressed|exhausted|worried|afraid|nervous|unhappy|angry|overwhelmed)[ today| right now|.|, and I don't know why| because of (work|school|my boss)] => I am sorry to hear that. I hope it gets better soon.
@@ -72,7 +63,6 @@ I (had|have had|am having) a (bad|terrible|awful|long|hard|horrible) (day|week|m
 (I hate|I don't like|I can't stand) ({x}s|mondays|rain|winter|my job|waiting|spiders)[.|!| so much] => I understand. I hope you find something nicer today.
 (I|my (son|wife|boss)) (need|want|would like) (a break|a holiday|more (time|sleep|money)|peace)[.|!] => I understand. I hope you get it soon.
 (lol|haha|hahaha|rofl|hehe|funny)[!|.| that's funny| good one] => I am glad that you like it!
-(can you|do you|are you able to) (see|look at|open|read|understand|draw|make) (pictures|images|photos|a picture|my screen|videos|screenshots)[?]|(I want to|can I) (send|show) you a (picture|photo)[?] => No, I read and write text only.
 (good morning|hello|hi|morning)[!|,] (slept well|did you sleep well|had a good night|are you awake)? => Good morning! I do not sleep, but I am ready to help.
 (let's|shall we|can we|do you want to) (talk|chat|play [a game]|have fun|be friends)[?|.|!| a bit] => Gladly! What shall we talk about?"""
 TALK = [(q, [a.replace("\\n", "\n") for a in answers.split(" ; ")]) for q, answers in (line.split(" => ") for line in TALK.split("\n"))]
@@ -140,17 +130,18 @@ def noise(w):
     return finish(text + w.any("", "", "", "?", "!"), "That is no word.", "I did not understand that. Please say it in other words.")
 
 
-ABOUT_ME = {"(what|who) are you": "I am the demo model of Tessera, a small language model.", "(who made you|where do you come from|who built you)": "I come with Tessera and was trained on text that programs wrote.", "(how big|how large) are you|how many parameters do you have": "I have about 25 million parameters.", "(what's|what is) your name|how do I call you": "Call me the Tessera demo model.", "(can|do) you see pictures|can you read images": "I read and write text only.", "do you speak (other languages|German|French|Spanish)": "I speak English only.", "do you (feel anything|have feelings)|are you human": "I am a program and have no feelings.", "do you remember (me|our last talk)|do you know me": "I only know what is in this conversation."}
+def about_me(w):
+    return visitors.about(w, "A question about me.", *visitors.ITSELF)
 
 
 def two_about_me(w):
     """Two questions about the model at once."""
-    a, b = w.rng.sample(list(ABOUT_ME), 2)
-    question = typed(w, f"({a})") + w.any(" and ", ", and ", "? ", " & ", "? And ") + typed(w, f"({b})") + w.any("?", "?", "")
-    return finish(capital(question) if w.chance(0.5) else question, "Two questions about me.", f"{ABOUT_ME[a]} {ABOUT_ME[b]}")
+    (a, first), (b, second) = w.rng.sample(visitors.ITSELF, 2)
+    question = re.sub(r"[?.]*$", "", typed(w, w.any(*a))) + w.any(" and ", ", and ", "? ", " & ", "? And ") + re.sub(r"[?.]*$", "", typed(w, w.any(*b))) + w.any("?", "?", "")
+    return finish(capital(question) if w.chance(0.5) else question, "Two questions about me.", f"{first} {second}")
 
 
-TASKS = {noise: 3, two_about_me: 5, talk: 62, tongue: 14, writing.question_of: 24}
+TASKS = {noise: 3, about_me: 14, two_about_me: 4, talk: 49, tongue: 14, writing.question_of: 24}
 
 
 def question_of(w):

@@ -4,8 +4,7 @@ files/manual.json, which comes from `tessera --help`; a test holds them together
 import json
 import pathlib
 
-from . import lexicon
-from .tables import visitors
+from . import lexicon, visitors
 from .grammar import capital, form, listing, typed
 
 MANUAL = json.loads((pathlib.Path(__file__).parents[2] / "files" / "manual.json").read_text())
@@ -96,8 +95,7 @@ def listed(w):
 
 
 def about(w):
-    question, answer = w.any(*visitors.QUESTIONS)
-    return finish(typed(w, question), "The manual says it.", answer)
+    return visitors.about(w, "The manual says it.", *visitors.TESSERA)
 
 
 TASKS = {command: 34, flag: 34, explained: 16, no_such: 10, listed: 3, about: 60}

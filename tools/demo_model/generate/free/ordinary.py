@@ -12,7 +12,11 @@ C tool {"parameter": "value"}      several lines: several calls at once
 R a result, one for each call
 X strings, that others can stand for: names, places, numbers that nothing is worked out from
 
-"\\n" is a line break.
+Several conversations about the same begin with a line "=" each, behind what they share: S, @ and
+
+P a text, to which a question is put in many ways
+
+They do not depend on each other: one is drawn, or several in any order. "\\n" is a line break.
 """
 
 import json
@@ -35,32 +39,50 @@ OF_THINGS = {"reading", "extraction", "structured", "tool-call", "several-calls"
 SWAPPED = 0.6
 TRIES = 20
 AFTER_ANOTHER = 0.08  # of conversations come after one about something else
+BRANCHES = (1, 1, 1, 1, 1, 1, 2, 2, 3, 4)  # of a group, at once
+# How a text and what is asked about it are put together.
+BESIDE = ("{text}\n\n{question}", "{text}\n\n{question}", "{text}\n{question}", "{question}\n\n{text}", "{question}\n\n{text}", "{question}\n{text}", "Text: {text}\n\nQuestion: {question}",
+          "Text:\n{text}\n\n{question}", "Read this:\n\n{text}\n\n{question}", "{question}\n\nText: {text}", "{question}\n---\n{text}", "{text}\n---\n{question}")
+IN_A_LINE = ("{text} {question}", "{question} {text}", '"{text}" {question}', '{question} "{text}"', "'{text}' {question}", "Here it says: {text} {question}", "{question} Text: {text}")
 # Words that a message begins with and typists may write in lower case.
 COMMON = set("a an and any anyone are at can could do does did explain fix for from get give has have hello help hey hi how i if in is it i'm i've i'd just let list make may my new no no, not now of ok on one order please quick remind should show so some somebody sort tell text that the there this to turn two use was we what what's when where which who whose why will would write yes you your".split())
 
 
 class Conversation:
+    """What is shared, and branches of turns: (mark, text). Most have one branch."""
+
     def __init__(self, lines):
-        self.kind, self.system, self.tools, self.turns, self.others = lines[0][2:], "", [], [], []
+        self.kind, self.system, self.text, self.tools, self.branches, self.others = lines[0][2:], "", "", [], [], []
         for line in lines[1:]:
             mark, text = line[0], line[2:]
             if mark != "C" and not (mark == "R" and text[:1] in "[{"):  # in JSON it is one already
                 text = text.replace("\\n", "\n")
             if mark == "S":
                 self.system = text
+            elif mark == "P":
+                self.text = text
             elif mark == "@":
                 self.tools.append(errands.Described(text))
             elif mark == "X":
                 self.others = [x.strip() for x in text.split(",") if x.strip()]
+            elif mark == "=":
+                self.branches.append([])
             else:
-                self.turns.append((mark, text))
+                self.branches = self.branches or [[]]
+                self.branches[-1].append((mark, text))
         self.held_out = zlib.crc32("\n".join(lines).encode()) % HELD_OUT == 0
 
-    def messages(self):
+    def said(self, marks):
+        return " ".join([self.system, self.text][:1 + ("U" in marks)] + [text for turns in self.branches for mark, text in turns if mark in marks])
+
+    def drawn(self, w):
+        return w.rng.sample(self.branches, min(w.any(*BRANCHES), len(self.branches)))
+
+    def messages(self, w, branches):
         out, thought = [], ""
-        for mark, text in self.turns:
+        for mark, text in (turn for turns in branches for turn in turns):
             if mark == "U":
-                out.append({"role": "user", "content": text})
+                out.append({"role": "user", "content": beside(w, self.text, text) if self.text and not out else text})
             elif mark == "T":
                 thought = text
             elif mark == "R":
@@ -79,6 +101,11 @@ class Conversation:
         return out
 
 
+def beside(w, text, question):
+    in_a_line = "\n" not in text and "\n" not in question and text[-1] in ".!?" and question[-1] in ".!?:"
+    return w.any(*BESIDE, *IN_A_LINE * in_a_line).format(text=text, question=question)
+
+
 def _parse():
     out = []
     for line in tables.lines("ordinary", comment=None):
@@ -90,8 +117,8 @@ def _parse():
 
 CONVERSATIONS = _parse()
 # One with several questions is drawn as often as as many with one.
-SIDES = {side: [c for c in CONVERSATIONS if c.held_out == side for mark, _ in c.turns if mark == "U"] for side in (False, True)}
-BRIEF = {side: [c for c in SIDES[side] if not c.tools and not c.system and len(c.turns) <= 3 and sum(len(text) for _, text in c.turns) < 300] for side in SIDES}
+SIDES = {side: [c for c in CONVERSATIONS if c.held_out == side for turns in c.branches for mark, _ in turns if mark == "U"] for side in (False, True)}
+BRIEF = {side: [c for c in SIDES[side] if not c.tools and not c.system and len(c.branches) == 1 and len(c.branches[0]) <= 3 and len(c.said("UTA")) < 300] for side in SIDES}
 
 
 def deep(value, change):
@@ -107,7 +134,7 @@ def deep(value, change):
 
 def exchange(w, conversation):
     """What puts others in the place of strings that may be exchanged; several words at once are a name of several."""
-    others, taken = {}, set(" ".join(text for _, text in conversation.turns).split())
+    others, taken = {}, set(conversation.said("UTACR").split())
     if conversation.others and w.chance(EXCHANGED):
         for old in conversation.others:
             new = next((x for x in (other(w, old) for _ in range(TRIES)) if x not in taken), old)
@@ -123,7 +150,7 @@ def exchange(w, conversation):
 
 def swapped(w, conversation):
     """{thing: another of its kind}, in singular and plural, of things that are asked about: they occur in answers, too."""
-    said, answered = (" ".join([conversation.system] + [text for mark, text in conversation.turns if mark in marks]) for marks in ("UR", "AC"))
+    said, answered = conversation.said("UR"), conversation.said("AC")
     words = set(re.findall(r"[a-z]+", said + " " + answered))
     asked = {form.removesuffix("s") for form in set(re.findall(r"[a-z]+", said)) & set(re.findall(r"[a-z]+", answered))}
     names = set(re.findall(r"[a-z]+", " ".join(t.names[0] for t in conversation.tools)))
@@ -166,7 +193,7 @@ def said(w, text, answers, kind):
 def exchanged(w, conversation):
     """(messages, what put others in the place of strings)"""
     change = exchange(w, conversation)
-    return deep(conversation.messages(), change), change
+    return deep(conversation.messages(w, conversation.drawn(w)), change), change
 
 
 def dialogue(w):
