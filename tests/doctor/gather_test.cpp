@@ -227,6 +227,33 @@ TEST(Host, LimitsOfGroupsOfVersion1) {
   EXPECT_FALSE(facts.container_memory_bytes);  // more than there is: none
 }
 
+/// Where both are mounted, the tighter one is the quota, and what its version asks for is said.
+TEST(Host, TheVersionOfAQuotaIsThatOfTheTightest) {
+  for (const auto& [first, second, of_v1] : {std::tuple("400000", "200000", false), {"200000", "400000", true}}) {
+    const TempDirectory root;
+    root.write("proc/self/cgroup", "5:cpu,cpuacct:/job\n0::/job\n");
+    root.write("sys/fs/cgroup/cpu/job/cpu.cfs_quota_us", std::string(first) + "\n");
+    root.write("sys/fs/cgroup/cpu/job/cpu.cfs_period_us", "100000\n");
+    root.write("sys/fs/cgroup/job/cpu.max", std::string(second) + " 100000\n");
+    const HostFacts facts = gather_host(Tree(root.path()), {.live = false, .model = {}});
+    EXPECT_EQ(facts.cpu_quota, 2);
+    EXPECT_EQ(facts.cpu_quota_v1, of_v1);
+  }
+}
+
+/// A process raises its soft limits itself.
+TEST(Host, LimitsAreTheHardOnes) {
+  const TempDirectory root;
+  root.write("proc/self/limits",
+             "Limit                     Soft Limit           Hard Limit           Units     \n"
+             "Max open files            1024                 524288               files     \n"
+             "Max locked memory         8388608              unlimited            bytes     \n");
+  const HostFacts facts = gather_host(Tree(root.path()), {.live = false, .model = {}});
+  EXPECT_TRUE(facts.has_limits);
+  EXPECT_EQ(facts.open_files_max, 524288);
+  EXPECT_FALSE(facts.locked_bytes_max);
+}
+
 TEST(Host, NamesOfGroupsAreNotRecorded) {
   const TempDirectory root, record;
   root.write("proc/meminfo", "MemTotal: 1000000 kB\nMemAvailable: 900000 kB\n");

@@ -1,6 +1,9 @@
 #pragma once
 
+#include <algorithm>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "doctor/check.h"
 
@@ -109,6 +112,21 @@ inline Facts healthy() {
   model.disk = {
       .file_system = "ext4", .free_bytes = 100 * kGb, .read_bytes_per_second = 5 * kGb, .checkpoint_bytes = 20 * kGb};
   return facts;
+}
+
+inline std::string text_of(const std::vector<Finding>& findings) {
+  std::string text;
+  for (const Finding& finding : findings) {
+    text += "(" + std::to_string(static_cast<int>(finding.level)) + ") " + std::string(finding.check) + ": " +
+            finding.found + "\n";
+  }
+  return text;
+}
+
+/// The first of a check; null: there is none.
+inline const Finding* find(const std::vector<Finding>& findings, std::string_view check) {
+  const auto found = std::ranges::find(findings, check, &Finding::check);
+  return found == findings.end() ? nullptr : &*found;
 }
 
 }  // namespace tessera::doctor
