@@ -130,6 +130,18 @@ TEST(ShardedWriter, SplitsAndIndexes) {
   EXPECT_THAT(json, HasSubstr(R"("d": "model-00003-of-00003.safetensors")"));
 }
 
+/// It has a shard of its own, the first as well as others: none is empty.
+TEST(ShardedWriter, ATensorLargerThanAShardIsAlone) {
+  const test::TempDirectory directory;
+  auto writer = ShardedWriter::create(directory.path(), {{"a", DType::u8, {12}}, {"b", DType::u8, {2}}}, 6);
+  for (const size_t bytes : {12, 2}) ASSERT_TRUE(writer->write(as_bytes(std::string(bytes, 'x'))).ok());
+  ASSERT_TRUE(writer->finish().ok());
+  const auto checkpoint = Checkpoint::open(directory.path());
+  ASSERT_TRUE(checkpoint.ok()) << checkpoint.status().message();
+  EXPECT_EQ(checkpoint->shards().size(), 2U);
+  EXPECT_TRUE(std::filesystem::exists(directory / "model-00001-of-00002.safetensors"));
+}
+
 TEST(ShardedWriter, RefusesToFinishEarly) {
   const test::TempDirectory directory;
   auto writer = ShardedWriter::create(directory.path(), {{"a", DType::u8, {6}}, {"b", DType::u8, {6}}}, 6);

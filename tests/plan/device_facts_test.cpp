@@ -56,6 +56,15 @@ TEST(DeviceFacts, LiveGpuBorrowsOnlyWhatTheDriverDoesNotSay) {
   EXPECT_EQ(ada.clock_ghz, h200.clock_ghz);
   EXPECT_DOUBLE_EQ(ada.read_gb_s, h200.read_gb_s * 142 / 132);  // nobody measured: as many SMs more read more
 
+  // As near to 12.0 as to 10.0; the instruction belongs to 12.x alone.
+  const DeviceFacts between = live_facts({.name = "NVIDIA Thor",
+                                          .compute_major = 11,
+                                          .compute_minor = 0,
+                                          .sm_count = 20,
+                                          .smem_per_block_bytes = 232'448,
+                                          .smem_per_sm_bytes = 233'472});
+  EXPECT_FALSE(between.has_fp4_mma());
+
   const DeviceFacts laptop = live_facts({.name = "NVIDIA GeForce RTX 5070",
                                          .compute_major = 12,
                                          .sm_count = 48,

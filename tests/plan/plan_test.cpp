@@ -177,6 +177,21 @@ TEST(Plan, RefusesWhatNoKernelAccepts) {
   EXPECT_THAT(refusal([](Desc& d) { d.experts_per_token = 33; }), HasSubstr("1 to 32"));
   EXPECT_THAT(refusal([](Desc& d) { d.experts = 4; }), HasSubstr("1 to 4"));
   EXPECT_THAT(refusal([](Desc& d) { d.tokens = -1; }), HasSubstr("0 to 65536"));
+  EXPECT_THAT(refusal([](Desc& d) { d.hidden = kWidthMax + 64; }), HasSubstr("at most"));
+  EXPECT_THAT(refusal([](Desc& d) { d.tokens = kTokensMax + 1; }), HasSubstr("0 to 65536"));
+}
+
+TEST(Plan, TheLargestLayerIsPlanned) {
+  const Desc largest = {.op = Op::gate_up,
+                        .hidden = kWidthMax,
+                        .intermediate = kWidthMax,
+                        .experts = kExpertsMax,
+                        .experts_per_token = kExpertsPerTokenMax,
+                        .tokens = kTokensMax};
+  EXPECT_TRUE(validate(largest).ok()) << validate(largest).message();
+  const auto plan = make_plan(largest, *find_device("rtx-pro-6000"));
+  ASSERT_TRUE(plan.ok()) << plan.status().message();
+  EXPECT_GT(plan->chosen().cost.estimate_us, 0);
 }
 
 TEST(Plan, SegmentsBelongToTheWeight) {
