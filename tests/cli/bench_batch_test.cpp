@@ -120,5 +120,28 @@ TEST_F(BenchBatchTest, DraftsAreTriedAndThoseThatHoldAreCounted) {
   }
 }
 
+/// As in the engine, where drafts hold only if they were drawn with the noise of the token's place.
+TEST_F(BenchBatchTest, ADrawHasTheNoiseOfItsSequenceAndPlace) {
+  for (const int32_t drafts : {0, 2}) {
+    runner_.steps.clear();
+    ASSERT_TRUE(batch_.prefill(70, 256, drafts).ok());
+    ASSERT_TRUE(batch_.decode(3, {}).ok());
+    size_t draws = 0;
+    for (const model::Step& step : runner_.steps) {
+      for (const kernels::SequenceRows& rows : step.sequences) {
+        for (const kernels::SampleRow& sample : step.samples) {
+          if (sample.row < rows.first_row || sample.row >= rows.first_row + rows.rows) continue;
+          ++draws;
+          EXPECT_EQ(sample.slot, rows.state_slot);
+          EXPECT_EQ(sample.noise.key, static_cast<uint64_t>(rows.state_slot));
+          const int32_t place = rows.first_position + sample.row - rows.first_row + 1;
+          EXPECT_EQ(sample.noise.position, static_cast<uint64_t>(place));
+        }
+      }
+    }
+    EXPECT_EQ(draws, 3U + 3U * 3U * static_cast<size_t>(1 + drafts));
+  }
+}
+
 }  // namespace
 }  // namespace tessera::cli

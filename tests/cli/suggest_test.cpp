@@ -34,6 +34,8 @@ TEST(NearestName, FindsMisspellingsAndAbbreviations) {
   EXPECT_EQ(nearest_name("--", known), "");
   EXPECT_EQ(nearest_name("--colour", known), "");
   EXPECT_EQ(nearest_name("x", {}), "");
+  EXPECT_EQ(nearest_name("tpa", {"tap"}), "tap");  // one slip in three letters, and no more
+  EXPECT_EQ(nearest_name("tpx", {"tap"}), "");
   EXPECT_EQ(nearest_name(std::string(100'000, 'x'), known), "");
 }
 

@@ -44,6 +44,10 @@ TEST(WordWrap, LongWordsAreTheTerminals) {
   EXPECT_EQ(wrapped("https://example.org/x y", 10), "https://example.org/x y");  // its second row has room
 }
 
+TEST(WordWrap, ALongWordEndsWithItsLine) {
+  EXPECT_EQ(wrapped("abcdefgh\n日本語日本語", 5), "abcdefgh\n日本\n語日\n本語");
+}
+
 TEST(WordWrap, CountsColumnsNotBytes) {
   EXPECT_EQ(wrapped("äöü äöü äöü", 7), "äöü äöü\näöü");
   EXPECT_EQ(wrapped("日本語日本語", 5), "日本\n語日\n本語");
