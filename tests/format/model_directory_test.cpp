@@ -108,6 +108,15 @@ TEST_F(ModelDirectory, SuggestsWhatTheCacheHolds) {
   EXPECT_THAT(message, HasSubstr("hf download"));
 }
 
+/// By how many letters differ, whatever the order of the directory or the alphabet.
+TEST_F(ModelDirectory, SuggestsTheNearestFirst) {
+  for (const char* name : {"vvvdef", "zbcdef", "ssssss", "wwwwef", "yycdef", "uuuuuf"}) {
+    add_model(std::string("models--o--") + name);
+  }
+  EXPECT_THAT(error_of("o/abcdef"),
+              HasSubstr("the cache holds o/zbcdef, o/yycdef, o/vvvdef, o/wwwwef, o/uuuuuf and 1 more."));
+}
+
 TEST_F(ModelDirectory, RefusesNamesThatLeaveTheCache) {
   for (const char* name :
        {"../x/y", "a/../b", "/a/b", "a/b/c", "a//b", "a/b@../../x", "a/b@", ".hidden/x", "a b/c", "-a/b", "a/b@-c"}) {
