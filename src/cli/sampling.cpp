@@ -123,7 +123,11 @@ Json parse_sampling(const std::string& text) {
   auto wrong = server::apply_sampling(object, scratch);
   if (!wrong) wrong = server::refuse_unknown_sampling(object);
   if (wrong) throw CLI::ValidationError(flag, wrong->message);
-  return object;
+  Json said = Json::object();
+  for (const auto& [key, value] : object.items()) {
+    if (!value.is_null()) said[key] = value;
+  }
+  return said;
 }
 
 }  // namespace tessera::cli

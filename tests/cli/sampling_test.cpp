@@ -127,6 +127,11 @@ TEST(Sampling, ASeedOfMinusOneIsRandom) {
   EXPECT_EQ(params.seed, std::nullopt);
 }
 
+/// null stands for what is usual: such a key says nothing, as if it were not there.
+TEST(Sampling, NullSaysNothing) {
+  EXPECT_EQ(parse_sampling(R"({"n": null, "top_k": 5, "max_new_tokens": null})"), Json::parse(R"({"top_k": 5})"));
+}
+
 TEST(Sampling, OneStopStringNeedsNoList) {
   SamplingParams params;
   ASSERT_TRUE(apply_sampling(Json::parse(R"({"stop": "end"})"), params).ok());
