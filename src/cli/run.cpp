@@ -85,6 +85,7 @@ Expected<uint64_t> common_digest(const RunOptions& options) {
               {"system", options.prompts.system},
               {"thinking", options.prompts.enable_thinking},
               {"raw", options.prompts.raw},
+              {"special_tokens", engine.parse_special_tokens},
               {"regex", options.regex},
               {"token_ids", options.token_ids},
               {"weights", {engine.load_format, engine.requantize_projections}},

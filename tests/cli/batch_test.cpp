@@ -148,7 +148,8 @@ TEST_F(BatchTest, AnInterruptedRunSaysSoAndGoesOn) {
 
 TEST_F(BatchTest, AnotherFileIsNotTouched) {
   write_prompts(3);
-  for (const char* foreign : {"my notes\n", "{\"index\": 3}\n", "{\"index\": -1}\n", "{\"a\": 1}\n{\"index\": 0}\n"}) {
+  for (const char* foreign : {"my notes\n", "{\"index\": 3}\n", "{\"index\": -1}\n", "{\"a\": 1}\n{\"index\": 0}\n",
+                              "{\"index\": 0, \"digest\": 7}\n"}) {
     write_file(path("answers.jsonl"), foreign);
     const Finished result = run_tessera(batch());
     EXPECT_EQ(result.exit_code, 1) << foreign;
@@ -214,6 +215,31 @@ TEST_F(BatchTest, OldAnswersToSomethingElseAreMadeAnew) {
   std::filesystem::rename(path("other"), model());
   EXPECT_THAT(run_aloud(), HasSubstr("3 answers in "));
   EXPECT_NE(answers(), before);
+}
+
+/// Whatever an answer depends on: with one thing more that is not as before, the answers that are there are to
+/// something else.
+TEST_F(BatchTest, WhatAnswersDependOnMakesThemAnew) {
+  write_prompts(3);
+  write_file(path("template"), "{% for m in messages %}{{ m.content }}{% endfor %}");
+  Arguments arguments = batch("2");
+  ASSERT_EQ(run_tessera(arguments).exit_code, 0);
+  std::erase(arguments, "--quiet");
+  for (const Arguments& more : {Arguments{"--system", "Be brief."},
+                                {"--no-thinking"},
+                                {"--parse-special-tokens"},
+                                {"--chat-template", path("template")},
+                                {"--regex", "[a-z]*"},
+                                {"--token-ids"},
+                                {"--kv-cache-dtype", "fp8"},
+                                {"--raw"}}) {
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    const Finished finished = run_tessera(arguments);
+    EXPECT_EQ(finished.exit_code, 0) << finished.err;
+    EXPECT_THAT(finished.err, HasSubstr("3 answers in ")) << more.front();
+    EXPECT_EQ(answers().size(), 3U);
+  }
+  EXPECT_THAT(run_tessera(arguments).err, HasSubstr("all 3 prompts are answered"));
 }
 
 TEST_F(BatchTest, TwoRunsDoNotWriteOneFile) {
