@@ -136,6 +136,20 @@ std::string take_config(std::vector<std::string>& args) {
   return {};
 }
 
+/// Whether there is a word that is no flag, and no flag's value: MODEL.
+bool has_word(const CLI::App& command, const std::vector<std::string>& args) {
+  for (size_t i = 1; i < args.size(); ++i) {
+    if (args[i] == "--") return i + 1 < args.size();
+    if (!args[i].starts_with("-")) return true;
+    const CLI::Option* option = command.get_option_no_throw(args[i]);  // null with "=VALUE" behind it
+    if (option == nullptr) continue;
+    const auto least = static_cast<size_t>(option->get_items_expected_min());
+    const bool many = option->get_items_expected_max() > option->get_items_expected_min();
+    for (size_t n = 0; i + 1 < args.size() && (n < least || (many && !args[i + 1].starts_with("-"))); ++n) ++i;
+  }
+  return false;
+}
+
 }  // namespace
 
 Expected<std::vector<std::string>> with_config_file(const CLI::App& command, std::vector<std::string> args) {
@@ -147,7 +161,7 @@ Expected<std::vector<std::string>> with_config_file(const CLI::App& command, std
     if (!args[i].starts_with("--")) continue;
     given.insert(command.get_option_no_throw(args[i].substr(0, args[i].find('='))));
   }
-  const bool model_given = args.size() > 1 && !args[1].starts_with("-");
+  const bool model_given = has_word(command, args);
   std::vector<std::string> from_file;
   for (const auto& [key, value] : said.items()) {
     const std::string flag = vllm_spelling("--" + key);

@@ -145,6 +145,15 @@ TEST(ServeCommand, ConfigFiles) {
   EXPECT_THAT(serve(wrong, {"--model", "/nonexistent/m"}).err, HasSubstr("found \"none\""));
   EXPECT_THAT(serve(wrong, {"--model", "/nonexistent/m", "--port=0", "--max_model_len=4k"}).err,
               HasSubstr("/nonexistent/m"));
+  // MODEL as well, wherever it stands among flags and their values.
+  for (const Arguments& more : {Arguments{"/nonexistent/of-line"},
+                                {"/nonexistent/of-line", "--port", "0"},
+                                {"--port", "0", "/nonexistent/of-line"},
+                                {"--port=0", "--no-pdl", "/nonexistent/of-line"},
+                                {"--served-model-name", "a", "b", "--", "/nonexistent/of-line"}}) {
+    EXPECT_THAT(serve("model: /nonexistent/of-file\n", more).err, HasSubstr("'/nonexistent/of-line'"));
+  }
+  EXPECT_THAT(serve("model: /nonexistent/of-file\n", {"--served-model-name", "a", "b"}).err, HasSubstr("of-file"));
   // What stands behind "--" is no flag.
   EXPECT_THAT(run_tessera({"serve", "--", "--config=/nonexistent/x.yaml"}).err,
               HasSubstr("--config=/nonexistent/x.yaml"));
