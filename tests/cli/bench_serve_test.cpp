@@ -147,6 +147,32 @@ TEST_F(BenchServeTest, CountsAndTimesWhatTheServerDid) {
   EXPECT_THAT(compared.out, HasSubstr("no difference seen"));
 }
 
+/// What a server counts between the rounds of a case, as warm-ups and other cases, is not the case's.
+TEST_F(BenchServeTest, TheServersCountsAreOfAllRoundsOfACase) {
+  std::atomic<int> tokens = 1'000'000;
+  const ScriptedServer server(
+      [&](const Request&, const Connection& to) {
+        tokens += 4;
+        answer_well(to, 4);
+      },
+      [&](const Request& request, const Connection& to) {
+        if (request.line.find("/metrics") == std::string::npos) {
+          to.answer(200, R"({"data":[{"id":"m"}]})");
+        } else {
+          to.answer(200, "vllm:generation_tokens_total " + std::to_string(tokens) + "\n");
+        }
+      });
+  const Finished finished =
+      bench(server.url(), {"--users", "1,2", "--requests", "5", "--output", "4", "--rounds", "3"});
+  EXPECT_EQ(finished.exit_code, 0) << finished.err << finished.out;
+  ASSERT_EQ(results["cases"].size(), 2U);
+  for (const Json& made : results["cases"]) {
+    EXPECT_EQ(made["requests_ok"], 15);
+    EXPECT_EQ(made["server_counted"]["output_tokens"], 60);
+    EXPECT_EQ(made["server_counted"]["input_tokens"], nullptr);
+  }
+}
+
 /// Every fault is counted by its kind, and the others' answers count.
 TEST_F(BenchServeTest, FaultsAreCountedByKind) {
   std::atomic<int> number = 0;

@@ -134,6 +134,32 @@ TEST_F(ChatTest, AnswersAreMadeAnew) {
   EXPECT_EQ(session.wait(), 0);
 }
 
+/// What cannot be answered leaves the conversation as it was: a message is not in it, an answer not made anew stays.
+TEST_F(ChatTest, AFailureChangesNothing) {
+  Arguments arguments = chat();
+  std::ranges::replace(arguments, "4096", "256");
+  TerminalSession session(arguments);
+  const auto says = [&](const std::string& typed, const std::string& shown) {
+    ask(session, typed + "\r");
+    EXPECT_TRUE(session.wait_for(shown)) << typed << "\n" << session.shown();
+  };
+  std::string much;
+  for (int i = 0; i < 600; ++i) much += "a ";
+  says("/think off", "off");
+  says("Hello", "tokens of prompt");
+  says(much, "the context is 256 tokens");
+  says("/system " + much, "is set");
+  says("/regen", "the context is 256 tokens");
+  says("/system", "There is no system message");
+  says("/save " + path("saved.json"), "The conversation is in");
+  const auto saved = nlohmann::json::parse(read_file(path("saved.json")))["messages"];
+  ASSERT_EQ(saved.size(), 2U);
+  EXPECT_EQ(saved[0]["content"], "Hello");
+  EXPECT_EQ(saved[1]["role"], "assistant");
+  ask(session, "\x04");
+  EXPECT_EQ(session.wait(), 0);
+}
+
 TEST_F(ChatTest, ConversationsAreSavedAndLoaded) {
   const std::string file = path("saved.json");
   int whole = 0;

@@ -53,6 +53,25 @@ TEST_F(QuantizeTest, TheResultIsComparedWithItsSource) {
   EXPECT_LE(fp8["same_best_token"], 1);
 }
 
+/// The perplexities of the comparison are those that each model has by itself.
+TEST_F(QuantizeTest, TheComparisonSaysWhatScoresSay) {
+  write_file(path("text"), "The quick brown fox jumps over the lazy dog, and the dog does not mind at all.");
+  const Finished made = quantize({path("bf16"), path("fp8"), "--format", "fp8", "--check", path("text"), "--report",
+                                  path("report.json"), "--check-tokens", "20"});
+  ASSERT_EQ(made.exit_code, 0) << made.err;
+  const auto check = nlohmann::json::parse(read_file(path("report.json")))["check"];
+  auto ids = nlohmann::json::parse(run_tessera({"tokenize", path("bf16")}, read_file(path("text"))).out);
+  ASSERT_GE(ids.size(), 20U);
+  ids.erase(ids.begin() + 20, ids.end());
+  EXPECT_EQ(check["tokens"], 20);
+  for (const auto& [name, key] : {std::pair("bf16", "source_perplexity"), {"fp8", "perplexity"}}) {
+    const Finished scored = run_tessera({"score", path(name), "--ids", "-", "--json", "--quiet"}, ids.dump());
+    ASSERT_EQ(scored.exit_code, 0) << scored.err;
+    const double perplexity = nlohmann::json::parse(scored.out)["perplexity"];
+    EXPECT_NEAR(check[key].get<double>(), perplexity, 1e-6 * perplexity) << key;
+  }
+}
+
 TEST_F(QuantizeTest, NothingIsWrittenWhereTheTextIsTooShort) {
   write_file(path("text"), "");
   const Finished made = quantize({path("bf16"), path("new"), "--check", path("text")});

@@ -120,6 +120,19 @@ TEST_F(ScoreTest, DecodeAgreesWithPrefill) {
   }
 }
 
+/// Where a chunk of prefill would end does not matter: tokens from there on are decoded.
+TEST_F(ScoreTest, DecodingBeginsWhereItIsAskedTo) {
+  const auto decode = [&](const char* file, const Arguments& more) {
+    Arguments arguments = {"--ids", "-", "--compute", "fp32", "--logits", path(file)};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    score(arguments, ids(150));
+    return read_file(path(file));
+  };
+  const std::string at_a_chunk = decode("a.safetensors", {"--decode-from", "128", "--prefill-chunk", "64"});
+  EXPECT_TRUE(decode("b.safetensors", {"--decode-from", "128", "--prefill-chunk", "512"}) == at_a_chunk);
+  EXPECT_TRUE(decode("c.safetensors", {"--prefill-chunk", "512"}) != at_a_chunk) << "bits tell one from the other";
+}
+
 TEST_F(ScoreTest, WindowsStartFromNothing) {
   const auto tokens = Json::parse(ids(100));
   const Json summary = score({"--ids", "-", "--max-model-len", "64", "--output", path("all.jsonl")}, ids(100));

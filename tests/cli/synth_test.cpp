@@ -48,6 +48,19 @@ TEST_F(SynthTest, TheInspectedPageHasEveryPartAndNoMore) {
   EXPECT_EQ(run_tessera({"inspect", model(), "--tensors", "*", "--html", path("page.html")}).exit_code, 2);
 }
 
+/// Weights and states, which are read and written, at the GPU's rate.
+TEST_F(SynthTest, TheInspectedStepTakesAsLongAsItsBytes) {
+  const auto found = nlohmann::json::parse(run_tessera({"inspect", model(), "--gpu", "h200", "--json"}).out);
+  ASSERT_FALSE(found["steps"].empty());
+  const double state = found["state_bytes_per_sequence"], rate = found["gpu"]["read_gb_s"];
+  EXPECT_GT(state, 0);
+  for (const auto& step : found["steps"]) {
+    const double weights = step["weight_bytes"], states = step["state_bytes"], ms = step["ms_at_least"];
+    EXPECT_EQ(states, 2 * state * step["batch"].get<double>());
+    EXPECT_NEAR(ms, (weights + states) / (rate * 1e6), 1e-9 * ms);
+  }
+}
+
 TEST_F(SynthTest, TheSameSeedGivesTheSameBytes) {
   ASSERT_EQ(run_tessera({"synth", path("same"), "--seed", "7"}).exit_code, 0);
   ASSERT_EQ(run_tessera({"synth", path("other"), "--seed", "8"}).exit_code, 0);
