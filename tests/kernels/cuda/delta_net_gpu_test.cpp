@@ -439,6 +439,24 @@ TEST(DeltaNetGpu, MoreSequencesThanAWarpHasLanes) {
   }
 }
 
+/// With as many chunks as rows can make: each sequence ends in one of few rows.
+TEST(DeltaNetGpu, EverySequenceMayEndInAShortChunk) {
+  const DeltaWeights weights(kSmall);
+  const std::vector<int32_t> rows = {65, 1, 1};
+  std::vector<DeltaSequence> sequences;
+  DeltaStep step;
+  for (size_t i = 0; i < rows.size(); ++i) {
+    sequences.emplace_back(kSmall, rows[i], static_cast<uint32_t>(50 + i));
+    step.push_back({static_cast<int>(i), rows[i], kPrefill});
+  }
+  GpuDeltaRun run(weights, sequences);
+  run.step(step);
+  for (size_t i = 0; i < rows.size(); ++i) {
+    expect_same(run.result(static_cast<int>(i)), run_alone(weights, sequences[i], {rows[i]}, kPrefill),
+                "sequence " + std::to_string(i));
+  }
+}
+
 TEST(DeltaNetGpu, LargeManySequences) {
   const DeltaWeights weights(make_shape(4, 8, 128, 128));
   std::vector<DeltaSequence> all;
