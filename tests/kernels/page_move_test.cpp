@@ -72,6 +72,14 @@ struct CpuCacheMove : testing::Test {
   }
 };
 
+/// What memory is laid out by: the bytes of a slot are those of its state and of its records, as far apart as they lie.
+TEST_F(CpuCacheMove, ASlotTakesItsStateAndItsRecords) {
+  const auto apart = [](const float* layer, const float* next) { return static_cast<size_t>(next - layer) * 4; };
+  const size_t states = apart(cache.states(0), cache.states(1)), records = apart(cache.records(0), cache.records(1));
+  EXPECT_EQ(bytes.state * 4, 3 * states);
+  EXPECT_EQ(bytes.state_slot * 4, 3 * (states + records));
+}
+
 TEST_F(CpuCacheMove, ABlockComesBackAsItWasToWhereItIsWanted) {
   fill();
   Bytes before[4];
