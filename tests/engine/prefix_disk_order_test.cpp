@@ -75,6 +75,7 @@ TEST_F(PrefixDiskOrder, WhereOnlyTheStateIsMissingOnlyItIsRead) {
   EXPECT_EQ(world.pages_used(), kStatePages);
   ASSERT_TRUE(world.read_for(*asker));
   EXPECT_EQ(world.cache.find(*asker).tokens, 256);
+  EXPECT_EQ(world.cache.disk_counts().hits, 256U) << "without the state all would be computed again";
 }
 
 /// As one that was preempted: its prompt is not computed again.

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "disk_world.h"
@@ -244,6 +245,26 @@ TEST_F(PrefixDisk, AReadThatFailsLeavesNothingBehind) {
     EXPECT_EQ(world.block_pool.used(), 0);
     EXPECT_FALSE(world.read_for(*asker));
   }
+}
+
+/// It is of no use behind what is gone.
+TEST_F(PrefixDisk, WhatStoodBehindADamagedEntryIsWrittenAgain) {
+  DiskWorld world(path(), 12);
+  world.compute_and_leave(*make_sequence(200), 192);
+  world.compute_and_leave(*make_sequence(300), 256);
+  world.write_all();
+  ASSERT_EQ(world.disk.directory().entries(), 2U);
+  std::filesystem::resize_file(file_of(192), 100);
+  const auto stays = make_sequence(300), asker = make_sequence(200);
+  world.cache.begin(*stays, world.cache.find(*stays));
+  world.cache.clear();  // all but what it goes on from
+  ASSERT_TRUE(world.read_for(*asker));
+  EXPECT_EQ(world.cache.disk_counts().failures, 1U);
+  EXPECT_FALSE(world.has_on_disk(256));
+  for (const int32_t block : std::exchange(stays->blocks, {})) world.block_pool.give_back(block);
+  world.cache.end(*stays);
+  world.write_all();
+  EXPECT_TRUE(world.has_on_disk(256));
 }
 
 TEST_F(PrefixDisk, AStateThatIsComputedWhileItIsReadIsNotKeptTwice) {

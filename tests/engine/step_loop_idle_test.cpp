@@ -188,6 +188,11 @@ class StepLoopDisk : public testing::Test {
     return made;
   }
 
+  /// Of what begins with these tokens.
+  [[nodiscard]] std::filesystem::path file_of(std::vector<int32_t> tokens) const {
+    return directory_.path() / "kv" / fmt::format("{:016x}.kv", kv_key({.salt = "", .tokens = std::move(tokens)}));
+  }
+
   static constexpr uint64_t kRoom = uint64_t{1} << 30;
 
  private:
@@ -261,6 +266,23 @@ TEST_F(StepLoopDisk, WhatIsLeftIsWrittenAtTheEnd) {
   loop.run();
   EXPECT_EQ(runner.collected, runner.submitted);
   EXPECT_GE(disk->directory().entries(), 2U) << "the points of those that ran";
+}
+
+/// There is no later.
+TEST_F(StepLoopDisk, WhatCouldNotBeWrittenIsTriedAgainAtTheEnd) {
+  CountingRunner runner(Ahead::yes);
+  const auto disk = open_disk();
+  const auto file = file_of(read(256, 1).prompt);
+  std::filesystem::create_directories(file / "below");  // which nothing can be put in place of
+  StepLoop loop(disk_parts(runner, *disk));
+  EXPECT_EQ(cached(loop, read(300, 1)), 0);
+  disk->wait_for_all();
+  run_to_the_end(loop);
+  EXPECT_EQ(disk->directory().entries(), 0U);
+  std::filesystem::remove_all(file);
+  loop.close();
+  loop.run();
+  EXPECT_EQ(disk->directory().entries(), 1U);
 }
 
 }  // namespace
