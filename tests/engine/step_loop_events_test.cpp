@@ -158,6 +158,25 @@ TEST(StepLoopEvents, EveryOneSaysWhatTheCacheHad) {
   expect(parted, 0, 192);
 }
 
+TEST(StepLoopEvents, WhatIsPreemptedHasBegunWhenItFirstDid) {
+  CountingRunner runner(Ahead::no);
+  StepLoopParts scarce = caching_parts(runner, 5, 2, 1, 500);
+  scarce.clock = [&] { return runner.now; };
+  runner.now += std::chrono::seconds(1);
+  const auto begun = runner.now;
+  StepLoop loop(scarce);
+  std::vector<std::shared_ptr<EventChannel>> channels;
+  for (const int32_t token : {1, 9}) channels.push_back(submit(loop, read(70, token, 70)));
+  run_to_the_end(loop);
+  EXPECT_EQ(loop.stats().preemptions, 1U);
+  for (const auto& channel : channels) {
+    for (const Event& event : events_of(*channel)) {
+      EXPECT_EQ(event.scheduled, begun);
+      EXPECT_EQ(event.cached_tokens, 0) << "not what it has left itself";
+    }
+  }
+}
+
 TEST(StepLoopEvents, SayWhereAPromptThatPartsGoesOn) {
   CountingRunner runner(Ahead::no);
   StepLoop loop(caching_parts(runner, 30, 2, 4, 900));
