@@ -49,6 +49,12 @@ TEST(Config, AttentionHeadsAreEven) {
   EXPECT_THAT(fault(R"({"model_type": "qwen3_5_text", "head_dim": 17})"), HasSubstr("head_dim is 17"));
 }
 
+TEST(Config, TheTextModelsOwnWordOnTiesGoesFirst) {
+  EXPECT_FALSE(parse(R"({"model_type": "qwen3_5", "tie_word_embeddings": true,
+    "text_config": {"model_type": "qwen3_5_text", "tie_word_embeddings": false}})")
+                   .tie_word_embeddings);
+}
+
 TEST(Config, TextConfigMayBeNested) {
   const ModelConfig config = parse(R"({"model_type": "qwen3_5", "tie_word_embeddings": true,
     "text_config": {"model_type": "qwen3_5_text", "hidden_size": 96, "num_hidden_layers": 4, "intermediate_size": 7}})");

@@ -111,6 +111,8 @@ TEST_F(Quantize, PreservesConfigAndSmallFiles) {
   config.replace(config.rfind('}'), 1,
                  R"(, "odd": {"z": 1e-06, "a": 123456789012345678, "list": [true, null, "\u00e9"]},
                     "quantization_config": {"quant_method": "old"}, "compression_config": {}})");
+  const std::string text = R"("text_config": {)";
+  config.insert(config.find(text) + text.size(), R"("quantization_config": {"quant_method": "older"},)");
   directory_.write("source/config.json", config);
   directory_.write("source/original/params.json", "{}");
   directory_.write("source/hf_quant_config.json", R"({"quantization": {"quant_algo": "FP8"}})");
@@ -126,6 +128,7 @@ TEST_F(Quantize, PreservesConfigAndSmallFiles) {
   EXPECT_EQ(after["quantization_config"]["quant_method"], "compressed-tensors");
   before.erase("quantization_config");
   before.erase("compression_config");
+  before["text_config"].erase("quantization_config");
   after.erase("quantization_config");
   EXPECT_EQ(before.dump(), after.dump());
 }
