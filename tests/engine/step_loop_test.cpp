@@ -185,6 +185,45 @@ TEST_P(StepLoopTest, AFixedBoundIsKeptToo) {
   EXPECT_GE(std::ranges::count_if(waits, [](int64_t wait) { return wait > 15'000; }), 5);
 }
 
+/// As many rows are read behind moves, however long these take: also of those in a step between two of an answer.
+TEST_P(StepLoopTest, MovesThatTakeLongAreNotTakenForRowsThatDo) {
+  const auto step_rows = [](std::chrono::microseconds moves, int steps) {
+    CountingRunner runner(GetParam());
+    runner.cost = [moves](const model::Step& step) {
+      return std::chrono::microseconds(4000 + 25 * ssize(step.tokens)) + moves * (step.moves.empty() ? 0 : 1);
+    };
+    StepLoopParts tiered = parts(runner, /*blocks=*/160, /*slots=*/3);
+    tiered.kept_states = 2;
+    tiered.prefix_caching = true;
+    tiered.host_pages = 200;
+    tiered.state_pages = 1;
+    tiered.max_num_batched_tokens = 2000;
+    tiered.chunk_time = ChunkPolicy::Seconds(0.02);
+    tiered.clock = [&runner] { return runner.now; };
+    StepLoop loop(tiered);
+    const auto read = [&](size_t tokens, int32_t token) {
+      Request reader = count_from(0, 1);
+      reader.prompt.assign(tokens, token);
+      return submit(loop, reader);
+    };
+    read(600, 7);
+    run_to_the_end(loop);
+    read(10'000, 9);  // which takes its blocks
+    run_to_the_end(loop);
+    Request answer = count_from(0, 140);
+    answer.guide = {.thinking_end = 199, .thinking_excludes = 198};
+    submit(loop, answer);
+    for (int i = 0; i < steps; ++i) EXPECT_TRUE(loop.step());
+    const auto prompt = read(9000, 7);
+    run_to_the_end(loop);
+    EXPECT_EQ(prompt->try_next()->tier_tokens, 576);
+    return runner.step_rows;
+  };
+  for (const int steps : {10, 11}) {
+    EXPECT_EQ(step_rows(std::chrono::microseconds(0), steps), step_rows(std::chrono::microseconds(200'000), steps));
+  }
+}
+
 /// Tokens are their last decimal digit; 199 ends an answer.
 CompiledGrammar digits(const std::string& regex) {
   static guide::Compiler compiler([] {
