@@ -212,6 +212,31 @@ TEST(StepLoopEvents, SayWhatCameFromTheHostsMemory) {
   EXPECT_EQ(loop.stats().tier.bytes_loaded, 1000U);  // the state: the blocks are there
 }
 
+/// So a conversation is kept for when its next turn is due, of two that do not both fit (prefix_worth_test.cpp).
+TEST(StepLoopEvents, HoweverManyChoicesARequestHasItIsOneThatCame) {
+  CountingRunner runner(Ahead::no);
+  StepLoopParts tiered = caching_parts(runner, 8, 1, 2, 500);
+  tiered.host_pages = 13;
+  tiered.state_pages = 2;
+  StepLoop loop(tiered);
+  const auto pass = [&](int count, int choices) {
+    Request other = read(1, 0, 1);
+    other.sampling.n = choices;
+    for (; count > 0; --count) run(loop, other);
+  };
+  for (const int tokens : {65, 129, 193}) {  // a turn for every twenty that come
+    run(loop, read(tokens, 1, 1));
+    pass(19, 1);
+  }
+  run(loop, read(257, 1, 1));
+  pass(11, 2);
+  run(loop, read(257, 30, 1));
+  pass(6, 2);
+  run(loop, read(129, 60, 1));
+  run(loop, read(500, 90, 1));  // which takes all blocks
+  EXPECT_EQ(run(loop, read(258, 1, 1)).back().cached_tokens, 256);
+}
+
 /// A stop token is shown if stop strings are; what may still become one is held back until it cannot.
 TEST(StepLoopEvents, TextEndsWithWhatIsToBeShown) {
   CountingRunner runner(Ahead::yes);
