@@ -425,6 +425,25 @@ TEST_P(StepLoopTest, MinTokensGoBeforeStopStringsAsWell) {
   EXPECT_EQ(text_of(2, "cd"), "bcdefghijk") << "what begins before may not end it";
 }
 
+/// As its first token, which might have begun a thought.
+TEST_P(StepLoopTest, MinTokensGoBeforeStopStringsThatWereHeldBackToo) {
+  const text::Tokenizer tokenizer = text::test::parse(text::test::small_tokenizer());
+  StepLoopParts with_text = parts(runner_);
+  with_text.tokenizer = &tokenizer;
+  StepLoop loop(with_text);
+  for (const bool may_stop : {true, false}) {
+    Request request = count_from('<' - 1, 1);
+    request.stop_scope.emplace();
+    request.sampling.stop = {"<"};
+    request.sampling.min_tokens = may_stop ? 0 : 1;
+    const auto channel = submit(loop, request);
+    run_to_the_end(loop);
+    const auto event = channel->try_next();
+    EXPECT_EQ(event->text, may_stop ? "" : "<");
+    EXPECT_EQ(event->finish_reason, may_stop ? FinishReason::stop : FinishReason::length);
+  }
+}
+
 TEST_P(StepLoopTest, ARowThatFailsEndsItsChoiceAlone) {
   StepLoop loop(parts(runner_));
   auto bad = submit(loop, count_from(kBadToken - 3, 50));
