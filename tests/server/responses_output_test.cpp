@@ -234,6 +234,15 @@ TEST(OutputItems, Calls) {
   EXPECT_EQ(written.response["status"], "completed");
 }
 
+TEST(OutputItems, EachCustomCallHasAnInputOfItsOwn) {
+  const Written written =
+      write({call(0, "c", R"({"input": "x"})"), call(1, "c", R"({"other": "y"})"), call(2, "c", R"({"input": "z"})")},
+            R"("tools":[{"type":"custom","name":"c"}])");
+  std::string inputs;
+  for (const json& item : written.response["output"]) inputs += item["input"];
+  EXPECT_EQ(inputs, "xyz");
+}
+
 TEST(OutputItems, CallsOfAShell) {
   const std::string tools = R"("tools":[{"type":"shell","environment":{"type":"local"}}])";
   const Written written = write({call(0, "shell", R"({"commands": ["ls", )"),
@@ -390,6 +399,14 @@ TEST(CallInput, DoesNotDependOnPieces) {
       EXPECT_EQ(streamed, text) << size;
       EXPECT_EQ(input.whole(), text) << size;
     }
+  }
+}
+
+TEST(CallInput, HalvesOfEveryPairBelongTogether) {
+  for (const char* first : {"\\ud800", "\\ud9ff", "\\uDA00", "\\udaff", "\\uDBFF"}) {
+    CallInput input;
+    EXPECT_EQ(input.feed(std::string(R"({"input": ")") + first), "") << first;
+    EXPECT_EQ(input.feed("\\uDC00").size(), 4U) << first;
   }
 }
 

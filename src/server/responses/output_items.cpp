@@ -97,8 +97,8 @@ void OutputItems::open_text(Kind kind, std::string& out) {
 }
 
 void OutputItems::open_call(const ToolCallDelta& call, std::string& out) {
-  input_ = {};
   open({.kind = Kind::call, .call_id = call.id, .tool = tools_.tool(call.name)}, out);
+  input_ = {};  // once the call before has ended with what is left of its own
 }
 
 void OutputItems::add_text(std::string_view text, std::string_view logprobs, std::string& out) {
