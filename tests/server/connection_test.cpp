@@ -3,10 +3,12 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <future>
 #include <mutex>
+#include <thread>
 
 #include "base/temp_directory.h"
 #include "base/wait_until.h"
@@ -29,7 +31,7 @@ struct Finished {
   std::string path, client;
   int status = 0;
   int64_t prompt_tokens = 0, checks = 0;
-  bool left = false;
+  bool left = false, arrived = false;
 };
 
 class HttpServerOf {
@@ -44,7 +46,8 @@ class HttpServerOf {
                const std::lock_guard lock(mutex_);
                finished_.push_back({exchange.request.path, exchange.request.client, exchange.facts.status,
                                     exchange.facts.prompt_tokens, exchange.facts.matched_tokens + 1,
-                                    exchange.facts.client_left});
+                                    exchange.facts.client_left,
+                                    exchange.request.arrived != std::chrono::steady_clock::time_point()});
              },
          .fault = [](int status, const std::string& message,
                      const std::string& path) { return HttpReply{.status = status, .body = path + ": " + message}; }});
@@ -188,6 +191,7 @@ TEST(Connection, FactsAreOfOneRequest) {
     EXPECT_EQ(one.client, finished[0].client);
     EXPECT_EQ(one.prompt_tokens, one.path == "/counted" ? 5 : -1) << one.path;
     EXPECT_FALSE(one.left) << one.path;
+    EXPECT_TRUE(one.arrived) << one.path << ": the log says how long it took";
     EXPECT_EQ(one.checks, one.status == 400 ? 0 : 1) << one.path;
   }
   EXPECT_THAT(statuses, ElementsAre(200, 200, 403, 200, 400));
@@ -343,6 +347,33 @@ TEST(Connection, AsManyAsMayBe) {
   RawClient third(served.port());
   EXPECT_EQ(third.answer().status, 503);
   EXPECT_TRUE(third.ends());
+}
+
+TEST(Connection, ABodyMayTakeLongerThanHeadersMay) {
+  HttpLimits limits;
+  limits.header_seconds_max = 1;
+  HttpServerOf served(limits);
+  RawClient client(served.port());
+  client.send("POST /echo HTTP/1.1\r\nHost: localhost\r\nContent-Length: 3\r\n\r\n");
+  std::this_thread::sleep_for(std::chrono::milliseconds(1500));
+  client.send("abc");
+  EXPECT_EQ(client.answer().body, "3");
+}
+
+/// The answer as a whole takes longer than a client may stand still: some of it goes on all the time.
+TEST(Connection, WhoTakesAnAnswerSlowlyGetsAllOfIt) {
+  HttpLimits limits;
+  limits.write_stall_seconds_max = 2;
+  HttpServerOf served(limits);
+  const RawClient slow(served.port(), 256 << 10);
+  slow.send(get("/large", "Connection: close\r\n"));
+  std::string piece(64 << 10, '\0');
+  ssize_t taken = 0;
+  for (ssize_t more = 0; (more = ::recv(slow.descriptor(), piece.data(), piece.size(), MSG_WAITALL)) > 0;) {
+    taken += more;
+    if (taken < 4 << 20) std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  }
+  EXPECT_GT(taken, 5 << 20);
 }
 
 /// Binds a socket at `path`, as a server that was killed leaves it: nobody listens.
