@@ -214,42 +214,6 @@ TEST(ResponsesRequest, ItemsBecomeMessages) {
   EXPECT_THAT(repaired.chat.notes, ElementsAre(HasSubstr("input[0].arguments")));
 }
 
-TEST(ResponsesRequest, GoesOnFromWhatIsKept) {
-  ResponseStore store({});
-  store.put("resp_a", {.input = R"([{"id":"i1","type":"message","role":"user","content":"One"}])",
-                       .head = "{",
-                       .output = R"([{"id":"msg_a","type":"message","role":"assistant","content":"Two"}])",
-                       .output_ids = {"msg_a"}});
-  store.put("resp_b", {.previous_id = "resp_a",
-                       .input = R"([{"id":"i2","type":"message","role":"user","content":"Three"}])",
-                       .head = "{",
-                       .output = "[]"});
-  const auto request =
-      request_of(body_of(R"({"previous_response_id":"resp_b","input":"Four","instructions":"Be."})"), &store);
-  std::string all;
-  for (const Message& message : request.chat.messages) all += message.text + " ";
-  EXPECT_EQ(all, "Be. One Two Three Four ");
-  EXPECT_EQ(request.previous_id, "resp_b");
-  EXPECT_EQ(Json::parse(request.input)[0]["content"][0]["text"], "Four");  // its own alone, and with an id
-  EXPECT_THAT(Json::parse(request.input)[0]["id"].get<std::string>(), HasSubstr("item_"));
-
-  const auto referring = request_of(
-      body_of(R"({"input":[{"role":"user","content":"a"},{"type":"item_reference","id":"msg_a"}]})"), &store);
-  EXPECT_EQ(referring.chat.messages.back().text, "Two");
-
-  store.erase("resp_a");
-  ResponsesRequest gone;
-  auto error =
-      parse_responses_request(body_of(R"({"previous_response_id":"resp_b","input":"x"})"), {}, "", store, gone);
-  ASSERT_TRUE(error);
-  EXPECT_EQ(error->code, "previous_response_not_found");
-  EXPECT_EQ(error->param, "previous_response_id");
-  EXPECT_EQ(error->http_status, 400);
-  error =
-      parse_responses_request(body_of(R"({"input":[{"type":"item_reference","id":"msg_a"}]})"), {}, "", store, gone);
-  EXPECT_EQ(error->http_status, 404);
-}
-
 TEST(ResponsesRequest, ToolsThatAreSearchedForAreOffered) {
   const std::string search = R"("tools":[{"type":"tool_search","execution":"client","description":"Looks."}])";
   const std::string found =
