@@ -219,6 +219,18 @@ TEST(Generation, EchoWithLogprobsOfThePrompt) {
   }
 }
 
+TEST(Generation, EchoIsOfThePromptThatTruncationLeaves) {
+  const ServedModel served;
+  json body{{"prompt", "one two three four"}, {"echo", true}, {"truncate_prompt_tokens", 2}, {"max_tokens", 1}};
+  const json all = json::parse(ask(served.port(), post("/tokenize", body.dump())).body)["tokens"];
+  const json last = {{"tokens", {all[all.size() - 2], all.back()}}};
+  const json left = json::parse(ask(served.port(), post("/detokenize", last.dump())).body)["prompt"];
+  const json answer = json::parse(ask(served.port(), post("/v1/completions", body.dump())).body);
+  EXPECT_EQ(answer["usage"]["prompt_tokens"], 2);
+  const auto text = answer["choices"][0]["text"].get<std::string>();
+  EXPECT_TRUE(text.starts_with(left.get<std::string>())) << text;
+}
+
 TEST(Generation, BadRequestsAreToldApart) {
   const ServedModel served;
   const std::pair<const char*, int> kBad[] = {

@@ -165,6 +165,22 @@ TEST(Messages, CallStrictTools) {
   EXPECT_THAT(refused.body, HasSubstr("tools[0].input_schema: \\\"not\\\""));
 }
 
+/// Of an answer that follows a format, the gap behind the thinking is as templates write it, also where calls may come.
+TEST(AnswerFormat, BeginsBehindTheGapAlsoBesideTools) {
+  const ServedModel served(test_options(), 8, tiny_model_that_ends());
+  json body = {{"max_tokens", 60},
+               {"messages", {{{"role", "user"}, {"content", "Hi"}}}},
+               {"thinking_token_budget", 2},
+               {"return_token_ids", true},
+               {"response_format", {{"type", "json_schema"}, {"json_schema", {{"schema", {{"const", 7}}}}}}}};
+  for (const bool tools : {false, true}) {
+    if (tools) body["tools"] = {{{"type", "function"}, {"function", {{"name", "go"}}}}};
+    const json answer = json::parse(ask(served.port(), post("/v1/chat/completions", body.dump())).body);
+    const json tokens = {{"tokens", answer["choices"].at(0)["token_ids"]}};
+    EXPECT_THAT(ask(served.port(), post("/detokenize", tokens.dump())).body, HasSubstr(R"(</think>\n\n)")) << tools;
+  }
+}
+
 TEST(AnswerFormat, IsNotOfAContinuedMessage) {
   const ServedModel served;
   json body = json::parse(kHello);
@@ -236,6 +252,20 @@ TEST(StopStrings, MatchInTheAnswerAlone) {
   };
   EXPECT_GT(ask_with(false), 8);
   EXPECT_LT(ask_with(true), 8);
+}
+
+TEST(StopStrings, DoNotMatchInTheArgumentsOfACall) {
+  const ServedModel served(test_options(), 8, tiny_model_that_ends());
+  const json schema = {{"type", "object"}, {"properties", {{"city", {{"enum", {"Paris"}}}}}}, {"required", {"city"}}};
+  const json body = {{"max_tokens", 200},
+                     {"messages", {{{"role", "user"}, {"content", "Hi"}}}},
+                     {"chat_template_kwargs", {{"enable_thinking", false}}},
+                     {"stop", "Par"},
+                     {"tools", {{{"type", "function"}, {"function", {{"name", "go"}, {"parameters", schema}}}}}},
+                     {"tool_choice", {{"type", "function"}, {"function", {{"name", "go"}}}}}};
+  const json choice = json::parse(ask(served.port(), post("/v1/chat/completions", body.dump())).body)["choices"].at(0);
+  EXPECT_EQ(choice["finish_reason"], "tool_calls") << choice;
+  EXPECT_EQ(choice["message"]["tool_calls"].at(0)["function"]["arguments"], R"({"city": "Paris"})");
 }
 
 }  // namespace

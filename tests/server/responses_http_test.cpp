@@ -256,6 +256,15 @@ TEST(Responses, ToolsHaveNamesInAnyScript) {
   EXPECT_EQ(call["name"], "größe_大きさ");
 }
 
+TEST(Responses, RequestsOfOneNameHaveAnswersOfTheirOwn) {
+  const ServedModel served;
+  const std::string request = post("/v1/responses", kHello, "X-Request-Id: again\r\n");
+  const json first = json::parse(ask(served.port(), request).body);
+  const json second = json::parse(ask(served.port(), request).body);
+  EXPECT_NE(first["id"], second["id"]);
+  EXPECT_EQ(json::parse(ask(served.port(), get(path_of(first))).body), first);
+}
+
 TEST(Responses, NoMoreIsKeptThanIsSaid) {
   ServerOptions options = test_options();
   options.limits.stored_responses_max = 1;
