@@ -1,4 +1,5 @@
 #include <gmock/gmock.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -57,6 +58,23 @@ TEST(Limits, FlagsSetWhatTheySay) {
       if (other.name == flag.name) continue;
       EXPECT_EQ(other.value(limits), other.value(Limits())) << flag.name << " sets what " << other.name << " sets";
     }
+  }
+}
+
+/// Times look alike, and each is set by the flag of its name.
+TEST(Limits, TimesAreOfTheirFlags) {
+  const std::pair<std::string_view, int64_t Limits::*> times[] = {
+      {"--handshake-timeout", &Limits::handshake_seconds_max}, {"--header-timeout", &Limits::header_seconds_max},
+      {"--body-timeout", &Limits::body_seconds_max},           {"--keep-alive-timeout", &Limits::idle_seconds_max},
+      {"--write-timeout", &Limits::write_stall_seconds_max},   {"--shutdown-timeout", &Limits::shutdown_seconds_max},
+      {"--comment-interval", &Limits::comment_seconds}};
+  for (const LimitFlag& flag : limit_flags()) {
+    const auto* const time =
+        std::ranges::find(times, flag.name, &std::pair<std::string_view, int64_t Limits::*>::first);
+    if (time == std::end(times)) continue;
+    Limits limits;
+    flag.set(limits, 77);
+    EXPECT_EQ(limits.*time->second, 77) << flag.name;
   }
 }
 
@@ -209,6 +227,24 @@ TEST(Metrics, EachCountHasItsName) {
        }) {
     EXPECT_THAT(text, HasSubstr(line));
   }
+}
+
+/// What the kernel did for the process is its time, too.
+TEST(Metrics, ProcessorTimeIsOfUserAndSystem) {
+  const auto seconds = [] {
+    rusage usage{};
+    ::getrusage(RUSAGE_SELF, &usage);
+    return static_cast<double>(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
+           1e-6 * static_cast<double>(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec);
+  };
+  for (int i = 0; i < 2000; ++i) std::ifstream("/proc/self/smaps").get();
+  const Metrics metrics("m");
+  const double before = seconds();
+  const std::string text = metrics.text({});
+  const std::string name = "\nprocess_cpu_seconds_total ";
+  const double said = std::stod(text.substr(text.find(name) + name.size()));
+  EXPECT_GE(said, before - 1e-3);
+  EXPECT_LE(said, seconds() + 1e-3);
 }
 
 TEST(Metrics, OfAGpuWhereThereIsOne) {

@@ -70,6 +70,23 @@ TEST(PrefixCacheOverHttp, EveryApiSaysWhatWasThere) {
   EXPECT_EQ(served.left_over(), "");
 }
 
+TEST(PrefixCacheOverHttp, TheAccessLogCountsAPromptOnceHoweverManyChoices) {
+  ServerOptions options = test_options();
+  options.access_log = true;
+  ::testing::internal::CaptureStderr();
+  int64_t there = 0;
+  {
+    const ServedModel served(options);
+    json body = chat("Hello");
+    answer_to(served, "/v1/chat/completions", body);
+    body["n"] = 3;
+    there = cached(answer_to(served, "/v1/chat/completions", body));
+  }
+  const std::string log = ::testing::internal::GetCapturedStderr();
+  EXPECT_GT(there, 0);
+  EXPECT_THAT(log, HasSubstr(" cached_tokens=" + std::to_string(there) + " "));
+}
+
 TEST(PrefixCacheOverHttp, AnswersSayWhatCameFromTheHostsMemory) {
   EngineOptions options = engine_options(/*max_num_seqs=*/1);
   options.max_model_len = 2048;  // as many blocks as one prompt takes

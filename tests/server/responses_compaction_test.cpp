@@ -119,6 +119,7 @@ TEST(Compaction, MetricsAreOfBothPassesAndOfTheAnswersEnd) {
   EXPECT_EQ(served.metric("vllm:request_success_total{finished_reason=\"length\""), 0);
   EXPECT_EQ(served.metric("vllm:inter_token_latency_seconds_count"),
             served.metric("vllm:request_generation_tokens_sum") - 2);
+  EXPECT_GT(served.metric("vllm:request_prompt_tokens_sum"), response["usage"]["input_tokens"].get<double>() + 100);
 }
 
 TEST(Compaction, NeedsAReason) {
