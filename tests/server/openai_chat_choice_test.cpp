@@ -292,6 +292,22 @@ TEST(OpenAiChatChoice, LogprobsAndTokensWaitForADelta) {
   EXPECT_EQ(json::parse("[" + end.logprobs + "]").size(), 2U);
 }
 
+/// As /v1/responses wants it.
+TEST(OpenAiChatChoice, LogprobsOfTheAnswerAlone) {
+  const AppendLogprob append = [](const std::vector<TokenLogprob>& entry, std::string& out) {
+    out += std::to_string(entry[0].token);
+  };
+  ChatChoice choice({.opens_thinking = true, .append_logprob = append, .thinking_logprobs = false});
+  std::string all;
+  for (const Event& event : {Event{.tokens = {1}, .text = "Hm.", .logprobs = {{{.token = 1}}}},
+                             Event{.tokens = {2}, .text = "</think>", .logprobs = {{{.token = 2}}}},
+                             Event{.tokens = {3}, .text = "\n\nNo", .logprobs = {{{.token = 3}}}},
+                             Event{.tokens = {4}, .text = ".", .logprobs = {{{.token = 4}}}}}) {
+    all += choice.feed(event).logprobs + ";";
+  }
+  EXPECT_EQ(all, ";;3;4;");
+}
+
 /// Tokens of one text are one key of the legacy format, with what the likelier of them has, which comes first.
 TEST(OpenAiLogprobs, EqualTextsAreOneKey) {
   const TokenBytes bytes = [](int32_t token) { return std::string(token % 2 == 0 ? "\xff" : "\xc3\xa9"); };

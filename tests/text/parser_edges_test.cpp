@@ -265,6 +265,11 @@ TEST(AnswerScopeEdges, WhatFollowsAWideGapIsAnswerAsItIsContent) {
   }
 }
 
+TEST(AnswerScopeEdges, GapsBeforeAndBehindATagAreTwo) {
+  const std::string space(200, ' ');
+  EXPECT_EQ(answer_of(false, {}, space + "</think>" + space + "</think>x"), "x");
+}
+
 TEST(AnswerScopeEdges, NamesAndGapsJustAsLongAsTheyMayBe) {
   const std::string longest(256, 'n');
   const std::vector<std::string> tools = {"run", longest, longest + "n"};
