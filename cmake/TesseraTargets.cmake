@@ -25,9 +25,9 @@ function(tessera_together target)
   set_target_properties(${target} PROPERTIES UNITY_BUILD ${TESSERA_UNITY} UNITY_BUILD_BATCH_SIZE 16)
 endfunction()
 
-# For what is not waited for, or once a request: compiling it takes two thirds to three quarters of the time.
-function(tessera_optimise_little target)
-  target_compile_options(${target} PRIVATE $<$<AND:$<CONFIG:Release>,$<COMPILE_LANGUAGE:CXX>>:-O1>)
+# Release builds are compiled with -O1; this is for what computes: tessera_optimise(<target> -O3).
+function(tessera_optimise target level)
+  target_compile_options(${target} PRIVATE $<$<AND:$<CONFIG:Release>,$<COMPILE_LANGUAGE:CXX>>:${level}>)
 endfunction()
 
 # tessera_library(<folder> SOURCES ... [DEPENDS folders] [LIBRARIES external targets])
@@ -47,7 +47,6 @@ endfunction()
 function(tessera_test_headers)
   add_executable(tessera_test_headers ${PROJECT_SOURCE_DIR}/tests/test_headers.cpp)  # with the flags of a test
   target_link_libraries(tessera_test_headers PRIVATE tessera_flags GTest::gtest GTest::gmock fmt::fmt nlohmann_json::nlohmann_json)
-  tessera_optimise_little(tessera_test_headers)
   target_precompile_headers(tessera_test_headers PRIVATE <gmock/gmock.h> <gtest/gtest.h> <algorithm> <chrono>
     <filesystem> <fmt/format.h> <functional> <map> <memory> <nlohmann/json.hpp> <optional> <random> <span> <string>
     <thread> <vector>)
@@ -60,7 +59,6 @@ function(tessera_test name)
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/tests)
   target_compile_definitions(${name} PRIVATE TESSERA_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
   target_link_libraries(${name} PRIVATE tessera_flags GTest::gtest_main GTest::gmock ${arg_LIBRARIES})
-  tessera_optimise_little(${name})
   target_precompile_headers(${name} REUSE_FROM tessera_test_headers)
   foreach(dependency ${arg_DEPENDS})
     target_link_libraries(${name} PRIVATE tessera::${dependency})

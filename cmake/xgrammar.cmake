@@ -19,22 +19,30 @@ set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS
 
 file(GLOB_RECURSE xgrammar_files ${xgrammar_source}/cpp/*.cc)
 list(FILTER xgrammar_files EXCLUDE REGEX "/cpp/tvm_ffi/")
-add_library(xgrammar STATIC ${xgrammar_files})
-tessera_together(xgrammar)
+# What fills masks; the others read schemas and grammars, once each.
+set(xgrammar_matching ${xgrammar_files})
+list(FILTER xgrammar_matching INCLUDE REGEX "/(compiled_grammar|earley_parser|fsm|grammar_compiler|grammar_matcher)\\.cc$")
+list(REMOVE_ITEM xgrammar_files ${xgrammar_matching})
+add_library(xgrammar_reading OBJECT ${xgrammar_files})
 set_source_files_properties(${xgrammar_source}/cpp/json_schema_converter.cc PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
-target_include_directories(xgrammar SYSTEM PUBLIC
-  ${xgrammar_source}/include ${xgrammar_source}/3rdparty/picojson ${xgrammar_source}/3rdparty/dlpack/include)
-# Messages come to us (src/guide/xgrammar_log.cpp), not to standard error.
-target_compile_definitions(xgrammar PRIVATE
-  XGRAMMAR_ENABLE_CPPTRACE=0 XGRAMMAR_ENABLE_INTERNAL_CHECK=0 XGRAMMAR_LOG_CUSTOMIZE=1)
-target_compile_options(xgrammar PRIVATE -w -include ${PROJECT_SOURCE_DIR}/src/guide/poll.h)
-# clang 16 takes the library in C++17, where libstdc++'s variant does not look at incomplete types; clang 14 in neither.
-if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
-  set_target_properties(xgrammar PROPERTIES CXX_STANDARD 17)
-endif()
-if(TESSERA_SANITIZE)
-  target_compile_options(xgrammar PRIVATE -fsanitize=${TESSERA_SANITIZE} -fno-omit-frame-pointer)
-endif()
-if(TESSERA_FUZZ)
-  target_compile_options(xgrammar PRIVATE -fsanitize=fuzzer-no-link -fno-sanitize=function)
-endif()
+add_library(xgrammar STATIC ${xgrammar_matching} $<TARGET_OBJECTS:xgrammar_reading>)
+tessera_optimise(xgrammar -O2)
+foreach(target xgrammar xgrammar_reading)
+  tessera_together(${target})
+  target_include_directories(${target} SYSTEM PUBLIC
+    ${xgrammar_source}/include ${xgrammar_source}/3rdparty/picojson ${xgrammar_source}/3rdparty/dlpack/include)
+  # Messages come to us (src/guide/xgrammar_log.cpp), not to standard error.
+  target_compile_definitions(${target} PRIVATE
+    XGRAMMAR_ENABLE_CPPTRACE=0 XGRAMMAR_ENABLE_INTERNAL_CHECK=0 XGRAMMAR_LOG_CUSTOMIZE=1)
+  target_compile_options(${target} PRIVATE -w -include ${PROJECT_SOURCE_DIR}/src/guide/poll.h)
+  # clang 16 takes the library in C++17, where libstdc++'s variant does not look at incomplete types; clang 14 in neither.
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
+    set_target_properties(${target} PROPERTIES CXX_STANDARD 17)
+  endif()
+  if(TESSERA_SANITIZE)
+    target_compile_options(${target} PRIVATE -fsanitize=${TESSERA_SANITIZE} -fno-omit-frame-pointer)
+  endif()
+  if(TESSERA_FUZZ)
+    target_compile_options(${target} PRIVATE -fsanitize=fuzzer-no-link -fno-sanitize=function)
+  endif()
+endforeach()

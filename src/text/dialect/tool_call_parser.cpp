@@ -412,7 +412,7 @@ void ToolCallParser::add_value(std::string_view text, Piece& piece) {
   value_is_empty_ &= whole.empty();
   const size_t tail = whole.ends_with("\r\n") ? 2 : whole.ends_with('\n') ? 1 : 0;
   line_break_ = whole.substr(whole.size() - tail);
-  whole.resize(whole.size() - tail);
+  whole.erase(whole.size() - tail);
   if (discard_) return;
   if (parameter_.type == ParameterType::string && !parameter_.nullable) {
     if (!whole.empty()) emit_arguments(escape(whole), piece);
