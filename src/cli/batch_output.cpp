@@ -69,13 +69,10 @@ Status BatchOutput::read_done() {
     const auto answer = nlohmann::json::parse(text.begin() + static_cast<ptrdiff_t>(at),
                                               text.begin() + static_cast<ptrdiff_t>(newline), nullptr, false);
     const bool has_index = answer.is_object() && answer.contains("index") && answer["index"].is_number_unsigned();
-    const bool says_digest = has_index && answer.contains("digest");
-    if (!has_index || answer["index"].get<uint64_t>() >= digests_.size() ||
-        (says_digest && !answer["digest"].is_string())) {
-      return not_ours(number);
-    }
+    const nlohmann::json said = has_index ? answer.value("digest", nlohmann::json("")) : nlohmann::json();
+    if (!has_index || answer["index"].get<uint64_t>() >= digests_.size() || !said.is_string()) return not_ours(number);
     const auto index = answer["index"].get<int64_t>();
-    if ((says_digest ? answer["digest"].get<std::string>() : "") == digest(index) && done_.insert(index).second) {
+    if (said == digest(index) && done_.insert(index).second) {
       failed_ += answer.contains("error") ? 1 : 0;
       kept.append(text, at, newline + 1 - at);
     } else {
