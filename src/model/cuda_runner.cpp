@@ -14,10 +14,10 @@
 #include "kernels/cuda/delta_net.h"
 #include "kernels/cuda/next_draft.h"
 #include "kernels/cuda/pass.h"
-#include "kernels/cuda/sample.h"
 #include "kernels/cuda/sample_tables.h"
 #include "model/kept_step.h"
 #include "model/pass_graphs.h"
+#include "model/pass_sampler.h"
 
 namespace tessera::model {
 namespace {
@@ -26,8 +26,6 @@ namespace cuda = kernels::cuda;
 using kernels::SampleResult;
 
 static_assert(kLastDrawn == cuda::kNewestDraw && draft_token(0) == cuda::kFirstDraft);
-
-constexpr int64_t kHistoryTokens = int64_t{1} << 20;  // of histories that are under way to the GPU
 
 class CudaRunner final : public StepRunner {
  public:
@@ -81,20 +79,16 @@ class CudaRunner final : public StepRunner {
   Status enqueue(const cuda::StepTables& bounds, int drafts);
   Status enqueue_drafts(const cuda::StepTables& bounds, int drafts);
   Status enqueue_draws(int32_t rows_max);
-  Status enqueue_sampler(const cuda::SampleTables& tables, std::byte* out);
   Status stage(const kernels::Batch& batch, std::span<const kernels::SampleRow> samples,
                std::span<const int32_t> wanted, bool draws_later = false);
-  Expected<size_t> write_tables(std::span<const kernels::SampleRow> samples, std::span<std::byte> memory) const;
   Status launch(const kernels::Batch& batch, const PassSize& size);
   [[nodiscard]] std::optional<PassSize> graph_size(const kernels::Batch& batch, const PassSize& size) const;
   [[nodiscard]] std::optional<PassSize> missing_graph(const kernels::Batch& batch, const PassSize& size) const;
-  Status set_histories(std::span<const kernels::TokenHistory> histories);
   Status move_pages(std::span<const kernels::PageMove> moves);
   Status copy_states(std::span<const kernels::StateCopy> copies);
   void resolve_tokens(const Step& step);
   void find_unsure(const Step& step);
   Status wait_for(uint64_t pass) const;
-  Status wait_for_late_draws() const;
   Status finish_oldest();
   Status finish_kept(KeptStep& kept, Results& results);
   Status draft(const KeptStep& kept, Results& results);
@@ -103,15 +97,8 @@ class CudaRunner final : public StepRunner {
 
   CudaRunnerParts parts_;
   std::unique_ptr<cuda::Pass> pass_;
-  cuda::SampleCapacity capacity_;
-  cuda::DeviceBuffer counts_, sample_workspace_;
+  PassSampler sampler_;
   cuda::DeviceBuffer hidden_rows_;  // [sequences_max] of a further pass of the head
-  cuda::MappedBuffer history_;      // [2, kHistoryTokens]
-  cuda::MappedBuffer held_;         // [slots, kRecordRowsMax]: draws that held, on their way to the counts
-  // Of the step whose draws come later: sample tables, staged and as the sampler reads them, and what it writes.
-  cuda::MappedBuffer late_staging_, late_results_;
-  cuda::DeviceBuffer late_tables_;
-  device::Event late_drawn_;
   PassGraphs graphs_;
   std::vector<int32_t> tokens_;           // [rows]
   std::vector<int32_t> logit_rows_;       // [samples]
@@ -156,8 +143,12 @@ Status CudaRunner::check_drafting() const {
 }
 
 Status CudaRunner::take_memory() {
-  const int64_t row_words = kernels::mask_words(config().vocab_size) + parts_.list_words_max + parts_.drafts_max;
-  capacity_ = {.rows_max = parts_.samples_max, .pool_words = static_cast<uint32_t>(row_words * parts_.samples_max)};
+  TESSERA_RETURN_IF_ERROR(sampler_.take_memory(
+      {.vocab = config().vocab_size,
+       .known_ids = parts_.known_ids,
+       .slots = slots(),
+       .samples_max = parts_.samples_max,
+       .row_words = kernels::mask_words(config().vocab_size) + parts_.list_words_max + parts_.drafts_max}));
   const kernels::PassShape shape{.rows_max = parts_.rows_max,
                                  .sequences_max = parts_.sequences_max,
                                  .logit_rows_max = parts_.samples_max,
@@ -166,25 +157,13 @@ Status CudaRunner::take_memory() {
                                  .hidden = config().hidden_size,
                                  .vocab = config().vocab_size,
                                  .keeps_hidden = parts_.drafts_max > 0};
-  const auto samples = static_cast<size_t>(parts_.samples_max);
-  TESSERA_ASSIGN_OR_RETURN(
-      pass_, cuda::Pass::create(shape, parts_.pdl,
-                                {.payload_bytes = wanted_bytes() + capacity_.bytes(),
-                                 .result_bytes = std::max(samples * sizeof(cuda::SampleOutput), newest_bytes())}));
+  TESSERA_ASSIGN_OR_RETURN(pass_,
+                           cuda::Pass::create(shape, parts_.pdl,
+                                              {.payload_bytes = wanted_bytes() + sampler_.tables_bytes(),
+                                               .result_bytes = std::max(sampler_.results_bytes(), newest_bytes())}));
   pass_->cache = static_cast<cuda::Cache*>(parts_.cache);
-  const auto counts = static_cast<size_t>(slots()) * static_cast<size_t>(config().vocab_size);
-  TESSERA_ASSIGN_OR_RETURN(counts_, cuda::DeviceBuffer::create(counts * sizeof(uint16_t)));
-  TESSERA_ASSIGN_OR_RETURN(sample_workspace_, cuda::DeviceBuffer::create(cuda::sample_workspace_bytes(
-                                                  parts_.samples_max, config().vocab_size)));
   TESSERA_ASSIGN_OR_RETURN(hidden_rows_,
                            cuda::DeviceBuffer::create(static_cast<size_t>(parts_.sequences_max) * sizeof(int32_t)));
-  TESSERA_ASSIGN_OR_RETURN(history_, cuda::MappedBuffer::create(2 * kHistoryTokens * sizeof(int32_t)));
-  const size_t held = static_cast<size_t>(slots()) * cuda::kRecordRowsMax * sizeof(int32_t);
-  TESSERA_ASSIGN_OR_RETURN(held_, cuda::MappedBuffer::create(held));
-  TESSERA_ASSIGN_OR_RETURN(late_staging_, cuda::MappedBuffer::create(capacity_.bytes()));
-  TESSERA_ASSIGN_OR_RETURN(late_tables_, cuda::DeviceBuffer::create(capacity_.bytes()));
-  TESSERA_ASSIGN_OR_RETURN(late_results_, cuda::MappedBuffer::create(samples * sizeof(cuda::SampleOutput)));
-  TESSERA_CUDA_RETURN_IF_ERROR(cudaEventCreateWithFlags(late_drawn_.fill(), cudaEventDisableTiming));
   known_draws_.assign(static_cast<size_t>(slots()), -1);
   return {};
 }
@@ -236,24 +215,8 @@ Status CudaRunner::enqueue_drafts(const cuda::StepTables& bounds, int drafts) {
 /// Of the samples that the host laid down.
 Status CudaRunner::enqueue_draws(int32_t rows_max) {
   if (rows_max == 0) return {};
-  cuda::SampleTables tables = capacity_.tables(cuda::payload(pass_->step_memory) + wanted_bytes());
-  tables.rows_max = rows_max;
-  return enqueue_sampler(tables, cuda::result(pass_->step_memory));
-}
-
-/// Over the logits that are there.
-Status CudaRunner::enqueue_sampler(const cuda::SampleTables& tables, std::byte* out) {
-  cuda::SampleArgs args;
-  args.logits = pass_->logits.as<float>();
-  args.vocab = config().vocab_size;
-  args.known_ids = parts_.known_ids;
-  args.tables = tables;
-  args.counts = counts_.as<uint16_t>();
-  args.last_token = cuda::newest_draws(pass_->step_memory);
-  args.slots = slots();
-  args.out = reinterpret_cast<cuda::SampleOutput*>(out);
-  args.workspace = sample_workspace_.as<std::byte>();
-  return cuda::sample(args, pass_->queue);
+  return sampler_.draw(*pass_, cuda::payload(pass_->step_memory) + wanted_bytes(), rows_max,
+                       cuda::result(pass_->step_memory));
 }
 
 /// A pass without rows, which draws nothing: what the device last had of sample tables would be drawn, and counted,
@@ -341,38 +304,6 @@ std::optional<PassSize> CudaRunner::missing_graph(const kernels::Batch& batch, c
   return captured && graphs_.find(*captured) == nullptr ? captured : std::nullopt;
 }
 
-Status CudaRunner::set_histories(std::span<const kernels::TokenHistory> histories) {
-  auto* const area = reinterpret_cast<int32_t*>(history_.host()) + (pass_->begun % 2) * kHistoryTokens;
-  const int64_t device_offset =
-      reinterpret_cast<int32_t*>(history_.device) - reinterpret_cast<int32_t*>(history_.host());
-  int64_t used = 0;
-  for (const kernels::TokenHistory& history : histories) {
-    const auto tokens = static_cast<int64_t>(history.prompt.size() + history.output.size());
-    if (used > 0 && used + tokens > kHistoryTokens) {  // many long answers come back at once
-      TESSERA_CUDA_RETURN_IF_ERROR(cudaStreamSynchronize(pass_->stream.get()));
-      used = 0;
-    }
-    if (tokens > kHistoryTokens) {
-      return error(StatusCode::resource_exhausted, "a sequence with penalties has {} tokens; at most {} can be counted",
-                   tokens, kHistoryTokens);
-    }
-    int32_t* prompt = area + used;
-    int32_t* output = std::copy(history.prompt.begin(), history.prompt.end(), prompt);
-    std::copy(history.output.begin(), history.output.end(), output);
-    used += tokens;
-    cuda::SetHistoryArgs args;
-    args.counts = counts_.as<uint16_t>();
-    args.vocab = config().vocab_size;
-    args.slot = history.slot;
-    args.prompt = prompt + device_offset;
-    args.prompt_tokens = static_cast<int64_t>(history.prompt.size());
-    args.output = output + device_offset;
-    args.output_tokens = static_cast<int64_t>(history.output.size());
-    TESSERA_RETURN_IF_ERROR(cuda::set_history(args, pass_->queue));
-  }
-  return {};
-}
-
 Status CudaRunner::copy_states(std::span<const kernels::StateCopy> copies) {
   if (copies.empty()) return {};
   const kernels::CacheShape& shape = parts_.cache->shape();
@@ -384,15 +315,6 @@ Status CudaRunner::copy_states(std::span<const kernels::StateCopy> copies) {
   args.slots = shape.state_slots;
   args.copies = copies;
   return cuda::copy_states(args, pass_->queue);
-}
-
-/// Bytes in use.
-Expected<size_t> CudaRunner::write_tables(std::span<const kernels::SampleRow> samples,
-                                          std::span<std::byte> memory) const {
-  TESSERA_RETURN_IF_ERROR(
-      cuda::write_sample_tables(samples, {.vocab = config().vocab_size, .slots = slots(), .has_counts = true},
-                                capacity_, memory, samples.empty() ? std::span<const cuda::UnsureDraw>() : unsure_));
-  return capacity_.pool_offset() + sizeof(uint32_t) * capacity_.tables(memory.data()).header->pool_words;
 }
 
 /// Lays the next pass down, once there is room: of the two before, the older one has ended, and its drafts are read.
@@ -407,7 +329,8 @@ Status CudaRunner::stage(const kernels::Batch& batch, std::span<const kernels::S
   const std::span<std::byte> payload = pass_->payload_area();
   std::copy(wanted.begin(), wanted.end(), reinterpret_cast<int32_t*>(payload.data()));
   if (draws_later) samples = {};
-  TESSERA_ASSIGN_OR_RETURN(const size_t tables, write_tables(samples, payload.subspan(wanted_bytes())));
+  TESSERA_ASSIGN_OR_RETURN(const size_t tables, sampler_.write_tables(samples, std::span(unsure_).first(samples.size()),
+                                                                      payload.subspan(wanted_bytes())));
   return pass_->stage(batch, logit_rows_, wanted_bytes() + tables,
                       wanted.empty() ? samples.size() * sizeof(cuda::SampleOutput) : newest_bytes());
 }
@@ -478,7 +401,7 @@ Status CudaRunner::submit(const Step& step) {
   for (const kernels::PageMove& move : step.moves) {
     TESSERA_RETURN_IF_ERROR(pass_->cache->move(move, *parts_.pages, pass_->stream.get()));
   }
-  TESSERA_RETURN_IF_ERROR(set_histories(step.histories));
+  TESSERA_RETURN_IF_ERROR(sampler_.set_histories(*pass_, step.histories));
   TESSERA_RETURN_IF_ERROR(copy_states(step.copies));
   UnderWay& under_way = under_way_.emplace_back();
   under_way.pass = pass_->begun;
@@ -496,15 +419,7 @@ Status CudaRunner::draw(std::span<const kernels::SampleRow> samples) {
   const UnderWay& step = under_way_.back();
   TESSERA_CHECK(step.draws_later && samples.size() == step.samples);
   TESSERA_CUDA_RETURN_IF_ERROR(cudaSetDevice(parts_.gpu));
-  unsure_.assign(samples.size(), {});
-  TESSERA_RETURN_IF_ERROR(write_tables(samples, {late_staging_.host(), late_staging_.bytes}).status());
-  TESSERA_RETURN_IF_ERROR(cuda::stage_sample_tables(
-      {.from = late_staging_.device, .to = late_tables_.as<std::byte>(), .capacity = capacity_}, pass_->queue));
-  cuda::SampleTables tables = capacity_.tables(late_tables_.as<std::byte>());
-  tables.rows_max = static_cast<int32_t>(samples.size());
-  TESSERA_RETURN_IF_ERROR(enqueue_sampler(tables, late_results_.device));
-  TESSERA_CUDA_RETURN_IF_ERROR(cudaEventRecord(late_drawn_.get(), pass_->stream.get()));
-  return {};
+  return sampler_.draw_later(*pass_, samples);
 }
 
 /// A step that does nothing else. It waits for them: there is no pass that could say when they have ended.
@@ -538,26 +453,12 @@ Status CudaRunner::wait_for(uint64_t pass) const {
   return {};
 }
 
-Status CudaRunner::wait_for_late_draws() const {
-  const auto begin = std::chrono::steady_clock::now();
-  for (;;) {
-    const WatchedCall watched("cudaEventQuery");
-    const cudaError_t state = cudaEventQuery(late_drawn_.get());
-    if (state == cudaSuccess) return {};
-    if (state != cudaErrorNotReady) return device::cuda_status(state, "the draws of a step on the GPU");
-    if (std::chrono::steady_clock::now() - begin > kHangLimit) {
-      return error(StatusCode::unavailable, "the draws of a step have been on the GPU for {} s: they hang",
-                   kHangLimit.count());
-    }
-  }
-}
-
 /// Waits for the oldest step, and does what there is to do behind it.
 Status CudaRunner::finish_oldest() {
   UnderWay& step = under_way_.front();
-  TESSERA_RETURN_IF_ERROR(step.draws_later ? wait_for_late_draws() : wait_for(step.pass));
-  const auto* outputs =
-      reinterpret_cast<const cuda::SampleOutput*>(step.draws_later ? late_results_.host() : pass_->results(step.pass));
+  TESSERA_RETURN_IF_ERROR(step.draws_later ? sampler_.wait_for_later() : wait_for(step.pass));
+  const auto* outputs = reinterpret_cast<const cuda::SampleOutput*>(step.draws_later ? sampler_.later_results()
+                                                                                     : pass_->results(step.pass));
   Results& results = done_.emplace_back();
   for (size_t i = 0; i < step.samples; ++i) {
     results.samples.push_back(cuda::sample_result(outputs[i], parts_.known_ids));
@@ -574,23 +475,11 @@ Status CudaRunner::finish_oldest() {
 
 Status CudaRunner::finish_kept(KeptStep& kept, Results& results) {
   kept.set_results(results.samples);
-  auto* const held = reinterpret_cast<int32_t*>(held_.host());
   for (const KeptStep::Sequence& sequence : kept.sequences()) {
     if (!sequence.draws_several) continue;
     known_draws_[static_cast<size_t>(sequence.slot)] = sequence.drawn.back();
-    if (!sequence.has_penalty) continue;
-    TESSERA_CHECK_LE(static_cast<int64_t>(sequence.drawn.size()), cuda::kRecordRowsMax);
     // Nothing reads the slot's place any more: the step behind what did has ended.
-    const int64_t at = int64_t{sequence.slot} * cuda::kRecordRowsMax;
-    std::copy(sequence.drawn.begin(), sequence.drawn.end(), held + at);
-    cuda::SetHistoryArgs args;
-    args.counts = counts_.as<uint16_t>();
-    args.vocab = config().vocab_size;
-    args.slot = sequence.slot;
-    args.output = reinterpret_cast<const int32_t*>(held_.device) + at;
-    args.output_tokens = static_cast<int64_t>(sequence.drawn.size());
-    args.adds = true;
-    TESSERA_RETURN_IF_ERROR(cuda::set_history(args, pass_->queue));
+    if (sequence.has_penalty) TESSERA_RETURN_IF_ERROR(sampler_.count(*pass_, sequence.slot, sequence.drawn));
   }
   return kept.drafts() ? draft(kept, results) : Status();
 }

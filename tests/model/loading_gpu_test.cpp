@@ -5,8 +5,8 @@
 #include <gtest/gtest.h>
 
 #include "damaged_weights.h"
+#include "gpu_model.h"
 #include "kernels/cuda/upload.h"
-#include "kernels/cuda_backend.h"
 #include "kernels/source_matrices.h"
 #include "model/model.h"
 
@@ -18,12 +18,6 @@ using kernels::MatrixSource;
 using kernels::MatrixUse;
 using test::TempDirectory;
 using ::testing::HasSubstr;
-
-std::unique_ptr<kernels::Backend> gpu() {
-  auto backend = kernels::make_cuda_backend({.gpu = 0});
-  EXPECT_TRUE(backend.ok()) << backend.status().message();
-  return *std::move(backend);
-}
 
 std::vector<std::byte> read(const kernels::cuda::DeviceBuffer& buffer) {
   std::vector<std::byte> bytes(buffer.bytes);

@@ -7,7 +7,7 @@
 
 #include "checkpoint_files.h"
 #include "device/cuda.h"
-#include "kernels/cuda_backend.h"
+#include "gpu_model.h"
 #include "model/cuda_runner.h"
 #include "model/loaded_model.h"
 #include "thread_ranks.h"
@@ -54,19 +54,6 @@ struct GpuMemory final : ThreadRanks::Memory {
   }
 };
 
-std::unique_ptr<kernels::Backend> gpu(kernels::Comm* comm, bool pdl = true) {
-  auto backend = kernels::make_cuda_backend({.gpu = 0, .pdl = pdl, .comm = comm});
-  EXPECT_TRUE(backend.ok()) << backend.status().message();
-  return *std::move(backend);
-}
-
-std::vector<int32_t> random_tokens(size_t count, size_t vocab) {
-  std::mt19937 random(7);
-  std::vector<int32_t> tokens(count);
-  for (int32_t& token : tokens) token = static_cast<int32_t>(random() % vocab);
-  return tokens;
-}
-
 SynthOptions synth(int world, bool is_moe, WeightFormat experts, WeightFormat rest) {
   SynthOptions options;
   options.shape = test::small_shape(is_moe);
@@ -86,7 +73,7 @@ SynthOptions synth(int world, bool is_moe, WeightFormat experts, WeightFormat re
 /// Logits of a prompt, of decode steps behind it and of the MTP head.
 std::vector<float> logits_of(LoadedModel& model) {
   constexpr size_t kPrompt = 100, kTokens = 120;
-  const auto tokens = random_tokens(kTokens + 1, model.vocab());
+  const auto tokens = random_tokens(kTokens + 1, model.vocab(), 7);
   std::vector<float> all = model.step(std::span(tokens).first(kPrompt), 0, RowClass::prefill);
   const auto add = [&](const std::vector<float>& logits) { all.insert(all.end(), logits.begin(), logits.end()); };
   add(model.mtp_step(std::span(tokens).subspan(1, kPrompt)));
@@ -99,7 +86,7 @@ std::vector<float> logits_of(LoadedModel& model) {
 std::vector<float> together(const std::string& directory, ThreadRanks& ranks) {
   std::vector<std::vector<float>> logits(static_cast<size_t>(ranks.world()));
   ranks.run([&](int rank) {
-    LoadedModel model(directory, gpu(&ranks.comm(rank)));
+    LoadedModel model(directory, gpu(true, &ranks.comm(rank)));
     logits[static_cast<size_t>(rank)] = logits_of(model);
   });
   for (const auto& of_rank : logits) {
@@ -122,7 +109,7 @@ TEST(RanksOnOneGpu, AreLikeOneRank) {
         const test::TempDirectory directory;
         test::synthesize(directory / "model", synth(world, is_moe, experts, rest));
         const std::string path = (directory / "model").string();
-        LoadedModel fp32(path, Compute::f32, 4), one(path, gpu(nullptr));
+        LoadedModel fp32(path, Compute::f32, 4), one(path, gpu());
         const auto oracle = logits_of(fp32);
         const double of_one = median_error(logits_of(one), oracle, fp32.vocab());
         ThreadRanks ranks(world, std::make_shared<GpuMemory>());
@@ -149,7 +136,7 @@ TEST(RanksOnOneGpu, LoadWhatThePlanSays) {
   for (const bool requantize : {false, true}) {
     for (int rank = 0; rank < 2; ++rank) {
       ThreadRanks ranks(2);
-      const auto backend = gpu(&ranks.comm(rank));
+      const auto backend = gpu(true, &ranks.comm(rank));
       const PlanOptions options{.with_mtp = true, .requantize_projections = requantize, .rank = {rank, 2}};
       const auto plan = plan_weights(checkpoint, *config, options);
       ASSERT_TRUE(plan.ok()) << plan.status().message();
@@ -172,7 +159,7 @@ Drawn generate(LoadedModel& model, bool graphs, bool pdl, int count) {
   constexpr int32_t kSequences = 2;
   Drawn drawn;
   const std::vector<int32_t> blocks[kSequences] = {{2, 0, 5}, {1, 4, 3}};
-  const auto prompt = random_tokens(70, model.vocab());
+  const auto prompt = random_tokens(70, model.vocab(), 7);
   auto cache = *model->make_cache(DType::bf16, /*blocks=*/6, kSequences, /*with_mtp=*/false);
   auto made = make_cuda_runner({.model = &*model,
                                 .cache = cache.get(),
@@ -235,7 +222,7 @@ TEST(RanksOnOneGpu, RunnersDrawTheSameTokens) {
     ThreadRanks ranks(kWorld, std::make_shared<GpuMemory>());
     std::vector<Drawn> found(kWorld);
     ranks.run([&](int rank) {
-      LoadedModel share(path, gpu(&ranks.comm(rank), pdl));
+      LoadedModel share(path, gpu(pdl, &ranks.comm(rank)));
       found[static_cast<size_t>(rank)] = generate(share, /*graphs=*/false, pdl, kCount);
     });
     EXPECT_EQ(found[0].tokens.size(), 2U * kCount);
@@ -251,7 +238,7 @@ TEST(RanksOnOneGpu, OneRankCallsNobody) {
   test::synthesize(directory / "model", synth(2, /*is_moe=*/true, WeightFormat::nvfp4, WeightFormat::fp8_e4m3));
   const std::string path = (directory / "model").string();
   ThreadRanks one(1, std::make_shared<GpuMemory>());
-  LoadedModel with(path, gpu(&one.comm(0))), without(path, gpu(nullptr));
+  LoadedModel with(path, gpu(&one.comm(0))), without(path, gpu());
   for (const bool graphs : {true, false}) {
     EXPECT_TRUE(generate(with, graphs, true, 20) == generate(without, graphs, true, 20));
   }
