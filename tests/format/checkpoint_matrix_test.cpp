@@ -214,6 +214,7 @@ INSTANTIATE_TEST_SUITE_P(
         Broken{{kPacked, raw("m.weight_scale", "BF16", {2, 2}, 1), divisor(1)}, kUnsupported, "BF16 [2, 2]"},
         Broken{{kPacked, raw("m.weight_scale", "U8", {2, 2}, 1)}, kUnsupported, "U8 [2, 2]"},
         Broken{{kPacked, raw("m.weight_scale", "U8", {2, 1}, 1), divisor(1)}, kUnsupported, "MXFP4"},
+        Broken{{kPacked, raw("m.weight_scale", "U8", {2, 1}, 1), multiplier(1)}, kUnsupported, "'m.weight_scale_2'"},
         Broken{{raw("m.weight_packed", "U8", {2, 12}, 1), raw("m.weight_scale", "F8_E4M3", {2, 1}, 1), divisor(1)},
                kUnsupported,
                "codes for [2, 24]"},

@@ -108,13 +108,13 @@ TEST_F(ModelDirectory, SuggestsWhatTheCacheHolds) {
   EXPECT_THAT(message, HasSubstr("hf download"));
 }
 
-/// By how many letters differ, whatever the order of the directory or the alphabet.
+/// By how many letters differ or are too many, whatever the order of the directory or the alphabet.
 TEST_F(ModelDirectory, SuggestsTheNearestFirst) {
-  for (const char* name : {"vvvdef", "zbcdef", "ssssss", "wwwwef", "yycdef", "uuuuuf"}) {
+  for (const char* name : {"vvvdef", "zbcdef", "ssssss", "wwwwef", "abcdefghijklm", "yycdef", "uuuuuf"}) {
     add_model(std::string("models--o--") + name);
   }
   EXPECT_THAT(error_of("o/abcdef"),
-              HasSubstr("the cache holds o/zbcdef, o/yycdef, o/vvvdef, o/wwwwef, o/uuuuuf and 1 more."));
+              HasSubstr("the cache holds o/zbcdef, o/yycdef, o/vvvdef, o/wwwwef, o/uuuuuf and 2 more."));
 }
 
 TEST_F(ModelDirectory, RefusesNamesThatLeaveTheCache) {

@@ -89,6 +89,12 @@ TEST(QuantizationInfo, EitherFileMaySayThatTheCacheIsFp8) {
   EXPECT_FALSE(parse_quantization_info("{}", silent)->fp8_kv_cache);
 }
 
+TEST(QuantizationInfo, EitherFileMaySayThatActivationsAre4Bit) {
+  const std::string silent = R"({"quantization":{"kv_cache_quant_algo":"FP8"}})";
+  EXPECT_TRUE(parse_quantization_info(R"({"quantization_config":{"quant_algo":"NVFP4"}})", silent)->activations_4bit);
+  EXPECT_FALSE(parse_quantization_info("{}", silent)->activations_4bit);
+}
+
 TEST(QuantizationInfo, LayerListDecidesAboutActivations) {
   // config.json claims 4-bit activations; the layers are W4A16.
   const std::string config =
