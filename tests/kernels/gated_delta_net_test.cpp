@@ -333,6 +333,17 @@ TEST(GatedDeltaNet, RowsThatDoNotHoldLeaveNothingBehind) {
   }
 }
 
+/// The first rows of a sequence that are kept as records advance an empty state, whatever the slot holds.
+TEST(GatedDeltaNet, RecordsOfTheFirstRowsStartFromNothing) {
+  for (const DeltaNetShape& shape : kShapes) {
+    const Model model(shape, Compute::bf16);
+    const std::vector<Sequence> one = {Sequence(shape, 12, 9)};
+    const Part first{.sequence = 0, .rows = 4, .row_class = kDecode, .held = 3};
+    const auto got = model.run(one, {{first}, {{0, 9, kDecode}}})[0];
+    expect_same(got, model.run_alone(one[0], kDecode), describe(shape));
+  }
+}
+
 TEST(GatedDeltaNet, LaterRowsOfAChunkNeverLeakIntoEarlierOnes) {
   const DeltaNetShape shape{1, 2, 16, 16, 4};
   const Model model(shape, Compute::bf16);

@@ -279,6 +279,32 @@ TEST(Attention, RefusesWhatItCannotRun) {
   refused({16, 2, 64, 7, 1e-6F}, DType::bf16, "rotary_dim");
 }
 
+/// Memory is taken once, for the widest step, and no step may need more.
+TEST(Attention, TheWorkspaceOfTheWidestStepIsEnoughForAny) {
+  constexpr int kSms = 132, kRows = 512, kSequences = 64;
+  for (const AttentionShape& shape : {AttentionShape{16, 2, 256, 64, 1e-6F}, AttentionShape{16, 8, 128, 64, 1e-6F},
+                                      AttentionShape{8, 8, 64, 64, 1e-6F}}) {
+    for (const int64_t blocks : {1, 4, 5, 40, 4096}) {
+      StepTables bounds{.block_table_stride = blocks, .rows_max = kRows, .sequences_max = kSequences};
+      const size_t most = attention_workspace_bytes_max(shape, DType::bf16, bounds, kSms);
+      for (const int32_t sequences : {1, 2, 63, kSequences}) {
+        for (const int32_t each : {0, 1, 2, 8}) {
+          for (const int32_t prefilled : {0, 1}) {
+            bounds.decode_sequences_max = each > 0 ? sequences - prefilled : 0;
+            bounds.decode_rows_max = bounds.decode_sequences_max * each;
+            bounds.sequences_max = bounds.decode_sequences_max + prefilled;
+            bounds.rows_max = prefilled > 0 ? kRows : bounds.decode_rows_max;
+            const auto plan = plan_attention(shape, DType::bf16, bounds, kSms);
+            ASSERT_TRUE(plan.ok()) << plan.status().message();
+            EXPECT_LE(plan->workspace_bytes, most)
+                << shape.head_dim << ": " << sequences << " sequences of " << each << " rows, " << blocks << " blocks";
+          }
+        }
+      }
+    }
+  }
+}
+
 // ---- cases for a real GPU ----
 
 std::vector<AttentionLayer> large_layers() {

@@ -532,6 +532,31 @@ TEST(DenseGpu, DecodeLaunchesKeepToTheirShareOfAnSmAndLeaveNoStripOut) {
   }
 }
 
+/// A launch sums all of its matrices in as many segments: those that have others are another launch.
+TEST(DenseGpu, MatricesOfDifferentSegmentsHaveLaunchesOfTheirOwn) {
+  alignas(16) std::byte nowhere[16] = {};
+  for (const int64_t second : {8192, 512}) {  // in one segment and in two
+    DenseArgs args;
+    args.x = reinterpret_cast<const uint16_t*>(nowhere);
+    args.depth = 2560;
+    args.x_stride = args.depth;
+    args.rows_max = 32;
+    for (const int64_t rows : {int64_t{256}, second}) {
+      args.matrices[args.count++] = {.weights = nowhere,
+                                     .row_alpha = reinterpret_cast<const float*>(nowhere),
+                                     .rows = static_cast<int32_t>(rows),
+                                     .out = nowhere,
+                                     .out_stride = rows};
+    }
+    ASSERT_EQ(launch_segments(args, args.matrices[0]), 2);
+    ASSERT_EQ(launch_segments(args, args.matrices[1]), second == 512 ? 2 : 1);
+    std::vector<device::PlannedLaunch> launches;
+    const Status status = dense(args, facts_with(132), device::Queue{.plan = &launches});
+    ASSERT_TRUE(status.ok()) << status.message();
+    EXPECT_EQ(launches.size(), second == 512 ? 1U : 2U);
+  }
+}
+
 TEST(DenseGpu, ATileWithoutRegistersForSegmentsIsRefused) {
   const DenseWeights w(WeightFormat::bf16, 16, 2560, Epilogue::bf16, 32);
   const plan::Tile wide = plan::make_dense_tile(WeightFormat::bf16, {256, 128, 1});

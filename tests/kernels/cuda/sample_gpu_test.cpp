@@ -356,7 +356,7 @@ TEST(Sample, PenaltiesSeeDraftsThatNobodyCounts) {
 TEST(Sample, TokensAreAddedToCounts) {
   constexpr int64_t kVocab = 33;  // odd, so that slots share words
   GpuSampler gpu(1, kVocab, kVocab);
-  const OnDevice<int32_t> prompt(std::vector<int32_t>{1, 2}), output(std::vector<int32_t>{2, 2, 32, 99, -1});
+  const OnDevice<int32_t> prompt(std::vector<int32_t>{1, 2}), output(std::vector<int32_t>{2, 2, 32, 33, 99, -1});
   for (const bool adds : {false, true, true}) {
     const Status status = set_history({.counts = gpu.counts_memory(),
                                        .vocab = kVocab,
@@ -364,7 +364,7 @@ TEST(Sample, TokensAreAddedToCounts) {
                                        .prompt = prompt.get(),
                                        .prompt_tokens = adds ? 0 : 2,
                                        .output = output.get(),
-                                       .output_tokens = 5,
+                                       .output_tokens = 6,
                                        .adds = adds},
                                       gpu.queue());
     ASSERT_TRUE(status.ok()) << status.message();

@@ -47,10 +47,12 @@ class StepGpu : public testing::Test {
     std::vector<SequenceRows> sequences;
     std::vector<int32_t> tokens, want_tokens, want_sequence, want_position, logit_rows, blocks;
     for (int32_t i = 0; i < kBounds.blocks_per_slot; ++i) blocks.push_back((9 - static_cast<int32_t>(n)) * 1000 + i);
+    int32_t decode_rows = 0;
     for (int32_t s = 0; s <= step.decoding; ++s) {
       const bool decodes = s < step.decoding;
       const int32_t count = decodes ? 1 + s % 9 : step.prefill_rows, position = decodes ? 5 * s : 128;
       if (count == 0) continue;
+      decode_rows += decodes ? count : 0;
       const int32_t slot = (s * 7 + static_cast<int32_t>(n)) % kBounds.slots;
       sequences.push_back({.first_row = static_cast<int32_t>(tokens.size()),
                            .rows = count,
@@ -91,6 +93,7 @@ class StepGpu : public testing::Test {
     const auto* counts = reinterpret_cast<const StepCounts*>(all.data() + layout.header);
     EXPECT_EQ(counts->rows, static_cast<int32_t>(tokens.size()));
     EXPECT_EQ(counts->sequences, static_cast<int32_t>(sequences.size()));
+    EXPECT_EQ(counts->decode_rows, decode_rows);
     EXPECT_EQ(counts->decode_sequences, step.decoding);
     EXPECT_EQ(counts->logit_rows, step.logit_rows);
     EXPECT_EQ(ints(layout.tokens, tokens.size()), want_tokens);
