@@ -41,6 +41,21 @@ TEST(CanonicalName, MapsEveryPrefix) {
   EXPECT_EQ(canonical_name("visual.patch_embed.proj.weight"), "");
 }
 
+TEST(Checkpoint, AChangeOfAnyShardIsNoticed) {
+  for (const char* changed : {"one.safetensors", "two.safetensors"}) {
+    const TempDirectory model;
+    model.write("one.safetensors", safetensors({byte("a")}));
+    model.write("two.safetensors", safetensors({byte("b")}));
+    model.write("model.safetensors.index.json", index_of({{"a", "one.safetensors"}, {"b", "two.safetensors"}}));
+    const auto checkpoint = Checkpoint::open(model.path());
+    ASSERT_TRUE(checkpoint.ok()) << checkpoint.status().message();
+    EXPECT_TRUE(checkpoint->check_unchanged().ok());
+    const auto path = model.path() / changed;
+    std::filesystem::last_write_time(path, std::filesystem::last_write_time(path) + std::chrono::milliseconds(10));
+    EXPECT_THAT(checkpoint->check_unchanged().message(), HasSubstr(changed));
+  }
+}
+
 TEST(Checkpoint, OpensASingleFile) {
   const TempDirectory model;
   model.write("model.safetensors", safetensors({byte("model.language_model.norm.weight"),

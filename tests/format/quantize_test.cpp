@@ -237,6 +237,15 @@ TEST(Quantize, Fp8CountsWhatRoundsBeyondItsLargestAsSaturated) {
   EXPECT_EQ(q.decoded, (std::vector<float>{448, 448, -448, 448, -448, 1}));
 }
 
+/// A row is encoded piece by piece, and the largest error may be in any of them.
+TEST(Quantize, TheLargestErrorIsThatOfTheRow) {
+  for (const size_t at : {0UL, 40UL, 90UL}) {
+    std::vector<float> row(96, 1.0F);
+    row[at] = 447.0F;
+    EXPECT_EQ(quantize(WeightFormat::fp8_e4m3, ScaleChoice::amax, 1.0F, row).error.max_abs_error, 1.0) << at;
+  }
+}
+
 TEST(Quantize, ErrorsAddUp) {
   QuantizationError a{2, 1, 3.0, 12.0, 0.5};
   a.add({3, 2, 1.0, 4.0, 0.75});

@@ -258,6 +258,12 @@ TEST(SafetensorsOpen, AFileThatChangesIsNoticed) {
   EXPECT_TRUE((*file)->file().read(bytes.first(1000), copy.data()).ok());
 }
 
+TEST(SafetensorsOpen, APathThroughAFileIsNotThere) {
+  const test::TempDirectory directory;
+  const auto file = directory.write("m.safetensors", "x");
+  EXPECT_EQ(SafetensorsFile::open(file / "m.safetensors").status().code(), StatusCode::not_found);
+}
+
 TEST(SafetensorsOpen, NamesWhatIsWrongWithTheFile) {
   const test::TempDirectory directory;
   const auto message = [&](const std::string& file) {
