@@ -32,6 +32,30 @@ Expected<Draw> draw(std::vector<float> logits, const SampleParams& params, uint6
   return sampler.draw(args);
 }
 
+TEST(Sampler, NothingIsKeptFromDrawToDraw) {
+  std::mt19937 random(5);
+  std::normal_distribution<float> normal(0, 3);
+  Sampler sampler;
+  for (uint64_t position = 0; position < 100; ++position) {
+    std::vector<float> logits(300 + 100 * (position % 4));
+    for (float& logit : logits) logit = normal(random);
+    SampleParams params;
+    params.top_p = position % 3 == 0 ? 1.0F : 0.5F;
+    params.top_k = position % 5 == 0 ? 7 : 0;
+    params.logprobs = 3;
+    const auto want = draw(logits, params, position);
+    DrawArgs args;
+    args.logits = logits;
+    args.known_ids = static_cast<int64_t>(logits.size());
+    args.params = &params;
+    args.noise = {.key = noise_key(1, std::vector<int32_t>{1, 2}), .position = position};
+    const auto got = sampler.draw(args);
+    ASSERT_TRUE(got.ok()) << got.status().message();
+    EXPECT_EQ(got->token, want->token) << position;
+    EXPECT_EQ(got->logprobs.size(), want->logprobs.size()) << position;
+  }
+}
+
 /// Token counts of `draws` draws at successive positions.
 std::map<int32_t, int> histogram(const std::vector<float>& logits, const SampleParams& params, int draws) {
   std::map<int32_t, int> counts;

@@ -279,6 +279,19 @@ TEST(Attention, RefusesWhatItCannotRun) {
   refused({16, 2, 64, 7, 1e-6F}, DType::bf16, "rotary_dim");
 }
 
+TEST(Attention, ScalesOfTheCacheMustBePositive) {
+  AttentionArgs args;
+  args.plan.shape = {16, 2, 256, 64, 1e-6F};
+  args.plan.kv = args.kv.dtype = DType::f8_e4m3;
+  for (const auto& [k, v] : {std::pair{1.0F, 0.0F}, {0.0F, 1.0F}, {1.0F, INFINITY}, {-1.0F, 1.0F}, {1.0F, NAN}}) {
+    args.kv.k_scale = k;
+    args.kv.v_scale = v;
+    const Status status = attention(args, {});
+    EXPECT_EQ(status.code(), StatusCode::invalid_argument);
+    EXPECT_NE(status.message().find("KV scales"), std::string::npos) << status.message();
+  }
+}
+
 /// Memory is taken once, for the widest step, and no step may need more.
 TEST(Attention, TheWorkspaceOfTheWidestStepIsEnoughForAny) {
   constexpr int kSms = 132, kRows = 512, kSequences = 64;

@@ -88,6 +88,9 @@ TEST(EmbedGpu, WhatCannotBeIsRefused) {
   args.table.format = WeightFormat::bf16;
   args.table.hidden = 12;
   EXPECT_NE(embed(args, {}).message().find("[1, 12]"), std::string::npos);
+  const float factor = 1.0F;
+  args.table = {.format = WeightFormat::mxfp4, .data = table, .row_alpha = &factor, .vocab = 1, .hidden = 48};
+  EXPECT_NE(embed(args, {}).message().find("multiples of 32"), std::string::npos) << "a half of a group";
 }
 
 }  // namespace

@@ -134,6 +134,17 @@ TEST_F(StepGpu, SmallStepsArriveWhole) {
   for (uint64_t n = 0; n < std::size(steps); ++n) run(n, steps[n]);
 }
 
+TEST_F(StepGpu, RowsBehindTheirBlockTableAreRefused) {
+  std::vector<std::byte> area(staging_layout(kBounds).bytes);
+  const std::vector<int32_t> blocks = {1, 2};
+  for (const int32_t rows : {1, 2}) {
+    const std::vector<int32_t> tokens(static_cast<size_t>(rows), 7);
+    const SequenceRows sequence{.rows = rows, .first_position = 127, .block_table = blocks};
+    const Status status = stage_batch(kBounds, {tokens, {&sequence, 1}}, {}, {known_.data()}, area.data());
+    EXPECT_EQ(status.ok(), rows == 1) << "up to position " << 126 + rows;
+  }
+}
+
 TEST_F(StepGpu, StepsOfMoreThanTheGridArriveWhole) {
   const Step steps[] = {{.decoding = 80, .prefill_rows = 5500, .logit_rows = 300, .payload = 90'000, .results = 70'000},
                         {.decoding = 1, .logit_rows = 1, .payload = 88'000, .results = 4096},

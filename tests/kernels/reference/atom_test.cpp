@@ -201,6 +201,13 @@ TEST(Atom, ScalesThatCannotBeAreErrors) {
   }
 }
 
+TEST(Atom, TheLargestScaleIsTaken) {
+  const std::vector<std::byte> codes(16), scale = {std::byte{kUe8m0MaxCode}};
+  const format::MatrixView matrix{WeightFormat::mxfp4, 1, 32, codes.data(), scale.data(), 1.0F, {}};
+  const Status status = check_weights(matrix);
+  EXPECT_TRUE(status.ok()) << status.message();
+}
+
 TEST(Atom, ShapesThatCannotBeAreErrors) {
   const RandomMatrix a(WeightFormat::nvfp4, 16, 64, 5), b(WeightFormat::nvfp4, 16, 48, 6),
       c(WeightFormat::bf16, 16, 64, 7), d(WeightFormat::nvfp4, 24, 64, 8);
