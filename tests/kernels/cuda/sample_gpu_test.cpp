@@ -80,6 +80,19 @@ TEST(Sample, CrowdsOfEqualLogits) {
                     "two crowds");
 }
 
+/// A crowd at the edge of a bin, and ids a bit above it in the bin before: these count once.
+TEST(Sample, ACrowdAtTheEdgeOfABin) {
+  GpuSampler gpu(4, 3301, 3301);
+  std::vector<float> logits(3301, 1.0F - 1.0F / spelt::kBucketsPerUnit);
+  for (size_t i = 1; i <= 300; ++i) logits[i] = std::nextafter(logits[i], 1.0F);
+  logits[0] = 1.0F;
+  for (uint64_t position = 0; position < 24; position += 4) {
+    std::vector<Row> rows(4, plain(logits, {.top_k = 2801}));
+    for (size_t i = 0; i < rows.size(); ++i) rows[i].noise.position = position + i;
+    gpu.expect_as_cpu(rows, "a crowd at an edge");
+  }
+}
+
 /// The cut is at the last of those with which the sum is what top_k or top_p wants, and nothing more: among few, in a
 /// list, behind a bin.
 TEST(Sample, WhatIsJustReachedIsEnough) {
