@@ -1,15 +1,21 @@
 #!/usr/bin/env python3
-"""Compares this folder's forward with transformers and with tools/reference.py's MTP head, in fp32 on the CPU."""
+"""Compares this folder's forward with transformers and with tools/reference.py's MTP head, in fp32 on the CPU, and the
+kernels of the delta rule with its formula in fp64: on a GPU, where there is one, else in Triton's interpreter."""
 
+import os
 import pathlib
 import sys
 import tempfile
 
 import torch
 
+DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
+if DEVICE == "cpu":
+    os.environ["TRITON_INTERPRET"] = "1"
+
 sys.path[:0] = [str(pathlib.Path(__file__).parent.parent)]
 import reference  # noqa: E402
-from demo_model import checkpoint, decode, model, quantise  # noqa: E402
+from demo_model import checkpoint, decode, delta_kernel, model, quantise  # noqa: E402
 from transformers import Qwen3_5MoeForCausalLM  # noqa: E402
 
 TINY = dict(model.CONFIG, hidden_size=64, num_attention_heads=4, num_key_value_heads=2, head_dim=32, linear_num_key_heads=2, linear_num_value_heads=4,
@@ -34,12 +40,33 @@ def packed(documents, length):
     return tokens, age, number
 
 
-@torch.no_grad()
 def main():
+    compare_kernels()
     for seed in range(3):
         compare(seed)
 
 
+def compare_kernels():
+    """Values and gradients, with documents that begin within chunks; products are in TF32 on a GPU."""
+    generator = torch.Generator().manual_seed(0)
+    rows, key_heads, value_heads, length, width = 2, 2, 4, 3 * delta_kernel.CHUNK, delta_kernel.CHUNK
+    q, k = (torch.nn.functional.normalize(torch.randn(rows, key_heads, length, width, generator=generator, dtype=torch.float64), dim=-1) for _ in range(2))
+    v, d_o = (torch.randn(rows, value_heads, length, width, generator=generator, dtype=torch.float64) for _ in range(2))
+    g, beta = (torch.rand(rows, value_heads, length, generator=generator, dtype=torch.float64) for _ in range(2))
+    g = torch.where(torch.isin(torch.arange(length), torch.tensor([0, 50, 70, 130])), model.RESET, -0.3 * g)
+    d_last = torch.randn(rows, value_heads, width, width, generator=generator, dtype=torch.float64)
+    found = []
+    for rule, dtype, device in ((lambda *x: model.delta_rule(*x, delta_kernel.CHUNK), torch.float64, "cpu"), (delta_kernel.delta_rule, torch.float32, DEVICE)):
+        inputs = [x.detach().to(device, dtype).requires_grad_() for x in (q * width ** -0.5, k, v, g, beta)]
+        o, last = rule(*inputs)
+        ((o * d_o.to(o)).sum() + (last * d_last.to(last)).sum()).backward()
+        found.append([x.detach().to("cpu", torch.float64) for x in (o, last, *(x.grad for x in inputs))])
+    errors = [float((b - a).norm() / a.norm()) for a, b in zip(*found)]
+    print(f"kernels of the delta rule on the {DEVICE}: " + ", ".join(f"{name} {e:.1e}" for name, e in zip(("o", "state", "dq", "dk", "dv", "dg", "dbeta"), errors)))
+    assert max(errors) < (1e-2 if DEVICE == "cuda" else 1e-4)
+
+
+@torch.no_grad()
 def compare(seed):
     c = dict(TINY)
     params = randomised(c, seed)

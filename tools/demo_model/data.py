@@ -89,10 +89,10 @@ def labels(tokens, learnt, document, ahead):
 
 
 def gathered(where, values, capacity):
-    """Flat positions and their labels, padded with position 0 and label -100."""
+    """Flat positions and their labels, padded with others that have label -100: none twice, which the gradient of a
+    gather pays for."""
     index = numpy.flatnonzero(where)[:capacity]
-    positions = numpy.zeros(capacity, numpy.int64)
-    positions[:len(index)] = index
+    positions = numpy.concatenate([index, numpy.flatnonzero(~where)])[:capacity].astype(numpy.int64)
     out = numpy.full((len(values), capacity), -100, numpy.int64)
     for row, value in zip(out, values):
         row[:len(index)] = value.reshape(-1)[index]

@@ -9,6 +9,11 @@ import math
 import torch
 import torch.nn.functional as F
 
+try:
+    from . import delta_kernel
+except ImportError:  # no Triton
+    delta_kernel = None
+
 CHUNK = 64
 RESET = -40.0  # a decay in log space that forgets everything: e^-40
 AGAIN = 4096  # numbers of a row's documents from here on: texts that a run meets again and again
@@ -118,7 +123,7 @@ class UnitLowerInverse(torch.autograd.Function):
 
 
 def delta_rule(q, k, v, g, beta, chunk):
-    """q, k [B, Hk, L, dk] normalised and scaled, v [B, Hv, L, dv], g and beta [B, Hv, L]; all fp32, L a multiple of
+    """q, k [B, Hk, L, dk] normalised and scaled, v [B, Hv, L, dv], g and beta [B, Hv, L]; all of one type, L a multiple of
     the chunk. Returns o [B, Hv, L, dv] and the final state [B, Hv, dk, dv]."""
     b, hk, length, dk = k.shape
     hv, dv = v.shape[1], v.shape[-1]
@@ -135,7 +140,7 @@ def delta_rule(q, k, v, g, beta, chunk):
     w = inverse @ (beta[..., None] * grown * k)
     p = (q @ k.transpose(-1, -2)) * decay
     left = (k * (total[..., -1:] - total).exp()[..., None]).transpose(-1, -2)
-    step = torch.eye(dk, device=q.device) * grown[..., -1:, :] - left @ w
+    step = torch.eye(dk, device=q.device, dtype=q.dtype) * grown[..., -1:, :] - left @ w
     gain = left @ u
     reads = q * grown - p @ w
     states, state = scan(step, gain)
@@ -152,7 +157,7 @@ def scan(step, gain):
     n = step.shape[-3]
     if n > GROUP and n % GROUP == 0:
         step, gain = (x.unflatten(-3, (n // GROUP, GROUP)) for x in (step, gain))
-        factor = torch.eye(step.shape[-1], device=step.device).expand(*step.shape[:-3], -1, -1)
+        factor = torch.eye(step.shape[-1], device=step.device, dtype=step.dtype).expand(*step.shape[:-3], -1, -1)
         sums = torch.zeros_like(gain[..., 0, :, :])
         factors, before = [], []
         for i in range(GROUP):
@@ -207,7 +212,10 @@ def delta_net(c, x, w, age):
         mixed = mixed + torch.where((age >= back)[..., None], shifted * taps[:, 0, kernel - 1 - back], 0.0)
     q, k, v, g, beta = delta_net_inputs(c, x, F.silu(mixed), w, x.dtype)
     g = torch.where((age == 0)[:, None, :], RESET, g)
-    o, state = delta_rule(q, k, v, g, beta, min(CHUNK, x.shape[1]))
+    if delta_kernel and delta_kernel.fits(q, v):
+        o, state = delta_kernel.delta_rule(q, k, v, g, beta)
+    else:
+        o, state = delta_rule(q, k, v, g, beta, min(CHUNK, x.shape[1]))
     return delta_net_output(c, x, o, w), state, qkv[:, -(kernel - 1):]
 
 

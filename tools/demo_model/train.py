@@ -356,7 +356,8 @@ def run(arguments):
                 trainer.losses(batch, False)[0].backward()
             except Exception:  # better slow than nothing: the time on the machine is already spent
                 traceback.print_exc()
-                print("not compiled: going on without torch.compile", flush=True)
+                print("not compiled: going on without torch.compile, and without kernels of our own", flush=True)
+                model.delta_kernel = None
                 trainer.blocks = model.Blocks(c, dropout=arguments.dropout)
             trainer.losses(batch, True)[0].backward()
             if arguments.long_every:

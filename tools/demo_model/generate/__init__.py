@@ -11,15 +11,15 @@ from .words import Words
 # The mixture, of the dialogues (random.choices scales it); tokens a dialogue are in brackets. First templates, which the
 # checkpoint that training begins from knows already; then language (free/).
 SHARES = {
-    "arithmetic": 0.020, "measures": 0.024, "formats": 0.044, "system": 0.012, "talk": 0.028, "references": 0.032, "copying": 0.038,  # templates [50-90]
-    "tools": 0.130, "needs": 0.105, "agents": 0.048, "toolbox": 0.100, "errands": 0.140,  # calls of random and everyday tools, agents, the tools of tables/toolbox_*.py, errands by hand [420, 450, 220, 430, 320]
-    "paragraphs": 0.220, "composed": 0.050, "reading": 0.070, "scenes": 0.065, "gists": 0.160,  # texts: dense sentences, clauses; facts left out, reasons; rows, chronicles, moves, talks; summaries [200, 160, 140, 165, 110]
-    "extraction": 0.100, "tables": 0.028, "forms": 0.062,  # single values and records; rows as lists and tables; nested JSON [115, 210, 155]
-    "memory": 0.066, "turns": 0.064, "told": 0.062, "statements": 0.070, "rules": 0.026, "limits": 0.045,  # several turns: facts, follow-ups, lists and settings, talks that begin with telling, anything that is told, rules that hold, limits of topics [140, 150, 100, 150, 100, 90]
-    "letters": 0.380, "pulled": 0.210, "heard": 0.150, "chatter": 0.080, "orders": 0.16, "ordinary": 1.90,  # by hand: whole texts, what they name, talks in stages, advice and small talk, forms and code and labels, whole conversations [230, 130, 150, 60, 60, 140]
-    "ordering": 0.062, "lists": 0.062,  # lists [100, 110]
-    "sums": 0.085, "stories": 0.190,  # arithmetic in words [90, 105]
-    "classify": 0.060, "rewriting": 0.095, "facts": 0.048, "manual": 0.040, "chat": 0.042, "coding": 0.038, "chores": 0.105, "snippets": 0.032, "basics": 0.140,  # [50-80]
+    "arithmetic": 0.030, "measures": 0.034, "formats": 0.066, "system": 0.018, "talk": 0.040, "references": 0.050, "copying": 0.045,  # templates [50-90]
+    "tools": 0.160, "needs": 0.130, "agents": 0.060, "toolbox": 0.115, "errands": 0.140,  # calls of random and everyday tools, agents, the tools of tables/toolbox_*.py, errands by hand [420, 450, 220, 430, 320]
+    "paragraphs": 0.180, "composed": 0.045, "reading": 0.065, "scenes": 0.060, "gists": 0.140,  # texts: dense sentences, clauses; facts left out, reasons; rows, chronicles, moves, talks; summaries [200, 160, 140, 165, 110]
+    "extraction": 0.100, "tables": 0.028, "forms": 0.060,  # single values and records; rows as lists and tables; nested JSON [115, 210, 155]
+    "memory": 0.060, "turns": 0.064, "told": 0.060, "statements": 0.065, "rules": 0.030, "limits": 0.045,  # several turns: facts, follow-ups, lists and settings, talks that begin with telling, anything that is told, rules that hold, limits of topics [140, 150, 100, 150, 100, 90]
+    "letters": 0.280, "pulled": 0.170, "heard": 0.130, "chatter": 0.060, "orders": 0.150, "ordinary": 2.10,  # by hand: whole texts, what they name, talks in stages, advice and small talk, forms and code and labels, whole conversations [230, 130, 150, 60, 60, 140]
+    "ordering": 0.080, "lists": 0.080,  # lists [100, 110]
+    "sums": 0.085, "stories": 0.170,  # arithmetic in words [90, 105]
+    "classify": 0.075, "rewriting": 0.110, "facts": 0.050, "manual": 0.040, "chat": 0.055, "coding": 0.042, "chores": 0.100, "snippets": 0.035, "basics": 0.130,  # [50-80]
     "longer": 0.012, "plain": 0.003}  # [770, 290]
 LONG_SHARES = {"longer": 0.52, "needs": 0.08, "reading": 0.03, "paragraphs": 0.05, "scenes": 0.05, "tools": 0.06, "agents": 0.05, "turns": 0.05, "plain": 0.04, "stories": 0.03, "forms": 0.03, "copying": 0.03}
 THINKING = {"arithmetic": 0.8, "measures": 0.85, "copying": 0.4, "sums": 0.8, "stories": 0.85, "ordering": 0.7, "lists": 0.72, "needs": 0.7, "toolbox": 0.75, "errands": 0.75, "paragraphs": 0.7, "composed": 0.7, "memory": 0.7, "turns": 0.7, "told": 0.7, "statements": 0.75, "letters": 0.72, "basics": 0.68, "pulled": 0.7, "heard": 0.75, "orders": 0.65, "ordinary": 0.75}
