@@ -164,9 +164,8 @@ OPTIONS = {"N": CHUNK, "num_warps": 4, "num_stages": 2}
 
 @torch.library.custom_op("tessera::delta_rule", mutates_args=())
 def forward(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, g: torch.Tensor, beta: torch.Tensor) -> SEVEN:
-    """o, the last state; T, u, w, the states before the chunks and n"""
+    """o, the last state; T, u, w, the states before the chunks and n. All inputs are contiguous."""
     rows, chunks, repeat = sizes(q, v)
-    q, k, v, g, beta = (x.contiguous() for x in (q, k, v, g, beta))
     o, u, w, new = (torch.empty_like(v) for _ in range(4))
     last = v.new_empty(*v.shape[:2], CHUNK, CHUNK)
     inverses, before = (v.new_empty(rows, chunks, CHUNK, CHUNK) for _ in range(2))
@@ -189,7 +188,6 @@ def backward(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, g: torch.Tensor,
              new: torch.Tensor, d_o: torch.Tensor, d_last: torch.Tensor) -> FIVE:
     """Gradients of q and k of each value head, of v, g and beta."""
     rows, chunks, repeat = sizes(q, v)
-    q, k, v, g, beta, d_o, d_last = (x.contiguous() for x in (q, k, v, g, beta, d_o, d_last))
     d_q, d_k, d_v, d_new = (torch.empty_like(v) for _ in range(4))
     d_g, d_beta, d_total = (torch.empty_like(g) for _ in range(3))
     d_after, d_end = torch.empty_like(before), g.new_empty(rows, chunks)
@@ -211,7 +209,8 @@ def keep(ctx, inputs, output):
 def gradient(ctx, d_o, d_last, *_):
     saved = ctx.saved_tensors
     q = saved[0]
-    d_q, d_k, d_v, d_g, d_beta = backward(*saved, d_o, saved[5].new_zeros(*saved[2].shape[:2], CHUNK, CHUNK) if d_last is None else d_last)
+    d_last = saved[5].new_zeros(*saved[2].shape[:2], CHUNK, CHUNK) if d_last is None else d_last
+    d_q, d_k, d_v, d_g, d_beta = backward(*saved, d_o.contiguous(), d_last.contiguous())
     d_q, d_k = (x.unflatten(1, (q.shape[1], -1)).sum(2) for x in (d_q, d_k))
     return d_q, d_k, d_v, d_g, d_beta
 
@@ -226,5 +225,6 @@ def fits(q, v):
 
 def delta_rule(q, k, v, g, beta):
     """As model.delta_rule: (o, the last state)."""
-    o, last, *_ = forward(q, k, v, g, beta)
+    # Here, so that a compiler writes them like that at once.
+    o, last, *_ = forward(*(x.contiguous() for x in (q, k, v, g, beta)))
     return o, last
