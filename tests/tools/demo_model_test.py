@@ -216,10 +216,11 @@ class Generators(unittest.TestCase):
                             if "|" in kind and name in call["arguments"]:
                                 self.assertIn(call["arguments"][name], kind.split("|"))
                 self.assertIn(conversation.text, messages[0]["content"])
-                changed = ordinary.deep(messages, ordinary.exchange(Words(random.Random(i)), conversation))
-                self.assertEqual([m["role"] for m in changed], [m["role"] for m in messages])
-        for conversation in ordinary.CONVERSATIONS:
-            text = json.dumps(conversation.messages(Words(random.Random(1)), conversation.branches), ensure_ascii=False) + conversation.system
+        for i, conversation in enumerate(ordinary.CONVERSATIONS):
+            messages = conversation.messages(Words(random.Random(1)), conversation.branches)
+            changed = ordinary.deep(messages, ordinary.exchange(Words(random.Random(i)), conversation))
+            self.assertEqual([m["role"] for m in changed], [m["role"] for m in messages])
+            text = json.dumps(messages, ensure_ascii=False) + conversation.system
             for other in conversation.others:
                 self.assertIn(json.dumps(other, ensure_ascii=False)[1:-1], text)
 
