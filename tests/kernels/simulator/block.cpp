@@ -32,15 +32,24 @@ constexpr uint64_t kBarrierMark = 0x6d62617272696572;  // stands where an mbarri
 
 alignas(128) std::byte smem[1 << 18];  // dynamic shared memory, and what must stay as it is
 
+/// What is looked at in every turn, of all lanes side by side.
+struct Turn {
+  bool done = false;
+  int asleep = 0;                                // turns that it leaves out
+  const uint64_t* counter = nullptr;             // it waits for this to be above...
+  uint64_t above = 0;                            // ...this
+  const std::function<bool()>* ready = nullptr;  // or for this. Both null: it may run
+
+  [[nodiscard]] bool may_run() const { return counter != nullptr ? *counter > above : ready == nullptr || (*ready)(); }
+};
+
 struct Lane {
   std::unique_ptr<std::byte[]> stack = std::make_unique_for_overwrite<std::byte[]>(kStackBytes);
   ucontext_t start;
   jmp_buf context;
-  bool started = false, done = false;
+  bool started = false;
   bool waited = false;  // for the grids before this one
-  int asleep = 0;       // turns that it leaves out
   const char* waits_for = nullptr;
-  const std::function<bool()>* ready = nullptr;  // null: may run
   uint64_t exchanges = 0;
   int64_t copy_groups = 0;            // committed
   std::vector<int> copies_under_way;  // of each group
@@ -77,6 +86,8 @@ struct Later {
 
 struct Block {
   std::vector<Lane> lanes;  // stacks are kept from block to block
+  std::vector<Turn> turns;  // [threads]
+  int running = 0;          // threads that are not done
   int threads = 0;
   std::vector<Warp> warps;
   NamedBarrier barriers[kBarrierIds];
@@ -98,7 +109,8 @@ std::map<const std::byte*, size_t> allocations;
 
 void enter_lane() {
   (*block.kernel)();
-  block.lanes[static_cast<size_t>(block.current)].done = true;
+  block.turns[static_cast<size_t>(block.current)].done = true;
+  --block.running;
   _longjmp(block.scheduler, 1);
 }
 
@@ -172,28 +184,28 @@ bool land_one() {
 
 void fall_asleep(int index) {
   const auto turns = static_cast<int>(block.random() % kTurnsAsleep);
-  if (block.random() % kSleepsAlone == 0) block.lanes[static_cast<size_t>(index)].asleep = turns;
+  if (block.random() % kSleepsAlone == 0) block.turns[static_cast<size_t>(index)].asleep = turns;
   if (block.random() % kSleepsInWarp != 0) return;
   const int first = index / kWarp * kWarp;
   for (int i = first; i < std::min(first + kWarp, block.threads); ++i) {
-    block.lanes[static_cast<size_t>(i)].asleep = turns;
+    block.turns[static_cast<size_t>(i)].asleep = turns;
   }
 }
 
 /// One turn of every lane that may run, from a random one on. False if none could.
 bool run_some() {
-  const int first = static_cast<int>(block.random() % static_cast<unsigned>(block.threads));
+  int index = static_cast<int>(block.random() % static_cast<unsigned>(block.threads));
   bool ran = false;
-  for (int i = 0; i < block.threads; ++i) {
-    const int index = (first + i) % block.threads;
-    Lane& lane = block.lanes[static_cast<size_t>(index)];
-    if (lane.done) continue;
-    if (lane.asleep > 0) {
-      --lane.asleep;
+  for (int i = 0; i < block.threads; ++i, ++index) {
+    if (index == block.threads) index = 0;
+    Turn& turn = block.turns[static_cast<size_t>(index)];
+    if (turn.done) continue;
+    if (turn.asleep > 0) {
+      --turn.asleep;
       ran = true;
       continue;
     }
-    if (lane.ready != nullptr && !(*lane.ready)()) continue;
+    if (!turn.may_run()) continue;
     ran = true;
     run_lane(index);
     fall_asleep(index);
@@ -211,11 +223,11 @@ void start_block(size_t smem_bytes) {
   if (block.lanes.size() < static_cast<size_t>(block.threads)) {
     block.lanes = std::vector<Lane>(static_cast<size_t>(block.threads));
   }
+  block.turns.assign(static_cast<size_t>(block.threads), {});
+  block.running = block.threads;
   for (int i = 0; i < block.threads; ++i) {
     Lane& lane = block.lanes[static_cast<size_t>(i)];
-    lane.started = lane.done = lane.waited = false;
-    lane.asleep = 0;
-    lane.ready = nullptr;
+    lane.started = lane.waited = false;
     lane.exchanges = 0;
     lane.copy_groups = lane.groups_landed = 0;
     lane.copies_under_way.assign(1, 0);
@@ -241,12 +253,30 @@ void finish_block() {
 [[noreturn]] void fail_waiting() {
   std::map<std::string, int> waits;
   for (int i = 0; i < block.threads; ++i) {
-    const Lane& lane = block.lanes[static_cast<size_t>(i)];
-    if (!lane.done) ++waits[lane.waits_for];
+    const auto lane = static_cast<size_t>(i);
+    if (!block.turns[lane].done) ++waits[block.lanes[lane].waits_for];
   }
   for (const auto& [what, threads] : waits)
     std::fprintf(stderr, "simulator: %d threads wait for %s\n", threads, what.c_str());
   fail("no thread of the block can go on");
+}
+
+/// The current lane goes on when its turn says that it may.
+void wait(const char* what) {
+  const auto current = static_cast<size_t>(block.current);
+  block.lanes[current].waits_for = what;
+  while (!block.turns[current].may_run()) {
+    if (_setjmp(block.lanes[current].context) == 0) _longjmp(block.scheduler, 1);
+  }
+  block.turns[current].counter = nullptr;
+  block.turns[current].ready = nullptr;
+}
+
+void wait_above(const char* what, const uint64_t& counter, uint64_t above) {
+  Turn& turn = block.turns[static_cast<size_t>(block.current)];
+  turn.counter = &counter;
+  turn.above = above;
+  wait(what);
 }
 
 }  // namespace
@@ -276,13 +306,7 @@ void run_grid(Dim grid, Dim threads, size_t smem_bytes, bool dependent, const st
     blockIdx = {static_cast<unsigned>(i % grid.x), static_cast<unsigned>(i / grid.x % grid.y),
                 static_cast<unsigned>(i / grid.x / grid.y)};
     start_block(smem_bytes);
-    const auto all_done = [] {
-      for (int t = 0; t < block.threads; ++t) {
-        if (!block.lanes[static_cast<size_t>(t)].done) return false;
-      }
-      return true;
-    };
-    while (!all_done()) {
+    while (block.running > 0) {
       if (!run_some() && !land_one()) fail_waiting();
     }
     finish_block();
@@ -298,13 +322,8 @@ void trigger_dependents() {
 }
 
 void wait_until(const char* what, const std::function<bool()>& ready) {
-  Lane& lane = block.lanes[static_cast<size_t>(block.current)];
-  lane.waits_for = what;
-  lane.ready = &ready;
-  while (!ready()) {
-    if (_setjmp(lane.context) == 0) _longjmp(block.scheduler, 1);
-  }
-  lane.ready = nullptr;
+  block.turns[static_cast<size_t>(block.current)].ready = &ready;
+  wait(what);
 }
 
 const std::byte* exchange(const char* operation, const void* mine, size_t bytes) {
@@ -321,7 +340,7 @@ const std::byte* exchange(const char* operation, const void* mine, size_t bytes)
     warp.arrived[side] = 0;
     warp.complete = number + 1;
   } else {
-    wait_until(operation, [&] { return warp.complete > number; });
+    wait_above(operation, warp.complete, number);
   }
   return &warp.slots[side][0][0];
 }
@@ -336,7 +355,7 @@ void block_barrier(int id, int threads) {
     barrier.arrived = 0;
     ++barrier.phase;
   } else {
-    wait_until(id == 0 ? "__syncthreads" : "a named barrier", [&] { return barrier.phase > mine; });
+    wait_above(id == 0 ? "__syncthreads" : "a named barrier", barrier.phase, mine);
   }
 }
 
