@@ -264,7 +264,7 @@ bool Scheduler::admit_one() {
   prefixes_.bring_in(*sequence);
   sequence->next_points = prefixes_.points_of(*sequence, match);
   running_.push_back(sequence);
-  if (sequence->output.empty()) {
+  if (!std::exchange(sequence->has_begun, true)) {
     counts_.prefix_queries += static_cast<uint64_t>(sequence->prompt_size());
     counts_.prefix_hits += static_cast<uint64_t>(sequence->resumed);
     counts_.tier_hits += static_cast<uint64_t>(sequence->from_tier);

@@ -39,6 +39,7 @@ struct Sequence {
   std::string cache_salt;            // only what has the same is shared
   std::vector<int64_t> likely_ends;  // tokens of the prompt behind which others may go elsewhere
   PrefixNode* standing = nullptr;    // the newest block of its prompt that is kept
+  bool has_begun = false;            // it was admitted before; survives a preemption
   int64_t resumed = 0;               // positions [0, resumed) were there when it was admitted
   int64_t matched = 0;               // and these positions' keys and values
   bool asked_disk = false;           // what of its prompt is on the disk was read, or is being read

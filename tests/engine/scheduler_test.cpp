@@ -381,6 +381,22 @@ TEST(Scheduler, ReplayedRowsComeBeforeAnOlderPrompt) {
   EXPECT_EQ(scheduler.counts().prefix_queries, 64U * 82) << "what is replayed is not asked for again";
 }
 
+/// One that gives up its blocks before it has a token begins again, and has begun once.
+TEST(Scheduler, APromptThatIsReadAgainIsAskedForOnce) {
+  Scheduler scheduler({.blocks = 4, .slots = 2, .max_batched_rows = 300});
+  const auto old = make_sequence(64), young = make_sequence(128);
+  young->wants_prompt_logits = true;  // in chunks of 64
+  scheduler.add(old.get());
+  scheduler.add(young.get());
+  ASSERT_EQ(run_step(scheduler).size(), 2U);
+  scheduler.limit_chunk_rows(0);
+  while (scheduler.counts().preemptions == 0) run_step(scheduler);
+  EXPECT_THAT(scheduler.waiting(), testing::ElementsAre(young.get()));
+  scheduler.remove(old.get());
+  while (young->output.empty()) run_step(scheduler);
+  EXPECT_EQ(scheduler.counts().prefix_queries, 64U + 128U);
+}
+
 /// While nothing is read beside those that decode, an older prompt waits with them for results.
 TEST(Scheduler, AnOlderPromptWaitsForThoseThatDecodeWhereNoneIsReadBesideThem) {
   Scheduler scheduler({.blocks = 20, .slots = 2, .max_batched_rows = 300});
