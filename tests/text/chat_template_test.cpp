@@ -9,11 +9,14 @@
 #include <array>
 #include <atomic>
 #include <csignal>
+#include <ctime>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <thread>
 #include <vector>
+
+#include <fmt/chrono.h>
 
 #include "text/worker_process.h"
 #include "tokenizer_files.h"
@@ -298,6 +301,26 @@ TEST(ChatTemplate, TheWorkerInheritsNothing) {
   close(ends[1]);
 }
 
+/// Ctrl-C in a terminal goes to all of a group: requests that are open may still be rendered.
+TEST(ChatTemplate, TheWorkerIsOfNoGroupButItsOwn) {
+  const auto chat = make("x");
+  ASSERT_GT(chat.worker_pid(), 0);
+  EXPECT_EQ(getpgid(chat.worker_pid()), chat.worker_pid());
+}
+
+TEST(ChatTemplate, TimesAreOfTheZoneThatTheProgramIsIn) {
+  setenv("TZ", "TEST-13:37", 1);  // so much ahead
+  const auto now = [] {
+    const std::time_t there = std::time(nullptr) + 13 * 3600 + 37 * 60;
+    return fmt::format("{:%d %H:%M}", fmt::gmtime(there));
+  };
+  const auto chat = make("{{ strftime_now('%d %H:%M') }}");
+  const std::string before = now();
+  const auto rendered = chat.render(ordered_json::object());
+  EXPECT_THAT(*rendered, AnyOf(before, now()));
+  unsetenv("TZ");
+}
+
 TEST(ChatTemplate, ThreadsMayShareIt) {
   const auto chat = make("{% for i in range(n) %}{{ i }},{% endfor %}");
   std::vector<std::thread> threads;
@@ -361,6 +384,22 @@ TEST(ChatTemplate, APythonThatHangsIsGivenUp) {
   EXPECT_THAT(ChatTemplate::create({"x", {}, "t"}, options).status().message(), HasSubstr("the time is up"));
 }
 
+/// Behind Debian's own, that of each folder of PATH that is the same wherever the program was started.
+TEST(ChatTemplate, WhereAPythonIsLookedFor) {
+  const std::string path = std::getenv("PATH");
+  setenv("PATH", "relative:/usr/bin::/nowhere:/usr/local/none", 1);
+  ChatTemplate::Options options;
+  options.start_seconds_max = 0;  // none is in time
+  const std::string message = ChatTemplate::create({"x", {}, "t"}, options).status().message();
+  setenv("PATH", path.c_str(), 1);
+  std::vector<std::string> tried;
+  for (size_t at = 0; (at = message.find("/python3 (", at)) != std::string::npos; ++at) {
+    const size_t begin = message.rfind(' ', at) + 1;
+    tried.push_back(message.substr(begin, at - begin));
+  }
+  EXPECT_THAT(tried, testing::ElementsAre("/usr/bin", "/nowhere", "/usr/local/none")) << message;
+}
+
 TEST(ChatTemplate, AnAnswerThatLiesAboutItsLengthIsRefused) {
   const test::TempDirectory folder;
   const auto liar = folder.write("python3", "#!/bin/sh\nprintf 'T\\377\\377\\377\\377'\nexec sleep 1000\n");
@@ -368,6 +407,38 @@ TEST(ChatTemplate, AnAnswerThatLiesAboutItsLengthIsRefused) {
   ChatTemplate::Options options;
   options.interpreters = {liar.string()};
   EXPECT_THAT(ChatTemplate::create({"x", {}, "t"}, options).status().message(), HasSubstr("4294967295 bytes"));
+}
+
+/// Whatever a thread blocks or the program ignores, and wherever it was started.
+TEST(WorkerProcess, BeginsAfresh) {
+  sigset_t blocked, before;
+  sigemptyset(&blocked);
+  sigaddset(&blocked, SIGALRM);
+  ASSERT_EQ(pthread_sigmask(SIG_BLOCK, &blocked, &before), 0);
+  const auto handler = std::signal(SIGTERM, SIG_IGN);
+  const auto worker = WorkerProcess::start({"/bin/sleep", "1000"});
+  std::signal(SIGTERM, handler);
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  ASSERT_TRUE(worker.ok()) << worker.status().message();
+  const auto proc = std::filesystem::path("/proc") / std::to_string(worker->pid());
+  EXPECT_EQ(std::filesystem::read_symlink(proc / "cwd"), "/");
+  std::ifstream file(proc / "status");
+  const std::string status((std::istreambuf_iterator<char>(file)), {});
+  const auto signals = [&](const std::string& name) {
+    return std::stoull(status.substr(status.find(name) + name.size()), nullptr, 16);
+  };
+  EXPECT_EQ(signals("SigBlk:"), 0U);
+  EXPECT_EQ(signals("SigIgn:") >> (SIGTERM - 1) & 1, 0U);
+}
+
+TEST(WorkerProcess, WhatIsSentToOneThatHasEndedIsAnError) {
+  auto worker = WorkerProcess::start({"/bin/true"});
+  ASSERT_TRUE(worker.ok()) << worker.status().message();
+  siginfo_t info;
+  ASSERT_EQ(waitid(P_PID, static_cast<id_t>(worker->pid()), &info, WEXITED | WNOWAIT), 0);
+  const Status status = worker->send('R', "x", std::chrono::steady_clock::now() + std::chrono::seconds(30));
+  EXPECT_EQ(status.code(), StatusCode::unavailable);
+  EXPECT_THAT(status.message(), HasSubstr("ended unexpectedly"));
 }
 
 TEST(WorkerProcess, AnAnswerMayBeAsLongAsIsAccepted) {

@@ -137,6 +137,9 @@ TEST(Pretokenizer, EndlessBacktrackingIsAnError) {
   EXPECT_THAT(status.message(), HasSubstr("gave up at byte 0"));
   const Status later = pretokenizer->split("ab" + std::string(60, 'a') + "cb", scratch, ends);
   EXPECT_THAT(later.message(), HasSubstr("gave up at byte 2"));
+  const auto behind_another = Pretokenizer::create({"x", "(a|aa)+b"});
+  EXPECT_THAT(behind_another->split("yx" + std::string(60, 'a') + "cb", scratch, ends).message(),
+              HasSubstr("gave up at byte 2"));
 }
 
 TEST(Pretokenizer, RefusesPatternsThatDoNotCompileOrCanBeEmpty) {
