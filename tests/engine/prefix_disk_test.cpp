@@ -213,6 +213,28 @@ TEST_F(PrefixDisk, AWriteThatFailedIsTriedAgainAMinuteLater) {
   EXPECT_EQ(world.cache.disk_counts().writes, 1U);
 }
 
+/// What fails again and again is told once, and so is that it has an end; what fails after that is told anew.
+TEST_F(PrefixDisk, EachTimeThatWritesBeginToFailIsTold) {
+  using testing::HasSubstr;
+  PrefixCache::Time now{};
+  DiskWorld world(path(), 12);
+  const auto told = [&] {
+    now += std::chrono::seconds(60);
+    testing::internal::CaptureStdout();
+    EXPECT_TRUE(world.write_one(now));
+    return testing::internal::GetCapturedStdout();
+  };
+  std::filesystem::create_directories(file_of(256) / "below");  // which nothing can be put in place of
+  world.compute_and_leave(*make_sequence(300), 256);
+  EXPECT_THAT(told(), HasSubstr("cannot be written to"));
+  EXPECT_EQ(told(), "");
+  std::filesystem::remove_all(file_of(256));
+  EXPECT_THAT(told(), HasSubstr("is written to again"));
+  std::filesystem::create_directories(file_of(192) / "below");
+  world.compute_and_leave(*make_sequence(200), 192);
+  EXPECT_THAT(told(), HasSubstr("cannot be written to"));
+}
+
 TEST_F(PrefixDisk, WhatIsLargerThanTheDirectoryIsNoFailureAndTriedOnce) {
   DiskWorld world(path(), 12, /*bytes_max=*/100);
   world.compute_and_leave(*make_sequence(300), 256);

@@ -118,9 +118,9 @@ TEST_P(StepLoopTest, GuidedAnswersTakeAsLongAsOthersWhereTheirDrawsComeLater) {
 }
 
 /// What four answers wait for each of their tokens while a prompt of 6,400 tokens is read, in microseconds; steps take
-/// 4 ms, and 25 us more for each row of it.
+/// 4 ms, and 25 us more for each row of it. `queued` requests more have no slot.
 std::vector<int64_t> waits_beside_a_prompt(CountingRunner& runner, std::optional<ChunkPolicy::Seconds> bound,
-                                           const Guide& guide) {
+                                           const Guide& guide, int queued = 0) {
   runner.cost = [](const model::Step& step) {
     int32_t rows = 0;
     for (const kernels::SequenceRows& sequence : step.sequences) {
@@ -143,6 +143,7 @@ std::vector<int64_t> waits_beside_a_prompt(CountingRunner& runner, std::optional
   Request reader = count_from(0, 1);
   reader.prompt.assign(6400, 7);
   const auto prompt = submit(loop, reader);
+  for (int i = 0; i < queued; ++i) submit(loop, count_from(0, 1));
   std::vector<int64_t> waits;
   int64_t last = -1;
   while (!prompt->finished() && loop.step()) {
@@ -177,6 +178,13 @@ TEST_P(StepLoopTest, RunningAnswersWaitTwiceAsLongOnAverageWhileAPromptIsRead) {
     EXPECT_GE(mean, 6800);
     EXPECT_LE(std::ranges::max(waits), 50'000);
   }
+}
+
+/// Those that have no slot do not count among the prompts that answers share the time with.
+TEST_P(StepLoopTest, ALongQueueGivesPromptsNoMoreTime) {
+  CountingRunner other(GetParam());
+  EXPECT_EQ(waits_beside_a_prompt(runner_, std::nullopt, {}, /*queued=*/90),
+            waits_beside_a_prompt(other, std::nullopt, {}));
 }
 
 TEST_P(StepLoopTest, AFixedBoundIsKeptToo) {
