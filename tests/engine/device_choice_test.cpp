@@ -56,12 +56,15 @@ TEST(DeviceChoice, TheFirstThatCanTakesTheModel) {
 
 TEST(DeviceChoice, WhatDoesNotFitOrHasNoKernelGoesOn) {
   std::vector<Device> tried;
+  testing::internal::CaptureStdout();
   const auto last = on_first_that_can(kTwoGpusAndCpu, [&](const Device& device) -> Expected<int> {
     tried.push_back(device);
     if (device == Device(0)) return Status(StatusCode::resource_exhausted, "too large");
     if (device == Device(1)) return Status(StatusCode::unsupported, "no kernel");
     return 7;
   });
+  EXPECT_THAT(testing::internal::GetCapturedStdout(), AllOf(HasSubstr("not on cuda:0: too large; going on with cuda:1"),
+                                                            HasSubstr("not on cuda:1: no kernel; going on with cpu")));
   EXPECT_EQ(*last, 7);
   EXPECT_EQ(tried, kTwoGpusAndCpu);
 }

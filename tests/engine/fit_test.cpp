@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/byte_text.h"
 #include "kernels/cpu/cache.h"
 #include "model/model.h"
 
@@ -345,6 +346,11 @@ TEST(Fit, AdviceIsOfWhatWasGiven) {
   EXPECT_THAT(message([](FitInput& i) { i.kv_dtype = DType::f8_e4m3; }), Not(HasSubstr("fp8")));
   EXPECT_THAT(message([](FitInput& i) { i.kv_offload_bytes = kGiB, i.weight_bytes = 50 * kGiB; }),
               EndsWith("lower kv_offload, use a smaller model or free memory"));
+  EXPECT_THAT(message([](FitInput& i) { i.max_num_seqs = 0, i.memory_bytes = 1; }),
+              HasSubstr("for states of 1 sequences and KV of 2048 tokens"));
+  // Weights that fit as they are loaded, and leave the workspace no room.
+  EXPECT_THAT(message([](FitInput& i) { i.weight_bytes = i.available_bytes - i.available_bytes / 20; }),
+              EndsWith("KV of 2048 tokens; use a smaller model or free memory"));
 }
 
 /// Beside the tier a 20th of the host's memory stays free, and at least 256 MiB; to the last byte.
@@ -358,7 +364,10 @@ TEST(Fit, AReserveOfTheHostsMemoryStaysFree) {
     input.kv_offload_bytes = host - reserve;
     EXPECT_TRUE(plan_fit(config_35b(), input).ok());
     ++input.kv_offload_bytes;
-    EXPECT_EQ(plan_fit(config_35b(), input).status().code(), StatusCode::resource_exhausted);
+    const Status status = plan_fit(config_35b(), input).status();
+    EXPECT_EQ(status.code(), StatusCode::resource_exhausted);
+    EXPECT_THAT(status.message(), testing::HasSubstr(fmt::format("{} of the host's memory are free ({} of them kept",
+                                                                 format_bytes(host), format_bytes(reserve))));
   }
   input.kv_offload_bytes = size_t{52} * 1'310'720;  // a state and one block
   EXPECT_EQ(plan_fit(config_35b(), input)->host_pages, 52);

@@ -170,7 +170,11 @@ TEST_F(KvDirectoryTest, WhatWasUsedLongestAgoGoesFirst) {
   EXPECT_EQ(files(), 2U + 1);
   EXPECT_TRUE(has(*smaller, entry_of(1)));
   EXPECT_TRUE(has(*smaller, entry_of(4)));
-  EXPECT_EQ(write(*smaller, entry_of(5, 100)).code(), StatusCode::resource_exhausted);
+  const Status large = write(*smaller, entry_of(5, 100));
+  EXPECT_EQ(large.code(), StatusCode::resource_exhausted);
+  EXPECT_THAT(large.message(), HasSubstr(fmt::format("an entry of {} bytes, behind others of 0, is larger than the KV "
+                                                     "cache's directory, {}",
+                                                     kv_file_bytes(kFormat, entry_of(5, 100)), 2 * each)));
   EXPECT_EQ(smaller->entries(), 2U);
 }
 
@@ -404,10 +408,14 @@ TEST_F(KvDirectoryTest, DamagedAndForeignFilesAreLeftOut) {
   std::ofstream(path_ / "0123456789ABCDEE.kv.partial") << "a name that is not made here";
   std::filesystem::create_directory(path_ / "0123456789abcded.kv");
 
+  testing::internal::CaptureStdout();
   const auto directory = open();
+  EXPECT_THAT(testing::internal::GetCapturedStdout(), HasSubstr("3 of 5 files"));
   EXPECT_EQ(directory->entries(), 2U);
   EXPECT_TRUE(has(*directory, good));
+  testing::internal::CaptureStdout();
   EXPECT_FALSE(has(*directory, damaged_page));  // noticed when it is read
+  EXPECT_THAT(testing::internal::GetCapturedStdout(), HasSubstr(file_of(damaged_page).string()));
   EXPECT_FALSE(std::filesystem::exists(file_of(damaged_page)));
   EXPECT_EQ(directory->entries(), 1U);
   EXPECT_TRUE(std::filesystem::exists(path_ / "notes.txt"));

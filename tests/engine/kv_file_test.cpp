@@ -130,7 +130,10 @@ TEST_F(KvFileTest, ATornFileIsNoticedWhereverItEnds) {
   }
   ::close(descriptor);
   overwrite(whole + "x");
-  EXPECT_EQ(read_all(3).code(), StatusCode::corrupt_data);
+  const Status longer = read_all(3);
+  EXPECT_EQ(longer.code(), StatusCode::corrupt_data);
+  EXPECT_THAT(longer.message(),
+              HasSubstr(fmt::format("it has {} bytes, and its head says {}", whole.size() + 1, whole.size())));
 }
 
 TEST_F(KvFileTest, FilesOfOthersAreToldApart) {

@@ -110,7 +110,8 @@ TEST(RequestCheck, NamesWhatIsWrongWithAFilter) {
               HasSubstr("tokenizer.json"));
   for (const int tokens : {0, -2, 51}) {
     EXPECT_THAT(message([&](SamplingParams& p) { p.truncate_prompt_tokens = tokens; }),
-                HasSubstr("truncate_prompt_tokens is " + std::to_string(tokens)));
+                HasSubstr(fmt::format("truncate_prompt_tokens is {}; it must be between 1 and the context's 50 tokens",
+                                      tokens)));
   }
 }
 
@@ -133,7 +134,8 @@ TEST(RequestCheck, APromptIsTruncatedToItsEnd) {
 TEST(RequestCheck, ThePromptMustFit) {
   using testing::HasSubstr;
   EXPECT_THAT(message_of([](Request& r) { r.prompt.clear(); }), HasSubstr("empty"));
-  EXPECT_THAT(message_of([](Request& r) { r.prompt.assign(50, 1); }), HasSubstr("50 tokens"));
+  EXPECT_THAT(message_of([](Request& r) { r.prompt.assign(50, 1); }),
+              HasSubstr("the prompt has 50 tokens; the context is 50"));
   EXPECT_THAT(message_of([](Request& r) { r.prompt[1] = 100; }),
               HasSubstr("token id 100; the model's ids are 0 to 99"));
   EXPECT_THAT(message_of([](Request& r) { r.prompt[1] = -1; }), HasSubstr("token id -1"));
