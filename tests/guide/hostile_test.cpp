@@ -224,7 +224,9 @@ TEST(CompiledSize, HasABound) {
   EXPECT_TRUE(Compiler(vocabulary, {.grammar_bytes_max = bytes}).compile(source).ok());
   const auto refused = Compiler(vocabulary, {.grammar_bytes_max = bytes - 1}).compile(source);
   ASSERT_FALSE(refused.ok());
-  EXPECT_EQ(refused.status().code(), StatusCode::resource_exhausted) << refused.status().message();
+  EXPECT_EQ(refused.status().code(), StatusCode::resource_exhausted);
+  EXPECT_EQ(refused.status().message(),
+            fmt::format("compiled, it takes {} MiB, expected at most {}", bytes >> 20, (bytes - 1) >> 20));
 }
 
 }  // namespace

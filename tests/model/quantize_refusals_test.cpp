@@ -121,12 +121,16 @@ TEST_F(Quantize, NamesTheWeightThatCannotBeRounded) {
 TEST_F(Quantize, LeavesNothingWhenStopped) {
   make_source();
   size_t calls = 0;
+  std::string reached;
   QuantizeOptions options{.formats = recipe("mlp")};
   options.progress = [&](size_t done, size_t total) {
     EXPECT_LE(done, total);
+    reached = fmt::format("stopped after {} of {} bytes", done, total);
     return ++calls < 20;
   };
-  EXPECT_EQ(failure(options).code(), StatusCode::cancelled);
+  const Status stopped = failure(options);
+  EXPECT_EQ(stopped.code(), StatusCode::cancelled);
+  EXPECT_THAT(stopped.message(), HasSubstr(reached));
   EXPECT_EQ(calls, 20U);
   size_t last = 0;
   options.progress = [&](size_t done, size_t total) {
@@ -135,6 +139,19 @@ TEST_F(Quantize, LeavesNothingWhenStopped) {
   };
   EXPECT_TRUE(run(options).ok());
   EXPECT_EQ(last, 0U);
+}
+
+/// Somebody else's, be it empty.
+TEST_F(Quantize, ADestinationThatComesIntoBeingMeanwhileIsNotReplaced) {
+  make_source();
+  QuantizeOptions options{.formats = recipe("mlp")};
+  options.progress = [&](size_t /*done*/, size_t /*total*/) {
+    std::filesystem::create_directory(directory_ / "out");
+    return true;
+  };
+  EXPECT_THAT(run(options).status().message(), HasSubstr("has come into being meanwhile"));
+  EXPECT_TRUE(std::filesystem::is_empty(directory_ / "out"));
+  EXPECT_FALSE(std::filesystem::exists(directory_ / "out.partial"));
 }
 
 TEST_F(Quantize, RefusesWhatItDoesNotKnow) {

@@ -50,6 +50,7 @@ TEST(WeightPlan, ACheckpointHasTheLayersThatItsConfigSays) {
   EXPECT_THAT(fewer.status().message(), HasSubstr(fmt::format("num_hidden_layers is {}, and the checkpoint has "
                                                               "model.layers.{}.",
                                                               layers - 1, layers - 1)));
+  EXPECT_THAT(fewer.status().message(), HasSubstr(fmt::format("tensors of layers 0 to {} alone", layers - 2)));
   config->layer_types.resize(static_cast<size_t>(layers) + 1, config->layer_types.back());
   EXPECT_FALSE(plan_weights(checkpoint, *config).ok());
 }

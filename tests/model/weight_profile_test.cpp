@@ -125,6 +125,9 @@ TEST(WeightProfile, ABeginningOfANameIgnoresNothing) {
   EXPECT_FALSE(formats_ignoring("model.layers").contains(TensorKind::attention));
   EXPECT_FALSE(formats_ignoring("language_model.model.layers").contains(TensorKind::attention));
   EXPECT_TRUE(formats_ignoring("model.layer").contains(TensorKind::attention));
+  // Of a kind the middle one counts: the first layers are often left alone.
+  EXPECT_TRUE(formats_ignoring("model.layers.0").contains(TensorKind::routed_expert));
+  EXPECT_FALSE(formats_ignoring("model.layers.2").contains(TensorKind::routed_expert));
 }
 
 TEST(WeightProfile, AnUnknownQuantisationIsNotTakenForBf16) {
