@@ -180,6 +180,15 @@ TEST_F(KvFileTest, LinksPipesAndDirectoriesAreNotRead) {
   EXPECT_EQ(KvFile::open(directory_, kFormat).status().code(), StatusCode::corrupt_data);
 }
 
+/// By a program that ended while it wrote something longer.
+TEST_F(KvFileTest, WhatWasLeftOfAnotherWriteIsOverwritten) {
+  const Pages pages(1 + 2);
+  std::ofstream(file_.string() + ".partial", std::ios::binary) << std::string(1'000'000, 'x');
+  ASSERT_TRUE(write_kv_file(file_, kFormat, entry_of(2, 1), pages.constant).ok());
+  EXPECT_EQ(std::filesystem::file_size(file_), kv_file_bytes(kFormat, entry_of(2, 1)));
+  EXPECT_TRUE(read_all(3).ok());
+}
+
 TEST_F(KvFileTest, WhatCannotBeWrittenLeavesNothing) {
   const Pages pages(1 + 2);
   const Status status = write_kv_file(directory_ / "missing" / "entry.kv", kFormat, entry_of(2, 1), pages.constant);

@@ -226,7 +226,7 @@ TEST_F(PrefixDisk, EachTimeThatWritesBeginToFailIsTold) {
   };
   std::filesystem::create_directories(file_of(256) / "below");  // which nothing can be put in place of
   world.compute_and_leave(*make_sequence(300), 256);
-  EXPECT_THAT(told(), HasSubstr("cannot be written to"));
+  EXPECT_THAT(told(), AllOf(HasSubstr("cannot be written to"), HasSubstr(file_of(256).string())));
   EXPECT_EQ(told(), "");
   std::filesystem::remove_all(file_of(256));
   EXPECT_THAT(told(), HasSubstr("is written to again"));
