@@ -252,9 +252,9 @@ Status KvDirectory::read(uint64_t key, std::string_view salt, std::span<const in
                      first_block >= entry.first_block && first_block + blocks <= entry.end_block();
     if (!has) return {StatusCode::not_found, "the entry is of another prompt"};
     const auto count = static_cast<size_t>(blocks);
-    TESSERA_RETURN_IF_ERROR(file.read_pages(static_cast<size_t>(first_block - entry.first_block), pages.first(count)));
-    if (state) return file.read_pages(static_cast<size_t>(entry.blocks()), pages.subspan(count));
-    return {};
+    Status read = file.read_pages(static_cast<size_t>(first_block - entry.first_block), pages.first(count));
+    if (read.ok() && state) read = file.read_pages(static_cast<size_t>(entry.blocks()), pages.subspan(count));
+    return read.with_context(file_of(key).string());
   };
   const Status status = read_file();
   Files gone;
@@ -265,7 +265,7 @@ Status KvDirectory::read(uint64_t key, std::string_view salt, std::span<const in
     }
     (void)::utimensat(AT_FDCWD, file_of(key).c_str(), nullptr, AT_SYMLINK_NOFOLLOW);  // for the program that comes next
   } else if (status.code() != StatusCode::not_found || !std::filesystem::exists(file_of(key))) {
-    spdlog::warn("removed from the KV cache's directory: {}", status.with_context(file_of(key).string()).message());
+    spdlog::warn("removed from the KV cache's directory: {}", status.message());
     {
       const std::lock_guard lock(mutex_);
       forget(key, gone);

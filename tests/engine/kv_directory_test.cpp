@@ -416,7 +416,8 @@ TEST_F(KvDirectoryTest, DamagedAndForeignFilesAreLeftOut) {
   EXPECT_TRUE(has(*directory, good));
   testing::internal::CaptureStdout();
   EXPECT_FALSE(has(*directory, damaged_page));  // noticed when it is read
-  EXPECT_THAT(testing::internal::GetCapturedStdout(), HasSubstr(file_of(damaged_page).string()));
+  EXPECT_THAT(testing::internal::GetCapturedStdout(),
+              HasSubstr(": " + file_of(damaged_page).string() + ": the checksum of page 2 is wrong"));
   EXPECT_FALSE(std::filesystem::exists(file_of(damaged_page)));
   EXPECT_EQ(directory->entries(), 1U);
   EXPECT_TRUE(std::filesystem::exists(path_ / "notes.txt"));
@@ -430,6 +431,11 @@ TEST_F(KvDirectoryTest, DamagedAndForeignFilesAreLeftOut) {
   }
   EXPECT_EQ(directory->bytes_used(), bytes);
   EXPECT_TRUE(has(*directory, torn));
+  std::filesystem::resize_file(file_of(torn), 5000);
+  testing::internal::CaptureStdout();
+  EXPECT_FALSE(has(*directory, torn));
+  EXPECT_THAT(testing::internal::GetCapturedStdout(),
+              HasSubstr("directory: " + file_of(torn).string() + ": it has 5000 bytes"));
 }
 
 TEST_F(KvDirectoryTest, FilesOfAnotherModelGiveWay) {
