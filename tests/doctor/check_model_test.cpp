@@ -43,6 +43,15 @@ TEST(Check, TunedTilesAreCounted) {
   EXPECT_NE(text_of(check(facts)).find("model-kernels: tiles of experts are chosen by estimate\n"), std::string::npos);
 }
 
+/// A GPU without 4-bit tensor cores could not do otherwise.
+TEST(Check, FourBitActivationsAreMissedWhereTheGpuHasThem) {
+  Facts facts = healthy();
+  inspection(facts).quantization.activations_4bit = true;
+  EXPECT_NE(text_of(check(facts)).find("the checkpoint asks for 4-bit activations"), std::string::npos);
+  facts.gpu.gpus.front().compute_major = 9;
+  EXPECT_EQ(text_of(check(facts)).find("the checkpoint asks for 4-bit activations"), std::string::npos);
+}
+
 TEST(Check, ExpectedSpeedIsOfBytesOverTheMeasuredRate) {
   Facts facts = healthy();
   facts.model->step_bytes = {};
