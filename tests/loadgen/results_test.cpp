@@ -188,6 +188,14 @@ TEST(Results, WhatIsNotKnownIsNull) {
   EXPECT_EQ(made["records"][1]["ttft_ms"], 500.0);
 }
 
+TEST(Results, ARequestHasThe95thPercentileOfItsGaps) {
+  CaseResult result;
+  Record& record = result.runs.emplace_back().records.emplace_back(answered(0, 0, 0.5, 0, 22));
+  double at = 1;
+  for (int64_t i = 0; i < 22; ++i) record.deliveries[static_cast<size_t>(i)].at = at += static_cast<double>(i) / 8;
+  EXPECT_EQ(results_json({{"model", "m"}}, {result})["cases"][0]["records"][0]["itl_p95_ms"], 2500.0);
+}
+
 TEST(Results, CsvHasEachFigureInItsColumn) {
   CaseResult result;
   result.summary = made_summary(false);
