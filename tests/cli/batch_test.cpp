@@ -105,6 +105,17 @@ TEST_F(BatchTest, JsonLinesHaveTheirOwnParameters) {
   EXPECT_EQ(answers().size(), 6U);
 }
 
+/// Nearly every text has one of these letters: thinking may hold them, an answer ends at the first.
+TEST_F(BatchTest, StopStringsMatchInTheAnswerAlone) {
+  const std::string stop = R"("stop": ["a", "e", "i", "o", "n", "t", "r", "s", "l", "c", "d", "u", " ", "m"])";
+  write_file(path("prompts"),
+             "{\"prompt\": \"Hi\", " + stop + "}\n{\"prompt\": \"Hi\", \"enable_thinking\": false, " + stop + "}\n");
+  ASSERT_EQ(run_tessera(batch()).exit_code, 0);
+  const auto all = answers();
+  EXPECT_EQ(all.at(0)["usage"]["completion_tokens"], 16) << all.at(0);
+  EXPECT_LT(all.at(1)["usage"]["completion_tokens"], 16) << all.at(1);
+}
+
 TEST_F(BatchTest, AKilledRunGoesOn) {
   write_prompts(24);
   {

@@ -122,6 +122,21 @@ TEST(ServeCommand, WhatIsPastedFromVllm) {
   EXPECT_THAT(finished.err, Not(HasSubstr("--max-model-len (")));
 }
 
+/// One that is exported without a value asks for no key: it would be the one of clients that show none.
+TEST(ServeCommand, AnEmptyVariableIsNoKey) {
+  for (const char* name : {"TESSERA_API_KEY", "VLLM_API_KEY"}) {
+    const auto listening = [&](const char* key) {
+      ::setenv(name, key, 1);
+      const Finished finished = run_tessera({"serve", "/nonexistent", "--port", "0"});
+      ::unsetenv(name);
+      EXPECT_THAT(finished.err, HasSubstr("listening on http://127.0.0.1:"));
+      return finished.err;
+    };
+    EXPECT_THAT(listening("k"), HasSubstr("for those who have a key")) << name;
+    EXPECT_THAT(listening(""), Not(HasSubstr("for those who have a key"))) << name;
+  }
+}
+
 TEST(ServeCommand, ConfigFiles) {
   const std::string file = ::testing::TempDir() + "tessera_config_" + std::to_string(::getpid()) + ".yaml";
   const auto serve = [&](const std::string& yaml, const Arguments& more) {
@@ -154,7 +169,8 @@ TEST(ServeCommand, ConfigFiles) {
     EXPECT_THAT(serve("model: /nonexistent/of-file\n", more).err, HasSubstr("'/nonexistent/of-line'"));
   }
   EXPECT_THAT(serve("model: /nonexistent/of-file\n", {"--served-model-name", "a", "b"}).err, HasSubstr("of-file"));
-  // What stands behind "--" is no flag.
+  // What stands behind "--" is no flag; what a file says stands before it.
+  EXPECT_THAT(serve(wrong, {"--", "/nonexistent/m"}).err, HasSubstr("found \"none\""));
   EXPECT_THAT(run_tessera({"serve", "--", "--config=/nonexistent/x.yaml"}).err,
               HasSubstr("--config=/nonexistent/x.yaml"));
   EXPECT_THAT(serve("prot: 1\nmax-modle-len: 2\n", {"--model", "m"}).err,
