@@ -210,6 +210,21 @@ TEST(OpenAiChatChoice, OnlyTheModelEndsACall) {
   }
 }
 
+/// Calls behind the first, where only one may be, are left out: what cuts them off does not cut the first.
+TEST(OpenAiChatChoice, ACallThatIsLeftOutCutsNone) {
+  ChatChoice::Options options = options_of(corpus()[7]);
+  options.parallel_tool_calls = false;
+  ChatChoice choice(options);
+  ChatMessageText message;
+  message.add(choice.feed({.text = "<tool_call>\n<function=ping>\n</function>\n</tool_call>\n"
+                                   "<tool_call>\n<function=get>\n<parameter=city>\nPar",
+                           .finish_reason = FinishReason::length}));
+  ASSERT_EQ(message.tool_calls.size(), 1U);
+  EXPECT_EQ(message.tool_calls[0].arguments, "{}");
+  EXPECT_EQ(message.finish, ChatFinish::length);
+  EXPECT_FALSE(message.call_is_cut);
+}
+
 TEST(OpenAiChatChoice, AnAnswerThatFollowsAFormatIsCutByAStop) {
   const auto finish = [](bool must_be_whole, StopCause cause) {
     ChatChoice choice({.must_be_whole = must_be_whole});

@@ -584,6 +584,7 @@ TEST(InputItems, PagesOfAConversation) {
   const json some = page({.limit = 2, .ascending = true, .after = "1"});
   EXPECT_EQ(some["data"].dump(), R"([{"id":"2"},{"id":"3"}])");
   EXPECT_EQ(some["has_more"], true);
+  EXPECT_EQ(page({.limit = 2, .after = "3"})["has_more"], false) << "the last page";
   EXPECT_EQ(page({.after = "x"})["data"], json::array());
 }
 
