@@ -313,6 +313,16 @@ TEST(Generation, MetricsAreOfAllPromptsAndOfTheTokensBehindTheFirst) {
             json::parse(answer.body)["usage"]["prompt_tokens"].get<double>());
 }
 
+/// It waits until the first of its prompts is begun, which the others may outlast.
+TEST(Generation, ARequestIsQueuedUntilItsFirstStep) {
+  const ServedModel served(test_options(), /*max_num_seqs=*/1);
+  ask(served.port(), post("/v1/completions", R"({"prompt":["one","two"],"max_tokens":100,"ignore_eos":true})"));
+  const double queued = served.metric("vllm:request_queue_time_seconds_sum");
+  EXPECT_EQ(served.metric("vllm:request_prefill_time_seconds_count"), 1);
+  EXPECT_NEAR(queued + served.metric("vllm:request_prefill_time_seconds_sum"),
+              served.metric("vllm:time_to_first_token_seconds_sum"), 1e-6);
+}
+
 TEST(Generation, MetricsSayWhyAnswersEnded) {
   const ServedModel served;
   ask(served.port(), post("/v1/completions", R"({"prompt":"Go","max_tokens":3,"ignore_eos":true})"));

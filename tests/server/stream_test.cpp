@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/wait_until.h"
+#include "engine/engine_maker.h"
 #include "server/served_model.h"
 
 // Streams: what stands at their ends, what is said in silence, and what a client that does not read costs.
@@ -94,6 +95,46 @@ TEST(Stream, ErrorsComeBeforeDone) {
     const json error = events(client->answer().body).back()["error"];
     EXPECT_THAT(error.value("message", ""), HasSubstr("shutting down"));
   }
+}
+
+/// A device that draws token 7 in so many steps, and none in the next.
+class FailingRunner final : public model::StepRunner {
+ public:
+  explicit FailingRunner(int good_steps) : good_steps_(good_steps) {}
+  [[nodiscard]] int steps_ahead() const override { return 0; }
+  Status submit(const model::Step& step) override {
+    results_.assign(step.samples.size(), {.token = 7});
+    return {};
+  }
+  Expected<std::span<const kernels::SampleResult>> collect() override {
+    if (good_steps_-- == 0) return Status(StatusCode::unavailable, "the device is gone");
+    return std::span<const kernels::SampleResult>(results_);
+  }
+
+ private:
+  int good_steps_;
+  std::vector<kernels::SampleResult> results_;
+};
+
+/// The tokens and the failure are all there when the server first looks.
+TEST(Stream, WhatCameBeforeAnErrorIsSaid) {
+  engine::StepLoopParts parts{.vocab_size = 100};
+  parts.kv_blocks = 8;
+  parts.max_num_seqs = 2;
+  parts.max_model_len = 512;
+  parts.max_num_batched_tokens = 66;
+  const ServedModel served(test_options(),
+                           engine::EngineMaker::make(std::make_unique<FailingRunner>(5), std::move(parts)));
+  const json body = {{"prompt", {1, 2, 3}}, {"max_tokens", 100}, {"stream", true}, {"return_token_ids", true}};
+  std::vector<int> tokens;
+  for (const json& event : events(ask(served.port(), post("/v1/completions", body.dump())).body)) {
+    if (event.contains("error")) {
+      EXPECT_THAT(event["error"].value("message", ""), HasSubstr("the device is gone"));
+      continue;
+    }
+    for (const json& token : event["choices"][0].value("token_ids", json::array())) tokens.push_back(token);
+  }
+  EXPECT_EQ(tokens, std::vector<int>(5, 7));
 }
 
 TEST(Stream, SilenceHasAComment) {
