@@ -198,6 +198,21 @@ TEST(IdlePrefill, AServerThatIsTurnedOffDoesNotWaitForIt) {
   }
 }
 
+/// It is rendered as its conversation was, and found by those alone who share its salt.
+TEST(IdlePrefill, ANextTurnHasAllThatItsPromptIsMadeOf) {
+  const ModelService service{.engine = std::make_unique<Engine>(open_engine(demo_options()))};
+  ChatRequest chat;
+  chat.template_variables = {{"enable_thinking", false}, {"tone", "kind"}};
+  chat.tools.json = Json::parse(kTools.dump());
+  chat.cache_salt = "a tenant";
+  const auto turn = next_turn_of(service, chat, {{.role = Role::user, .text = "Hello"}});
+  ASSERT_NE(turn, nullptr);
+  EXPECT_EQ(turn->chat.messages.at(0).text, "Hello");
+  EXPECT_EQ(turn->chat.template_variables, chat.template_variables);
+  EXPECT_EQ(turn->chat.tools.json, chat.tools.json);
+  EXPECT_EQ(turn->chat.cache_salt, "a tenant");
+}
+
 TEST(IdlePrefill, OfAThoughtOrACallThatIsNotWholeThereIsNoNextTurn) {
   NextTurn turn;
   const RequestLimits limits;

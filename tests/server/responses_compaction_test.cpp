@@ -1,6 +1,9 @@
 #include <gmock/gmock.h>
 
+#include <algorithm>
+#include <cctype>
 #include <chrono>
+#include <cstring>
 #include <thread>
 
 #include "server/responses_http.h"
@@ -120,6 +123,18 @@ TEST(Compaction, MetricsAreOfBothPassesAndOfTheAnswersEnd) {
   EXPECT_EQ(served.metric("vllm:inter_token_latency_seconds_count"),
             served.metric("vllm:request_generation_tokens_sum") - 2);
   EXPECT_GT(served.metric("vllm:request_prompt_tokens_sum"), response["usage"]["input_tokens"].get<double>() + 100);
+}
+
+/// They are of the answer that the request asks for.
+TEST(Compaction, StopStringsDoNotEndASummary) {
+  const ServedModel served;
+  const json input = {user("Hi"), assistant("Hello. " + words(50)), {{"type", "compaction_trigger"}}};
+  const json plain = answer_to(served, body_of(input).dump())["output"][0];
+  const std::string summary = plain["encrypted_content"].get<std::string>().substr(strlen("tessera-summary:"));
+  const auto letter = std::ranges::find_if(summary, [](unsigned char c) { return std::isalnum(c) != 0; });
+  ASSERT_NE(letter, summary.end()) << summary;
+  const json stopped = answer_to(served, body_of(input, {{"stop", std::string(1, *letter)}}).dump());
+  EXPECT_EQ(stopped["output"].at(0)["encrypted_content"], plain["encrypted_content"]);
 }
 
 TEST(Compaction, NeedsAReason) {
