@@ -6,6 +6,7 @@
 #include "server/openai/responses.h"
 #include "server/request/call_grammar.h"
 #include "server/request/chat_choice.h"
+#include "server/request/custom_tool.h"
 
 namespace tessera::server::openai {
 namespace {
@@ -198,6 +199,21 @@ TEST(OpenAiCustomTools, WhatIsNotTheInputAloneIsShown) {
   EXPECT_EQ(calls_of(call("code", ""), 5).at(0)["custom"]["input"], "");
   const json both = calls_of(call("code", "<parameter=a>\n1\n</parameter>\n<parameter=b>\n2\n</parameter>\n"), 5);
   EXPECT_EQ(json::parse(both.at(0)["custom"]["input"].get<std::string>()), json({{"a", "1"}, {"b", "2"}}));
+  const json late = calls_of(call("code", "<parameter=a>\n1\n</parameter>\n<parameter=input>\n2\n</parameter>\n"), 5);
+  EXPECT_EQ(late.at(0)["custom"]["input"], "2") << "beside something else";
+}
+
+/// However JSON spells it, and wherever its pieces end.
+TEST(OpenAiCustomTools, ACodePointInTwoEscapesIsOne) {
+  for (const std::string escaped : {R"(\ud83d\ude00)", R"(\uD83D\uDE00)"}) {
+    const std::string arguments = R"({"input": "a)" + escaped + R"(b"})";
+    for (size_t cut = 0; cut <= arguments.size(); ++cut) {
+      CallInput input;
+      std::string text = input.feed(arguments.substr(0, cut));
+      text += input.feed(arguments.substr(cut));
+      EXPECT_EQ(text, "a😀b") << arguments << " cut at " << cut;
+    }
+  }
 }
 
 TEST(OpenAiCustomTools, ACutInputStaysAsItIs) {
