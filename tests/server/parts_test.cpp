@@ -329,6 +329,9 @@ TEST(AccessLog, SaysOfARequestWhatIsKnown) {
             "request id=abc method=POST path=\"/x\" status=200 duration=500 prompt_tokens=300 cached_tokens=128 "
             "tier_tokens=64 matched_tokens=192 completion_tokens=11 drafts=12 draft_steps=4 accepted=7 "
             "accepted_at=4,2,1 ttft=0.250 finish=stop client_left=true client=10.0.0.1:5\n");
+  facts.matched_tokens = facts.cached_tokens;
+  EXPECT_THAT(request_line("/x", facts), ::testing::Not(HasSubstr("matched_tokens")))
+      << "all of it could be gone on from";
   facts.drafts.accepted_at = {8, 7, 6, 5, 4, 3, 2, 1};
   EXPECT_THAT(request_line("/x", facts), HasSubstr(" accepted_at=8,7,6,5,4,3,2,1 "));
 }
