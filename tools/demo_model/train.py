@@ -33,7 +33,7 @@ from demo_model import checkpoint, data, decode, freeform, judge, model, optimis
 
 HERE = pathlib.Path(__file__).parent
 TOKENIZER = HERE / "files" / "tokenizer.json"
-LOCAL = pathlib.Path("/tmp/demo_model_state.pt")  # fp32 and the optimiser, for a machine that is still the same
+LOCAL = pathlib.Path(tempfile.gettempdir()) / "demo_model_state.pt"  # fp32 and the optimiser, for a machine that is still the same
 WARM_UP_STEPS = 100
 FALL_FROM, QAT_FROM = 0.55, 0.78
 AVERAGED = 1 / 250  # of a step's weights in their running mean
