@@ -10,8 +10,8 @@
 # A piece takes at most PIECE_SECONDS (385) from its start to the end of training, and some ten to save: OUT/PIECE gets the
 # weights, the state, the log and the compiler's cache, in files of at most 15 MiB. Another piece may run on another machine:
 # FROM=DIRECTORY names what to begin from, a directory of a piece or a quantised checkpoint, where OUT lacks it. On the same
-# machine the optimiser's state is found in TMPDIR (/tmp; two runs side by side need one each). GPUS (1) of a host share a step. Flags go to train.py, which writes its
-# data beside the training.
+# machine the optimiser's state is found in TMPDIR (/tmp; two runs side by side need one each). GPUS (1) of a host share a
+# step. Flags go to train.py, which writes its data beside the training.
 set -euo pipefail
 usage() { sed -n 's/^#   //p' "$0" >&2; exit 2; }
 [ $# -ge 2 ] || usage
