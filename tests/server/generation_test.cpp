@@ -490,6 +490,16 @@ TEST(Generation, APromptIsCountedNoFurtherThanNeeded) {
     EXPECT_THAT(refusal(times(3 * length), path), testing::HasSubstr("long: at least ")) << "by tokens";
     EXPECT_THAT(refusal(std::string(5'000'000, 'x'), path), testing::HasSubstr("long: at least ")) << "by bytes";
   }
+  // To be truncated it must be read to its end, which has a limit of its own.
+  const auto truncated = [&](size_t numbers) {
+    const json body = {{"prompt", times(numbers)}, {"truncate_prompt_tokens", 8}, {"max_tokens", 1}};
+    return ask(served.port(), post("/v1/completions", body.dump()));
+  };
+  const RawAnswer fits = truncated(3 * length), beyond = truncated(9 * length);
+  EXPECT_EQ(fits.status, 200) << fits.body;
+  EXPECT_EQ(json::parse(fits.body)["usage"]["prompt_tokens"], 8);
+  EXPECT_EQ(beyond.status, 400);
+  EXPECT_THAT(beyond.body, testing::HasSubstr("long: at least ")) << "not a part that is not its end";
   const json all = json::parse(ask(served.port(), post("/tokenize", json{{"prompt", times(3 * length)}}.dump())).body);
   EXPECT_GT(all["count"].get<size_t>(), 3 * length) << "a count is exact";
 }
