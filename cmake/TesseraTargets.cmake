@@ -30,6 +30,8 @@ function(tessera_optimise target level)
   target_compile_options(${target} PRIVATE $<$<AND:$<CONFIG:Release>,$<COMPILE_LANGUAGE:CXX>>:${level}>)
 endfunction()
 
+set(TESSERA_ASIDE cli doctor format kernels loadgen plan request selftest)
+
 # tessera_library(<folder> SOURCES ... [DEPENDS folders] [LIBRARIES external targets])
 function(tessera_library folder)
   cmake_parse_arguments(arg "" "" "SOURCES;DEPENDS;LIBRARIES" ${ARGN})
@@ -38,7 +40,9 @@ function(tessera_library folder)
   target_include_directories(tessera_${folder} PUBLIC ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/include)
   target_link_libraries(tessera_${folder} PUBLIC ${arg_LIBRARIES} PRIVATE tessera_flags)
   tessera_together(tessera_${folder})
-  if(TESSERA_CUDA)  # a GPU waits for what the host launches: as it was measured
+  # A GPU waits for what the host launches: as it was measured. What has no part in a step, or a
+  # level of its own, is compiled as without: so a compiler cache has it already.
+  if(TESSERA_CUDA AND NOT folder IN_LIST TESSERA_ASIDE)
     tessera_optimise(tessera_${folder} -O2)
   endif()
   foreach(dependency ${arg_DEPENDS})

@@ -4,9 +4,11 @@
 # compiler made of the kernels; the tests that need a GPU are run by scripts/gpu_check.sh.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-# Most files are compiled alike for both presets: the second finds them where the first has left them.
+# Most files are compiled alike for both presets: the second finds them where the first has left them, if it does not look
+# at the folder that a preset is built in.
 scripts/install_packages.sh tests
 export CMAKE_CXX_COMPILER_LAUNCHER=${CMAKE_CXX_COMPILER_LAUNCHER-ccache} CCACHE_DIR=${CCACHE_DIR-$PWD/build/ccache}
+export CCACHE_BASEDIR=${CCACHE_BASEDIR-$PWD} CCACHE_NOHASHDIR=${CCACHE_NOHASHDIR-1}
 export CCACHE_SLOPPINESS=${CCACHE_SLOPPINESS-pch_defines,time_macros}  # without, it does not take files that begin with compiled headers
 scripts/build.sh release
 if command -v nvcc >/dev/null; then
