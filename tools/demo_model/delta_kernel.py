@@ -29,6 +29,13 @@ def square(pointer, at, N: tl.constexpr):
 
 
 @triton.jit
+def place(chunks, REPEAT: tl.constexpr, N: tl.constexpr):
+    """Of the program's chunk: its number, its first row in what value heads have, and in what they share."""
+    number = tl.program_id(0).to(tl.int64)
+    return number, number * N, (number // chunks // REPEAT * chunks + number % chunks) * N
+
+
+@triton.jit
 def decays(total, N: tl.constexpr):
     t, s = tl.arange(0, N)[:, None], tl.arange(0, N)[None, :]
     return tl.where(t >= s, tl.exp(tl.where(t >= s, total[:, None] - total[None, :], 0.0)), 0.0)
@@ -37,8 +44,7 @@ def decays(total, N: tl.constexpr):
 @triton.jit
 def solve(k, v, g, beta, inverses, u, w, chunks, REPEAT: tl.constexpr, N: tl.constexpr, LEVELS: tl.constexpr):
     """T, by blocks of 1, 2, 4, ... of the triangular matrix; u and w. A program a chunk."""
-    number = tl.program_id(0).to(tl.int64)
-    at, shared = number * N, (number // chunks // REPEAT * chunks + number % chunks) * N
+    number, at, shared = place(chunks, REPEAT, N)
     one = tl.arange(0, N)
     t, s = one[:, None], one[None, :]
     k_, beta_, total = tl.load(square(k, shared, N)), tl.load(beta + at + one), tl.cumsum(tl.load(g + at + one), 0)
@@ -72,8 +78,7 @@ def states(k, g, u, w, before, new, last, chunks, REPEAT: tl.constexpr, N: tl.co
 
 @triton.jit
 def outputs(q, k, g, before, new, o, chunks, REPEAT: tl.constexpr, N: tl.constexpr):
-    number = tl.program_id(0).to(tl.int64)
-    at, shared = number * N, (number // chunks // REPEAT * chunks + number % chunks) * N
+    number, at, shared = place(chunks, REPEAT, N)
     q_, total = tl.load(square(q, shared, N)), tl.cumsum(tl.load(g + at + tl.arange(0, N)), 0)
     scores = product(q_, tl.trans(tl.load(square(k, shared, N)))) * decays(total, N)
     read = product(tl.exp(total)[:, None] * q_, tl.load(square(before, at, N)))
@@ -102,8 +107,7 @@ def state_gradients(q, k, g, w, d_o, d_last, d_after, d_new, chunks, REPEAT: tl.
 def output_gradients(q, k, g, before, new, d_o, d_after, d_q, d_k, d_total, d_end, chunks, REPEAT: tl.constexpr, N: tl.constexpr):
     """Of q; and of k and the running sum, as far as they are in o and in what is written to the state. d_q and d_k are of
     a value head each: those that share a key head are added up outside."""
-    number = tl.program_id(0).to(tl.int64)
-    at, shared = number * N, (number // chunks // REPEAT * chunks + number % chunks) * N
+    number, at, shared = place(chunks, REPEAT, N)
     one = tl.arange(0, N)
     g_ = tl.load(g + at + one)
     total, end = tl.cumsum(g_, 0), tl.sum(g_, 0)
@@ -127,8 +131,7 @@ def output_gradients(q, k, g, before, new, d_o, d_after, d_q, d_k, d_total, d_en
 @triton.jit
 def solution_gradients(k, v, g, beta, inverses, u, w, before, d_new, d_total, d_end, d_k, d_v, d_g, d_beta, chunks, REPEAT: tl.constexpr, N: tl.constexpr):
     """Through u, w and T: of v and beta, and what is still missing of k and the decays."""
-    number = tl.program_id(0).to(tl.int64)
-    at, shared = number * N, (number // chunks // REPEAT * chunks + number % chunks) * N
+    number, at, shared = place(chunks, REPEAT, N)
     one = tl.arange(0, N)
     t, s = one[:, None], one[None, :]
     k_, beta_, total = tl.load(square(k, shared, N)), tl.load(beta + at + one), tl.cumsum(tl.load(g + at + one), 0)
@@ -178,9 +181,9 @@ def forward(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, g: torch.Tensor, 
 @forward.register_fake
 def _(q, k, v, g, beta):
     rows, chunks, _ = sizes(q, v)
-    new = lambda *shape: v.new_empty(shape)  # noqa: E731
-    matrices = (rows, chunks, CHUNK, CHUNK)
-    return new(*v.shape), new(*v.shape[:2], CHUNK, CHUNK), new(*matrices), new(*v.shape), new(*v.shape), new(*matrices), new(*v.shape)
+    last, matrices = v.new_empty(*v.shape[:2], CHUNK, CHUNK), v.new_empty(rows, chunks, CHUNK, CHUNK)
+    like = torch.empty_like
+    return like(v), last, matrices, like(v), like(v), like(matrices), like(v)
 
 
 @torch.library.custom_op("tessera::delta_rule_backward", mutates_args=())
@@ -199,7 +202,7 @@ def backward(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, g: torch.Tensor,
 
 @backward.register_fake
 def _(q, k, v, g, beta, inverses, u, w, before, new, d_o, d_last):
-    return v.new_empty(v.shape), v.new_empty(v.shape), v.new_empty(v.shape), v.new_empty(g.shape), v.new_empty(g.shape)
+    return tuple(torch.empty_like(x) for x in (v, v, v, g, g))
 
 
 def keep(ctx, inputs, output):
