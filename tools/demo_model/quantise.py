@@ -70,24 +70,42 @@ def fp8(w, amax):
 @torch.no_grad()
 def rounded(params, formats, dtype=torch.float32):
     """{name: what is stored and read back} of the parameters in `formats`. The source is rounded to BF16 first, as a
-    checkpoint is."""
-    source = {name: params[name].detach().to(torch.bfloat16).float() for name in formats}
-    amax = {name: w.abs().amax() if w.dim() == 2 else w.abs().amax((1, 2))[:, None] for name, w in source.items()}
+    checkpoint is. Those of one shape and format are done at once: a GPU has little to do for each."""
+    alike = {}
+    for name, how in formats.items():
+        alike.setdefault((how, params[name].shape), []).append(name)
+    source = {key: torch.stack([params[n].detach() for n in names]).to(torch.bfloat16).float() for key, names in alike.items()}
+    amax = {}
+    for key, names in alike.items():
+        amax.update(zip(names, source[key].abs().amax((-2, -1))[..., None]))
     for stack in STACKS:
         for name in [n for n in formats if f".{stack[0]}." in n]:
             group = [name.replace(stack[0], leaf) for leaf in stack]
             largest = torch.stack([amax[n] for n in group]).amax(0)
             amax.update({n: largest for n in group})
-    return {name: (nvfp4 if formats[name] == NVFP4 else fp8)(w, amax[name]).to(dtype) for name, w in source.items()}
+    out = {}
+    for (how, shape), names in alike.items():
+        out.update(zip(names, (nvfp4 if how == NVFP4 else fp8)(source[how, shape], torch.stack([amax[n] for n in names])).to(dtype)))
+    return {name: out[name] for name in formats}
+
+
+class Stored(torch.autograd.Function):
+    """What is stored of a parameter; its gradient is the parameter's."""
+
+    @staticmethod
+    def forward(ctx, p, value):
+        return value.detach()
+
+    @staticmethod
+    def backward(ctx, gradient):
+        return gradient.float(), None
 
 
 def effective(params, dtype, formats=None):
     """The weights that a forward computes with: in `dtype`, those in `formats` rounded; gradients reach the parameters."""
-    stored = rounded(params, formats) if formats else {}
+    stored = rounded(params, formats, dtype) if formats else {}
     out = {}
     for name, p in params.items():
-        if name in stored:
-            p = p + (stored[name] - p).detach()
         keep = name.endswith(("A_log", "dt_bias", "norm.weight", "layernorm.weight"))
-        out[name] = p if keep else p.to(dtype)
+        out[name] = Stored.apply(p, stored[name]) if name in stored else p if keep else p.to(dtype)
     return out
