@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <random>
+#include <set>
 #include <utility>
 
 #include "server/error_reply.h"
@@ -60,8 +61,9 @@ const Route* Router::find(std::string_view method, std::string_view path) const 
 /// "GET, HEAD": what `path` answers to; empty if nothing.
 std::string Router::methods(std::string_view path) const {
   std::string list;
+  std::set<std::string_view> seen;  // several lines may fit
   for (const Route& route : routes_) {
-    if (!matches(route.path, path)) continue;
+    if (!matches(route.path, path) || !seen.insert(route.method).second) continue;
     if (!list.empty()) list += ", ";
     list += route.method;
     if (route.method == "GET") list += ", HEAD";

@@ -70,6 +70,7 @@ TEST(Http, Routes) {
   EXPECT_EQ(wrong.status, 405);
   EXPECT_EQ(wrong.header("allow"), "POST");
   EXPECT_EQ(ask(port, "DELETE /v1/models HTTP/1.1\r\nHost: localhost\r\n\r\n").header("allow"), "GET, HEAD");
+  EXPECT_EQ(ask(port, post("/v1/responses/x/input_items", "")).header("allow"), "GET, HEAD, DELETE") << "each once";
   const RawAnswer head = ask(port, "HEAD /v1/models HTTP/1.1\r\nHost: localhost\r\n\r\n");
   EXPECT_EQ(head.status, 200);
   EXPECT_NE(head.header("content-length"), "0");
