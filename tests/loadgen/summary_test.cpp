@@ -284,6 +284,20 @@ TEST(Summary, ALoadIsSlowerWhereItsLastQuarterIsThanItsSecond) {
   EXPECT_NEAR(of(run, {.rate = 1, .output = 10}).slower, 2, 1e-9);
 }
 
+/// What waits for a place of the client's is on its way, too.
+TEST(Summary, RequestsAreUnderWayFromWhenTheyAreDue) {
+  CaseRun run;
+  for (int64_t i = 0; i < 8; ++i) run.records.push_back(answered(i, static_cast<double>(i), 3, 0.1, 10));
+  run.seconds = 12;
+  run.steady_end = 8;
+  const Case of_rate{.rate = 1, .output = 10};
+  const Summary at_once = of(run, of_rate);
+  EXPECT_GT(at_once.in_flight_end, 3);
+  for (Record& record : run.records) record.start += 2.5;
+  EXPECT_EQ(of(run, of_rate).in_flight_begin, at_once.in_flight_begin);
+  EXPECT_EQ(of(run, of_rate).in_flight_end, at_once.in_flight_end);
+}
+
 TEST(Summary, DraftsOfTheServersMetrics) {
   const Summary s = of(plain_run(), kTwoUsers, {}, kPlain, {.drafts = 40, .drafted = 120, .accepted = 90});
   EXPECT_DOUBLE_EQ(*s.drafts_accepted, 0.75);
