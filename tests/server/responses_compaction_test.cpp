@@ -137,6 +137,34 @@ TEST(Compaction, StopStringsDoNotEndASummary) {
   EXPECT_EQ(stopped["output"].at(0)["encrypted_content"], plain["encrypted_content"]);
 }
 
+/// The summary does not think; the answer may.
+TEST(Compaction, WhatIsThoughtBehindASummaryIsNotTheAnswer) {
+  const ServedModel served;
+  const json thinks = {{"reasoning", {{"effort", "medium"}}}};
+  const json input = {user("One"), assistant(words(100)), user("Two")};
+  EXPECT_EQ(answer_to(served, body_of(input, thinks).dump())["output"].at(0)["type"], "reasoning");
+  json more = limit(100);
+  more.update(thinks);
+  const json response = both(served, body_of(input, more));
+  ASSERT_EQ(response["output"].size(), 2U);
+  EXPECT_EQ(response["output"][0]["type"], "compaction");
+  EXPECT_EQ(response["output"][1]["type"], "reasoning");
+}
+
+/// Of many messages the newest are kept, no more than can be read again.
+TEST(Compaction, IsReadAgainHoweverOftenTheUserHasSpoken) {
+  const ServedModel served;
+  json input = {user("One"), assistant(words(250))};
+  for (int i = 0; i < 70; ++i) input.push_back(user("a"));
+  input.push_back(user("Two"));
+  const json first = answer_to(served, body_of(input, limit(500)).dump());
+  ASSERT_EQ(first["output"].at(0)["type"], "compaction");
+  const json next = body_of("Three", {{"previous_response_id", first["id"]}});
+  const RawAnswer answer = ask(served.port(), post("/v1/responses", next.dump()));
+  EXPECT_EQ(answer.status, 200) << answer.body;
+  EXPECT_EQ(answer.header("x-tessera-warning"), "");
+}
+
 TEST(Compaction, NeedsAReason) {
   const ServedModel served;
   const auto output = [&](json input, int64_t tokens) {

@@ -350,6 +350,10 @@ TEST(OutputItems, EndedEarly) {
   const Written cancelled = write({{.content = "I "}}, "", ResponseStatus::cancelled);
   EXPECT_EQ(cancelled.response["status"], "cancelled");
   EXPECT_EQ(cancelled.response["output"][0]["status"], "incomplete");
+  for (const ResponseStatus early : {ResponseStatus::cancelled, ResponseStatus::failed}) {
+    EXPECT_EQ(write({call(0, "f", "{\"a\":")}, "", early).response["output"][0]["status"], "incomplete")
+        << "not to be run";
+  }
   ResponsesRequest request = request_of(body_with("\"stream\":true"));
   OutputItems items(kHead, request);
   std::string text;
