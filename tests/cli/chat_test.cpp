@@ -202,6 +202,8 @@ TEST_F(ChatTest, ConversationsAreSavedAndLoaded) {
   write_file(path("developer.json"),
              R"([{"role": "developer", "content": "Be brief."}, {"role": "user", "content": "Hi"}])");
   says("/load " + path("developer.json"), "loaded, and a system message");
+  write_file(path("plain.json"), R"([{"role": "user", "content": "Hi"}])");
+  says("/load " + path("plain.json"), "1 message is loaded.");
   write_file(path("late.json"), R"([{"role": "user", "content": "Hi"}, {"role": "developer", "content": "x"}])");
   says("/load " + path("late.json"), "messages[1].role: found \"developer\"");
   says("/load " + file, "2 messages are loaded, and a system message");
