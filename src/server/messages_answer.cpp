@@ -19,7 +19,9 @@ class MessagesAnswer final : public Answer {
                  .opens_thinking = opens_thinking,
                  .tools = request.tools.schemas,
                  .parallel_tool_calls = request.parallel_tool_calls,
-                 .include_reasoning = request.include_reasoning}),
+                 .include_reasoning = request.include_reasoning,
+                 .must_be_whole = request.format.has_value(),
+                 .tells_stop_strings = true}),
         events_(head_) {}
 
   void begin(std::string& out) override { events_.begin(usage(), out); }

@@ -33,6 +33,7 @@ class ResponsesAnswer final : public Answer {
                   .tools = request.chat.tools.schemas,
                   .parallel_tool_calls = request.chat.parallel_tool_calls,
                   .include_reasoning = request.chat.include_reasoning,
+                  .must_be_whole = request.chat.format.has_value(),
                   .append_logprob = logprobs_of(request, token_bytes),
                   .thinking_logprobs = false}),
         choice_(summing_up_ ? ChatChoice::Options{.request_id = id_, .opens_thinking = opens_thinking} : options_),

@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "server/answer.h"
 #include "server/request_json.h"
 #include "server/served_model.h"
 
@@ -68,6 +69,22 @@ TEST(Messages, ThinkingIsSignedAndEchoed) {
   again["messages"].push_back({{"role", "assistant"}, {"content", message["content"]}});
   again["messages"].push_back({{"role", "user"}, {"content", "And?"}});
   EXPECT_EQ(ask(served.port(), post("/v1/messages", again.dump())).status, 200);
+}
+
+/// What a stop cuts follows no format, and does not look as if it did.
+TEST(Messages, AFormatThatAStopCutIsNoEndOfTheTurn) {
+  const auto reason = [](bool follows, StopCause cause) {
+    ChatRequest request;
+    if (follows) request.format.emplace();
+    const auto answer = make_messages_answer({.id = "msg_1", .model = "m"}, request, 1, /*opens_thinking=*/false);
+    std::string none;
+    answer->feed(0, {.text = "{", .finish_reason = FinishReason::stop, .stop_reason = "x", .stop_cause = cause}, none);
+    return json::parse(answer->whole()).value("stop_reason", "");
+  };
+  EXPECT_EQ(reason(true, StopCause::model), "end_turn");
+  EXPECT_EQ(reason(true, StopCause::token), "max_tokens");
+  EXPECT_EQ(reason(true, StopCause::string), "stop_sequence");
+  EXPECT_EQ(reason(false, StopCause::token), "end_turn");
 }
 
 TEST(Messages, CountsTokens) {

@@ -212,6 +212,13 @@ TEST(Responses, FollowFormats) {
   const json answer = answer_to(served, body.dump());
   EXPECT_EQ(answer["status"], "completed") << answer;
   EXPECT_THAT(answer["output"][0]["content"][0]["text"], testing::AnyOf("\"yes\"", "\"no\""));
+  // What a stop string cuts follows none.
+  body["text"]["format"]["schema"] = {{"const", "yes"}};
+  body["stop"] = {"e"};
+  const json cut = answer_to(served, body.dump());
+  EXPECT_EQ(cut["output"][0]["content"][0]["text"], "\"y");
+  EXPECT_EQ(cut["status"], "incomplete");
+  EXPECT_EQ(cut["output"][0]["status"], "incomplete");
 }
 
 /// Without thinking, whose answer is one call.

@@ -42,6 +42,7 @@ ChatDelta ChatChoice::feed(const Event& event) {
 void ChatChoice::end(const Event& event, ChatDelta& delta) {
   // Only the model itself ends a call. A limit, a stop string or a stop token of the request's cuts it off.
   const bool cut = event.stop_cause != StopCause::model;
+  const bool by_string = event.stop_cause == StopCause::string;
   take_text(reasoning_.finish(), delta);
   if (calls_) {
     take_calls(calls_->finish(cut), delta);
@@ -53,9 +54,9 @@ void ChatChoice::end(const Event& event, ChatDelta& delta) {
     delta.finish = ChatFinish::length;
   } else if (calls_begun_ > 0) {
     delta.finish = ChatFinish::tool_calls;
-  } else if (cut && options_.must_be_whole) {
+  } else if (cut && options_.must_be_whole && !(by_string && options_.tells_stop_strings)) {
     delta.finish = ChatFinish::length;
-  } else if (event.stop_cause == StopCause::string) {
+  } else if (by_string) {
     delta.finish = ChatFinish::stop_string;
     delta.stop_string = event.stop_reason;
   } else {

@@ -69,6 +69,7 @@ class ChatChoice {
     bool parallel_tool_calls = true;             // false: only the first call is delivered
     bool include_reasoning = true;               // false: reasoning is left out
     bool must_be_whole = false;                  // it follows a format: stopped by anything but the model, it was cut
+    bool tells_stop_strings = false;             // of what a stop string ended that is said even so
     bool return_token_ids = false;
     AppendLogprob append_logprob = {};  // none: log-probabilities are not shown
     bool thinking_logprobs = true;      // those of thinking too
