@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <charconv>
+#include <cmath>
 #include <cstdlib>
 #include <cstring>
 
@@ -52,7 +53,8 @@ std::string entry_line(const TunedTile& e) {
 std::string entry_fault(const TunedTile& e) {
   if (const Status valid = validate(e.desc); !valid.ok()) return valid.message();
   if (e.desc.tokens != tuning_bucket(e.desc.tokens)) return "tokens are no power of two";
-  if (!(e.us > 0 && e.us < kUsMax)) return fmt::format("a time of {} us", e.us);
+  const double written = std::round(e.us * 1e3) / 1e3;  // entry_line() has three decimals
+  if (!(written > 0 && written < kUsMax)) return fmt::format("a time of {} us", e.us);
   if (e.tile.path != e.desc.path || e.tile.format != e.desc.format) return "a tile of another path or format";
   const auto known = candidates(e.desc.path, e.desc.format);
   if (std::find(known.begin(), known.end(), e.tile) == known.end() || !fits(e.tile)) {

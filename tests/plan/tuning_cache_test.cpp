@@ -153,8 +153,12 @@ TEST(TuningCache, RefusesToWriteWhatItCouldNotRead) {
   EXPECT_TRUE(refused([](TuningCache& c) { c.entries[0].tile.stages += 1; }));
   EXPECT_TRUE(refused([](TuningCache& c) { c.entries[0].desc.tokens = 7; }));
   EXPECT_TRUE(refused([](TuningCache& c) { c.entries[1] = c.entries[0]; }));
+  EXPECT_TRUE(refused([](TuningCache& c) { c.entries.push_back(c.entries[0]); }));  // not beside the first
   EXPECT_TRUE(refused([](TuningCache& c) { c.entries.resize(kTuningEntriesMax + 1); }));
   EXPECT_TRUE(refused([](TuningCache& c) { c.entries[0].us = 1e9; }));
+  EXPECT_TRUE(refused([](TuningCache& c) { c.entries[0].us = 4e-4; }));  // would be written as 0.000
+  EXPECT_FALSE(refused([](TuningCache& c) { c.entries[0].us = 6e-4; }));
+  EXPECT_TRUE(refused([](TuningCache& c) { c.entries[0].us = 1e9 - 1e-4; }));  // and this as 1e9
   EXPECT_TRUE(refused([](TuningCache& c) { c.gpu = "a\x7f"; }));
   EXPECT_TRUE(refused([](TuningCache& c) { c.gpu.assign(257, 'a'); }));
   EXPECT_FALSE(refused([](TuningCache& c) { c.gpu.assign(256, 'a'); }));
