@@ -128,14 +128,15 @@ TEST(Cost, WarpsReadWhatTheyMultiply) {
 TEST(Cost, BlocksAreDealtOutWhole) {
   const Desc desc = layer("397b", Op::gate_up, 1);  // 320 blocks
   const Tile tile = make_tile(Path::w4a16, WeightFormat::nvfp4, 64, 8, 256, 2);
-  const auto of_sms = [&](int sms) {
+  const auto of_sms = [&](int sms, int resident = 1) {
     DeviceFacts device = *find_device("rtx-pro-6000");
     device.sm_count = sms;
     device.read_gb_s = device.bf16_tflops = 1e9;  // what all SMs share bounds nothing
-    return estimate(desc, Routing(desc), tile, device, 1);
+    return estimate(desc, Routing(desc), tile, device, resident);
   };
   const Cost whole = of_sms(320), one_less = of_sms(319);
   EXPECT_NEAR(one_less.start_us / whole.start_us, 2, 1e-9);
+  EXPECT_EQ(of_sms(160, 2).start_us, whole.start_us) << "those of one SM start together";
   ASSERT_STREQ(whole.bound, one_less.bound);
   EXPECT_NEAR(one_less.floor_us / whole.floor_us, 2, 0.4) << whole.bound;
 }

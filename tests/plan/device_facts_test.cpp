@@ -82,7 +82,8 @@ TEST(DeviceFacts, ResidentBlocks) {
   EXPECT_EQ(resident_blocks(h200, 101'376, 288, 96), 2);
   EXPECT_EQ(resident_blocks(h200, 101'376, 288, 112), 1);  // of 18 warps a scheduler has 5: 5 x 32 x 112 > 16384
   EXPECT_EQ(resident_blocks(h200, 50'176, 160, 96), 4);
-  EXPECT_EQ(resident_blocks(pro, 1024, 800, 32), 1);  // threads: 1536 an SM
+  EXPECT_EQ(resident_blocks(h200, 50'176, 160, 97), 3);  // registers are handed out in units of 8
+  EXPECT_EQ(resident_blocks(pro, 1024, 800, 32), 1);     // threads: 1536 an SM
 }
 
 }  // namespace
