@@ -37,8 +37,14 @@ TEST(CanonicalName, MapsEveryPrefix) {
   EXPECT_EQ(canonical_name("mtp.fc.weight"), "mtp.fc.weight");
   EXPECT_EQ(canonical_name("model.mtp.fc.weight"), "mtp.fc.weight");
   EXPECT_EQ(canonical_name("model.language_model.mtp.fc.weight"), "mtp.fc.weight");
+  EXPECT_EQ(canonical_name("language_model.model.mtp.fc.weight"), "mtp.fc.weight");
+  EXPECT_EQ(canonical_name("language_model.mtp.fc.weight"), "mtp.fc.weight");
+  EXPECT_EQ(canonical_name("model.lm_head.weight"), "lm_head.weight");
   EXPECT_EQ(canonical_name("model.visual.blocks.0.norm1.weight"), "");
   EXPECT_EQ(canonical_name("visual.patch_embed.proj.weight"), "");
+  EXPECT_EQ(canonical_name("model.vision_tower.patch_embed.proj.weight"), "");
+  EXPECT_EQ(canonical_name("vision_tower.patch_embed.proj.weight"), "");
+  EXPECT_EQ(canonical_name("language_model.visual.patch_embed.proj.weight"), "");
 }
 
 TEST(Checkpoint, AChangeOfAnyShardIsNoticed) {

@@ -30,7 +30,7 @@ TEST(Printable, LongTextIsCut) {
 
 TEST(JsonString, EscapesWhatJsonAsksFor) {
   EXPECT_EQ(json_string("a b/\xc3\xa9"), "\"a b/\xc3\xa9\"");
-  EXPECT_EQ(json_string(std::string("\"\\\n\0", 4)), R"("\"\\\u000a\u0000")");
+  EXPECT_EQ(json_string(std::string("\"\\\n\0\x1f", 5)), R"("\"\\\u000a\u0000\u001f")");
 }
 
 }  // namespace

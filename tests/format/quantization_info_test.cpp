@@ -1,5 +1,6 @@
 #include "format/quantization_info.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -10,6 +11,7 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::Pair;
 
 constexpr const char* kFourBit = R"({"num_bits":4,"type":"float","strategy":"tensor_group","group_size":16,)"
                                  R"("symmetric":true,"dynamic":false,"scale_dtype":"torch.float8_e4m3fn"})";
@@ -93,6 +95,29 @@ TEST(QuantizationInfo, EitherFileMaySayThatActivationsAre4Bit) {
   const std::string silent = R"({"quantization":{"kv_cache_quant_algo":"FP8"}})";
   EXPECT_TRUE(parse_quantization_info(R"({"quantization_config":{"quant_algo":"NVFP4"}})", silent)->activations_4bit);
   EXPECT_FALSE(parse_quantization_info("{}", silent)->activations_4bit);
+}
+
+TEST(QuantizationInfo, TargetsOfConfigJsonStayUnlessThereIsALayerList) {
+  const std::string config = R"({"quantization_config":{"config_groups":{"a":{"targets":["re:.*mlp.*"],"weights":)" +
+                             std::string(kFourBit) + "}}}}";
+  const auto targets = [&](const char* quantization) {
+    return parse_quantization_info(config, R"({"quantization":)" + std::string(quantization) + "}")->targets;
+  };
+  EXPECT_THAT(targets(R"({"quant_algo":"FP8"})"), ElementsAre(Pair("re:.*mlp.*", WeightFormat::nvfp4)));
+  EXPECT_THAT(targets(R"({"quantized_layers":{"model.layers.0.q":{"quant_algo":"FP8"}}})"),
+              ElementsAre(Pair("model.layers.0.q", WeightFormat::fp8_e4m3)));
+}
+
+TEST(QuantizationInfo, FourBitsInGroupsOf32AreMxfp4) {
+  for (const auto& [group, format] : {std::pair{16, WeightFormat::nvfp4}, {32, WeightFormat::mxfp4}}) {
+    const auto info =
+        parse_quantization_info(fmt::format(R"({{"quantization_config":{{"config_groups":{{"a":{{"targets":["Linear"],)"
+                                            R"("weights":{{"num_bits":4,"type":"float","group_size":{}}}}}}}}}}})",
+                                            group),
+                                "");
+    ASSERT_TRUE(info.ok()) << info.status().message();
+    EXPECT_THAT(info->targets, ElementsAre(Pair("Linear", format)));
+  }
 }
 
 TEST(QuantizationInfo, LayerListDecidesAboutActivations) {

@@ -1,5 +1,6 @@
 #include "format/safetensors.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
@@ -72,6 +73,20 @@ TEST(Safetensors, KeepsForeignDTypesApart) {
   EXPECT_EQ((*file)->tensors().size(), 1U);
   EXPECT_EQ((*file)->foreign_tensors().at("m"), "BOOL");
   EXPECT_EQ((*file)->foreign_tensors().at("q"), "F4");
+}
+
+TEST(Safetensors, ForeignDTypesHaveTheirSizes) {
+  const std::pair<const char*, int> dtypes[] = {
+      {"BOOL", 8}, {"I8", 8}, {"I16", 16},    {"U16", 16},    {"U32", 32},    {"U64", 64},        {"F64", 64},
+      {"C64", 64}, {"F4", 4}, {"F6_E2M3", 6}, {"F6_E3M2", 6}, {"F8_E5M2", 8}, {"F8_E4M3FNUZ", 8}, {"F8_E5M2FNUZ", 8}};
+  for (const auto& [name, bits] : dtypes) {
+    const std::string header =
+        fmt::format(R"({{"a":{{"dtype":"{}","shape":[4],"data_offsets":[0,{}]}}}})", name, bits / 2);
+    const std::string bytes = safetensors(header, std::string(static_cast<size_t>(bits / 2), 'x'));
+    const auto file = SafetensorsFile::parse(as_bytes(bytes), "x");
+    ASSERT_TRUE(file.ok()) << name << file.status().message();
+    EXPECT_EQ((*file)->foreign_tensors().at("a"), name);
+  }
 }
 
 struct Corruption {
