@@ -45,5 +45,18 @@ TEST(GpuSensors, ClocksAndMeanPower) {
   }
 }
 
+TEST(GpuSensors, SoonAfterALookThePowerIsThatOfTheMoment) {
+  using Clock = std::chrono::steady_clock;
+  GpuSensors sensors(kBusId, TESSERA_FAKE_NVML);
+  while (true) {
+    const auto before = Clock::now();
+    (void)sensors.read();
+    const GpuReading reading = sensors.read();
+    if (Clock::now() - before >= std::chrono::milliseconds(200)) continue;  // the machine paused in between
+    EXPECT_EQ(reading.power_watts, 300);
+    return;
+  }
+}
+
 }  // namespace
 }  // namespace tessera::device
