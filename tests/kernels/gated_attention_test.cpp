@@ -222,6 +222,13 @@ TEST(GatedAttention, LongContextsMatchTheFormula) {
   expect_same_bits(model.run({s}, {{{0, 1090}}, {{0, 1}}, {{0, 9}}}, 4)[0], got, "by split");
 }
 
+TEST(GatedAttention, ContextsOfMoreThanAWaveOfSplits) {
+  const Shape shape{2, 1, 16, 8};
+  const Model model(shape, DType::f32, Compute::f32);
+  const Sequence s(shape, 2600, 10);  // 11 splits; a wave of two threads has 8
+  expect_same_bits(model.run({s}, {{{0, 2590}}, {{0, 10}}}, 2)[0], model.run_alone(s, 1), "by waves of splits");
+}
+
 /// Steps of equal parts.
 std::vector<std::vector<Part>> steps_of(int32_t length, int32_t rows) {
   std::vector<std::vector<Part>> steps;

@@ -130,6 +130,29 @@ TEST(Matmul, ManyProductsInOneCall) {
   expect_same_bits(y, want, "40 products");
 }
 
+TEST(Matmul, ThreadsHaveRoomForTheLargestProductOfACall) {
+  TestContext test(4);
+  const Weight weight = pack(test.context, {WeightFormat::f32, 2048, 96, 31});
+  const Weight little = pack(test.context, {WeightFormat::f32, 16, 96, 33});
+  constexpr int64_t kRows = 200;
+  const std::vector<float> x = random_floats(kRows * 96, 32);
+  const std::vector<float> want = product(test.context, weight, x, kRows, false);
+  std::vector<float> y(want.size(), -1.0F), last(16);
+  const Matmul large{.weight = &weight,
+                     .x = x.data(),
+                     .x_stride = 96,
+                     .rows = kRows,
+                     .out = y.data(),
+                     .out_stride = 2048,
+                     .round = false};
+  const Matmul small{.weight = &little, .x = x.data(), .x_stride = 96, .rows = 1, .out = last.data(), .out_stride = 16};
+  for (int i = 0; i < 3; ++i) {
+    cpu::matmul(test.context, std::array{large, small});
+    expect_same_bits(y, want, "before a smaller product");
+    std::fill(y.begin(), y.end(), -1.0F);
+  }
+}
+
 TEST(Matmul, NothingToDo) {
   TestContext test(2);
   cpu::matmul(test.context, {});

@@ -97,6 +97,12 @@ TEST(Weight, RefusesWhatItCannotPack) {
   empty.rows = 0;
   EXPECT_EQ(pack_code(test, {empty}), StatusCode::invalid_argument);
   RandomMatrix scaled(WeightFormat::nvfp4, 4, 32, 1);
+  MatrixView rows = scaled.view();
+  for (const size_t count : {3, 5}) {
+    const std::vector<float> scales(count, 1.0F);
+    rows.row_scales = scales;
+    EXPECT_EQ(pack_code(test, {rows}), StatusCode::invalid_argument) << count << " scales of 4 rows";
+  }
   scaled.scale = std::numeric_limits<float>::infinity();
   EXPECT_EQ(pack_code(test, {scaled.view()}), StatusCode::corrupt_data);
 }
