@@ -263,6 +263,23 @@ TEST(Sampler, AMaskHidesNoBadLogits) {
   }
 }
 
+TEST(Sampler, AMaskWinsOverBans) {
+  const std::vector<uint32_t> allowed = {4};
+  const std::vector<int32_t> banned = {2};
+  const SampleParams greedy{.temperature = 0};
+  std::vector<float> logits = {1, 3, 2, 0};
+  Sampler sampler;
+  DrawArgs args;
+  args.logits = logits;
+  args.known_ids = 4;
+  args.params = &greedy;
+  args.banned = banned;
+  args.allowed = allowed;
+  const auto draw = sampler.draw(args);
+  ASSERT_TRUE(draw.ok()) << draw.status().message();
+  EXPECT_EQ(draw->token, 2);
+}
+
 TEST(Sampler, ExtremeTemperaturesStayFinite) {
   EXPECT_EQ(draw({1, 2, 1.9F}, {.temperature = 1e-45F})->token, 1);
   EXPECT_THAT(support({1, 2, 2, 2}, {.temperature = 1e-30F}),
@@ -396,6 +413,18 @@ TEST(Logprobs, AreTheLogSoftmaxOfTheRawLogits) {
     EXPECT_EQ(entry.rank, static_cast<int64_t>(i));
     EXPECT_NEAR(entry.logprob, logits[static_cast<size_t>(entry.token)] - std::log(sum), 2e-6);
   }
+}
+
+TEST(Logprobs, OfADrawAreOfTheWholeVocabulary) {
+  const std::vector<float> logits{1, 2, 4, 3};  // the last two stand for no token
+  const auto result = draw(logits, {.temperature = 0, .logprobs = 1}, 0, nullptr, {}, /*known_ids=*/2);
+  ASSERT_TRUE(result.ok()) << result.status().message();
+  EXPECT_EQ(result->token, 1);
+  const auto want = Sampler().logprobs(logits, 1, 1);
+  ASSERT_EQ(result->logprobs.size(), 2U);
+  EXPECT_EQ(result->logprobs[0].logprob, (*want)[0].logprob);
+  EXPECT_EQ(result->logprobs[0].rank, 3);
+  EXPECT_EQ(result->logprobs[1].token, 2);
 }
 
 TEST(Logprobs, AreWithin1e5thOfDoublePrecisionForAWholeVocabulary) {
