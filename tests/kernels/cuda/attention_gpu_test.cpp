@@ -3,6 +3,7 @@
 #include <bit>
 
 #include "kernels/cuda/attention_fixture.h"
+#include "kernels/cuda/attention_shape.h"
 #include "kernels/spelt_math.h"
 
 // Attention on the GPU: against the CPU's operation with a tolerance, against itself bit for bit.
@@ -178,7 +179,7 @@ TEST(Attention, GrainsOfDecodeHaveTheSameBits) {
   const Sequences sequences = {AttentionSequence(layer, 8128, 66, 1), AttentionSequence(layer, 320, 2, 2)};
   const std::vector<AttentionStep> steps = {{{1, 1}, {0, 66}}, {{1, 1}}};
   const auto want = run(layer, sequences, steps);
-  for (const int slots : {20, 1}) {
+  for (const int slots : {40, 1}) {  // 28 superblocks
     const auto got = run(layer, sequences, steps, {.sm_count = 2, .decode_slots = slots});
     for (const size_t i : {0UL, 1UL}) expect_same(got, want, i, std::to_string(slots) + " slots");
   }
@@ -213,6 +214,15 @@ TEST(Attention, GrainsOfPrefillHaveTheSameBits) {
     }
     expect_cpu(layer, sequences, want, "three splits");
   }
+}
+
+/// Ten splits, of which a superblock has eight.
+TEST(Attention, PrefillBySuperblocksHasTheSameBits) {
+  const AttentionLayer layer(1, 1, 32, 8, DType::bf16);
+  const Sequences sequences = {AttentionSequence(layer, 36'864, 1, 1)};
+  const std::vector<AttentionStep> steps = {{{0, 1, kPrefill}}};
+  expect_same(run(layer, sequences, steps, {.sm_count = 1, .prefill_slots = 2}), run(layer, sequences, steps), 0,
+              "two superblocks");
 }
 
 /// A row's NaN stays in the rows that see it.
@@ -279,6 +289,18 @@ TEST(Attention, RefusesWhatItCannotRun) {
   refused({16, 2, 64, 7, 1e-6F}, DType::bf16, "rotary_dim");
 }
 
+TEST(Attention, ACacheIsOfTheTypeThatWasPlannedFor) {
+  AttentionArgs args;
+  args.plan.shape = {16, 2, 256, 64, 1e-6F};
+  for (const DType planned : {DType::bf16, DType::f8_e4m3}) {
+    args.plan.kv = planned;
+    for (const DType found : {DType::bf16, DType::f8_e4m3}) {
+      args.kv.dtype = found;
+      EXPECT_EQ(attention(args, {}).ok(), found == planned) << name(planned) << " " << name(found);
+    }
+  }
+}
+
 TEST(Attention, ScalesOfTheCacheMustBePositive) {
   AttentionArgs args;
   args.plan.shape = {16, 2, 256, 64, 1e-6F};
@@ -292,8 +314,9 @@ TEST(Attention, ScalesOfTheCacheMustBePositive) {
   }
 }
 
-/// Memory is taken once, for the widest step, and no step may need more.
+/// Memory is taken once, for the widest step, and no step may need more; it holds the states of decode or of prefill.
 TEST(Attention, TheWorkspaceOfTheWidestStepIsEnoughForAny) {
+  using attn::decode_slot_bytes, attn::prefill_slot_bytes;
   constexpr int kSms = 132, kRows = 512, kSequences = 64;
   for (const AttentionShape& shape : {AttentionShape{16, 2, 256, 64, 1e-6F}, AttentionShape{16, 8, 128, 64, 1e-6F},
                                       AttentionShape{8, 8, 64, 64, 1e-6F}}) {
@@ -309,6 +332,10 @@ TEST(Attention, TheWorkspaceOfTheWidestStepIsEnoughForAny) {
             bounds.rows_max = prefilled > 0 ? kRows : bounds.decode_rows_max;
             const auto plan = plan_attention(shape, DType::bf16, bounds, kSms);
             ASSERT_TRUE(plan.ok()) << plan.status().message();
+            const int64_t states =
+                std::max(plan->decode_slots * decode_slot_bytes(shape.head_dim, plan->decode_row_blocks),
+                         plan->prefill_slots * prefill_slot_bytes(shape.head_dim));
+            EXPECT_GE(plan->workspace_bytes, kAttentionCounterBytes + static_cast<size_t>(states));
             EXPECT_LE(plan->workspace_bytes, most)
                 << shape.head_dim << ": " << sequences << " sequences of " << each << " rows, " << blocks << " blocks";
           }
