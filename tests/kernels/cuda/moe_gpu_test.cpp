@@ -3,7 +3,9 @@
 #include <string>
 
 #include "kernels/cuda/moe_fixture.h"
+#include "kernels/cuda/quantize.h"
 #include "kernels/cuda/route.h"
+#include "kernels/fp4_activation.h"
 #include "plan/candidates.h"
 
 // A mixture-of-experts layer, on a GPU (label gpu) and, but for tests named Large*, in the simulator. Ours against
@@ -407,6 +409,56 @@ TEST(MoeGpu, SmallW4a4ActivationsOfAnySize) {
           ASSERT_EQ(got[t * hidden + i], float_to_bf16(want[i])) << "token " << t << ", row " << i;
         }
       }
+    }
+  }
+}
+
+TEST(MoeGpu, QuantizedActivationsHaveTheBytesOfTheCpu) {
+  constexpr int32_t kColumns = 7, kDepth = 96;
+  const int exponents[kColumns] = {0, -60, -121, -124, -126, -128, -133};  // down to the smallest of BF16
+  std::vector<uint16_t> x;
+  std::vector<float> values;
+  std::vector<int32_t> source;
+  std::mt19937 random(11);
+  std::normal_distribution<float> normal;
+  for (int32_t column = 0; column < kColumns; ++column) {
+    source.push_back(column);
+    for (int k = 0; k < kDepth; ++k) {
+      x.push_back(column == 1 && k == 40 ? 0x7f80 : float_to_bf16(std::ldexp(normal(random), exponents[column])));
+      values.push_back(bf16_to_float(x.back()));
+    }
+  }
+  const OnDevice<uint16_t> rows(x);
+  const OnDevice<SlotTile> tile(std::vector<SlotTile>{{.columns = kColumns}});
+  const OnDevice<int32_t> tile_count(std::vector<int32_t>{1});
+  for (const WeightFormat format : kFormats) {
+    std::vector<std::byte> want(static_cast<size_t>(fp4_activation_bytes(format, kColumns, kDepth)));
+    cpu::quantize_activations(format, 1.0F, values.data(), kDepth, source, want.data());
+    const OnDevice<std::byte> out(want.size());
+    QuantizeArgs args;
+    args.format = format;
+    args.x = rows.get();
+    args.depth = kDepth;
+    args.tiles = tile.get();
+    args.tile_count = tile_count.get();
+    args.out = out.get();
+    device::Stream stream;
+    ASSERT_EQ(cudaStreamCreateWithFlags(stream.fill(), cudaStreamNonBlocking), cudaSuccess);
+    ASSERT_TRUE(quantize_activations(args, 1, {.stream = stream.get()}).ok());
+    ASSERT_EQ(cudaStreamSynchronize(stream.get()), cudaSuccess);
+    EXPECT_EQ(out.read(), want) << format::name(format);
+  }
+}
+
+/// Of rows of the model's width, and of what gate_up makes of them.
+TEST(MoeGpu, AW4a4WorkspaceHoldsTheActivationsOfBothProducts) {
+  for (const WeightFormat format : kFormats) {
+    for (const int64_t hidden : {64, 512}) {
+      plan::Desc desc = make_desc(format, hidden, 256, 6, 2, 9);
+      desc.path = plan::Path::w4a4;
+      const MoeWorkspace w = moe_workspace(*plan_of(desc, kernels(plan::Path::w4a4, format)[0].tile));
+      const int64_t slices = column_blocks_max(plan::slots(desc), 6) * fp4_slices(std::max<int64_t>(hidden, 256));
+      EXPECT_GE(w.gated - w.fp4, static_cast<size_t>(slices * fp4_slice_bytes(format)));
     }
   }
 }
