@@ -399,6 +399,15 @@ TEST(DeltaNetGpu, UnsupportedShapesAreNamed) {
   }
 }
 
+TEST(DeltaNetGpu, RecordsAreOfAsManyRowsAsThereIsRoomFor) {
+  DeltaNetArgs args;
+  args.shape = kModel;
+  for (const int32_t rows : {kRecordRowsMax, kRecordRowsMax + 1}) {
+    args.record_rows = rows;
+    EXPECT_EQ(delta_net(args, {}).ok(), rows == kRecordRowsMax);
+  }
+}
+
 TEST(DeltaNetGpu, LargeModelShapes) {
   for (const DeltaNetShape& shape : {kModel, make_shape(16, 64, 128, 128), make_shape(4, 8, 64, 128)}) {
     const DeltaWeights weights(shape);

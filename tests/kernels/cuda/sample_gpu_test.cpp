@@ -432,6 +432,18 @@ TEST(Sample, ADrawIsCountedUpToTheMost) {
   gpu.expect_as_cpu(rows, "counts at the most");
 }
 
+TEST(Sample, DraftsAreCountedUpToTheMost) {
+  GpuSampler gpu(1, 500, 500);
+  std::vector<float> logits(500, 0.0F);
+  logits[77] = 100;
+  Row row = plain(logits, {.temperature = 0, .frequency_penalty = 0.01F});
+  row.output.assign(kTokenCountMax, 77);
+  row.drafts = {77, 77};
+  row.is_unsure = true;
+  gpu.expect_as_cpu({{row}}, "drafts beyond the most");
+  EXPECT_NE(gpu.results()[0].token, 77);
+}
+
 TEST(Sample, NoiseDependsOnAllOfAPosition) {
   GpuSampler gpu(5, 3000, 3000);
   std::vector<Row> rows(5, plain(std::vector<float>(3000, 0.0F), {}));

@@ -145,6 +145,17 @@ TEST_F(StepGpu, RowsBehindTheirBlockTableAreRefused) {
   }
 }
 
+TEST_F(StepGpu, DecodeSequencesBehindPrefillAreRefused) {
+  std::vector<std::byte> area(staging_layout(kBounds).bytes);
+  const std::vector<int32_t> blocks = {1}, tokens = {7, 8};
+  for (const bool ordered : {true, false}) {
+    std::vector<SequenceRows> sequences(2, {.rows = 1, .block_table = blocks});
+    sequences[1].first_row = sequences[1].state_slot = 1;
+    sequences[ordered ? 1 : 0].row_class = RowClass::prefill;
+    EXPECT_EQ(stage_batch(kBounds, {tokens, sequences}, {}, {known_.data()}, area.data()).ok(), ordered);
+  }
+}
+
 TEST_F(StepGpu, StepsOfMoreThanTheGridArriveWhole) {
   const Step steps[] = {{.decoding = 80, .prefill_rows = 5500, .logit_rows = 300, .payload = 90'000, .results = 70'000},
                         {.decoding = 1, .logit_rows = 1, .payload = 88'000, .results = 4096},
