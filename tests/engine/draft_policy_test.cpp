@@ -442,6 +442,18 @@ TEST(DraftPolicy, WhatIsFreeIsFreeOnce) {
   EXPECT_LE(walk.seconds - walk.without, 1.2 * DraftPolicy::kFreeLoss + DraftPolicy::kLossShare * walk.seconds);
 }
 
+/// What they have gained pays for their own losses, of the newest gains a few times what is free.
+TEST(DraftPolicy, GainsOfLongAgoPayForNothing) {
+  Landscape land{.base = 0.1, .of_draft = 0.02, .right = 0.98};
+  World world(5);
+  const Walk gains = world.run(3000, 1, land);
+  EXPECT_GT(gains.without - gains.seconds, 100);
+  land.right = 0;
+  const Walk losses = world.run(400, 1, land);
+  const double free = DraftPolicy::kFreeSteps * land.base;
+  EXPECT_LE(losses.seconds - losses.without, 6 * free + DraftPolicy::kLossShare * losses.seconds);
+}
+
 /// Whatever steps cost and drafts are worth.
 TEST(DraftPolicyProperty, IsNeverSlowerThanWithout) {
   for (uint64_t seed = 0; seed < 300; ++seed) {
