@@ -69,5 +69,30 @@ TEST(StepLoopPolicies, AsManyDraftsAreMadeAsPay) {
   }
 }
 
+/// What its last step would have given is neither a gain nor a loss, however many clients go away.
+TEST(StepLoopPolicies, DraftsDoNotPayForAnswersThatAreCancelled) {
+  DraftingRunner runner;
+  runner.cost = [](const model::Step&) { return microseconds(4000); };
+  StepLoop loop({.runner = &runner,
+                 .vocab_size = kDraftVocabSize,
+                 .kv_blocks = 200,
+                 .max_num_seqs = 1,
+                 .max_model_len = 4000,
+                 .max_num_batched_tokens = 128,
+                 .max_decode_rows = 1 + kDrafts,
+                 .drafts_max = kDrafts,
+                 .eos_token_ids = {},
+                 .clock = [&] { return runner.now; }});
+  for (int i = 0; i < 60; ++i) {
+    const auto channel = *loop.submit({.prompt = {5}, .sampling = {.temperature = 0, .max_tokens = 3000}});
+    while (!channel->try_next()) loop.step();
+    loop.step();
+    channel->cancel();
+    while (loop.step()) {
+    }
+  }
+  EXPECT_GT(runner.steps_with_rows[1 + kDrafts], 45);
+}
+
 }  // namespace
 }  // namespace tessera::engine
