@@ -204,6 +204,19 @@ TEST(Inspect, TellsOfAHeadInTheMiddle) {
   EXPECT_EQ(found->chat_template_file, "");
 }
 
+TEST(Inspect, AHeadThatOnlyTheConfigHasIsNone) {
+  const TempDirectory directory;
+  test::synthesize(directory / "model", {.shape = small_shape()});
+  test::rewrite(directory / "model", [](auto& tensors) {
+    std::erase_if(tensors, [](const auto& tensor) { return tensor.first.starts_with("mtp."); });
+  });
+  const auto found = inspect_checkpoint(test::open(directory / "model"));
+  ASSERT_TRUE(found.ok()) << found.status().message();
+  EXPECT_GT(found->config.mtp_layers, 0);
+  EXPECT_FALSE(found->has_mtp);
+  EXPECT_EQ(found->mtp_kv_bytes_per_token_bf16, 0U);
+}
+
 TEST(Inspect, TiedEmbeddingIsTheHead) {
   const TempDirectory directory;
   SynthShape shape = small_shape();
