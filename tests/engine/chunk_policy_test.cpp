@@ -125,6 +125,14 @@ TEST(ChunkPolicy, EachStepTakesTwiceTheOthersWhereThatIsWorthIt) {
   EXPECT_LE(steps.without_prompts, 3200 / 32 + 3);
 }
 
+TEST(ChunkPolicy, AShortPieceThatWasSlowSaysNothingOfWhatLongOnesAreWorth) {
+  ChunkPolicy policy(std::nullopt, 8192);
+  for (int i = 0; i < 9; ++i) policy.took(Seconds(0.002), 0);
+  policy.took(Seconds(0.030), 64);
+  for (int i = 0; i < 100 && policy.rows() == 0; ++i) policy.took(Seconds(0.002), 0);
+  EXPECT_EQ(policy.rows(), 512);
+}
+
 TEST(ChunkPolicy, PromptsAreReadHoweverLongTheyTake) {
   ChunkPolicy policy(std::nullopt, 8192);
   Steps steps{.base = 0.001, .row = 1e-3};
