@@ -454,6 +454,60 @@ TEST(DraftPolicy, GainsOfLongAgoPayForNothing) {
   EXPECT_LE(losses.seconds - losses.without, 6 * free + DraftPolicy::kLossShare * losses.seconds);
 }
 
+/// The first step without drafts is not under way before the last one with them has ended.
+TEST(DraftPolicy, WhatStepsBehindDraftsTakeLongerIsLost) {
+  DraftPolicy policy(3);
+  int made = 0;
+  // Drafts hold, and pay for one sequence alone.
+  const auto step = [&](int sequences) {
+    const DraftPolicy::Choice choice = policy.choose(sequences);
+    const double with = sequences == 1 ? 1e-3 : 4.2e-3, without = made > 0 ? 2e-3 : 1e-3;
+    policy.acceptance().tried(choice.drafts, choice.drafts);
+    policy.collected({.seconds = choice.drafts > 0 ? with : without,
+                      .decoding = sequences,
+                      .choice = choice,
+                      .sequences = sequences,
+                      .tokens = sequences * (1 + choice.drafts)});
+    return made = choice.drafts;
+  };
+  for (const int sequences : {2, 1}) {
+    for (int i = 0; i < 100; ++i) step(sequences);
+  }
+  int drafting = 0;
+  for (int i = 0; i < 100; ++i) {
+    drafting += step(1) > 0 ? 1 : 0;
+    step(2);
+  }
+  EXPECT_GT(drafting, 50);
+  for (int i = 0; i < 20; ++i) EXPECT_EQ(step(5), 0) << "so much was lost that nothing is tried";
+}
+
+/// What a row takes is of prompts of any length: those that the head has read may have been others.
+TEST(DraftPolicy, DearPromptsThatTheHeadHasReadKeepNoDraftsOff) {
+  DraftPolicy policy(3);
+  // The share of steps with drafts, which hold and make a step take so long. Behind each fifth a prompt is read.
+  const auto drafting = [&](int steps, double with_drafts) {
+    double count = 0;
+    for (int i = 0; i < steps; ++i) {
+      const DraftPolicy::Choice choice = policy.choose(1);
+      policy.acceptance().tried(choice.drafts, choice.drafts);
+      policy.collected({.seconds = choice.drafts > 0 ? with_drafts : 1e-3,
+                        .decoding = 1,
+                        .choice = choice,
+                        .sequences = 1,
+                        .tokens = 1 + choice.drafts});
+      count += choice.drafts > 0 ? 1 : 0;
+      if (i % 5 != 0) continue;
+      const DraftPolicy::Choice reading = policy.choose(0);
+      policy.collected({.seconds = reading.reads_prompts ? 13e-3 : 1.3e-3, .choice = reading, .prompt_rows = 64});
+    }
+    return count / steps;
+  };
+  EXPECT_LT(drafting(1000, 10e-3), 0.05);
+  drafting(30'000, 1e-3);
+  EXPECT_GT(drafting(1000, 1e-3), 0.9);
+}
+
 /// Whatever steps cost and drafts are worth.
 TEST(DraftPolicyProperty, IsNeverSlowerThanWithout) {
   for (uint64_t seed = 0; seed < 300; ++seed) {
