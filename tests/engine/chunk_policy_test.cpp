@@ -133,6 +133,14 @@ TEST(ChunkPolicy, AShortPieceThatWasSlowSaysNothingOfWhatLongOnesAreWorth) {
   EXPECT_EQ(policy.rows(), 512);
 }
 
+TEST(ChunkPolicy, APieceThatTookMoreThanTheMostGetsShorter) {
+  ChunkPolicy policy(std::nullopt, 8192);
+  for (int i = 0; i < 9; ++i) policy.took(Seconds(0.002), 0);
+  policy.took(Seconds(0.0526), 512);  // at most 50 ms: by a block, however little it was
+  for (int i = 0; i < 100 && policy.rows() == 0; ++i) policy.took(Seconds(0.002), 0);
+  EXPECT_EQ(policy.rows(), 448);
+}
+
 TEST(ChunkPolicy, PromptsAreReadHoweverLongTheyTake) {
   ChunkPolicy policy(std::nullopt, 8192);
   Steps steps{.base = 0.001, .row = 1e-3};
