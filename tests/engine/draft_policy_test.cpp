@@ -220,6 +220,7 @@ TEST(DraftPolicy, WhatTheHeadTakesOfPromptsCounts) {
   world.run(20'000, 8, land);
   const Walk walk = world.run(20'000, 8, land);
   EXPECT_LT(walk.seconds, 1.02 * walk.without);
+  EXPECT_LT(walk.drafting_steps, 20'000 / 100) << "they are tried, and not made until too much is lost";
 }
 
 TEST(DraftPolicy, PromptsAreNotReadForNothing) {
@@ -299,6 +300,12 @@ TEST(DraftPolicy, WhatDoesNotPayIsTriedSeldom) {
 /// What loses more than is free ends at once, and is not tried before half of that is written off.
 TEST(DraftPolicy, WhatCostsTooMuchEndsAtOnce) {
   EXPECT_EQ((Exact{.of_draft = 5e-3, .held = 1, .steps = 4000}.run()), "0x4 3x2 0x3268 3x1 0x725");
+}
+
+/// Each time for itself: steps of tries that were broken off are not added up to one that is judged.
+TEST(DraftPolicy, ATryThatWasBrokenOffBeginsAnew) {
+  EXPECT_EQ((Exact{.of_draft = 4e-3, .held = 0, .steps = 30'000}.run()),
+            "0x4 3x3 0x4661 3x2 0x4774 3x2 0x4774 3x2 0x4774 3x2 0x4774 3x2 0x4774 3x2 0x1450");
 }
 
 /// With more sequences, which are measured anew, the first try is of what was best with fewer.
