@@ -24,6 +24,9 @@ a new (law|rule) (forbids|allows|limits) {gs} [in {C}] | a new rule"""
 LEADS = [line.split(" | ")[0] for line in LEADS.split("\n")]
 DETAILS = ["It happened on {d}.", "{N2} was surprised.", "The costs are about {k} thousand euros.", "Nobody knows yet what comes next.", "{N2} had warned of it before.", "The work takes {k} weeks.", "Many neighbours came to watch.", "{N2} from {C2} wrote about it.", "Before that it had been quiet for {k} years.", "The mayor, {N2}, spoke of a good day.", "There was music and free {g}.",
            "It took {k} people and a lot of patience.", "Some are happy, others are not.", "More is to be said on {d}.", "In {C2} it was the same last year.", "About {k} people are affected.", "The plans are {k} years old.", "{N2} only said: we will see.", "Everything else stays as it is."]
+# What stands before the point and is not it: who writes, when, where.
+FRAMES = ["Hi {N2}, sorry for the late reply.", "Hello {N2}, I hope you are well.", "Dear {N2}, thank you for your letter.", "Dear all, thank you for coming on {d}.", "Hi everyone, a short note from {C2}.", "You asked me for the news.", "Here is what I heard on {d}.", "{N2} called me this morning.", "{N2} and I were in {C2} again.", "I'm writing from the train to {C2}.", "I have lived in {C2} for {k} years.", "We stayed {k} days.", "The council of {C2} met on {d}.", "The board met {k} times.",
+          "After {k} hours of talk there is a result.", "As you know, we talked about it on {d}.", "Many of you have asked.", "It has been a quiet month in {C2}.", "First the weather: it rained all day.", "The paper of {C2} had it on {d}.", "I walked through {C2} on {d}.", "Nobody had expected it.", "For {k} years nothing changed.", "Some people say that I never have any news.", "This is the {k}th letter of our club.", "Minutes of {d}, written by {N2}.", "Good evening, here are the news of {C2}.", "I was in {C2} for work."]
 MARKS = ["In short: ", "The main point: ", "What matters: ", "The news: ", "To make it short: ", "The important thing is this: "]
 
 
@@ -34,18 +37,19 @@ def lead(w):
              "animals": lexicon.plural(w.any(*lexicon.KINDS["animal"])), "the": w.any(f"the {b}", f"the {b} of {w.city()}", f"the {w.noun()} factory", f"the {w.adjective()} {b}", worlds.draw(w, "company")[0]), "N2": w.first_name(), "C2": w.city()}
     said = form(w, w.any(*LEADS)).format_map(slots) if w.chance(0.75) else Clause(w, "named").said("past", end="")
     details = [form(w, x).format_map({**slots, "k": w.number(2, 90)}) for x in w.rng.sample(DETAILS, w.number(1, 5))]
-    return worlds.ARTICLE.sub(r"\1n \2", said), details
+    frames = [x.format_map({**slots, "k": w.number(4, 20)}) for x in w.rng.sample(FRAMES, w.any(1, 1, 2))]
+    return worlds.ARTICLE.sub(r"\1n \2", said), details, frames
 
 
 WISH = "[in (one|a single) (sentence|line)|briefly|in a few words|in one short sentence|for me]"
 
 
 def gist(w):
-    """One main point, at the beginning or announced, and details."""
-    said, details = lead(w)
+    """One main point and details: it stands at the beginning, behind a frame, or is announced."""
+    said, details, frames = lead(w)
     sentence = capital(said) + "."
     if w.chance(0.78):
-        text = " ".join([sentence, *details])
+        text = " ".join([*(frames if w.chance(0.75) else []), sentence, *details])
     else:
         at = w.number(0, len(details))
         text = " ".join([*details[:at], w.any(*MARKS) + said + ".", *details[at:]])
@@ -68,8 +72,8 @@ def article(w):
 
 def two_points(w):
     """A text of two parts; both in one sentence, or as points."""
-    a, more = lead(w)
-    b, _ = lead(w)
+    a, more, _ = lead(w)
+    b, _, _ = lead(w)
     glue = w.any("Also, ", "Besides, ", "Meanwhile, ", "At the same time, ", "In other news, ")
     text = f"{capital(a)}. {w.any(*more)} {glue}{b}."
     if w.chance(0.5):
@@ -77,7 +81,7 @@ def two_points(w):
     return finish(ordered(w, f"(summarize|summarise|sum up|condense) (this|the text|it) {WISH}", text), "Two points in one sentence.", f"{capital(listing([a, b]))}.")
 
 
-TASKS = {gist: 24, briefs.question_of: 76, article: 24, two_points: 10, happenings.settled: 10}
+TASKS = {gist: 30, briefs.question_of: 90, article: 10, two_points: 10, happenings.settled: 10}
 
 
 def question_of(w):
