@@ -65,23 +65,17 @@ class ChatAnswer final : public Answer {
         echo_(request.echo),
         prompt_(std::move(prompt)),
         token_bytes_(token_bytes) {
-    AppendLogprob append_logprob;
+    ChatChoice::Options options = ChatChoice::options_of(request, head_.id, opens_thinking);
+    options.custom_tools = request.tools.custom_names();
+    options.return_token_ids = request.return_token_ids;
     if (logprobs_) {
-      append_logprob = [token_bytes](const std::vector<TokenLogprob>& entry, std::string& out) {
+      options.append_logprob = [token_bytes](const std::vector<TokenLogprob>& entry, std::string& out) {
         openai::append_chat_logprob(entry, token_bytes, out);
       };
     }
     for (int i = 0; i < request.sampling.n; ++i) {
-      choices_.emplace_back(ChatChoice::Options{.request_id = head_.id,
-                                                .index = i,
-                                                .opens_thinking = opens_thinking,
-                                                .tools = request.tools.schemas,
-                                                .custom_tools = request.tools.custom_names(),
-                                                .parallel_tool_calls = request.parallel_tool_calls,
-                                                .include_reasoning = request.include_reasoning,
-                                                .must_be_whole = request.format.has_value(),
-                                                .return_token_ids = request.return_token_ids,
-                                                .append_logprob = append_logprob});
+      options.index = i;
+      choices_.emplace_back(options);
     }
     begun_.resize(choices_.size());
     messages_.resize(choices_.size());

@@ -8,20 +8,20 @@
 namespace tessera::server {
 namespace {
 
+ChatChoice::Options message_options(const std::string& id, const ChatRequest& request, bool opens_thinking) {
+  ChatChoice::Options options = ChatChoice::options_of(request, id, opens_thinking);
+  options.call_prefix = "toolu_";
+  options.tells_stop_strings = true;
+  return options;
+}
+
 class MessagesAnswer final : public Answer {
  public:
   MessagesAnswer(ResponseHead head, const ChatRequest& request, int64_t prompt_tokens, bool opens_thinking)
       : head_(std::move(head)),
         streams_(request.stream.stream),
         prompt_tokens_(prompt_tokens),
-        choice_({.request_id = head_.id,
-                 .call_prefix = "toolu_",
-                 .opens_thinking = opens_thinking,
-                 .tools = request.tools.schemas,
-                 .parallel_tool_calls = request.parallel_tool_calls,
-                 .include_reasoning = request.include_reasoning,
-                 .must_be_whole = request.format.has_value(),
-                 .tells_stop_strings = true}),
+        choice_(message_options(head_.id, request, opens_thinking)),
         events_(head_) {}
 
   void begin(std::string& out) override { events_.begin(usage(), out); }

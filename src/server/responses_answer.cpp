@@ -28,14 +28,7 @@ class ResponsesAnswer final : public Answer {
         events_(std::move(events)),
         summing_up_(std::move(summing_up)),
         prompt_tokens_(prompt_tokens),
-        options_({.request_id = id_,
-                  .opens_thinking = opens_thinking,
-                  .tools = request.chat.tools.schemas,
-                  .parallel_tool_calls = request.chat.parallel_tool_calls,
-                  .include_reasoning = request.chat.include_reasoning,
-                  .must_be_whole = request.chat.format.has_value(),
-                  .append_logprob = logprobs_of(request, token_bytes),
-                  .thinking_logprobs = false}),
+        options_(options_of(id_, request.chat, opens_thinking, token_bytes)),
         choice_(summing_up_ ? ChatChoice::Options{.request_id = id_, .opens_thinking = opens_thinking} : options_),
         items_(head, request) {}
 
@@ -81,11 +74,16 @@ class ResponsesAnswer final : public Answer {
   void ping(std::string& out) override { items_.keep_alive(out); }
 
  private:
-  static AppendLogprob logprobs_of(const responses::ResponsesRequest& request, const TokenBytes& token_bytes) {
-    if (!request.chat.sampling.logprobs) return {};
-    return [token_bytes](const std::vector<TokenLogprob>& entry, std::string& out) {
-      openai::append_chat_logprob(entry, token_bytes, out);
-    };
+  static ChatChoice::Options options_of(const std::string& id, const ChatRequest& request, bool opens_thinking,
+                                        const TokenBytes& token_bytes) {
+    ChatChoice::Options options = ChatChoice::options_of(request, id, opens_thinking);
+    options.thinking_logprobs = false;
+    if (request.sampling.logprobs) {
+      options.append_logprob = [token_bytes](const std::vector<TokenLogprob>& entry, std::string& out) {
+        openai::append_chat_logprob(entry, token_bytes, out);
+      };
+    }
+    return options;
   }
 
   void end_summary(std::string& out) {

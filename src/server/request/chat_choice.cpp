@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/hash.h"
+#include "server/request/chat_request.h"
 
 namespace tessera::server {
 namespace {
@@ -24,6 +25,15 @@ ToolCallDelta& delta_of(int call, ChatDelta& delta) {
 
 ChatChoice::ChatChoice(Options options) : options_(std::move(options)), reasoning_(options_.opens_thinking) {
   if (!options_.tools.empty()) calls_.emplace(options_.tools);
+}
+
+ChatChoice::Options ChatChoice::options_of(const ChatRequest& request, std::string request_id, bool opens_thinking) {
+  return {.request_id = std::move(request_id),
+          .opens_thinking = opens_thinking,
+          .tools = request.tools.schemas,
+          .parallel_tool_calls = request.parallel_tool_calls,
+          .include_reasoning = request.include_reasoning,
+          .must_be_whole = request.format.has_value()};
 }
 
 ChatDelta ChatChoice::feed(const Event& event) {

@@ -14,6 +14,8 @@
 
 namespace tessera::server {
 
+struct ChatRequest;
+
 struct ToolCallDelta {
   int index = 0;
   std::string id = {}, name = {};  // in the first delta of a call
@@ -75,6 +77,9 @@ class ChatChoice {
     bool thinking_logprobs = true;      // those of thinking too
   };
   explicit ChatChoice(Options options);
+
+  /// What every API asks of the request's choices alike.
+  static Options options_of(const ChatRequest& request, std::string request_id, bool opens_thinking);
 
   /// The next event; an event that ends the choice ends the parsers. Logprobs and token ids of events that add no text
   /// yet come with the next delta that has any. Events after the last, and FinishReason::cancelled or error, which have
