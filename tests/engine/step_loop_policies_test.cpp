@@ -11,6 +11,19 @@ namespace {
 
 using std::chrono::microseconds;
 
+StepLoopParts drafting_parts(DraftingRunner& runner, int sequences) {
+  return {.runner = &runner,
+          .vocab_size = kDraftVocabSize,
+          .kv_blocks = 200,
+          .max_num_seqs = sequences,
+          .max_model_len = 4000,
+          .max_num_batched_tokens = 128,
+          .max_decode_rows = sequences * (1 + kDrafts),
+          .drafts_max = kDrafts,
+          .eos_token_ids = {},
+          .clock = [&runner] { return runner.now; }};
+}
+
 /// Answers by a runner whose steps take `row` for each row, and 4 ms besides, or `with_drafts` if they have drafts.
 struct Drafted {
   Drafted(int wrong_from, microseconds row, int answers, microseconds with_drafts = microseconds(4000)) {
@@ -19,16 +32,7 @@ struct Drafted {
       const bool drafts = ssize(step.tokens) > answers;
       return (drafts ? with_drafts : microseconds(4000)) + row * ssize(step.tokens);
     };
-    StepLoop loop({.runner = &runner,
-                   .vocab_size = kDraftVocabSize,
-                   .kv_blocks = 200,
-                   .max_num_seqs = 4,
-                   .max_model_len = 4000,
-                   .max_num_batched_tokens = 128,
-                   .max_decode_rows = 4 * (1 + kDrafts),
-                   .drafts_max = kDrafts,
-                   .eos_token_ids = {},
-                   .clock = [this] { return runner.now; }});
+    StepLoop loop(drafting_parts(runner, 4));
     std::vector<std::shared_ptr<EventChannel>> channels;
     for (int i = 0; i < answers; ++i) {
       channels.push_back(*loop.submit({.prompt = {5}, .sampling = {.temperature = 0, .max_tokens = 3000}}));
@@ -73,16 +77,7 @@ TEST(StepLoopPolicies, AsManyDraftsAreMadeAsPay) {
 TEST(StepLoopPolicies, DraftsDoNotPayForAnswersThatAreCancelled) {
   DraftingRunner runner;
   runner.cost = [](const model::Step&) { return microseconds(4000); };
-  StepLoop loop({.runner = &runner,
-                 .vocab_size = kDraftVocabSize,
-                 .kv_blocks = 200,
-                 .max_num_seqs = 1,
-                 .max_model_len = 4000,
-                 .max_num_batched_tokens = 128,
-                 .max_decode_rows = 1 + kDrafts,
-                 .drafts_max = kDrafts,
-                 .eos_token_ids = {},
-                 .clock = [&] { return runner.now; }});
+  StepLoop loop(drafting_parts(runner, 1));
   for (int i = 0; i < 60; ++i) {
     const auto channel = *loop.submit({.prompt = {5}, .sampling = {.temperature = 0, .max_tokens = 3000}});
     while (!channel->try_next()) loop.step();
