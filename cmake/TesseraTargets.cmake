@@ -30,6 +30,7 @@ function(tessera_optimise target level)
   target_compile_options(${target} PRIVATE $<$<AND:$<CONFIG:Release>,$<COMPILE_LANGUAGE:CXX>>:${level}>)
 endfunction()
 
+# What has no part in a step of a GPU, or a level of its own.
 set(TESSERA_ASIDE cli doctor format kernels loadgen plan request selftest)
 
 # tessera_library(<folder> SOURCES ... [DEPENDS folders] [LIBRARIES external targets])
@@ -40,8 +41,8 @@ function(tessera_library folder)
   target_include_directories(tessera_${folder} PUBLIC ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/include)
   target_link_libraries(tessera_${folder} PUBLIC ${arg_LIBRARIES} PRIVATE tessera_flags)
   tessera_together(tessera_${folder})
-  # A GPU waits for what the host launches: as it was measured. What has no part in a step, or a
-  # level of its own, is compiled as without: so a compiler cache has it already.
+  # A GPU waits for what the host launches: as it was measured. What stands aside is compiled as without, and so found in
+  # a compiler cache.
   if(TESSERA_CUDA AND NOT folder IN_LIST TESSERA_ASIDE)
     tessera_optimise(tessera_${folder} -O2)
   endif()
