@@ -86,7 +86,7 @@ def rounded(params, formats, dtype=torch.float32):
     out = {}
     for (how, shape), names in alike.items():
         out.update(zip(names, (nvfp4 if how == NVFP4 else fp8)(source[how, shape], torch.stack([amax[n] for n in names])).to(dtype)))
-    return {name: out[name] for name in formats}
+    return out
 
 
 class Stored(torch.autograd.Function):
