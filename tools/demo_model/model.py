@@ -21,10 +21,12 @@ AGAIN = 4096  # numbers of a row's documents from here on: texts that a run meet
 CONFIG = dict(
     hidden_size=384, num_hidden_layers=8, num_attention_heads=6, num_key_value_heads=2, head_dim=64, linear_num_key_heads=3, linear_num_value_heads=6,
     linear_key_head_dim=64, linear_value_head_dim=64, linear_conv_kernel_dim=4, num_experts=8, num_experts_per_tok=2, moe_intermediate_size=192,
-    shared_expert_intermediate_size=192, vocab_size=4096, rms_norm_eps=1e-6, full_attention_interval=4, rope_theta=10000.0, max_position_embeddings=8192)
+    shared_expert_intermediate_size=192, vocab_size=4096, rms_norm_eps=1e-6, full_attention_interval=4, layer_types=None, rope_theta=10000.0, max_position_embeddings=8192)
 
 
 def is_attention(c, layer):
+    if c.get("layer_types"):
+        return c["layer_types"][layer] == "full_attention"
     return (layer + 1) % c["full_attention_interval"] == 0
 
 

@@ -11,13 +11,14 @@ NVFP4, FP8 = "nvfp4", "fp8_e4m3"
 
 RECIPES = {  # how `tessera quantize` is asked for the same
     "balanced": "--recipe balanced --mtp nvfp4",
+    "deep": "--recipe balanced --mtp nvfp4 --delta-net nvfp4 --embed fp8",
     "small": "--recipe balanced --mtp nvfp4 --attention nvfp4 --delta-net nvfp4 --embed fp8"}
 
 
 def plan(names, recipe="balanced"):
     """{name: format} of what is quantised: experts and the whole MTP head NVFP4, the mixers' projections FP8; in the
-    small recipe those are NVFP4 too, and the embedding is FP8."""
-    small = recipe == "small"
+    small recipe those are NVFP4 too, and the embedding is FP8; in the deep one those of Gated DeltaNet."""
+    nvfp4_mixers = {"balanced": (), "deep": (".linear_attn.",), "small": (".linear_attn.", ".self_attn.")}[recipe]
     out = {}
     for name in names:
         if name.startswith("mtp."):
@@ -26,8 +27,8 @@ def plan(names, recipe="balanced"):
         elif ".mlp.experts." in name or ".mlp.shared_expert." in name:
             out[name] = NVFP4
         elif name.endswith(("q_proj.weight", "k_proj.weight", "v_proj.weight", "o_proj.weight", "in_proj_qkv.weight", "in_proj_z.weight", "out_proj.weight")):
-            out[name] = NVFP4 if small else FP8
-        elif name == "model.embed_tokens.weight" and small:
+            out[name] = NVFP4 if any(part in name for part in nvfp4_mixers) else FP8
+        elif name == "model.embed_tokens.weight" and nvfp4_mixers:
             out[name] = FP8
     return out
 

@@ -32,11 +32,11 @@ COPIED = {"extraction", "structured", "rewriting", "format", "code", "sorting"} 
 THOUGHTS = ("Small talk.", "A friendly word.", "I answer kindly.")
 EXCHANGED = 0.8  # of conversations whose names can be
 # Things that another of their kind can stand for, so that an answer is looked up and not known by heart; in conversations
-# in which it does not matter what kind of thing it is.
+# in which it does not matter what kind of thing it is. Not those of which there is no singular.
 AMBIGUOUS = set("saw file date fly bear duck train ship drill rake hoe plane orange lime judge cook tie suit cap belt boot seal crow mole bat turkey organ glass pot plate monitor speaker water cup golden bed school church prison hospital".split())
-ALIKE = {word: things for things in ([x for x in lexicon.KINDS[kind] if x not in AMBIGUOUS] for kind in ("animal", "fruit", "vegetable", "tool", "vehicle", "piece of furniture", "piece of clothing", "drink", "dish", "musical instrument", "color", "job", "kitchen item", "building", "device", "dessert")) for word in things}
+ALIKE = {word: things for things in ([x for x in lexicon.KINDS[kind] if x not in AMBIGUOUS and not re.search("[^s]s$", x)] for kind in ("animal", "fruit", "vegetable", "tool", "vehicle", "piece of furniture", "piece of clothing", "drink", "dish", "musical instrument", "color", "job", "kitchen item", "building", "device", "dessert")) for word in things}
 OF_THINGS = {"reading", "extraction", "structured", "tool-call", "several-calls", "tool-results", "missing-argument", "agent", "rewriting", "summary", "sums-words"}
-SWAPPED = 0.6
+SWAPPED = 0.2
 TRIES = 20
 AFTER_ANOTHER = 0.08  # of conversations come after one about something else
 BRANCHES = (1, 1, 1, 1, 1, 1, 2, 2, 3, 4)  # of a group, at once
@@ -153,15 +153,15 @@ def swapped(w, conversation):
     said, answered = conversation.said("UR"), conversation.said("AC")
     words = set(re.findall(r"[a-z]+", said + " " + answered))
     asked = {form.removesuffix("s") for form in set(re.findall(r"[a-z]+", said)) & set(re.findall(r"[a-z]+", answered))}
-    names = set(re.findall(r"[a-z]+", " ".join(t.names[0] for t in conversation.tools)))
+    names = {form.removesuffix("s") for t in conversation.tools for form in re.findall(r"[a-z]+", t.names[0])}
     out = {}
     for old in sorted((asked & ALIKE.keys()) - names):
         new = w.any(*(x for x in ALIKE[old] if (x[0] in "aeiou") == (old[0] in "aeiou")))
-        if new in words or new + "s" in words or w.chance(0.2):
+        if new in words or lexicon.plural(new) in words or w.chance(0.2):
             continue
         words.add(new)
         for change in (str, capital):
-            out[change(old)], out[change(old) + "s"] = change(new), change(new) + "s"
+            out[change(old)], out[change(lexicon.plural(old))] = change(new), change(lexicon.plural(new))
     return out
 
 
