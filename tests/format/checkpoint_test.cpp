@@ -180,7 +180,12 @@ TEST(Checkpoint, ReadsTexts) {
   ASSERT_TRUE(checkpoint.ok());
   EXPECT_EQ(**checkpoint->read_text("config.json"), "{}");
   EXPECT_EQ(*checkpoint->read_text("generation_config.json"), std::nullopt);
-  EXPECT_EQ(checkpoint->read_text("../config.json").status().code(), StatusCode::invalid_argument);
+  for (const std::string& name : {std::string("../config.json"), std::string(), std::string("."), std::string(".."),
+                                  std::string("config.json\0x", 13)}) {
+    EXPECT_THAT(checkpoint->read_text(name).status().message(), HasSubstr("is not a plain file name")) << name;
+  }
+  std::filesystem::resize_file(model.write("vocab.json", ""), 256'000'001);
+  EXPECT_EQ(checkpoint->read_text("vocab.json").status().code(), StatusCode::resource_exhausted);
   std::filesystem::create_symlink("gone", model / "tokenizer.json");
   EXPECT_THAT(checkpoint->read_text("tokenizer.json").status().message(), HasSubstr("dangles"));
 }

@@ -102,9 +102,10 @@ TEST_F(ModelDirectory, SuggestsWhatTheCacheHolds) {
   EXPECT_THAT(error_of("Qwen/Qwen3.5"), HasSubstr("the cache holds no models"));
   add_model("models--Qwen--Qwen3.5-35B-A3B");
   add_model("models--other--thing");
+  add_model("datasets--Qwen--Qwen3.5-35B");
   const std::string message = error_of("Qwen/Qwen3.5-35B");
   EXPECT_THAT(message, HasSubstr("models--Qwen--Qwen3.5-35B;"));
-  EXPECT_THAT(message, HasSubstr("the cache holds Qwen/Qwen3.5-35B-A3B, other/thing"));
+  EXPECT_THAT(message, HasSubstr("the cache holds Qwen/Qwen3.5-35B-A3B, other/thing."));
   EXPECT_THAT(message, HasSubstr("hf download"));
 }
 
@@ -118,13 +119,19 @@ TEST_F(ModelDirectory, SuggestsTheNearestFirst) {
 }
 
 TEST_F(ModelDirectory, RefusesNamesThatLeaveTheCache) {
-  for (const char* name :
-       {"../x/y", "a/../b", "/a/b", "a/b/c", "a//b", "a/b@../../x", "a/b@", ".hidden/x", "a b/c", "-a/b", "a/b@-c"}) {
+  for (const char* name : {"../x/y", "a/../b", "/a/b", "a/b/c", "a//b", "a/b@../../x", "a/b@", ".hidden/x", "a b/c",
+                           "-a/b", "a/b@-c", "a/:b", "a/b@B[", "a/`b", "a/{b", "a/\xc3\xa9"}) {
     EXPECT_THAT(error_of(name), HasSubstr("not a name of the form")) << name;
   }
   EXPECT_THAT(error_of(""), HasSubstr("empty"));
   cache_.write("models--a--b/refs/main", "../../../etc");
   EXPECT_THAT(error_of("a/b"), HasSubstr("not a commit id"));
+}
+
+TEST_F(ModelDirectory, TakesNamesToTheEndsOfTheirAlphabets) {
+  add_model("models--aZ09--A-z_9.0", "zZ");
+  const auto found = find_model("aZ09/A-z_9.0@zZ");
+  EXPECT_TRUE(found.ok()) << found.status().message();
 }
 
 TEST_F(ModelDirectory, SaysThatALinkDangles) {

@@ -16,7 +16,8 @@ TEST(Printable, ControlCharactersAreEscaped) {
   EXPECT_EQ(printable(std::string("\0\x1f\x7f", 3)), "\\x00\\x1f\\x7f");
   EXPECT_EQ(printable("'\\"), "\\x27\\x5c");
   EXPECT_EQ(printable("\xc2\x80\xc2\x9f"), "\\xc2\\x80\\xc2\\x9f");
-  EXPECT_EQ(printable("\xc3\xa9\xff"), "\\xc3\\xa9\\xff");  // not UTF-8, all of it
+  EXPECT_EQ(printable("\xc3\xa9\x80\xff"), "\\xc3\\xa9\\x80\\xff");  // not UTF-8, all of it
+  EXPECT_EQ(printable("\xc2"), "\\xc2");
 }
 
 /// No more than 200 bytes, and no part of a code point.
@@ -26,6 +27,7 @@ TEST(Printable, LongTextIsCut) {
   EXPECT_EQ(printable(xs(201, "")), xs(200, "... (201 bytes)"));
   EXPECT_EQ(printable(xs(199, "\xc3\xa9")), xs(199, "... (201 bytes)"));
   EXPECT_EQ(printable(xs(198, "\xc3\xa9")), xs(198, "\xc3\xa9"));
+  EXPECT_EQ(printable(xs(199, "\xff\x80")), xs(199, "\\xff... (201 bytes)"));  // not UTF-8: bytes
 }
 
 TEST(JsonString, EscapesWhatJsonAsksFor) {

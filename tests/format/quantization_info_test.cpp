@@ -9,6 +9,7 @@
 namespace tessera::format {
 namespace {
 
+using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Pair;
@@ -131,7 +132,12 @@ TEST(QuantizationInfo, LayerListDecidesAboutActivations) {
            std::string(algorithm) + R"(","group_size":16}}}})";
   };
   EXPECT_TRUE(parse_quantization_info(config, "")->activations_4bit);
-  EXPECT_FALSE(parse_quantization_info(config, layers("W4A16_NVFP4"))->activations_4bit);
+  const auto info = parse_quantization_info(config, layers("W4A16_NVFP4"));
+  EXPECT_FALSE(info->activations_4bit);
+  EXPECT_THAT(info->targets, ElementsAre(Pair("model.layers.0.q", WeightFormat::fp8_e4m3),
+                                         Pair("model.layers.0.mlp.up_proj", WeightFormat::nvfp4)));
+  EXPECT_THAT(parse_quantization_info("", layers("W4A16_MXFP4"))->targets,
+              Contains(Pair("model.layers.0.mlp.up_proj", WeightFormat::mxfp4)));
   EXPECT_TRUE(parse_quantization_info(config, layers("NVFP4"))->activations_4bit);
 }
 

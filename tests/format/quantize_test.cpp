@@ -9,6 +9,7 @@
 
 #include "base/dtype.h"
 #include "format/decode.h"
+#include "format/decode_floats.h"
 #include "format/e2m1.h"
 #include "format/e4m3.h"
 #include "format/f16.h"
@@ -64,6 +65,7 @@ TEST(Quantize, TensorScalesArePairs) {
     EXPECT_TRUE(std::isnormal(fp8_tensor_scale(amax))) << amax;
   }
   EXPECT_EQ(fp8_tensor_scale(0), 1.0F);
+  EXPECT_EQ(fp8_tensor_scale(896.0F), 2.0F);
 }
 
 TEST(Quantize, Nvfp4KeepsRepresentableRows) {
@@ -227,6 +229,8 @@ TEST(Quantize, Fp8PerTensor) {
   EXPECT_EQ(q.decoded, (std::vector<float>{448.0F, -448.0F, 1.0F, 0x1p-9F, 0.0F, 448.0F}));
   EXPECT_EQ(q.error.max_abs_error, 1.0);
   EXPECT_EQ(q.error.count, 6);
+  EXPECT_EQ(q.error.sum_of_squared_error, 1.0);
+  EXPECT_EQ(q.error.sum_of_squares, 2 * 448.0 * 448.0 + 1.0 + 0x1p-18 + 447.0 * 447.0);
 }
 
 TEST(Quantize, Fp8CountsWhatRoundsBeyondItsLargestAsSaturated) {
@@ -273,6 +277,18 @@ TEST(Decode, PlainFormatsAndRowScales) {
   decode_row({WeightFormat::fp8_e4m3, 2, 1, reinterpret_cast<const std::byte*>(fp8.data()), nullptr, 1.0F, row_scales},
              1, std::span(out).first(1));
   EXPECT_EQ(out[0], 10.0F);
+}
+
+TEST(Decode, FloatsAreOfThreeTypesAndAsManyAsWanted) {
+  std::vector<float> out(2);
+  const auto status_of = [&](DType dtype, size_t bytes) {
+    const std::vector<std::byte> stored(bytes);
+    return decode_floats({.dtype = dtype, .shape = {}, .bytes = stored}, out).message();
+  };
+  EXPECT_EQ(status_of(DType::f32, 8) + status_of(DType::bf16, 4) + status_of(DType::f16, 4), "");
+  EXPECT_EQ(status_of(DType::u8, 2), "dtype is U8, expected F32, BF16 or F16");
+  EXPECT_EQ(status_of(DType::f32, 4), "1 elements, expected 2");
+  EXPECT_EQ(status_of(DType::f16, 6), "3 elements, expected 2");
 }
 
 TEST(Decode, MaxMagnitudeNamesWhatIsNotFinite) {

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <fcntl.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -128,6 +129,25 @@ TEST(ReadAhead, SaysWhatItCannotRead) {
     EXPECT_EQ(piece.status().code(), StatusCode::unavailable);
     EXPECT_THAT(piece.status().message(), ::testing::HasSubstr("short: cannot read "));
     EXPECT_THAT(piece.status().message(), ::testing::HasSubstr("the file has become shorter"));
+  }
+}
+
+/// What the page cache has is taken from it, the rest of a piece from the disk: from the first page that is not there.
+TEST(ReadAhead, BringsWhatThePageCacheHasInPart) {
+  const TempDirectory directory;
+  const std::string content = random_bytes(300'001, 7);
+  const auto path = directory.write("a", content);
+  const Files files({path});
+  for (const bool direct : {false, true}) {
+    for (const off_t gone : {0, 40'960, 126'976}) {
+      const int fd = ::open(path.c_str(), O_RDONLY);
+      EXPECT_EQ(::fsync(fd), 0);  // only what is on the disk leaves the cache
+      EXPECT_EQ(::posix_fadvise(fd, gone, 0, POSIX_FADV_DONTNEED), 0);
+      ::close(fd);
+      Ring ring(1);
+      ReadAhead reader(files.all(), {{0, 5'000, 290'000}}, ring.bytes(), {.threads = 1, .direct = direct});
+      EXPECT_TRUE(read_everything(reader, 290'000) == content.substr(5'000, 290'000)) << gone;
+    }
   }
 }
 

@@ -88,6 +88,7 @@ TEST(RowCopy, RowsInFilesAreCopied) {
     EXPECT_EQ(part->scales_file, nullptr);
     const auto begin = static_cast<size_t>(first), count = static_cast<size_t>(rows);
     EXPECT_NE(part->data, all.data + begin * kRowBytes);
+    EXPECT_NE(part->block_scales, all.block_scales + begin * kRowScales);
     EXPECT_EQ(text_of(part->data, count * kRowBytes), codes.substr(begin * kRowBytes, count * kRowBytes));
     EXPECT_EQ(text_of(part->block_scales, count * kRowScales), scales.substr(begin * kRowScales, count * kRowScales));
   }

@@ -167,7 +167,7 @@ INSTANTIATE_TEST_SUITE_P(
         Corruption{"too few bytes for the shape", tensor_a(R"("F32")", "[2]", "[0,4]"), "needs 8 bytes"},
         Corruption{"too many bytes for the shape", tensor_a(R"("U8")", "[3]", "[0,4]"), "needs 3 bytes"},
         Corruption{"overlap", tensors_ab(R"({"dtype":"U8","shape":[4],"data_offsets":[2,6]})", "123456"),
-                   "overlapping"},
+                   "tensor 'b' starts at 2, overlapping"},
         Corruption{"one inside the other", tensors_ab(R"({"dtype":"U8","shape":[1],"data_offsets":[1,2]})", "1234"),
                    "overlapping"},
         Corruption{"hole", tensors_ab(R"({"dtype":"U8","shape":[1],"data_offsets":[5,6]})", "123456"), "hole"},
