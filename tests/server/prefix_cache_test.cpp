@@ -112,6 +112,27 @@ TEST(PrefixCacheOverHttp, AnswersSayWhatCameFromTheHostsMemory) {
   EXPECT_EQ(served.left_over(), "");
 }
 
+TEST(PrefixCacheOverHttp, TheAccessLogSumsWhatCameFromTheHostsMemoryOfAllPrompts) {
+  EngineOptions engine = engine_options(/*max_num_seqs=*/1);
+  engine.max_model_len = 2048;  // as many blocks as one prompt takes
+  engine.memory_bytes = size_t{4} << 20;
+  engine.kv_offload_bytes = size_t{64} << 20;
+  ServerOptions options = test_options();
+  options.access_log = true;
+  ::testing::internal::CaptureStderr();
+  json usage;
+  {
+    const ServedModel served(options, open_engine(engine));
+    const json body = {{"prompt", {"One. " + long_text(), "Two. " + long_text()}}, {"max_tokens", 1}};
+    answer_to(served, "/v1/completions", body);
+    usage = answer_to(served, "/v1/completions", body)["usage"];
+  }
+  const std::string log = ::testing::internal::GetCapturedStderr();
+  const int64_t host = usage["prompt_tokens_details"]["cached_tokens_details"]["host"];
+  EXPECT_GT(host, usage["prompt_tokens"].get<int64_t>() / 2) << "of both prompts";
+  EXPECT_THAT(log, HasSubstr(" tier_tokens=" + std::to_string(host) + " "));
+}
+
 TEST(PrefixCacheOverHttp, AServerGoesOnFromWhatTheOneBeforeHasWritten) {
   const test::TempDirectory directory;
   EngineOptions options = engine_options(/*max_num_seqs=*/1);

@@ -72,6 +72,19 @@ TEST(Stream, UsageIsInEveryChunkAndInOneOfItsOwnAtTheEnd) {
   }
 }
 
+TEST(Stream, ThePromptsIdsComeOnceHoweverManyChoices) {
+  const ServedModel served;
+  json request = kRequests[0];
+  request.update({{"n", 3}, {"return_token_ids", true}});
+  int roles = 0, prompts = 0;
+  for (const json& chunk : events(stream(served, request).body)) {
+    roles += chunk["choices"][0]["delta"].contains("role") ? 1 : 0;
+    prompts += chunk["choices"][0].contains("prompt_token_ids") ? 1 : 0;
+  }
+  EXPECT_EQ(roles, 3);
+  EXPECT_EQ(prompts, 1);
+}
+
 TEST(Stream, AnEmptyModelIsTheOneThatIsThere) {
   const ServedModel served;
   for (json request : kRequests) {
