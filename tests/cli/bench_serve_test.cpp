@@ -147,6 +147,37 @@ TEST_F(BenchServeTest, CountsAndTimesWhatTheServerDid) {
   EXPECT_THAT(compared.out, HasSubstr("no difference seen"));
 }
 
+/// Also where the answers of a warm-up are as short as those that count: its round alone tells it from the case.
+TEST_F(BenchServeTest, NoPromptOfAWarmUpOrARoundComesAgain) {
+  std::mutex mutex;
+  std::set<std::string> prompts;
+  const ScriptedServer server([&](const Request& request, const Connection& to) {
+    const std::lock_guard lock(mutex);
+    EXPECT_TRUE(prompts.insert(Json::parse(request.body)["messages"].dump()).second) << "a prompt came twice";
+    answer_well(to, 4);
+  });
+  const Finished finished =
+      bench(server.url(), {"--users", "1", "--requests", "4", "--warmup", "3", "--output", "4", "--rounds", "2"});
+  EXPECT_EQ(finished.exit_code, 0) << finished.err << finished.out;
+  EXPECT_EQ(prompts.size(), 2U * (3 + 4));
+}
+
+TEST_F(BenchServeTest, SharedBeginningsAreAsManyAsAsked) {
+  std::mutex mutex;
+  std::set<std::string> beginnings;
+  const ScriptedServer server([&](const Request& request, const Connection& to) {
+    const Json first = Json::parse(request.body)["messages"][0];
+    const std::lock_guard lock(mutex);
+    if (first["role"] == "system") beginnings.insert(first["content"]);  // those that measure tokens share nothing
+    answer_well(to, 1);
+  });
+  const Finished finished =
+      bench(server.url(), {"--users", "1", "--requests", "24", "--warmup", "0", "--output", "1", "--prompts",
+                           "document", "--context", "200", "--prefix-reuse", "0.5", "--prefix-groups", "3"});
+  EXPECT_EQ(finished.exit_code, 0) << finished.err << finished.out;
+  EXPECT_EQ(beginnings.size(), 3U);
+}
+
 /// What a server counts between the rounds of a case, as warm-ups and other cases, is not the case's.
 TEST_F(BenchServeTest, TheServersCountsAreOfAllRoundsOfACase) {
   std::atomic<int> tokens = 1'000'000;
