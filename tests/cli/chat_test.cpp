@@ -90,6 +90,8 @@ TEST_F(ChatTest, LinesCanBeEditedAndRecalled) {
   ASSERT_TRUE(session.wait_for("There is no /xyz."));
   ask(session, "\x1b[A\x1b[A\x01\x05\r");  // Up twice, Home, End
   ASSERT_TRUE(session.wait_for("Thinking is on."));
+  ask(session, "/think of\x1b[A\x1b[A\x1b[B\x1b[Bf\r");  // Up twice, Down twice: what was typed is there again
+  ASSERT_TRUE(session.wait_for("Thinking is off.")) << session.shown();
   ask(session, "/clera\r");
   ASSERT_TRUE(session.wait_for("did you mean /clear?"));
   ask(session, "rubbish\x15/exit\r");
@@ -259,6 +261,17 @@ TEST_F(ChatTest, AMessageThatDoesNotFitDoesNotEndTheChat) {
   ASSERT_TRUE(session.wait_for("tokens of prompt")) << session.shown();
   ask(session, "\x04");
   EXPECT_EQ(session.wait(), 0);
+}
+
+/// The first is taken by whatever goes on, the second by nobody.
+TEST_F(ChatTest, ASecondInterruptEndsTheProgram) {
+  TerminalSession session(chat(), "dumb");
+  ASSERT_TRUE(session.wait_for("Ctrl-D leaves."));
+  ASSERT_TRUE(session.wait_for("> "));
+  session.type("\x03");
+  ASSERT_TRUE(session.wait_for("\n> ")) << session.shown();
+  session.type("\x03");
+  EXPECT_EQ(session.wait(), 130);
 }
 
 TEST_F(ChatTest, ADumbTerminalGetsPlainText) {
