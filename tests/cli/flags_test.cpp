@@ -2,6 +2,8 @@
 
 #include <gmock/gmock.h>
 
+#include "cli/engine_flags.h"
+
 namespace tessera::cli {
 namespace {
 
@@ -38,6 +40,19 @@ TEST(Flags, SuffixesGiveWholeNumbersThatAreNoMore) {
   EXPECT_EQ(made(with_suffix(), "0.0019k"), "1");  // rounded down
   for (const char* left : {"", "k", "12", "x4k", "-1k", "9000000000g", "4t"})
     EXPECT_EQ(made(with_suffix(), left), left);
+}
+
+TEST(EngineFlags, DraftsAreMadeAsFarAsTheyPayUnlessAdaptiveIsFalse) {
+  const auto always = [](const std::string& json) {
+    CLI::App app;
+    EngineFlags flags;
+    add_engine_flags(app, flags);
+    app.parse(std::vector<std::string>{json, "--speculative-config"});  // from the last to the first
+    return flags.options.speculative_always;
+  };
+  EXPECT_FALSE(always("{}"));
+  EXPECT_FALSE(always(R"({"adaptive": true})"));
+  EXPECT_TRUE(always(R"({"adaptive": false})"));
 }
 
 }  // namespace

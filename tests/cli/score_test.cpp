@@ -138,6 +138,7 @@ TEST_F(ScoreTest, WindowsStartFromNothing) {
   const Json summary = score({"--ids", "-", "--max-model-len", "64", "--output", path("all.jsonl")}, ids(100));
   EXPECT_EQ(summary["windows"], 2);
   EXPECT_EQ(summary["scored"], 99);
+  EXPECT_EQ(score({"--ids", "-", "--max-model-len", "50"}, ids(100))["windows"], 2) << "both are full";
   const Json rest(std::vector<Json>(tokens.begin() + 64, tokens.end()));
   score({"--ids", "-", "--output", path("rest.jsonl")}, rest.dump());
   const auto all = lines("all.jsonl");

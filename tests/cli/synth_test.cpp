@@ -1,5 +1,7 @@
 #include <gmock/gmock.h>
 
+#include <algorithm>
+#include <cctype>
 #include <nlohmann/json.hpp>
 
 #include "cli/model_directory.h"
@@ -34,6 +36,19 @@ TEST_F(SynthTest, EveryFormatRuns) {
     EXPECT_THAT(made.out, HasSubstr("noise"));
     const Finished answer = run_tessera({"run", directory, "Hi", "--max-tokens", "3", "-q", "--max-model-len", "2048"});
     EXPECT_EQ(answer.exit_code, 0) << ::testing::PrintToString(arguments) << answer.err;
+  }
+}
+
+TEST_F(SynthTest, TheFormatOfADenseModelIsThatOfItsMlp) {
+  for (const std::string format : {"nvfp4", "mxfp4"}) {
+    ASSERT_EQ(run_tessera({"synth", path(format), "--dense", "--format", format}).exit_code, 0);
+    const auto found = nlohmann::json::parse(run_tessera({"inspect", path(format), "--json"}).out);
+    std::string formats;
+    for (const auto& part : found["parts"]) {
+      if (part["kind"] == "mlp") formats += part["format"].get<std::string>();
+    }
+    std::ranges::transform(formats, formats.begin(), [](unsigned char c) { return std::tolower(c); });
+    EXPECT_EQ(formats, format);
   }
 }
 

@@ -29,9 +29,10 @@ TEST_F(TokenizeTest, SpecialTokensCanBeText) {
 }
 
 TEST_F(TokenizeTest, PiecesShowBytes) {
-  const Finished pieces = run_tessera({"tokenize", model(), "--pieces", "a\n\xF0\x9F\x98\x80"});
+  const Finished pieces = run_tessera({"tokenize", model(), "--pieces", "a\n\x7F\xF0\x9F\x98\x80"});
   EXPECT_THAT(pieces.out, HasSubstr("\ta\n"));
   EXPECT_THAT(pieces.out, HasSubstr("\t\\n\n"));
+  EXPECT_THAT(pieces.out, HasSubstr("\t\\x7f\n"));
   EXPECT_THAT(pieces.out, HasSubstr("\\xf0"));
 }
 
