@@ -157,6 +157,16 @@ TEST(W4a4OnGpu, ATileWithoutAKernelIsNamed) {
   EXPECT_NE(outcome.status().message().find("64x104x64"), std::string::npos) << outcome.status().message();
 }
 
+/// Every comparison with it is false, also that of an error with the largest that is let through.
+TEST(Selftest, ANumberThatIsNoneIsFound) {
+  const GemmCase c({plan::Path::w4a16, plan::Op::down, WeightFormat::nvfp4, 64, 64, {3}, 9});
+  auto outcome = run_gemm(0, c.problem(kernels(plan::Path::w4a16, WeightFormat::nvfp4).front().tile));
+  ASSERT_TRUE(outcome.ok()) << outcome.status().message();
+  EXPECT_EQ(c.difference(*outcome), "");
+  outcome->out.back() = 0x7fc0;  // NaN
+  EXPECT_NE(c.difference(*outcome), "");
+}
+
 TEST(Selftest, IsEqualThroughout) {
   size_t checks = 0;
   const Status status = selftest(0, [&](const SelftestCheck& check) {
