@@ -156,6 +156,52 @@ TEST_F(StepGpu, DecodeSequencesBehindPrefillAreRefused) {
   }
 }
 
+TEST_F(StepGpu, MoreThanThereIsMemoryForIsRefused) {
+  constexpr StepBounds kSmall = {
+      .rows_max = 5, .sequences_max = 2, .logit_rows_max = 3, .slots = 9, .blocks_per_slot = 4};
+  std::vector<std::byte> area(staging_layout(kSmall).bytes);
+  std::vector<int32_t> known(36, -1);
+  /// Sequences of a row each but the last, which has the others.
+  const auto stage = [&](int32_t rows, int32_t sequences, size_t logit_rows, size_t blocks) {
+    const std::vector<int32_t> tokens(static_cast<size_t>(rows)), logits(logit_rows), table(blocks);
+    std::vector<SequenceRows> all;
+    for (int32_t s = 0; s < sequences; ++s) {
+      all.push_back({.first_row = s,
+                     .rows = s + 1 < sequences ? 1 : rows - s,
+                     .row_class = RowClass::prefill,
+                     .state_slot = s,
+                     .block_table = table});
+    }
+    return stage_batch(kSmall, {tokens, all}, logits, {known.data()}, area.data()).code();
+  };
+  EXPECT_EQ(stage(5, 2, 3, 4), StatusCode::ok);
+  EXPECT_EQ(stage(6, 2, 3, 4), StatusCode::resource_exhausted);
+  EXPECT_EQ(stage(5, 3, 3, 4), StatusCode::resource_exhausted);
+  EXPECT_EQ(stage(5, 2, 4, 4), StatusCode::resource_exhausted);
+  EXPECT_EQ(stage(5, 2, 3, 5), StatusCode::resource_exhausted);
+}
+
+/// Of sizes that need no rounding, which would hide that a part is too small.
+TEST_F(StepGpu, PartsOfTheDevicesMemoryDoNotOverlap) {
+  constexpr StepBounds kEven = {.rows_max = 128,
+                                .sequences_max = 64,
+                                .logit_rows_max = 64,
+                                .slots = 64,
+                                .blocks_per_slot = 64,
+                                .payload_bytes = 512,
+                                .result_bytes = 256};
+  const DeviceStepLayout at = device_step_layout(kEven);
+  EXPECT_EQ(at.tokens - at.sequences, 64 * sizeof(SequenceEntry));
+  EXPECT_EQ(at.row_sequence - at.tokens, 128U * 4);
+  EXPECT_EQ(at.row_position - at.row_sequence, 128U * 4);
+  EXPECT_EQ(at.logit_rows - at.row_position, 128U * 4);
+  EXPECT_EQ(at.block_tables - at.logit_rows, 64U * 4);
+  EXPECT_EQ(at.payload - at.block_tables, 64U * 64 * 4);
+  EXPECT_EQ(at.newest - at.payload, 512U);
+  EXPECT_EQ(at.result - at.newest, (1U + kDraftsMax) * 64 * 4);
+  EXPECT_EQ(at.epoch - at.result, 256U);
+}
+
 TEST_F(StepGpu, StepsOfMoreThanTheGridArriveWhole) {
   const Step steps[] = {{.decoding = 80, .prefill_rows = 5500, .logit_rows = 300, .payload = 90'000, .results = 70'000},
                         {.decoding = 1, .logit_rows = 1, .payload = 88'000, .results = 4096},
