@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <span>
 #include <vector>
 
 #include "kernels/cuda/on_device.h"
@@ -54,6 +55,34 @@ TEST(PageMoveOnDevice, PiecesOfAnObjectGoToPagesAndComeBack) {
     }
   }
   EXPECT_EQ(to.read(), expected);
+}
+
+/// Of a large pool: a copy of several rows takes no such pitch.
+TEST(PageMoveOnDevice, LayersMoreThanTwoGigabytesApartGoAndComeBack) {
+  constexpr size_t kPitch = (size_t{1} << 31) + 64, kWidth = 48;
+  const Bytes zeros(kWidth, 0);
+  Bytes filled[2];
+  device::DeviceMemory memory;
+  ASSERT_EQ(cudaMalloc(memory.fill(), kPitch + kWidth), cudaSuccess);
+  const auto layer = [&](size_t row) { return static_cast<uint8_t*>(memory.get()) + row * kPitch; };
+  for (size_t row = 0; row < 2; ++row) {
+    for (size_t i = 0; i < kWidth; ++i) filled[row].push_back(static_cast<uint8_t>(100 * row + i));
+    upload(layer(row), std::span<const uint8_t>(filled[row]));
+  }
+  const auto pages = *PinnedPages::create(2 * kWidth, 1);
+  device::Stream stream;
+  ASSERT_EQ(cudaStreamCreate(stream.fill()), cudaSuccess);
+  const LayeredBytes object{static_cast<std::byte*>(memory.get()), kPitch, kWidth, 2};
+  for (const bool to_host : {true, false}) {
+    ASSERT_TRUE(move_page({.to_host = to_host}, {&object, 1}, *pages, stream.get()).ok());
+    ASSERT_EQ(cudaStreamSynchronize(stream.get()), cudaSuccess);
+    for (size_t row = 0; row < 2; ++row) {
+      Bytes got(kWidth);
+      ASSERT_EQ(cudaMemcpy(got.data(), layer(row), kWidth, cudaMemcpyDeviceToHost), cudaSuccess);
+      EXPECT_EQ(got, filled[row]) << "layer " << row << (to_host ? " before" : " afterwards");
+      if (to_host) upload(layer(row), std::span<const uint8_t>(zeros));
+    }
+  }
 }
 
 }  // namespace
