@@ -128,6 +128,15 @@ TEST(Sample, TheBestIdsOfManyBlocks) {
   }
 }
 
+/// One block of ids more than the threads of a thread block look at in one go, and the best ids in it.
+TEST(Sample, TheBestIdsBehindVeryManyBlocks) {
+  constexpr int64_t kVocab = 4 * 256 * 256 + 4;
+  auto logits = normal_logits(static_cast<size_t>(kVocab), 8, 0.5F);
+  for (size_t i = 1; i <= 4; ++i) logits[static_cast<size_t>(kVocab) - i] = 10 + 0.01F * static_cast<float>(i);
+  GpuSampler gpu(1, kVocab, kVocab);
+  gpu.expect_as_cpu(std::vector<Row>{plain(logits, {.top_k = 5})}, "1,025 blocks");
+}
+
 /// A vocabulary whose values fit a thread block's registers: the best ids are all one thread's, all ids are as good, or
 /// fewer are allowed than top_k wants.
 TEST(Sample, TheBestIdsOfFewBlocks) {

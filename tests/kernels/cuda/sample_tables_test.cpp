@@ -130,6 +130,16 @@ TEST(SampleTables, TargetRowsWantLogprobsAloneAndAllowedWinsOverBanned) {
               testing::ElementsAreArray(mask));
 }
 
+TEST(SampleTables, PenaltiesOfARowWithATargetNeedNoCounts) {
+  const SampleParams penalised{.presence_penalty = 1};
+  SampleRow row = row_of(penalised);
+  for (const int32_t target : {-1, 42}) {
+    row.target = target;
+    const Written written(std::vector<SampleRow>{row}, {.rows_max = 1}, {.vocab = 100, .slots = 4});
+    EXPECT_EQ(written.status.ok(), target >= 0) << written.status.message();
+  }
+}
+
 TEST(SampleTables, WhatDoesNotFitIsAnError) {
   const SampleParams plain, biased{.logit_bias = {{1, 1}, {2, 2}}};
   const std::vector<SampleRow> three{row_of(plain), row_of(plain), row_of(plain)};
