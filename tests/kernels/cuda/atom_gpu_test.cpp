@@ -56,6 +56,15 @@ TEST(AtomGpu, AtomsAreThoseOfTheCpu) {
   }
 }
 
+TEST(AtomGpu, TheLargestScalesAreTaken) {
+  for (const auto& [format, largest] :
+       {std::pair{WeightFormat::nvfp4, 0x7e}, {WeightFormat::mxfp4, kUe8m0MaxCode + 0}}) {
+    RandomMatrix m(format, 16, 64, 8);
+    m.block_scales[5] = static_cast<std::byte>(largest);
+    expect_packed({m}, RowOrder::stacked);
+  }
+}
+
 TEST(AtomGpu, WeightsThatAreNotFiniteAreNoted) {
   for (const WeightFormat format : kAllFormats) {
     RandomMatrix m(format, 16, 64, 7);

@@ -129,14 +129,14 @@ TEST(Attention, TheFirstPositionIsItsValueTimesItsGate) {
   }
 }
 
-/// Sequences are looked up 32 at a time.
+/// Sequences are looked up 32 at a time: more than two times of either kind.
 TEST(Attention, MoreSequencesThanAWarpHasLanes) {
   const AttentionLayer layer(2, 1, 16, 8, DType::bf16);
   Sequences sequences;
   AttentionStep step;
-  for (int i = 0; i < 70; ++i) {
+  for (int i = 0; i < 140; ++i) {
     sequences.emplace_back(layer, i % 3 * 64, 1 + i % 2, static_cast<uint32_t>(i));
-    step.push_back({i, 1 + i % 2, i < 35 ? kDecode : kPrefill});
+    step.push_back({i, 1 + i % 2, i < 70 ? kDecode : kPrefill});
   }
   expect_cpu(layer, sequences, run(layer, sequences, {step}), "many");
 }
