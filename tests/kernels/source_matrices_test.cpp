@@ -39,5 +39,15 @@ TEST(SourceMatrices, EveryVectorOfABlockIsCounted) {
   }
 }
 
+/// A strip has 16 rows, of weights and of factors, whatever the matrix has.
+TEST(SourceMatrices, RowsOfAStripAreCountedWhole) {
+  for (const int64_t rows : {1, 16, 17}) {
+    HeadSource head;
+    head.lm_head.parts = {{.format = format::WeightFormat::bf16, .rows = rows, .cols = 64}};
+    const size_t padded = rows > 16 ? 32 : 16;
+    EXPECT_EQ(cuda::device_bytes(head), padded * (64 * sizeof(uint16_t) + sizeof(float))) << rows << " rows";
+  }
+}
+
 }  // namespace
 }  // namespace tessera::kernels

@@ -52,6 +52,7 @@ TEST(DeviceFacts, LiveGpuBorrowsOnlyWhatTheDriverDoesNotSay) {
                                       .smem_per_sm_bytes = 102'400});
   EXPECT_FALSE(ada.has_fp4_mma());
   EXPECT_EQ(ada.smem_per_block_bytes, 101'376);
+  EXPECT_EQ(ada.smem_per_sm_bytes, 102'400);
   const DeviceFacts h200 = *find_device("h200");  // the nearest below 9.0: versions, not their digits, are compared
   EXPECT_EQ(ada.clock_ghz, h200.clock_ghz);
   EXPECT_DOUBLE_EQ(ada.read_gb_s, h200.read_gb_s * 142 / 132);  // nobody measured: as many SMs more read more
