@@ -314,6 +314,19 @@ TEST(Attention, ScalesOfTheCacheMustBePositive) {
   }
 }
 
+TEST(Attention, RowsAreApartAsLoadsOf16BytesCanBe) {
+  AttentionArgs args;
+  args.plan.shape = {16, 2, 256, 64, 1e-6F};
+  args.plan.kv = args.kv.dtype = DType::bf16;
+  EXPECT_TRUE(attention(args, {}).ok());
+  for (int64_t* stride : {&args.query_gate_stride, &args.key_stride, &args.value_stride}) {
+    *stride = 4;
+    EXPECT_EQ(attention(args, {}).code(), StatusCode::invalid_argument);
+    *stride = 8;
+    EXPECT_TRUE(attention(args, {}).ok());
+  }
+}
+
 /// Memory is taken once, for the widest step, and no step may need more; it holds the states of decode or of prefill.
 TEST(Attention, TheWorkspaceOfTheWidestStepIsEnoughForAny) {
   using attn::decode_slot_bytes, attn::prefill_slot_bytes;

@@ -399,6 +399,16 @@ TEST(DeltaNetGpu, UnsupportedShapesAreNamed) {
   }
 }
 
+TEST(DeltaNetGpu, RowsAreApartAsLoadsOf16BytesCanBe) {
+  DeltaNetArgs args;
+  args.shape = kModel;
+  for (const auto& [qkv, z] : {std::pair{8, 8}, {4, 8}, {8, 4}}) {
+    args.qkv_stride = qkv;
+    args.z_stride = z;
+    EXPECT_EQ(delta_net(args, {}).ok(), qkv == z) << qkv << " and " << z;
+  }
+}
+
 TEST(DeltaNetGpu, RecordsAreOfAsManyRowsAsThereIsRoomFor) {
   DeltaNetArgs args;
   args.shape = kModel;

@@ -1,6 +1,7 @@
 #include <numeric>
 #include <optional>
 #include <random>
+#include <utility>
 
 #include "kernels/cuda/dense_decode.h"
 #include "kernels/cuda/dense_fixture.h"
@@ -468,9 +469,13 @@ TEST(DenseGpu, WhatCannotRunIsRefusedWithItsReason) {
   const auto has = [](const std::string& text, const char* part) { return text.find(part) != std::string::npos; };
   EXPECT_TRUE(has(refusal([](DenseArgs& a) { a.count = 0; }), "0 matrices"));
   EXPECT_TRUE(has(refusal([](DenseArgs& a) { a.depth = 40; }), "the depth is 40"));
-  EXPECT_TRUE(has(refusal([](DenseArgs& a) { a.x_stride = 60; }), "60 elements apart"));
+  for (const int32_t stride : {56, 68}) {
+    EXPECT_TRUE(has(refusal([&](DenseArgs& a) { a.x_stride = stride; }), "rows of x are"));
+  }
   EXPECT_TRUE(has(refusal([](DenseArgs& a) { a.x = nullptr; }), "neither"));
-  EXPECT_TRUE(has(refusal([](DenseArgs& a) { a.matrices[0].out_stride = 50; }), "50 elements apart"));
+  for (const int64_t stride : {40, 52}) {
+    EXPECT_TRUE(has(refusal([&](DenseArgs& a) { a.matrices[0].out_stride = stride; }), "results are"));
+  }
   EXPECT_TRUE(has(refusal([](DenseArgs& a) { a.matrices[0].weights = nullptr; }), "no weights"));
   EXPECT_TRUE(has(refusal([](DenseArgs& a) { a.matrices[0].format = WeightFormat::f16; }), "found F16"));
   EXPECT_TRUE(has(refusal([](DenseArgs& a) {
@@ -478,6 +483,17 @@ TEST(DenseGpu, WhatCannotRunIsRefusedWithItsReason) {
                     a.matrices[0].rows = 40;
                   }),
                   "multiple of 16"));
+  const auto with_norm = [&](const auto& change) {
+    return refusal([&](DenseArgs& a) {
+      a.norm.residual = std::exchange(a.x, nullptr);
+      change(a);
+    });
+  };
+  const OnDevice<int32_t> index(1);
+  EXPECT_TRUE(has(with_norm([](DenseArgs&) {}), "normed_out or a workspace"));
+  EXPECT_TRUE(has(with_norm([](DenseArgs& a) { a.overlaps_previous = true; }), "overlaps"));
+  EXPECT_TRUE(has(with_norm([&](DenseArgs& a) { a.row_index = index.get(); }), "gathered rows"));
+  EXPECT_TRUE(has(with_norm([](DenseArgs& a) { a.x = a.norm.residual; }), "both"));
 }
 
 /// All strips of all matrices, each segment once, whoever has them.

@@ -91,6 +91,10 @@ TEST(EmbedGpu, WhatCannotBeIsRefused) {
   const float factor = 1.0F;
   args.table = {.format = WeightFormat::mxfp4, .data = table, .row_alpha = &factor, .vocab = 1, .hidden = 48};
   EXPECT_NE(embed(args, {}).message().find("multiples of 32"), std::string::npos) << "a half of a group";
+  for (const WeightFormat format : {WeightFormat::f16, WeightFormat::f32}) {
+    args.table = {.format = format, .data = table, .row_alpha = &factor, .vocab = 1, .hidden = 64};
+    EXPECT_NE(embed(args, {}).message().find(std::string(format::name(format)) + " atoms"), std::string::npos);
+  }
 }
 
 }  // namespace

@@ -303,6 +303,20 @@ TEST(MoeGpu, RowsOfLogitsThatOverlapAreRefused) {
   EXPECT_NE(status.message().find("23 floats apart, expected at least 24"), std::string::npos) << status.message();
 }
 
+TEST(MoeGpu, TilesWithoutAKernelAndHalvesOfAGroupAreRefused) {
+  const plan::Desc d = odd_desc(WeightFormat::nvfp4);
+  const plan::Tile none = plan::make_tile(plan::Path::w4a16, WeightFormat::nvfp4, 64, 104, 64, 2);
+  for (const auto& [gate_up, down] : {std::pair{first_tile(), none}, {none, first_tile()}}) {
+    const Status status = plan_moe(d, gate_up, down).status();
+    EXPECT_EQ(status.code(), StatusCode::unsupported);
+    EXPECT_NE(status.message().find("64x104x64"), std::string::npos) << status.message();
+  }
+  const plan::Tile tile = kernels(plan::Path::w4a16, WeightFormat::mxfp4)[0].tile;
+  for (const int64_t inner : {32, 48}) {
+    EXPECT_EQ(plan_moe(make_desc(WeightFormat::mxfp4, 64, inner, 4, 2, 1), tile, tile).ok(), inner == 32) << inner;
+  }
+}
+
 TEST(MoeGpu, SharedRowsAreSummedLastAndByTheirGate) {
   const Layer layer(make_desc(WeightFormat::nvfp4, 192, 32, 8, 2, 0));
   const plan::Desc d = with_tokens(layer.desc, 5);
