@@ -80,6 +80,7 @@ TEST(MtpInputGpu, TheBitsOfAnEmbeddingAndTwoNorms) {
     expect_input(hidden, {0, 7, 39, 3, -1}, {});
     expect_input(hidden, {0, 7, 39, 3, 7, 40}, {2, 3, 4, 5, 7, 8});
   }
+  expect_input(kNormHiddenMax, {7}, {});
 }
 
 TEST(MtpInputGpu, WhatCannotBeIsRefused) {

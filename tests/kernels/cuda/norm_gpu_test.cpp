@@ -45,7 +45,7 @@ std::vector<float> random_weight(int64_t hidden) {
 
 TEST(NormGpu, IsTheNormOfTheCpu) {
   TestContext cpu(1, Compute::f32);
-  for (const int64_t hidden : {8, 64, 136, 2048, 2056, 5120}) {
+  for (const int64_t hidden : {8, 64, 136, 2048, 2056, 5120, kNormHiddenMax}) {
     const int64_t rows = 5, live = 4;
     auto x = random_bf16(static_cast<size_t>(rows * hidden), 1);
     auto delta = random_bf16(static_cast<size_t>(rows * hidden), 2);
@@ -120,6 +120,8 @@ TEST(NormGpu, WhatCannotBeIsRefused) {
   args.norm.normed_out = row;
   args.hidden = 12;
   EXPECT_NE(add_norm(args, {}).message().find("12 elements"), std::string::npos);
+  args.hidden = kNormHiddenMax + 8;
+  EXPECT_NE(add_norm(args, {}).message().find("24008 elements"), std::string::npos);
 }
 
 }  // namespace

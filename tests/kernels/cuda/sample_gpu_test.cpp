@@ -460,6 +460,16 @@ TEST(Sample, NoiseDependsOnAllOfAPosition) {
   gpu.expect_as_cpu(rows, "positions");
 }
 
+TEST(Sample, TheMostRowsAndIdsCanRun) {
+  const GpuSampler gpu(1, 100, 100);
+  SampleArgs args = gpu.args();
+  args.vocab = args.known_ids = kSampleVocabMax;
+  args.tables.rows_max = kSampleRowsMax;
+  std::vector<device::PlannedLaunch> launches;
+  EXPECT_TRUE(sample(args, {.plan = &launches}).ok());
+  EXPECT_EQ(launches.size(), 3U);
+}
+
 TEST(Sample, WhatCannotRunIsRefused) {
   const GpuSampler gpu(1, 100, 100);
   const auto code = [&](auto&& change) {
