@@ -31,6 +31,7 @@ void expect_sound(const Plan& plan) {
       const bool too_many_registers = register_estimate(candidate.tile) > register_limit(candidate.tile);
       EXPECT_TRUE(!fits(candidate.tile) || too_many_registers) << where << ": " << candidate.rejected_because;
       EXPECT_NE(candidate.rejected_because.find_first_of("0123456789"), std::string::npos) << where;
+      EXPECT_TRUE(too_many_registers || candidate.smem_bytes > smem_limit(candidate.tile.blocks_per_sm)) << where;
       continue;
     }
     EXPECT_TRUE(fits(candidate.tile)) << where;
@@ -170,6 +171,7 @@ TEST(Plan, RefusesWhatNoKernelAccepts) {
               HasSubstr("found BF16"));
   EXPECT_EQ(refusal([](Desc& d) { d.hidden = 100; }),
             "the hidden size is 100, expected a positive multiple of 64, at most 65536");
+  EXPECT_THAT(refusal([](Desc& d) { d.hidden = 96; }), HasSubstr("is 96"));
   EXPECT_THAT(refusal([](Desc& d) { d.hidden = 0; }), HasSubstr("is 0"));
   EXPECT_THAT(refusal([](Desc& d) { d.intermediate = 8; }), HasSubstr("multiple of 16"));
   EXPECT_THAT(refusal([](Desc& d) { d.intermediate = kWidthMax + 16; }), HasSubstr("at most"));
@@ -315,6 +317,9 @@ TEST(Plan, DenseProductsThatCannotBeAreRefused) {
   EXPECT_THAT(refusal(WeightFormat::f32, 16, 64, 1), HasSubstr("found F32"));
   EXPECT_THAT(refusal(WeightFormat::bf16, 16, 64, -1), HasSubstr("0 to 65536"));
   EXPECT_EQ(describe(dense_desc(WeightFormat::bf16, 2048, 4096, 17)), "dense BF16, M 2048, K 4096, 17 tokens");
+  for (const auto& [tokens, what] : {std::pair{0, "0 tokens"}, {1, "1 token"}, {2, "2 tokens"}}) {
+    EXPECT_EQ(describe_layer(dense_desc(WeightFormat::bf16, 16, 64, tokens)), std::string("BF16, M 16, K 64, ") + what);
+  }
 }
 
 }  // namespace

@@ -176,6 +176,8 @@ TEST(TuningCache, AFullFileIsReadBack) {
   const auto read = parse_tuning(*text, kGpu, kBuild, "f");
   ASSERT_TRUE(read.ok()) << read.status().message();
   EXPECT_EQ(read->entries.size(), kTuningEntriesMax);
+  cache.entries.push_back(example().entries[0]);
+  EXPECT_EQ(tuning_text(cache).status().code(), StatusCode::invalid_argument) << "one more than can be read";
 }
 
 /// A tile that was measured for one layer is not that of another, whichever size differs.
