@@ -1,5 +1,6 @@
 #include "device/gpu_inventory.h"
 
+#include <dlfcn.h>
 #include <gtest/gtest.h>
 
 #include <set>
@@ -87,6 +88,18 @@ TEST(GpuInventory, WhatTheDriverSaysAndWhatItLeavesOut) {
   EXPECT_EQ(inventory.pairs[1].to, 0);
   EXPECT_EQ(inventory.pairs[1].p2p_read, 3);
   EXPECT_EQ(inventory.pairs[1].topology, kTopologySystem);
+}
+
+/// The library stays loaded here, as by another part of a program: it counts who has it open, and has clocks for one.
+TEST(GpuInventory, NvmlIsClosedAfterEveryLook) {
+  void* held = ::dlopen(TESSERA_FAKE_NVML, RTLD_NOW);
+  ASSERT_NE(held, nullptr);
+  for (int look = 0; look < 2; ++look) {
+    const GpuInventory inventory = read_gpu_inventory(TESSERA_FAKE_NVML);
+    ASSERT_EQ(inventory.gpus.size(), 2U);
+    EXPECT_EQ(inventory.gpus[0].sm_clock_mhz, 1980) << "look " << look;
+  }
+  ::dlclose(held);
 }
 
 }  // namespace
