@@ -92,6 +92,13 @@ TEST(Checkpoint, OpensShards) {
   EXPECT_TRUE(checkpoint->has("a") && checkpoint->has("b") && checkpoint->has("unlisted"));
 }
 
+TEST(Checkpoint, AnIndexMayNameTensorsThatAreNotRead) {
+  const TempDirectory model;
+  model.write("one.safetensors", safetensors({byte("a"), {"mask", "BOOL", {1}, "x"}}));
+  model.write("model.safetensors.index.json", index_of({{"a", "one.safetensors"}, {"mask", "one.safetensors"}}));
+  EXPECT_EQ(message_of(model), "");
+}
+
 TEST(Checkpoint, OutlivesMovesAndCopies) {
   const TempDirectory model;
   model.write("model.safetensors", safetensors({byte("a")}));

@@ -98,6 +98,32 @@ TEST_F(ModelDirectory, FollowsTheEnvironment) {
   EXPECT_THAT(error_of("a/b"), HasSubstr("set HF_HUB_CACHE"));
 }
 
+/// Of several variables the one that names the cache most closely decides; an empty one is none.
+TEST_F(ModelDirectory, TheClosestVariableDecides) {
+  const test::TempDirectory root;
+  const std::pair<const char*, const char*> hubs[] = {
+      {"home", "home/.cache/huggingface/hub"}, {"xdg", "xdg/huggingface/hub"}, {"hf", "hf/hub"}, {"hub", "hub"}};
+  for (const auto& [commit, hub] : hubs) {
+    root.write(fmt::format("{}/models--a--b/refs/main", hub), commit);
+    root.write(fmt::format("{}/models--a--b/snapshots/{}/config.json", hub, commit), "{}");
+  }
+  const Environment home("HOME", (root / "home").c_str());
+  for (const char* unset : {static_cast<const char*>(nullptr), ""}) {
+    const auto found = [] {
+      const auto model = find_model("a/b");
+      return model.ok() ? model->filename().string() : model.status().message();
+    };
+    const Environment no_hub("HF_HUB_CACHE", unset), no_hf("HF_HOME", unset), no_xdg("XDG_CACHE_HOME", unset);
+    EXPECT_EQ(found(), "home");
+    const Environment xdg("XDG_CACHE_HOME", (root / "xdg").c_str());
+    EXPECT_EQ(found(), "xdg");
+    const Environment hf("HF_HOME", (root / "hf").c_str());
+    EXPECT_EQ(found(), "hf");
+    const Environment hub("HF_HUB_CACHE", (root / "hub").c_str());
+    EXPECT_EQ(found(), "hub");
+  }
+}
+
 TEST_F(ModelDirectory, SuggestsWhatTheCacheHolds) {
   EXPECT_THAT(error_of("Qwen/Qwen3.5"), HasSubstr("the cache holds no models"));
   add_model("models--Qwen--Qwen3.5-35B-A3B");

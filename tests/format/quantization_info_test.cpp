@@ -141,6 +141,24 @@ TEST(QuantizationInfo, LayerListDecidesAboutActivations) {
   EXPECT_TRUE(parse_quantization_info(config, layers("NVFP4"))->activations_4bit);
 }
 
+TEST(QuantizationInfo, OneLayerOrGroupOf4BitActivationsIsEnoughWhereverItStands) {
+  const std::string fp8 = R"({"quant_algo":"FP8"})", nvfp4 = R"({"quant_algo":"NVFP4"})";
+  const std::string four = fmt::format(R"({{"weights":{0},"input_activations":{0}}})", kFourBit);
+  const std::string weights_alone = fmt::format(R"({{"weights":{}}})", kFourBit);
+  const auto groups = [](const std::string& a, const std::string& b) {
+    return R"({"quantization_config":{"config_groups":{"a":)" + a + R"(,"b":)" + b + "}}}";
+  };
+  const auto layers = [](const std::string& a, const std::string& b) {
+    return R"({"quantization":{"quantized_layers":{"a":)" + a + R"(,"b":)" + b + "}}}";
+  };
+  EXPECT_TRUE(parse_quantization_info(groups(four, weights_alone), "")->activations_4bit);
+  EXPECT_TRUE(parse_quantization_info(groups(weights_alone, four), "")->activations_4bit);
+  EXPECT_FALSE(parse_quantization_info(groups(weights_alone, weights_alone), "")->activations_4bit);
+  EXPECT_TRUE(parse_quantization_info("", layers(nvfp4, fp8))->activations_4bit);
+  EXPECT_TRUE(parse_quantization_info("", layers(fp8, nvfp4))->activations_4bit);
+  EXPECT_FALSE(parse_quantization_info("", layers(fp8, fp8))->activations_4bit);
+}
+
 struct Malformed {
   const char* config;
   const char* hf_quant_config;

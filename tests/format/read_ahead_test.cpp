@@ -206,6 +206,26 @@ TEST(ReadAhead, TellsTheFirstOfTwoFailures) {
   }
 }
 
+/// A server that loads again and again must not run out of descriptors.
+TEST(ReadAhead, WhatWasOpenedIsClosed) {
+  const auto open_files = [] {
+    const std::filesystem::directory_iterator descriptors("/proc/self/fd");
+    return std::distance(begin(descriptors), end(descriptors));
+  };
+  const TempDirectory directory;
+  const auto path = directory.write("a", random_bytes(5000, 13));
+  Ring ring(1);
+  const auto before = open_files();
+  {
+    const Files files({path});
+    const auto mapped = open_files();
+    EXPECT_EQ(mapped, before + 1);
+    { const ReadAhead reader(files.all(), {{0, 0, 5000}}, ring.bytes(), {.threads = 1, .direct = true}); }
+    EXPECT_EQ(open_files(), mapped);
+  }
+  EXPECT_EQ(open_files(), before);
+}
+
 // The sanitizers reserve terabytes of address space, so it cannot be limited under them.
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 TEST(ReadAheadDeathTest, GoesOnWithTheThreadsThatItGets) {
