@@ -80,6 +80,16 @@ TEST_F(CpuCacheMove, ASlotTakesItsStateAndItsRecords) {
   EXPECT_EQ(bytes.state_slot * 4, 3 * (states + records));
 }
 
+/// Records stay where they are: pages are for the state alone.
+TEST(PageMove, AStateTakesAsManyPagesAsHoldIt) {
+  const auto pages = [](size_t state) {
+    return pages_of_state({.kv_block = 100, .state_slot = state + 1000, .state = state});
+  };
+  EXPECT_EQ(pages(300), 3);
+  EXPECT_EQ(pages(301), 4);
+  EXPECT_EQ(pages(0), 0);
+}
+
 TEST_F(CpuCacheMove, ABlockComesBackAsItWasToWhereItIsWanted) {
   fill();
   Bytes before[4];

@@ -3,8 +3,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <limits>
 
+#include "base/temp_directory.h"
+#include "format/mapped_file.h"
 #include "kernels/embed.h"
 #include "kernels/matrix_fixture.h"
 
@@ -127,6 +130,22 @@ TEST(Weight, NamesTheElementThatIsNotFinite) {
     EXPECT_THAT(status.message(), HasSubstr("part 1"));
     EXPECT_THAT(status.message(), HasSubstr("row 67, column " + std::to_string(column)));
   }
+}
+
+/// Bytes that could not be read are no weights, whatever they look like.
+TEST(Weight, AFileThatBecameShorterIsAnError) {
+  TestContext test(2);
+  const test::TempDirectory directory;
+  const RandomMatrix stored(WeightFormat::bf16, 200, 64, 1);
+  const std::string_view bytes(reinterpret_cast<const char*>(stored.data.data()), 200 * 64 * 2);
+  const auto path = directory.write("weights", std::string(bytes));
+  const format::MappedFile file = std::move(*format::MappedFile::open(path));
+  MatrixView view = stored.view();
+  view.data = file.bytes().data();
+  view.file = &file;
+  EXPECT_EQ(pack_code(test, {view}), StatusCode::ok);
+  std::filesystem::resize_file(path, bytes.size() - 1);
+  EXPECT_EQ(pack_code(test, {view}), StatusCode::unavailable);
 }
 
 TEST(Weight, InfinityIsNotFinite) {
