@@ -81,6 +81,16 @@ TEST(Checkpoint, OpensASingleFile) {
   EXPECT_THAT(missing.message(), HasSubstr("nearest are: lm_head.weight, model.norm.weight"));
 }
 
+TEST(Checkpoint, AMissingTensorIsToldWithItsNeighbours) {
+  const TempDirectory model;
+  model.write("model.safetensors", safetensors({byte("d"), byte("a"), byte("b"), byte("e")}));
+  const auto checkpoint = Checkpoint::open(model.path());
+  const auto message = [&](const char* name) { return checkpoint->tensor(name).status().message(); };
+  EXPECT_THAT(message("A"), HasSubstr("of its 4 the nearest are: a"));
+  EXPECT_THAT(message("c"), HasSubstr("nearest are: b, d"));
+  EXPECT_THAT(message("f"), HasSubstr("nearest are: e"));
+}
+
 TEST(Checkpoint, OpensShards) {
   const TempDirectory model;
   model.write("one.safetensors", safetensors({byte("a"), byte("unlisted")}));
@@ -195,6 +205,8 @@ TEST(Checkpoint, ReadsTexts) {
   EXPECT_EQ(checkpoint->read_text("vocab.json").status().code(), StatusCode::resource_exhausted);
   std::filesystem::create_symlink("gone", model / "tokenizer.json");
   EXPECT_THAT(checkpoint->read_text("tokenizer.json").status().message(), HasSubstr("dangles"));
+  std::filesystem::resize_file(model / "config.json", 256'000'001);
+  EXPECT_EQ(checkpoint->read_text("config.json").status().code(), StatusCode::resource_exhausted);
 }
 
 }  // namespace

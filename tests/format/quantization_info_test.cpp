@@ -83,6 +83,17 @@ TEST(QuantizationInfo, ReadsModelOpt) {
   EXPECT_FALSE(alone->fp8_kv_cache);
 }
 
+TEST(QuantizationInfo, ASchemeWithoutATypeIsOfFloats) {
+  EXPECT_TRUE(
+      parse_quantization_info(R"({"quantization_config":{"kv_cache_scheme":{"num_bits":8}}})", "")->fp8_kv_cache);
+}
+
+TEST(QuantizationInfo, TheMethodIsThatOfConfigJson) {
+  const auto info = parse_quantization_info(R"({"quantization_config":{"quant_method":"compressed-tensors"}})",
+                                            R"({"quantization":{"quant_algo":"FP8"}})");
+  EXPECT_EQ(info->method, "compressed-tensors");
+}
+
 TEST(QuantizationInfo, EitherFileMaySayThatTheCacheIsFp8) {
   const std::string config =
       R"({"quantization_config":{"quant_method":"modelopt","kv_cache_scheme":{"num_bits":8,"type":"float"}}})";

@@ -142,6 +142,18 @@ TEST(ShardedWriter, ATensorLargerThanAShardIsAlone) {
   EXPECT_TRUE(std::filesystem::exists(directory / "model-00001-of-00002.safetensors"));
 }
 
+/// No byte is written that would begin it.
+TEST(ShardedWriter, ALastShardMayHoldEmptyTensorsAlone) {
+  const test::TempDirectory directory;
+  auto writer = ShardedWriter::create(directory.path(), {{"a", DType::u8, {12}}, {"b", DType::u8, {0}}}, 6);
+  ASSERT_TRUE(writer->write(as_bytes(std::string(12, 'x'))).ok());
+  ASSERT_TRUE(writer->finish().ok());
+  const auto checkpoint = Checkpoint::open(directory.path());
+  ASSERT_TRUE(checkpoint.ok()) << checkpoint.status().message();
+  EXPECT_EQ(checkpoint->shards().size(), 2U);
+  EXPECT_TRUE(checkpoint->has("b"));
+}
+
 TEST(ShardedWriter, RefusesToFinishEarly) {
   const test::TempDirectory directory;
   auto writer = ShardedWriter::create(directory.path(), {{"a", DType::u8, {6}}, {"b", DType::u8, {6}}}, 6);
