@@ -153,6 +153,23 @@ TEST(Matmul, ThreadsHaveRoomForTheLargestProductOfACall) {
   }
 }
 
+/// Its byte is 0, and it is a subnormal number: large inputs show it.
+TEST(Matmul, TheSmallestMxfp4ScaleIsNotZero) {
+  TestContext test(1);
+  RandomMatrix w(WeightFormat::mxfp4, 70, 64, 41);
+  std::fill(w.block_scales.begin(), w.block_scales.end(), std::byte{0});
+  const Weight weight = pack(test.context, w);
+  std::vector<float> x = random_floats(40 * 64, 42);
+  for (float& v : x) v *= 0x1p90F;
+  for (const int64_t target : simd_targets()) {
+    const ForcedTarget forced(target);
+    for (const int64_t rows : {1, 40}) {
+      expect_same_bits(product(test.context, weight, x, rows, false), expected(w, x, rows, false),
+                       hwy::TargetName(target));
+    }
+  }
+}
+
 TEST(Matmul, NothingToDo) {
   TestContext test(2);
   cpu::matmul(test.context, {});

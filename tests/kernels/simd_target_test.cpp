@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+
 #include "kernels/compare.h"
 
 namespace tessera::kernels::cpu {
@@ -19,6 +21,16 @@ TEST(SimdTarget, AWrongNameSaysWhichThereAre) {
     EXPECT_THAT(status.message(), HasSubstr(before));
   }
   EXPECT_EQ(simd_target(), before);
+}
+
+TEST(SimdTarget, AnEmptyVariableChoosesNothing) {
+  const std::string before = simd_target();
+  const char* const variable = std::getenv(kSimdVariable);
+  const std::string old = variable == nullptr ? "" : variable;
+  ::setenv(kSimdVariable, "", 1);
+  EXPECT_TRUE(use_simd_target_of_environment().ok());
+  EXPECT_EQ(simd_target(), before);
+  variable == nullptr ? ::unsetenv(kSimdVariable) : ::setenv(kSimdVariable, old.c_str(), 1);
 }
 
 #if HWY_ARCH_X86
