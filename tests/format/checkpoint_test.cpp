@@ -62,6 +62,16 @@ TEST(Checkpoint, AChangeOfAnyShardIsNoticed) {
   }
 }
 
+TEST(Checkpoint, AnotherSizeIsAChangeWhateverTheTime) {
+  const TempDirectory model;
+  const auto path = model.write("model.safetensors", safetensors({byte("a")}));
+  const auto checkpoint = Checkpoint::open(model.path());
+  const auto written = std::filesystem::last_write_time(path);
+  std::filesystem::resize_file(path, std::filesystem::file_size(path) + 1);
+  std::filesystem::last_write_time(path, written);
+  EXPECT_EQ(checkpoint->check_unchanged().code(), StatusCode::unavailable);
+}
+
 TEST(Checkpoint, OpensASingleFile) {
   const TempDirectory model;
   model.write("model.safetensors", safetensors({byte("model.language_model.norm.weight"),
@@ -169,6 +179,7 @@ TEST(Checkpoint, RefusesBrokenIndexes) {
 
 TEST(Checkpoint, SaysWhatADirectoryLacks) {
   const TempDirectory model;
+  model.write("pytorch_model.bin", "x");
   EXPECT_THAT(message_of(model), HasSubstr("no .safetensors file"));
   model.write("model-00001-of-00002.safetensors", safetensors({byte("a")}));
   model.write("model-00002-of-00002.safetensors", safetensors({byte("b")}));

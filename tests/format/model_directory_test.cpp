@@ -61,6 +61,13 @@ TEST_F(ModelDirectory, FindsACachedModel) {
   EXPECT_EQ(*find_model(std::string("Qwen/Qwen3.5-35B-A3B@") + kCommit), *found);
 }
 
+TEST_F(ModelDirectory, ARepositoryMayHaveNoOwner) {
+  add_model("models--gpt_2.small");
+  const auto found = find_model("gpt_2.small");
+  ASSERT_TRUE(found.ok()) << found.status().message();
+  EXPECT_EQ(found->filename(), kCommit);
+}
+
 TEST_F(ModelDirectory, FindsARevision) {
   add_model("models--a--b", "main", "c1");
   add_model("models--a--b", "v2", "c2\n");

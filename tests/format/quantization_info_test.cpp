@@ -120,6 +120,17 @@ TEST(QuantizationInfo, TargetsOfConfigJsonStayUnlessThereIsALayerList) {
               ElementsAre(Pair("model.layers.0.q", WeightFormat::fp8_e4m3)));
 }
 
+TEST(QuantizationInfo, TargetsAreWhatGroupsNameAndWithoutAnyAllThatIsLinear) {
+  const auto targets = [](const char* config) {
+    return parse_quantization_info(R"({"quantization_config":)" + std::string(config) + "}", "")->targets;
+  };
+  EXPECT_THAT(targets(R"({"quant_algo":"W4A16_NVFP4"})"), ElementsAre(Pair("Linear", WeightFormat::nvfp4)));
+  EXPECT_THAT(targets(R"({"quant_algo":"NVFP4","config_groups":{"a":{"targets":["re:.*attn.*"],)"
+                      R"("weights":{"num_bits":8,"type":"float"}}}})"),
+              ElementsAre(Pair("re:.*attn.*", WeightFormat::fp8_e4m3)));
+  EXPECT_THAT(targets(R"({"quant_algo":"INT4_AWQ"})"), ElementsAre());
+}
+
 TEST(QuantizationInfo, FourBitsInGroupsOf32AreMxfp4) {
   for (const auto& [group, format] : {std::pair{16, WeightFormat::nvfp4}, {32, WeightFormat::mxfp4}}) {
     const auto info =

@@ -154,6 +154,16 @@ TEST(ShardedWriter, ALastShardMayHoldEmptyTensorsAlone) {
   EXPECT_TRUE(checkpoint->has("b"));
 }
 
+/// The shards are whole, but nobody would find them.
+TEST(ShardedWriter, AnIndexThatCannotBeWrittenIsAnError) {
+  if (!std::filesystem::exists("/dev/full")) GTEST_SKIP();
+  const test::TempDirectory directory;
+  std::filesystem::create_symlink("/dev/full", directory / "model.safetensors.index.json");
+  auto writer = ShardedWriter::create(directory.path(), {{"a", DType::u8, {6}}, {"b", DType::u8, {6}}}, 6);
+  for (int shard = 0; shard < 2; ++shard) ASSERT_TRUE(writer->write(as_bytes("123456")).ok());
+  EXPECT_THAT(writer->finish().message(), HasSubstr("model.safetensors.index.json; is the disk full?"));
+}
+
 TEST(ShardedWriter, RefusesToFinishEarly) {
   const test::TempDirectory directory;
   auto writer = ShardedWriter::create(directory.path(), {{"a", DType::u8, {6}}, {"b", DType::u8, {6}}}, 6);
