@@ -54,7 +54,7 @@ void decode_row(const MatrixView& matrix, int64_t row, std::span<float> out) {
       for (size_t i = 0; i < out.size(); ++i) out[i] = bf16_to_float(load<uint16_t>(data, i));
       return;
     case WeightFormat::fp8_e4m3: {
-      const float scale = matrix.row_scales.empty() ? matrix.scale : matrix.row_scales[r];
+      const float scale = matrix.row_scales.empty() ? matrix.scale : matrix.row_scales[r] * matrix.scale;
       for (size_t i = 0; i < out.size(); ++i) out[i] = decode_e4m3(load<uint8_t>(data, i)) * scale;
       return;
     }

@@ -9,8 +9,8 @@
 namespace tessera::format {
 
 /// out[cols] = row `row` of `matrix`, which is in memory (row_copy.h), in fp32. Plain formats are exact. Scaled formats
-/// round once: the product of code and block scale is exact, the product with `scale` (or the row's scale) is rounded
-/// to nearest. This is the definition that every other decoder is compared with.
+/// round once: the product of code and block scale is exact, the product with `scale` (times the row's scale) is
+/// rounded to nearest. This is the definition that every other decoder is compared with.
 void decode_row(const MatrixView& matrix, int64_t row, std::span<float> out);
 
 /// The largest magnitude in `matrix`, which may lie in a file; 0 if it has no elements. corrupt_data names row and

@@ -62,7 +62,7 @@ struct MatrixView {
   /// Multiplier of the whole matrix: ModelOpt weight_scale_2, 1 / compressed-tensors weight_global_scale
   /// (IEEE division), FP8 weight_scale; 1 for the others.
   float scale = 1.0F;
-  std::span<const float> row_scales;  // [rows], FP8 per channel; empty when only `scale` applies
+  std::span<const float> row_scales;  // [rows], FP8 per channel, besides `scale`; empty: that alone
   // The files that data and block_scales lie in; null: in memory.
   const MappedFile* file = nullptr;
   const MappedFile* scales_file = nullptr;
