@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <limits>
 #include <vector>
 
 #include "matrix_fixture.h"
@@ -125,6 +126,20 @@ TEST_F(CpuBackend, EveryNormHasItsOwnEpsilon) {
     EXPECT_EQ(testing::Matches(small)(hidden_rows()), eps == kHuge);
     head = make_head(kEps);
   }
+}
+
+TEST_F(CpuBackend, AMatrixThatCannotBeLoadedIsNamed) {
+  const auto message_of = [&](const format::MatrixView& view) {
+    return backend->load(EmbeddingSource{.table = {"model.embed_tokens", {view}}, .lm_head = {}}).status().message();
+  };
+  RandomMatrix stored = random(kVocab, kHidden, 5);
+  stored.put(7, std::numeric_limits<float>::infinity(), 0);
+  EXPECT_THAT(message_of(stored.view()), testing::AllOf(testing::StartsWith("model.embed_tokens"),
+                                                        testing::HasSubstr("infinite at row 0, column 7")));
+  format::MatrixView dummy = stored.view();
+  dummy.data = nullptr;
+  EXPECT_THAT(message_of(dummy), testing::AllOf(testing::StartsWith("model.embed_tokens has no bytes"),
+                                                testing::HasSubstr("tessera synth")));
 }
 
 /// As that of an MTP layer may have.

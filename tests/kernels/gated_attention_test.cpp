@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <numeric>
+#include <random>
 #include <string>
 
+#include "base/hash.h"
 #include "compare.h"
 #include "format/e4m3.h"
 #include "matrix_fixture.h"
@@ -227,6 +229,25 @@ TEST(GatedAttention, ContextsOfMoreThanAWaveOfSplits) {
   const Model model(shape, DType::f32, Compute::f32);
   const Sequence s(shape, 2600, 10);  // 11 splits; a wave of two threads has 8
   expect_same_bits(model.run({s}, {{{0, 2590}}, {{0, 10}}}, 2)[0], model.run_alone(s, 1), "by waves of splits");
+}
+
+/// Of numbers that no library's arithmetic has a part in.
+TEST(GatedAttention, MergedSplitsAndScaledValuesHaveTheseBits) {
+  const Shape shape{2, 1, 16, 8};
+  Sequence s(shape, 600, 11);
+  std::minstd_rand random(12);
+  for (std::vector<float>* values : {&s.query_gate, &s.key, &s.value}) {
+    for (float& v : *values) v = static_cast<float>(static_cast<int32_t>(random() >> 8 & 63U) - 32) / 16;
+  }
+  for (const auto& [dtype, digest] :
+       {std::pair{DType::f32, uint64_t{0x8704b083ba0ff3fa}}, {DType::f8_e4m3, 0xe1757e84a68cba78}}) {
+    Model model(shape, dtype, Compute::f32);
+    for (std::vector<float>* norm : {&model.q_norm, &model.k_norm}) norm->assign(16, 0.0F);
+    model.inv_freq = {1, 0.25F, 0.0625F, 0.015625F};
+    const auto got = model.run_alone(s);
+    EXPECT_EQ(fnv1a({reinterpret_cast<const char*>(got.data()), got.size() * sizeof(float)}), digest) << name(dtype);
+    expect_near(got, model.reference(s), dtype == DType::f32 ? 2e-5 : 2e-4, 1e-5, "these numbers");
+  }
 }
 
 /// Steps of equal parts.

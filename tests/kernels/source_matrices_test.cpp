@@ -49,5 +49,44 @@ TEST(SourceMatrices, RowsOfAStripAreCountedWhole) {
   }
 }
 
+/// What is read ahead is read in this order, and what is routed is laid out by itself.
+TEST(SourceMatrices, EveryMatrixIsVisitedInTheOrderOfLoading) {
+  const auto matrix = [](const char* name) { return MatrixSource{name, {format::MatrixView{}}}; };
+  const auto swiglu = [&](const char* gate_up, const char* down) {
+    return SwigluSource{.gate_up = matrix(gate_up), .down = matrix(down)};
+  };
+  AttentionSource attention;
+  attention.q_gate = matrix("q"), attention.k = matrix("k"), attention.v = matrix("v"), attention.o = matrix("o");
+  DeltaNetSource delta_net;
+  delta_net.qkv = matrix("qkv"), delta_net.z = matrix("z"), delta_net.b = matrix("b"), delta_net.a = matrix("a");
+  delta_net.out = matrix("out");
+  MlpSource mlp;
+  mlp.mlp = swiglu("gate_up", "down");
+  MoeSource moe;
+  moe.router = matrix("router"), moe.shared_gate = matrix("shared_gate");
+  moe.experts = {swiglu("gate_up0", "down0"), swiglu("gate_up1", "down1")};
+  moe.shared = swiglu("shared_gate_up", "shared_down");
+  EmbeddingSource embedding;
+  embedding.table = matrix("table"), embedding.lm_head = matrix("lm_head");
+  MtpInputSource mtp;
+  mtp.fc = matrix("fc");
+  const std::pair<BlockSource, const char*> blocks[] = {
+      {attention, "q k v o "},
+      {delta_net, "qkv z b a out "},
+      {mlp, "gate_up* down "},
+      {moe,
+       "router routed:gate_up0* routed:down0 routed:gate_up1* routed:down1 shared_gate_up* shared_down shared_gate "},
+      {embedding, "table lm_head "},
+      {HeadSource(), ""},
+      {mtp, "fc "}};
+  for (const auto& [source, want] : blocks) {
+    std::string visited;
+    for_each_matrix(source, [&](const MatrixSource& visit, MatrixUse use) {
+      visited += (use.routed ? "routed:" : "") + visit.name + (use.order == RowOrder::interleaved ? "* " : " ");
+    });
+    EXPECT_EQ(visited, want);
+  }
+}
+
 }  // namespace
 }  // namespace tessera::kernels
