@@ -8,6 +8,7 @@ namespace {
 
 using testing::AllOf;
 using testing::HasSubstr;
+using testing::Not;
 
 std::string prepared(const std::string& schema) {
   const auto result = prepare_schema(schema, {});
@@ -15,9 +16,10 @@ std::string prepared(const std::string& schema) {
 }
 
 TEST(PrepareSchema, LeavesWhatIsFollowedAlone) {
-  for (const char* schema : {R"({"type":"object","properties":{"a":{"type":"string"}},"required":["a"]})",
-                             R"({"enum":["a",1,null]})", R"({"type":["string","null"],"maxLength":3})",
-                             R"({"anyOf":[{"type":"string"},{"$ref":"#/$defs/a"}],"$defs":{"a":{"type":"null"}}})"}) {
+  for (const char* schema :
+       {R"({"type":"object","properties":{"a":{"type":"string"}},"required":["a"]})", R"({"enum":["a",1,null]})",
+        R"({"type":"string","const":"a"})", R"({"type":["string","null"],"maxLength":3})",
+        R"({"anyOf":[{"type":"string"},{"$ref":"#/$defs/a"}],"$defs":{"a":{"type":"null"}}})"}) {
     EXPECT_EQ(prepared(schema), schema);
   }
 }
@@ -147,6 +149,15 @@ TEST(PrepareSchema, TakesOneOfAnyNamesAsTheLeast) {
   EXPECT_EQ(prepared(R"({"type":"object","minProperties":1})"),
             R"({"type":"object","minProperties":1,"additionalProperties":true})");
   EXPECT_THAT(prepared(R"({"type":"object","minProperties":2})"), HasSubstr(R"("minProperties" at # cannot)"));
+  // Of listed names so many can be asked for, but not where others may stand beside them.
+  const auto listed = [](const char* others) {
+    return prepared(
+        fmt::format(R"({{"type":"object","properties":{{"a":{{}},"b":{{}}}},{}"minProperties":2}})", others));
+  };
+  for (const char* closed : {"", R"("additionalProperties":false,)"}) {
+    EXPECT_THAT(listed(closed), Not(HasSubstr("cannot"))) << closed;
+  }
+  EXPECT_THAT(listed(R"("additionalProperties":true,)"), HasSubstr(R"("minProperties" at # cannot)"));
 }
 
 TEST(PrepareSchema, KeepsTheValuesThatATypeAllows) {
@@ -249,6 +260,8 @@ TEST(PrepareStructuralTag, BoundsWhiteSpaceUnlessTheTagDoes) {
   };
   EXPECT_THAT(prepare(""), HasSubstr(fmt::format(R"("max_whitespace_cnt":{})", kWhiteSpaceMax)));
   EXPECT_THAT(prepare(R"(,"max_whitespace_cnt":7)"), HasSubstr(R"("max_whitespace_cnt":7)"));
+  const auto text = prepare_structural_tag(R"({"type":"structural_tag","format":{"type":"any_text"}})", {});
+  EXPECT_THAT(*text, Not(HasSubstr("max_whitespace_cnt")));
 }
 
 TEST(CheckSource, TakesWhatIsAtALimit) {

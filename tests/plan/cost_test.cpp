@@ -155,6 +155,53 @@ TEST(Cost, SmsThatIdleReadNothingFromL2) {
   }
 }
 
+/// Of one consumer warp, a step of K = 64 and a stage, by the figures at the top of cost.cpp: loads of rows and
+/// columns, decoding and MMAs; waits and copies.
+TEST(Cost, InstructionsAreThoseOfStepsAndStages) {
+  struct Case {
+    Desc desc;
+    Tile tile;
+    double step, stage;
+  };
+  const auto tile = [](Path path, WeightFormat format, int blocks, int warps_m, int warps_n) {
+    Tile t = make_tile(path, format, 128, 128, 64, blocks);
+    t.warps_m = warps_m;
+    t.warps_n = warps_n;
+    return t;
+  };
+  const Desc w4a16 = layer("397b", Op::gate_up, 4096), w4a4 = layer("397b", Op::gate_up, 4096, Path::w4a4);
+  const Case cases[] = {// 2 x 8 fragments: 2 x 2 + 2 x 8 loads, each of two rows decoded in 4 x 18.5 and multiplied in
+                        // 4 x 8. 8 warps copy
+                        // 128 rows of 36 bytes and 128 of 128: 21 KB, 6 times 512 each.
+                        {w4a16, tile(Path::w4a16, WeightFormat::nvfp4, 1, 4, 2), 20 + 2 * (74 + 32), 30 + 3 * 6},
+                        // The rows are copied by a warp of its own: 4.6 KB, 2 times.
+                        {w4a16, tile(Path::w4a16, WeightFormat::nvfp4, 2, 4, 2), 20 + 2 * (74 + 32), 30 + 3 * 2},
+                        // BF16: 4 x 2 + 2 x 8 loads, nothing to decode, 128 rows of 128 bytes twice: 8 times.
+                        {dense_desc(WeightFormat::bf16, 2048, 4096, 4096),
+                         tile(Path::w4a16, WeightFormat::bf16, 1, 4, 2), 24 + 2 * 32, 30 + 3 * 8},
+                        // FP4 MMAs take K = 64 at once; nothing is copied. 4 x 4 fragments.
+                        {w4a4, tile(Path::w4a4, WeightFormat::nvfp4, 1, 2, 4), 2 * 4 + 2 * 4 + 16, 12}};
+  const DeviceFacts gpu = *find_device("rtx-pro-6000");
+  for (const Case& c : cases) {
+    const Cost cost = estimate(c.desc, Routing(c.desc), c.tile, gpu, 1);
+    const double clocks = cost.issue_us * gpu.clock_ghz * 1e3 * gpu.sm_count;
+    EXPECT_NEAR(clocks * 4 / (cost.blocks * 64 * consumer_warps(c.tile)), c.step + c.stage, 1e-6)
+        << name(c.desc.path) << " " << format::name(c.tile.format) << " " << c.tile.blocks_per_sm;
+  }
+}
+
+TEST(Cost, ProductsTakeTheRateOfTheirPath) {
+  DeviceFacts gpu = *find_device("rtx-pro-6000");
+  gpu.bf16_tflops = 100;
+  gpu.fp4_tflops = 400;
+  for (const Path path : {Path::w4a16, Path::w4a4}) {
+    const Desc desc = layer("397b", Op::gate_up, 4096, path);
+    const Cost cost = estimate(desc, Routing(desc), make_tile(path, WeightFormat::nvfp4, 128, 128, 64, 1), gpu, 1);
+    const double flops = cost.blocks * 2 * 128 * 128 * 4096;
+    EXPECT_NEAR(cost.mma_us, flops / (path == Path::w4a16 ? 100e6 : 400e6), 1e-6 * cost.mma_us) << name(path);
+  }
+}
+
 TEST(Cost, FewWarpsHideLessLatency) {
   const DeviceFacts h200 = *find_device("h200");
   const Desc desc = layer("397b", Op::gate_up, 4096, Path::w4a4);  // emulated: bound by instructions

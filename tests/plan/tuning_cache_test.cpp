@@ -62,6 +62,27 @@ TEST(TuningCache, ReadsWhatItWrote) {
   std::filesystem::remove(file);
 }
 
+TEST(TuningCache, FormatsAndPathsComeBack) {
+  TuningCache cache{.gpu = kGpu, .build = kBuild, .entries = {}};
+  for (const Path path : {Path::w4a16, Path::w4a4}) {
+    for (const WeightFormat format : {WeightFormat::nvfp4, WeightFormat::mxfp4}) {
+      TunedTile& entry = cache.entries.emplace_back(example().entries[0]);
+      entry.desc.format = format;
+      entry.desc.path = path;
+      entry.tile = candidates(path, format).front();
+    }
+  }
+  const auto text = tuning_text(cache);
+  ASSERT_TRUE(text.ok()) << text.status().message();
+  const auto read = parse_tuning(*text, kGpu, kBuild, "f");
+  ASSERT_TRUE(read.ok()) << read.status().message();
+  for (size_t i = 0; i < cache.entries.size(); ++i) {
+    EXPECT_EQ(read->entries[i].desc.format, cache.entries[i].desc.format);
+    EXPECT_EQ(read->entries[i].desc.path, cache.entries[i].desc.path);
+    EXPECT_EQ(read->entries[i].tile, cache.entries[i].tile);
+  }
+}
+
 TEST(TuningCache, RefusesEveryChangedByte) {
   const std::string text = *tuning_text(example());
   ASSERT_TRUE(parse_tuning(text, kGpu, kBuild, "f").ok());
@@ -151,6 +172,8 @@ TEST(TuningCache, RefusesToWriteWhatItCouldNotRead) {
   EXPECT_TRUE(refused([](TuningCache& c) { c.build = "a\nb"; }));
   EXPECT_TRUE(refused([](TuningCache& c) { c.entries[0].us = 0; }));
   EXPECT_TRUE(refused([](TuningCache& c) { c.entries[0].tile.stages += 1; }));
+  EXPECT_TRUE(refused([](TuningCache& c) { c.entries[0].desc.format = WeightFormat::mxfp4; }));
+  EXPECT_TRUE(refused([](TuningCache& c) { c.entries[0].desc.path = Path::w4a4; }));
   EXPECT_TRUE(refused([](TuningCache& c) { c.entries[0].desc.tokens = 7; }));
   EXPECT_TRUE(refused([](TuningCache& c) { c.entries[1] = c.entries[0]; }));
   EXPECT_TRUE(refused([](TuningCache& c) { c.entries.push_back(c.entries[0]); }));  // not beside the first
