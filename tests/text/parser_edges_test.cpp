@@ -306,6 +306,16 @@ TEST(AnswerScopeEdges, CallsWithoutTheirClosers) {
       << "in the middle of a line it is of the value";
 }
 
+/// As ToolCallParser has it, or a stop string would be found inside of a call.
+TEST(AnswerScopeEdges, NamesMayComeInQuotesAndWhiteSpace) {
+  for (const std::string name : {"\"run\"", "'run'", " run", "run\t", " 'run' "}) {
+    EXPECT_EQ(answer_of(false, {"run"}, "<tool_call><function=" + name + "></function></tool_call>x"), "x") << name;
+  }
+  for (const std::string text : {"<tool_call><Function=run>x", "<tool_call><function=\"run'>x"}) {
+    EXPECT_EQ(answer_of(false, {"run"}, text), text);
+  }
+}
+
 TEST(PythonLiteralEdges, EscapesAndNumbers) {
   const auto dump = [](std::string_view text) {
     const auto value = parse_python_literal(text);

@@ -111,9 +111,7 @@ int AnswerScope::call_length(bool& known) const {
   at += dialect::kFunctionOpen.size();
   const size_t end = held_.find_first_of(">\n<", at);
   if (end == std::string::npos) return held_.size() - at > dialect::kNameLengthMax ? 0 : -1;
-  std::string_view name = std::string_view(held_).substr(at, end - at);
-  const bool quoted = name.size() >= 2 && (name.front() == '"' || name.front() == '\'') && name.back() == name.front();
-  if (quoted) name = name.substr(1, name.size() - 2);
+  const std::string_view name = bare_name(std::string_view(held_).substr(at, end - at));
   known = std::ranges::find(tools_, name) != tools_.end();
   return held_[end] == '>' ? static_cast<int>(end) + 1 : 0;
 }

@@ -26,6 +26,16 @@ inline Match match_at(std::string_view text, size_t at, std::string_view tag) {
   return tag.starts_with(rest) ? Match::undecided : Match::no;
 }
 
+/// The name inside of a tag, which may come in quotes.
+inline std::string_view bare_name(std::string_view name) {
+  const size_t first = std::min(name.find_first_not_of(kWhiteSpace), name.size());
+  name = name.substr(first, name.find_last_not_of(kWhiteSpace) + 1 - first);
+  if (name.size() >= 2 && (name.front() == '"' || name.front() == '\'') && name.back() == name.front()) {
+    name = name.substr(1, name.size() - 2);
+  }
+  return name;
+}
+
 inline size_t skip_white_space(std::string_view text, size_t at) {
   const size_t found = text.find_first_not_of(kWhiteSpace, at);
   return found == std::string_view::npos ? text.size() : found;

@@ -141,15 +141,6 @@ std::string convert(const ToolParameter& parameter, std::string_view text) {
   return converted.empty() ? json_string(text) : converted;
 }
 
-/// Names may come in quotes.
-std::string_view bare_name(std::string_view name) {
-  name = trimmed(name);
-  if (name.size() >= 2 && (name.front() == '"' || name.front() == '\'') && name.back() == name.front()) {
-    name = name.substr(1, name.size() - 2);
-  }
-  return name;
-}
-
 /// A name that ends with '>' from `at` on: its end, npos if there is none, or nullopt while it may still come.
 std::optional<size_t> name_end(std::string_view text, size_t at, bool at_end) {
   const size_t end = text.find_first_of(">\n<", at);
