@@ -181,6 +181,70 @@ TEST(ToolCallEdges, AfterACallALineBegins) {
       << "inside of its wrapper, anywhere in a line";
 }
 
+TEST(ToolCallEdges, NamesMayComeInQuotesAndWhiteSpaceAndEndWithABracket) {
+  for (const std::string name : {"\"run\"", "'run'", " run ", " \"run\"\t"}) {
+    EXPECT_EQ(called(call(name + ">\n"), kRun), "|run({})") << name;
+  }
+  for (const std::string end : {"\n", "<"}) {
+    EXPECT_EQ(called(call("run" + end), kRun), call("run" + end));
+    EXPECT_EQ(called(call("run>\n<parameter=limit" + end + ">\n<parameter=code>\na\n</parameter>\n"), kRun),
+              R"(|run({"code": "a"}))")
+        << "no name, no parameter";
+  }
+}
+
+/// What a call that is text holds comes through to its last byte, wherever it breaks off.
+TEST(ToolCallEdges, ACallThatIsTextBreaksOffAnywhere) {
+  const std::string text =
+      call("fly>\n<parameter=\n<parameter=to>\nme\r\nor\ryou\n</parameter>\n<parameter=by>\n<b>\n</p");
+  for (size_t length = 0; length <= text.size(); ++length) {
+    EXPECT_EQ(called(text.substr(0, length), kRun), text.substr(0, length));
+  }
+}
+
+TEST(ToolCallEdges, NothingIsLostWhereAnAnswerEnds) {
+  EXPECT_EQ(called("<tool_call><function=run><parameter=code>a\r", kRun), R"(|run({"code": "a\r"}))");
+  EXPECT_EQ(called(call("run>\n") + "\nif a <", kRun, /*cut=*/true), "\nif a <|run({})") << "the call is whole before";
+}
+
+TEST(ToolCallEdges, TheBeginningOfATagBehindACloserDoesNotEndAValue) {
+  for (const std::string value : {"a</parameter>\n<param b", "a</parameter>\n</funny", "a\n</function> <tool b",
+                                  "a\n</tool_call> <tool b", "a\n</tool_call> b"}) {
+    auto json = nlohmann::json(value).dump();
+    EXPECT_EQ(called(call("run>\n<parameter=code>\n" + value + "\n</parameter>\n"), kRun),
+              R"(|run({"code": )" + json + "})");
+  }
+}
+
+TEST(ToolCallEdges, ALessThanSignDoesNotHoldBackWhatFollows) {
+  ToolCallParser parser(kRun);
+  const auto piece = parser.feed("<tool_call><function=run><parameter=code>if a < b </b> then");
+  ASSERT_EQ(piece.calls.size(), 1U);
+  EXPECT_EQ(piece.calls[0].arguments, R"({"code": "if a < b </b> then)");
+}
+
+TEST(ToolCallEdges, BracketsThatCloseDoNotNest) {
+  const std::vector<ToolSchema> tools = {{"run", {{"x", ParameterType::json}}}};
+  const auto json = [&](const std::string& text) {
+    const std::string made = called(call("run>\n<parameter=x>\n" + text + "\n</parameter>\n"), tools);
+    return made.substr(11, made.size() - 13);
+  };
+  for (const auto& [item, written] : {std::pair("[]", "[]"), std::pair("{}", "{}"), std::pair("(1,)", "[1]")}) {
+    std::string text = "[", expected = "[";
+    for (int i = 0; i < 70; ++i) {
+      text += std::string(item) + ",";
+      expected += std::string(written) + ",";
+    }
+    EXPECT_EQ(json(text + "7]"), expected + "7]");
+  }
+  for (const int depth : {64, 65}) {
+    std::string deep;
+    for (int i = 0; i < depth; ++i) deep += "[1,";
+    deep += "1" + std::string(static_cast<size_t>(depth), ']');
+    EXPECT_EQ(json(deep), depth == 64 ? deep : '"' + deep + '"') << "elements in between nest no less";
+  }
+}
+
 /// "reasoning|content", however it is cut.
 std::string reasoned(bool inside, const std::string& text) {
   const auto run = [&](size_t each) {
@@ -316,13 +380,33 @@ TEST(AnswerScopeEdges, NamesMayComeInQuotesAndWhiteSpace) {
   }
 }
 
+/// answer_of also sees to it that every byte comes through.
+TEST(AnswerScopeEdges, AnAnswerMayBreakOffAnywhere) {
+  for (const std::string name : {"run", "fly"}) {
+    const std::string text = "<think>a</think>\n<tool_call>\n<function=" + name +
+                             ">\n<parameter=code>\n< </parameter>\n</function>\n</tool_call>x";
+    for (size_t length = 0; length <= text.size(); ++length) answer_of(false, {"run"}, text.substr(0, length));
+    EXPECT_EQ(answer_of(false, {"run"}, text), name == "run" ? "x" : text.substr(text.find("<tool_call>")));
+  }
+}
+
+TEST(AnswerScopeEdges, WhatFollowsACallComesBeforeTheAnswerEnds) {
+  AnswerScope scope(false, {"run"});
+  std::string answer;
+  for (const auto& piece :
+       scope.feed("<tool_call><function=run><b><parameter=code>a < b</parameter></function>x</tool_call>y")) {
+    answer += piece.answer ? piece.text : "";
+  }
+  EXPECT_EQ(answer, "x</tool_call>y");
+}
+
 TEST(PythonLiteralEdges, EscapesAndNumbers) {
   const auto dump = [](std::string_view text) {
     const auto value = parse_python_literal(text);
     return value ? value->dump() : std::string("nothing");
   };
-  for (const char* bad :
-       {"'\\udfff'", "'\\ud800'", "'\\u123", "'\\u1234", "'\\x1", "'\\x12", "1e999", "-1e999", "inf"}) {
+  for (const char* bad : {"'\\udfff'", "'\\ud800'", "'\\u123", "'\\u1234", "'\\x1", "'\\x12", "1e999", "-1e999", "inf",
+                          "{1a1: 2}", "{xax: 1}"}) {
     EXPECT_EQ(dump(bad), "nothing") << bad;
   }
   EXPECT_EQ(dump("'\\ud7ff'"), "\"\xED\x9F\xBF\"");
