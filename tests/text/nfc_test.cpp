@@ -45,7 +45,9 @@ TEST(Nfc, MarksNewerThanUnicode10StayWhereTheyAre) {
   EXPECT_EQ(nfc("x\u1df6\u0316"), "x\u1df6\u0316") << "U+1DF6 is of Unicode 10";
   EXPECT_EQ(nfc("x\u08d3\u0334"), "x\u08d3\u0334") << "U+08D3 is of Unicode 11";
   EXPECT_EQ(nfc("\u08d3\u0301\u0316"), "\u08d3\u0316\u0301") << "but what follows is ordered";
+  EXPECT_EQ(nfc("\u08d3\u0301\u0334"), "\u08d3\u0334\u0301") << "and stays behind it";
   EXPECT_EQ(nfc("\U00011935\U00011930"), "\U00011935\U00011930") << "a composition of Unicode 13";
+  EXPECT_EQ(nfc("\U00011935\U00011930\u0301"), "\U00011935\U00011930\u0301") << "nor with a mark behind it";
 }
 
 /// No code point that utf8proc and Unicode 10 disagree about.

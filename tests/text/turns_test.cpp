@@ -26,6 +26,8 @@ TEST(Turns, TheFirstTheUsersLastAndAllBeforeTheAnswer) {
   EXPECT_THAT(likely_ends(asked_again, kMarks), ElementsAre(4, 32)) << "of the user's turns the last alone";
   const std::span<const int32_t> first_question(prompt.data(), 11);
   EXPECT_THAT(likely_ends(first_question, kMarks), ElementsAre(4, 8));
+  const std::vector<int32_t> asks = {kTurn, 1, kTurn, kUser, kLine, 4, kTurn, kUser, kLine, 5};
+  EXPECT_THAT(likely_ends(asks, kMarks), ElementsAre(2, 6)) << "the last turn has no end yet";
 }
 
 TEST(Turns, WhatHasNoTurnsHasNoEnds) {

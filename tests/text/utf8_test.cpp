@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "text/byte_alphabet.h"
 #include "text/json_depth.h"
 #include "text/quote.h"
 
@@ -23,6 +24,17 @@ TEST(Utf8, EveryCodePointSurvivesEncodingAndDecoding) {
     const Utf8Step step = utf8_step(text, 0);
     ASSERT_EQ(step.length, text.size());
     ASSERT_EQ(step.kind, Utf8Kind::complete);
+  }
+}
+
+TEST(ByteAlphabet, ItsCharactersAloneSpellBytes) {
+  for (unsigned byte = 0; byte < 256; ++byte) {
+    std::string character;
+    append_code_point(byte_character(static_cast<uint8_t>(byte)), character);
+    EXPECT_EQ(spelled_bytes(character), std::string(1, static_cast<char>(byte))) << byte;
+  }
+  for (const std::string_view other : {" ", "\u00ad", "\u0144", "\u4f60", "\U0010ffff", "\xc4"}) {
+    EXPECT_EQ(spelled_bytes(other), std::nullopt) << other;
   }
 }
 
