@@ -127,6 +127,16 @@ TEST(Pretokenizer, LongRunsAreNoProblem) {
   }
 }
 
+/// What a run of blanks takes back is no endless backtracking, however long the text is.
+TEST(Pretokenizer, LongRunsMayTakeStepsInProportion) {
+  for (const size_t length : {600'000U, 12'000'000U}) {
+    const std::string text = std::string(length, ' ') + "x";
+    const Words words = split({kQwen}, text, Pretokenizer::Jit::never);
+    ASSERT_EQ(words.size(), 2U);
+    EXPECT_EQ(words[1], " x");
+  }
+}
+
 TEST(Pretokenizer, EndlessBacktrackingIsAnError) {
   const auto pretokenizer = Pretokenizer::create({"(a|aa)+b"});
   ASSERT_TRUE(pretokenizer.ok());
