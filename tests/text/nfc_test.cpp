@@ -29,6 +29,14 @@ TEST(Nfc, TextInFormCIsNotCopied) {
   }
 }
 
+/// A mark behind a part of a text is none of it.
+TEST(Nfc, PartsOfATextEndWhereTheyEnd) {
+  const std::string_view text = "e\u0301\u0301";
+  EXPECT_EQ(nfc(text.substr(0, 1)), "e");
+  EXPECT_EQ(nfc(text.substr(0, 3)), "\u00e9");
+  EXPECT_EQ(nfc(std::string_view("\u4f60\u0301").substr(0, 3)), "\u4f60");
+}
+
 TEST(Nfc, ComposesAndOrders) {
   EXPECT_EQ(nfc("e\u0301"), "\u00e9");
   EXPECT_EQ(nfc("xe\u0301y e\u0301"), "x\u00e9y \u00e9");

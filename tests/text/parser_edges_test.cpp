@@ -409,6 +409,11 @@ TEST(PythonLiteralEdges, EscapesAndNumbers) {
                           "{1a1: 2}", "{xax: 1}"}) {
     EXPECT_EQ(dump(bad), "nothing") << bad;
   }
+  for (const std::string_view whole : {"'a'", "[1]", "{'a': 1}", "'\\x41'", "10"}) {
+    for (size_t length = 0; length < whole.size(); ++length) {
+      EXPECT_EQ(dump(whole.substr(0, length)), whole == "10" && length == 1 ? "1" : "nothing") << whole;
+    }
+  }
   EXPECT_EQ(dump("'\\ud7ff'"), "\"\xED\x9F\xBF\"");
   EXPECT_EQ(dump("'\\ue000'"), "\"\xEE\x80\x80\"");
   EXPECT_EQ(dump("'\\x41'"), "\"A\"");

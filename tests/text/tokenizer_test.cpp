@@ -97,6 +97,9 @@ TEST(Tokenizer, AddedTokensMayTakeWhiteSpace) {
   EXPECT_THAT(test::encode(tokenizer, "x <a>\u00a0\n y"), ElementsAre('x', 256, 'y'));
   EXPECT_THAT(test::encode(tokenizer, "<a> <b>y"), ElementsAre(256, 257, 'y')) << "as in the reference";
   EXPECT_THAT(test::encode(tokenizer, "<a>\u180e"), ElementsAre(256, 0xE1, 0xA0, 0x8E)) << "no white space";
+  const auto part = tokenizer.encode(std::string_view("   <a> y").substr(1, 6));
+  ASSERT_TRUE(part.ok());
+  EXPECT_THAT(*part, ElementsAre(256)) << "what lies around a part of a text is none of it";
 }
 
 /// The Unicode property White_Space, all of it and nothing else, on the side that a token asks for.

@@ -58,6 +58,7 @@ TEST(Utf8, EachIllFormedSequenceBecomesOneReplacementCharacter) {
     return text;
   };
   EXPECT_EQ(lossy("plain \xE2\x82\xAC"), "plain \xE2\x82\xAC");
+  EXPECT_EQ(lossy(std::string_view("a\xFF\xFF").substr(0, 2)), "a\uFFFD") << "what lies behind a part is none of it";
   // The examples of the Unicode standard for substitution of maximal subparts (section 3.9, tables 3-8 and 3-9).
   const std::string r = "\uFFFD";
   EXPECT_EQ(lossy("\xC0\xAF\xE0\x80\xBF\xF0\x81\x82\x41"), r + r + r + r + r + r + r + r + "A");
