@@ -340,6 +340,9 @@ TEST(AnswerScopeEdges, NamesAndGapsJustAsLongAsTheyMayBe) {
   const std::string plain = "<tool_call><function=run></function></tool_call>";
   EXPECT_EQ(answer_of(false, tools, plain + "x"), "x");
   EXPECT_EQ(answer_of(false, {}, plain + "x"), plain + "x") << "without tools there are no calls";
+  const auto no_call = AnswerScope(false, {}).feed("<tool_c");
+  ASSERT_EQ(no_call.size(), 1U) << "nor does anything wait for one";
+  EXPECT_EQ(no_call[0].text, "<tool_c");
   const std::string with_longest = "<tool_call><function=" + longest + "></function></tool_call>";
   EXPECT_EQ(answer_of(false, tools, with_longest + "x"), "x");
   const std::string endless = "<tool_call><function=" + std::string(1000, 'n');
