@@ -137,6 +137,13 @@ TEST(Pretokenizer, LongRunsMayTakeStepsInProportion) {
   }
 }
 
+TEST(Pretokenizer, GroupsMayRepeatOften) {
+  const std::string text = std::string(50'000, 'a') + "b";
+  for (const auto jit : {Pretokenizer::Jit::when_available, Pretokenizer::Jit::never}) {
+    EXPECT_THAT(split({"(a|aa)+b"}, text, jit), ElementsAre(text));
+  }
+}
+
 TEST(Pretokenizer, EndlessBacktrackingIsAnError) {
   const auto pretokenizer = Pretokenizer::create({"(a|aa)+b"});
   ASSERT_TRUE(pretokenizer.ok());
