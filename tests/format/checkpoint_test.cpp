@@ -210,10 +210,10 @@ TEST(Checkpoint, ReadsTexts) {
   EXPECT_EQ(*checkpoint->read_text("generation_config.json"), std::nullopt);
   for (const std::string& name : {std::string("../config.json"), std::string(), std::string("."), std::string(".."),
                                   std::string("config.json\0x", 13)}) {
-    EXPECT_THAT(checkpoint->read_text(name).status().message(), HasSubstr("is not a plain file name")) << name;
+    const Status refused = checkpoint->read_text(name).status();
+    EXPECT_EQ(refused.code(), StatusCode::invalid_argument) << name;
+    EXPECT_THAT(refused.message(), HasSubstr("is not a plain file name")) << name;
   }
-  std::filesystem::resize_file(model.write("vocab.json", ""), 256'000'001);
-  EXPECT_EQ(checkpoint->read_text("vocab.json").status().code(), StatusCode::resource_exhausted);
   std::filesystem::create_symlink("gone", model / "tokenizer.json");
   EXPECT_THAT(checkpoint->read_text("tokenizer.json").status().message(), HasSubstr("dangles"));
   std::filesystem::resize_file(model / "config.json", 256'000'001);

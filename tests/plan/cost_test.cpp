@@ -170,16 +170,15 @@ TEST(Cost, InstructionsAreThoseOfStepsAndStages) {
     return t;
   };
   const Desc w4a16 = layer("397b", Op::gate_up, 4096), w4a4 = layer("397b", Op::gate_up, 4096, Path::w4a4);
-  const Case cases[] = {// 2 x 8 fragments: 2 x 2 + 2 x 8 loads, each of two rows decoded in 4 x 18.5 and multiplied in
-                        // 4 x 8. 8 warps copy
-                        // 128 rows of 36 bytes and 128 of 128: 21 KB, 6 times 512 each.
-                        {w4a16, tile(Path::w4a16, WeightFormat::nvfp4, 1, 4, 2), 20 + 2 * (74 + 32), 30 + 3 * 6},
-                        // The rows are copied by a warp of its own: 4.6 KB, 2 times.
-                        {w4a16, tile(Path::w4a16, WeightFormat::nvfp4, 2, 4, 2), 20 + 2 * (74 + 32), 30 + 3 * 2},
-                        // BF16: 4 x 2 + 2 x 8 loads, nothing to decode, 128 rows of 128 bytes twice: 8 times.
+  // FP4 codes: 2 x 8 fragments, so 2 x 2 + 2 x 8 loads, and each of the 2 is decoded in 4 x 18.5 and multiplied in
+  // 4 x 8. 8 warps copy 128 rows of 36 bytes and 128 of 128: 6 times 512 bytes each; weights alone, 2 times.
+  const double step = 20 + 2 * (74 + 32);
+  // BF16 has 4 x 2 + 2 x 8 loads, nothing to decode, and 128 rows of 128 bytes twice: 8 copies. FP4 MMAs take K = 64 at
+  // once, 4 x 4 of them here, and nothing is copied.
+  const Case cases[] = {{w4a16, tile(Path::w4a16, WeightFormat::nvfp4, 1, 4, 2), step, 30 + 3 * 6},
+                        {w4a16, tile(Path::w4a16, WeightFormat::nvfp4, 2, 4, 2), step, 30 + 3 * 2},
                         {dense_desc(WeightFormat::bf16, 2048, 4096, 4096),
                          tile(Path::w4a16, WeightFormat::bf16, 1, 4, 2), 24 + 2 * 32, 30 + 3 * 8},
-                        // FP4 MMAs take K = 64 at once; nothing is copied. 4 x 4 fragments.
                         {w4a4, tile(Path::w4a4, WeightFormat::nvfp4, 1, 2, 4), 2 * 4 + 2 * 4 + 16, 12}};
   const DeviceFacts gpu = *find_device("rtx-pro-6000");
   for (const Case& c : cases) {

@@ -26,10 +26,15 @@ inline Match match_at(std::string_view text, size_t at, std::string_view tag) {
   return tag.starts_with(rest) ? Match::undecided : Match::no;
 }
 
+inline std::string_view trimmed(std::string_view text) {
+  const size_t first = text.find_first_not_of(kWhiteSpace);
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(kWhiteSpace) - first + 1);
+}
+
 /// The name inside of a tag, which may come in quotes.
 inline std::string_view bare_name(std::string_view name) {
-  const size_t first = std::min(name.find_first_not_of(kWhiteSpace), name.size());
-  name = name.substr(first, name.find_last_not_of(kWhiteSpace) + 1 - first);
+  name = trimmed(name);
   if (name.size() >= 2 && (name.front() == '"' || name.front() == '\'') && name.back() == name.front()) {
     name = name.substr(1, name.size() - 2);
   }
