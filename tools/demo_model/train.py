@@ -256,9 +256,11 @@ def save_compile_cache(out):
         print(f"compile cache not saved: {problem}")
 
 
-def train(trainer, stream, state, minutes, total_minutes, deadline, log, rate_factor=1.0, schedule_at=None):
-    """Steps until `minutes` of training time are used or the wall clock passes `deadline`. state: step, minutes."""
+def train(trainer, stream, state, minutes, total_minutes, deadline, log, rate_factor=1.0, schedule_at=None, save=None, save_every=0.0):
+    """Steps until `minutes` of training time are used or the wall clock passes `deadline`. state: step, minutes.
+    save() is called every `save_every` minutes, 0: never."""
     begin, first_minutes = time.time(), state["minutes"]
+    saved = begin
     waited = 0.0
     window = begin
     window_step = state["step"]
@@ -287,6 +289,9 @@ def train(trainer, stream, state, minutes, total_minutes, deadline, log, rate_fa
             reports, window, window_step, steady = [], now, state["step"], rate
         if done:
             return steady
+        if save_every and now - saved > 60 * save_every:
+            save()
+            saved = now
 
 
 def mixture(text):
@@ -377,7 +382,10 @@ def run(arguments):
         else:
             if arguments.last:
                 arguments.total_minutes = state["minutes"] + min(arguments.minutes, (deadline - time.time()) / 60)
-            train(trainer, stream, state, arguments.minutes, arguments.total_minutes, deadline, arguments.log, arguments.rate)
+            def save():
+                if RANK == 0:
+                    checkpoint.save_pieces(out, c, trainer.average, state)
+            train(trainer, stream, state, arguments.minutes, arguments.total_minutes, deadline, arguments.log, arguments.rate, save=save, save_every=arguments.save_every)
         if RANK > 0:
             return
         finished = state["minutes"] >= 0.98 * arguments.total_minutes
@@ -440,6 +448,7 @@ def main():
     parser.add_argument("--dropout", type=float, default=DROPOUT, help="in what was written by hand")
     parser.add_argument("--rows", type=int, default=64)
     parser.add_argument("--workers", type=int, default=max(1, (os.cpu_count() or 2) - 2))
+    parser.add_argument("--save-every", type=float, default=0.0, help="minutes between states in --out while training goes on; 0: at its end alone")
     parser.add_argument("--evaluate", type=int, default=64, help="held-out dialogues of each kind")
     parser.add_argument("--log", type=float, default=10.0, help="seconds between lines")
     parser.add_argument("--seed", type=int, default=1)
