@@ -17,7 +17,7 @@ packages=(
 # Asio and Beast from 1.81 on: Debian 12's default is 1.74.
 if grep -qx 'VERSION_CODENAME=bookworm' /etc/os-release; then packages+=(libboost1.81-dev); else packages+=(libboost-dev); fi
 if [ "${1:-}" = tests ]; then
-  packages+=(ccache)
+  packages+=(ccache python3-clang)
   # Ubuntu's package is a stub that asks for snap: there the test of the web page is skipped.
   if grep -qx 'ID=debian' /etc/os-release; then packages+=(chromium); fi
 fi
