@@ -177,6 +177,7 @@ TEST(IdlePrefill, MessagesAndResponsesShareIt) {
           {"input", "Tell me a story about a shop."},
           {"instructions", system_message()["content"]},
           {"temperature", 0},
+          {"min_tokens", 300},  // so that the answer has blocks of its own
           {"max_output_tokens", 1500}};
   const json response = answer_to(served, "/v1/responses", body);
   ASSERT_EQ(response["status"], "completed") << response;
