@@ -27,7 +27,7 @@ DraftStats drafts_of(const Choices& choices) {
 /// What both kinds share of streaming.
 struct Stream {
   Stream(ChunkWriter::Kind kind, const ResponseHead& head, const StreamFields& given, bool legacy_calls = false)
-      : fields(given), writer(kind, head, given.include_usage && !given.continuous_usage, legacy_calls) {}
+      : fields(given), writer(kind, head, given.include_usage, legacy_calls) {}
 
   template <typename Write>
   void chunk(std::string& out, Write write) const {

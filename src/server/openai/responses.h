@@ -16,7 +16,7 @@ namespace tessera::server::openai {
 class ChunkWriter {
  public:
   enum class Kind { chat, completion };
-  /// `usage_null`: chunks say "usage": null, because a last one will have it (stream_options.include_usage).
+  /// `usage_null`: chunks that have none say "usage": null, for a last one will (stream_options.include_usage).
   /// `legacy_calls`: a call is a "function_call", as where requests have "functions".
   ChunkWriter(Kind kind, const ResponseHead& head, bool usage_null, bool legacy_calls = false);
 
