@@ -77,11 +77,10 @@ struct AccessLog::State {
         pool(std::make_shared<spdlog::details::thread_pool>(kLinesMax, 1)),
         logger(std::make_shared<spdlog::async_logger>("access", std::make_shared<spdlog::sinks::stderr_sink_mt>(), pool,
                                                       spdlog::async_overflow_policy::overrun_oldest)) {}
-  ~State() { pool.reset(); }  // its thread writes the last lines, by way of the logger
 
   bool requests;
-  std::shared_ptr<spdlog::details::thread_pool> pool;
-  std::shared_ptr<spdlog::async_logger> logger;  // which spdlog wants shared
+  std::shared_ptr<spdlog::details::thread_pool> pool;  // writes the last lines as it ends: each holds the logger
+  std::shared_ptr<spdlog::async_logger> logger;        // which spdlog wants shared
   EngineStats last;
 };
 

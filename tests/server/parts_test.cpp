@@ -359,7 +359,7 @@ TEST(AccessLog, SaysOfTheEngineWhatIsNew) {
   EXPECT_EQ(logged(false, [&](AccessLog& log) { log.engine_state(stats, std::nullopt); }), "");
   stats.running = 3;
   stats.waiting = 2;
-  stats.kv_blocks_used = 1;
+  stats.kv_blocks_used = 3;
   stats.kv_blocks_total = 8;
   stats.generated_tokens = 100;
   stats.prompt_tokens = 1000;
@@ -367,7 +367,7 @@ TEST(AccessLog, SaysOfTheEngineWhatIsNew) {
   EngineStats then = stats;
   then.generated_tokens = 130;
   then.drafts = {.steps = 6, .proposed = 15, .accepted = 10, .accepted_at = {6, 3, 1}};
-  then.tier.bytes_used = 1;
+  then.tier.bytes_used = 3;
   then.tier.bytes_total = 4;
   then.gpu = GpuStats{.sm_clock_hertz = 1.98e9, .memory_clock_hertz = 3.2e9, .power_watts = 511.9};
   EXPECT_EQ(logged(false,
@@ -376,10 +376,10 @@ TEST(AccessLog, SaysOfTheEngineWhatIsNew) {
                      log.engine_state(stats, std::nullopt);
                      log.engine_state(then, 0.451);
                    }),
-            "engine running=3 waiting=2 generated_per_second=100 prompt_per_second=1000 kv=12.5% drafts=12 "
+            "engine running=3 waiting=2 generated_per_second=100 prompt_per_second=1000 kv=37.5% drafts=12 "
             "draft_steps=4 accepted=7 accepted_at=4,2,1\n"
-            "engine running=3 waiting=2 generated_per_second=30 prompt_per_second=0 kv=12.5% drafts=3 draft_steps=2 "
-            "accepted=3 accepted_at=2,1 tier=25.0% read=45.1% sm_mhz=1980 memory_mhz=3200 watts=512\n");
+            "engine running=3 waiting=2 generated_per_second=30 prompt_per_second=0 kv=37.5% drafts=3 draft_steps=2 "
+            "accepted=3 accepted_at=2,1 tier=75.0% read=45.1% sm_mhz=1980 memory_mhz=3200 watts=512\n");
   // Each of the four numbers by itself is news.
   for (const auto& change : std::vector<std::function<void(EngineStats&)>>{
            [](EngineStats& s) { ++s.running; }, [](EngineStats& s) { ++s.waiting; },
