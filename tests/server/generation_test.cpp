@@ -231,6 +231,18 @@ TEST(Generation, EchoIsOfThePromptThatTruncationLeaves) {
   EXPECT_TRUE(text.starts_with(left.get<std::string>())) << text;
 }
 
+/// What only counts or converts tokens has its place among the requests no longer than it takes.
+TEST(Generation, TokenizingLeavesRoomForOthers) {
+  ServerOptions options = test_options();
+  options.limits.queue_max = 0;
+  const ServedModel served(options, /*max_num_seqs=*/1);
+  RawClient client(served.port());
+  for (int i = 0; i < 3; ++i) {
+    client.send(post("/tokenize", R"({"prompt":"a"})"));
+    EXPECT_EQ(client.answer().status, 200);
+  }
+}
+
 TEST(Generation, BadRequestsAreToldApart) {
   const ServedModel served;
   const std::pair<const char*, int> kBad[] = {

@@ -314,8 +314,8 @@ TEST(Http, WebPagesMayNotUseAServerWithoutAKey) {
   };
   {
     const ServedModel served;
-    for (const char* own : {"127.0.0.1", "127.0.0.1:8000", "[::1]:8000", "localhost:1", "LocalHost", "localhost.",
-                            "localhost.:8000", "10.0.0.7:80"}) {
+    for (const char* own : {"127.0.0.1", "127.0.0.1:8000", "[::1]:8000", "[1:2:3:4:5:6:7:8]:80", "localhost:1",
+                            "LocalHost", "localhost.", "localhost.:8000", "10.0.0.7:80"}) {
       EXPECT_EQ(status(served, own), 200) << own;
     }
     for (const char* rebound :
@@ -326,8 +326,8 @@ TEST(Http, WebPagesMayNotUseAServerWithoutAKey) {
       EXPECT_EQ(ask(served.port(), std::string("GET /health HTTP/1.1\r\nHost: ") + rebound + "\r\n\r\n").status, 200);
     }
     EXPECT_EQ(status(served, "localhost:8000", "Origin: http://localhost:8000\r\n"), 200);
-    for (const char* other : {"http://evil.example", "null", "http://localhost:3000", "http://localhost:80001",
-                              "https://localhost.evil:8000"}) {
+    for (const char* other : {"http://evil.example", "null", "http://localhost:3000", "http://localhost:80001", "x",
+                              "??localhost:8000", "https://localhost.evil:8000"}) {
       EXPECT_EQ(status(served, "localhost:8000", std::string("Origin: ") + other + "\r\n"), 403) << other;
     }
     for (const char* simple : {"text/plain", "Text/Plain ; charset=UTF-8", "multipart/form-data; boundary=x"}) {
@@ -358,6 +358,15 @@ TEST(Http, WebPagesMayNotUseAServerWithoutAKey) {
   const ServedModel served(options);
   EXPECT_EQ(status(served, "evil.example", "X-Api-Key: k\r\nContent-Type: text/plain\r\nOrigin: null\r\n"), 200);
   EXPECT_EQ(status(served, "evil.example"), 401);
+}
+
+TEST(Http, AServerOnAUnixSocketHasAnyName) {
+  ServerOptions options = test_options();
+  options.unix_socket = ::testing::TempDir() + "tessera_name_" + std::to_string(::getpid());
+  const ServedModel served(options);
+  RawClient client(options.unix_socket);
+  client.send("GET /v1/models HTTP/1.1\r\nHost: tessera.example\r\n\r\n");
+  EXPECT_EQ(client.answer().status, 200);
 }
 
 TEST(Http, UnixSocketsAreNotTakenFromOthers) {
@@ -433,6 +442,14 @@ TEST(Http, OtherOrigins) {
     EXPECT_EQ(ask(served.port(), get("/live", line)).header("access-control-allow-origin"), "") << near;
     EXPECT_EQ(ask(served.port(), preflight + line + "\r\n").status, 405) << near;
   }
+  // Where every origin may, none is still none.
+  options.allowed_origins = {"*"};
+  const ServedModel open(options);
+  EXPECT_EQ(ask(open.port(), get("/live", from)).header("access-control-allow-origin"), "*");
+  for (const auto& [name, value] : ask(open.port(), get("/live")).headers) {
+    EXPECT_NE(name, "access-control-allow-origin") << value;
+  }
+  EXPECT_EQ(ask(open.port(), preflight + "\r\n").status, 405);
   // Caches must not give one origin's answer to another, whoever asked first.
   for (const std::string& request : {get("/live"), get("/live", from), get("/live", other), get("/version", from),
                                      preflight + from + "\r\n", get("/nowhere", from)}) {

@@ -100,6 +100,28 @@ TEST(IdlePrefill, TheNextTurnGoesOnBehindTheAnswer) {
   }
 }
 
+TEST(IdlePrefill, EveryConversationHasItsTurn) {
+  const ServedModel served(test_options(), open_engine(demo_options()));
+  const std::string questions[] = {"Tell me a story about a shop.", "What do apples cost?"};
+  json bodies[2], answers[2];
+  {
+    std::vector<std::jthread> clients;
+    for (size_t i = 0; i < 2; ++i) {
+      bodies[i] = chat({system_message(), {{"role", "user"}, {"content", questions[i]}}}, 200);
+      clients.emplace_back([&, i] { answers[i] = chat_answer(served, bodies[i]); });
+    }
+  }
+  wait_for_idle_prefill(served);
+  for (size_t i = 0; i < 2; ++i) {
+    json& messages = bodies[i]["messages"];
+    messages.push_back({{"role", "assistant"}, {"content", answers[i]["choices"][0]["message"]["content"]}});
+    messages.push_back({{"role", "user"}, {"content", "And then?"}});
+    bodies[i]["max_tokens"] = 1;
+    bodies[i]["min_tokens"] = 0;
+    expect_covered(chat_answer(served, bodies[i]));
+  }
+}
+
 const json kTools = {
     {{"type", "function"},
      {"function",

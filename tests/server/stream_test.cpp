@@ -48,6 +48,7 @@ TEST(Stream, UsageIsInEveryChunkAndInOneOfItsOwnAtTheEnd) {
   for (const json& request : kRequests) {
     const RawAnswer answer = stream(served, request, {{"include_usage", true}, {"continuous_usage_stats", true}});
     EXPECT_EQ(answer.header("x-accel-buffering"), "no") << "else nginx holds events back";
+    EXPECT_EQ(answer.header("cache-control"), "no-cache");
     std::vector<json> chunks = events(answer.body);
     ASSERT_GE(chunks.size(), 3U);
     const json last = chunks.back();
