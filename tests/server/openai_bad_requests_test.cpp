@@ -1,5 +1,9 @@
 // Every field with every wrong type and range: a 400 that names the field's path.
 
+#include <gmock/gmock.h>
+
+#include <array>
+
 #include "openai_json.h"
 #include "server/openai/completion_request.h"
 #include "server/openai/tokenize_request.h"
@@ -139,6 +143,25 @@ TEST(OpenAiBadRequest, ChatFields) {
       expect_named(parse_chat_request(chat_body("\"" + key + "\": " + value), {}, request), key, value);
     }
     EXPECT_FALSE(parse_chat_request(chat_body("\"" + key + "\": null"), {}, *std::make_unique<ChatRequest>())) << key;
+  }
+}
+
+TEST(OpenAiBadRequest, SaysWhatIsTaken) {
+  const std::vector<std::array<const char*, 3>> cases = {{"temperature", "-1", "a number of at least 0"},
+                                                         {"top_p", "0", "a number above 0, at most 1"},
+                                                         {"min_p", "2", "a number from 0 to 1"},
+                                                         {"repetition_penalty", "0", "a number above 0"},
+                                                         {"top_k", "-2", "a whole number of at least -1"},
+                                                         {"min_tokens", "-1", "a whole number of at least 0"},
+                                                         {"top_logprobs", "21", "a whole number from 0 to 20"}};
+  for (const auto& [key, value, expected] : cases) {
+    ChatRequest request;
+    const auto error =
+        parse_chat_request(body_of(R"({"messages": [{"role": "user", "content": "x"}], "logprobs": true, ")" +
+                                   std::string(key) + "\": " + value + "}"),
+                           {}, request);
+    ASSERT_TRUE(error) << key;
+    EXPECT_THAT(error->message, ::testing::EndsWith(std::string("expected ") + expected));
   }
 }
 

@@ -166,6 +166,28 @@ TEST_F(CallGrammar, ValuesMayBeEmpty) {
   EXPECT_FALSE(allows(grammar, call(argument("a", "y") + argument("b", ""))));
 }
 
+TEST_F(CallGrammar, LengthsOfTexts) {
+  const auto grammar = compile(tools(R"({"type":"object","properties":{"a":{"type":["string","null"],"maxLength":3},
+                                         "b":{"type":"string","minLength":2}},"required":["a","b"]})",
+                                     true, ToolMode::required));
+  const std::string a = argument("a", "abc"), b = argument("b", "long enough");
+  EXPECT_TRUE(allows(grammar, call(a + b)));
+  EXPECT_TRUE(allows(grammar, call(argument("a", "null") + b)));
+  EXPECT_FALSE(allows(grammar, call(argument("a", "abcd") + b)));
+  EXPECT_FALSE(allows(grammar, call(a + argument("b", "x"))));
+}
+
+TEST_F(CallGrammar, ArgumentsThatTheSchemaDoesNotName) {
+  const auto any =
+      compile(tools(R"({"type":"object","additionalProperties":{"type":"string"}})", true, ToolMode::required));
+  EXPECT_TRUE(allows(any, call(argument("x", "1"))));
+  const auto beside =
+      compile(tools(R"({"type":"object","properties":{"a":{"type":"integer"}},"additionalProperties":true})", true,
+                    ToolMode::required));
+  EXPECT_TRUE(allows(beside, call(argument("a", "1"))));
+  EXPECT_FALSE(allows(beside, call(argument("a", "x")))) << "those that it names are followed";
+}
+
 TEST_F(CallGrammar, OnlyToolsThatMayBeCalled) {
   const auto of = [](const std::string& mode, const std::string& name) {
     const Json request = Json::parse(
@@ -199,11 +221,13 @@ TEST_F(CallGrammar, FunctionsOfTheOlderForm) {
 TEST_F(CallGrammar, AFormatBesideTools) {
   const AnswerFormat format{.source = {.kind = GrammarSource::Kind::json_schema, .text = R"({"enum":[1,2]})"},
                             .param = "response_format"};
-  const auto grammar = compile(tools(kParameters, true, ToolMode::automatic), true, format);
-  EXPECT_TRUE(allows(grammar, "1"));
-  EXPECT_TRUE(allows(grammar, call(argument("s", "a") + argument("n", "7"))));
-  EXPECT_FALSE(allows(grammar, "3"));
-  EXPECT_FALSE(allows(grammar, "one"));
+  for (const bool strict : {true, false}) {
+    const auto grammar = compile(tools(kParameters, strict, ToolMode::automatic), true, format);
+    EXPECT_TRUE(allows(grammar, "1")) << strict;
+    EXPECT_TRUE(allows(grammar, call(argument("s", "a") + argument("n", "7")))) << strict;
+    EXPECT_FALSE(allows(grammar, "3")) << strict;
+    EXPECT_FALSE(allows(grammar, "one")) << strict;
+  }
 }
 
 TEST(AnswerGrammar, WhereNothingIsFollowed) {

@@ -236,6 +236,18 @@ TEST(OpenAiChatChoice, AnAnswerThatFollowsAFormatIsCutByAStop) {
   EXPECT_EQ(finish(false, StopCause::string), ChatFinish::stop_string);
 }
 
+TEST(OpenAiChatChoice, SaysWhichStopStringEndedIt) {
+  const auto said = [](StopCause cause) {
+    ChatChoice choice({});
+    ChatMessageText message;
+    message.add(
+        choice.feed({.text = "a", .finish_reason = FinishReason::stop, .stop_reason = "END", .stop_cause = cause}));
+    return message.stop_string;
+  };
+  EXPECT_EQ(said(StopCause::string), "END");
+  EXPECT_EQ(said(StopCause::model), "");
+}
+
 TEST(OpenAiChatChoice, CallsOfOtherToolsAreText) {
   const std::string text = "<tool_call>\n<function=delete>\n</function>\n</tool_call>";
   ChatChoice choice(options_of(corpus()[7]));
@@ -314,13 +326,17 @@ TEST(OpenAiChatChoice, LogprobsOfTheAnswerAlone) {
   };
   ChatChoice choice({.opens_thinking = true, .append_logprob = append, .thinking_logprobs = false});
   std::string all;
+  ChatMessageText message;
   for (const Event& event : {Event{.tokens = {1}, .text = "Hm.", .logprobs = {{{.token = 1}}}},
                              Event{.tokens = {2}, .text = "</think>", .logprobs = {{{.token = 2}}}},
                              Event{.tokens = {3}, .text = "\n\nNo", .logprobs = {{{.token = 3}}}},
                              Event{.tokens = {4}, .text = ".", .logprobs = {{{.token = 4}}}}}) {
-    all += choice.feed(event).logprobs + ";";
+    const ChatDelta delta = choice.feed(event);
+    all += delta.logprobs + ";";
+    message.add(delta);
   }
   EXPECT_EQ(all, ";;3;4;");
+  EXPECT_EQ(message.logprobs, "3,4");
 }
 
 /// Tokens of one text are one key of the legacy format, with what the likelier of them has, which comes first.

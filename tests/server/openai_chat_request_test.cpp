@@ -239,6 +239,8 @@ TEST(OpenAiChatRequest, PastArgumentsNeverEndAConversation) {
   EXPECT_EQ(arguments(R"({"a": 1, "b)"), R"({"a":1} noted)");
   EXPECT_EQ(arguments(R"({"a": 1, "b": tr)"), R"({"a":1} noted)");
   EXPECT_EQ(arguments(R"({"a": "x\u00)"), R"({"a":"x"} noted)");
+  EXPECT_EQ(arguments(R"({"a": {"b": [1]}, "c": "d)"), R"({"a":{"b":[1]},"c":"d"} noted)");
+  EXPECT_EQ(arguments(R"({"a": {"b": [1]}, "c": tr)"), R"({"a":{"b":[1]}} noted)");
   EXPECT_EQ(arguments("[1]"), R"({"arguments":"[1]"} noted)");
   EXPECT_EQ(arguments("do it"), R"({"arguments":"do it"} noted)");
   EXPECT_EQ(arguments(R"({"a")"), R"({"arguments":"{\"a\""} noted)");
@@ -283,6 +285,17 @@ TEST(OpenAiChatRequest, ContinuesTheLastMessage) {
   std::string prompt = template_request(request)["messages"][1]["content"].get<std::string>() + "<|im_end|>\n";
   cut_at_continuation(request, prompt);
   EXPECT_EQ(prompt, "One, ");
+
+  // Where the message ends in its thinking, that goes on; else the answer behind it does.
+  const auto continued = [&](const std::string& text, const char* key) {
+    request.messages[1].reasoning = "Hm, ";
+    request.messages[1].text = text;
+    prompt = template_request(request)["messages"][1][key].get<std::string>() + "<|im_end|>\n";
+    cut_at_continuation(request, prompt);
+    return prompt;
+  };
+  EXPECT_EQ(continued("", "reasoning_content"), "Hm, ");
+  EXPECT_EQ(continued("One, ", "content"), "One, ");
 }
 
 TEST(OpenAiCompletionRequest, Prompts) {

@@ -204,14 +204,17 @@ TEST(OpenAiCustomTools, WhatIsNotTheInputAloneIsShown) {
 }
 
 /// However JSON spells it, and wherever its pieces end.
-TEST(OpenAiCustomTools, ACodePointInTwoEscapesIsOne) {
-  for (const std::string escaped : {R"(\ud83d\ude00)", R"(\uD83D\uDE00)"}) {
+TEST(OpenAiCustomTools, EscapesAreWhatTheyMean) {
+  const std::vector<std::pair<std::string, std::string>> cases = {
+      {R"(\ud83d\ude00)", "😀"}, {R"(\uD83D\uDE00)", "😀"}, {R"(\u0905)", "अ"}, {R"(\ud55c)", "한"}};
+  for (const auto& [escaped, means] : cases) {
     const std::string arguments = R"({"input": "a)" + escaped + R"(b"})";
     for (size_t cut = 0; cut <= arguments.size(); ++cut) {
       CallInput input;
       std::string text = input.feed(arguments.substr(0, cut));
       text += input.feed(arguments.substr(cut));
-      EXPECT_EQ(text, "a😀b") << arguments << " cut at " << cut;
+      EXPECT_EQ(text, "a" + means + "b") << arguments << " cut at " << cut;
+      EXPECT_EQ(input.whole(), text);
     }
   }
 }

@@ -60,7 +60,7 @@ TEST(OpenAiJson, WhatIsNoJsonSaysWhere) {
     std::string says;
   };
   const std::vector<Case> cases = {
-      {"{\"a\": }", "column 7"},
+      {"{\"a\": }", "the request's body cannot be read as JSON: parse error at line 1, column 7"},
       {"{\"a\": 1", "unexpected end"},
       {"{\"a\": 1} x", "expected end of input"},
       {"{'a': 1}", "line 1, column 2"},
@@ -99,6 +99,11 @@ TEST(OpenAiJson, HalvesOfSurrogatePairsAreReplaced) {
       {R"("\ud83d\u0041")",
        "\xef\xbf\xbd"
        "A"},
+      {R"("\udc00\udc00")", "\xef\xbf\xbd\xef\xbf\xbd"},
+      // The first and the last of each half and what is beside them, with one half that stands alone.
+      {R"("\udfff\ud7ff\ue000\ud800\udc00\udbff\udfff")",
+       "\xef\xbf\xbd\xed\x9f\xbf\xee\x80\x80\xf0\x90\x80\x80\xf4\x8f\xbf\xbf"},
+      {R"("\ud800\udbff\ue000")", "\xef\xbf\xbd\xef\xbf\xbd\xee\x80\x80"},
   };
   for (const auto& [text, means] : cases) {
     Json value;
@@ -123,7 +128,9 @@ TEST(OpenAiJson, LimitsHold) {
   EXPECT_THAT(parse_json("[1,2,3,4,5,6,7,8,9,0]", limits, value)->message, HasSubstr("more than 10 values"));
   EXPECT_FALSE(parse_json(R"({"a":1,"b":2,"c":3})", limits, value));
   EXPECT_THAT(parse_json(R"({"a":1,"b":2,"c":3,"d":4})", limits, value)->message, HasSubstr("more than 3 keys"));
-  EXPECT_EQ(parse_json("[", limits, value, "messages[0].x")->param, "messages[0].x");
+  const auto error = parse_json("[", limits, value, "messages[0].x");
+  EXPECT_EQ(error->param, "messages[0].x");
+  EXPECT_THAT(error->message, HasSubstr("messages[0].x cannot be read as JSON: parse error"));
 }
 
 TEST(OpenAiJson, DeepAndLongBodiesEndInAnError) {
