@@ -143,7 +143,6 @@ std::optional<ApiError> parse_json(std::string_view text, const RequestLimits& l
   Builder builder(limits, out);
   if (Json::sax_parse(text, &builder)) return std::nullopt;
   if (const std::string mended = without_half_pairs(text); mended != text) {
-    Json().swap(out);
     Builder again(limits, out);
     if (Json::sax_parse(mended, &again)) return std::nullopt;
   }
