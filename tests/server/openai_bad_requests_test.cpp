@@ -104,7 +104,7 @@ TEST(OpenAiBadRequest, ChatFields) {
       {
           {"max_completion_tokens", kNotWhole + std::vector<std::string>{"-2"}},
           {"logprobs", kNotFlag},
-          {"top_logprobs", kNotWhole + std::vector<std::string>{"-1", "21", "5"}},
+          {"top_logprobs", kNotWhole + std::vector<std::string>{"-1", "21", "1", "5"}},
           {"parallel_tool_calls", kNotFlag},
           {"include_reasoning", kNotFlag},
           {"add_generation_prompt", kNotFlag},
@@ -182,9 +182,9 @@ TEST(OpenAiBadRequest, CompletionFields) {
 
 TEST(OpenAiBadRequest, Prompts) {
   for (const char* prompt :
-       {"null",   "1",     "true",         "{}",         "[]",           "[[]]",       "[true]",
-        "[null]", "[{}]",  "[1, \"a\"]",   "[\"a\", 1]", "[\"a\", [1]]", "[[1], 2]",   "[[1], \"a\"]",
-        "[-1]",   "[1.5]", "[2147483648]", "[[1], []]",  "[[-1]]",       "[[1, null]]"}) {
+       {"null",   "1",     "true",         "{}",         "[]",           "[[]]",        "[true]",
+        "[null]", "[{}]",  "[1, \"a\"]",   "[\"a\", 1]", "[\"a\", [1]]", "[[1], 2]",    "[[1], \"a\"]",
+        "[-1]",   "[1.5]", "[2147483648]", "[[1], []]",  "[[-1]]",       "[[1, null]]", "{\"a\": \"b\"}"}) {
     CompletionRequest request;
     expect_named(parse_completion_request(body_of(std::string("{\"prompt\": ") + prompt + "}"), {}, request), "prompt",
                  prompt);
@@ -312,6 +312,47 @@ TEST(OpenAiBadRequest, Tools) {
                                {}, request)
                 ->param,
             "tool_choice.function.name");
+}
+
+TEST(OpenAiBadRequest, ToolChoices) {
+  const std::string tools = R"("tools": [{"function": {"name": "f"}}], "tool_choice": )";
+  const std::string functions = R"("functions": [{"name": "f"}], "function_call": )";
+  const std::vector<BadMessage> cases = {
+      {tools + R"({"type": "web_search"})", "tool_choice.type"},
+      {tools + R"({"type": "function", "name": "h"})", "tool_choice.name"},
+      {tools + R"({"type": "function", "name": 5})", "tool_choice.name"},
+      {tools + R"({"type": "function", "function": "f"})", "tool_choice.function"},
+      {tools + R"({"type": "function", "function": {"name": "h"}})", "tool_choice.function.name"},
+      {tools + R"({"type": "function", "function": {"name": 5}})", "tool_choice.function.name"},
+      {tools + R"({"type": "allowed_tools", "tools": [{"type": "function", "name": "h"}]})", "tool_choice.tools"},
+      {tools + R"({"type": "allowed_tools", "allowed_tools": {"tools": [{"type": "function", "name": "h"}]}})",
+       "tool_choice.allowed_tools.tools"},
+      {tools + R"({"type": "allowed_tools", "allowed_tools": {"tools": []}})", "tool_choice.allowed_tools.tools"},
+      {functions + "5", "function_call"},
+      {functions + "\"required\"", "function_call"},
+      {functions + R"({"name": 5})", "function_call.name"},
+      {functions + R"({"name": "h"})", "function_call.name"},
+      {R"("tools": [], "functions": [{"name": "f"}])", "functions"},
+  };
+  for (const auto& [fields, param] : cases) {
+    ChatRequest request;
+    const auto error = parse_chat_request(chat_body(fields), {}, request);
+    ASSERT_TRUE(error) << fields;
+    EXPECT_EQ(error->param, param) << error->message;
+  }
+}
+
+TEST(OpenAiBadRequest, WhatCannotBeContinued) {
+  const std::string called = R"({"role": "assistant", "tool_calls": [{"function": {"name": "f"}}]}])";
+  const std::string said = R"({"role": "assistant", "content": "One, "}], "add_generation_prompt": true)";
+  for (const std::string& end : {called, said, std::string("{\"role\": \"user\", \"content\": \"x\"}]")}) {
+    ChatRequest request;
+    const auto error = parse_chat_request(
+        body_of(R"({"messages": [{"role": "user", "content": "x"}, )" + end + R"(, "continue_final_message": true})"),
+        {}, request);
+    ASSERT_TRUE(error) << end;
+    EXPECT_EQ(error->param, "continue_final_message");
+  }
 }
 
 TEST(OpenAiBadRequest, CountsOfAConversation) {

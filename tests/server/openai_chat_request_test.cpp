@@ -77,15 +77,41 @@ TEST(OpenAiChatRequest, NothingIsIgnoredInSilence) {
   }
   const ChatRequest neutral = chat_request(
       R"("typical_p": 1, "mirostat": 0, "mirostat_tau": 5, "dry_multiplier": 0.0, "dry_base": 1.75, "xtc_probability": 0,
-         "repeat_penalty": 1.0, "stop_regex": null, "prefix": "", "do_sample": true, "top_n_sigma": -1)");
+         "repeat_penalty": 1.0, "return_hidden_states": false, "chat_template": "", "stop_regex": null, "prefix": "", "do_sample": true, "top_n_sigma": -1)");
   EXPECT_THAT(neutral.notes, IsEmpty());
   const ChatRequest unknown = chat_request(R"("typical": 1, "tempereture": 0.2, "seeds": 1, "nothing": null)");
   EXPECT_THAT(unknown.notes, ElementsAre("not known here and left out: tempereture, seeds"));
+  // Nor what only the other endpoint would refuse.
+  EXPECT_THAT(chat_request(R"("suffix": "x")").notes, ElementsAre("not known here and left out: suffix"));
+  CompletionRequest completion;
+  ASSERT_FALSE(
+      parse_completion_request(body_of(R"({"prompt": "a", "suffix": "", "documents": [{}]})"), {}, completion));
+  EXPECT_THAT(completion.notes, ElementsAre("not known here and left out: documents"));
+}
+
+TEST(OpenAiChatRequest, NothingOfAnEarlierRequestStays) {
+  ChatRequest chat;
+  ASSERT_FALSE(parse_chat_request(chat_body(R"("model": "m", "seed": 1)"), {}, chat));
+  ASSERT_FALSE(parse_chat_request(chat_body(""), {}, chat));
+  EXPECT_EQ(chat.model, "");
+  EXPECT_EQ(chat.messages.size(), 1U);
+  CompletionRequest completion;
+  for (int i = 0; i < 2; ++i) ASSERT_FALSE(parse_completion_request(body_of(R"({"prompt": "a"})"), {}, completion));
+  EXPECT_EQ(completion.prompts.size(), 1U);
+  DetokenizeRequest tokens;
+  for (int i = 0; i < 2; ++i) ASSERT_FALSE(parse_detokenize_request(body_of(R"({"tokens": [3]})"), {}, tokens));
+  EXPECT_THAT(tokens.tokens, ElementsAre(3));
+  std::optional<AnswerFormat> format;
+  for (int i = 0; i < 2; ++i) EXPECT_FALSE(parse_answer_format(body_of(R"({"regex": "a"})"), format));
 }
 
 TEST(OpenAiChatRequest, LogprobsAreASwitch) {
   EXPECT_FALSE(chat_request(R"("logprobs": false, "top_logprobs": 0)").sampling.logprobs);
   EXPECT_EQ(chat_request(R"("logprobs": true)").sampling.logprobs, 0);
+  RequestOptions options;
+  options.sampling.logprobs = 2;
+  EXPECT_FALSE(chat_request("", options).sampling.logprobs);
+  EXPECT_EQ(chat_request(R"("prompt_logprobs": 1)").sampling.prompt_logprobs, 1);
 }
 
 TEST(OpenAiChatRequest, SeedsAreAny64Bits) {
@@ -116,12 +142,16 @@ TEST(OpenAiChatRequest, MessagesBecomeWhatTemplatesExpect) {
                                {"function": {"name": "g", "arguments": {"x": 1}}},
                                {"function": {"name": "h", "arguments": ""}}]},
                             {"role": "tool", "tool_call_id": "1", "content": "7"},
-                            {"role": "function", "name": "g", "content": null}])"),
+                            {"role": "function", "name": "g", "content": null},
+                            {"role": "tool", "tool_call_id": "2"},
+                            {"role": "assistant", "prefix": false, "content": [{"type": "text", "text": "I "},
+                              {"type": "refusal", "refusal": "will not."}]}])"),
             R"([{"role":"assistant","content":"","reasoning_content":"hm","tool_calls":[)"
             R"({"id":"1","type":"function","function":{"name":"f","arguments":{"b":1,"a":[true]}}},)"
             R"({"id":"","type":"function","function":{"name":"g","arguments":{"x":1}}},)"
             R"({"id":"","type":"function","function":{"name":"h","arguments":{}}}]},)"
-            R"({"role":"tool","content":"7","tool_call_id":"1"},{"role":"tool","content":"","name":"g"}])");
+            R"({"role":"tool","content":"7","tool_call_id":"1"},{"role":"tool","content":"","name":"g"},)"
+            R"({"role":"tool","content":"","tool_call_id":"2"},{"role":"assistant","content":"I will not."}])");
 }
 
 std::string thinking_of(const std::string& fields, const RequestOptions& options = {}) {
@@ -146,6 +176,11 @@ TEST(OpenAiChatRequest, ThinkingHasManyNames) {
   EXPECT_EQ(thinking_of(R"("chat_template_kwargs": {"reasoning_effort": "none"})"), "false -");
   EXPECT_EQ(thinking_of(R"("thinking": {"type": "disabled"})"), "false -");
   EXPECT_EQ(thinking_of(R"("thinking": {"type": "enabled", "budget_tokens": 9})"), "true 9");
+  EXPECT_EQ(thinking_of(R"("thinking": {"type": "adaptive"})"), "- -");
+  EXPECT_EQ(thinking_of(R"("thinking": {"type": "auto"}, "reasoning_effort": "none")"), "false -");
+  EXPECT_EQ(thinking_of(R"("enable_thinking": false, "thinking": {"type": "enabled"})"), "false -");
+  EXPECT_EQ(thinking_of(R"("reasoning_effort": "none", "chat_template_kwargs": {"reasoning_effort": "low"})"),
+            "false -");
   EXPECT_EQ(thinking_of(R"("reasoning": {"max_tokens": 11})"), "- 11");
   EXPECT_EQ(thinking_of(R"("reasoning": {"effort": "none"})"), "false -");
   EXPECT_EQ(thinking_of(R"("reasoning": {"enabled": false, "effort": "high"})"), "false -");
@@ -184,6 +219,8 @@ TEST(OpenAiChatRequest, ToolsAreKeptInOrder) {
   EXPECT_EQ(request.tools.schemas[0].parameters[1].type, text::ParameterType::string);
   EXPECT_EQ(template_request(request)["tools"], request.tools.json);
   EXPECT_EQ(request.tools.json[0]["function"]["parameters"]["properties"].dump(), R"({"b":{"type":"integer"},"a":{}})");
+  const std::string text = R"({"function":{"strict":false,"name":"f"},"type":"function","note":1})";
+  EXPECT_EQ(chat_request("\"tools\": [" + text + "]").tools.json[0].dump(), text);  // as it was written
 }
 
 TEST(OpenAiChatRequest, ToolChoices) {
@@ -219,6 +256,13 @@ TEST(OpenAiChatRequest, OtherFormsOfToolChoice) {
   EXPECT_FALSE(legacy.parallel_tool_calls);
   EXPECT_EQ(legacy.tools.choice.name, "f");
   EXPECT_EQ(legacy.tools.json[0]["function"]["name"], "f");
+  const std::string functions = R"("functions": [{"name": "f"}], "function_call": )";
+  EXPECT_EQ(chat_request(functions + "\"auto\"").tools.choice.mode, ToolMode::automatic);
+  EXPECT_TRUE(chat_request(functions + "\"none\"").tools.schemas.empty());
+  const ChatRequest both = with(R"({"type": "function", "name": "g"}, "functions": [])");
+  EXPECT_FALSE(both.legacy_functions);
+  EXPECT_TRUE(both.parallel_tool_calls);
+  EXPECT_EQ(both.tools.choice.name, "g");
 }
 
 TEST(OpenAiChatRequest, PastArgumentsNeverEndAConversation) {
@@ -277,25 +321,66 @@ TEST(OpenAiChatRequest, ToolsHaveNamesInAnyScript) {
 }
 
 TEST(OpenAiChatRequest, ContinuesTheLastMessage) {
-  const Json body =
-      body_of(R"({"messages": [{"role": "user", "content": "x"}, {"role": "assistant", "content": "One, "}],
-    "continue_final_message": true, "add_generation_prompt": false})");
-  ChatRequest request;
-  ASSERT_FALSE(parse_chat_request(body, {}, request));
-  std::string prompt = template_request(request)["messages"][1]["content"].get<std::string>() + "<|im_end|>\n";
-  cut_at_continuation(request, prompt);
-  EXPECT_EQ(prompt, "One, ");
+  for (const std::string more : {"", R"(, "add_generation_prompt": false)"}) {
+    const Json body =
+        body_of(R"({"messages": [{"role": "user", "content": "x"}, {"role": "assistant", "content": "One, "}],
+    "continue_final_message": true)" +
+                more + "}");
+    ChatRequest request;
+    ASSERT_FALSE(parse_chat_request(body, {}, request)) << more;
+    std::string prompt = template_request(request)["messages"][1]["content"].get<std::string>() + "<|im_end|>\n";
+    cut_at_continuation(request, prompt);
+    EXPECT_EQ(prompt, "One, ");
+  }
+}
 
-  // Where the message ends in its thinking, that goes on; else the answer behind it does.
+TEST(OpenAiChatRequest, AMessageGoesOnWhereItEnds) {
+  ChatRequest request;
+  ASSERT_FALSE(parse_chat_request(
+      body_of(R"({"messages": [{"role": "user", "content": "x"}, {"role": "assistant", "content": "One, "}],
+    "continue_final_message": true})"),
+      {}, request));
+  // In its thinking, where there is no more; else in the answer behind it.
   const auto continued = [&](const std::string& text, const char* key) {
     request.messages[1].reasoning = "Hm, ";
     request.messages[1].text = text;
-    prompt = template_request(request)["messages"][1][key].get<std::string>() + "<|im_end|>\n";
+    std::string prompt = template_request(request)["messages"][1][key].get<std::string>() + "<|im_end|>\n";
     cut_at_continuation(request, prompt);
     return prompt;
   };
   EXPECT_EQ(continued("", "reasoning_content"), "Hm, ");
   EXPECT_EQ(continued("One, ", "content"), "One, ");
+}
+
+TEST(OpenAiChatRequest, AnEchoIsWhatTheAssistantSaidLast) {
+  const auto echo = [](const std::string& role, const std::string& flag) {
+    ChatRequest request;
+    const auto error = parse_chat_request(
+        body_of(R"({"messages": [{"role": ")" + role + R"(", "content": "One, "}], "echo": )" + flag + "}"), {},
+        request);
+    EXPECT_FALSE(error) << error->message;
+    return request.echo;
+  };
+  EXPECT_EQ(echo("assistant", "true"), "One, ");
+  EXPECT_EQ(echo("assistant", "false"), "");
+  EXPECT_EQ(echo("user", "true"), "");
+}
+
+TEST(OpenAiCompletionRequest, WhatIsNotGivenIsTheOperators) {
+  const auto parse = [](const SamplingParams& sampling) {
+    RequestOptions options;
+    options.sampling = sampling;
+    CompletionRequest request;
+    EXPECT_FALSE(parse_completion_request(body_of(R"({"prompt": "a"})"), options, request));
+    return request.sampling;
+  };
+  SamplingParams sampling;
+  sampling.top_k = 20;
+  sampling.max_tokens = 0;
+  sampling.logprobs = 2;
+  EXPECT_EQ(parse(sampling).top_k, 20);
+  EXPECT_EQ(parse(sampling).max_tokens, 0);
+  EXPECT_FALSE(parse(sampling).logprobs);
 }
 
 TEST(OpenAiCompletionRequest, Prompts) {
@@ -314,6 +399,7 @@ TEST(OpenAiCompletionRequest, Prompts) {
   EXPECT_EQ(parse(R"("prompt": "a")").sampling.max_tokens, 16);
   EXPECT_EQ(parse(R"("prompt": "a", "max_tokens": -1)").sampling.max_tokens, -1);
   EXPECT_EQ(parse(R"("prompt": "a", "best_of": 2, "n": 2)").sampling.n, 2);
+  EXPECT_EQ(parse(R"("prompt": "a", "best_of": 1)").sampling.n, 1);
   const CompletionRequest echo = parse(R"("prompt": "a", "echo": true, "logprobs": 2, "max_tokens": 0)");
   EXPECT_TRUE(echo.echo);
   EXPECT_EQ(echo.sampling.logprobs, 2);
@@ -322,6 +408,8 @@ TEST(OpenAiCompletionRequest, Prompts) {
   const std::string more = R"("prompt": "a", "echo": true, "prompt_logprobs": 4)";
   EXPECT_EQ(parse(more + R"(, "logprobs": 2)").sampling.prompt_logprobs, 4);
   EXPECT_EQ(parse(more + R"(, "logprobs": 5)").sampling.prompt_logprobs, 5);
+  EXPECT_EQ(parse(R"("prompt": "a", "echo": true, "logprobs": 0)").sampling.prompt_logprobs, 0);
+  EXPECT_EQ(parse(R"("prompt": "a", "echo": true)").sampling.prompt_logprobs, std::nullopt);
   EXPECT_EQ(parse(R"("prompt": "a", "logprobs": 2)").sampling.prompt_logprobs, std::nullopt);
   EXPECT_TRUE(parse(R"("prompt": "a", "prompt_logprobs": 1)").prompt_logprobs);
 }

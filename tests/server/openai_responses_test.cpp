@@ -32,12 +32,12 @@ std::string chunk(const ChunkWriter& writer, int choice, const Delta& delta, con
 
 TEST(OpenAiResponses, UsageSaysWhatCameFromTheHostsMemory) {
   Usage usage = kUsage;
-  usage.tier_tokens = 3;
+  usage.tier_tokens = 1;
   std::string out;
   ChunkWriter(ChunkWriter::Kind::chat, kHead, false).usage(usage, out);
   ASSERT_TRUE(json::accept(out)) << out;
   EXPECT_EQ(json::parse(out)["usage"]["prompt_tokens_details"],
-            json::parse(R"({"cached_tokens":4,"cached_tokens_details":{"device":1,"host":3}})"));
+            json::parse(R"({"cached_tokens":4,"cached_tokens_details":{"device":3,"host":1}})"));
 }
 
 TEST(OpenAiResponses, UsageSaysWhatDraftsGave) {
@@ -135,18 +135,19 @@ TEST(OpenAiResponses, TextCompletion) {
   CompletionChoice choice({.logprobs = true, .return_token_ids = true, .token_bytes = kBytes});
   CompletionDelta all = choice.echo("\xc3\xa9x", {1, 3}, {{}, {{3, -0.25F, 1}}});
   all.add(choice.feed({.tokens = {2}, .text = "", .logprobs = {{{2, -1.5F, 2}, {3, -1.0F, 1}, {2, -1.5F, 2}}}}));
-  all.add(
-      choice.feed({.tokens = {3}, .text = "ab", .logprobs = {{{3, -0.5F, 1}}}, .finish_reason = FinishReason::stop}));
+  all.add(choice.feed({.tokens = {3}, .text = "ab", .logprobs = {{{3, -0.5F, 1}}}}));
+  all.add(choice.feed({.finish_reason = FinishReason::stop}));
   EXPECT_EQ(choice.tokens(), 2);
+  const std::vector<int32_t> prompt = {1, 3};
   CompletionAnswer answer;
-  answer.choices = {{.all = all, .prompt_logprobs = "[null]"}};
+  answer.choices = {{.all = all, .prompt_logprobs = "[null]", .prompt_token_ids = &prompt}};
   answer.usage = kUsage;
   EXPECT_EQ(completion_json(kPlainHead, answer),
             R"({"id":"cmpl-1","object":"text_completion","created":1700000000,"model":"m","system_fingerprint":null,)"
             R"("choices":[{"index":0,"text":"éxab","logprobs":{"tokens":["é","ab","�","ab"],)"
             R"("token_logprobs":[null,-0.25,-1.5,-0.5],)"
             R"("top_logprobs":[null,{"ab":-0.25},{"�":-1.5,"ab":-1},{"ab":-0.5}],"text_offset":[0,1,3,4]},)"
-            R"("finish_reason":"stop","token_ids":[2,3],"prompt_logprobs":[null]}],)" +
+            R"("finish_reason":"stop","token_ids":[2,3],"prompt_logprobs":[null],"prompt_token_ids":[1,3]}],)" +
                 kUsageText + "}");
 }
 
@@ -157,6 +158,13 @@ TEST(OpenAiResponses, TextCompletionChunks) {
   EXPECT_EQ(chunk(writer, 3, choice.feed({.tokens = {1}, .text = "a", .finish_reason = FinishReason::length})),
             R"({"id":"cmpl-1","object":"text_completion","created":1700000000,"model":"m","system_fingerprint":null,)"
             R"("choices":[{"index":3,"text":"a","logprobs":null,"finish_reason":"length"}]})");
+}
+
+/// A chunk of no text may still have something to say.
+TEST(OpenAiResponses, TheEndAndLogprobsAreDeliveredWithoutText) {
+  CompletionChoice choice({.logprobs = true, .token_bytes = kBytes});
+  EXPECT_FALSE(choice.feed({.tokens = {2}, .logprobs = {{{2, -1.5F, 1}}}}).empty());
+  EXPECT_FALSE(choice.feed({.finish_reason = FinishReason::length}).empty());
 }
 
 TEST(OpenAiResponses, ACompletionThatFollowsAFormatIsCutByAStop) {

@@ -1,6 +1,7 @@
 #include "server/openai/request_fields.h"
 
 #include <algorithm>
+#include <span>
 #include <string_view>
 
 #include "server/request/json_fields.h"
@@ -96,14 +97,17 @@ constexpr UnsupportedField kNotInCompletions[] = {
     {"suffix", "[\"\"]", "text cannot be inserted before a suffix; put all of it into the prompt"},
 };
 
-bool is_known(std::string_view key) {
+/// `refused`: what the endpoint refuses besides kUnsupported.
+bool is_known(std::string_view key, std::span<const UnsupportedField> refused) {
   const auto names = [key](const auto& list) { return std::ranges::find(list, key) != std::end(list); };
   const auto keys = [key](const auto& table) {
     return std::ranges::find(table, key, &UnsupportedField::key) != std::end(table);
   };
-  return names(kRead) || names(kWithoutEffect) || is_sampling_field(key) || keys(kUnsupported) || keys(kNotInChats) ||
-         keys(kNotInCompletions);
+  return names(kRead) || names(kWithoutEffect) || is_sampling_field(key) || keys(kUnsupported) || keys(refused);
 }
+
+bool is_known_in_chats(std::string_view key) { return is_known(key, kNotInChats); }
+bool is_known_in_completions(std::string_view key) { return is_known(key, kNotInCompletions); }
 
 }  // namespace
 
@@ -132,7 +136,7 @@ std::optional<ApiError> check_other_fields(const Json& body, Endpoint endpoint, 
   if (endpoint == Endpoint::responses) {
     if (auto error = refuse_unsupported(body, kNotInResponses)) return error;
   }
-  note_unknown(body, is_known, notes);
+  note_unknown(body, chat ? is_known_in_chats : is_known_in_completions, notes);
   return std::nullopt;
 }
 

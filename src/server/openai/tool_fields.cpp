@@ -159,7 +159,6 @@ std::optional<ApiError> parse_tool_choice(const Json& choice, const RequestLimit
 
 /// "none", "auto" or {"name": "f"}
 std::optional<ApiError> parse_function_call(const Json& choice, Choice& out) {
-  out.path = "function_call";
   if (choice == "none" || choice == "auto") {
     out.mode = *tool_mode(choice);
     return std::nullopt;
