@@ -144,7 +144,7 @@ def tests_of(build, pattern, targets):
 
 
 def look_where(tests, count, jobs):
-    """Runs each test without a fault: its time, and the places that it comes by. Those that fail or skip are left out."""
+    """Runs each test without a fault: its time, and the places that it comes by. Those that fail are left out."""
     def one(test):
         with tempfile.NamedTemporaryFile() as file:
             file.truncate(max(1, count))
@@ -153,11 +153,9 @@ def look_where(tests, count, jobs):
         test.reached = {n for n, byte in enumerate(reached) if byte}
         return status == 0 or status == test.skipped
     with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
-        passed = list(pool.map(one, [t for t in tests if not t.alone]))
-    left = [t for t, ok in zip([t for t in tests if not t.alone], passed) if ok]
-    for t in tests:
-        if t.alone and one(t):
-            left.append(t)
+        together = [t for t in tests if not t.alone]
+        left = [t for t, passed in zip(together, pool.map(one, together)) if passed]
+    left += [t for t in tests if t.alone and one(t)]
     if len(left) < len(tests):
         print(f"left out, since they fail without a fault: {', '.join(sorted({t.name for t in tests} - {t.name for t in left}))[:2000]}", flush=True)
     return left
@@ -225,7 +223,7 @@ def main():
             if result is None:
                 print(f"not found: {shown(numbered[n], tree)}", flush=True)
     survivors = [n for n in sorted(reached) if how[n] is None]
-    lines = [f"{shown(numbered[n], tree)}" for n in survivors]
+    lines = [shown(numbered[n], tree) for n in survivors]
     lines += [f"{shown(numbered[n], tree)} (no test comes by)" for n in sorted(numbered.keys() - reached)]
     (work / "survivors.txt").write_text("".join(line + "\n" for line in lines))
     print(f"{len(numbered)} faults: {len(reached) - len(survivors)} found ({sum(h == 'hangs' for h in how.values())} by hanging), "

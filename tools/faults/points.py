@@ -21,9 +21,8 @@ LEAVING = {Kind.BREAK_STMT, Kind.CONTINUE_STMT}
 LOOPS = {Kind.FOR_STMT, Kind.WHILE_STMT, Kind.CXX_FOR_RANGE_STMT}
 # What is said to people or kept for speed alone is not what tests are for.
 QUIET = re.compile(r"^(std::fflush|spdlog::|.*\b(reserve|shrink_to_fit|prefetch|yield)\()")
-INTEGERS = {TypeKind.INT, TypeKind.UINT, TypeKind.LONG, TypeKind.ULONG, TypeKind.LONGLONG, TypeKind.ULONGLONG, TypeKind.SHORT, TypeKind.USHORT,
-            TypeKind.CHAR_S, TypeKind.SCHAR, TypeKind.UCHAR}
-NUMBERS = INTEGERS | {TypeKind.FLOAT, TypeKind.DOUBLE}
+NUMBERS = {TypeKind.FLOAT, TypeKind.DOUBLE, TypeKind.INT, TypeKind.UINT, TypeKind.LONG, TypeKind.ULONG, TypeKind.LONGLONG, TypeKind.ULONGLONG, TypeKind.SHORT, TypeKind.USHORT,
+           TypeKind.CHAR_S, TypeKind.SCHAR, TypeKind.UCHAR}
 
 
 @dataclasses.dataclass
@@ -73,7 +72,8 @@ def points(file, flags):
         return " ".join(source[begin:end].decode().split())
 
     def add(cursor, what, before, after, begin=None, end=None):
-        begin, end = begin or cursor.extent.start.offset, end or cursor.extent.end.offset
+        if begin is None:
+            begin, end = cursor.extent.start.offset, cursor.extent.end.offset
         if any(begin < last and first < end for first, last in macros):
             return
         out.append(Point(file, cursor.extent.start.line, what, begin, end, before, after))
