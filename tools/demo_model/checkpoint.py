@@ -11,7 +11,7 @@ import pathlib
 import torch
 from safetensors.torch import load_file, save_file
 
-from . import model
+from . import model, quantise
 
 PIECE_BYTES = 15 << 20
 
@@ -60,8 +60,18 @@ def stored_value(tensors, name):
     return value.float() * (tensors[name + "_scale"].float() if value.dtype == torch.float8_e4m3fn else 1.0)
 
 
+def recipe_of(tensors):
+    """The one of quantise.RECIPES by which a quantised checkpoint's tensors {name: tensor} are stored."""
+    names = [n for n in tensors if n.endswith(".weight") and ".mlp." not in n]
+    stored = {n: how for n in names for kind, how in ((torch.uint8, quantise.NVFP4), (torch.float8_e4m3fn, quantise.FP8)) if tensors[n].dtype == kind}
+    for recipe in quantise.RECIPES:
+        if quantise.plan(names, recipe) == stored:
+            return recipe
+    raise ValueError(f"the checkpoint is stored by none of {sorted(quantise.RECIPES)}: quantise it by one of them")
+
+
 def load_quantised(directory, device="cpu"):
-    """(config, parameters, state or None) of a checkpoint under transformers' names: what hf_tensors made, after rounding."""
+    """(config, parameters, state or None, recipe) of a checkpoint under transformers' names: what hf_tensors made, after rounding."""
     directory = pathlib.Path(directory)
     found = json.loads((directory / "config.json").read_text())
     c = {key: found.get(key, value) for key, value in model.CONFIG.items()}
@@ -85,7 +95,7 @@ def load_quantised(directory, device="cpu"):
             raise ValueError(f"{name} of {directory} has the shape {tuple(value.shape)}, {tuple(size)} was expected")
         params[name] = value.to(device).requires_grad_(True)
     file = directory / "state.json"
-    return c, params, json.loads(file.read_text()) if file.exists() else None
+    return c, params, json.loads(file.read_text()) if file.exists() else None, recipe_of(tensors)
 
 
 def hf_tensors(c, params, dtype=torch.bfloat16):

@@ -4,6 +4,7 @@ import torch
 
 MUON_MOMENTUM = 0.95
 BETAS = (0.9, 0.95)
+DECAY = 0.05
 
 
 def is_matrix(name, p):
@@ -32,7 +33,7 @@ def orthogonal(g):
 
 
 class Optimiser:
-    def __init__(self, params, muon_rate=0.02, adam_rate=2e-3, decay=0.05):
+    def __init__(self, params, muon_rate=0.02, adam_rate=2e-3, decay=DECAY):
         self.muon_rate, self.adam_rate, self.decay = muon_rate, adam_rate, decay
         self.groups = {}
         self.rest = {}

@@ -77,11 +77,11 @@ def schedule(progress, step):
 
 
 class Trainer:
-    def __init__(self, c, params, device, rows, compiled, recipe="balanced", dropout=DROPOUT):
+    def __init__(self, c, params, device, rows, compiled, recipe="balanced", dropout=DROPOUT, decay=optimiser.DECAY):
         self.c, self.params, self.device, self.rows = c, params, device, rows
         self.dtype = torch.bfloat16 if device.type == "cuda" else torch.float32
         self.blocks, self.plain_blocks = model.Blocks(c, compiled, dropout), model.Blocks(c)
-        self.optimiser = optimiser.Optimiser(params)
+        self.optimiser = optimiser.Optimiser(params, decay=decay)
         self.average = {n: p.detach().clone() for n, p in params.items()}
         self.formats = quantise.plan(params, recipe)
 
@@ -313,8 +313,8 @@ def load(arguments, device):
         c = dict(model.CONFIG, **json.loads(arguments.config))
         return c, model.initial(c, arguments.seed, device), new_state(), None
     if not (pathlib.Path(arguments.resume) / "weights.0.bin").exists():
-        c, params, state = checkpoint.load_quantised(arguments.resume, device)
-        state = dict(state or new_state())
+        c, params, state, recipe = checkpoint.load_quantised(arguments.resume, device)
+        state = dict(state or new_state(), recipe=recipe)
         print(f"begun from the rounded weights of {arguments.resume}, {state['minutes']:.1f} minutes into the run")
         state["optimiser_began"] = state["step"]
         return c, params, state, None
@@ -346,7 +346,7 @@ def run(arguments):
             torch.cuda.set_device(device)
             load_compile_cache(arguments.cache or arguments.resume)
         c, params, state, kept = load(arguments, device)
-        trainer = Trainer(c, params, device, arguments.rows, compiled=device.type == "cuda", recipe=state.setdefault("recipe", arguments.recipe), dropout=arguments.dropout)
+        trainer = Trainer(c, params, device, arguments.rows, compiled=device.type == "cuda", recipe=state.setdefault("recipe", arguments.recipe), dropout=arguments.dropout, decay=arguments.decay)
         print(f"{sum(p.numel() for p in params.values()) / 1e6:.2f} M parameters on {device}, {arguments.rows} rows of {data.LENGTH}", flush=True)
         if kept:
             trainer.optimiser.load(kept["optimiser"])
@@ -446,13 +446,14 @@ def main():
     parser.add_argument("--rate", type=float, default=1.0, help="a factor on the learning rates")
     parser.add_argument("--wall-minutes", type=float, default=8.6, help="training stops here whatever is left, for the evaluation and saving that follow")
     parser.add_argument("--dropout", type=float, default=DROPOUT, help="in what was written by hand")
+    parser.add_argument("--decay", type=float, default=optimiser.DECAY, help="of the matrices, a step, times its rate")
     parser.add_argument("--rows", type=int, default=64)
     parser.add_argument("--workers", type=int, default=max(1, (os.cpu_count() or 2) - 2))
     parser.add_argument("--save-every", type=float, default=0.0, help="minutes between states in --out while training goes on; 0: at its end alone")
     parser.add_argument("--evaluate", type=int, default=64, help="held-out dialogues of each kind")
     parser.add_argument("--log", type=float, default=10.0, help="seconds between lines")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--recipe", choices=quantise.RECIPES, default="balanced", help="what is rounded; fixed by a fresh run")
+    parser.add_argument("--recipe", choices=quantise.RECIPES, default="balanced", help="what a fresh run rounds; one that goes on rounds what it begins from")
     parser.add_argument("--long-every", type=int, default=16, help=f"every so many steps one of rows of {data.LONG_LENGTH} tokens; 0: none")
     parser.add_argument("--shares", default="{}", help="JSON that overrides generate.SHARES")
     parser.add_argument("--config", default="{}", help="JSON that overrides model.CONFIG in a fresh run")
