@@ -66,7 +66,8 @@ struct SampleRow {
 Status non_finite_logits();
 Status no_token_left(int64_t known_ids);
 
-/// A draw. `status`: corrupt_data when a logit is NaN or infinite; invalid_argument when every token is banned.
+/// A draw. `status`: corrupt_data when a logit is NaN or +infinity, or all are -infinity; invalid_argument when every
+/// token is banned.
 struct SampleResult {
   int32_t token = 0;
   Status status = {};

@@ -242,7 +242,8 @@ TEST(Sampler, BadLogitsAreAnError) {
     ASSERT_FALSE(result.ok());
     EXPECT_EQ(result.status().code(), StatusCode::corrupt_data);
   }
-  EXPECT_EQ(draw({-kInf, -kInf}, {}).status().code(), StatusCode::invalid_argument);
+  EXPECT_EQ(draw({-kInf, -kInf}, {}).status().code(), StatusCode::corrupt_data);
+  EXPECT_EQ(draw({-kInf, -kInf}, {}, 0, nullptr, {0}).status().code(), StatusCode::invalid_argument);
   EXPECT_EQ(draw({1, 2}, {}, 0, nullptr, {0, 1}).status().code(), StatusCode::invalid_argument);
 }
 
@@ -452,7 +453,7 @@ TEST(Logprobs, OfLogitsThatRuleATokenOut) {
   ASSERT_EQ(result->size(), 3U) << "what is ruled out is no alternative";
   EXPECT_EQ((*result)[0].logprob, -kInf);
   EXPECT_EQ((*result)[0].rank, 3);
-  EXPECT_EQ(sampler.logprobs(std::vector<float>{-kInf, -kInf}, 1, 3)->size(), 1U);
+  EXPECT_EQ(sampler.logprobs(std::vector<float>{-kInf, -kInf}, 1, 3).status().code(), StatusCode::corrupt_data);
 }
 
 TEST(Logprobs, TiesRankByIdAndZeroAlternativesIsTheTokenAlone) {

@@ -51,7 +51,9 @@ Expected<Draw> Sampler::draw(const DrawArgs& args) {
 
   Draw draw{.token = argmax(logits)};
   const float max = logits[static_cast<size_t>(draw.token)];
-  if (max == -kInfinity) return no_token_left(args.known_ids);
+  if (max == -kInfinity) {
+    return args.allowed.empty() && args.banned.empty() ? non_finite_logits() : no_token_left(args.known_ids);
+  }
   if (params.temperature > 0) {
     const float inverse = spelt::inverse_temperature(params.temperature);
     Cut cut;
@@ -180,7 +182,8 @@ int32_t Sampler::gumbel_max(std::span<const float> logits, const Cut& cut, float
 Expected<std::vector<TokenLogprob>> Sampler::logprobs(std::span<const float> logits, int32_t token, int top) {
   TESSERA_RETURN_IF_ERROR(scan(logits));
   const float max = *std::max_element(maxima_.begin(), maxima_.end());
-  const float log_sum = max == -kInfinity ? 0 : spelt::log_of_mass(total_mass(logits, max));
+  if (max == -kInfinity) return non_finite_logits();
+  const float log_sum = spelt::log_of_mass(total_mass(logits, max));
 
   const auto entry = [&](int32_t id, int64_t rank) {
     const float logit = logits[static_cast<size_t>(id)];

@@ -45,7 +45,7 @@ struct Draw {
 /// Scratch for one thread; keeps nothing from draw to draw.
 class Sampler {
  public:
-  /// corrupt_data when a logit is NaN or infinite; invalid_argument when every token is banned.
+  /// corrupt_data when a logit is NaN or +infinity, or all are -infinity; invalid_argument when every token is banned.
   Expected<Draw> draw(const DrawArgs& args);
 
   /// `token` first, then the `top` best tokens: log-softmax of the logits as they are, ranks from 1. corrupt_data as

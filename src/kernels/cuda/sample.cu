@@ -184,8 +184,8 @@ __device__ void end_scan(const KernelArgs& args, int row, ScanShared& context) {
   if (entry.draws() && edited_bad) {
     status = SampleStatus::non_finite;
   } else if (entry.draws() && best < kLeastRank) {
-    status = SampleStatus::none_left;
-  } else if (raw_bad) {
+    status = entry.rules_out() ? SampleStatus::none_left : SampleStatus::non_finite;
+  } else if (raw_bad || (wants_raw(entry) && raw_best < kLeastRank)) {
     status = SampleStatus::non_finite;
   }
   RowState state{best, raw_best, kLeastRank, 0, 0};

@@ -35,6 +35,7 @@ struct SampleEntry {
   uint8_t draft = 0;         // SampleRow::draft
 
   [[nodiscard]] constexpr bool draws() const { return target < 0; }
+  [[nodiscard]] constexpr bool rules_out() const { return banned_count > 0 || has_allowed != 0; }
 };
 static_assert(sizeof(SampleEntry) == 96);
 

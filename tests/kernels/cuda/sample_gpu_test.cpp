@@ -249,7 +249,7 @@ TEST(Sample, TheLargestNoiseWinsFromAfar) {
 }
 
 TEST(Sample, BadLogitsAndNoTokenLeft) {
-  GpuSampler gpu(6, 1000, 900);
+  GpuSampler gpu(8, 1000, 900);
   const auto with = [](size_t at, float value, SampleParams params) {
     auto logits = normal_logits(1000, 3);
     logits[at] = value;
@@ -260,11 +260,16 @@ TEST(Sample, BadLogitsAndNoTokenLeft) {
                         with(950, kInf, {.temperature = 0}),           // not a known id
                         with(950, kInf, {.top_k = 5, .logprobs = 2}),  // but one that has a probability
                         plain(std::vector<float>(1000, -kInf), {}),
-                        with(4, -kInf, {.top_k = 2})};
+                        with(4, -kInf, {.top_k = 2}),
+                        plain(std::vector<float>(1000, -kInf), {}),
+                        plain(std::vector<float>(1000, -kInf), {.logprobs = 1})};
+  rows[6].banned = {7};
+  rows[7].target = 7;
   gpu.expect_as_cpu(rows, "bad logits");
   const auto results = gpu.run(rows);
-  const std::array<StatusCode, 6> want{StatusCode::corrupt_data, StatusCode::corrupt_data,     StatusCode::ok,
-                                       StatusCode::corrupt_data, StatusCode::invalid_argument, StatusCode::ok};
+  const std::array<StatusCode, 8> want{StatusCode::corrupt_data,     StatusCode::corrupt_data, StatusCode::ok,
+                                       StatusCode::corrupt_data,     StatusCode::corrupt_data, StatusCode::ok,
+                                       StatusCode::invalid_argument, StatusCode::corrupt_data};
   for (size_t i = 0; i < want.size(); ++i) EXPECT_EQ(results[i].status, want[i]) << i;
 
   Row banned = plain(normal_logits(1000, 4), {.top_k = 3, .logit_bias = {{5, 3e38F}, {5, 3e38F}}});
