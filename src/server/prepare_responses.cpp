@@ -84,7 +84,8 @@ MaybeError make_summary_prompt(const ModelService& service, ResponsesRequest& re
   size_t dropped = 0;
   if (auto error = make_responses_prompt(service, request, out, dropped)) return error;
   out.messages.clear();  // nobody goes on from the wish
-  if (dropped == 0 || static_cast<std::ptrdiff_t>(dropped) < said) return {};
+  // Something was said, if only an empty message of the user's.
+  if (static_cast<std::ptrdiff_t>(dropped) < said) return {};
   ApiError error = bad_request("input",
                                "no message of the conversation fits the model's context: there is nothing "
                                "left to sum up; shorten the messages");

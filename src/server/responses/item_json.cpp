@@ -99,7 +99,7 @@ void append_item(const OutputItem& item, bool begun, std::string& out) {
   out += '"';
   append_member("id", item.id, out);
   // The API knows no incomplete patch.
-  const bool open = begun || (item.status == ItemStatus::incomplete && item.tool.kind == CallKind::apply_patch);
+  const bool open = item.status == ItemStatus::incomplete && item.tool.kind == CallKind::apply_patch;
   append_member("status", name_of(open ? ItemStatus::in_progress : item.status), out);
   switch (item.kind) {
     case OutputItem::Kind::reasoning: append_reasoning(item, begun, out); break;
