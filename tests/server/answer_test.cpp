@@ -172,5 +172,38 @@ TEST(CompletionAnswer, OnlyAnEchoWaitsForThePromptsLogprobs) {
   EXPECT_EQ(fed(*completion_answer(request), {event_of(1, "a")}), "");
 }
 
+std::unique_ptr<Answer> responses_answer(const responses::ResponsesRequest& request, bool opens_thinking = false) {
+  static responses::ResponseStore store({});
+  return make_responses_answer({.id = "resp_1"}, request, 2, opens_thinking, kBytes, store, nullptr, nullptr);
+}
+
+/// Thinking has none.
+TEST(ResponsesAnswer, HasTheLogprobsOfItsTextWhereTheyWereAskedFor) {
+  responses::ResponsesRequest request;
+  request.echo = {{"store", false}};
+  const auto content = [&] {
+    const auto answer = responses_answer(request, /*opens_thinking=*/true);
+    fed(*answer, {with_logprobs(event_of(0, "Hm", FinishReason::none)),
+                  with_logprobs(event_of(0, "</think>", FinishReason::none)), with_logprobs(event_of(0, "ab"))});
+    return json::parse(answer->whole())["output"].at(1)["content"][0];
+  };
+  EXPECT_EQ(content()["logprobs"], json::array());
+  request.chat.sampling.logprobs = 0;
+  const json asked = content();
+  EXPECT_EQ(asked["text"], "ab");
+  ASSERT_EQ(asked["logprobs"].size(), 2U) << asked;
+  EXPECT_EQ(asked["logprobs"][1],
+            json({{"token", "b"}, {"bytes", {'b'}}, {"logprob", -0.5}, {"top_logprobs", json::array()}}));
+}
+
+TEST(ResponsesAnswer, SaysThatItIsStillThere) {
+  responses::ResponsesRequest request;
+  request.echo = {{"store", false}};
+  request.chat.stream.stream = true;
+  std::string out;
+  responses_answer(request)->ping(out);
+  EXPECT_EQ(chunks_of(out).at(0)["type"], "keepalive");
+}
+
 }  // namespace
 }  // namespace tessera::server

@@ -58,7 +58,13 @@ TEST(BackgroundResponses, AreAskedForLater) {
     return path_of(begun) + "?stream=true&starting_after=" + std::to_string(number);
   };
   EXPECT_EQ(ask(served.port(), get(behind(events.size() - 1))).status, 200);  // all of them are known
-  EXPECT_EQ(ask(served.port(), get(behind(events.size()))).status, 400);
+  const RawAnswer none = ask(served.port(), get(behind(events.size())));
+  EXPECT_EQ(none.status, 400);
+  EXPECT_THAT(none.body, HasSubstr("the last event of this response has number " + std::to_string(events.size() - 1)));
+  expect_all_from(events_behind(served, begun, "&starting_after=0"), 1);
+  const RawAnswer head =
+      ask(served.port(), "HEAD " + path_of(begun) + "?stream=true HTTP/1.1\r\nHost: localhost\r\n\r\n");
+  EXPECT_THAT(std::string(head.header("content-type")), HasSubstr("application/json")) << "it follows no events";
   const json next = answer_to(served, with(R"("previous_response_id":)" + begun["id"].dump()));
   EXPECT_GT(next["usage"]["input_tokens"], whole["usage"]["input_tokens"]);
   EXPECT_EQ(served.left_over(), "");

@@ -6,12 +6,14 @@
 #include <cstring>
 #include <thread>
 
+#include "server/responses/compaction.h"
 #include "server/responses_http.h"
 
 // Responses that sum their conversation up: where a request asks for it, or before a long one is answered.
 namespace tessera::server {
 namespace {
 
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
@@ -79,22 +81,29 @@ TEST(Compaction, IsTheAnswerWhereTheInputEndsWithItsTrigger) {
   input.erase(3);
   const json all = answer_to(served, body_of(input).dump());
   EXPECT_LT(kept["usage"]["input_tokens"], all["usage"]["input_tokens"]);
+  const json none = {{{"role", "system"}, {"content", "Be."}}, {{"type", "compaction_trigger"}}};
+  EXPECT_EQ(answer_to(served, body_of(none).dump())["output"].size(), 1U);
   EXPECT_EQ(served.left_over(), "");
 }
 
 TEST(Compaction, ComesBeforeTheAnswerOfALongConversation) {
   const ServedModel served;
-  const json input = {{{"role", "system"}, {"content", "Be."}}, user("One"), assistant(words(100)), user("Two")};
+  const json input = {
+      {{"role", "system"}, {"content", "Be."}}, user("One"), assistant(words(100)), user(""), user("Two")};
   const json plain = answer_to(served, body_of(input).dump());
   const json response = both(served, body_of(input, limit(100)));
   ASSERT_GE(response["output"].size(), 2U);
   const json& item = response["output"][0];
   EXPECT_EQ(item["type"], "compaction");
-  EXPECT_THAT(item["encrypted_content"].get<std::string>(), StartsWith("tessera-context:"));
-  EXPECT_THAT(item["encrypted_content"].get<std::string>(), HasSubstr("Two"));
+  responses::Compaction stands;
+  ASSERT_TRUE(responses::unseal(item["encrypted_content"].get<std::string>(), stands));
+  EXPECT_THAT(stands.said, ElementsAre("One"));
+  EXPECT_EQ(stands.asked, "Two");
   EXPECT_EQ(response["output"][1]["type"], "message");
   EXPECT_EQ(response["usage"]["output_tokens"], 6);  // of the answer
   EXPECT_LT(response["usage"]["input_tokens"], plain["usage"]["input_tokens"]);
+  const json by_hand = answer_to(served, body_of({input[0], item}).dump());
+  EXPECT_EQ(response["usage"]["input_tokens"], by_hand["usage"]["input_tokens"]) << "the item alone is answered";
   // The whole conversation again, with what came: what stands before the summary counts no more.
   json again = input;
   for (const json& one : response["output"]) again.push_back(one);
@@ -137,6 +146,27 @@ TEST(Compaction, StopStringsDoNotEndASummary) {
   EXPECT_EQ(stopped["output"].at(0)["encrypted_content"], plain["encrypted_content"]);
 }
 
+/// So are tools, formats and thinking.
+TEST(Compaction, IsPlainText) {
+  const ServedModel served(test_options(), 8, tiny_model_that_ends());
+  const json input = {user("Hi"), assistant("Hello. " + words(50)), {{"type", "compaction_trigger"}}};
+  const auto summary = [&](const json& more) {
+    return answer_to(served, body_of(input, more).dump())["output"].at(0)["encrypted_content"];
+  };
+  const json plain = summary(json::object());
+  EXPECT_EQ(summary({{"tools", {{{"type", "function"}, {"name", "f"}}}}, {"tool_choice", "required"}}), plain);
+  const json format = {{"type", "json_schema"}, {"name", "one"}, {"schema", {{"const", 1}}}};
+  EXPECT_EQ(summary({{"text", {{"format", format}}}}), plain);
+  EXPECT_EQ(summary({{"reasoning", {{"effort", "medium"}}}}), plain);
+}
+
+/// Of what a conversation may have before it is summed up; how long the answer may be is another matter.
+TEST(Compaction, HasNoMoreThanAQuarter) {
+  const ServedModel served;
+  answer_to(served, body_of({user("One"), assistant(words(100)), user("Two")}, limit(100)).dump());
+  EXPECT_EQ(served.metric("vllm:request_generation_tokens_sum"), 25 + 6);
+}
+
 /// The summary does not think; the answer may.
 TEST(Compaction, WhatIsThoughtBehindASummaryIsNotTheAnswer) {
   const ServedModel served;
@@ -173,6 +203,17 @@ TEST(Compaction, NeedsAReason) {
   EXPECT_EQ(output({user("One"), assistant(words(100)), user("Two")}, 100'000).size(), 1U);
   EXPECT_EQ(output({user("One"), user(words(100))}, 10).size(), 1U);  // nothing was said but by the user
   EXPECT_EQ(output({user("One"), assistant(words(100)), user("Two")}, 100).size(), 2U);
+  const json answer_alone = {user("One"), {{"type", "function_call_output"}, {"call_id", "1"}, {"output", words(100)}}};
+  EXPECT_EQ(output(answer_alone, 100).size(), 2U);
+  // Of the server's own: three quarters of the context.
+  const json any = {{"context_management", {{{"type", "compaction"}}}}};
+  for (const int count : {1400, 1650}) {
+    const std::string half = words(count / 2);
+    const json input = {user("One"), assistant(half), user("And"), assistant(half), user("Two")};
+    const int64_t tokens = answer_to(served, body_of(input).dump())["usage"]["input_tokens"];
+    EXPECT_EQ(tokens > 4096 * 3 / 4, count == 1650) << tokens;
+    EXPECT_EQ(answer_to(served, body_of(input, any).dump())["output"].size(), count == 1650 ? 2U : 1U) << tokens;
+  }
 }
 
 TEST(Compaction, ComesWhereAToolHasAnswered) {
@@ -184,6 +225,9 @@ TEST(Compaction, ComesWhereAToolHasAnswered) {
   ASSERT_GE(response["output"].size(), 2U);
   EXPECT_EQ(response["output"][0]["type"], "compaction");
   EXPECT_LT(response["usage"]["input_tokens"], 250);
+  json nothing_said = input;  // of the user's that there is room for: templates want a message of theirs
+  nothing_said[0] = user(words(100));
+  EXPECT_EQ(answer_to(served, body_of(nothing_said, limit(100)).dump())["output"].at(0)["type"], "compaction");
 }
 
 TEST(Compaction, MakesRoomForWhatDoesNotFit) {
@@ -193,10 +237,18 @@ TEST(Compaction, MakesRoomForWhatDoesNotFit) {
   const RawAnswer fits = ask(served.port(), post("/v1/responses", body_of(input, limit(100'000)).dump()));
   EXPECT_EQ(fits.status, 200) << fits.body;
   EXPECT_EQ(json::parse(fits.body)["output"][0]["type"], "compaction");
+  json truncates = limit(100'000);
+  truncates["truncation"] = "auto";
+  EXPECT_EQ(answer_to(served, body_of(input, truncates).dump())["output"].at(0)["type"], "compaction")
+      << "before anything is left out";
   const json one_alone = {user("One"), assistant(words(3000)), user("Two")};  // nothing of it could be summed up
   const RawAnswer too_long = ask(served.port(), post("/v1/responses", body_of(one_alone, limit(100)).dump()));
   EXPECT_EQ(too_long.status, 400);
   EXPECT_THAT(too_long.body, HasSubstr("context_length_exceeded"));
+  json background = body_of(one_alone, limit(100));
+  background["background"] = background["stream"] = true;
+  const std::vector<json> failed = events_of(ask(served.port(), post("/v1/responses", background.dump())).body);
+  EXPECT_EQ(failed.back()["response"]["error"]["code"], "context_length_exceeded");
   json truncated = body_of(one_alone, limit(100));
   truncated["truncation"] = "auto";
   EXPECT_EQ(answer_to(served, truncated.dump())["output"].size(), 1U);

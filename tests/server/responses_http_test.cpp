@@ -42,13 +42,17 @@ TEST(Responses, AreKeptListedAndDeleted) {
   EXPECT_EQ(json::parse(ask(served.port(), get(path)).body), first);
   EXPECT_EQ(json::parse(ask(served.port(), post(path + "/cancel", "")).body), first);  // it has ended
 
-  const json second = answer_to(served, with(R"("previous_response_id":")" + first["id"].get<std::string>() + "\""));
+  json next = json::parse(with(R"("previous_response_id":)" + first["id"].dump()));
+  next["input"] = "Go on";
+  const json second = answer_to(served, next.dump());
   EXPECT_EQ(second["previous_response_id"], first["id"]);
   EXPECT_GT(second["usage"]["input_tokens"], first["usage"]["input_tokens"]);
   const std::string items = "/v1/responses/" + second["id"].get<std::string>() + "/input_items";
   const json list = json::parse(ask(served.port(), get(items + "?order=asc&limit=50")).body);
   EXPECT_EQ(list["data"].size(), 2 + first["output"].size());
   EXPECT_EQ(list["data"][0]["content"][0]["text"], "Hi");
+  EXPECT_EQ(list["data"].back()["content"][0]["text"], "Go on");
+  EXPECT_EQ(json::parse(ask(served.port(), get(items + "?limit=1")).body)["data"], json::array({list["data"].back()}));
   EXPECT_EQ(ask(served.port(), get(items + "?limit=0")).status, 400);
 
   const RawAnswer deleted = ask(served.port(), del(path));
@@ -131,20 +135,65 @@ TEST(Responses, APromptThatIsTooLong) {
   EXPECT_EQ(json::parse(refused.body)["error"]["param"], "input");
   // In a stream Codex looks for it there.
   body["stream"] = true;
-  const RawAnswer stream = ask(served.port(), post("/v1/responses", body.dump()));
-  ASSERT_EQ(stream.status, 200);
-  const std::vector<json> events = events_of(stream.body);
-  ASSERT_FALSE(events.empty());
-  EXPECT_EQ(events[0]["type"], "response.created");
-  EXPECT_EQ(events.back()["type"], "response.failed");
-  EXPECT_EQ(events.back()["response"]["error"]["code"], "context_length_exceeded");
+  for (const bool background : {true, false}) {
+    body["background"] = background;
+    const RawAnswer stream = ask(served.port(), post("/v1/responses", body.dump()));
+    ASSERT_EQ(stream.status, 200);
+    const std::vector<json> events = events_of(stream.body);
+    ASSERT_FALSE(events.empty());
+    EXPECT_EQ(events[0]["type"], "response.created");
+    EXPECT_EQ(events.back()["type"], "response.failed");
+    EXPECT_EQ(events.back()["response"]["error"]["code"], "context_length_exceeded");
+  }
   // Or it is made to fit.
   body["stream"] = false;
   body["truncation"] = "auto";
   const RawAnswer fits = ask(served.port(), post("/v1/responses", body.dump()));
   EXPECT_EQ(fits.status, 200) << fits.body;
   EXPECT_THAT(std::string(fits.header("x-tessera-warning")), HasSubstr("did not fit"));
+  body["truncate_prompt_tokens"] = 10;
+  EXPECT_EQ(answer_to(served, body.dump())["usage"]["input_tokens"], 10);
+  body.erase("truncate_prompt_tokens");
+  body["input"] = words;  // what the user says last is never left out
+  const RawAnswer last = ask(served.port(), post("/v1/responses", body.dump()));
+  EXPECT_EQ(last.status, 400);
+  EXPECT_EQ(json::parse(last.body)["error"]["code"], "context_length_exceeded");
   EXPECT_EQ(served.left_over(), "");
+}
+
+/// For what may come, and no more than a quarter of the context; nothing is left out of what is not to be cut.
+TEST(Responses, TruncationLeavesRoomForTheAnswer) {
+  const ServedModel served;
+  json body = {{"truncation", "auto"}, {"input", json::array()}};
+  for (int i = 0; i < 1000; ++i) body["input"].push_back({{"role", "user"}, {"content", "word and"}});
+  const auto counted = [&] {
+    const RawAnswer answer = ask(served.port(), post("/v1/responses/input_tokens", body.dump()));
+    return json::parse(answer.body).value("input_tokens", 0);
+  };
+  constexpr int kOneMessage = 20;
+  const auto expect_about = [&](int room) {
+    EXPECT_LE(counted(), room);
+    EXPECT_GT(counted(), room - kOneMessage);
+  };
+  expect_about(4096 - 1024);
+  body["max_output_tokens"] = 2000;
+  expect_about(4096 - 1024);
+  body["max_output_tokens"] = 100;
+  expect_about(4096 - 100);
+  body["truncation"] = "disabled";
+  EXPECT_GT(counted(), 5000);
+}
+
+/// A stream has begun only for a prompt that is too long.
+TEST(Responses, OtherErrorsComeInPlaceOfAStream) {
+  const ServedModel served;
+  json body = json::parse(kHello);
+  body["stream"] = true;
+  body["text"] = {{"format", {{"type", "json_schema"}, {"name", "n"}, {"schema", {{"$ref", "#/nowhere"}}}}}};
+  EXPECT_EQ(ask(served.port(), post("/v1/responses", body.dump())).status, 400);
+  body.erase("text");
+  body["model"] = "none";
+  EXPECT_EQ(ask(served.port(), post("/v1/responses", body.dump())).status, 404);
 }
 
 TEST(Responses, AreCompacted) {
@@ -161,8 +210,9 @@ TEST(Responses, AreCompacted) {
                {"seed", 1},
                {"ignore_eos", true},
                {"tools", {{{"type", "function"}, {"name", "f"}}}},
+               {"stream", true},  // there are no events of it
                {"previous_response_id", first["id"]},
-               {"input", "More"}};
+               {"input", {{{"role", "assistant"}, {"content", "Well."}}, {{"role", "user"}, {"content", "More"}}}}};
   const json compacted = compact(body);
   EXPECT_EQ(compacted["object"], "response.compaction");
   EXPECT_EQ(compacted["usage"]["output_tokens"], 6);
@@ -188,6 +238,9 @@ TEST(Responses, AreCompacted) {
   EXPECT_EQ(shorter["input"][0]["content"][0]["text"], "And?");
   shorter["input"].push_back({{"role", "user"}, {"content", "Go on"}});
   EXPECT_EQ(ask(served.port(), post("/v1/responses", shorter.dump())).status, 200);
+  // Of what the user has said no more is repeated than a quarter of the context.
+  body["input"][0]["content"] = words.substr(0, words.size() / 4);
+  EXPECT_EQ(compact(body)["output"].size(), 2U);
   // Nothing is left to sum up, or nothing came of it.
   body["input"] = words;
   EXPECT_THAT(ask(served.port(), post("/v1/responses/compact", body.dump())).body,

@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "server/request/custom_tool.h"
 #include "server/responses/output_items.h"
@@ -57,13 +58,24 @@ Written write(const std::vector<ChatDelta>& deltas, const std::string& fields = 
   streamed.end(end, text);
   Written written{.events = events_of(text), .response = json::parse(whole.json())};
   EXPECT_EQ(written.events.back()["response"]["output"], written.response["output"]);
-  // An item has one id, and is at the end what it was when it was done.
+  // An item has one id and one place, and is at the end what it was when it was done; its deltas are its text.
+  std::string said;
   for (const json& event : written.events) {
-    if (event["type"] == "response.output_item.done") {
-      EXPECT_EQ(event["item"], written.response["output"][event["output_index"].get<size_t>()]);
+    if (!event.contains("output_index")) continue;
+    const json& item = written.response["output"][event["output_index"].get<size_t>()];
+    const std::string type = event["type"];
+    EXPECT_EQ(event.contains("item") ? event["item"]["id"] : event["item_id"], item["id"]) << type;
+    if (type == "response.output_item.done") {
+      EXPECT_EQ(event["item"], item);
     }
-    if (event.contains("item_id")) {
-      EXPECT_EQ(event["item_id"], written.response["output"][event["output_index"].get<size_t>()]["id"]);
+    if (type.starts_with("response.reasoning_summary")) continue;  // says the same
+    if (type.ends_with(".delta")) {
+      EXPECT_NE(event["delta"], "") << type;
+      said += event["delta"];
+    }
+    for (const char* member : {"text", "arguments", "input", "command"}) {
+      if (!type.ends_with(".done") || !event.contains(member)) continue;
+      EXPECT_EQ(std::exchange(said, ""), event[member]) << type;
     }
   }
   return written;
@@ -103,11 +115,19 @@ TEST(OutputItems, ThinkingAndText) {
             R"({"input_tokens":3,"input_tokens_details":{"cache_write_tokens":0,"cached_tokens":0},"output_tokens":4,)"
             R"("output_tokens_details":{"reasoning_tokens":0},"total_tokens":7})");
   const json& thinking = response["output"][0];
-  EXPECT_EQ(thinking["summary"], json::array());
-  EXPECT_EQ(thinking["content"].dump(), R"([{"text":"Let me.","type":"reasoning_text"}])");
-  EXPECT_FALSE(thinking.contains("encrypted_content"));
-  EXPECT_EQ(response["output"][1]["content"].dump(),
-            R"([{"annotations":[],"logprobs":[],"text":"Hello","type":"output_text"}])");
+  EXPECT_EQ(thinking, json({{"type", "reasoning"},
+                            {"id", thinking["id"]},
+                            {"status", "completed"},
+                            {"summary", json::array()},
+                            {"content", {{{"type", "reasoning_text"}, {"text", "Let me."}}}}}));
+  const json& message = response["output"][1];
+  const json part = {
+      {"type", "output_text"}, {"annotations", json::array()}, {"logprobs", json::array()}, {"text", "Hello"}};
+  EXPECT_EQ(message, json({{"type", "message"},
+                           {"id", message["id"]},
+                           {"status", "completed"},
+                           {"role", "assistant"},
+                           {"content", {part}}}));
 }
 
 TEST(OutputItems, SummariesAndSealedThinkingWhereTheyAreAskedFor) {
@@ -118,6 +138,9 @@ TEST(OutputItems, SummariesAndSealedThinkingWhereTheyAreAskedFor) {
     if (event["type"] == "response.reasoning_summary_text.delta") summary += event["delta"].get<std::string>();
   }
   EXPECT_EQ(summary, "ab");
+  const json& begun = written.events[2]["item"];
+  EXPECT_EQ(begun["summary"], json::array()) << "there is none yet";
+  EXPECT_EQ(begun.at("encrypted_content"), json());
   const json& item = written.response["output"][0];
   EXPECT_EQ(item["summary"].dump(), R"([{"text":"ab","type":"summary_text"}])");
   // Codex sends the item back without its content.
@@ -200,9 +223,10 @@ TEST(OutputItems, Calls) {
   const std::string tools =
       R"("tools":[{"type":"function","name":"f"},{"type":"custom","name":"c"},{"type":"local_shell"},)"
       R"({"type":"namespace","name":"n","tools":[{"type":"function","name":"g"}]}])";
-  const Written written = write({call(0, "f", "{\"a\": "),
-                                 more(0, "1}"),
-                                 call(1, "c", "{\"input\": \"x\\ny"),
+  const Written written = write({call(0, "f", "{\"input\": "),
+                                 more(0, "\"1\"}"),
+                                 call(1, "c", "{\"in"),
+                                 more(1, "put\": \"x\\ny"),
                                  more(1, "\\u0001z\"}"),
                                  call(2, "n__g", "{}"),
                                  call(3, "local_shell", R"({"command": ["ls", 5], "timeout_ms": 9})"),
@@ -216,7 +240,7 @@ TEST(OutputItems, Calls) {
                           "function_call_arguments.delta", "function_call_arguments.done", "output_item.done",
                           "output_item.added", "output_item.done", "completed"));
   EXPECT_EQ(written.events[2]["item"]["arguments"], "");
-  EXPECT_EQ(written.events[5]["arguments"], "{\"a\": 1}");
+  EXPECT_EQ(written.events[5]["arguments"], R"({"input": "1"})");
   EXPECT_EQ(written.events[8]["delta"], "x\ny");
   const json& output = written.response["output"];
   ASSERT_EQ(output.size(), 4U);
@@ -370,7 +394,8 @@ TEST(OutputItems, EndedEarly) {
 
 TEST(OutputItems, LogprobsAreOfText) {
   const Written written = write({{.content = "a", .logprobs = R"({"token":"a"})"},
-                                 {.content = "b", .logprobs = R"({"token":"b"})", .finish = ChatFinish::stop}});
+                                 {.content = "b", .logprobs = R"({"token":"b"})"},
+                                 {.content = "c", .finish = ChatFinish::stop}});  // of a token that had come
   EXPECT_EQ(written.events[4]["logprobs"].size(), 1U);
   EXPECT_EQ(written.response["output"][0]["content"][0]["logprobs"].dump(), R"([{"token":"a"},{"token":"b"}])");
 }
@@ -387,6 +412,18 @@ TEST(OutputItems, SilenceHasEventsThatCount) {
   text.clear();
   whole.keep_alive(text);
   EXPECT_EQ(text, "");
+}
+
+/// Whatever comes of the answer behind it.
+TEST(OutputItems, ACompactionIsDoneAtOnce) {
+  std::string text;
+  OutputItems items(kHead, request_of(body_with("\"stream\":true")));
+  items.begin(text);
+  items.add_compaction({.summary = "s"}, text);
+  EXPECT_THAT(types_of(events_of(text)),
+              ElementsAre("created", "in_progress", "output_item.added", "output_item.done"));
+  items.end({.status = ResponseStatus::failed}, text);
+  EXPECT_EQ(events_of(text).back()["response"]["output"].at(0)["status"], "completed");
 }
 
 TEST(CallInput, DoesNotDependOnPieces) {
@@ -475,6 +512,10 @@ TEST(ResponseStore, ForgetsNoneThatIsBeingMade) {
   EXPECT_NE(store.find("a"), nullptr);
   EXPECT_EQ(store.find("b"), nullptr);
   EXPECT_NE(store.find("c"), nullptr);
+  store.put("d", {.ended = false});
+  store.put("e", {.ended = false});
+  for (const char* id : {"a", "d", "e"}) EXPECT_NE(store.find(id), nullptr) << id;
+  EXPECT_EQ(store.find("c"), nullptr);
 }
 
 /// Events count as what they are, and a response that is as large as the limit is kept with them.
@@ -518,8 +559,10 @@ TEST(ResponseStore, ForgetsBeyondItsBytes) {
   store.put("99", {.head = std::string(200'000, 'x')});  // in place of what was there, and too large
   EXPECT_EQ(store.find("99"), nullptr);
   ResponseStore none({.count_max = 0});
-  none.put("a", {});
-  EXPECT_EQ(none.find("a"), nullptr);
+  for (const bool ended : {true, false}) {
+    none.put("a", {.ended = ended});
+    EXPECT_EQ(none.find("a"), nullptr);
+  }
 }
 
 TEST(ResponseStore, OneThatIsTooLargeDrivesNoneOut) {
@@ -590,6 +633,9 @@ TEST(InputItems, PagesOfAConversation) {
   EXPECT_EQ(some["has_more"], true);
   EXPECT_EQ(page({.limit = 2, .after = "3"})["has_more"], false) << "the last page";
   EXPECT_EQ(page({.after = "x"})["data"], json::array());
+  const auto many = std::make_shared<const StoredResponse>(
+      StoredResponse{.input = json(std::vector<json>(21, {{"id", "i"}})).dump(), .output = "[]"});
+  EXPECT_EQ(json::parse(input_items_json({many}, {}))["data"].size(), 20U) << "as many as OpenAI gives";
 }
 
 }  // namespace

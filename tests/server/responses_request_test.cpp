@@ -307,7 +307,9 @@ TEST(Compaction, IsReadAsItWasSealed) {
        {std::string("tessera-context:"), std::string("tessera-context:1"), std::string("tessera-context:1:a"),
         std::string("tessera-context:-1,2:a"), std::string("tessera-context:1,99999999999999999999:a"),
         std::string("tessera-context:1,18446744073709551615:ab"), std::string("tessera-context:1;1:ab"),
-        std::string("tessera-context:1,1:\xc3\xa9"), many + ",0:", std::string("tessera-")}) {
+        std::string("tessera-context:3,18446744073709551615:ab"),
+        std::string("tessera-context:4000000000000000000,1:a"), std::string("tessera-context:1,1:\xc3\xa9"),
+        many + ",0:", std::string("tessera-")}) {
     EXPECT_FALSE(unseal(wrong, read)) << wrong;
   }
 }
