@@ -12,8 +12,9 @@ TEST(ResponsesRequest, GoesOnFromWhatIsKept) {
   ResponseStore store({});
   store.put("resp_a", {.input = R"([{"id":"i1","type":"message","role":"user","content":"One"}])",
                        .head = "{",
-                       .output = R"([{"id":"msg_a","type":"message","role":"assistant","content":"Two"}])",
-                       .output_ids = {"msg_a"}});
+                       .output = R"([{"id":"rs_a","type":"reasoning","summary":[]},)"
+                                 R"({"id":"msg_a","type":"message","role":"assistant","content":"Two"}])",
+                       .output_ids = {"rs_a", "msg_a"}});
   store.put("resp_b", {.previous_id = "resp_a",
                        .input = R"([{"id":"i2","type":"message","role":"user","content":"Three"}])",
                        .head = "{",
@@ -27,9 +28,11 @@ TEST(ResponsesRequest, GoesOnFromWhatIsKept) {
   EXPECT_EQ(Json::parse(request.input)[0]["content"][0]["text"], "Four");  // its own alone, and with an id
   EXPECT_THAT(Json::parse(request.input)[0]["id"].get<std::string>(), HasSubstr("item_"));
 
-  const auto referring = request_of(
-      body_of(R"({"input":[{"role":"user","content":"a"},{"type":"item_reference","id":"msg_a"}]})"), &store);
-  EXPECT_EQ(referring.chat.messages.back().text, "Two");
+  for (const char* item : {R"({"type":"item_reference","id":"msg_a"})", R"({"id":"msg_a"})"}) {
+    const auto referring =
+        request_of(body_of(R"({"input":[{"role":"user","content":"a"},)" + std::string(item) + "]}"), &store);
+    EXPECT_EQ(referring.chat.messages.back().text, "Two") << item;
+  }
 
   store.erase("resp_a");
   ResponsesRequest gone;

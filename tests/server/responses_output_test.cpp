@@ -258,6 +258,25 @@ TEST(OutputItems, Calls) {
   EXPECT_EQ(written.response["status"], "completed");
 }
 
+/// Clients get what their types allow, whatever the model wrote.
+TEST(OutputItems, ActionsAreOfTheirTypes) {
+  const auto action = [](const std::string& name, const std::string& arguments) {
+    return write({call(0, name, arguments), {.finish = ChatFinish::tool_calls}},
+                 R"("tools":[{"type":")" + name + "\"}]")
+        .response["output"][0][name == "apply_patch" ? "operation" : "action"]
+        .dump();
+  };
+  EXPECT_EQ(action("local_shell", R"({"command": "ls -l", "env": {"A": "b", "C": 5}, "working_directory": "/w"})"),
+            R"({"command":["sh","-c","ls -l"],"env":{"A":"b","C":"5"},"timeout_ms":null,"type":"exec","user":null,)"
+            R"("working_directory":"/w"})");
+  EXPECT_EQ(action("local_shell", R"({"command": [], "env": ["A"], "timeout_ms": -1, "working_directory": 5})"),
+            R"({"command":[],"env":{},"timeout_ms":null,"type":"exec","user":null,"working_directory":null})");
+  EXPECT_EQ(action("shell", R"({"commands": [], "timeout_ms": "9", "max_output_length": 7})"),
+            R"({"commands":[],"max_output_length":7,"timeout_ms":null})");
+  EXPECT_EQ(action("apply_patch", R"({"type": "create_file", "path": 5, "diff": ["+a"]})"),
+            R"({"diff":"","path":"","type":"create_file"})");
+}
+
 TEST(OutputItems, EachCustomCallHasAnInputOfItsOwn) {
   const Written written =
       write({call(0, "c", R"({"input": "x"})"), call(1, "c", R"({"other": "y"})"), call(2, "c", R"({"input": "z"})")},

@@ -3,6 +3,7 @@
 #include "server/responses/responses_request.h"
 
 #include "server/request/call_grammar.h"
+#include "server/responses/client_tools.h"
 #include "server/responses/compaction.h"
 #include "server/responses/input_items.h"
 #include "server/responses_json.h"
@@ -106,20 +107,31 @@ TEST(ResponsesRequest, LogprobsOfTheAnswer) {
     EXPECT_EQ(request.shows_sealed_reasoning, list.find("reasoning") != std::string::npos) << list;
   }
   EXPECT_EQ(request_of(body_with(R"("top_logprobs":0)")).chat.sampling.logprobs, std::nullopt);
+  EXPECT_EQ(request_of(body_with(R"("top_logprobs":1)")).chat.sampling.logprobs, 1);
+  EXPECT_EQ(request_of(body_with(R"("n":1)"), nullptr, options).chat.sampling.n, 1);
   EXPECT_EQ(refusal_of(R"("include":[7])").param, "include[0]");
   EXPECT_EQ(refusal_of(R"("n":2)").param, "n");
 }
 
 /// What is kept can be listed: every item has an id and a type.
 TEST(ResponsesRequest, ItemsAreKeptWithIdsAndTypes) {
+  ResponseStore store({});
+  store.put("resp_a", {.input = "[]",
+                       .head = "{",
+                       .output = R"([{"id":"msg_a","role":"assistant","content":"x"}])",
+                       .output_ids = {"msg_a"}});
   const Json kept = Json::parse(
       request_of(body_of(R"({"input":[{"role":"user","content":"a"},{"id":"mine","type":"message","role":"user",)"
-                         R"("content":"b"},{"type":"function_call","call_id":"c","name":"f","arguments":"{}"}]})"))
+                         R"("content":"b"},{"type":"function_call","call_id":"c","name":"f","arguments":"{}"},)"
+                         R"({"type":"additional_tools","role":"developer","tools":[]},{"id":"msg_a"}]})"),
+                 &store)
           .input);
-  ASSERT_EQ(kept.size(), 3U);
+  ASSERT_EQ(kept.size(), 5U);
   EXPECT_EQ(kept[0]["type"], "message");
   EXPECT_EQ(kept[1]["id"], "mine");
   EXPECT_EQ(kept[2]["type"], "function_call");
+  EXPECT_EQ(kept[3]["type"], "additional_tools");
+  EXPECT_EQ(kept[4]["type"], "item_reference");
   EXPECT_TRUE(kept[0]["id"].get<std::string>().starts_with("item_"));
   EXPECT_TRUE(kept[2]["id"].get<std::string>().starts_with("item_"));
   EXPECT_NE(kept[0]["id"], kept[2]["id"]);
@@ -208,6 +220,18 @@ TEST(ResponsesRequest, ItemsBecomeMessages) {
           R"(,{"role":"assistant","content":"c\n\nd","reasoning_content":"a\nb","tool_calls":[{"id":"1","type":"function","function":{"name":"f","arguments":{}}}]},)"
           R"({"role":"assistant","content":"e"},{"role":"assistant","content":"","reasoning_content":"g"},)"
           R"({"role":"user","content":""}])");
+  // Text and thinking without any add nothing; thinking behind a call begins a message.
+  EXPECT_EQ(
+      messages_of(R"([{"role":"user","content":"Hi"},)"
+                  R"({"type":"function_call","call_id":"1","name":"f","arguments":{"a":1}},)"
+                  R"({"type":"reasoning","content":"c","encrypted_content":"tessera-reasoning:d"},)"
+                  R"({"role":"assistant","content":["a","b"]},{"role":"assistant","content":""}])"),
+      "[" + user +
+          R"(,{"role":"assistant","content":"","tool_calls":[{"id":"1","type":"function","function":{"name":"f","arguments":{"a":1}}}]},)"
+          R"({"role":"assistant","content":"ab","reasoning_content":"c"}])");
+  EXPECT_EQ(messages_of(R"([{"role":"user","content":"Hi"},)"
+                        R"({"type":"function_call_output","call_id":"1","output":{"error":"x"}}])"),
+            "[" + user + R"(,{"role":"tool","content":"{\"error\":\"x\"}","tool_call_id":"1"}])");
   // What models write as arguments need be no JSON.
   const ResponsesRequest repaired =
       request_of(body_of(R"({"input":[{"type":"function_call","call_id":"1","name":"f","arguments":"{'a': 1"}]})"));
@@ -245,8 +269,64 @@ TEST(ResponsesRequest, ToolsThatAreSearchedForAreOffered) {
       body_with(R"("tools":[{"type":"tool_search"},{"type":"function","name":"send","defer_loading":true}])"));
   EXPECT_EQ(hosted.chat.tools.schemas.size(), 1U);
   EXPECT_THAT(hosted.chat.notes, IsEmpty());
+  EXPECT_TRUE(
+      request_of(body_with(R"("tools":[{"type":"tool_search","execution":"server"}])")).chat.tools.json.empty());
+  const auto searched = request_of(body_of(
+      R"({"input":[{"role":"user","content":"Hi"},{"type":"tool_search_call","execution":"server","arguments":{}},)"
+      R"({"type":"tool_search_output","execution":"server","tools":[]}]})"));
+  EXPECT_EQ(searched.chat.messages.size(), 1U);
+  EXPECT_THAT(searched.chat.notes, ElementsAre(HasSubstr("input[1]"), HasSubstr("input[2]")));
   EXPECT_EQ(request_of(body_with(search + R"(,"tool_choice":{"type":"tool_search"})")).chat.tools.choice.name,
             "tool_search");
+}
+
+/// Clients leave out whose search it was; not every tool has a name.
+TEST(ResponsesRequest, WhatASearchFound) {
+  const auto found = [](const std::string& tools) {
+    const auto request = request_of(body_of(
+        R"({"input":[{"role":"user","content":"Hi"},{"type":"tool_search_call","call_id":"c","arguments":"mail"},)"
+        R"({"type":"tool_search_output","call_id":"c")" +
+        tools + "}]}"));
+    const auto& messages = request.chat.messages;
+    EXPECT_EQ(messages.at(1).calls.at(0).arguments.dump(), R"({"query":"mail"})");
+    return messages.at(2).text;
+  };
+  EXPECT_EQ(found(""), "No tool was found.");
+  EXPECT_EQ(found(R"(,"tools":[])"), "No tool was found.");
+  EXPECT_EQ(found(R"(,"tools":[{"type":"web_search"},{"type":"mcp","name":5},{"type":"function","name":"f"}])"),
+            "These tools can be called now: f");
+}
+
+TEST(ResponsesRequest, WhichItemsBringTools) {
+  const auto names = [](const std::string& items) {
+    const auto request = request_of(
+        body_of(R"({"tools":[{"type":"function","name":"n"},{"type":"shell"},{"type":"tool_search","execution":)"
+                R"("client"}],"input":[{"role":"user","content":"Hi"},)" +
+                items + "]}"));
+    std::string all;
+    for (const auto& tool : request.chat.tools.schemas) all += tool.name + ",";
+    return all;
+  };
+  const std::string own = "n,shell,tool_search,";
+  EXPECT_EQ(names(R"({"type":"mcp_list_tools","server_label":"s","tools":[{"name":"f","input_schema":{}}]})"), own);
+  // Those that are there are no second ones.
+  EXPECT_EQ(names(R"({"type":"additional_tools","tools":[{"type":"shell"},{"type":"tool_search","execution":"client"},)"
+                  R"({"type":"function","name":"n"},{"type":"function","name":"f"}]})"),
+            own + "f,");
+  EXPECT_EQ(names(R"({"type":"additional_tools","tools":[{"type":"namespace","name":"n","tools":[)"
+                  R"({"type":"function","name":"f"}]}]})"),
+            own + "n__f,");
+}
+
+TEST(ResponsesRequest, NamespacesHoldFunctionsAndCustomTools) {
+  const ResponsesRequest request = request_of(
+      body_with(R"("tools":[{"type":"namespace","name":"m","tools":[{"type":"tool_search","execution":"client"},)"
+                R"({"type":"shell"},{"type":"namespace","name":"k","tools":[{"type":"function","name":"g"}]},)"
+                R"({"type":"custom","name":"f"}]}])"));
+  ASSERT_EQ(request.chat.tools.schemas.size(), 1U);
+  EXPECT_EQ(request.chat.tools.schemas[0].name, "m__f");
+  EXPECT_THAT(request.chat.notes, ElementsAre(HasSubstr("tools[0].tools[0]"), HasSubstr("tools[0].tools[1]"),
+                                              HasSubstr("tools[0].tools[2]")));
 }
 
 TEST(ResponsesRequest, CompactionsAreReadWhereTheyAreOurs) {
@@ -322,6 +402,7 @@ TEST(ResponsesRequest, ShorteningByTheServer) {
     return request.tokens_before_summary;
   };
   EXPECT_EQ(tokens(R"([{"type":"compaction","compact_threshold":5000}])"), 5000);
+  EXPECT_EQ(tokens(R"([{"type":"compaction","compact_threshold":1}])"), 1);
   EXPECT_EQ(tokens(R"([{"type":"compaction"}])"), 0);
   EXPECT_EQ(tokens("[]"), std::nullopt);
   for (const auto& [list, param] :
@@ -340,12 +421,14 @@ TEST(ResponsesRequest, ShorteningByTheServer) {
 }
 
 TEST(ResponsesRequest, LongNamesAreNotCutWithinACharacter) {
-  ToolNames names;
   std::string name;
   while (name.size() < 120) name += "ü";
-  const std::string function = names.add({.name = name, .name_space = "abcdefg"});
-  EXPECT_LE(function.size(), 128U);
-  EXPECT_NO_THROW(Json(function).dump()) << function;
+  for (const std::string name_space : {"abcdefg", "abcdefgh"}) {  // one byte further
+    const std::string function = ToolNames().add({.name = name, .name_space = name_space});
+    EXPECT_GE(function.size(), 127U);
+    EXPECT_LE(function.size(), 128U);
+    EXPECT_NO_THROW(Json(function).dump()) << function;
+  }
 }
 
 TEST(ResponsesRequest, Sampling) {
@@ -371,13 +454,17 @@ TEST(ResponsesRequest, Thinking) {
   EXPECT_THAT(variables(R"("reasoning":{"effort":"none"})"), HasSubstr(R"("enable_thinking":false)"));
   EXPECT_THAT(variables(R"("reasoning":{"effort":"high","summary":"auto"})"), HasSubstr(R"("enable_thinking":true)"));
   EXPECT_EQ(request_of(body_with(R"("reasoning":{"effort":"low"})")).chat.thinking_budget, 2048);
+  EXPECT_TRUE(request_of(body_with("")).chat.returns_reasoning);  // items of it are in what comes next
   EXPECT_THAT(variables(R"("chat_template_kwargs":{"enable_thinking":false})"), HasSubstr("false"));
 }
 
 TEST(ResponsesRequest, Formats) {
   const auto format = [](const std::string& text) { return request_of(body_with("\"text\":" + text)).chat.format; };
   EXPECT_FALSE(format(R"({"format":{"type":"text"}})"));
-  EXPECT_EQ(format(R"({"format":{"type":"json_object"}})")->source.kind, GrammarSource::Kind::json_object);
+  const auto object = format(R"({"format":{"type":"json_object"}})");
+  ASSERT_TRUE(object);
+  EXPECT_EQ(object->source.kind, GrammarSource::Kind::json_object);
+  EXPECT_EQ(object->param, "text.format");
   const auto schema =
       format(R"({"format":{"type":"json_schema","name":"n","strict":true,"schema":{"type":"object"}}})");
   EXPECT_EQ(schema->source.text, R"({"type":"object"})");
@@ -403,6 +490,12 @@ TEST(ResponsesRequest, ToolChoices) {
   EXPECT_EQ(choice(R"({"type":"function","name":"f","namespace":"n"})"), "n__f:" + all);
   EXPECT_EQ(choice(R"({"type":"function","name":"g"})"), "n__g:" + all);
   EXPECT_EQ(choice(R"({"type":"custom","name":"c"})"), "c:" + all);
+  // As chat completions have it; a name beside it counts.
+  EXPECT_EQ(choice(R"({"type":"function","function":{"name":"g"}})"), "n__g:" + all);
+  EXPECT_EQ(choice(R"({"type":"function","name":"f","function":{"name":"g"}})"), "f:" + all);
+  EXPECT_EQ(choice(R"({"type":"allowed_tools","allowed_tools":{"mode":"auto","tools":[{"type":"function",)"
+                   R"("function":{"name":"f"}}]}})"),
+            ":f,");
   EXPECT_EQ(choice(R"({"type":"local_shell"})"), "local_shell:" + all);
   EXPECT_EQ(choice(R"({"type":"allowed_tools","mode":"auto","tools":[{"type":"custom","name":"c"},)"
                    R"({"type":"function","name":"f"},{"type":"web_search"}]})"),
@@ -430,6 +523,12 @@ TEST(ResponsesRequest, ToolsThatTheClientRuns) {
     EXPECT_THAT(away.chat.notes, ElementsAre(HasSubstr("tools[0] is of type \"shell\"")));
   }
   EXPECT_EQ(refusal_of(R"("tools":[{"type":"shell"},{"type":"shell"}])").param, "tools[1]");
+  const std::string plain = description_of(*client_tool("shell"), {});
+  for (const char* environment : {"{}", "5", R"({"skills":[5]})", R"({"type":"local","skills":5})"}) {
+    const ResponsesRequest here =
+        request_of(body_with(R"("tools":[{"type":"shell","environment":)" + std::string(environment) + "}]"));
+    EXPECT_EQ(here.chat.tools.json.at(0)["function"]["description"], plain) << environment;
+  }
 }
 
 TEST(ResponsesRequest, WhatTheClientsToolsAnswered) {
@@ -452,6 +551,52 @@ TEST(ResponsesRequest, WhatTheClientsToolsAnswered) {
   EXPECT_EQ(messages[4].text, "The patch is applied.");
   EXPECT_EQ(messages[5].text, "The patch failed.\nno such file");
   EXPECT_EQ(messages[6].text, "text");
+}
+
+TEST(ResponsesRequest, OutcomesNeedNotBeWhole) {
+  const auto text = [](const std::string& chunk) {
+    const auto request = request_of(
+        body_of(R"({"input":[{"type":"shell_call_output","call_id":"1","output":[{"stdout":"a")" + chunk + "}]}]}"));
+    return request.chat.messages.at(0).text;
+  };
+  for (const char* outcome : {"", R"(,"outcome":5)", R"(,"outcome":{})", R"(,"outcome":{"exit_code":"x"})"}) {
+    EXPECT_EQ(text(outcome), "a") << outcome;
+  }
+  EXPECT_EQ(text(R"(,"outcome":{"exit_code":-1})"), "a\n[exit code -1]");
+  EXPECT_EQ(
+      request_of(body_of(R"({"input":[{"type":"apply_patch_call_output","call_id":"1"}]})")).chat.messages[0].text,
+      "The patch is applied.");
+}
+
+/// Of what a call was, the model reads what says something; its answer finds it by either id.
+TEST(ResponsesRequest, CallsOfALocalShell) {
+  const std::string call =
+      R"({"type":"local_shell_call","id":"lsh_1","action":{"type":"exec","command":["ls"],"env":{},"user":null}})";
+  Json both = Json::parse(call);
+  both["call_id"] = "c";
+  const auto messages = request_of(body_of("{\"input\":[" + call + "," + both.dump() + "]}")).chat.messages;
+  const std::vector<ToolCall>& calls = messages.at(0).calls;
+  ASSERT_EQ(calls.size(), 2U);
+  EXPECT_EQ(calls[0].id, "lsh_1");
+  EXPECT_EQ(calls[1].id, "c");
+  EXPECT_EQ(calls[0].arguments.dump(), R"({"command":["ls"]})");
+}
+
+TEST(ResponsesRequest, OfTwoNamespacesNeitherIsMeant) {
+  const std::string tools =
+      R"("tools":[{"type":"namespace","name":"a_","tools":[{"type":"function","name":"f"},{"type":"function","name":)"
+      R"("g"}]},{"type":"namespace","name":"___","tools":[{"type":"function","name":"f"}]}])";
+  const ResponsesRequest request = request_of(
+      body_of(R"({"input":[{"type":"function_call","name":"g"},{"type":"function_call","name":"g","namespace":"b"},)"
+              R"({"type":"function_call","name":"f","namespace":"a_"}],)" +
+              tools + "}"));
+  std::vector<std::string> names;
+  for (const ToolCall& call : request.chat.messages.at(0).calls) names.push_back(call.name);
+  EXPECT_THAT(names, ElementsAre("a__g", "b__g", "a__f"));
+  EXPECT_EQ(request.tools.tool("f").name_space, "___");
+  EXPECT_EQ(refusal_of(tools + R"(,"tool_choice":{"type":"function","name":"f"})").param, "tool_choice.name");
+  EXPECT_EQ(refusal_of(tools + R"(,"tool_choice":{"type":"function","name":"g","namespace":"b"})").param,
+            "tool_choice.name");
 }
 
 TEST(ResponsesRequest, NamesOfFunctionsAreTheirOwn) {
@@ -501,16 +646,33 @@ TEST(ResponsesRequest, NamesWhatIsWrong) {
       {"\"Hi\"", R"("text":{"format":{"type":"xml"}})", "text.format.type"},
       {"\"Hi\"", R"("text":{"format":{"type":"json_object"}},"guided_regex":"a")", "text.format"},
       {"\"Hi\"", R"("reasoning":{"effort":"much"})", "reasoning.effort"},
+      {"\"Hi\"", R"("reasoning":5)", "reasoning"},
+      {"\"Hi\"", R"("tools":[{}])", "tools[0].type"},
+      {"\"Hi\"", R"("tools":[{"type":5}])", "tools[0].type"},
       {"\"Hi\"", R"("tools":[{"type":"function"}])", "tools[0].name"},
       {"\"Hi\"", R"("tools":[{"type":"function","name":"f"},{"type":"custom","name":"f"}])", "tools[1].name"},
       {"\"Hi\"", R"("tools":[{"type":"namespace","name":"n","tools":[{"type":"function","name":"f f"}]}])",
        "tools[0].tools[0].name"},
       {"\"Hi\"", R"("tool_choice":{"type":"function","name":"f"})", "tool_choice.name"},
       {"\"Hi\"", R"("tool_choice":{"type":"web_search"})", "tool_choice.type"},
+      {"\"Hi\"", R"("tool_choice":{"type":5})", "tool_choice.type"},
+      {"\"Hi\"", R"("tools":[{"type":"function","name":"f"}],"tool_choice":{"type":"function"})", "tool_choice.name"},
+      {"\"Hi\"", R"("tools":[{"type":"function","name":"f"}],"tool_choice":{"type":"function","function":{}})",
+       "tool_choice.function.name"},
+      {"\"Hi\"", R"("tool_choice":{"type":"allowed_tools","allowed_tools":{"mode":5}})",
+       "tool_choice.allowed_tools.mode"},
       {"\"Hi\"", R"("tool_choice":"required")", "tool_choice"},
       {"5", "", "input"},
       {"[5]", "", "input[0]"},
       {"[{}]", "", "input[0].type"},
+      {R"([{"content":"x"}])", "", "input[0].type"},
+      {R"([{"id":"msg_x","content":"x"}])", "", "input[0].type"},
+      {R"([{"id":"msg_x"}])", "", "input[0].id"},
+      {R"([{"type":"additional_tools","tools":[{"type":"function"}]}])", "", "input[0].tools[0].name"},
+      {R"([{"type":"additional_tools","tools":[{"type":"function","name":5}]}])", "", "input[0].tools[0].name"},
+      {R"([{"type":"custom_tool_call","call_id":"1","name":"c","input":{}}])", "", "input[0].input"},
+      {R"([{"role":"user","content":[{}]}])", "", "input[0].content[0]"},
+      {R"([{"role":"user","content":[{"type":5}]}])", "", "input[0].content[0]"},
       {R"([{"role":"tool","content":"x"}])", "", "input[0].role"},
       {R"([{"role":"user"}])", "", "input[0].content"},
       {R"([{"role":"user","content":[{"type":"input_image","image_url":"x"}]}])", "", "input[0].content[0].type"},
@@ -533,7 +695,9 @@ TEST(ResponsesRequest, NamesWhatIsWrong) {
   RequestOptions drops;
   drops.drops_media = true;
   const Json picture = body_of(R"({"input":[{"role":"user","content":[{"type":"input_image","image_url":"x"}]}]})");
-  EXPECT_EQ(request_of(picture, nullptr, drops).chat.messages[0].text, left_out_text("input_image"));
+  const ResponsesRequest dropped = request_of(picture, nullptr, drops);
+  EXPECT_EQ(dropped.chat.messages[0].text, left_out_text("input_image"));
+  EXPECT_THAT(dropped.chat.notes, ElementsAre(HasSubstr("input[0].content[0] is of type \"input_image\"")));
 }
 
 TEST(ResponsesRequest, IsWithinLimits) {
@@ -547,6 +711,19 @@ TEST(ResponsesRequest, IsWithinLimits) {
   const Json tools = body_with(R"("tools":[{"type":"function","name":"a"},{"type":"namespace","name":"n","tools":[)"
                                R"({"type":"function","name":"b"},{"type":"function","name":"c"}]}])");
   EXPECT_EQ(parse_responses_request(tools, options, "", store, request)->param, "tools[1].tools");
+  options = {};
+  options.limits.tool_calls_max = 1;
+  const std::string call = R"({"type":"function_call","name":"f"})";
+  EXPECT_FALSE(parse_responses_request(body_of("{\"input\":[" + call + "]}"), options, "", store, request));
+  const Json calls = body_of("{\"input\":[" + call + "," + call + "]}");
+  EXPECT_EQ(parse_responses_request(calls, options, "", store, request)->param, "input[1]");
+  // Those of items count too.
+  const std::string one = R"([{"type":"function","name":"a"}])", other = R"([{"type":"function","name":"b"}])";
+  const Json both = body_of(R"({"input":[{"type":"additional_tools","tools":)" + other + "}],\"tools\":" + one + "}");
+  options.limits.tool_bytes_max = one.size() + other.size();
+  EXPECT_FALSE(parse_responses_request(both, options, "", store, request));
+  --options.limits.tool_bytes_max;
+  EXPECT_EQ(parse_responses_request(both, options, "", store, request)->param, "input[0].tools");
 }
 
 TEST(DropOldest, KeepsSystemMessagesAndTheLastTurn) {

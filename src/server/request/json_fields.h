@@ -12,7 +12,7 @@
 // Reading fields of a request. Where a field is missing or null, `out` keeps what it is; errors name the field's path.
 namespace tessera::server {
 
-/// `object`[`key`]; null if it is not there or JSON null.
+/// `object`[`key`]; null if it is not there or JSON null, or if `object` is none.
 const Json* find(const Json& object, std::string_view key);
 
 /// Paths: "messages[2]", "messages[2].content".

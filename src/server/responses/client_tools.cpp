@@ -132,7 +132,7 @@ std::optional<ApiError> read_chunk(const Json& chunk, const std::string& path, s
   if (!out.empty()) append_line(out, text);
   if (!err.empty()) append_line("[stderr]\n" + err, text);
   const Json* outcome = find(chunk, "outcome");
-  if (outcome == nullptr || !outcome->is_object()) return std::nullopt;
+  if (outcome == nullptr) return std::nullopt;
   const Json* type = find(*outcome, "type");
   if (type != nullptr && *type == "timeout") append_line("[the time was up]", text);
   const Json* code = find(*outcome, "exit_code");
@@ -159,16 +159,15 @@ const ClientTool& client_tool(CallKind kind) {
 
 bool runs_at_provider(const Json& tool) {
   const Json* environment = find(tool, "environment");
-  if (environment == nullptr || !environment->is_object()) return false;
-  const Json* type = find(*environment, "type");
+  const Json* type = environment != nullptr ? find(*environment, "type") : nullptr;
   return type != nullptr && *type != "local";
 }
 
 std::string description_of(const ClientTool& tool, const Json& given) {
   std::string text = tool.description;
   const Json* environment = find(given, "environment");
-  const Json* skills = environment != nullptr && environment->is_object() ? find(*environment, "skills") : nullptr;
-  if (skills == nullptr || !skills->is_array()) return text;
+  const Json* skills = environment != nullptr ? find(*environment, "skills") : nullptr;
+  if (skills == nullptr) return text;
   for (const Json& skill : *skills) {
     if (!skill.is_object()) continue;
     text += fmt::format("\nSkill {}, in {}: {}", text_at(skill, "name"), text_at(skill, "path"),

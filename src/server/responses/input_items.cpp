@@ -298,7 +298,7 @@ MaybeError parse_item(const Json& item, const std::string& path, const ItemReade
   if (type == "message" || (type.empty() && find(item, "role") != nullptr)) {
     return read_message(item, path, all.reader, out);
   }
-  if (type == "item_reference" || (type.empty() && item.size() == 1 && find(item, "id") != nullptr)) {
+  if (type == "item_reference" || (item.size() == 1 && find(item, "id") != nullptr)) {
     return read_reference(item, path, all, out);
   }
   if (type == "reasoning") return read_reasoning(item, path, all.reader, out);

@@ -104,7 +104,7 @@ MaybeError parse_text(const Json& body, std::optional<AnswerFormat>& out) {
 
 MaybeError parse_reasoning(const Json& body, ResponsesRequest& out) {
   const Json* reasoning = find(body, "reasoning");
-  if (reasoning == nullptr || !reasoning->is_object()) return std::nullopt;  // the next reader looks at its shape
+  if (reasoning == nullptr) return std::nullopt;  // the next reader looks at its shape
   std::string summary;
   for (const char* key : {"summary", "generate_summary"}) {
     if (auto error = read_text(*reasoning, key, summary, "reasoning")) return error;
@@ -169,7 +169,7 @@ std::string kept_items(const Json& items, const std::string& id) {
     const Json* type = find(item, "type");
     if (type != nullptr && *type == "compaction_trigger") continue;  // it counts once
     if (find(item, "id") == nullptr) item["id"] = tool_call_id("item_", id, 1, static_cast<int>(i));
-    if (find(item, "type") == nullptr && find(item, "role") != nullptr) item["type"] = "message";
+    if (find(item, "type") == nullptr) item["type"] = find(item, "role") != nullptr ? "message" : "item_reference";
     if (out.size() > 1) out += ',';
     out += item.dump(-1, ' ', false, Json::error_handler_t::replace);
   }

@@ -35,6 +35,7 @@ struct Reader {
 
   [[nodiscard]] bool is_known(const Json& tool, const std::string& name_space) const {
     const std::string& type = find(tool, "type")->get_ref<const std::string&>();
+    if (type == "namespace") return false;  // its tools are looked at
     if (type == kToolSearch || client_tool(type) != nullptr) return names.has(type, "");
     const Json* name = find(tool, "name");
     return name != nullptr && name->is_string() && names.has(name->get<std::string>(), name_space);
