@@ -14,9 +14,9 @@ LENGTH, BLOCK_ROWS = 1024, 16
 LONG_LENGTH = 8192  # of the rows of some steps; they hold as many tokens in all
 POOL = 48  # dialogues waiting to be packed
 PAD = 0
-LEARNT_SHARE = 0.3  # of all positions, at most: the size of the gathered batch
+LEARNT_SHARE = 0.36  # of all positions, at most: the size of the gathered batch
 WRITTEN = {"letters", "pulled", "heard", "chatter", "orders", "ordinary"}  # by hand: a run meets each of them many times
-WHOLE = 4  # of ordinary conversations one in so many is learnt whole, what the user says too: people's English
+WHOLE = 2  # of ordinary conversations one in so many is learnt whole, what the user says too: people's English
 DRAFT_DEPTH = 3
 
 
