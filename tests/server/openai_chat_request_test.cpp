@@ -81,12 +81,14 @@ TEST(OpenAiChatRequest, NothingIsIgnoredInSilence) {
   EXPECT_THAT(neutral.notes, IsEmpty());
   const ChatRequest unknown = chat_request(R"("typical": 1, "tempereture": 0.2, "seeds": 1, "nothing": null)");
   EXPECT_THAT(unknown.notes, ElementsAre("not known here and left out: tempereture, seeds"));
-  // Nor what only the other endpoint would refuse.
-  EXPECT_THAT(chat_request(R"("suffix": "x")").notes, ElementsAre("not known here and left out: suffix"));
+  // Nor what only another endpoint would read or refuse.
+  EXPECT_THAT(chat_request(R"("suffix": "x", "input": "x", "best_of": 1)").notes,
+              ElementsAre("not known here and left out: suffix, input"));
   CompletionRequest completion;
-  ASSERT_FALSE(
-      parse_completion_request(body_of(R"({"prompt": "a", "suffix": "", "documents": [{}]})"), {}, completion));
-  EXPECT_THAT(completion.notes, ElementsAre("not known here and left out: documents"));
+  ASSERT_FALSE(parse_completion_request(
+      body_of(R"({"prompt": "a", "suffix": "", "documents": [{}], "tools": [], "top_logprobs": 2, "best_of": 1})"), {},
+      completion));
+  EXPECT_THAT(completion.notes, ElementsAre("not known here and left out: documents, tools, top_logprobs"));
 }
 
 TEST(OpenAiChatRequest, NothingOfAnEarlierRequestStays) {

@@ -394,6 +394,12 @@ TEST(Compaction, IsReadAsItWasSealed) {
   }
 }
 
+TEST(ResponsesRequest, FieldsOfOtherEndpointsAreNoted) {
+  const auto request =
+      request_of(body_with(R"("messages": [], "max_completion_tokens": 5, "best_of": 1, "echo": false)"));
+  EXPECT_THAT(request.chat.notes, ElementsAre("not known here and left out: messages, max_completion_tokens"));
+}
+
 TEST(ResponsesRequest, ShorteningByTheServer) {
   EXPECT_FALSE(request_of(body_with("")).tokens_before_summary);
   const auto tokens = [](const std::string& list) {

@@ -10,55 +10,65 @@
 namespace tessera::server::openai {
 namespace {
 
-// Read by one of the parsers, besides the table of sampling parameters.
-constexpr std::string_view kRead[] = {"model",
-                                      "stream",
-                                      "stream_options",
-                                      "return_token_ids",
-                                      "return_draft_stats",
-                                      "response_format",
-                                      "structured_outputs",
-                                      "guided_json",
-                                      "guided_regex",
-                                      "guided_choice",
-                                      "guided_grammar",
-                                      "json_schema",
-                                      "regex",
-                                      "grammar",
-                                      "ebnf",
-                                      "max_completion_tokens",
-                                      "messages",
-                                      "tools",
-                                      "tool_choice",
-                                      "parallel_tool_calls",
-                                      "functions",
-                                      "function_call",
-                                      "continue_final_message",
-                                      "chat_template_kwargs",
-                                      "add_generation_prompt",
-                                      "enable_thinking",
-                                      "thinking",
-                                      "reasoning",
-                                      "reasoning_effort",
-                                      "thinking_token_budget",
-                                      "thinking_budget",
-                                      "max_thinking_tokens",
-                                      "include_reasoning",
-                                      "top_logprobs",
-                                      "prompt",
-                                      "echo",
-                                      "best_of",
-                                      "input",
-                                      "instructions",
-                                      "previous_response_id",
-                                      "text",
-                                      "include",
-                                      "max_output_tokens",
-                                      "background",
-                                      "conversation",
-                                      "context_management",
-                                      "truncation",
-                                      "cache_salt"};
+constexpr unsigned bit(Endpoint endpoint) { return 1U << static_cast<unsigned>(endpoint); }
+constexpr unsigned kChats = bit(Endpoint::chat), kCompletions = bit(Endpoint::completion);
+constexpr unsigned kResponses = bit(Endpoint::responses), kAll = kChats | kCompletions | kResponses;
+
+/// Read by the parsers of some endpoints, besides the table of sampling parameters.
+struct ReadField {
+  std::string_view key;
+  unsigned where;
+};
+constexpr ReadField kRead[] = {
+    {"model", kAll},
+    {"stream", kAll},
+    {"stream_options", kAll},
+    {"cache_salt", kAll},
+    {"response_format", kAll},
+    {"structured_outputs", kAll},
+    {"guided_json", kAll},
+    {"guided_regex", kAll},
+    {"guided_choice", kAll},
+    {"guided_grammar", kAll},
+    {"json_schema", kAll},
+    {"regex", kAll},
+    {"grammar", kAll},
+    {"ebnf", kAll},
+    {"return_token_ids", kChats | kCompletions},
+    {"return_draft_stats", kChats | kCompletions},
+    {"echo", kChats | kCompletions},
+    {"max_completion_tokens", kChats},
+    {"messages", kChats},
+    {"functions", kChats},
+    {"function_call", kChats},
+    {"continue_final_message", kChats},
+    {"add_generation_prompt", kChats},
+    {"tools", kChats | kResponses},
+    {"tool_choice", kChats | kResponses},
+    {"parallel_tool_calls", kChats | kResponses},
+    {"chat_template_kwargs", kChats | kResponses},
+    {"enable_thinking", kChats | kResponses},
+    {"thinking", kChats | kResponses},
+    {"reasoning", kChats | kResponses},
+    {"reasoning_effort", kChats | kResponses},
+    {"thinking_token_budget", kChats | kResponses},
+    {"thinking_budget", kChats | kResponses},
+    {"max_thinking_tokens", kChats | kResponses},
+    {"include_reasoning", kChats | kResponses},
+    {"top_logprobs", kChats | kResponses},
+    {"prompt", kCompletions},
+    {"best_of", kCompletions},
+    {"input", kResponses},
+    {"instructions", kResponses},
+    {"previous_response_id", kResponses},
+    {"text", kResponses},
+    {"include", kResponses},
+    {"max_output_tokens", kResponses},
+    {"background", kResponses},
+    {"conversation", kResponses},
+    {"context_management", kResponses},
+    {"truncation", kResponses},
+};
 
 // Accepted because leaving them out of account gives the answer that was asked for: notes of the client to its
 // provider, wishes about speed.
@@ -97,17 +107,20 @@ constexpr UnsupportedField kNotInCompletions[] = {
     {"suffix", "[\"\"]", "text cannot be inserted before a suffix; put all of it into the prompt"},
 };
 
-/// `refused`: what the endpoint refuses besides kUnsupported.
-bool is_known(std::string_view key, std::span<const UnsupportedField> refused) {
-  const auto names = [key](const auto& list) { return std::ranges::find(list, key) != std::end(list); };
+/// What is refused besides kUnsupported. Responses take and refuse what chats do, and refuse more.
+std::span<const UnsupportedField> refused_by(Endpoint endpoint) {
+  return endpoint == Endpoint::completion ? std::span<const UnsupportedField>(kNotInCompletions) : kNotInChats;
+}
+
+bool is_known(std::string_view key, Endpoint endpoint) {
   const auto keys = [key](const auto& table) {
     return std::ranges::find(table, key, &UnsupportedField::key) != std::end(table);
   };
-  return names(kRead) || names(kWithoutEffect) || is_sampling_field(key) || keys(kUnsupported) || keys(refused);
+  const auto* const read = std::ranges::find(kRead, key, &ReadField::key);
+  if (read != std::end(kRead) && (read->where & bit(endpoint)) != 0) return true;
+  return std::ranges::find(kWithoutEffect, key) != std::end(kWithoutEffect) || is_sampling_field(key) ||
+         keys(kUnsupported) || keys(refused_by(endpoint)) || (endpoint == Endpoint::responses && keys(kNotInResponses));
 }
-
-bool is_known_in_chats(std::string_view key) { return is_known(key, kNotInChats); }
-bool is_known_in_completions(std::string_view key) { return is_known(key, kNotInCompletions); }
 
 }  // namespace
 
@@ -129,14 +142,12 @@ std::optional<ApiError> read_cache_salt(const Json& body, std::string& out) {
 
 std::optional<ApiError> check_other_fields(const Json& body, Endpoint endpoint, std::vector<std::string>& notes) {
   if (auto error = refuse_unsupported(body, kUnsupported)) return error;
-  const bool chat = endpoint != Endpoint::completion;  // responses take and refuse what chats do
-  if (auto error = chat ? refuse_unsupported(body, kNotInChats) : refuse_unsupported(body, kNotInCompletions)) {
-    return error;
-  }
+  if (auto error = refuse_unsupported(body, refused_by(endpoint))) return error;
   if (endpoint == Endpoint::responses) {
     if (auto error = refuse_unsupported(body, kNotInResponses)) return error;
   }
-  note_unknown(body, chat ? is_known_in_chats : is_known_in_completions, notes);
+  note_unknown(
+      body, [endpoint](std::string_view key) { return is_known(key, endpoint); }, notes);
   return std::nullopt;
 }
 

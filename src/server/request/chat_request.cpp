@@ -86,7 +86,8 @@ void add_note(std::string note, std::vector<std::string>& notes) {
   if (notes.size() < kNotesMax) notes.push_back(std::move(note));
 }
 
-void note_unknown(const Json& body, bool (*is_known)(std::string_view key), std::vector<std::string>& notes) {
+void note_unknown(const Json& body, const std::function<bool(std::string_view key)>& is_known,
+                  std::vector<std::string>& notes) {
   std::vector<std::string> unknown;
   for (const auto& [key, value] : body.items()) {
     if (unknown.size() == kUnknownMax) break;

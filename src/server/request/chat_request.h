@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -81,7 +82,8 @@ std::string left_out_text(std::string_view type);
 void add_note(std::string note, std::vector<std::string>& notes);
 
 /// Notes the keys of `body` that are not known, in one note.
-void note_unknown(const Json& body, bool (*is_known)(std::string_view key), std::vector<std::string>& notes);
+void note_unknown(const Json& body, const std::function<bool(std::string_view key)>& is_known,
+                  std::vector<std::string>& notes);
 
 /// Where a conversation is read to, and what its readers follow.
 struct ConversationReader {
