@@ -10,7 +10,8 @@
 
 namespace tessera::server {
 
-/// Everything a client could make large or long, with its bound. Each is a flag of `tessera serve`: see limit_flags.
+/// Everything a client could make large or long, with its bound. Each but linger_seconds_max is a flag of
+/// `tessera serve`: see limit_flags.
 struct Limits : HttpLimits {
   int64_t queue_max = 1024;              // requests besides the max_num_seqs that can run; beyond: 429
   int64_t unsent_bytes_max = 256 << 10;  // of one answer, before its next tokens are left with the engine

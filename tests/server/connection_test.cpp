@@ -1,13 +1,16 @@
 #include <gmock/gmock.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
 
 #include <chrono>
+#include <ctime>
 #include <filesystem>
 #include <fstream>
 #include <future>
 #include <mutex>
+#include <stdexcept>
 #include <thread>
 
 #include "base/temp_directory.h"
@@ -36,6 +39,8 @@ struct Finished {
 
 class HttpServerOf {
  public:
+  static constexpr size_t kLarge = 5 << 20;  // more than sockets hold
+
   explicit HttpServerOf(HttpLimits limits = {}, std::string unix_socket = {}) {
     auto opened = HttpServer::open(
         {.host = "127.0.0.1", .unix_socket = std::move(unix_socket), .limits = limits},
@@ -57,6 +62,7 @@ class HttpServerOf {
   }
 
   [[nodiscard]] uint16_t port() const { return server_->port(); }
+  [[nodiscard]] const std::string& url() const { return server_->url(); }
   void reset() { server_.reset(); }
 
   /// On the network thread.
@@ -85,6 +91,16 @@ class HttpServerOf {
   int gone() {
     return on_network([this](HttpServer&) { return gone_; });
   }
+  bool receiving() {
+    return on_network([](HttpServer& server) { return server.receiving(); });
+  }
+  bool sending() {
+    return on_network([](HttpServer& server) { return server.sending(); });
+  }
+  /// Of the one exchange that is held.
+  size_t unsent() {
+    return on_network([this](HttpServer&) { return held_.at(0)->unsent(); });
+  }
   std::vector<Finished> finished() {
     const std::lock_guard lock(mutex_);
     return finished_;
@@ -108,12 +124,17 @@ class HttpServerOf {
     } else if (path == "/nothing") {
       exchange->reply({.status = exchange->request.query == "304" ? 304 : 204, .body = "not to be seen"});
     } else if (path == "/large") {
-      exchange->reply({.body = std::string(5 << 20, 'x')});
+      exchange->reply({.body = std::string(kLarge, 'x')});
     } else if (path == "/stream") {
       exchange->begin({.body = "begin "});
       for (int i = 0; i < 100; ++i) exchange->write(std::to_string(i) + " ");
       exchange->write("");
       exchange->end();
+    } else if (path == "/throws") {
+      throw std::runtime_error("a handler's failure");
+    } else if (path == "/unsent") {
+      exchange->begin({.body = std::string(kLarge, 'x')});
+      held_.push_back(exchange);
     } else if (path == "/drained") {
       exchange->begin({});
       const std::weak_ptr<Exchange> weak = exchange;
@@ -249,6 +270,7 @@ TEST(Connection, RefusalsKeepWhatCanBeKept) {
   EXPECT_TRUE(closing.ends());
   RawClient continuing(served.port());
   continuing.send("POST /echo HTTP/1.1\r\nHost: localhost\r\nContent-Length: 3\r\n\r\n");
+  EXPECT_TRUE(test::wait_until([&] { return served.receiving(); })) << "before there is a body";
   continuing.send("abc" + get("/echo"));
   EXPECT_EQ(continuing.answer().body, "3") << "nobody asked for a 100 Continue";
   EXPECT_EQ(continuing.answer().body, "0");
@@ -269,6 +291,90 @@ TEST(Connection, LaterRequestsWait) {
   for (int i = 0; i < 700; ++i) ASSERT_EQ(client.answer().body, "0") << i;
 }
 
+TEST(Connection, WhoSendsTooMuchAheadIsDropped) {
+  HttpServerOf served;
+  const RawClient client(served.port());
+  client.send(get("/hold") + std::string(1 << 20, 'x'));
+  EXPECT_TRUE(test::wait_until([&] { return served.gone() == 1 && served.connections() == 0; }));
+  EXPECT_EQ(served.exchanges(), 0);
+}
+
+TEST(Connection, AHandlerThatFailsEndsItsConnectionAlone) {
+  HttpServerOf served;
+  RawClient other(served.port()), client(served.port());
+  client.send(get("/throws"));
+  EXPECT_TRUE(client.ends());
+  EXPECT_EQ(served.exchanges(), 0);
+  other.send(get("/echo"));
+  EXPECT_EQ(other.answer().status, 200);
+  EXPECT_TRUE(test::wait_until([&] { return served.connections() == 1; }));
+}
+
+/// Bytes that come behind the last answer neither destroy it nor stay in memory.
+TEST(Connection, WhatComesBehindTheLastAnswerIsThrownAway) {
+  const auto memory_kib = [] {
+    rusage usage{};
+    ::getrusage(RUSAGE_SELF, &usage);
+    return usage.ru_maxrss;
+  };
+  HttpLimits limits;
+  limits.linger_seconds_max = 3600;
+  HttpServerOf served(limits);
+  const std::string unread = "POST /refused HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000000000\r\n\r\n";
+  for (const std::string& last :
+       {unread, get("/refused", "Connection: close\r\n"), get("/echo", "Connection: close\r\n")}) {
+    RawClient client(served.port());
+    client.send(last);
+    ASSERT_TRUE(client.wait_for("connection: close"));
+    const std::string piece(1 << 20, 'x');
+    const auto before = memory_kib();
+    for (int i = 0; i < 128; ++i) ASSERT_TRUE(client.send(piece)) << last;
+    EXPECT_LT(memory_kib() - before, 64 << 10) << last;
+    EXPECT_TRUE(client.answer().whole) << last;
+    EXPECT_TRUE(client.ends()) << last;
+    EXPECT_EQ(served.connections(), 1) << last;
+    client.close();
+    EXPECT_TRUE(test::wait_until([&] { return served.connections() == 0; })) << last;
+  }
+}
+
+TEST(Connection, WhoNeverClosesIsClosedTo) {
+  HttpLimits limits;
+  limits.linger_seconds_max = 1;
+  HttpServerOf served(limits);
+  RawClient client(served.port()), unread(served.port());
+  client.send(get("/echo", "Connection: close\r\n"));
+  unread.send("POST /refused HTTP/1.1\r\nHost: localhost\r\nContent-Length: 10\r\n\r\n");
+  EXPECT_EQ(client.answer().status, 200);
+  EXPECT_EQ(unread.answer().status, 403);
+  EXPECT_TRUE(test::wait_until([&] { return served.connections() == 0; }));
+}
+
+/// The processor's time, not the clock's.
+TEST(Connection, WhoWaitsOrHasLeftCostsNothing) {
+  HttpServerOf served;
+  RawClient idle(served.port()), begun(served.port()), held(served.port()), closed(served.port());
+  begun.send("GET /echo HTTP/1.1\r\nHo");
+  held.send(get("/hold"));
+  closed.send(get("/echo", "Connection: close\r\n"));
+  EXPECT_EQ(closed.answer().status, 200);
+  RawClient left(served.port(), 2048);
+  left.send(get("/large"));
+  ASSERT_TRUE(test::wait_until([&] { return served.sending(); }));
+  left.reset();
+  ASSERT_TRUE(test::wait_until([&] { return served.connections() == 4; }));
+  const auto seconds = [&] {
+    return served.on_network([](HttpServer&) {
+      timespec used{};
+      ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
+      return static_cast<double>(used.tv_sec) + 1e-9 * static_cast<double>(used.tv_nsec);
+    });
+  };
+  const double before = seconds();
+  std::this_thread::sleep_for(std::chrono::milliseconds(500));
+  EXPECT_LT(seconds() - before, 0.05);
+}
+
 TEST(Connection, AnswersAreWhole) {
   HttpServerOf served;
   RawClient client(served.port());
@@ -286,6 +392,10 @@ TEST(Connection, AnswersAreWhole) {
   const RawAnswer until_end = old.answer();
   EXPECT_EQ(until_end.header("connection"), "close") << "else nobody would know where it ends";
   EXPECT_EQ(until_end.body, numbers);
+  RawClient ended_later(served.port());
+  ended_later.send("GET /drained HTTP/1.0\r\n\r\n");
+  EXPECT_EQ(ended_later.answer().body.size(), 200'001U);
+  EXPECT_TRUE(ended_later.ends()) << "with nothing left to send";
 }
 
 TEST(Connection, DrainingEndsConnectionsBehindTheirAnswers) {
@@ -314,8 +424,8 @@ TEST(Connection, DrainingEndsConnectionsBehindTheirAnswers) {
 
 TEST(Connection, WhatIsOnItsWayIsKnown) {
   HttpServerOf served;
-  const auto receiving = [&] { return served.on_network([](HttpServer& server) { return server.receiving(); }); };
-  const auto sending = [&] { return served.on_network([](HttpServer& server) { return server.sending(); }); };
+  const auto receiving = [&] { return served.receiving(); };
+  const auto sending = [&] { return served.sending(); };
   RawClient client(served.port());
   client.send(get("/echo"));
   EXPECT_EQ(client.answer().status, 200);
@@ -333,6 +443,30 @@ TEST(Connection, WhatIsOnItsWayIsKnown) {
   EXPECT_TRUE(test::wait_until(sending));
   deaf.reset();
   EXPECT_TRUE(test::wait_until([&] { return !sending(); }));
+  const RawClient slow(served.port(), 256 << 10);
+  slow.send(get("/unsent"));
+  ASSERT_TRUE(test::wait_until([&] { return served.exchanges() == 1; }));
+  EXPECT_TRUE(test::wait_until([&] { return served.unsent() > 0 && served.unsent() < HttpServerOf::kLarge; }))
+      << "what the socket has taken is none of it";
+  std::string taken(HttpServerOf::kLarge, '\0');
+  EXPECT_EQ(::recv(slow.descriptor(), taken.data(), taken.size(), MSG_WAITALL), static_cast<ssize_t>(taken.size()));
+  EXPECT_TRUE(test::wait_until([&] { return served.unsent() == 0; }));
+}
+
+TEST(Connection, AServerMayFollowAnotherAtOnce) {
+  HttpServerOf served;
+  const uint16_t port = served.port();
+  EXPECT_EQ(served.url(), "http://127.0.0.1:" + std::to_string(port));
+  RawClient client(port);
+  client.send(get("/echo", "Connection: close\r\n"));
+  EXPECT_EQ(client.answer().status, 200);
+  EXPECT_TRUE(client.ends()) << "the server's side, whose port the kernel now holds for a while";
+  client.close();
+  served.reset();
+  const auto next = HttpServer::open({.host = "127.0.0.1", .port = port}, {});
+  EXPECT_TRUE(next.ok()) << next.status().message();
+  const auto v6 = HttpServer::open({.host = "::1"}, {});
+  if (v6.ok()) EXPECT_THAT((*v6)->url(), StartsWith("http://[::1]:"));  // not every machine has it
 }
 
 TEST(Connection, AsManyAsMayBe) {
@@ -349,15 +483,22 @@ TEST(Connection, AsManyAsMayBe) {
   EXPECT_TRUE(third.ends());
 }
 
-TEST(Connection, ABodyMayTakeLongerThanHeadersMay) {
+TEST(Connection, OnlyHeadersHaveTheTimeOfHeaders) {
   HttpLimits limits;
   limits.header_seconds_max = 1;
+  limits.linger_seconds_max = 3600;
   HttpServerOf served(limits);
-  RawClient client(served.port());
-  client.send("POST /echo HTTP/1.1\r\nHost: localhost\r\nContent-Length: 3\r\n\r\n");
-  std::this_thread::sleep_for(std::chrono::milliseconds(1500));
-  client.send("abc");
-  EXPECT_EQ(client.answer().body, "3");
+  RawClient body(served.port()), idle(served.port()), head(served.port());
+  body.send("POST /echo HTTP/1.1\r\nHost: localhost\r\nContent-Length: 3\r\n\r\n");
+  head.send("GET /echo HTTP/1.1\r\nHo");
+  EXPECT_EQ(head.answer().status, 408);
+  EXPECT_TRUE(head.ends());
+  std::this_thread::sleep_for(std::chrono::milliseconds(500));
+  EXPECT_EQ(served.connections(), 3) << "who is out of time may yet take the answer";
+  body.send("abc");
+  EXPECT_EQ(body.answer().body, "3");
+  idle.send(get("/echo"));
+  EXPECT_EQ(idle.answer().status, 200);
 }
 
 /// The answer as a whole takes longer than a client may stand still: some of it goes on all the time.

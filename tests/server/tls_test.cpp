@@ -1,3 +1,4 @@
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <openssl/evp.h>
 #include <openssl/pem.h>
@@ -5,8 +6,10 @@
 #include <openssl/x509.h>
 #include <unistd.h>
 
+#include <csignal>
 #include <cstdio>
 
+#include "base/wait_until.h"
 #include "server/served_model.h"
 
 namespace tessera::server {
@@ -67,6 +70,7 @@ ServerOptions tls_options(const Certificate& certificate) {
 class TlsClient {
  public:
   explicit TlsClient(uint16_t port) : raw_(port), context_(SSL_CTX_new(TLS_client_method())), ssl_(SSL_new(context_)) {
+    std::signal(SIGPIPE, SIG_IGN);  // OpenSSL's writes do not say MSG_NOSIGNAL
     SSL_set_fd(ssl_, raw_.descriptor());
     connected_ = SSL_connect(ssl_) == 1;
   }
@@ -78,7 +82,9 @@ class TlsClient {
   TlsClient& operator=(const TlsClient&) = delete;
 
   [[nodiscard]] bool connected() const { return connected_; }
-  void send(const std::string& bytes) { SSL_write(ssl_, bytes.data(), static_cast<int>(bytes.size())); }
+  bool send(const std::string& bytes) {  // false once the server has closed
+    return SSL_write(ssl_, bytes.data(), static_cast<int>(bytes.size())) > 0;
+  }
   /// Everything until `text`, or the end.
   std::string read_until(const std::string& text) {
     std::string all;
@@ -100,6 +106,17 @@ class TlsClient {
   SSL* ssl_;
   bool connected_ = false, clean_ = false;
 };
+
+std::string metrics(uint16_t port) {
+  TlsClient asks(port);
+  asks.send(get("/metrics", "Connection: close\r\n"));
+  return asks.read_until("never said");
+}
+
+/// Besides the one that asks.
+bool has_connections(uint16_t port, int count) {
+  return metrics(port).find(fmt::format("tessera:http_connections {}\n", count + 1)) != std::string::npos;
+}
 
 TEST(Tls, RequestsStreamsAndAnOrderlyEnd) {
   const Certificate certificate;
@@ -136,20 +153,50 @@ TEST(Tls, ClientsThatLeaveOrSpeakNoTls) {
     leaves.read_until("data: ");
     reset ? leaves.raw().reset() : leaves.raw().close();
   }
-  const auto metrics = [&] {
-    TlsClient asks(port);
-    asks.send(get("/metrics", "Connection: close\r\n"));
-    return asks.read_until("never said");
-  };
   std::string last;
   for (int i = 0; i < 3000; ++i) {
-    last = metrics();
+    last = metrics(port);
     if (last.find("tessera:kv_blocks_used{model_name=\"tiny\"} 0\n") != std::string::npos &&
         last.find("tessera:http_connections 1\n") != std::string::npos) {
       return;
     }
   }
   FAIL() << last;
+}
+
+const std::string kTooLong = "POST /tokenize HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100000000\r\n\r\n";
+
+TEST(Tls, AnEndIsSaidAtOnceAndWaitedForOnBothSides) {
+  const Certificate certificate;
+  ServerOptions options = tls_options(certificate);
+  options.limits.linger_seconds_max = 3600;
+  const ServedModel served(options);
+  {
+    TlsClient refused(served.port());
+    refused.send(kTooLong);
+    for (int i = 0; i < 500; ++i) ASSERT_TRUE(refused.send(std::string(10'000, 'x'))) << "it is heard out";
+    EXPECT_THAT(refused.read_until("}}"), HasSubstr(" 413 "));
+    TlsClient closed(served.port());
+    closed.send(get("/live", "Connection: close\r\n"));
+    EXPECT_THAT(closed.read_until("never said"), HasSubstr("live"));
+    EXPECT_TRUE(closed.clean());
+    EXPECT_TRUE(test::wait_until([&] { return has_connections(served.port(), 2); }));
+  }
+  EXPECT_TRUE(test::wait_until([&] { return has_connections(served.port(), 0); }));
+}
+
+TEST(Tls, WhoNeverClosesIsClosedTo) {
+  const Certificate certificate;
+  ServerOptions options = tls_options(certificate);
+  options.limits.linger_seconds_max = 1;
+  const ServedModel served(options);
+  TlsClient refused(served.port()), closed(served.port());
+  refused.send(kTooLong);
+  closed.send(get("/live", "Connection: close\r\n"));
+  EXPECT_THAT(closed.read_until("never said"), HasSubstr("live"));
+  EXPECT_THAT(refused.read_until("never said"), HasSubstr(" 413 "));
+  EXPECT_TRUE(refused.clean());
+  EXPECT_TRUE(test::wait_until([&] { return has_connections(served.port(), 0); }));
 }
 
 TEST(Tls, FilesThatDoNotFit) {

@@ -24,8 +24,6 @@ constexpr size_t kBodyReadBytes = 64 << 10;
 constexpr size_t kPipelinedBytesMax = 64 << 10;
 // Buffers that grew larger are given back when they are empty.
 constexpr size_t kKeptBytes = 16 << 10;
-// For a client to take an answer that came before it had sent all: closing at once would destroy the answer.
-constexpr std::chrono::seconds kLinger(5);
 
 // The status that logs of this field have where nobody was there for an answer.
 constexpr int kClientLeft = 499;
@@ -42,9 +40,7 @@ void clear(std::string& buffer) {
 Connection::Connection(Socket socket, std::string client, Network& network)
     : socket_(std::move(socket)), client_(std::move(client)), network_(network), changed_(socket_.get_executor()) {
   changed_.expires_at(Clock::time_point::max());
-  if (!network.tls) return;
-  tls_.emplace(socket_, *network.tls);
-  phase_ = Phase::handshaking;
+  if (network.tls) tls_.emplace(socket_, *network.tls);
 }
 
 void Connection::start() {
@@ -80,7 +76,7 @@ asio::awaitable<void> Connection::run() {
 }
 
 asio::awaitable<bool> Connection::handshake() {
-  deadline_ = in_seconds(network_.limits.handshake_seconds_max);
+  expect_within(network_.limits.handshake_seconds_max);
   bool done = false, failed = false;
   tls_->async_handshake(asio::ssl::stream_base::server, [&, self = shared_from_this()](error_code ec) {
     done = true;
@@ -91,7 +87,7 @@ asio::awaitable<bool> Connection::handshake() {
     if (timed_out_) lose();
     co_await change();
   }
-  co_return !failed && !lost();
+  co_return !failed;
 }
 
 /// The next request, with its body; none if it was refused, or will not come.
@@ -101,23 +97,22 @@ asio::awaitable<std::optional<HttpRequest>> Connection::read_request() {
                         .headers = static_cast<size_t>(limits.headers_max),
                         .body_bytes = static_cast<uint64_t>(limits.body_bytes_max)});
   facts_ = {};
-  timed_out_ = false;
   then_ = Then::close;
   enter(Phase::idle);
-  deadline_ = in_seconds(limits.idle_seconds_max);
+  expect_within(limits.idle_seconds_max);
   bool begun = false, checked = false;
   for (;;) {
     if (!in_.empty()) in_.erase(0, reader.feed(in_));
     if (reader.begun()) enter(Phase::receiving);
-    if (reader.begun() && !std::exchange(begun, true)) deadline_ = in_seconds(limits.header_seconds_max);
+    if (reader.begun() && !std::exchange(begun, true)) expect_within(limits.header_seconds_max);
     if (reader.fault()) {
       refuse(reader, network_.callbacks.fault(reader.fault()->status, reader.fault()->message, reader.request().path));
       co_return std::nullopt;
     }
     if (reader.head_done() && !std::exchange(checked, true)) {
       if (!check_head(reader)) co_return std::nullopt;
-      deadline_ = in_seconds(limits.body_seconds_max);
-      if (!in_.empty() && !reader.done()) continue;  // the body's beginning
+      expect_within(limits.body_seconds_max);
+      if (!reader.done()) continue;  // the body's beginning may be there
     }
     count_body(reader.body_bytes());
     if (network_.body_bytes > static_cast<size_t>(limits.all_body_bytes_max)) {
@@ -159,13 +154,12 @@ bool Connection::check_head(RequestReader& reader) {
 
 /// Answers a request that was not read to its end, if the client is there to hear it; the connection ends then.
 void Connection::refuse(RequestReader& reader, HttpReply reply) {
-  const bool keeps = reader.done() && reader.request().keep_alive && !network_.draining;
+  const bool keeps = reader.done() && reader.request().keep_alive;
   then_ = keeps ? Then::next_request : reader.done() ? Then::close : Then::close_unread;
   enter(Phase::answering);
   HttpRequest request = std::move(reader.request());
   request.client = client_;
   if (request.arrived == Clock::time_point()) request.arrived = Clock::now();
-  request.keep_alive = keeps;
   open_exchange(std::move(request))->reply(std::move(reply));
 }
 
@@ -191,9 +185,8 @@ void Connection::close_exchange(bool left) {
 }
 
 asio::awaitable<void> Connection::answer(HttpRequest request) {
-  then_ = request.keep_alive && !network_.draining ? Then::next_request : Then::close;
+  then_ = request.keep_alive ? Then::next_request : Then::close;
   enter(Phase::answering);
-  request.client = client_;
   if (!reading_ && chunk_.size() > kReadBytes) {
     chunk_.resize(kReadBytes);
     chunk_.shrink_to_fit();
@@ -212,8 +205,7 @@ asio::awaitable<void> Connection::finish() {
   while (writing_ && !lost()) co_await change();
   if (lost()) co_return;
   enter(Phase::finishing);
-  timed_out_ = false;
-  deadline_ = Clock::now() + kLinger;
+  expect_within(network_.limits.linger_seconds_max);
   if (!tls_) {
     error_code ignored;
     socket_.shutdown(Socket::shutdown_send, ignored);
@@ -224,8 +216,7 @@ asio::awaitable<void> Connection::finish() {
     co_await change();
   }
   if (tls_ && !lost() && !ended_) {
-    timed_out_ = false;
-    deadline_ = Clock::now() + kLinger;
+    expect_within(network_.limits.linger_seconds_max);
     bool done = false;
     tls_->async_shutdown([&, self = shared_from_this()](error_code /*ec*/) {
       done = true;
@@ -245,6 +236,11 @@ void Connection::notify() { changed_.cancel(); }
 /// What is lost stays so.
 void Connection::enter(Phase phase) {
   if (!lost()) phase_ = phase;
+}
+
+void Connection::expect_within(int64_t seconds) {
+  timed_out_ = false;
+  deadline_ = in_seconds(seconds);
 }
 
 void Connection::close_behind_answer() {
@@ -291,10 +287,9 @@ void Connection::take_read(size_t bytes, bool failed) {
   reading_ = false;
   if (failed) {
     ended_ = true;
-    if (exchange_) lose();
   } else if (phase_ == Phase::finishing || exchange_) {
     if (phase_ != Phase::finishing) in_.append(chunk_, 0, bytes);
-    if (exchange_ && in_.size() > kPipelinedBytesMax) lose();
+    if (in_.size() > kPipelinedBytesMax) lose();
     read_more();
     return;  // nobody waits for these bytes
   } else {
@@ -313,7 +308,6 @@ void Connection::flush() {
   if (writing_ || out_.empty() || lost()) return;
   writing_ = true;
   sending_.swap(out_);
-  sent_ = 0;
   write_some();
 }
 
@@ -333,11 +327,7 @@ void Connection::write_some() {
 void Connection::take_written(size_t bytes, bool failed) {
   sent_ += bytes;
   if (failed) lose();
-  if (lost()) {
-    writing_ = false;
-    notify();
-    return;
-  }
+  if (lost()) return;
   if (sent_ < sending_.size()) return write_some();
   clear(sending_);
   sent_ = 0;

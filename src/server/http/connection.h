@@ -61,12 +61,11 @@ class Connection : public std::enable_shared_from_this<Connection> {
 
  private:
   enum class Phase {
-    handshaking,  // of TLS
-    idle,         // no byte of a next request has come
-    receiving,    // a part of a request has come
-    answering,    // until its answer is given
-    finishing,    // what is left goes out; what comes is thrown away
-    lost,         // the socket is closed
+    idle,       // no byte of a next request has come
+    receiving,  // a part of a request has come
+    answering,  // until its answer is given
+    finishing,  // what is left goes out; what comes is thrown away
+    lost,       // the socket is closed
   };
   /// Behind the answer.
   enum class Then {
@@ -86,6 +85,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   asio::awaitable<void> change();
   void notify();
   void enter(Phase phase);
+  void expect_within(int64_t seconds);  // else the deadline has passed
   [[nodiscard]] bool lost() const { return phase_ == Phase::lost; }
   void close_behind_answer();
 

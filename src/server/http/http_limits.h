@@ -16,6 +16,8 @@ struct HttpLimits {
   int64_t body_seconds_max = 120;          // of a whole body; then 408
   int64_t idle_seconds_max = 75;           // of a connection between requests: longer than common proxies keep one
   int64_t write_stall_seconds_max = 30;    // without the client taking a byte; then the connection is dropped
+  // For a client to take an answer that came before it had sent all: closing at once would destroy the answer.
+  int64_t linger_seconds_max = 5;
 };
 
 }  // namespace tessera::server
