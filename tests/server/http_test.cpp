@@ -224,9 +224,9 @@ TEST(Http, SlowClientsRunOutOfTime) {
   RawClient idle(served.port()), head(served.port()), body(served.port());
   head.send("GET /live HTTP/1.1\r\nHo");
   body.send("POST /tokenize HTTP/1.1\r\nHost: localhost\r\nContent-Length: 14\r\n\r\n{");
-  // Slowloris: a byte now and then does not help.
+  // Slowloris: a byte now and then does not help, however long it goes on.
   std::thread drip([&] {
-    for (int i = 0; i < 40 && head.send("x"); ++i) std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    while (head.send("x")) std::this_thread::sleep_for(std::chrono::milliseconds(100));
   });
   EXPECT_EQ(head.answer().status, 408);
   EXPECT_EQ(body.answer().status, 408);
@@ -466,6 +466,8 @@ TEST(Http, RequestIds) {
     const std::string given(ask(served.port(), get("/live", "X-Request-Id: " + unfit + "\r\n")).header("x-request-id"));
     EXPECT_EQ(given.size(), 32U) << given;
   }
+  const std::string stream = R"({"prompt":"a","max_tokens":1,"stream":true})";
+  EXPECT_EQ(ask(served.port(), post("/v1/completions", stream, "X-Request-Id: s\r\n")).header("x-request-id"), "s");
 }
 
 TEST(Http, HalfClosedIsGone) {

@@ -137,7 +137,8 @@ TEST(HttpText, TargetsAreSplit) {
   path.clear();
   EXPECT_TRUE(split_target("/%41", path, query));
   EXPECT_EQ(path, "/A");
-  for (const char* bad : {"", "x", "/%", "/%1", "/%0a", "/%7f", "/%1F", "ftp://host/x"}) {
+  for (const char* bad :
+       {"", "x", "/%", "/%1", "/%0a", "/%7f", "/%1F", "/%4g", "/%g4", "/%4:", "/%:4", "ftp://host/x"}) {
     path.clear();
     EXPECT_FALSE(split_target(bad, path, query)) << bad;
   }
