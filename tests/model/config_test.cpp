@@ -27,22 +27,34 @@ std::string fault(const std::string& json) {
 TEST(Config, MissingKeysTakeTransformersDefaults) {
   const ModelConfig config = parse(kMinimal);
   EXPECT_TRUE(config.is_moe);
+  EXPECT_EQ(config.max_position_embeddings, 262144);
+  EXPECT_EQ(config.mtp_layers, 0);
   EXPECT_EQ(config.attention.heads, 16);
   EXPECT_EQ(config.attention.kv_heads, 2);
   EXPECT_EQ(config.attention.head_dim, 256);
   EXPECT_EQ(config.attention.rotary_dim, 64);
+  EXPECT_EQ(config.delta_net.key_heads, 16);
   EXPECT_EQ(config.delta_net.value_heads, 32);
+  EXPECT_EQ(config.delta_net.key_dim, 128);
+  EXPECT_EQ(config.delta_net.value_dim, 128);
+  EXPECT_EQ(config.delta_net.conv_width, 4);
   EXPECT_EQ(config.num_experts, 256);
+  EXPECT_EQ(config.experts_per_token, 8);
+  EXPECT_EQ(config.moe_intermediate_size, 512);
+  EXPECT_EQ(config.shared_expert_intermediate_size, 512);
   EXPECT_EQ(config.count(LayerType::full_attention), 2);
   EXPECT_EQ(config.layer_types[3], LayerType::full_attention);
   EXPECT_EQ(config.layer_types[4], LayerType::linear_attention);
   EXPECT_FLOAT_EQ(config.inv_freq[1], 0.604296390F);  // 1e7^(-2/64)
+  EXPECT_EQ(parse(R"({"model_type": "qwen3_5_text"})").intermediate_size, 12288);
 }
 
 TEST(Config, StopTokensOutsideTheVocabularyNeverComeUp) {
   const ModelConfig config = parse(R"({"model_type": "qwen3_5_text", "vocab_size": 100,
     "eos_token_id": [99, 100, 2000000000, 0]})");
   EXPECT_THAT(config.eos_token_ids, testing::ElementsAre(99, 0));
+  EXPECT_THAT(fault(R"({"model_type": "qwen3_5_text", "eos_token_id": [99, -1]})"),
+              HasSubstr("\"eos_token_id\" is -1, expected token ids"));
 }
 
 TEST(Config, AttentionHeadsAreEven) {
@@ -63,6 +75,15 @@ TEST(Config, TextConfigMayBeNested) {
   EXPECT_EQ(config.attention.kv_heads, 4);
   EXPECT_EQ(config.intermediate_size, 7);
   EXPECT_TRUE(config.tie_word_embeddings);
+  for (const char* family : {"qwen3_5", "qwen3_5_moe"}) {
+    const std::string name = family;
+    EXPECT_EQ(parse(R"({"model_type": ")" + name + R"(", "text_config": {"max_position_embeddings": 4000}})").is_moe,
+              name == "qwen3_5_moe")
+        << "of the file as a whole, where its text model has none";
+  }
+  EXPECT_EQ(
+      parse(R"({"model_type": "qwen3_5", "text_config": {"max_position_embeddings": 4000}})").max_position_embeddings,
+      4000);
 }
 
 TEST(Config, OldSpellingOfRotaryValues) {
@@ -139,14 +160,10 @@ std::string with(const std::string& field, const char* type = "qwen3_5_text") {
 
 TEST(Config, NumbersHaveRanges) {
   const char* const kMoe = "qwen3_5_moe_text";
-  for (const std::string field :
-       {R"("hidden_size": 0)", R"("hidden_size": 1048577)", R"("num_hidden_layers": 4097)", R"("vocab_size": 16777217)",
-        R"("full_attention_interval": 0)", R"("head_dim": 4098)", R"("linear_conv_kernel_dim": 17)",
-        R"("linear_conv_kernel_dim": 1)", R"("rms_norm_eps": 1.5)", R"("rms_norm_eps": -0.1)",
-        R"("partial_rotary_factor": 1.01)", R"("mtp_num_hidden_layers": 17)", R"("rope_theta": 0.5)"}) {
+  for (const std::string field : {R"("rms_norm_eps": 1.5)", R"("rms_norm_eps": -0.1)",
+                                  R"("partial_rotary_factor": 1.01)", R"("rope_theta": 0.5)"}) {
     EXPECT_THAT(fault(with(field)), HasSubstr(field.substr(0, field.find(':')))) << field;
   }
-  EXPECT_THAT(fault(with(R"("num_experts_per_tok": 0)", kMoe)), HasSubstr("num_experts_per_tok"));
   EXPECT_EQ(parse(with(R"("hidden_size": 1048576)")).hidden_size, 1048576);
   EXPECT_EQ(parse(with(R"("num_experts": 8, "num_experts_per_tok": 8)", kMoe)).experts_per_token, 8) << "all of them";
   EXPECT_EQ(parse(kMinimal).hidden_size, 2048);
@@ -157,6 +174,43 @@ TEST(Config, NumbersHaveRanges) {
   const ModelConfig odd = parse(with(R"("head_dim": 28)"));
   EXPECT_EQ(odd.attention.rotary_dim, 6) << "a quarter is 7, and they turn in pairs";
   EXPECT_EQ(odd.inv_freq.size(), 3U);
+}
+
+/// The range that a message gives is the one that holds.
+TEST(Config, MessagesSayWhatNumbersMayBe) {
+  const char* const kDense = "qwen3_5_text";
+  const char* const kMoe = "qwen3_5_moe_text";
+  const struct {
+    const char *key, *type;
+    int64_t min, max;
+  } cases[] = {{"hidden_size", kDense, 1, 1 << 20},
+               {"vocab_size", kDense, 1, 1 << 24},
+               {"max_position_embeddings", kDense, 1, 2147483647},
+               {"mtp_num_hidden_layers", kDense, 0, 16},
+               {"num_hidden_layers", kDense, 1, 4096},
+               {"full_attention_interval", kDense, 1, 4096},
+               {"num_attention_heads", kDense, 1, 4096},
+               {"num_key_value_heads", kDense, 1, 4096},
+               {"head_dim", kDense, 2, 4096},
+               {"linear_num_key_heads", kDense, 1, 4096},
+               {"linear_num_value_heads", kDense, 1, 4096},
+               {"linear_key_head_dim", kDense, 1, 1024},
+               {"linear_value_head_dim", kDense, 1, 1024},
+               {"linear_conv_kernel_dim", kDense, 2, 16},
+               {"intermediate_size", kDense, 1, 1 << 20},
+               {"num_experts", kMoe, 1, 65536},
+               {"num_experts_per_tok", kMoe, 1, 1024},
+               {"moe_intermediate_size", kMoe, 1, 1 << 20},
+               {"shared_expert_intermediate_size", kMoe, 0, 1 << 20}};
+  for (const auto& [key, type, min, max] : cases) {
+    for (const int64_t value : {min - 1, max + 1}) {
+      EXPECT_THAT(fault(with(fmt::format(R"("{}": {})", key, value), type)),
+                  HasSubstr(fmt::format("\"{}\" is {}, expected {}..{}", key, value, min, max)));
+    }
+  }
+  for (const char* one : {R"("num_hidden_layers": 1)", R"("head_dim": 2)", R"("mtp_num_hidden_layers": 16)"}) {
+    (void)parse(with(one));
+  }
 }
 
 TEST(Config, WhatIsNotImplementedIsRefused) {
@@ -177,6 +231,9 @@ TEST(Config, NestingIsCountedOutsideOfTexts) {
   };
   (void)parse(nested(64));
   EXPECT_THAT(fault(nested(65)), HasSubstr("deeper than 64"));
+  std::string beside;  // each ends where the next begins
+  for (int i = 0; i < 100; ++i) beside += i == 0 ? "[[], {}" : ", [], {}";
+  (void)parse(with(R"("more": )" + beside + ']'));
   const std::string many(100, '[');
   (void)parse(with(R"("more": ")" + many + '"'));
   (void)parse(with(R"("more": "a \" )" + many + '"'));
@@ -198,6 +255,14 @@ TEST(Config, ErrorsNameTheFieldAndTheRange) {
               HasSubstr("exceeds num_experts"));
   EXPECT_THAT(fault(R"({"model_type": "qwen3_5_text", "num_hidden_layers": 2, "layer_types": ["full_attention"]})"),
               HasSubstr("layer_types"));
+  EXPECT_THAT(fault(with(R"("num_hidden_layers": 1, "layer_types": {"0": "full_attention"})")),
+              HasSubstr("expected an array of num_hidden_layers = 1 names"));
+  EXPECT_THAT(fault(with(R"("attn_output_gate": 1)")), HasSubstr("\"attn_output_gate\" is 1, expected true or false"));
+  // A value is shown in 60 characters at most.
+  EXPECT_THAT(fault(with(R"("hidden_size": ")" + std::string(58, 'a') + '"')),
+              HasSubstr("is \"" + std::string(58, 'a') + "\", expected an integer"));
+  EXPECT_THAT(fault(with(R"("hidden_size": ")" + std::string(59, 'a') + '"')),
+              HasSubstr("is \"" + std::string(56, 'a') + "..., expected an integer"));
   EXPECT_THAT(fault(R"({"model_type": "qwen3_5_text", "hidden_act": "gelu"})"), HasSubstr("gelu"));
   EXPECT_THAT(fault(R"({"model_type": "qwen3_5_text", "rope_parameters": {"rope_type": "llama3"}})"),
               HasSubstr("llama3"));

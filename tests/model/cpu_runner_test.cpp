@@ -150,6 +150,10 @@ TEST_P(CpuRunnerTest, TargetsAreScoredAndChangeNothing) {
   ASSERT_EQ(results[0].logprobs.size(), 3U);
   EXPECT_EQ(results[0].logprobs[0].token, 5);
   EXPECT_EQ(results[1].token, generate({.temperature = 0}, 1).at(0));
+  const SampleParams no_others{.temperature = 0};
+  step.samples[0].params = &no_others;
+  ASSERT_TRUE(runner->submit(step).ok());
+  EXPECT_EQ(collect(*runner)[0].logprobs.size(), 1U) << "its own alone";
 }
 
 TEST_P(CpuRunnerTest, WhatGoesWrongForOneRowStaysThere) {
@@ -310,6 +314,61 @@ TEST(CpuRunnerDrafts, EachIsDrawnByALayerOfItsOwn) {
       expected.push_back(draft_of(number % 2));
     }
     EXPECT_EQ(drafts, expected) << "behind " << seed;
+  }
+}
+
+/// Behind a draft that was not drawn, the head drafts as if it had not been there.
+TEST(CpuRunnerDrafts, NothingIsDraftedBehindWhatDoesNotHold) {
+  const test::TempDirectory directory;
+  test::synthesize(directory / "model", {.shape = test::small_shape()});
+  LoadedModel model((directory / "model").string(), kernels::Compute::bf16);
+  constexpr int kDrafts = 3;
+  const std::vector<int32_t> blocks = {0};
+  const SampleParams greedy{.temperature = 0};
+  const auto vocab = static_cast<int32_t>(model.vocab());
+  struct Drawn {
+    int32_t token;  // behind the prompt's next token
+    std::vector<int32_t> drafts;
+  };
+  const auto run = [&](const std::vector<int32_t>& prompt, const std::vector<int32_t>& guesses) {
+    auto cache = *model->make_cache(DType::bf16, 1, 1, /*with_mtp=*/true, kDrafts);
+    const auto runner = *make_cpu_runner({.model = &*model,
+                                          .cache = cache.get(),
+                                          .pool = &model.pool(),
+                                          .known_ids = vocab,
+                                          .rows_max = 64,
+                                          .samples_max = 8,
+                                          .drafts_max = kDrafts});
+    Step step;
+    const auto results_of = [&](std::vector<int32_t> tokens, int32_t first, size_t draws) {
+      const auto rows = static_cast<int32_t>(tokens.size());
+      step.clear();
+      step.tokens = std::move(tokens);
+      step.sequences = {{.rows = rows,
+                         .first_position = first,
+                         .row_class = first == 0 ? RowClass::prefill : RowClass::decode,
+                         .keeps_records = draws > 1,
+                         .block_table = blocks}};
+      for (auto row = rows - static_cast<int32_t>(draws); row < rows; ++row) {
+        step.samples.push_back({.row = row, .slot = 0, .params = &greedy});
+      }
+      step.drafting = {{.count = kDrafts}};
+      EXPECT_TRUE(runner->submit(step).ok());
+      return *runner->collect();
+    };
+    std::vector<int32_t> tokens = {results_of(prompt, 0, 1)[0].token};
+    tokens.insert(tokens.end(), guesses.begin(), guesses.end());
+    const size_t rows = tokens.size();
+    const int32_t token = results_of(std::move(tokens), static_cast<int32_t>(prompt.size()), rows)[0].token;
+    const auto drafts = *runner->drafts();
+    return Drawn{token, {drafts.begin(), drafts.end()}};
+  };
+  for (int32_t seed = 1; seed <= 8; ++seed) {
+    const std::vector<int32_t> prompt = {seed, 3 * seed, 5 * seed, 2};
+    const Drawn alone = run(prompt, {});
+    const Drawn behind = run(prompt, {(alone.token + 1) % vocab, 7});
+    EXPECT_EQ(behind.token, alone.token);
+    EXPECT_EQ(behind.drafts, alone.drafts) << "behind " << seed;
   }
 }
 

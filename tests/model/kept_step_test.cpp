@@ -200,7 +200,7 @@ TEST_F(KeptStepTest, OnlyWhatHasSomethingBehindItIsKept) {
   EXPECT_TRUE(KeptStep::is_needed(step_));
   step_.drafting.clear();
   EXPECT_TRUE(KeptStep::is_needed(step_));
-  for (size_t i = 0; i < 2; ++i) step_.samples[i].target = 5;  // scored, not drawn
+  for (size_t i = 0; i < 2; ++i) step_.samples[i].target = 0;  // scored, not drawn
   EXPECT_FALSE(KeptStep::is_needed(step_));
 }
 
@@ -215,7 +215,7 @@ TEST_F(KeptStepTest, FewSamplesMayBeSeveralOfOneSequence) {
 
 TEST_F(KeptStepTest, WhatIsScoredIsNotDrawn) {
   step_.drafting.clear();
-  step_.samples[0].target = step_.samples[3].target = 5;
+  step_.samples[0].target = step_.samples[3].target = 0;
   KeptStep kept(step_);
   kept.set_results(draws({99, 98, 13, 30}));
   EXPECT_THAT(kept.sequences()[0].drawn, ElementsAre(98)) << "and ends nothing";

@@ -58,6 +58,10 @@ TEST(GraphSizes, NoneIsLargerThanAPass) {
   EXPECT_EQ(GraphSizes(500, 4000, 4000).sequences().back(), 128) << "beyond, a graph saves nothing";
   EXPECT_EQ(GraphSizes(8, 16, 16).of(step(8, 16)), step(8, 16)) << "as large as a pass may be";
   EXPECT_FALSE(GraphSizes(8, 15, 15).of(step(8, 15)));
+  const PassSize behind_prompts{
+      .drafts = 1, .rows = 33, .sequences = 33, .prompt_rows = 60, .prompt_sequences = 1, .samples = 34};
+  EXPECT_TRUE(GraphSizes(40, 512, 40).of(behind_prompts));
+  EXPECT_FALSE(GraphSizes(40, 512, 39).of(behind_prompts)) << "a draft of each of 40";
 }
 
 /// So that a step whose sequences all have as many drafts, and the head behind it, need no other.
@@ -178,6 +182,7 @@ TEST(GraphSizes, BesidePromptsNoneIsMissing) {
     for (size_t i = 0; i < sizes.size(); ++i) {
       EXPECT_EQ(std::ranges::count(sizes, sizes[i]), 1);
       EXPECT_TRUE(i == 0 || sizes[i].sequences >= sizes[i - 1].sequences);
+      EXPECT_TRUE(most > 0 || (sizes[i].drafts == 0 && sizes[i].rows == sizes[i].sequences)) << "nobody drafts";
     }
   }
 }
