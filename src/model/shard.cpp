@@ -49,7 +49,7 @@ std::vector<Range> Shard::delta_net_channels(const kernels::DeltaNetShape& whole
 }
 
 Expected<Shard> make_shard(const ModelConfig& config, kernels::Rank rank) {
-  if (rank.world < 1 || rank.index < 0 || rank.index >= rank.world) {
+  if (rank.index < 0 || rank.index >= rank.world) {
     return error(StatusCode::invalid_argument, "rank {} of {}: expected one from 0 to one less than their number",
                  rank.index, rank.world);
   }
@@ -82,7 +82,7 @@ Expected<format::MatrixView> ColumnCuts::cut(const format::MatrixView& view, con
   const int64_t unit = column_unit(view.format), group = format::group_size(view.format);
   TESSERA_CHECK(columns.begin % unit == 0 && columns.end % unit == 0 && columns.end <= view.cols);
   const auto element_bytes = [&](int64_t cols) { return format::row_bytes(view.format, cols); };
-  const auto scale_bytes = [&](int64_t cols) { return group == 0 ? 0 : static_cast<size_t>(cols / group); };
+  const auto scale_bytes = [&](int64_t cols) { return static_cast<size_t>(cols / group); };
   // The columns of `rows` rows of `bytes_of(cols)` bytes each, one after another.
   const auto cut_rows = [&](const std::byte* from, int64_t rows, const auto& bytes_of, std::byte* to) {
     const size_t stride = bytes_of(view.cols), begin = bytes_of(columns.begin), bytes = bytes_of(columns.size());

@@ -42,6 +42,8 @@ inline std::vector<Damage> damages() {
        "model.layers.0.linear_attn.out_proj.weight_scale"},
       {"norm", WeightFormat::bf16, "layers.3.self_attn.q_norm.weight", 6, "\x80\x7f",
        "model.layers.3.self_attn.q_norm.weight: element 3"},
+      {"the first of a vector", WeightFormat::bf16, "layers.0.linear_attn.dt_bias", 0, "\xc0\x7f",
+       "model.layers.0.linear_attn.dt_bias: element 0"},
   };
 }
 

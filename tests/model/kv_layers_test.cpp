@@ -75,6 +75,17 @@ TEST_F(KvLayers, EachHasTheScalesThatItsCheckpointSays) {
   }
 }
 
+/// Only who drafts has layers of the MTP head, and records to go back to: of each draft's row and one more.
+TEST_F(KvLayers, AreAsManyAsAreUsed) {
+  for (const auto& [drafts_max, record_rows] : {std::pair(0, 0), {1, 2}, {5, 6}}) {
+    const bool drafts = drafts_max > 0;
+    const auto shape = cache_shape(model_->config(), DType::bf16, /*with_mtp=*/drafts, {}, drafts_max);
+    EXPECT_EQ(shape.record_rows, record_rows);
+    EXPECT_EQ(shape.attention_layers, drafts ? kLayers : kMainLayers);
+    EXPECT_EQ(shape.linear_layers, 4);
+  }
+}
+
 TEST_F(KvLayers, TheMtpHeadsLayersWriteTheirOwnAndNoOther) {
   const auto cache = make_cache();
   const auto pass = *model_->make_pass({.rows_max = 64,

@@ -46,11 +46,15 @@ TEST(QuantizationConfig, CompressedTensorsGroupsByFormat) {
               ElementsAre("re:model\\.language_model\\.layers\\.0\\.mlp\\.experts\\.\\d+\\.up_proj$"));
   EXPECT_EQ(nvfp4["weights"]["group_size"], 16);
   EXPECT_EQ(nvfp4["weights"]["strategy"], "tensor_group");
-  EXPECT_EQ(by_format.at("mxfp4-pack-quantized")["weights"]["group_size"], 32);
+  const Json& mxfp4 = by_format.at("mxfp4-pack-quantized");
+  EXPECT_EQ(mxfp4["weights"]["group_size"], 32);
+  EXPECT_EQ(mxfp4["weights"]["strategy"], "group");
+  EXPECT_EQ(mxfp4["weights"]["scale_dtype"], "torch.uint8");
   const Json& fp8 = by_format.at("float-quantized");
   EXPECT_THAT(fp8["targets"].get<std::vector<std::string>>(),
               ElementsAre("model.language_model.layers.0.self_attn.q_proj"));
   EXPECT_EQ(fp8["weights"]["num_bits"], 8);
+  EXPECT_EQ(fp8["weights"]["strategy"], "tensor");
 }
 
 TEST(QuantizationConfig, CompressedTensorsOfOneFormat) {

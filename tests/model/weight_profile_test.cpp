@@ -208,24 +208,27 @@ TEST(Requantizer, RoundsEachRowByItsOwnScale) {
 }
 
 TEST(Requantizer, MakesNvfp4) {
-  constexpr int64_t kRows = 33, kCols = 64;
-  std::vector<float> values(kRows * kCols);
-  for (size_t i = 0; i < values.size(); ++i) values[i] = std::sin(static_cast<float>(i)) * 0.1F;
-  format::MatrixView view;
-  view.rows = kRows;
-  view.cols = kCols;
-  view.data = reinterpret_cast<const std::byte*>(values.data());
-  Requantizer requantizer(nullptr);
-  const auto found = requantizer.requantize(view, format::WeightFormat::nvfp4);
-  ASSERT_TRUE(found.ok()) << found.status().message();
-  const auto decoded = test::decode(*found);
-  double error = 0, squares = 0;
-  for (size_t i = 0; i < values.size(); ++i) {
-    error += (decoded[i] - values[i]) * (decoded[i] - values[i]);
-    squares += values[i] * values[i];
+  constexpr int64_t kRows = 33;
+  for (const int64_t cols : {64, 16}) {  // several groups, and one
+    std::vector<float> values(static_cast<size_t>(kRows * cols));
+    for (size_t i = 0; i < values.size(); ++i) values[i] = std::sin(static_cast<float>(i)) * 0.1F;
+    format::MatrixView view;
+    view.rows = kRows;
+    view.cols = cols;
+    view.data = reinterpret_cast<const std::byte*>(values.data());
+    Requantizer requantizer(nullptr);
+    const auto found = requantizer.requantize(view, format::WeightFormat::nvfp4);
+    ASSERT_TRUE(found.ok()) << found.status().message();
+    ASSERT_NE(found->block_scales, nullptr);
+    const auto decoded = test::decode(*found);
+    double error = 0, squares = 0;
+    for (size_t i = 0; i < values.size(); ++i) {
+      error += (decoded[i] - values[i]) * (decoded[i] - values[i]);
+      squares += values[i] * values[i];
+    }
+    EXPECT_LT(std::sqrt(error / squares), 0.12);
+    EXPECT_GT(error, 0);
   }
-  EXPECT_LT(std::sqrt(error / squares), 0.12);
-  EXPECT_GT(error, 0);
 }
 
 /// Drafts are drawn from a copy of lm_head, which nothing else reads.
@@ -294,6 +297,7 @@ TEST(Requantize, ChangesProjectionsAndNothingElse) {
   const auto model = Model::load(checkpoint, *config, *backend, {.plan = options});
   ASSERT_TRUE(model.ok()) << model.status().message();
   EXPECT_EQ(plan->placed_bytes(*backend), backend->weight_bytes());
+  EXPECT_EQ((*model)->traffic().fixed_bytes, plan->traffic().fixed_bytes);
   EXPECT_LT((*model)->traffic().fixed_bytes, plan_weights(checkpoint, *config)->traffic().fixed_bytes);
 }
 

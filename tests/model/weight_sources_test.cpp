@@ -2,7 +2,9 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <malloc.h>
 
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 
@@ -185,12 +187,15 @@ TEST(WeightSources, OfRanksAreWhatEachHas) {
   }
   // Query heads go to the rank that has their keys.
   config.attention.heads = 8;
-  config.attention.kv_heads = 2;
   config.delta_net.key_heads = config.delta_net.value_heads = 8;
-  for (const int index : {0, 1, 2, 3}) {
-    const auto shard = make_shard(config, {index, 4});
-    ASSERT_TRUE(shard.ok()) << shard.status().message();
-    EXPECT_EQ(shard->kv_heads.begin, shard->heads.begin / 4) << index;
+  for (const int kv_heads : {1, 2}) {
+    config.attention.kv_heads = kv_heads;
+    for (const int index : {0, 1, 2, 3}) {
+      const auto shard = make_shard(config, {index, 4});
+      ASSERT_TRUE(shard.ok()) << shard.status().message();
+      EXPECT_EQ(shard->kv_heads.begin, shard->heads.begin * kv_heads / 8) << index;
+      EXPECT_EQ(shard->kv_heads.size(), 1) << index;
+    }
   }
 }
 
@@ -218,6 +223,11 @@ TEST(WeightSources, OnlyPlainNumbersBecomeOthers) {
     changed += p.becomes ? 1 : 0;
   });
   EXPECT_GT(changed, 0);
+  for (const WeightFormat plain : {WeightFormat::bf16, WeightFormat::f16, WeightFormat::f32}) {
+    const WeightPlan fp8 =
+        *plan_dummy_weights(config, {{TensorKind::attention, plain}}, {.requantize_projections = true});
+    EXPECT_EQ(source_of<kernels::AttentionSource>(fp8).o.parts.at(0).format, WeightFormat::fp8_e4m3);
+  }
   // A draft head whose depth has no whole groups is none.
   ModelConfig odd = config;
   odd.hidden_size = 72;
@@ -333,6 +343,38 @@ TEST(WeightSources, ThatAreReadAreAnnouncedAndCounted) {
   EXPECT_EQ(backend.loaded.size(), blocks);
   ASSERT_EQ(done.size(), blocks);
   EXPECT_EQ(done.back(), total);
+}
+
+/// What is made of one block's matrices is given back before that of the next is made.
+TEST(WeightSources, CopiesAreThoseOfOneBlock) {
+  const TempDirectory directory;
+  SynthShape shape = small_shape(/*is_moe=*/false);
+  shape.hidden_size = 256;
+  shape.num_hidden_layers = 16;
+  test::synthesize(directory / "model", {.shape = shape});
+  const auto checkpoint = test::open(directory / "model");
+  const auto in_use = [] {
+    const auto heap = mallinfo2();
+    return static_cast<int64_t>(heap.uordblks + heap.hblkhd);
+  };
+  // Codes and scales of projections, and columns of what stays.
+  for (const PlanOptions& options : {PlanOptions{.requantize_projections = true}, PlanOptions{.rank = {1, 2}}}) {
+    auto plan = plan_weights(checkpoint, *synth_config(shape), options);
+    ASSERT_TRUE(plan.ok()) << plan.status().message();
+    int64_t made = 0;
+    plan->for_each([&](const PlannedBlock&, const Placement& p) {
+      if (p.matrix != nullptr && p.matrix->data == nullptr) made += static_cast<int64_t>(p.weights);
+    });
+    Recorder backend;
+    std::vector<int64_t> held;  // behind each block
+    held.reserve(plan->blocks.size());
+    const auto progress = [&](size_t, size_t) {
+      backend.loaded.clear();
+      held.push_back(in_use());
+    };
+    ASSERT_TRUE(load_weights(*std::move(plan), checkpoint, backend, progress, nullptr).ok());
+    EXPECT_LT(*std::ranges::max_element(held) - held.front(), made / 4);
+  }
 }
 
 /// However late: what was read before may be of two files.
