@@ -26,10 +26,10 @@ class Fields {
     const Json* value = find(key);
     if (value == nullptr) return fallback;
     if (!value->is_number_integer()) return fail(key, *value, "an integer", fallback);
-    // The parser makes all that are not below 0 unsigned; those above int64's range must not wrap.
+    // Unsigned values above int64's range must not wrap.
     const bool above = value->is_number_unsigned() && value->get<uint64_t>() > static_cast<uint64_t>(max);
     const auto number = value->get<int64_t>();
-    if (above || number < min) return fail(key, *value, fmt::format("{}..{}", min, max), fallback);
+    if (above || number < min || number > max) return fail(key, *value, fmt::format("{}..{}", min, max), fallback);
     return number;
   }
 
