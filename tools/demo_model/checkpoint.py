@@ -60,10 +60,15 @@ def stored_value(tensors, name):
     return value.float() * (tensors[name + "_scale"].float() if value.dtype == torch.float8_e4m3fn else 1.0)
 
 
+STORED = {torch.uint8: quantise.NVFP4, torch.float8_e4m3fn: quantise.FP8}
+
+
 def recipe_of(tensors):
-    """The one of quantise.RECIPES by which a quantised checkpoint's tensors {name: tensor} are stored."""
+    """The one of quantise.RECIPES by which a checkpoint's tensors {name: tensor} are stored; None: none is rounded."""
     names = [n for n in tensors if n.endswith(".weight") and ".mlp." not in n]
-    stored = {n: how for n in names for kind, how in ((torch.uint8, quantise.NVFP4), (torch.float8_e4m3fn, quantise.FP8)) if tensors[n].dtype == kind}
+    stored = {n: STORED[tensors[n].dtype] for n in names if tensors[n].dtype in STORED}
+    if not stored:
+        return None
     for recipe in quantise.RECIPES:
         if quantise.plan(names, recipe) == stored:
             return recipe
@@ -71,7 +76,7 @@ def recipe_of(tensors):
 
 
 def load_quantised(directory, device="cpu"):
-    """(config, parameters, state or None, recipe) of a checkpoint under transformers' names: what hf_tensors made, after rounding."""
+    """(config, parameters, state or None, recipe or None) of a checkpoint under transformers' names: what hf_tensors made, after rounding."""
     directory = pathlib.Path(directory)
     found = json.loads((directory / "config.json").read_text())
     c = {key: found.get(key, value) for key, value in model.CONFIG.items()}

@@ -314,7 +314,9 @@ def load(arguments, device):
         return c, model.initial(c, arguments.seed, device), new_state(), None
     if not (pathlib.Path(arguments.resume) / "weights.0.bin").exists():
         c, params, state, recipe = checkpoint.load_quantised(arguments.resume, device)
-        state = dict(state or new_state(), recipe=recipe)
+        state = dict(state or new_state())
+        if recipe:
+            state["recipe"] = recipe
         print(f"begun from the rounded weights of {arguments.resume}, {state['minutes']:.1f} minutes into the run")
         state["optimiser_began"] = state["step"]
         return c, params, state, None
@@ -453,7 +455,7 @@ def main():
     parser.add_argument("--evaluate", type=int, default=64, help="held-out dialogues of each kind")
     parser.add_argument("--log", type=float, default=10.0, help="seconds between lines")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--recipe", choices=quantise.RECIPES, default="balanced", help="what a fresh run rounds; one that goes on rounds what it begins from")
+    parser.add_argument("--recipe", choices=quantise.RECIPES, default="balanced", help="what is rounded, if that is not known from what the run begins from")
     parser.add_argument("--long-every", type=int, default=16, help=f"every so many steps one of rows of {data.LONG_LENGTH} tokens; 0: none")
     parser.add_argument("--shares", default="{}", help="JSON that overrides generate.SHARES")
     parser.add_argument("--config", default="{}", help="JSON that overrides model.CONFIG in a fresh run")
