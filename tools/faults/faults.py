@@ -33,7 +33,7 @@ import points  # noqa: E402
 HERE = pathlib.Path(__file__).resolve().parent
 FIRST = 12  # tests tried at first, the quickest; most faults are found by them
 AT_ONCE = 60  # tests of one program in one run
-SUFFIXES = {".cpp", ".h"}
+SUFFIXES = {".cpp", ".h", ".cu", ".cuh"}
 
 
 class Test:

@@ -38,23 +38,25 @@ class Point:
 
 def flags_of(commands, file, tree, build):
     """The compiler's flags for a source: its own, or those of its library's other sources, which may be compiled together
-    in a folder of the build that is named like theirs."""
+    in a folder of the build that is named like theirs; of a .cuh those of a source beside it, as the simulator compiles it."""
+    file = pathlib.PurePath(file)
+
     def library(entry):
         folder = entry["file"].split("/CMakeFiles/")[0]
         return pathlib.PurePath(folder.replace(str(build), str(tree), 1))
-    fitting = [e for e in commands if library(e) in (pathlib.PurePath(file), *pathlib.PurePath(file).parents)]
+    fitting = [e for e in commands if library(e) in (file, *file.parents) or (file.suffix == ".cuh" and library(e).parent == file.parent)]
     if not fitting:
         raise SystemExit(f"{file}: no command of compile_commands.json compiles it or a source of its library")
-    words = shlex.split(max(fitting, key=lambda e: len(str(library(e))))["command"])[1:]
+    words = shlex.split(max(fitting, key=lambda e: (library(e) == file, len(library(e).parts)))["command"])[1:]
     kept, skip = [], False
     for word in words:
         if skip:
             skip = False
         elif word in ("-o", "-c", "-include"):
             skip = word != "-c"
-        elif not word.endswith((".cpp", ".cxx", ".o")):
+        elif not word.endswith((".cpp", ".cxx", ".cu", ".o")):
             kept.append(word)
-    return kept
+    return kept + ["-include", "cuda_runtime.h"] * (file.suffix == ".cuh")  # the simulator's; includes are left to those who include it
 
 
 def points(file, flags):
@@ -74,7 +76,7 @@ def points(file, flags):
     def add(cursor, what, before, after, begin=None, end=None):
         if begin is None:
             begin, end = cursor.extent.start.offset, cursor.extent.end.offset
-        if any(begin < last and first < end for first, last in macros):
+        if begin >= end or any(begin < last and first < end for first, last in macros):  # within a macro an end can come first
             return
         out.append(Point(file, cursor.extent.start.line, what, begin, end, before, after))
 
