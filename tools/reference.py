@@ -12,6 +12,7 @@ written from the model's definition and shares no code with it.
 
 import argparse
 import json
+import math
 import pathlib
 import random
 import subprocess
@@ -38,16 +39,24 @@ GOLDEN = {
         moe=False, hidden_size=64, num_hidden_layers=4, num_attention_heads=6, num_key_value_heads=3, head_dim=16,
         linear_num_key_heads=3, linear_num_value_heads=3, linear_key_head_dim=8, linear_value_head_dim=16,
         intermediate_size=160, vocab_size=250),
+    # What the two above leave at its default: an epsilon that is not lost beside a mean of squares, and YaRN.
+    "qwen3_5_yarn": dict(
+        moe=True, hidden_size=64, num_hidden_layers=4, num_attention_heads=4, num_key_value_heads=1, head_dim=64,
+        linear_num_key_heads=2, linear_num_value_heads=4, linear_key_head_dim=16, linear_value_head_dim=16,
+        num_experts=6, num_experts_per_tok=2, moe_intermediate_size=32, shared_expert_intermediate_size=32,
+        vocab_size=256, rms_norm_eps=0.05, yarn=dict(factor=4.0, original_max_position_embeddings=1024)),
 }
 
 
 def make_config(shape):
     shape = dict(shape)
-    moe = shape.pop("moe")
+    moe, yarn = shape.pop("moe"), shape.pop("yarn", None)
     rotary_pairs = shape["head_dim"] // 8
     third = rotary_pairs // 3
     rope = {"rope_type": "default", "rope_theta": 1e7, "partial_rotary_factor": 0.25, "mrope_interleaved": True,
             "mrope_section": [rotary_pairs - 2 * third, third, third]}
+    if yarn:
+        rope.update(rope_type="yarn", **yarn)
     config = (Qwen3_5MoeTextConfig if moe else Qwen3_5TextConfig)(
         rope_parameters=rope, max_position_embeddings=4096, pad_token_id=None, bos_token_id=None, eos_token_id=0, **shape)
     config._attn_implementation = "eager"
@@ -132,11 +141,22 @@ def mtp_forward(w, config, moe, embedding, lm_head, next_tokens, hidden):
     def rope(x):  # [T, heads, hd]: pairs (i, i + rot/2) of the first quarter turn by position * theta^(-2i/rot)
         rot = int(hd * 0.25) // 2 * 2
         half = rot // 2
-        frequency = torch.tensor([1e7 ** (-2 * i / rot) for i in range(half)])
-        angle = torch.arange(count)[:, None, None] * frequency
-        a, b = x[..., :half], x[..., half:rot]
-        turned = [a * angle.cos() - b * angle.sin(), b * angle.cos() + a * angle.sin(), x[..., rot:]]
+        frequency, size = [1e7 ** (-2 * i / rot) for i in range(half)], 1.0
+        if config.rope_parameters["rope_type"] == "yarn":
+            frequency, size = yarn(frequency, rot, **{k: config.rope_parameters[k] for k in ("factor", "original_max_position_embeddings")})
+        angle = torch.arange(count)[:, None, None] * torch.tensor(frequency)
+        a, b, cos, sin = x[..., :half], x[..., half:rot], size * angle.cos(), size * angle.sin()
+        turned = [a * cos - b * sin, b * cos + a * sin, x[..., rot:]]
         return torch.cat(turned, -1)
+
+    def yarn(frequency, rot, factor, original_max_position_embeddings):
+        """arXiv 2309.00071, 3.2: what turns 32 times or more over the original length is kept, what turns once or less is
+        slowed by the factor; between them a ramp over whole dimensions. Cosine and sine are 0.1 ln(factor) + 1 as large."""
+        def dimension(turns):
+            return rot * math.log(original_max_position_embeddings / (turns * 2 * math.pi)) / (2 * math.log(1e7))
+        low, high = max(math.floor(dimension(32)), 0), min(math.ceil(dimension(1)), rot - 1)
+        slowed = [min(max((i - low) / (high - low), 0), 1) for i in range(len(frequency))]
+        return [f * (1 - s) + f / factor * s for f, s in zip(frequency, slowed)], 0.1 * math.log(factor) + 1
 
     def swiglu(x, prefix):
         p = f"mtp.layers.0.{prefix}"
@@ -239,6 +259,9 @@ def random_shape(rng):
                      shared_expert_intermediate_size=rng.choice([16, 64, 96]))
     else:
         shape.update(intermediate_size=rng.choice([48, 128, 352]))
+    shape["rms_norm_eps"] = rng.choice([1e-6, 1e-5, 0.05])
+    if rng.random() < 0.4:
+        shape["yarn"] = dict(factor=rng.choice([2.0, 4.0]), original_max_position_embeddings=rng.choice([64, 1024, 32768]))
     return shape
 
 

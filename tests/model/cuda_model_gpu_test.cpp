@@ -92,7 +92,7 @@ void expect_like_cpu(const std::string& directory, DType kv_dtype = DType::bf16)
 }
 
 TEST(CudaModel, GoldenModelsAreLikeTheCpus) {
-  for (const char* name : {"qwen3_5_moe", "qwen3_5_dense"}) {
+  for (const char* name : {"qwen3_5_moe", "qwen3_5_dense", "qwen3_5_yarn"}) {
     SCOPED_TRACE(name);
     expect_like_cpu(std::string(TESSERA_SOURCE_DIR "/tests/golden/") + name);
   }

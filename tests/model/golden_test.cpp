@@ -143,7 +143,7 @@ TEST_P(Golden, BitsDoNotDependOnPrefillSplitOrThreads) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Models, Golden, testing::Values("qwen3_5_moe", "qwen3_5_dense"),
+INSTANTIATE_TEST_SUITE_P(Models, Golden, testing::Values("qwen3_5_moe", "qwen3_5_dense", "qwen3_5_yarn"),
                          [](const auto& instance) { return std::string(instance.param); });
 
 }  // namespace

@@ -108,7 +108,7 @@ def find_points(root, tree, build, chosen, share):
     commands = points.read_commands(build)
     found = []
     for file in files:
-        found += points.points(str(file), points.flags_of(commands, str(file), tree, build))
+        found += points.points(str(file), points.flags_of(commands, points.reader_of(str(file)), tree, build))
     order = random.Random(1)
     return dict(enumerate(p for p in found if order.random() < share))
 

@@ -38,7 +38,7 @@ class Point:
 
 def flags_of(commands, file, tree, build):
     """The compiler's flags for a source: its own, or those of its library's other sources, which may be compiled together
-    in a folder of the build that is named like theirs; of a .cuh those of a source beside it, as the simulator compiles it."""
+    in a folder of the build that is named like theirs; of a .cuh those of a source beside it."""
     file = pathlib.PurePath(file)
 
     def library(entry):
@@ -56,12 +56,23 @@ def flags_of(commands, file, tree, build):
             skip = word != "-c"
         elif not word.endswith((".cpp", ".cxx", ".cu", ".o")):
             kept.append(word)
-    return kept + ["-include", "cuda_runtime.h"] * (file.suffix == ".cuh")  # the simulator's; includes are left to those who include it
+    return kept
+
+
+def reader_of(file):
+    """The source to parse for a file's tree: itself, or one beside it that includes it, since a .cuh may need what stands before."""
+    if not file.endswith(".cuh"):
+        return file
+    path = pathlib.Path(file)
+    for other in sorted(path.parent.glob("*.cu")) + sorted(path.parent.glob("*.cuh")):
+        if f"/{path.name}\"" in other.read_text():
+            return reader_of(str(other))
+    return file
 
 
 def points(file, flags):
-    """Every Point of a source, in its order."""
-    unit = cindex.Index.create().parse(file, args=["-x", "c++", *flags], options=cindex.TranslationUnit.PARSE_DETAILED_PROCESSING_RECORD)
+    """Every Point of a source, in its order. The flags are those of its reader_of()."""
+    unit = cindex.Index.create().parse(reader_of(file), args=["-x", "c++", *flags], options=cindex.TranslationUnit.PARSE_DETAILED_PROCESSING_RECORD)
     errors = [d for d in unit.diagnostics if d.severity >= cindex.Diagnostic.Error]
     if errors:
         raise SystemExit(f"{file}: libclang says {errors[0].spelling}")
