@@ -99,13 +99,14 @@ def configure(root, tree, build):
 
 
 def find_points(root, tree, build, chosen, share):
+    commands = points.read_commands(build)
+    compiled = {e["file"] for e in commands}
     files = []
     for name in chosen:
         path = tree / name
         if not path.exists():
             raise SystemExit(f"{root / name} is not there")
-        files += sorted(f for f in path.iterdir() if f.suffix in SUFFIXES) if path.is_dir() else [path]
-    commands = points.read_commands(build)
+        files += sorted(f for f in path.iterdir() if f.suffix in SUFFIXES and (f.suffix != ".cu" or str(f) in compiled)) if path.is_dir() else [path]
     found = []
     for file in files:
         found += points.points(str(file), points.flags_of(commands, points.reader_of(str(file)), tree, build))
@@ -116,7 +117,7 @@ def find_points(root, tree, build, chosen, share):
 def build_planted(tree, build, targets, numbered):
     """Plants the faults and builds; those that do not compile leave `numbered`."""
     originals = {f: pathlib.Path(f).read_bytes() for f in {p.file for p in numbered.values()}}
-    place = re.compile(rf"({re.escape(str(tree))}/[^:\s]+):(\d+):\d+: +(?:error|fatal error|required from|note: )")
+    place = re.compile(r"([^:\s]+):(\d+):\d+: +(?:error|fatal error|required from|note: )")
     while True:
         for file, source in originals.items():
             here = {n: p for n, p in numbered.items() if p.file == file}
@@ -126,7 +127,7 @@ def build_planted(tree, build, targets, numbered):
             return
         bad = collections.defaultdict(set)
         for file, line in place.findall(made.stdout):
-            bad[str(pathlib.Path(file).resolve())].add(int(line))
+            bad[str((build / file).resolve())].add(int(line))
         broken = [n for n, p in numbered.items() if bad[p.file] & set(range(p.line, p.line + 1 + originals[p.file][p.begin:p.end].count(b"\n")))]
         if not broken:
             print(made.stdout[-4000:], file=sys.stderr)
