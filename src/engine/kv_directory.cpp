@@ -136,13 +136,7 @@ void KvDirectory::add_file(const std::filesystem::path& file, uint64_t bytes) {
     of_no_use_[file] = bytes;
     return;
   }
-  keep(key, {.known = {opened->entry().first_block, opened->entry().end_block()}, .before = before, .bytes = bytes});
-}
-
-void KvDirectory::keep(uint64_t key, const Kept& kept) {
-  Kept& added = kept_[key] = kept;
-  added.used = ++uses_;
-  by_use_.emplace(added.used, key);
+  kept_[key] = {.known = {opened->entry().first_block, opened->entry().end_block()}, .before = before, .bytes = bytes};
 }
 
 std::filesystem::path KvDirectory::file_of(uint64_t key) const {
@@ -238,7 +232,7 @@ Status KvDirectory::write(const KvEntry& entry, std::span<const std::byte* const
     bytes_used_ -= bytes;
     return status;
   }
-  keep(key, {.known = {entry.first_block, entry.end_block()}, .before = before, .bytes = bytes});
+  kept_[key] = {.known = {entry.first_block, entry.end_block()}, .before = before, .bytes = bytes};
   use(key, entry.end_block());
   return {};
 }

@@ -60,7 +60,7 @@ class KvDirectory {
     Known known;
     uint64_t before = 0;  // the key of what ends where it begins, which may not be there
     uint64_t bytes = 0;
-    uint64_t used = 0;  // the larger, the more recently
+    uint64_t used = 0;  // the larger, the more recently; in by_use_ from its first use on
   };
   using Files = std::vector<std::filesystem::path>;
 
@@ -70,7 +70,6 @@ class KvDirectory {
   [[nodiscard]] std::filesystem::path file_of(uint64_t key) const;
   [[nodiscard]] const Kept* find_kept(uint64_t key, int32_t end_block) const;
   [[nodiscard]] uint64_t chain_bytes(uint64_t key, int32_t end_block) const;
-  void keep(uint64_t key, const Kept& kept);
   void make_room(uint64_t bytes, Files& gone);
   void use(uint64_t key, int32_t end_block);
   void forget(uint64_t key, Files& gone);

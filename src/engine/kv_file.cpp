@@ -79,7 +79,7 @@ Status check_head(const KvFormat& format, const KvHead& head, uint64_t file_byte
                  "its pages have {} bytes, {} to a state, and here they have {}, {} to a state", head.page_bytes,
                  head.state_pages, format.page_bytes, format.state_pages);
   }
-  const bool sound = head.tokens > 0 && head.tokens <= kEntryTokensMax && head.tokens % kBlockTokens == 0 &&
+  const bool sound = head.tokens <= kEntryTokensMax && head.tokens % kBlockTokens == 0 &&
                      head.first_block < head.tokens / kBlockTokens && head.salt_bytes <= kSaltMax;
   if (!sound) return {StatusCode::corrupt_data, "its head is damaged"};
   const Sizes sizes = sizes_of(format, head.tokens, head.first_block, head.salt_bytes);

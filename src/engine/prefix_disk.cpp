@@ -170,7 +170,7 @@ void PrefixCache::choose_write(bool is_idle, Time now) {
   if (found != nullptr) start_write(*found);
 }
 
-/// Of `point`, or of the first before it that is not on the disk.
+/// Of `point`, which was not written, or of the first before it that is not on the disk.
 void PrefixCache::start_write(PrefixNode& point) {
   PrefixNode* wanted = &point;
   for (PrefixNode* at = point_before(point); at != nullptr; at = point_before(*at)) {
@@ -181,15 +181,15 @@ void PrefixCache::start_write(PrefixNode& point) {
   job->writes = true;
   job->entry = entry_of(*wanted, before == nullptr ? 0 : static_cast<int32_t>(before->depth));
   const bool fits = job->entry.salt.size() <= kSaltMax && job->entry.tokens.size() <= kEntryTokensMax;
-  const bool in_vain = wanted != &point && wanted->written;  // it is not to be had there, and `point` not without it
-  wanted->written = true;                                    // or not to be tried again
+  const bool in_vain = wanted->written;  // it is not to be had there, and `point` not without it
+  wanted->written = true;                // or not to be tried again
   if (in_vain || !fits || disk_->directory().find(wanted->key)) {
     point.written = true;
     return;
   }
   int32_t missing = wanted->slot >= 0 ? tier_.state_pages() : 0;
   for (const PrefixNode* at = wanted; at->depth > job->entry.first_block; at = at->parent) missing += at->block >= 0;
-  if (missing > 0 && !make_pages_available(missing, *wanted)) return;
+  if (!make_pages_available(missing, *wanted)) return;
   const auto keep = [&](int32_t page) {
     tier_.share(page);
     return page;
@@ -209,13 +209,12 @@ void PrefixCache::start_write(PrefixNode& point) {
 void PrefixCache::finish_write(const DiskJob& job, Time now) {
   for (const int32_t page : job.pages) tier_.give_back(page);
   writing_.reset();
-  // What is exhausted: it alone is larger than all of the disk's tier.
-  if (job.status.ok() || job.status.code() == StatusCode::resource_exhausted) {
-    disk_counts_.writes += job.status.ok() ? 1 : 0;
-    if (disk_fails_ && job.status.ok()) spdlog::info("the KV cache's directory is written to again");
-    disk_fails_ = disk_fails_ && !job.status.ok();
+  if (job.status.ok()) {
+    ++disk_counts_.writes;
+    if (std::exchange(disk_fails_, false)) spdlog::info("the KV cache's directory is written to again");
     return;
   }
+  if (job.status.code() == StatusCode::resource_exhausted) return;  // it is larger than all of the disk's tier
   if (!disk_fails_) {
     spdlog::warn("the KV cache's directory cannot be written to, which is tried again every {} s: {}",
                  kWritePause.count(), job.status.message());
