@@ -20,15 +20,17 @@ inline constexpr int32_t kBlocks = 20, kSlots = 4;
 
 /// A device whose blocks and states are a number each, repeated in all their bytes; pools, and a cache on a directory.
 struct DiskWorld {
-  DiskWorld(const std::filesystem::path& path, int32_t pages, uint64_t bytes_max = uint64_t{1} << 30)
+  /// No pages to a state: those of a model without states.
+  DiskWorld(const std::filesystem::path& path, int32_t pages, uint64_t bytes_max = uint64_t{1} << 30,
+            int32_t state_pages = kStatePages)
       : memory(static_cast<size_t>(pages) * kPageBytes),
         host_pages(memory.data(), kPageBytes, pages),
-        disk(*KvDirectory::open(path, {.identity = {1, 2}, .page_bytes = kPageBytes, .state_pages = kStatePages},
+        disk(*KvDirectory::open(path, {.identity = {1, 2}, .page_bytes = kPageBytes, .state_pages = state_pages},
                                 bytes_max),
              host_pages),
         block_pool(kBlocks),
         slot_pool(kSlots),
-        cache(block_pool, slot_pool, /*enabled=*/true, /*has_states=*/true, HostTier(pages, kStatePages)) {
+        cache(block_pool, slot_pool, /*enabled=*/true, state_pages > 0, HostTier(pages, state_pages)) {
     cache.use_disk(&disk);
   }
 
@@ -45,7 +47,7 @@ struct DiskWorld {
     cache.extend(sequence);
     const auto slot = cache.slot_for_state(sequence, point);
     ASSERT_TRUE(slot);
-    device_states[static_cast<size_t>(*slot)] = std::byte{100};
+    if (*slot >= 0) device_states[static_cast<size_t>(*slot)] = std::byte{100};
     cache.keep_state(sequence, point, *slot);
     for (const int32_t block : sequence.blocks) block_pool.give_back(block);
     sequence.blocks.clear();

@@ -85,7 +85,9 @@ TEST_F(KvDirectoryTest, EntriesOutliveTheProgram) {
     ASSERT_TRUE(write(*directory, first).ok());
     ASSERT_TRUE(write(*directory, second).ok());
   }
+  testing::internal::CaptureStdout();
   const auto directory = open();
+  EXPECT_EQ(testing::internal::GetCapturedStdout(), "") << "nothing is amiss";
   EXPECT_EQ(directory->entries(), 2U);
   EXPECT_EQ(directory->bytes_used(), kv_file_bytes(kFormat, first) + kv_file_bytes(kFormat, second));
   EXPECT_TRUE(has(*directory, first));
@@ -98,6 +100,8 @@ TEST_F(KvDirectoryTest, EntriesOutliveTheProgram) {
   struct stat facts = {};
   ASSERT_EQ(::stat(path_.c_str(), &facts), 0);
   EXPECT_EQ(facts.st_mode & 0777U, 0700U);
+  ASSERT_EQ(::stat((path_ / "lock").c_str(), &facts), 0);
+  EXPECT_EQ(facts.st_mode & 0777U, 0600U);
 }
 
 TEST_F(KvDirectoryTest, AKeyOfOtherTokensIsNoHit) {
@@ -165,7 +169,7 @@ TEST_F(KvDirectoryTest, WhatWasUsedLongestAgoGoesFirst) {
     EXPECT_EQ(directory->bytes_used(), 3 * each);
     EXPECT_EQ(files(), 3U + 1);  // and the lock
   }
-  const auto smaller = open(2 * each);  // the order outlives the program
+  const auto smaller = open(3 * each - 1);  // the order outlives the program
   EXPECT_EQ(smaller->entries(), 2U);
   EXPECT_EQ(files(), 2U + 1);
   EXPECT_TRUE(has(*smaller, entry_of(1)));
@@ -174,8 +178,32 @@ TEST_F(KvDirectoryTest, WhatWasUsedLongestAgoGoesFirst) {
   EXPECT_EQ(large.code(), StatusCode::resource_exhausted);
   EXPECT_THAT(large.message(), HasSubstr(fmt::format("an entry of {} bytes, behind others of 0, is larger than the KV "
                                                      "cache's directory, {}",
-                                                     kv_file_bytes(kFormat, entry_of(5, 100)), 2 * each)));
+                                                     kv_file_bytes(kFormat, entry_of(5, 100)), 3 * each - 1)));
   EXPECT_EQ(smaller->entries(), 2U);
+}
+
+TEST_F(KvDirectoryTest, WhatFillsItToTheLastByteIsWrittenAndNothingMore) {
+  const uint64_t each = kv_file_bytes(kFormat, entry_of(1));
+  EXPECT_EQ(write(*open(each - 1), entry_of(1)).code(), StatusCode::resource_exhausted);
+  EXPECT_TRUE(write(*open(each), entry_of(1)).ok());
+}
+
+TEST_F(KvDirectoryTest, TheFilesTimesAreTheOrderOfWhatWasThereBefore) {
+  const uint64_t each = kv_file_bytes(kFormat, entry_of(1));
+  for (const auto& [older, newer] : {std::pair{1, 2}, {2, 1}}) {
+    {
+      const auto directory = open();
+      for (const auto& [entry, time] : {std::pair{entry_of(older), timespec{.tv_sec = 1000, .tv_nsec = 999'999'999}},
+                                        {entry_of(newer), timespec{.tv_sec = 1001, .tv_nsec = 0}}}) {
+        ASSERT_TRUE(write(*directory, entry).ok());
+        const timespec times[2] = {time, time};
+        ASSERT_EQ(::utimensat(AT_FDCWD, file_of(entry).c_str(), times, 0), 0);
+      }
+    }
+    const auto directory = open(each);
+    EXPECT_FALSE(directory->find(kv_key(entry_of(older))));
+    EXPECT_TRUE(directory->find(kv_key(entry_of(newer))));
+  }
 }
 
 /// A conversation's entries, each behind the one before.
@@ -382,6 +410,11 @@ TEST_F(KvDirectoryTest, WhatStandsBehindSomethingThatIsGoneIsNotFound) {
   EXPECT_FALSE(directory->find(kv_key(talk[2])));
   ASSERT_TRUE(write(*directory, talk[1]).ok());
   EXPECT_TRUE(directory->find(kv_key(talk[2])));
+  const KvEntry behind_one = entry_of(100, 2, 1);
+  ASSERT_TRUE(write(*directory, behind_one).ok());
+  EXPECT_FALSE(directory->find(kv_key(behind_one)));
+  ASSERT_TRUE(write(*directory, entry_of(100, 1)).ok());
+  EXPECT_TRUE(directory->find(kv_key(behind_one)));
 }
 
 TEST_F(KvDirectoryTest, DamagedAndForeignFilesAreLeftOut) {
@@ -406,12 +439,14 @@ TEST_F(KvDirectoryTest, DamagedAndForeignFilesAreLeftOut) {
   std::ofstream(path_ / "0123456789abcdee.kv.partial") << "being written when the program ended";
   std::ofstream(path_ / "0123456789abcdee.kv.partner") << "nor is this";
   std::ofstream(path_ / "0123456789ABCDEE.kv.partial") << "a name that is not made here";
+  std::ofstream(path_ / "0123456789abcdee0.kv.partial") << "nor is one so long";
+  std::ofstream(path_ / "0000000000000000.kv") << "damaged";
   std::filesystem::create_directory(path_ / "0123456789abcded.kv");
 
   testing::internal::CaptureStdout();
   const auto directory = open();
   EXPECT_THAT(testing::internal::GetCapturedStdout(),
-              AllOf(HasSubstr("3 of 5 files"), HasSubstr("0123456789abcdef.kv: its name is of other tokens")));
+              AllOf(HasSubstr("4 of 6 files"), HasSubstr("0123456789abcdef.kv: its name is of other tokens")));
   EXPECT_EQ(directory->entries(), 2U);
   EXPECT_TRUE(has(*directory, good));
   testing::internal::CaptureStdout();
@@ -423,6 +458,7 @@ TEST_F(KvDirectoryTest, DamagedAndForeignFilesAreLeftOut) {
   EXPECT_TRUE(std::filesystem::exists(path_ / "notes.txt"));
   EXPECT_FALSE(std::filesystem::exists(path_ / "0123456789abcdee.kv.partial"));
   EXPECT_TRUE(std::filesystem::exists(path_ / "0123456789ABCDEE.kv.partial"));
+  EXPECT_TRUE(std::filesystem::exists(path_ / "0123456789abcdee0.kv.partial"));
   EXPECT_TRUE(std::filesystem::exists(path_ / "0123456789abcdee.kv.partner"));
   ASSERT_TRUE(write(*directory, torn).ok());  // in place of the torn one
   uint64_t bytes = 0;
@@ -444,7 +480,7 @@ TEST_F(KvDirectoryTest, FilesOfAnotherModelGiveWay) {
   KvFormat other = kFormat;
   other.identity = {3, 4};
   testing::internal::CaptureStdout();
-  const auto directory = open(2 * each, other);
+  const auto directory = open(3 * each - 1, other);
   EXPECT_THAT(testing::internal::GetCapturedStdout(),
               AllOf(HasSubstr("1 of 1 files"), Not(HasSubstr("left alone in the KV cache's directory"))))
       << "after an update there may be thousands";
@@ -457,6 +493,22 @@ TEST_F(KvDirectoryTest, FilesOfAnotherModelGiveWay) {
   EXPECT_TRUE(has(*directory, entry_of(2)));
   EXPECT_TRUE(has(*directory, entry_of(3)));
   EXPECT_EQ(files(), 2U + 1);
+}
+
+/// It is then an entry like any other, and does not go before those that were used longer ago.
+TEST_F(KvDirectoryTest, WhatTookThePlaceOfAFileOfAnotherModelStays) {
+  KvFormat other = kFormat;
+  other.identity = {3, 4};
+  ASSERT_TRUE(write(*open(kPlenty, other), entry_of(1)).ok());
+  const uint64_t each = kv_file_bytes(kFormat, entry_of(1));
+  const auto directory = open(2 * each);
+  ASSERT_TRUE(write(*directory, entry_of(1)).ok());
+  ASSERT_TRUE(write(*directory, entry_of(2)).ok());
+  EXPECT_TRUE(has(*directory, entry_of(1)));
+  ASSERT_TRUE(write(*directory, entry_of(3)).ok());
+  EXPECT_TRUE(has(*directory, entry_of(1)));
+  EXPECT_FALSE(directory->find(kv_key(entry_of(2))));
+  EXPECT_EQ(directory->bytes_used(), 2 * each);
 }
 
 TEST_F(KvDirectoryTest, OneProcessHasItAtATime) {

@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <cstring>
 #include <fstream>
 #include <iterator>
 #include <numeric>
@@ -170,6 +171,62 @@ TEST_F(KvFileTest, AnEntryWithoutABlockIsNone) {
   EXPECT_THAT(KvFile::open(file_, kFormat).status().message(), HasSubstr("head is damaged"));
 }
 
+/// Whatever sum they make: what is out of bounds is not added up.
+TEST_F(KvFileTest, NumbersOutOfBoundsAreDamage) {
+  struct Case {
+    uint64_t tokens = 0;
+    uint32_t first_block = 0;
+    uint64_t salt_bytes = 0;
+    bool sound = false;
+  };
+  const Pages pages(1 + 2);
+  for (const Case& one :
+       {Case{64, 0, 0, true}, Case{0, 0, 0, false}, Case{65, 0, 0, false}, Case{128, 1, 0, true},
+        Case{128, 2, 0, false}, Case{kEntryTokensMax, 0, kSaltMax, true}, Case{kEntryTokensMax + 64, 0, 0, false},
+        Case{uint64_t{1} << 62, 0, 0, false}, Case{64, 0, kSaltMax + 1, false}, Case{64, 0, ~uint64_t{0}, false}}) {
+    std::string head = make_kv_head(kFormat, entry_of(1, 0), pages.constant);
+    std::memcpy(head.data() + 32, &one.tokens, sizeof(one.tokens));
+    std::memcpy(head.data() + 40, &one.first_block, sizeof(one.first_block));
+    std::memcpy(head.data() + 48, &one.salt_bytes, sizeof(one.salt_bytes));
+    const Status status = parse_kv_head(kFormat, head, /*file_bytes=*/0).status();
+    EXPECT_EQ(status.code(), StatusCode::corrupt_data);
+    EXPECT_THAT(status.message(), HasSubstr(one.sound ? "it has 0 bytes, and its head says" : "its head is damaged"))
+        << one.tokens << " tokens from block " << one.first_block << " on, a salt of " << one.salt_bytes << " bytes";
+  }
+}
+
+/// By somebody, while it is open; each page is told by its number.
+TEST_F(KvFileTest, PagesThatAreCutOffOrChangedAreNoticed) {
+  const Pages pages(2 + 2);
+  ASSERT_TRUE(write_kv_file(file_, kFormat, entry_of(2, 0), pages.constant).ok());
+  const auto file = KvFile::open(file_, kFormat);
+  ASSERT_TRUE(file.ok());
+  Pages read(4);
+  const auto expect = [&](const char* what) {
+    const Status status = file->read_pages(0, read.pages);
+    EXPECT_EQ(status.code(), StatusCode::corrupt_data);
+    EXPECT_THAT(status.message(), HasSubstr(what));
+  };
+  const size_t end = kv_file_bytes(kFormat, entry_of(2, 0));
+  std::filesystem::resize_file(file_, end - kFormat.page_bytes);
+  expect("page 3 is cut off");
+  std::filesystem::resize_file(file_, end - 2 * kFormat.page_bytes - 1);
+  expect("page 1 is cut off");
+  std::filesystem::resize_file(file_, end);  // with zeros
+  expect("the checksum of page 1 is wrong");
+}
+
+TEST_F(KvFileTest, IsOpenAsLongAsItIsHeld) {
+  const auto count = [] { return std::distance(std::filesystem::directory_iterator("/proc/self/fd"), {}); };
+  const Pages pages(1 + 2);
+  const auto before = count();
+  ASSERT_TRUE(write_kv_file(file_, kFormat, entry_of(2, 1), pages.constant).ok());
+  ASSERT_TRUE(KvFile::open(file_, kFormat).ok());
+  std::filesystem::resize_file(file_, 100);
+  ASSERT_FALSE(KvFile::open(file_, kFormat).ok());
+  EXPECT_EQ(count(), before);
+}
+
 TEST_F(KvFileTest, LinksPipesAndDirectoriesAreNotRead) {
   EXPECT_EQ(KvFile::open(file_, kFormat).status().code(), StatusCode::not_found);
   std::filesystem::create_symlink("/etc/passwd", file_);
@@ -197,6 +254,17 @@ TEST_F(KvFileTest, WhatCannotBeWrittenLeavesNothing) {
   std::filesystem::create_directories(file_ / "below");  // which nothing can be put in place of
   EXPECT_FALSE(write_kv_file(file_, kFormat, entry_of(2, 1), pages.constant).ok());
   EXPECT_FALSE(std::filesystem::exists(file_.string() + ".partial"));
+}
+
+/// As those of a pipe do not.
+TEST_F(KvFileTest, WhoseBytesDoNotReachTheDiskDoesNotTakeItsName) {
+  const std::string partial = file_.string() + ".partial";
+  ASSERT_EQ(::mkfifo(partial.c_str(), 0600), 0);
+  const int reader = ::open(partial.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+  ASSERT_GE(reader, 0);
+  EXPECT_EQ(write_kv_file(file_, kFormat, entry_of(2, 1), Pages(1 + 2).constant).code(), StatusCode::unavailable);
+  ::close(reader);
+  EXPECT_TRUE(std::filesystem::is_empty(directory_));
 }
 
 TEST(KvKey, TellsSaltsTokensAndLengthsApart) {

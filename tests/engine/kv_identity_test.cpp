@@ -6,6 +6,7 @@
 #include <chrono>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <set>
 #include <string>
 
@@ -48,16 +49,22 @@ TEST_F(KvIdentityTest, IsOfTheModelAndOfHowItIsComputed) {
   const KvIdentity first = identity();
   EXPECT_EQ(identity(), first);
   std::set<KvIdentity> all = {first, identity("cpu fp32")};
-  put(10, 'b');  // in the head
+  put(0, 'b');  // in the head
   all.insert(identity());
-  put(10, 'a');
+  put(0, 'a');
   EXPECT_EQ(identity(), first);
   put(kShardBytes / 2 + 100, 'b');  // among the weights, at one of the places that are looked at
   all.insert(identity());
   put(kShardBytes / 2 + 100, 'a');
-  std::filesystem::last_write_time(shard(), time_ + std::chrono::milliseconds(1));
-  all.insert(identity());
+  for (const auto later : {std::chrono::milliseconds(1), std::chrono::milliseconds(2000)}) {
+    std::filesystem::last_write_time(shard(), time_ + later);
+    all.insert(identity());
+  }
+  std::filesystem::resize_file(shard(), kShardBytes - 64);  // at the places that are looked at it is the same
   std::filesystem::last_write_time(shard(), time_);
+  all.insert(identity());
+  std::filesystem::resize_file(shard(), kShardBytes);
+  for (size_t at = kShardBytes - 64; at < kShardBytes; ++at) put(static_cast<std::streamoff>(at), 'a');
   EXPECT_EQ(identity(), first);
 
   model_.write("config.json", R"({"a": 1})");
@@ -68,7 +75,17 @@ TEST_F(KvIdentityTest, IsOfTheModelAndOfHowItIsComputed) {
   all.insert(identity());
   model_.write("README.md", "of no account");
   all.insert(identity());
-  EXPECT_EQ(all.size(), 8U);
+  EXPECT_EQ(all.size(), 10U);
+  std::set<uint64_t> halves;
+  for (const KvIdentity& one : all) halves.insert(one.begin(), one.end());
+  EXPECT_EQ(halves.size(), 2 * all.size()) << "both are of all of it";
+}
+
+TEST_F(KvIdentityTest, NoFileStaysOpen) {
+  const auto count = [] { return std::distance(std::filesystem::directory_iterator("/proc/self/fd"), {}); };
+  const auto before = count();
+  EXPECT_EQ(identity(), identity());
+  EXPECT_EQ(count(), before);
 }
 
 TEST_F(KvIdentityTest, WhatCannotBeReadIsAnError) {

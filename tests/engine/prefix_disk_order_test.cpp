@@ -216,6 +216,7 @@ TEST_F(PrefixDiskOrder, AFullTierMakesRoomForWhatIsWritten) {
   EXPECT_TRUE(world.write_one());
   EXPECT_EQ(world.cache.disk_counts().writes, 2U);
   EXPECT_TRUE(world.has_on_disk(256, 5000));
+  EXPECT_EQ(world.pages_used(), 0) << "the first one has made room";
 }
 
 /// So what it has already makes room there for what saves less.

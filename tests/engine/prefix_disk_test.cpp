@@ -142,7 +142,7 @@ TEST_F(PrefixDisk, WhatIsReadWasUsedWhenItWasBefore) {
   world.cache.end(*asker);
 }
 
-TEST_F(PrefixDisk, TheLongestSaltIsWrittenAndNoLongerOne) {
+TEST_F(PrefixDisk, TheLongestSaltIsWrittenAndReadAndNoLongerOne) {
   for (const size_t more : {0U, 1U}) {
     DiskWorld world(directory_ / std::to_string(more), 12);
     const auto salted = make_sequence(300);
@@ -150,7 +150,25 @@ TEST_F(PrefixDisk, TheLongestSaltIsWrittenAndNoLongerOne) {
     world.compute_and_leave(*salted, 256);
     world.write_all();
     EXPECT_EQ(world.disk.directory().entries(), 1 - more);
+    world.cache.clear();
+    const auto asker = make_sequence(300);
+    asker->cache_salt = salted->cache_salt;
+    EXPECT_EQ(world.read_for(*asker), more == 0);
+    EXPECT_EQ(world.cache.find(*asker).tokens, more == 0 ? 256 : 0);
   }
+}
+
+TEST_F(PrefixDisk, ModelsWithoutStatesHaveBlocksThere) {
+  {
+    DiskWorld world(path(), 12, 1U << 20, /*state_pages=*/0);
+    world.compute_and_leave(*make_sequence(300), 256);
+    world.write_all();
+  }
+  DiskWorld world(path(), 12, 1U << 20, /*state_pages=*/0);
+  const auto asker = make_sequence(300);
+  EXPECT_TRUE(world.read_for(*asker));
+  EXPECT_EQ(world.cache.find(*asker).tokens, 256);
+  EXPECT_EQ(world.pages_used(), 4);
 }
 
 /// Also for the one that the thread has taken out of the queue.
@@ -230,6 +248,8 @@ TEST_F(PrefixDisk, EachTimeThatWritesBeginToFailIsTold) {
   EXPECT_EQ(told(), "");
   std::filesystem::remove_all(file_of(256));
   EXPECT_THAT(told(), HasSubstr("is written to again"));
+  world.compute_and_leave(*make_sequence(100, 5000), 64);
+  EXPECT_EQ(told(), "");
   std::filesystem::create_directories(file_of(192) / "below");
   world.compute_and_leave(*make_sequence(200), 192);
   EXPECT_THAT(told(), HasSubstr("cannot be written to"));
@@ -242,6 +262,21 @@ TEST_F(PrefixDisk, WhatIsLargerThanTheDirectoryIsNoFailureAndTriedOnce) {
   EXPECT_EQ(world.cache.disk_counts().failures, 0U);
   EXPECT_EQ(world.cache.disk_counts().writes, 0U);
   EXPECT_FALSE(world.write_one());
+}
+
+/// Nor is what stands behind it; others are.
+TEST_F(PrefixDisk, WhatStandsBehindWhatIsTooLargeIsNotTried) {
+  DiskWorld world(path(), 12, /*bytes_max=*/2200);
+  world.compute_and_leave(*make_sequence(300), 256);
+  const auto longer = make_sequence(400);
+  longer->ahead = true;  // so it takes nothing from the first one, and saves least
+  world.compute_and_leave(*longer, 320);
+  world.compute_and_leave(*make_sequence(200, 5000), 128);
+  int tried = 0;
+  for (int i = 0; i < 6; ++i) tried += world.write_one() ? 1 : 0;
+  EXPECT_EQ(tried, 2) << "the first and the last";
+  EXPECT_TRUE(world.has_on_disk(128, 5000));
+  EXPECT_EQ(world.cache.disk_counts().writes, 1U);
 }
 
 /// What it was to go on from is then as idle as it was before.
