@@ -239,7 +239,7 @@ void PrefixCache::keep_state(Sequence& sequence, int64_t position, int32_t slot)
 
 /// What the sequence has passed and went on from, back to where another one went elsewhere.
 void PrefixCache::supersede(const Sequence& sequence, const PrefixNode& newer) {
-  if (sequence.ahead || sequence.resumed == 0) return;
+  if (sequence.ahead) return;
   for (PrefixNode* point = newer.parent; point->parent != nullptr && point->children.size() == 1;
        point = point->parent) {
     if (!point->resumes || point->depth * kBlockTokens > sequence.resumed) continue;

@@ -277,8 +277,7 @@ bool Scheduler::waits_for_prefix(const Sequence& sequence, const PrefixCache::Ma
   for (Sequence* other : running_) {
     if (other->submitted >= other->prompt_size()) continue;
     const int64_t common = prefixes_.common_tokens(sequence, *other);
-    const int64_t point =
-        std::min({common, sequence.prompt_size() - 1, sequence.size() - 1}) / kBlockTokens * kBlockTokens;
+    const int64_t point = std::min(common, sequence.prompt_size() - 1) / kBlockTokens * kBlockTokens;
     if (point - match.tokens < kLeastPointTokens || other->submitted >= point) continue;
     const auto next = std::ranges::lower_bound(other->next_points, point);
     if (next == other->next_points.end() || *next != point) other->next_points.insert(next, point);
