@@ -78,8 +78,16 @@ TEST(Fit, AReserveStaysFree) {
     input.memory_bytes = fit->state_slot_bytes + 32 * fit->kv_block_bytes;
     input.weight_bytes = input.available_bytes - fit->reserve_bytes - fit->workspace_bytes - input.memory_bytes;
     EXPECT_TRUE(plan_fit(config_35b(), input).ok());
+    const auto refused = [&] {
+      return plan_fit(config_35b(), input).status().code() == StatusCode::resource_exhausted;
+    };
+    --input.memory_bytes;
+    EXPECT_TRUE(refused());
+    ++input.memory_bytes;
     ++input.weight_bytes;
-    EXPECT_EQ(plan_fit(config_35b(), input).status().code(), StatusCode::resource_exhausted);
+    EXPECT_TRUE(refused());
+    input.weight_bytes += input.memory_bytes;
+    EXPECT_TRUE(refused()) << "the workspace lacks a byte, whatever is given to the rest";
   }
 }
 
@@ -234,7 +242,10 @@ TEST(Fit, OptionsAreRangeChecked) {
   };
   EXPECT_THAT(message([](FitInput& i) { i.max_model_len = 300000; }), testing::HasSubstr("max_model_len is 300000"));
   EXPECT_THAT(message([](FitInput& i) { i.max_model_len = -1; }), testing::HasSubstr("max_model_len is -1"));
-  EXPECT_THAT(message([](FitInput& i) { i.max_num_seqs = 1025; }), testing::HasSubstr("max_num_seqs"));
+  EXPECT_THAT(message([](FitInput& i) { i.max_model_len = 262145; }), testing::HasSubstr("between 1 and 262144"));
+  EXPECT_THAT(message([](FitInput& i) { i.max_num_seqs = 1025; }), testing::HasSubstr("between 1 and 1024"));
+  EXPECT_THAT(message([](FitInput& i) { i.max_num_batched_tokens = 65537; }),
+              testing::HasSubstr("between 65 and 65536"));
   EXPECT_THAT(message([](FitInput& i) { i.max_num_seqs = -3; }), testing::HasSubstr("max_num_seqs"));
   EXPECT_THAT(message([](FitInput& i) { i.max_num_batched_tokens = 64; }),
               testing::HasSubstr("max_num_batched_tokens"));
@@ -269,6 +280,11 @@ TEST(Fit, TheWorkspaceIsThatOfTheWidestLayer) {
   config.moe_intermediate_size = 13;
   config.shared_expert_intermediate_size = 19;
   EXPECT_EQ(workspace(), widest(11 + 2 * (3 * 13 + 17) + 3 * 19));
+  input.max_num_seqs = 1;
+  EXPECT_EQ(workspace(), widest(11 + 2 * (3 * 13 + 17) + 3 * 19, 0, 1));
+  input.max_num_seqs = 2;
+  input.drafts_max = 1;
+  EXPECT_EQ(workspace(), widest(11 + 2 * (3 * 13 + 17) + 3 * 19, 17, 4));
   input.drafts_max = 3;  // the MTP head wants every row's hidden state, and drafts have logits
   EXPECT_EQ(workspace(), widest(11 + 2 * (3 * 13 + 17) + 3 * 19, 17, 8));
   EXPECT_EQ(plan_fit(config, input)->drafts_max, 3);
@@ -295,6 +311,8 @@ TEST(Fit, MemoryIsSharedAsIsSaid) {
   input.prefix_caching = true;
   input.max_num_seqs = 2;
   EXPECT_EQ(plan_fit(config, input)->kept_states, 2) << "no more than there are sequences";
+  input.max_num_seqs = 30;
+  EXPECT_EQ(plan_fit(config, input)->max_num_seqs, 30) << "what is asked for may take more than a quarter";
   // Without states only KV has to be shared.
   input.max_num_seqs = 0;
   input.cache_bytes = {.kv_block = 10};
@@ -303,6 +321,19 @@ TEST(Fit, MemoryIsSharedAsIsSaid) {
   EXPECT_EQ(plan_fit(config, input)->kv_blocks, 100);
   input.max_num_batched_tokens = 80;
   EXPECT_EQ(plan_fit(config, input)->max_num_seqs, 16);
+}
+
+TEST(Fit, DraftsHaveRowsOfAStepAsLongAsTheyAreFew) {
+  for (const auto& [seqs, drafts, rows] : {std::tuple{1, 3, 4},
+                                           {31, 3, 124},
+                                           {32, 3, 128},
+                                           {100, 3, 128},
+                                           {127, 1, 128},
+                                           {200, 3, 200},
+                                           {64, 0, 64},
+                                           {200, 0, 200}}) {
+    EXPECT_EQ(decode_rows_max(seqs, drafts), rows) << seqs;
+  }
 }
 
 TEST(Fit, RowsOfAStepThatAreNotAskedFor) {
@@ -347,7 +378,7 @@ TEST(Fit, AdviceIsOfWhatWasGiven) {
   EXPECT_THAT(message([](FitInput& i) { i.kv_offload_bytes = kGiB, i.weight_bytes = 50 * kGiB; }),
               EndsWith("lower kv_offload, use a smaller model or free memory"));
   EXPECT_THAT(message([](FitInput& i) { i.max_num_seqs = 0, i.memory_bytes = 1; }),
-              HasSubstr("for states of 1 sequences and KV of 2048 tokens"));
+              AllOf(HasSubstr("for states of 1 sequences and KV of 2048 tokens"), HasSubstr("raise memory_bytes")));
   // Weights that fit as they are loaded, and leave the workspace no room.
   EXPECT_THAT(message([](FitInput& i) { i.weight_bytes = i.available_bytes - i.available_bytes / 20; }),
               EndsWith("KV of 2048 tokens; use a smaller model or free memory"));

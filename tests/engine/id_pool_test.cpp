@@ -35,6 +35,7 @@ TEST(IdPoolDeathTest, GivingBackOrSharingWhatNobodyHoldsStops) {
   pool.give_back(id);
   EXPECT_DEATH(pool.give_back(id), "vs");
   EXPECT_DEATH(pool.share(id), "vs");
+  EXPECT_DEATH(pool.share(1), "vs") << "it was never taken";
   EXPECT_DEATH(pool.give_back(2), "size");
 }
 

@@ -27,16 +27,19 @@ TEST(PrefixCache, ASequenceGoesOnBehindTheNewestStateOfItsPrompt) {
   // 192 tokens are the same, and there is a state behind 64 of them.
   const auto elsewhere = world.cache.find(*other);
   EXPECT_EQ(elsewhere.tokens, 64);
+  EXPECT_EQ(elsewhere.device_tokens, 64);
   EXPECT_EQ(elsewhere.block_tokens, 192);
 }
 
 TEST(PrefixCache, AtLeastOneTokenIsLeftToCompute) {
   World world(20, 4);
-  const auto first = sequence_of(128), same = sequence_of(128), longer = sequence_of(129), shorter = sequence_of(127);
+  const auto first = sequence_of(128), same = sequence_of(128), longer = sequence_of(129),
+             shorter = cut_sequence(127, 128);
   world.compute_and_leave(*first, {64, 128});
   EXPECT_EQ(world.cache.find(*same).tokens, 64);
   EXPECT_EQ(world.cache.find(*longer).tokens, 128);
   EXPECT_EQ(world.cache.find(*shorter).tokens, 64);
+  EXPECT_EQ(world.cache.find(*shorter).block_tokens, 64);
   same->output = {1};  // preempted with a token: its prompt is not computed again
   EXPECT_EQ(world.cache.find(*same).tokens, 128);
 }
@@ -342,6 +345,24 @@ TEST(PrefixCacheTier, APointThatWasLostBeginsAnew) {
   EXPECT_EQ(next->reuse_after, 1);
 }
 
+TEST(LostPoints, TheNewestAreKept) {
+  LostPoints lost;
+  for (uint64_t key = 0; key < LostPoints::kMost; ++key) lost.add(key, {});
+  EXPECT_TRUE(lost.find(0));
+  for (uint64_t key = 0; key < 3; ++key) {
+    lost.add(LostPoints::kMost + key, {});
+    EXPECT_FALSE(lost.find(key));
+    EXPECT_TRUE(lost.find(key + 1));
+  }
+}
+
+/// So salts that nobody uses any more take no memory.
+TEST(PrefixTree, ARootThatIsRemovedIsGone) {
+  PrefixTree tree;
+  EXPECT_EQ(tree.remove(tree.root("a salt")), nullptr);
+  EXPECT_EQ(tree.find_root("a salt"), nullptr);
+}
+
 TEST(LostPoints, WhatIsLostAgainIsNewAgain) {
   LostPoints lost;
   lost.add(7, {.last = 1});
@@ -432,6 +453,17 @@ TEST(PrefixCacheTier, WhoBeginsAgainIsCountedOnce) {
   }
 }
 
+/// It is a guess, and no use.
+TEST(PrefixCacheTier, AnIdlePrefillIsNotCounted) {
+  World world(20, 3, /*has_states=*/true, {20, 1});
+  world.compute_and_leave(*sequence_of(300), {256});
+  const auto guess = sequence_of(400), again = sequence_of(300);
+  guess->ahead = true;
+  EXPECT_EQ(world.compute_and_leave(*guess, {}).tokens, 256);
+  world.compute_and_leave(*again, {});
+  EXPECT_EQ(again->reuse_after, 1);
+}
+
 TEST(PrefixCache, WhereStatesAreLeft) {
   World world(400, 4);
   const auto prompt = sequence_of(3000);
@@ -464,6 +496,8 @@ TEST(PrefixCache, WhereStatesAreLeft) {
   EXPECT_THAT(world.cache.points_of(*text, {}), ElementsAre(448, 5696));
   EXPECT_THAT(world.cache.points_of(*text, {.tokens = 448, .block_tokens = 448}), ElementsAre(5696));
   EXPECT_THAT(world.cache.points_of(*text, {.tokens = 1024, .block_tokens = 1024}), ElementsAre(5952));  // a later turn
+  text->likely_ends = {0};                                                                               // of nothing
+  EXPECT_THAT(world.cache.points_of(*text, {.tokens = 1024, .block_tokens = 1024}), ElementsAre(5696));
   text->likely_ends = {5980, 5980};
   EXPECT_THAT(world.cache.points_of(*text, {}), ElementsAre(5696));
   EXPECT_THAT(world.cache.points_of(*sequence_of(64), {}), IsEmpty());

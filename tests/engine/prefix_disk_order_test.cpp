@@ -235,27 +235,66 @@ TEST_F(PrefixDiskOrder, AllThatPassesTheTierIsToBeOnTheDisk) {
 
 /// It has been read for somebody; when many others have come instead, it has not.
 TEST_F(PrefixDiskOrder, WhatWasReadStaysForAWhile) {
-  for (const int others : {4, 5, 6, 7}) {
-    write_four_blocks();
-    DiskWorld world(path(), 12);
-    ASSERT_TRUE(world.read_for(*make_sequence(300)));
-    ASSERT_EQ(world.pages_used(), 4 + kStatePages);
-    for (int32_t i = 0; i < others; ++i) {
-      const auto other = make_sequence(20, 1000 * (i + 2));
-      world.cache.begin(*other, world.cache.find(*other));
-      world.cache.end(*other);
+  for (const int before : {0, 20}) {
+    for (const int others : {4, 5, 6, 7}) {
+      write_four_blocks();
+      DiskWorld world(path(), 12);
+      const auto pass = [&](int count) {
+        for (int32_t i = 0; i < count; ++i) {
+          const auto other = make_sequence(20, 1000 * (i + 2));
+          world.cache.begin(*other, world.cache.find(*other));
+          world.cache.end(*other);
+        }
+      };
+      pass(before);
+      ASSERT_TRUE(world.read_for(*make_sequence(300)));
+      ASSERT_EQ(world.pages_used(), 4 + kStatePages);
+      pass(others);
+      world.compute_and_leave(*make_sequence(130, 50'000), 128);  // two pages and a state
+      ASSERT_TRUE(world.cache.make_blocks_available(kBlocks));
+      world.step();
+      ASSERT_EQ(world.pages_used(), 10);
+      world.compute_and_leave(*make_sequence(66, 60'000), 64);
+      ASSERT_TRUE(world.cache.make_blocks_available(kBlocks));
+      const bool stays = world.cache.find(*make_sequence(300)).tokens == 256;
+      EXPECT_EQ(stays, others < 6) << others;  // these two begin, too
+      EXPECT_EQ(world.cache.find(*make_sequence(130, 50'000)).tokens, stays ? 0 : 128);
+      EXPECT_EQ(world.cache.find(*make_sequence(66, 60'000)).tokens, 64);
     }
-    world.compute_and_leave(*make_sequence(130, 50'000), 128);  // two pages and a state
-    ASSERT_TRUE(world.cache.make_blocks_available(kBlocks));
-    world.step();
-    ASSERT_EQ(world.pages_used(), 10);
-    world.compute_and_leave(*make_sequence(66, 60'000), 64);
-    ASSERT_TRUE(world.cache.make_blocks_available(kBlocks));
-    const bool stays = world.cache.find(*make_sequence(300)).tokens == 256;
-    EXPECT_EQ(stays, others < 6) << others;  // these two begin, too
-    EXPECT_EQ(world.cache.find(*make_sequence(130, 50'000)).tokens, stays ? 0 : 128);
-    EXPECT_EQ(world.cache.find(*make_sequence(66, 60'000)).tokens, 64);
   }
+}
+
+/// Whatever saves more: all that passes the tier is to be on the disk. Of one that comes nothing goes for the rest of
+/// it.
+TEST_F(PrefixDiskOrder, WhatComesToTheTierTakesNoPagesOfItsOwn) {
+  DiskWorld world(path(), 12);
+  world.compute_and_leave(*make_sequence(193, 1000), 192);
+  for (int i = 0; i < 100; ++i) {
+    const auto other = make_sequence(20, 2000);
+    world.cache.begin(*other, world.cache.find(*other));
+    world.cache.end(*other);
+  }
+  for (const int32_t other : {5000, 6000, 7000, 8000}) world.compute_and_leave(*make_sequence(65, other), 64);
+  ASSERT_TRUE(world.cache.make_blocks_available(kBlocks));
+  EXPECT_EQ(world.cache.find(*make_sequence(193, 1000)).tokens, 192);
+  EXPECT_EQ(world.cache.find(*make_sequence(65, 5000)).tokens, 0);
+  EXPECT_EQ(world.cache.find(*make_sequence(65, 6000)).tokens, 0);
+}
+
+TEST_F(PrefixDiskOrder, WhereTheTierHasNoPagesASlotIsMadeAvailableAllTheSame) {
+  DiskWorld world(path(), 1 + kStatePages);
+  world.compute_and_leave(*make_sequence(65), 64);
+  ASSERT_TRUE(world.cache.make_blocks_available(kBlocks));
+  const auto stands = make_sequence(65);
+  world.cache.begin(*stands, world.cache.find(*stands));
+  world.compute_and_leave(*make_sequence(65, 5000), 64);
+  while (world.slot_pool.take()) {
+  }
+  EXPECT_TRUE(world.cache.make_slot_available());
+  EXPECT_EQ(world.slot_pool.available(), 1);
+  EXPECT_EQ(world.cache.find(*make_sequence(65, 5000)).tokens, 0);
+  EXPECT_EQ(world.cache.find(*make_sequence(65)).tokens, 64);
+  world.cache.end(*stands);
 }
 
 /// Then it is there for nobody.

@@ -108,6 +108,26 @@ TEST_F(PrefixDisk, WhatIsOfNoUseIsNotRead) {
   EXPECT_TRUE(reads(make_sequence(257)));
 }
 
+TEST_F(PrefixDisk, WhatHasASaltIsReadForThatSaltAlone) {
+  const auto salted = [] {
+    auto sequence = make_sequence(300);
+    sequence->cache_salt = "mine";
+    return sequence;
+  };
+  {
+    DiskWorld world(path(), 12);
+    world.compute_and_leave(*salted(), 256);
+    world.write_all();
+  }
+  DiskWorld world(path(), 12);
+  const auto asker = salted(), other = make_sequence(300);
+  EXPECT_FALSE(world.read_for(*other));
+  EXPECT_TRUE(world.read_for(*asker));
+  EXPECT_EQ(world.cache.disk_counts().failures, 0U);
+  EXPECT_EQ(world.cache.find(*asker).tokens, 256);
+  EXPECT_EQ(world.cache.find(*other).tokens, 0);
+}
+
 TEST_F(PrefixDisk, WhatIsComputedWhileItIsReadIsNotKeptTwice) {
   write_four_blocks();
   DiskWorld world(path(), 12);
@@ -194,9 +214,12 @@ TEST_F(PrefixDisk, WaitingForAllIsForTheLastWriteToo) {
 TEST_F(PrefixDisk, WhereTheTierHasNoRoomForAnEntryItIsComputedAgain) {
   write_four_blocks();
   DiskWorld world(path(), 3 + kStatePages);
+  world.compute_and_leave(*make_sequence(65, 5000), 64);
+  ASSERT_TRUE(world.cache.make_blocks_available(kBlocks));
   const auto asker = make_sequence(300);
   EXPECT_FALSE(world.cache.waits_for_disk(*asker, world.cache.find(*asker)));
-  EXPECT_EQ(world.pages_used(), 0);
+  EXPECT_EQ(world.cache.find(*make_sequence(65, 5000)).tokens, 64) << "nor does it take what there is";
+  EXPECT_EQ(world.pages_used(), 1 + kStatePages);
 }
 
 TEST_F(PrefixDisk, NothingIsWrittenBeforeTheStepThatMovesItWasCollected) {

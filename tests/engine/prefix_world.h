@@ -21,6 +21,15 @@ inline std::unique_ptr<Sequence> sequence_of(int64_t tokens, int64_t from = 1 <<
   return sequence;
 }
 
+/// The first `tokens` tokens of such a prompt; those that it had are still in memory behind them.
+inline std::unique_ptr<Sequence> cut_sequence(int64_t tokens, int64_t of) {
+  auto sequence = sequence_of(of);
+  std::vector<int32_t> prompt = *sequence->prompt;
+  prompt.resize(static_cast<size_t>(tokens));
+  sequence->prompt = std::make_shared<const std::vector<int32_t>>(std::move(prompt));
+  return sequence;
+}
+
 /// Pools, a cache, and sequences that compute as a scheduler would have them do.
 struct World {
   World(int32_t blocks, int32_t slots, bool has_states = true, HostTier tier = {0, 0})

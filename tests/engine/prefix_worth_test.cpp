@@ -49,17 +49,19 @@ class Contest {
 };
 
 TEST(PrefixWorth, WhatIsUsedRegularlyIsKeptForWhenItIsDue) {
-  for (const auto& [unused, stays] : {std::pair{14, true}, {20, true}, {24, true}, {26, false}}) {
+  for (const auto& [unused, stays] : {std::pair{14, true}, {20, true}, {24, true}, {25, false}, {26, false}}) {
     Contest contest;
     EXPECT_EQ(contest.stays(contest.talk({20, 20, 20}), unused), stays) << unused;
   }
 }
 
 TEST(PrefixWorth, WhereNothingIsUsedRegularlyWhatIsNewestIsKept) {
-  Contest contest;
-  for (int32_t i = 1; i <= 16; ++i)
-    contest.talk(i % 2 == 0 ? std::vector<int>{2, 20} : std::vector<int>{20, 2}, 1000 * i);
-  EXPECT_FALSE(contest.stays(contest.talk({20, 20, 20}), 14));
+  const std::vector<std::pair<std::vector<int>, std::vector<int>>> cases = {{{20, 2}, {2, 20}}, {{1, 20}, {1, 20}}};
+  for (const auto& [odd, even] : cases) {
+    Contest contest;
+    for (int32_t i = 1; i <= 16; ++i) contest.talk(i % 2 == 0 ? even : odd, 1000 * i);
+    EXPECT_FALSE(contest.stays(contest.talk({20, 20, 20}), 14)) << odd[0];
+  }
 }
 
 TEST(PrefixWorth, WhatVariesByLessThanAThirdIsRegular) {
@@ -139,6 +141,70 @@ TEST(PrefixWorth, NothingMovesToTheTierForWhichMoreWouldHaveToGo) {
   }
 }
 
+/// Of those that save less, the ones that save least: so two of three go, and not the first.
+TEST(PrefixWorth, WhatMovesToTheTierTakesThePagesOfWhatSavesLeast) {
+  World world(20, 4, true, HostTier(15 + 13 + 13, 10));
+  const auto read_all = [&](int32_t other) { world.compute_and_leave(*sequence_of(1280, 0, other), {}); };
+  for (const auto& [tokens, other] : {std::pair{320, 10'000}, {192, 20'000}, {192, 30'000}}) {
+    world.compute_and_leave(*sequence_of(tokens + 1, 0, other), {tokens});
+  }
+  read_all(40'000);
+  ASSERT_EQ(world.cache.tier().pages().available(), 0);
+  world.compute_and_leave(*sequence_of(449, 0, 50'000), {448});
+  for (int32_t other = 0; other < 200; ++other) {
+    world.compute_and_leave(*sequence_of(1, 0, 100'000 + other), {});
+  }
+  read_all(60'000);
+  EXPECT_EQ(world.cache.find(*sequence_of(449, 0, 50'000)).tokens, 448);
+  EXPECT_EQ(world.cache.find(*sequence_of(321, 0, 10'000)).tokens, 320);
+  for (const int32_t other : {20'000, 30'000}) {
+    EXPECT_EQ(world.cache.find(*sequence_of(193, 0, other)).tokens, 0);
+  }
+}
+
+/// So nothing else goes for what could not be taken in without them.
+TEST(PrefixWorth, PagesOfWhatASequenceStandsOnAreNotCounted) {
+  World world(20, 1, true, HostTier(12, 1));
+  world.compute_and_leave(*sequence_of(641, 0, 10'000), {640});
+  world.compute_and_leave(*sequence_of(1280, 0, 20'000), {});
+  world.compute_and_leave(*sequence_of(65, 0, 30'000), {64});
+  world.compute_and_leave(*sequence_of(705, 0, 40'000), {704});  // wants a page more than the first one has
+  ASSERT_EQ(world.cache.tier().pages().available(), 0);
+  const auto stands = sequence_of(65, 0, 30'000);
+  world.cache.begin(*stands, world.cache.find(*stands));
+  EXPECT_EQ(stands->resumed, 64);
+  ASSERT_TRUE(world.cache.make_blocks_available(world.block_pool.available() + 1));
+  EXPECT_EQ(world.cache.find(*sequence_of(705, 0, 40'000)).tokens, 0);
+  EXPECT_EQ(world.cache.find(*sequence_of(641, 0, 10'000)).tokens, 640);
+  world.leave(*stands);
+}
+
+TEST(PrefixWorth, WhatTheDeviceHasMakesNoRoomInTheTier) {
+  World world(100, 2, true, {1, 1});
+  world.compute_and_leave(*sequence_of(1601, 0, 10'000), {1600});
+  for (int32_t other = 0; other < 100; ++other) {
+    world.compute_and_leave(*sequence_of(1, 0, 100'000 + other), {});
+  }
+  world.compute_and_leave(*sequence_of(321, 0, 20'000), {320});
+  world.compute_and_leave(*sequence_of(513, 0, 30'000), {512});
+  world.compute_and_leave(*sequence_of(65, 0, 40'000), {64});
+  EXPECT_EQ(world.cache.find(*sequence_of(1601, 0, 10'000)).tokens, 1600) << "it has waited longest";
+  EXPECT_EQ(world.cache.find(*sequence_of(321, 0, 20'000)).tokens, 0);
+  EXPECT_EQ(world.cache.find(*sequence_of(513, 0, 30'000)).tokens, 512);
+}
+
+/// The first page is one as well.
+TEST(PrefixWorth, WithoutStatesBlocksTakeThePagesOfOlderOnes) {
+  World world(7, 1, /*has_states=*/false, {2, 0});
+  ASSERT_EQ(world.block_pool.take(), 0);
+  for (const int32_t other : {10'000, 20'000}) {
+    world.compute_and_leave(*sequence_of(129, 0, other), {128});
+    ASSERT_TRUE(world.cache.make_blocks_available(6));
+    EXPECT_EQ(world.cache.find(*sequence_of(129, 0, other)).tokens, 128);
+  }
+  EXPECT_EQ(world.cache.find(*sequence_of(129, 0, 10'000)).tokens, 0);
+}
+
 TEST(PrefixWorth, AStateTakesNoPagesFromOneThatSavesMore) {
   World world(100, 1, true, {1, 1});
   world.compute_and_leave(*sequence_of(1025, 0, 10'000), {1024});
@@ -146,6 +212,31 @@ TEST(PrefixWorth, AStateTakesNoPagesFromOneThatSavesMore) {
   EXPECT_EQ(world.cache.find(*sequence_of(1025, 0, 10'000)).tokens, 1024);
   EXPECT_EQ(world.cache.find(*sequence_of(65, 0, 20'000)).tokens, 0);
   EXPECT_EQ(world.cache.find(*sequence_of(65, 0, 30'000)).tokens, 64);
+}
+
+/// Nor does its block, for which the page of its own state would not be free.
+TEST(PrefixWorth, ABlockTakesNoPageFromAStateThatSavesMore) {
+  World world(100, 1, true, {2, 1});
+  for (const auto& [tokens, other] : {std::pair{64, 10'000}, {1024, 20'000}, {64, 30'000}}) {
+    world.compute_and_leave(*sequence_of(tokens + 1, 0, other), {tokens});
+  }
+  ASSERT_EQ(world.cache.tier().pages().available(), 0);
+  ASSERT_TRUE(world.cache.make_blocks_available(world.block_pool.available() + 1));
+  EXPECT_EQ(world.cache.find(*sequence_of(65, 0, 10'000)).tokens, 0);
+  EXPECT_EQ(world.cache.find(*sequence_of(1025, 0, 20'000)).tokens, 1024);
+}
+
+/// Without the first of two points its block stays for the other one, so what wants that page, too, is not taken in.
+TEST(PrefixWorth, ABlockThatLeadsToAnotherPointIsNoPageToBeHad) {
+  World world(20, 3, true, {2 + 17, 1});
+  world.compute_and_leave(*sequence_of(1089, 0, 10'000), {64, 1088});
+  world.compute_and_leave(*sequence_of(1280, 0, 20'000), {});
+  ASSERT_EQ(world.cache.tier().pages().available(), 0);
+  world.compute_and_leave(*sequence_of(65, 0, 30'000), {64});
+  world.compute_and_leave(*sequence_of(1280, 0, 40'000), {});
+  EXPECT_EQ(world.cache.find(*sequence_of(65, 0, 30'000)).tokens, 0);
+  EXPECT_EQ(world.cache.find(*sequence_of(65, 0, 10'000)).tokens, 64);
+  EXPECT_EQ(world.cache.find(*sequence_of(1089, 0, 10'000)).tokens, 1088);
 }
 
 /// A conversation is known again when its point is lost: one that it alone has gone on from.
@@ -161,6 +252,9 @@ TEST(PrefixWorth, WhenALostPointWasUsedIsRemembered) {
     const auto again = sequence_of(140);
     world.compute_and_leave(*again, {});
     EXPECT_EQ(again->reuse_after, users == 1 ? 2 : 0) << "what several went on from is no conversation's";
+    const auto shorter = cut_sequence(127, 140);
+    world.compute_and_leave(*shorter, {});
+    EXPECT_EQ(shorter->reuse_after, 0) << "it has not even the tokens of the point";
   }
 }
 

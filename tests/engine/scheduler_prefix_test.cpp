@@ -38,15 +38,32 @@ TEST(Scheduler, WhoBeginsAlikeWaitsForTheOneThatComputesIt) {
   EXPECT_EQ(scheduler.counts().prefix_hits, 576U);
 }
 
-/// A prompt needs a token behind what it goes on from, so of two equal ones the last block is nobody's to wait for.
-TEST(Scheduler, EqualPromptsOfWholeBlocksShareAllButTheLast) {
-  Scheduler scheduler(kWithPrefixes);
-  const auto first = make_sequence(640), second = make_sequence(640);
+TEST(Scheduler, WithoutAPrefixCacheNobodyWaitsForAnother) {
+  SchedulerLimits limits = kWithPrefixes;
+  limits.prefix_caching = false;
+  Scheduler scheduler(limits);
+  const auto first = make_sequence(600), second = make_sequence(600);
   scheduler.add(first.get());
   scheduler.add(second.get());
-  EXPECT_EQ(run_step(scheduler)[0].snapshot_position, 576);
-  while (second->submitted == 0) run_step(scheduler);
-  EXPECT_EQ(second->resumed, 576);
+  EXPECT_EQ(run_step(scheduler).size(), 2U);
+}
+
+/// A prompt needs a token behind what it goes on from, so of two equal ones the last block is nobody's to wait for.
+TEST(Scheduler, EqualPromptsOfWholeBlocksShareAllButTheLast) {
+  for (const auto& [tokens, shared] : {std::pair{640, 576}, {641, 640}}) {
+    Scheduler scheduler(kWithPrefixes);
+    const auto first = make_sequence(tokens), second = make_sequence(tokens);
+    first->wants_prompt_logits = true;  // a block in every step
+    scheduler.add(first.get());
+    scheduler.add(second.get());
+    std::vector<int64_t> states;
+    while (second->submitted == 0) {
+      const int64_t position = run_step(scheduler)[0].snapshot_position;
+      if (position > 0) states.push_back(position);
+    }
+    EXPECT_THAT(states, testing::ElementsAre(shared)) << "nobody waits for another one";
+    EXPECT_EQ(second->resumed, shared);
+  }
 }
 
 /// It is worth a wait from kLeastPointTokens on. The one that computes leaves a state there, also where it would not
@@ -112,6 +129,24 @@ TEST(Scheduler, AStateIsLeftWhereAChunkEndsAsFarBehindTheLastAsTheMost) {
   EXPECT_EQ(run_step(scheduler)[0].snapshot_position, 0);
   EXPECT_EQ(run_step(scheduler)[0].snapshot_position, 2 * kMostPointTokens);
   scheduler.remove(sequence.get());
+}
+
+/// Behind its last whole block there is none, however far the last state is.
+TEST(Scheduler, NoStateIsLeftAtAPromptsEnd) {
+  Scheduler scheduler({.blocks = 200, .slots = 2, .max_batched_rows = 9000, .prefix_caching = true});
+  const auto other = make_sequence(3, 20'000), sequence = make_sequence(kMostPointTokens + 74);
+  scheduler.add(other.get());
+  run_step(scheduler);
+  scheduler.add(sequence.get());
+  scheduler.limit_chunk_rows(8000);
+  const auto first = run_step(scheduler);
+  ASSERT_EQ(first.size(), 2U);
+  EXPECT_EQ(first[1].rows, 8000);
+  EXPECT_EQ(first[1].snapshot_position, 0) << "there is no slot for it";
+  scheduler.remove(other.get());
+  const auto last = run_step(scheduler);
+  EXPECT_EQ(last[0].rows, 266);
+  EXPECT_EQ(last[0].snapshot_position, 0);
 }
 
 TEST(Scheduler, HitsOfTheTierAreWhatTheDeviceHadNoMore) {
@@ -250,33 +285,76 @@ TEST(Scheduler, AModelWithoutStatesGoesOnFromPromptsAndAnswers) {
 TEST(Scheduler, AnAnswerThatIsCancelledIsKeptUpToItsLastWholeBlock) {
   SchedulerLimits limits = kWithPrefixes;
   limits.keeps_answers = true;
+  for (const int64_t known : {63, 64}) {
+    Scheduler scheduler(limits);
+    const auto earlier = make_sequence(10, 1000), first = make_sequence(60), next = make_sequence(60);
+    scheduler.add(earlier.get());
+    run_step(scheduler);
+    scheduler.add(first.get());
+    run_step(scheduler);
+    scheduler.remove(earlier.get());  // the slot of number 0 is free
+    while (first->size() < known) run_step(scheduler);
+    while (first->answer_tokens == 0) submit_step(scheduler);  // the row behind the block, of a token under way
+    EXPECT_EQ(first->size(), known);
+    EXPECT_EQ(first->answer_tokens, 64);
+    EXPECT_EQ(first->answer_slot, 0);
+    scheduler.remove(first.get());
+    EXPECT_EQ(scheduler.slots().used(), known == 64 ? 1 : 0);
+    EXPECT_EQ(scheduler.prefixes().kept_slots(), known == 64 ? 1 : 0);
+    std::vector<int32_t> tokens = *first->prompt;
+    tokens.insert(tokens.end(), first->output.begin(), first->output.end());
+    tokens.resize(70, 3);
+    next->prompt = std::make_shared<const std::vector<int32_t>>(std::move(tokens));
+    EXPECT_EQ(run_and_leave(scheduler, *next), known == 64 ? 64 : 0) << "not all of the block is known";
+  }
+}
+
+/// The state behind a block takes the place of the one before.
+TEST(Scheduler, AnAnswerHasOneSlotHoweverLongItIs) {
+  SchedulerLimits limits = kWithPrefixes;
+  limits.kept_slots = 8;
+  limits.keeps_answers = true;
   Scheduler scheduler(limits);
-  const auto first = make_sequence(60), next = make_sequence(60);
-  scheduler.add(first.get());
-  while (first->size() < 64) run_step(scheduler);
-  submit_step(scheduler);
-  submit_step(scheduler);  // the row behind the block, of a token under way
-  EXPECT_EQ(first->size(), 64);
-  EXPECT_EQ(first->answer_tokens, 64);
-  scheduler.remove(first.get());
-  std::vector<int32_t> tokens = *first->prompt;
-  tokens.insert(tokens.end(), first->output.begin(), first->output.end());
-  tokens.push_back(3);
-  next->prompt = std::make_shared<const std::vector<int32_t>>(std::move(tokens));
-  EXPECT_EQ(run_and_leave(scheduler, *next), 64);
+  const auto earlier = make_sequence(10, 1000), sequence = make_sequence(10);
+  scheduler.add(earlier.get());
+  run_step(scheduler);
+  scheduler.add(sequence.get());
+  run_step(scheduler);
+  scheduler.remove(earlier.get());
+  for (const int64_t tokens : {70, 140, 260}) {
+    while (sequence->size() < tokens) run_step(scheduler);
+    EXPECT_EQ(sequence->answer_slot, 0) << "the first number is one, too";
+    EXPECT_EQ(scheduler.slots().used(), 2);
+    EXPECT_EQ(scheduler.slots_in_use(), 1);
+  }
+  scheduler.remove(sequence.get());
+  EXPECT_EQ(scheduler.slots().used(), 1);
+  EXPECT_EQ(scheduler.prefixes().kept_slots(), 1);
+  EXPECT_EQ(scheduler.slots_in_use(), 0);
 }
 
 /// Also when it ends with the second of them.
 TEST(Scheduler, AChunkLeavesOneState) {
-  SchedulerLimits limits = kWithPrefixes;
-  limits.max_batched_rows = 960;
-  Scheduler scheduler(limits);
-  const auto sequence = make_sequence(1000);
-  sequence->likely_ends = {300};
-  scheduler.add(sequence.get());
-  EXPECT_EQ(run_step(scheduler)[0].rows, 256);
-  EXPECT_EQ(run_step(scheduler)[0].snapshot_position, 960);
-  EXPECT_EQ(scheduler.prefixes().kept_slots(), 2);
+  struct Case {
+    int32_t rows_max;
+    std::vector<int64_t> likely_ends;
+    std::vector<std::pair<int32_t, int64_t>> steps;  // rows and where a state is left, of the first ones
+  };
+  for (const auto& [rows_max, likely_ends, steps] :
+       {Case{960, {300}, {{256, 256}, {744, 960}}}, Case{2000, {300, 700}, {{256, 256}, {384, 640}, {360, 960}}},
+        Case{640, {300, 700}, {{256, 256}, {640, 640}, {104, 960}}}, Case{128, {300}, {{128, 0}, {128, 256}}}}) {
+    SchedulerLimits limits = kWithPrefixes;
+    limits.max_batched_rows = rows_max;
+    Scheduler scheduler(limits);
+    const auto sequence = make_sequence(1000);
+    sequence->likely_ends = likely_ends;
+    scheduler.add(sequence.get());
+    for (const auto& [rows, position] : steps) {
+      const auto step = run_step(scheduler);
+      EXPECT_EQ(step[0].rows, rows) << rows_max;
+      EXPECT_EQ(step[0].snapshot_position, position) << rows_max;
+    }
+  }
 }
 
 TEST(Scheduler, HitsAreWhatIsGoneOnFromNotAllThatIsKept) {
@@ -311,9 +389,9 @@ TEST(Scheduler, APlanOfAnIdlePrefillIsTheNewestAlone) {
   EXPECT_EQ(scheduler.plan_idle(idle.get(), 64).size(), 1U);
   EXPECT_EQ(scheduler.plan_idle(idle.get(), 64).size(), 1U);
   scheduler.end_idle(idle.get());
-  EXPECT_TRUE(scheduler.plan().empty());
   scheduler.mark_submitted();
   EXPECT_EQ(idle->submitted, 0);
+  EXPECT_TRUE(scheduler.plan().empty());
   EXPECT_EQ(scheduler.slots().used(), 0);
   EXPECT_EQ(scheduler.blocks().used(), 0);
 }
@@ -342,6 +420,24 @@ TEST(Scheduler, AnIdlePrefillTakesNothingFromWhatItGoesOnFrom) {
   EXPECT_EQ(prefill_idle(scheduler, *idle), 832 + 64 - 576);
   for (const int32_t other : {5000, 6000, 7000}) run_and_leave(scheduler, *make_sequence(200, other));
   EXPECT_EQ(run_and_leave(scheduler, *make_sequence(700)), 576);
+}
+
+/// Nor is there anything for it where each block is of more worth than what it would bring in.
+TEST(Scheduler, WhereEachBlockIsOfMoreWorthNothingIsBroughtIn) {
+  SchedulerLimits limits = kWithPrefixes;
+  limits.blocks = 20;
+  limits.host_pages = 40;
+  limits.state_pages = 1;
+  Scheduler scheduler(limits);
+  const auto first = make_sequence(300), large = make_sequence(1270, 5000), idle = make_sequence(400);
+  run_and_leave(scheduler, *first);
+  run_and_leave(scheduler, *large);
+  (void)scheduler.take_moves();
+  EXPECT_EQ(idle_step(scheduler, *idle, 128), 0);
+  EXPECT_TRUE(scheduler.take_moves().empty());
+  EXPECT_EQ(scheduler.blocks_in_use(), 0);
+  EXPECT_EQ(scheduler.slots_in_use(), 0);
+  EXPECT_EQ(run_and_leave(scheduler, *make_sequence(300)), 256) << "it is there still";
 }
 
 TEST(Scheduler, AnIdlePrefillGoesOnFromTheHostsMemory) {

@@ -56,7 +56,7 @@ TEST(Scheduler, ChunksAreBoundedWhileOthersDecode) {
   const auto first = make_sequence(300);
   scheduler.add(first.get());
   EXPECT_EQ(run_step(scheduler)[0].rows, 300);  // nobody waits for it
-  const auto second = make_sequence(300);
+  const auto second = make_sequence(193);
   scheduler.add(second.get());
   EXPECT_EQ(run_step(scheduler)[1].rows, 128);
   scheduler.limit_chunk_rows(1);
@@ -64,7 +64,7 @@ TEST(Scheduler, ChunksAreBoundedWhileOthersDecode) {
   scheduler.limit_chunk_rows(0);
   EXPECT_EQ(run_step(scheduler).size(), 1U);  // nothing is read beside the one that decodes
   scheduler.remove(first.get());
-  EXPECT_EQ(run_step(scheduler)[0].rows, 108);
+  EXPECT_EQ(run_step(scheduler)[0].rows, 1);
 }
 
 TEST(Scheduler, PromptLogitsComeOneChunkAStep) {
@@ -399,20 +399,23 @@ TEST(Scheduler, APromptThatIsReadAgainIsAskedForOnce) {
 
 /// While nothing is read beside those that decode, an older prompt waits with them for results.
 TEST(Scheduler, AnOlderPromptWaitsForThoseThatDecodeWhereNoneIsReadBesideThem) {
-  Scheduler scheduler({.blocks = 20, .slots = 2, .max_batched_rows = 300});
-  const auto reading = make_sequence(640), decoding = make_sequence(64);
-  reading->wants_prompt_logits = true;
-  decoding->needs_host = true;
-  scheduler.add(reading.get());
-  scheduler.add(decoding.get());
-  ASSERT_EQ(run_step(scheduler).size(), 2U);
-  scheduler.limit_chunk_rows(0);
-  const auto step = submit_step(scheduler);
-  ASSERT_EQ(step.size(), 1U);
-  EXPECT_EQ(step[0].sequence, decoding.get());
-  EXPECT_TRUE(scheduler.plan().empty());
-  collect_step(scheduler, step);
-  EXPECT_EQ(scheduler.plan().size(), 1U);
+  for (const bool needs_host : {true, false}) {
+    Scheduler scheduler({.blocks = 20, .slots = 2, .max_batched_rows = 300});
+    const auto reading = make_sequence(640), decoding = make_sequence(64);
+    reading->wants_prompt_logits = true;
+    decoding->needs_host = needs_host;
+    decoding->needs_token = !needs_host;
+    scheduler.add(reading.get());
+    scheduler.add(decoding.get());
+    ASSERT_EQ(run_step(scheduler).size(), 2U);
+    scheduler.limit_chunk_rows(0);
+    const auto step = submit_step(scheduler);
+    ASSERT_EQ(step.size(), 1U);
+    EXPECT_EQ(step[0].sequence, decoding.get());
+    EXPECT_TRUE(scheduler.plan().empty());
+    collect_step(scheduler, step);
+    EXPECT_EQ(scheduler.plan().size(), 1U);
+  }
 }
 
 TEST(Scheduler, WhoLeavesWhileWaitingIsForgotten) {

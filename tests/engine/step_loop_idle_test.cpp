@@ -255,6 +255,41 @@ TEST_F(StepLoopDisk, MovesForTheDiskAreAStepOfTheirOwn) {
   EXPECT_EQ(runner.submitted, submitted) << "there is nothing more to move";
 }
 
+TEST_F(StepLoopDisk, TheThreadSleepsWhileThereIsNothingToWriteOrRead) {
+  CountingRunner runner(Ahead::yes);
+  const auto disk = open_disk();
+  std::atomic<int> rounds = 0;
+  StepLoopParts counted = disk_parts(runner, *disk);
+  counted.clock = [&] {
+    ++rounds;
+    return runner.now;
+  };
+  StepLoop loop(counted);
+  const Running engine(loop);
+  const auto channel = submit(loop, read(300, 1));
+  while (channel->next()) {
+  }
+  ASSERT_TRUE(eventually([&] { return loop.stats().disk.writes == 1; }));
+  const int before = rounds;
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  EXPECT_LT(rounds, before + 100);
+}
+
+/// It is a step as others are, which what the disk's thread is to do waits for.
+TEST_F(StepLoopDisk, WhatIsPrefilledIsWritten) {
+  CountingRunner runner(Ahead::yes);
+  const auto disk = open_disk();
+  StepLoop loop(disk_parts(runner, *disk));
+  loop.prefill_when_idle(prefill(300, 1));
+  for (int i = 0; i < 2; ++i) {
+    run_to_the_end(loop);
+    disk->wait_for_all();
+  }
+  run_to_the_end(loop);
+  EXPECT_EQ(loop.stats().idle_prefill_tokens, 256U);
+  EXPECT_EQ(loop.stats().disk.writes, 1U);
+}
+
 TEST_F(StepLoopDisk, WhatIsLeftIsWrittenAtTheEnd) {
   CountingRunner runner(Ahead::yes);
   const auto disk = open_disk();
