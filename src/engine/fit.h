@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -53,7 +54,7 @@ Expected<FitReport> plan_fit(const model::ModelConfig& config, const FitInput& i
 constexpr int decode_rows_max(int max_num_seqs, int drafts_max) {
   constexpr int kFew = 128;
   const int with_drafts = max_num_seqs * (1 + drafts_max);
-  return with_drafts < kFew ? with_drafts : max_num_seqs < kFew && drafts_max > 0 ? kFew : max_num_seqs;
+  return std::max(max_num_seqs, std::min(with_drafts, kFew));
 }
 
 /// Logits of one step: decode rows, and one chunk of 64 rows for prompt log-probabilities.

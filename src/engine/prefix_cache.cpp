@@ -372,7 +372,7 @@ PrefixNode* PrefixCache::cheapest_in_tier() {
   for (PrefixNode* const point : points_) {
     const bool has_pages = !point->state_pages.empty() || (point->page >= 0 && point->children.empty());
     if (point->pins > 0 || point == entering_ || !has_pages) continue;
-    const bool goes_later = disk_ != nullptr && (!point->written || is_awaited(*point));
+    const bool goes_later = !point->written || is_awaited(*point);
     const std::pair cost(goes_later, saving_until_used(*point));
     if (found != nullptr && cost >= least) continue;
     found = point;

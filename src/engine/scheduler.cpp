@@ -175,7 +175,7 @@ void Scheduler::plan_decodes() {
     const bool waits = sequence->keeps_records || (sequence->needs_token && !limits_.draws_later);
     if (sequence->steps_under_way > 0 && waits) continue;
     int64_t drafts = drafts_that_fit(*sequence, spare_rows);
-    if (drafts > 0 && !take_blocks_for(sequence, sequence->length() + drafts)) drafts = 0;
+    if (!take_blocks_for(sequence, sequence->length() + drafts)) drafts = 0;
     while (i < running_.size() && !take_blocks_for(sequence, sequence->length())) preempt_youngest();
     if (i == running_.size()) break;  // it was itself the youngest
     plan_.push_back(next_rows(sequence, 1 + drafts, RowClass::decode));
@@ -288,8 +288,7 @@ bool Scheduler::waits_for_prefix(const Sequence& sequence, const PrefixCache::Ma
 
 /// The state that a chunk leaves: where its sequence is to leave one, or far behind the last one at its end.
 void Scheduler::plan_snapshot(ScheduledRows& chunk) {
-  Sequence& sequence = *chunk.sequence;
-  if (chunk.row_class != RowClass::prefill) return;
+  const Sequence& sequence = *chunk.sequence;
   const int64_t end = sequence.submitted + chunk.rows;
   const std::vector<int64_t>& points = sequence.next_points;
   int64_t position = 0;
@@ -332,7 +331,7 @@ bool Scheduler::may_be_idle() const {
 /// Takes what is missing for `tokens` tokens, all or nothing.
 bool Scheduler::take_blocks_for(Sequence* sequence, int64_t tokens) {
   const int64_t missing = blocks_for(tokens) - static_cast<int64_t>(sequence->blocks.size());
-  if (missing > 0 && !prefixes_.make_blocks_available(missing)) return false;
+  if (!prefixes_.make_blocks_available(missing)) return false;
   for (int64_t i = 0; i < missing; ++i) sequence->blocks.push_back(*blocks_.take());
   return true;
 }
