@@ -49,7 +49,7 @@ Status GuideState::prepare() {
 void GuideState::rollback(int64_t tokens) {
   TESSERA_CHECK(tokens >= 0 && tokens <= tokens_);
   tokens_ -= tokens;
-  if (guide_.thinking_end >= 0 && tokens_ < thinking_tokens_) thinking_tokens_ = -1;
+  if (tokens_ < thinking_tokens_) thinking_tokens_ = -1;
   const int64_t followed = thinking() ? 0 : tokens_ - thinking_tokens_;
   const int64_t matched = std::clamp<int64_t>(followed - static_cast<int64_t>(begun_.size()), 0, matched_);
   if (matched < matched_ && status_.ok()) status_ = matcher_->rollback(matched_ - matched);
@@ -83,8 +83,6 @@ void GuideState::allow_beginnings() {
     if (beginning.size() <= begun_.size() || !std::equal(begun_.begin(), begun_.end(), beginning.begin())) continue;
     allowed_.push_back(beginning[begun_.size()]);
   }
-  std::sort(allowed_.begin(), allowed_.end());
-  allowed_.erase(std::unique(allowed_.begin(), allowed_.end()), allowed_.end());
   done_ = allowed_.empty();
 }
 

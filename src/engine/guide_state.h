@@ -57,7 +57,7 @@ class GuideState {
   int64_t thinking_tokens_;       // with the one that ended it; -1: still thinking
   std::vector<int32_t> begun_;    // what followed, until it was past the beginnings
   bool done_ = false;             // it is past them
-  std::vector<int32_t> allowed_;  // ascending; empty: any
+  std::vector<int32_t> allowed_;  // perhaps twice; empty: any
   std::vector<uint32_t> mask_;    // the same as bits, or what the grammar allows; taken when first needed
   std::optional<guide::Matcher> matcher_;
   int64_t matched_ = 0;             // tokens that the matcher has

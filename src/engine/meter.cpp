@@ -20,7 +20,7 @@ double StepBytes::of(const model::Step& step) const {
 
 std::optional<double> read_fraction(const DecodeTraffic& before, const DecodeTraffic& now, double bytes_per_second) {
   const double seconds = now.seconds - before.seconds;
-  if (now.steps == before.steps || seconds <= 0 || bytes_per_second <= 0) return std::nullopt;
+  if (seconds <= 0 || bytes_per_second <= 0) return std::nullopt;
   return (now.bytes - before.bytes) / seconds / bytes_per_second;
 }
 

@@ -150,7 +150,7 @@ bool StepLoop::step() {
   }
   if (!take_drafts()) return false;
   const int ahead = planned ? parts_.runner->steps_ahead() : 0;
-  if (!planned && under_way_.empty()) {
+  if (under_way_.empty()) {
     return step_for_disk() || (choices_.empty() && (prefill_idle() || prepare_ahead()));
   }
   if (static_cast<int>(under_way_.size()) <= ahead) return planned;

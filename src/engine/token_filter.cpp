@@ -24,7 +24,6 @@ Expected<std::vector<std::vector<int32_t>>> bad_word_tokens(const std::vector<st
     const size_t first = word.find_first_not_of(' ');
     const std::string bare = first == std::string::npos ? "" : word.substr(first);
     for (const std::string& spelt : {bare, " " + bare}) {
-      if (spelt.empty()) continue;  // the word is a space
       TESSERA_ASSIGN_OR_RETURN(std::vector<int32_t> tokens, tokenizer.encode(spelt));
       if (!tokens.empty()) sequences.push_back(std::move(tokens));
     }

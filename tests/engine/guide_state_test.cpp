@@ -133,12 +133,21 @@ TEST(GuideState, NeedsATokenOnlyWhereItDecides) {
   EXPECT_FALSE(then.needs_token());
 }
 
+TEST(GuideState, FreeThinkingIsLikeNone) {
+  const Guide guide{.thinking_end = kEnd};
+  const GuideState state(guide, kVocabSize);
+  EXPECT_FALSE(state.needs_token());
+  EXPECT_FALSE(state.excludes());
+}
+
 TEST(GuideState, TheFirstIdIsOneLikeAnyOther) {
   const Guide end{.thinking_end = 0};
   GuideState state(end, kVocabSize);
   EXPECT_FALSE(state.settled());
   state.advance(0);
   EXPECT_TRUE(state.settled());
+  state.rollback(1);
+  EXPECT_FALSE(state.settled());
   const Guide excludes{.thinking_end = kEnd, .thinking_excludes = 0};
   GuideState excluding(excludes, kVocabSize);
   EXPECT_TRUE(excluding.excludes());
@@ -270,6 +279,10 @@ TEST(GuideState, WhatAGrammarDoesNotAllowEndsTheChoice) {
   EXPECT_FALSE(state.prepare().ok());
   state.rollback(1);
   EXPECT_FALSE(state.prepare().ok());
+  GuideState later(guide, kVocabSize);
+  for (const int32_t token : {10, 30}) later.advance(token);
+  later.rollback(1);
+  EXPECT_FALSE(later.prepare().ok()) << "of what it had before, too";
 }
 
 /// No stop token may end thinking before what must come, a grammar's answer or a beginning.

@@ -93,7 +93,7 @@ TEST(StepMeter, StepsThatMovePagesAreLeftOut) {
 
 TEST(ReadFraction, OfTheStepsBetweenTwoReadings) {
   const DecodeTraffic before = {.steps = 10, .bytes = 5e12, .seconds = 100};
-  const DecodeTraffic now = {.steps = 11, .bytes = 7e12, .seconds = 101};
+  const DecodeTraffic now = {.steps = 11, .bytes = 6e12, .seconds = 100.5};
   EXPECT_DOUBLE_EQ(read_fraction(before, now, 4e12).value(), 0.5);
   EXPECT_FALSE(read_fraction(now, now, 4e12));
   EXPECT_FALSE(read_fraction(before, now, 0));
