@@ -6,6 +6,7 @@
 #include <functional>
 #include <thread>
 
+#include "base/wait_until.h"
 #include "counting_runner.h"
 #include "engine/engine_maker.h"
 
@@ -84,18 +85,32 @@ TEST(RequestStream, AnAssignmentToItselfChangesNothing) {
 
 TEST(RequestStream, NobodyIsCalledForAStreamThatIsGone) {
   Engine engine = counting_engine();
-  std::atomic<bool> gone = false, late = false;
+  std::atomic<bool> gone = false, late = false, called = false;
   for (int i = 0; i < 50; ++i) {
     gone = false;
     {
       RequestStream stream = stream_of(engine, 2000);
-      stream.on_ready([&] { late = late || gone; });
+      stream.on_ready([&] {
+        called = true;
+        late = late || gone;
+      });
       (void)stream.next();
+      ASSERT_TRUE(test::wait_until([&] { return called.load(); }));
     }
     gone = true;
     EXPECT_TRUE(eventually_idle(engine));
   }
   EXPECT_FALSE(late);
+}
+
+TEST(Engine, ReadsWhatIsLeftOfATruncatedPrompt) {
+  Engine engine = counting_engine();
+  auto stream = engine.submit(
+      {.prompt = {5, 6, 7}, .sampling = {.temperature = 0, .max_tokens = 1, .truncate_prompt_tokens = 2}});
+  ASSERT_TRUE(stream.ok()) << stream.status().message();
+  while (stream->next()) {
+  }
+  EXPECT_EQ(engine.stats().prompt_tokens, 2U);
 }
 
 TEST(EngineFailure, IsSaidByStatusAndByClose) {

@@ -30,6 +30,7 @@ TEST(GenerationConfig, IsNeutralWhereTheFileIsSilent) {
   EXPECT_EQ(config->sampling.max_tokens, -1);
   EXPECT_THAT(config->eos_token_ids, testing::ElementsAre(7));
   EXPECT_TRUE(parse("{}")->eos_token_ids.empty());
+  EXPECT_THAT(parse(R"({"eos_token_id": [0, 999]})")->eos_token_ids, testing::ElementsAre(0, 999)) << "of 1000";
 }
 
 TEST(GenerationConfig, GreedyWhenTheFileSaysSo) {
@@ -52,7 +53,8 @@ TEST(GenerationConfig, RefusesWhatMakesNoSense) {
     EXPECT_EQ(config.status().code(), StatusCode::invalid_argument) << text;
     EXPECT_THAT(config.status().message(), testing::StartsWith("here.json: ")) << text;
   }
-  EXPECT_THAT(parse(R"({"top_k": -1})").status().message(), testing::HasSubstr("top_k is -1"));
+  EXPECT_THAT(parse(R"({"top_k": -1})").status().message(), testing::HasSubstr("top_k is -1; expected a whole number"));
+  EXPECT_THAT(parse(R"({"min_p": 2})").status().message(), testing::HasSubstr("min_p is 2; expected a number between"));
 }
 
 }  // namespace

@@ -51,6 +51,7 @@ TEST(RequestCheck, TakesDefaultsAndBounds) {
               r.sampling.max_tokens = 0;
             }),
             "");
+  EXPECT_EQ(message_of([](Request& r) { r.sampling.truncate_prompt_tokens = 1; }), "");
 }
 
 TEST(RequestCheck, NamesTheFieldAndTheRange) {
@@ -75,6 +76,7 @@ TEST(RequestCheck, NamesTheFieldAndTheRange) {
   EXPECT_THAT(message([](SamplingParams& p) { p.max_tokens = -2; }), HasSubstr("max_tokens is -2"));
   EXPECT_THAT(message([](SamplingParams& p) { p.min_tokens = -1; }), HasSubstr("min_tokens is -1"));
   EXPECT_THAT(message([](SamplingParams& p) { p.max_tokens = 3, p.min_tokens = 4; }), HasSubstr("min_tokens is 4"));
+  EXPECT_THAT(message([](SamplingParams& p) { p.max_tokens = 0, p.min_tokens = 1; }), HasSubstr("min_tokens is 1"));
   EXPECT_THAT(message([](SamplingParams& p) { p.logprobs = 21; }), HasSubstr("logprobs is 21"));
   EXPECT_THAT(message([](SamplingParams& p) { p.prompt_logprobs = -1; }), HasSubstr("prompt_logprobs is -1"));
   EXPECT_THAT(message([](SamplingParams& p) {
@@ -163,6 +165,8 @@ TEST(RequestCheck, Guides) {
     EXPECT_THAT(message({.thinking_end = 9, .thinking_tokens_max = 5, .thinking_closer = closer}),
                 HasSubstr("must end with thinking_end (9)"));
   }
+  EXPECT_THAT(message({.thinking_end = 9, .thinking_tokens_max = 0}), HasSubstr("must end with thinking_end (9)"));
+  EXPECT_THAT(message({.thinking_end = 0, .thinking_tokens_max = 5}), HasSubstr("must end with thinking_end (0)"));
   EXPECT_THAT(message({.thinking_closer = {-1}}), HasSubstr("guide.thinking_closer holds token id -1"));
   EXPECT_THAT(message({.beginnings = {{}}}), HasSubstr("is empty"));
   EXPECT_THAT(message({.beginnings = {{1, 100}}}), HasSubstr("guide.beginnings holds token id 100"));

@@ -71,6 +71,17 @@ TEST_F(StepLoopDraftsTest, TheNextStepIsSubmittedBeforeItsDraftsAreKnown) {
   EXPECT_GE(drafts_.accepted_at[0], 3U);
 }
 
+TEST_F(StepLoopDraftsTest, OneDraftIsEnough) {
+  StepLoopParts one = parts();
+  one.drafts_max = 1;
+  StepLoop loop(one);
+  const auto channel = *loop.submit(count_from(10, 13));
+  while (loop.step()) {
+  }
+  // The prompt's step gives a token, six others two each.
+  EXPECT_EQ(runner_.order, "scndcndcndcndcndcndc");
+}
+
 TEST_F(StepLoopDraftsTest, DraftsThatDoNotHoldAreDropped) {
   runner_.wrong_from = kDrafts;
   EXPECT_THAT(run({count_from(10, 13), count_from(50, 20), count_from(100, 2)}),

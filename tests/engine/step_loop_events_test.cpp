@@ -158,6 +158,21 @@ TEST(StepLoopEvents, EveryOneSaysWhatTheCacheHad) {
   expect(parted, 0, 192);
 }
 
+/// Its rows are not those of a prompt that was read.
+TEST(StepLoopEvents, AnAnswerIsCachedWhereThatIsAskedFor) {
+  for (const bool keeps : {false, true}) {
+    CountingRunner runner(Ahead::no);
+    StepLoopParts caching = caching_parts(runner, 20, 2, 4, 500);
+    caching.keeps_answers = keeps;
+    StepLoop loop(caching);
+    Request request = read(10, 1, 140);
+    std::vector<int32_t> answer;
+    for (const Event& event : run(loop, request)) std::ranges::copy(event.tokens, std::back_inserter(answer));
+    std::ranges::copy(answer, std::back_inserter(request.prompt));
+    EXPECT_EQ(run(loop, request).back().cached_tokens, keeps ? 128 : 0);
+  }
+}
+
 TEST(StepLoopEvents, WhatIsPreemptedHasBegunWhenItFirstDid) {
   CountingRunner runner(Ahead::no);
   StepLoopParts scarce = caching_parts(runner, 5, 2, 1, 500);
@@ -210,6 +225,10 @@ TEST(StepLoopEvents, SayWhatCameFromTheHostsMemory) {
   EXPECT_EQ(loop.stats().prefix_hits, 512U);
   EXPECT_EQ(loop.stats().tier.bytes_saved + loop.stats().tier.bytes_loaded, 1000 * runner.moves);
   EXPECT_EQ(loop.stats().tier.bytes_loaded, 1000U);  // the state: the blocks are there
+  run(loop, read(1270, 120));                        // which takes all of them
+  EXPECT_EQ(run(loop, read(300, 1)).back().tier_tokens, 256);
+  EXPECT_EQ(loop.stats().tier.bytes_loaded, 1000U + 5000);
+  EXPECT_EQ(loop.stats().tier.bytes_saved + loop.stats().tier.bytes_loaded, 1000 * runner.moves);
 }
 
 /// So a conversation is kept for when its next turn is due, of two that do not both fit (prefix_worth_test.cpp).
@@ -261,6 +280,9 @@ TEST(StepLoopEvents, TextEndsWithWhatIsToBeShown) {
   EXPECT_EQ(text(), "bcde");
   request.sampling.stop = {"ijx"};
   EXPECT_EQ(text(), "bcdefghij") << "its end might have become a stop string";
+  request.sampling.stop = {"efx"};
+  request.sampling.stop_token_ids = {'g'};
+  EXPECT_EQ(text(), "bcdef") << "also where a stop token ends it";
 }
 
 TEST(StepLoopEvents, LogprobsWhereTheyAreAskedFor) {

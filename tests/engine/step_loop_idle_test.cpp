@@ -291,6 +291,41 @@ TEST_F(StepLoopDisk, WhatIsPrefilledIsWritten) {
   EXPECT_EQ(loop.stats().disk.writes, 1U);
 }
 
+TEST_F(StepLoopDisk, AnIdlePrefillIsWrittenAtTheEnd) {
+  CountingRunner runner(Ahead::yes);
+  const auto disk = open_disk();
+  StepLoop loop(disk_parts(runner, *disk));
+  loop.prefill_when_idle(prefill(1000, 1));
+  for (int i = 0; i < 3; ++i) ASSERT_TRUE(loop.step());
+  EXPECT_LT(loop.stats().idle_prefill_tokens, 960U);
+  loop.close();
+  loop.run();
+  EXPECT_EQ(disk->directory().entries(), 1U);
+}
+
+/// Neither when it fails before the end, with much to be written, nor while that is moved.
+TEST_F(StepLoopDisk, ARunnerThatFailsIsNotUsedAgain) {
+  for (const bool before : {true, false}) {
+    CountingRunner runner(Ahead::yes);
+    const auto disk = open_disk();
+    StepLoop loop(disk_parts(runner, *disk));
+    int failures = 0;
+    runner.before_failing = [&] { ++failures; };
+    const auto channel = submit(loop, read(300, before ? 1 : 70, 50));
+    for (int i = 0; i < 6; ++i) loop.step();
+    runner.fail_submit_at = runner.submitted;
+    if (before) {
+      loop.step();
+    } else {
+      loop.close();
+    }
+    loop.run();
+    EXPECT_EQ(failures, 1) << before;
+    EXPECT_FALSE(loop.failure().ok());
+    EXPECT_EQ(disk->directory().entries(), 0U);
+  }
+}
+
 TEST_F(StepLoopDisk, WhatIsLeftIsWrittenAtTheEnd) {
   CountingRunner runner(Ahead::yes);
   const auto disk = open_disk();

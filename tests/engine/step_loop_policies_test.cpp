@@ -67,10 +67,29 @@ TEST(StepLoopPolicies, AsManyDraftsAreMadeAsPay) {
     Drafted wrong(1, microseconds(50), answers);
     EXPECT_GT(wrong.share(rows), 0.9);
     EXPECT_LT(wrong.runner.drafts_asked, wrong.all / 5) << "nor is the head asked for them";
+    EXPECT_LT(std::ranges::count(wrong.runner.head_reads, true), wrong.all / 5);
     // Nobody waits for what is not drafted: a step is submitted before the one before it is collected.
     EXPECT_GT(wrong.runner.steps_ahead_seen, wrong.all * 9 / 10);
     EXPECT_LT(right.runner.steps_ahead_seen, right.all / 2);
   }
+}
+
+/// Time in which nobody asks is no step's.
+TEST(StepLoopPolicies, PausesChangeNothing) {
+  const auto order = [](std::chrono::seconds pause) {
+    DraftingRunner runner;
+    runner.wrong_from = 2;
+    runner.cost = [](const model::Step& step) { return microseconds(4000 + 500 * ssize(step.tokens)); };
+    StepLoop loop(drafting_parts(runner, 1));
+    for (int i = 0; i < 40; ++i) {
+      const auto channel = *loop.submit({.prompt = {5}, .sampling = {.temperature = 0, .max_tokens = 100}});
+      while (loop.step()) {
+      }
+      runner.now += pause;
+    }
+    return runner.order;
+  };
+  EXPECT_EQ(order(std::chrono::seconds(0)), order(std::chrono::seconds(10)));
 }
 
 /// What its last step would have given is neither a gain nor a loss, however many clients go away.

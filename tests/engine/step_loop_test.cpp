@@ -25,6 +25,7 @@ TEST_P(StepLoopTest, WhatEndsByCountHasNoRowTooMany) {
   run_to_the_end(loop);
   EXPECT_EQ(drain(*channel).tokens, from_to(11, 15));
   EXPECT_EQ(runner_.rows, 5);
+  EXPECT_THAT(runner_.histories, testing::IsEmpty()) << "nothing is penalized";
   EXPECT_EQ(runner_.collected.load(), runner_.submitted.load());
   EXPECT_EQ(runner_.unknown_tokens, ahead() ? 4 : 0);
 }
@@ -120,7 +121,7 @@ TEST_P(StepLoopTest, GuidedAnswersTakeAsLongAsOthersWhereTheirDrawsComeLater) {
 /// What four answers wait for each of their tokens while a prompt of 6,400 tokens is read, in microseconds; steps take
 /// 4 ms, and 25 us more for each row of it. `queued` requests more have no slot.
 std::vector<int64_t> waits_beside_a_prompt(CountingRunner& runner, std::optional<ChunkPolicy::Seconds> bound,
-                                           const Guide& guide, int queued = 0) {
+                                           const Guide& guide, int queued = 0, int prompts = 1) {
   runner.cost = [](const model::Step& step) {
     int32_t rows = 0;
     for (const kernels::SequenceRows& sequence : step.sequences) {
@@ -128,7 +129,7 @@ std::vector<int64_t> waits_beside_a_prompt(CountingRunner& runner, std::optional
     }
     return std::chrono::microseconds(4000 + 25 * rows);
   };
-  StepLoopParts timed = parts(runner, /*blocks=*/200, /*slots=*/5);
+  StepLoopParts timed = parts(runner, /*blocks=*/1400, /*slots=*/4 + prompts);
   timed.max_num_batched_tokens = 4096;
   timed.chunk_time = bound;
   timed.clock = [&runner] { return runner.now; };
@@ -143,6 +144,7 @@ std::vector<int64_t> waits_beside_a_prompt(CountingRunner& runner, std::optional
   Request reader = count_from(0, 1);
   reader.prompt.assign(6400, 7);
   const auto prompt = submit(loop, reader);
+  for (int i = 1; i < prompts; ++i) submit(loop, reader);
   for (int i = 0; i < queued; ++i) submit(loop, count_from(0, 1));
   std::vector<int64_t> waits;
   int64_t last = -1;
@@ -185,6 +187,13 @@ TEST_P(StepLoopTest, ALongQueueGivesPromptsNoMoreTime) {
   CountingRunner other(GetParam());
   EXPECT_EQ(waits_beside_a_prompt(runner_, std::nullopt, {}, /*queued=*/90),
             waits_beside_a_prompt(other, std::nullopt, {}));
+}
+
+TEST_P(StepLoopTest, MorePromptsThanAnswersGetMoreOfTheTime) {
+  CountingRunner other(GetParam());
+  const auto longest = [](const std::vector<int64_t>& waits) { return std::ranges::max(waits); };
+  EXPECT_GT(longest(waits_beside_a_prompt(runner_, std::nullopt, {}, /*queued=*/0, /*prompts=*/12)),
+            longest(waits_beside_a_prompt(other, std::nullopt, {})) * 3 / 2);
 }
 
 TEST_P(StepLoopTest, AFixedBoundIsKeptToo) {
@@ -244,30 +253,36 @@ CompiledGrammar digits(const std::string& regex) {
   return *grammar;
 }
 
+/// With a pool and without, and beside a prompt that is read in several steps.
 TEST_P(StepLoopTest, AnswersFollowTheirGrammars) {
-  ThreadPool pool(3);
-  StepLoopParts with_pool = parts(runner_, 16, 8);
-  with_pool.pool = &pool;
-  with_pool.eos_token_ids = {199};
-  StepLoop loop(with_pool);
-  std::vector<std::shared_ptr<EventChannel>> guided;
-  for (int i = 0; i < 6; ++i) {
-    Request request = count_from(10, 50);
-    request.guide.grammar = digits("(17){" + std::to_string(i + 1) + "}5?");
-    guided.push_back(submit(loop, request));
+  for (const int threads : {0, 3}) {
+    ThreadPool pool(std::max(threads, 1));
+    StepLoopParts with_pool = parts(runner_, 16, 8);
+    if (threads > 0) with_pool.pool = &pool;
+    with_pool.eos_token_ids = {199};
+    StepLoop loop(with_pool);
+    std::vector<std::shared_ptr<EventChannel>> guided;
+    for (int i = 0; i < 6; ++i) {
+      Request request = count_from(10, 50);
+      request.guide.grammar = digits("(17){" + std::to_string(i + 1) + "}5?");
+      guided.push_back(submit(loop, request));
+    }
+    auto free = submit(loop, count_from(100, 6));
+    Request reader = count_from(7, 1);
+    reader.prompt.assign(300, 7);
+    submit(loop, reader);
+    run_to_the_end(loop);
+    for (size_t i = 0; i < guided.size(); ++i) {
+      const Answer answer = drain(*guided[i]);
+      EXPECT_EQ(answer.finish_reason, FinishReason::stop);
+      std::string text;
+      for (const int32_t token : answer.tokens) text += token == 199 ? 'e' : static_cast<char>('0' + token % 10);
+      std::string expected;
+      for (size_t pair = 0; pair <= i; ++pair) expected += "17";
+      EXPECT_EQ(text, expected + "5e");
+    }
+    EXPECT_EQ(drain(*free).tokens, from_to(101, 106));
   }
-  auto free = submit(loop, count_from(100, 6));
-  run_to_the_end(loop);
-  for (size_t i = 0; i < guided.size(); ++i) {
-    const Answer answer = drain(*guided[i]);
-    EXPECT_EQ(answer.finish_reason, FinishReason::stop);
-    std::string text;
-    for (const int32_t token : answer.tokens) text += token == 199 ? 'e' : static_cast<char>('0' + token % 10);
-    std::string expected;
-    for (size_t pair = 0; pair <= i; ++pair) expected += "17";
-    EXPECT_EQ(text, expected + "5e");
-  }
-  EXPECT_EQ(drain(*free).tokens, from_to(101, 106));
 }
 
 TEST_P(StepLoopTest, BehindItsGrammarAnAnswerGoesOnByStopTokensAlone) {
@@ -404,7 +419,10 @@ TEST_P(StepLoopTest, WhatHasEndedIsNotOpenAnyMore) {
   // However a request ends, it makes room for one more.
   fill(1);
   run_to_the_end(loop);
-  for (const auto& channel : fill(50)) channel->cancel();
+  const auto cancelled = fill(50);
+  for (int i = 0; i < 3; ++i) loop.step();
+  EXPECT_FALSE(loop.submit(count_from(10, 1)).ok()) << "none has ended";
+  for (const auto& channel : cancelled) channel->cancel();
   run_to_the_end(loop);
   fill(0);
   run_to_the_end(loop);
@@ -488,6 +506,9 @@ TEST_P(StepLoopTest, AnAnswerThatLeavesItsGrammarEndsAlone) {
     auto guided = submit(loop, request);
     request.guide.grammar = digits("123456");
     auto follows = submit(loop, request);
+    request.guide.grammar = digits("12(7|8)");
+    request.sampling.stop_token_ids = {13};  // where it leaves it, too
+    auto stops = submit(loop, request);
     auto free = submit(loop, count_from(100, 8));
     while (guided->try_next() || !guided->finished()) {
       if (cancelled && runner.submitted >= 4) guided->cancel();
@@ -498,6 +519,7 @@ TEST_P(StepLoopTest, AnAnswerThatLeavesItsGrammarEndsAlone) {
     follows->cancel();
     run_to_the_end(loop);
     EXPECT_EQ(drain(*free).tokens, from_to(101, 108));
+    EXPECT_EQ(drain(*stops).finish_reason, FinishReason::stop);
   }
 }
 
