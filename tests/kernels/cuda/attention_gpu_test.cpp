@@ -279,10 +279,12 @@ TEST(Attention, RefusesWhatItCannotRun) {
     EXPECT_NE(status.message().find(why), std::string::npos) << status.message();
     EXPECT_NE(status.message().find("head_dim"), std::string::npos) << status.message();
   };
-  EXPECT_TRUE(supports({16, 2, 256, 64, 1e-6F}, DType::bf16).ok());
+  const AttentionShape possible[] = {{16, 2, 256, 64, 1e-6F}, {32, 2, 256, 256, 1e-6F}, {1, 1, 8, 0, 1e-6F}};
+  for (const AttentionShape& shape : possible) EXPECT_TRUE(supports(shape, DType::bf16).ok()) << shape.head_dim;
   refused({16, 2, 256, 64, 1e-6F}, DType::f32, "KV cache");
   refused({16, 3, 256, 64, 1e-6F}, DType::bf16, "divide");
   refused({34, 2, 256, 64, 1e-6F}, DType::bf16, "16 query heads");
+  refused({16, 2, 0, 0, 1e-6F}, DType::bf16, "multiple of 8");
   refused({16, 2, 260, 64, 1e-6F}, DType::bf16, "multiple of 8");
   refused({16, 2, 264, 64, 1e-6F}, DType::bf16, "multiple of 8");
   refused({16, 2, 64, 66, 1e-6F}, DType::bf16, "rotary_dim");

@@ -166,6 +166,12 @@ TEST(SampleTables, WhatTheDeviceCouldNotRunIsAnError) {
   const auto same = [](SampleRow&) {};
   constexpr auto kBad = StatusCode::invalid_argument;
   EXPECT_EQ(code({}, same), StatusCode::ok);
+  EXPECT_EQ(code({.top_p = 1, .min_p = 1, .logit_bias = {{99, 1}}, .logprobs = 20},
+                 [](SampleRow& r) {
+                   r.slot = 3;
+                   r.target = 99;
+                 }),
+            StatusCode::ok);
   EXPECT_EQ(code({}, [](SampleRow& r) { r.slot = 4; }), kBad);
   EXPECT_EQ(code({}, [](SampleRow& r) { r.slot = -1; }), kBad);
   EXPECT_EQ(code({}, [](SampleRow& r) { r.target = 100; }), kBad);
