@@ -99,6 +99,24 @@ class FaultsTest(unittest.TestCase):
             survivors = (project / "build/faults/survivors.txt").read_text().splitlines()
             self.assertEqual([s for s in survivors if "no test" not in s], ["src/toy.cpp:4: `value > most` with one more on the right"], said)
 
+    def test_cuda_sources_that_are_compiled_as_cpp(self):
+        with tempfile.TemporaryDirectory() as folder:
+            project = pathlib.Path(folder) / "toy"
+            (project / "src").mkdir(parents=True)
+            (project / "CMakeLists.txt").write_text(CMAKE.replace("clamp count log", "twice"))
+            (project / "src/CMakeLists.txt").write_text("set_source_files_properties(kernel.cu PROPERTIES LANGUAGE CXX)\nadd_library(toy STATIC kernel.cu)\n"
+                                                        "target_compile_options(toy PRIVATE -x c++)\n")
+            (project / "src/kernel.cu").write_text("#define __device__\nconstexpr int kTwo = 2;\n#include \"src/kernel.cuh\"\nint twice(int x) { return doubled(x); }\n")
+            (project / "src/kernel.cuh").write_text("#define CHECK_GE(a, b) do { if (!((a) >= (b))) __builtin_abort(); } while (false)\n"
+                                                    "__device__ inline int doubled(int x) {\n  CHECK_GE(x, 1);\n  return kTwo * x;\n}\n")
+            (project / "src/other.cu").write_text("this is not compiled\n")
+            (project / "test_toy.cpp").write_text("int twice(int);\nint main() { return twice(1) != 2; }\n")
+            (project / "CMakeLists.txt").write_text((project / "CMakeLists.txt").read_text().replace("add_sub", "include_directories(${CMAKE_SOURCE_DIR})\nadd_sub"))
+            subprocess.run(["git", "init", "-q", project], check=True)
+            said = self.hunt(project, "src")
+            survivors = (project / "build/faults/survivors.txt").read_text().splitlines()
+            self.assertEqual(survivors, ["src/kernel.cuh:4: `kTwo * x` without what is right of *"], said)
+
     def test_a_folder_that_is_not_there_is_named(self):
         with tempfile.TemporaryDirectory() as folder:
             project = pathlib.Path(folder)

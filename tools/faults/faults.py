@@ -52,7 +52,7 @@ class Test:
 def run(command, folder, environment, limit):
     """(exit status, or None where the limit passed, seconds)"""
     begin = time.time()
-    process = subprocess.Popen(command, cwd=folder, env={**os.environ, **environment}, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+    process = subprocess.Popen(["setpriv", "--pdeathsig", "KILL", *command], cwd=folder, env={**os.environ, **environment}, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
                                stderr=subprocess.DEVNULL, start_new_session=True)
     try:
         status = process.wait(limit)
@@ -99,13 +99,13 @@ def configure(root, tree, build):
 
 
 def find_points(root, tree, build, chosen, share):
+    for name in chosen:
+        if not (tree / name).exists():
+            raise SystemExit(f"{root / name} is not there")
     commands = points.read_commands(build)
     compiled = {e["file"] for e in commands}
     files = []
-    for name in chosen:
-        path = tree / name
-        if not path.exists():
-            raise SystemExit(f"{root / name} is not there")
+    for path in (tree / name for name in chosen):
         files += sorted(f for f in path.iterdir() if f.suffix in SUFFIXES and (f.suffix != ".cu" or str(f) in compiled)) if path.is_dir() else [path]
     found = []
     for file in files:
