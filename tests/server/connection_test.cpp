@@ -1,4 +1,6 @@
 #include <gmock/gmock.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -525,6 +527,46 @@ void leave_socket(const std::string& path) {
   const int socket = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
   EXPECT_EQ(::bind(socket, reinterpret_cast<const sockaddr*>(&address), sizeof address), 0) << path;
   ::close(socket);
+}
+
+/// The server's end of a client's connection, among this process's own descriptors; -1: there is none.
+int server_end(const RawClient& client) {
+  const auto address = [](int descriptor, const auto& of) {
+    sockaddr_in found{};
+    socklen_t size = sizeof found;
+    const bool known = of(descriptor, reinterpret_cast<sockaddr*>(&found), &size) == 0 && found.sin_family == AF_INET;
+    return known ? int{found.sin_port} : -1;
+  };
+  const int port = address(client.descriptor(), ::getsockname);
+  for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) {
+    const int descriptor = std::stoi(entry.path().filename());
+    if (address(descriptor, ::getpeername) == port) return descriptor;
+  }
+  return -1;
+}
+
+/// A machine that was switched off says nothing, so the kernel is to ask, and to give up on what it does not take.
+TEST(Connection, TheKernelLooksAfterClientsThatSayNothing) {
+  HttpLimits limits;
+  limits.write_stall_seconds_max = 7;
+  HttpServerOf served(limits);
+  RawClient client(served.port());
+  client.send(get("/echo"));
+  client.answer();
+  const int end = server_end(client);
+  ASSERT_GE(end, 0);
+  const auto option = [&](int level, int name) {
+    int value = -1;
+    socklen_t size = sizeof value;
+    EXPECT_EQ(::getsockopt(end, level, name, &value, &size), 0);
+    return value;
+  };
+  EXPECT_EQ(option(SOL_SOCKET, SO_KEEPALIVE), 1);
+  EXPECT_EQ(option(IPPROTO_TCP, TCP_KEEPIDLE) + option(IPPROTO_TCP, TCP_KEEPINTVL) * option(IPPROTO_TCP, TCP_KEEPCNT),
+            40)
+      << "seconds until it counts as gone";
+  EXPECT_EQ(option(IPPROTO_TCP, TCP_USER_TIMEOUT), 7000);
+  EXPECT_EQ(option(IPPROTO_TCP, TCP_NODELAY), 1);
 }
 
 TEST(Connection, SocketsOfPathsAreLeftAsTheyShouldBe) {

@@ -8,6 +8,7 @@
 
 #include <csignal>
 #include <cstdio>
+#include <fstream>
 
 #include "base/wait_until.h"
 #include "server/served_model.h"
@@ -197,6 +198,20 @@ TEST(Tls, WhoNeverClosesIsClosedTo) {
   EXPECT_THAT(refused.read_until("never said"), HasSubstr(" 413 "));
   EXPECT_TRUE(refused.clean());
   EXPECT_TRUE(test::wait_until([&] { return has_connections(served.port(), 0); }));
+}
+
+/// As other servers take it: a certificate's file may hold its key as well.
+TEST(Tls, OneFileMayHoldBoth) {
+  const Certificate certificate;
+  std::ofstream(certificate.certificate_file, std::ios::app) << std::ifstream(certificate.key_file).rdbuf();
+  ServerOptions options = tls_options(certificate);
+  options.ssl_keyfile.clear();
+  auto server = Server::open(options);
+  ASSERT_TRUE(server.ok()) << server.status().message();
+  ASSERT_TRUE((*server)->serve(open_engine()).ok());
+  TlsClient client((*server)->port());
+  client.send(get("/live", "Connection: close\r\n"));
+  EXPECT_THAT(client.read_until("never said"), HasSubstr("live"));
 }
 
 TEST(Tls, FilesThatDoNotFit) {
