@@ -11,6 +11,7 @@
 #include "checkpoint_files.h"
 #include "kernels/cpu/cache.h"
 #include "model/loaded_model.h"
+#include "model/selected_hidden.h"
 #include "model/speculation.h"
 
 namespace tessera::model {
@@ -315,6 +316,11 @@ TEST(CpuRunnerDrafts, EachIsDrawnByALayerOfItsOwn) {
     }
     EXPECT_EQ(drafts, expected) << "behind " << seed;
   }
+}
+
+TEST(CpuModel, SelectedHiddenRowsAreThoseSelected) {
+  LoadedModel loaded(kDirectory, kernels::Compute::bf16);
+  test::expect_hidden_rows_are_those_selected(loaded);
 }
 
 /// Behind a draft that was not drawn, the head drafts as if it had not been there.

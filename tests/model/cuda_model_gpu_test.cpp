@@ -10,6 +10,7 @@
 #include "checkpoint_files.h"
 #include "gpu_model.h"
 #include "model/loaded_model.h"
+#include "model/selected_hidden.h"
 
 namespace tessera::model {
 namespace {
@@ -155,30 +156,7 @@ TEST(CudaModel, BitsDoNotDependOnPrefillSplit) {
 
 TEST(CudaModel, SelectedHiddenRowsAreThoseSelected) {
   LoadedModel loaded(TESSERA_SOURCE_DIR "/models/demo", gpu());
-  const auto tokens = random_tokens(70, loaded.vocab());
-  auto cache = *loaded->make_cache(DType::bf16, 4, 1, /*with_mtp=*/false);
-  auto pass = *loaded->make_pass({.rows_max = 70,
-                                  .sequences_max = 1,
-                                  .logit_rows_max = 1,
-                                  .state_slots = 1,
-                                  .sequence_blocks_max = 4,
-                                  .keeps_hidden = true});
-  const std::vector<int32_t> blocks = {2, 0, 1, 3};
-  const std::vector<kernels::SequenceRows> sequences = {
-      {.rows = 70, .row_class = RowClass::prefill, .block_table = blocks}};
-  kernels::Backend& runs = loaded->backend();
-  ASSERT_TRUE(runs.begin(*pass, *cache, {.tokens = tokens, .sequences = sequences}, {}).ok());
-  ASSERT_TRUE(loaded->forward(*pass).ok());
-  const auto size = static_cast<size_t>(loaded->config().hidden_size);
-  std::vector<float> before(70 * size), after(70 * size);
-  ASSERT_TRUE(runs.read_hidden(*pass, before).ok());
-  const std::vector<int32_t> rows = {1, 4, 5, 69};
-  ASSERT_TRUE(runs.select_hidden(*pass, rows).ok());
-  ASSERT_TRUE(runs.read_hidden(*pass, after).ok());
-  for (size_t i = 0; i < rows.size(); ++i) {
-    expect_same_bits(std::span(after).subspan(i * size, size),
-                     std::span(before).subspan(static_cast<size_t>(rows[i]) * size, size), "row " + std::to_string(i));
-  }
+  test::expect_hidden_rows_are_those_selected(loaded);
 }
 
 }  // namespace
