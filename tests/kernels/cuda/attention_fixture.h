@@ -14,6 +14,7 @@
 #include "device/cuda.h"
 #include "format/e4m3.h"
 #include "kernels/cuda/attention.h"
+#include "kernels/cuda/attention_shape.h"
 #include "kernels/cuda/on_device.h"
 #include "kernels/matrix_fixture.h"
 
@@ -171,6 +172,7 @@ class AttentionOnGpu {
   std::vector<std::byte> initial_cache(bool keys) const;
   [[nodiscard]] Batch make_batch(const AttentionStep& step) const;
   void run_step(const AttentionStep& step, AttentionOutcome& outcome);
+  void expect_no_states_behind(const AttentionArgs& args) const;
 
   const AttentionLayer& layer_;
   std::span<const AttentionSequence> sequences_;
@@ -339,6 +341,7 @@ inline void AttentionOnGpu::run_step(const AttentionStep& step, AttentionOutcome
   ASSERT_EQ(cudaMemcpy(counters.data(), args.workspace, counters.size(), cudaMemcpyDeviceToHost), cudaSuccess);
   ASSERT_TRUE(std::all_of(counters.begin(), counters.end(), [](std::byte b) { return b == std::byte{0}; }))
       << "counters are not zero again";
+  expect_no_states_behind(args);
   size_t row = 0;
   for (const StepPart* part : batch.parts) {
     const auto i = static_cast<size_t>(part->sequence);
@@ -348,6 +351,21 @@ inline void AttentionOnGpu::run_step(const AttentionStep& step, AttentionOutcome
     row += static_cast<size_t>(part->rows);
     done_[i] += part->rows;
   }
+}
+
+/// A block that takes all splits in turn has two states, whatever slots are allowed.
+inline void AttentionOnGpu::expect_no_states_behind(const AttentionArgs& args) const {
+  const AttentionPlan& plan = args.plan;
+  const int dim = padded_head_dim(layer_.shape.head_dim);
+  const int64_t end = std::max(
+      std::max(plan.decode_slots, 2 * plan.decode_blocks) * attn::decode_slot_bytes(dim, plan.decode_row_blocks),
+      std::max(plan.prefill_slots, 2 * plan.prefill_blocks) * attn::prefill_slot_bytes(dim));
+  std::vector<std::byte> behind(4096);
+  ASSERT_EQ(
+      cudaMemcpy(behind.data(), args.workspace + kAttentionCounterBytes + end, behind.size(), cudaMemcpyDeviceToHost),
+      cudaSuccess);
+  EXPECT_TRUE(std::all_of(behind.begin(), behind.end(), [](std::byte b) { return b == std::byte{0xff}; }))
+      << "a state lies behind the last slot";
 }
 
 inline AttentionOutcome AttentionOnGpu::steps(const std::vector<AttentionStep>& steps) {

@@ -129,6 +129,33 @@ TEST(Attention, TheFirstPositionIsItsValueTimesItsGate) {
   }
 }
 
+/// A key that outweighs all others, by more than an exponent of fp32 holds, at places that differ in the thread, the
+/// warp and the block of the cache that have it; or, in the last sequence, that of the newest row, which the one before
+/// it does not see.
+TEST(Attention, AKeyMayOutweighAllOthers) {
+  for (const DType dtype : {DType::bf16, DType::f8_e4m3}) {
+    AttentionLayer layer(8, 1, 32, 0, dtype);
+    for (auto* norm : {&layer.q_norm, &layer.k_norm}) std::fill(norm->begin(), norm->end(), 1.0F);
+    if (dtype == DType::f8_e4m3) layer.k_scale = 0.5F;
+    Sequences sequences;
+    AttentionStep decode, prefill;
+    for (const int outweighs : {0, 1, 3, 4, 6, 8, 42, 71, 255, -1}) {
+      AttentionSequence s(layer, outweighs < 0 ? 64 : 256, 2, static_cast<uint32_t>(outweighs + 50));
+      for (uint16_t& x : s.stored_keys) x = float_to_bf16(bf16_to_float(x) * 0.125F);
+      if (outweighs >= 0) std::fill_n(s.stored_keys.begin() + outweighs * 32, 32, float_to_bf16(200.0F));
+      for (size_t i = 0; i < s.query_gate.size(); ++i) {
+        if (i % 64 < 32) s.query_gate[i] = float_to_bf16(1.0F);
+      }
+      for (size_t i = 0; i < s.key.size(); ++i) s.key[i] = float_to_bf16(i < 32 ? -1.0F : 1.0F);
+      decode.push_back({static_cast<int>(sequences.size()), 2, kDecode});
+      prefill.push_back({static_cast<int>(sequences.size()), 2, kPrefill});
+      sequences.push_back(std::move(s));
+    }
+    expect_cpu(layer, sequences, run(layer, sequences, {decode}), "decode");
+    expect_cpu(layer, sequences, run(layer, sequences, {prefill}), "prefill");
+  }
+}
+
 /// Sequences are looked up 32 at a time: more than two times of either kind.
 TEST(Attention, MoreSequencesThanAWarpHasLanes) {
   const AttentionLayer layer(2, 1, 16, 8, DType::bf16);
@@ -179,7 +206,7 @@ TEST(Attention, GrainsOfDecodeHaveTheSameBits) {
   const Sequences sequences = {AttentionSequence(layer, 8128, 66, 1), AttentionSequence(layer, 320, 2, 2)};
   const std::vector<AttentionStep> steps = {{{1, 1}, {0, 66}}, {{1, 1}}};
   const auto want = run(layer, sequences, steps);
-  for (const int slots : {40, 1}) {  // 28 superblocks
+  for (const int slots : {40, 27, 1}) {  // 28 superblocks
     const auto got = run(layer, sequences, steps, {.sm_count = 2, .decode_slots = slots});
     for (const size_t i : {0UL, 1UL}) expect_same(got, want, i, std::to_string(slots) + " slots");
   }
@@ -216,11 +243,18 @@ TEST(Attention, GrainsOfPrefillHaveTheSameBits) {
   }
 }
 
-/// Ten splits, of which a superblock has eight.
+/// Their states are merged a few of their dimensions at a time.
+TEST(Attention, PrefillOfWideHeadsOverSplits) {
+  const AttentionLayer layer(1, 1, 128, 8, DType::bf16);
+  const Sequences sequences = {AttentionSequence(layer, 4096, 9, 1)};
+  expect_cpu(layer, sequences, run(layer, sequences, {{{0, 9, kPrefill}}}), "two splits");
+}
+
+/// Ten splits, of which a superblock has eight; rows of two warps.
 TEST(Attention, PrefillBySuperblocksHasTheSameBits) {
   const AttentionLayer layer(1, 1, 32, 8, DType::bf16);
-  const Sequences sequences = {AttentionSequence(layer, 36'864, 1, 1)};
-  const std::vector<AttentionStep> steps = {{{0, 1, kPrefill}}};
+  const Sequences sequences = {AttentionSequence(layer, 36'864, 17, 1)};
+  const std::vector<AttentionStep> steps = {{{0, 17, kPrefill}}};
   expect_same(run(layer, sequences, steps, {.sm_count = 1, .prefill_slots = 2}), run(layer, sequences, steps), 0,
               "two superblocks");
 }
@@ -228,13 +262,13 @@ TEST(Attention, PrefillBySuperblocksHasTheSameBits) {
 /// A row's NaN stays in the rows that see it.
 TEST(Attention, LaterRowsNeverReachEarlierOnes) {
   for (const DType dtype : {DType::bf16, DType::f8_e4m3}) {
-    for (const AttentionLayer& layer : {AttentionLayer(2, 1, 32, 8, dtype), AttentionLayer(4, 1, 64, 8, dtype)}) {
+    for (const AttentionLayer& layer : {AttentionLayer(2, 1, 32, 8, dtype), AttentionLayer(4, 1, 128, 8, dtype)}) {
       const AttentionSequence clean(layer, 64, 70, 4);
       const size_t width = layer.q_width(), kv_width = layer.kv_width();
       for (const RowClass row_class : {kDecode, kPrefill}) {
         const auto steps = row_class == kDecode ? steps_of({60, 4, 6}, kDecode) : steps_of({64, 6}, kPrefill);
         const auto want = run(layer, {clean}, steps);
-        for (const size_t bad : {0UL, 5UL, 62UL, 66UL}) {
+        for (const size_t bad : {0UL, 1UL, 5UL, 62UL, 66UL}) {
           AttentionSequence dirty = clean;
           dirty.value[bad * kv_width + 3] = 0x7fc0;
           dirty.value[bad * kv_width + 17] = bad == 5 && dtype == DType::bf16 ? 0x7f80 : 0xffc0;
@@ -248,14 +282,24 @@ TEST(Attention, LaterRowsNeverReachEarlierOnes) {
               ASSERT_EQ(got.out[0][i], want.out[0][i]) << what << ": output " << i;
             }
           }
-          dirty = clean;
-          std::fill_n(dirty.key.begin() + static_cast<long>(bad * kv_width), kv_width, 0x7fc0);
-          const auto keys = run(layer, {dirty}, steps);
-          for (size_t i = 0; i < keys.out[0].size(); ++i) {
-            if (i / width >= bad) {
-              ASSERT_TRUE(std::isnan(bf16_to_float(keys.out[0][i]))) << what << ", key: output " << i;
+          // All of a key, and all values from the row on.
+          for (const bool of_key : {true, false}) {
+            if (!of_key && bad != 5) continue;
+            dirty = clean;
+            const auto from = static_cast<long>(bad * kv_width);
+            if (of_key) {
+              std::fill_n(dirty.key.begin() + from, kv_width, 0x7fc0);
             } else {
-              ASSERT_EQ(keys.out[0][i], want.out[0][i]) << what << ", key: output " << i;
+              std::fill(dirty.value.begin() + from, dirty.value.end(), 0x7fc0);
+            }
+            const auto all = run(layer, {dirty}, steps);
+            for (size_t i = 0; i < all.out[0].size(); ++i) {
+              if (i / width >= bad) {
+                ASSERT_TRUE(std::isnan(bf16_to_float(all.out[0][i])))
+                    << what << (of_key ? ", key" : ", values") << ": output " << i;
+              } else {
+                ASSERT_EQ(all.out[0][i], want.out[0][i]) << what << (of_key ? ", key" : ", values") << ": output " << i;
+              }
             }
           }
         }

@@ -119,6 +119,20 @@ TEST(DeltaNetGpu, PrefillIsThatOfTheCpu) {
   }
 }
 
+/// Gates under which rows see much of what the chunks and steps before theirs have left.
+TEST(DeltaNetGpu, AStateThatLasts) {
+  std::vector<DeltaNetShape> shapes = small_shapes();
+  for (const DeltaNetShape& shape : uneven_shapes()) shapes.push_back(shape);
+  for (const DeltaNetShape& shape : shapes) {
+    const DeltaWeights weights(shape);
+    DeltaSequence sequence(shape, 100, 17);
+    std::fill(sequence.a.begin(), sequence.a.end(), float_to_bf16(-6.0F));
+    expect_matches_cpu(weights, {sequence}, {{{0, 100, kPrefill}}}, describe(shape, 100));
+    expect_matches_cpu(weights, {sequence}, {{{0, 64, kPrefill}}, {{0, 33, kPrefill}}, {{0, 3, kDecode}}},
+                       describe(shape, 100) + " in steps");
+  }
+}
+
 /// Keys and queries so small that the constant under their norm's root counts.
 TEST(DeltaNetGpu, SmallKeysAreNormedAsOnTheCpu) {
   for (const DeltaNetShape& shape : small_shapes()) {
