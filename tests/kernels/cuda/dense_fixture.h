@@ -213,8 +213,8 @@ inline void expect_rows(const DenseWeights& w, const DenseResult& got, const Den
 }
 
 /// A GPU of so many SMs: with few, a warp has several strips.
-inline plan::DeviceFacts facts_with(int sm_count) {
-  plan::DeviceFacts facts = *plan::find_device("h200");
+inline plan::DeviceFacts facts_with(int sm_count, const char* gpu = "h200") {
+  plan::DeviceFacts facts = *plan::find_device(gpu);
   facts.sm_count = sm_count;
   return facts;
 }

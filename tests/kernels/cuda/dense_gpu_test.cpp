@@ -18,6 +18,7 @@ struct Call {
   std::optional<plan::Tile> tile = {};
   int sm_count = 132;
   std::vector<int32_t> row_index = {};
+  const char* gpu = "h200";
 };
 
 /// One launch (or one a matrix) of all `weights` on the rows of `input`.
@@ -37,7 +38,7 @@ std::vector<DenseResult> run(const std::vector<const DenseWeights*>& weights, co
   for (const DenseWeights* w : weights) outputs.emplace_back(*w, rows_max);
   for (const DenseOutput& output : outputs) args.matrices[args.count++] = output.matrix();
   run_on_stream([&](const device::Queue& queue) {
-    return call.tile ? dense_tiled(args, *call.tile, queue) : dense(args, facts_with(call.sm_count), queue);
+    return call.tile ? dense_tiled(args, *call.tile, queue) : dense(args, facts_with(call.sm_count, call.gpu), queue);
   });
   std::vector<DenseResult> results;
   for (const DenseOutput& output : outputs) results.push_back(output.read());
@@ -126,6 +127,27 @@ TEST(DenseGpu, DeepMatricesAreSummedInSegments) {
       expect_one_answer(w, DenseInput(17, depth, 9), counts, false);
     }
   }
+}
+
+/// x of sixteen such rows is read where it lies. They end in the first half of a slice of K, and NaN follows.
+TEST(DenseGpu, DeepRowsEndWithinASlice) {
+  const int64_t counts[] = {9, 16};
+  for (const WeightFormat format : {WeightFormat::bf16, WeightFormat::nvfp4}) {
+    expect_one_answer({format, 40, 4112, Epilogue::f32, 8}, DenseInput(16, 4112, 9), counts, false);
+  }
+}
+
+/// So many are left beside a long row on a GPU of little shared memory.
+TEST(DenseGpu, TwoStagesAWarpAreEnough) {
+  const DenseWeights w(WeightFormat::nvfp4, 64, 4608, Epilogue::f32, 8);
+  const DenseInput input(1, 4608, 9);
+  DenseArgs args;
+  args.depth = 4608;
+  args.rows_max = 1;
+  args.matrices[args.count++] = {.format = WeightFormat::nvfp4, .rows = 64};
+  ASSERT_EQ(decode_launch(args, facts_with(1, "rtx-pro-6000")).args.stages, kDecodeStagesMin);
+  expect_rows(w, run(w, input, {.rows = 1, .sm_count = 1, .gpu = "rtx-pro-6000"}), run(w, input, {.rows = 1}), 1,
+              "two stages");
 }
 
 /// What is few is so for the whole launch, whatever its rows: the same matrix beside others has the others' segments.
