@@ -407,6 +407,18 @@ TEST(Check, RatesHaveTheUnitThatTheyReach) {
   EXPECT_EQ(rate_text(999e6), "999 MB/s");
 }
 
+TEST(Check, TheWorstOfAllFindingsCounts) {
+  using enum Level;
+  const auto worst_of = [](std::initializer_list<Level> levels) {
+    std::vector<Finding> findings;
+    for (const Level level : levels) findings.push_back({.check = "port", .level = level, .found = "", .mend = ""});
+    return worst(findings);
+  };
+  EXPECT_EQ(worst_of({}), ok);
+  EXPECT_EQ(worst_of({ok, warn, ok}), warn);
+  EXPECT_EQ(worst_of({ok, fail, warn}), fail);
+}
+
 TEST(Check, OneGpuNeedsNoLinks) {
   Facts facts = healthy();
   facts.gpu.gpus.pop_back();
