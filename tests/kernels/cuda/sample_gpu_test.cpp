@@ -163,9 +163,11 @@ TEST(Sample, TheBestIdsOfFewBlocks) {
   }
 }
 
-/// The row at two positions: where the last id that top_p keeps is drawn, and where the first that it drops would be.
+/// The row at two positions: where the last id that top_k, then top_p keep is drawn, and where the first that they drop
+/// would be.
 std::vector<Row> at_the_cut(Row row) {
   const float max = *std::max_element(row.logits.begin(), row.logits.end());
+  const int top_k = row.params.top_k;
   const float inverse = spelt::inverse_temperature(row.params.temperature);
   std::vector<int32_t> order(row.logits.size());
   std::iota(order.begin(), order.end(), 0);
@@ -173,12 +175,15 @@ std::vector<Row> at_the_cut(Row row) {
   std::stable_sort(order.begin(), order.end(), [&](int32_t a, int32_t b) { return logit(a) > logit(b); });
   uint64_t total = 0, sum = 0;
   const auto mass = [&](int32_t id) { return spelt::mass(spelt::depth(max, logit(id), inverse)); };
-  for (const int32_t id : order) total += mass(id);
-  const uint64_t target = spelt::share(total, spelt::top_p_fraction(row.params.top_p));
-  size_t kept = 0;
-  while (sum < target) sum += mass(order[kept++]);
+  size_t kept = top_k > 0 ? static_cast<size_t>(top_k) : order.size();
+  for (size_t i = 0; i < kept; ++i) total += mass(order[i]);
+  if (row.params.top_p < 1) {
+    const uint64_t target = spelt::share(total, spelt::top_p_fraction(row.params.top_p));
+    for (kept = 0; sum < target;) sum += mass(order[kept++]);
+  }
   Row open = row;
   open.params.top_p = 1;
+  if (top_k > 0) open.params.top_k = top_k + 1;
   std::optional<Row> last, first;
   for (row.noise.position = 0; !last || !first; ++row.noise.position) {
     open.noise = row.noise;
@@ -199,6 +204,41 @@ TEST(Sample, TheCutAmongManyDeepIds) {
       gpu.expect_as_cpu(at_the_cut(plain(logits, {.top_p = top_p})), "deep ids");
     }
   }
+}
+
+/// top_k keeps so many and no more, whichever way they are found: of few blocks, of more by groups of four, two and
+/// one, by depth.
+TEST(Sample, TopKKeepsAsManyAsItSays) {
+  for (const auto& [vocab, top_ks] :
+       {std::pair<size_t, std::vector<int>>{3000, {5, 300, 1000}}, {10'240, {5, 10, 20}}}) {
+    GpuSampler gpu(2, static_cast<int64_t>(vocab), static_cast<int64_t>(vocab));
+    for (const int top_k : top_ks) {
+      const Row row = plain(normal_logits(vocab, 5, 0.1F), {.temperature = 2, .top_k = top_k});
+      gpu.expect_as_cpu(at_the_cut(row), std::to_string(vocab) + " ids, top_k " + std::to_string(top_k));
+    }
+  }
+}
+
+/// As many ids as a thread block has threads are equally good, and one more, which is the first of them.
+TEST(Sample, OneMoreThanThereAreThreads) {
+  GpuSampler gpu(1, 4096, 4096);
+  std::vector<float> logits(4096, -1.0F);
+  std::fill(logits.begin() + 2048, logits.begin() + 2304, 2.0F);
+  for (const int32_t best : {2048, 2047}) {
+    logits[static_cast<size_t>(best)] = 2;
+    gpu.expect_as_cpu(std::vector<Row>{plain(logits, {.top_k = 1})}, "from " + std::to_string(best) + " on");
+  }
+}
+
+/// Other rows' logits, however large, are no part of a row.
+TEST(Sample, RowsOfManyBlocksBesideLargerOnes) {
+  constexpr int64_t kVocab = 10'240;
+  std::vector<Row> rows;
+  for (uint64_t i = 0; i < 3; ++i) {
+    rows.push_back(plain(normal_logits(static_cast<size_t>(kVocab), i), {.top_k = 3, .logprobs = 2}));
+    for (float& logit : rows.back().logits) logit += 30 * static_cast<float>(i);
+  }
+  GpuSampler(3, kVocab, kVocab).expect_as_cpu(rows, "larger rows follow");
 }
 
 /// Draws that the likeliest id nearly wins, against blocks of equal logits: what a bound taken from its score and from
@@ -342,21 +382,24 @@ TEST(Sample, OneGraphServesAnyRows) {
 
 /// Step after step, so that what one draw counts the next one sees.
 TEST(Sample, PenaltiesSeeWhatWasDrawn) {
-  GpuSampler gpu(1, 300, 300);
-  Row row =
-      plain(normal_logits(300, 51, 0.5F),
-            {.temperature = 0.5F, .repetition_penalty = 1.1F, .presence_penalty = 0.2F, .frequency_penalty = 0.4F});
-  row.prompt = {1, 2, 3};
-  gpu.prepare({&row, 1});
-  gpu.write_histories();
-  for (int step = 0; step < 20; ++step) {
-    row.noise.position = static_cast<uint64_t>(step);
+  // Counts are read four at a time, and one by one.
+  for (const auto& [vocab, temperature] : {std::pair<int64_t, float>{300, 0.5F}, {301, 0.0F}}) {
+    GpuSampler gpu(1, vocab, vocab);
+    Row row = plain(
+        normal_logits(static_cast<size_t>(vocab), 51, 0.5F),
+        {.temperature = temperature, .repetition_penalty = 1.1F, .presence_penalty = 0.2F, .frequency_penalty = 0.4F});
+    row.prompt = {1, 2, 3};
     gpu.prepare({&row, 1});
-    ASSERT_TRUE(gpu.launch().ok());
-    ASSERT_EQ(cudaStreamSynchronize(gpu.stream()), cudaSuccess);
-    const Result want = cpu_result(row, 300);
-    ASSERT_EQ(show(gpu.results()[0]), show(want)) << step;
-    row.output.push_back(want.token);
+    gpu.write_histories();
+    for (int step = 0; step < 20; ++step) {
+      row.noise.position = static_cast<uint64_t>(step);
+      gpu.prepare({&row, 1});
+      ASSERT_TRUE(gpu.launch().ok());
+      ASSERT_EQ(cudaStreamSynchronize(gpu.stream()), cudaSuccess);
+      const Result want = cpu_result(row, vocab);
+      ASSERT_EQ(show(gpu.results()[0]), show(want)) << vocab << " ids, step " << step;
+      row.output.push_back(want.token);
+    }
   }
 }
 
