@@ -175,7 +175,7 @@ void Scheduler::plan_decodes() {
     const bool waits = sequence->keeps_records || (sequence->needs_token && !limits_.draws_later);
     if (sequence->steps_under_way > 0 && waits) continue;
     int64_t drafts = drafts_that_fit(*sequence, spare_rows);
-    if (!take_blocks_for(sequence, sequence->length() + drafts)) drafts = 0;
+    if (drafts > 0 && !take_blocks_for(sequence, sequence->length() + drafts)) drafts = 0;
     while (i < running_.size() && !take_blocks_for(sequence, sequence->length())) preempt_youngest();
     if (i == running_.size()) break;  // it was itself the youngest
     plan_.push_back(next_rows(sequence, 1 + drafts, RowClass::decode));

@@ -422,13 +422,17 @@ TEST(Scheduler, AnIdlePrefillTakesNothingFromWhatItGoesOnFrom) {
   EXPECT_EQ(run_and_leave(scheduler, *make_sequence(700)), 576);
 }
 
-/// Nor is there anything for it where each block is of more worth than what it would bring in.
-TEST(Scheduler, WhereEachBlockIsOfMoreWorthNothingIsBroughtIn) {
+SchedulerLimits twenty_blocks_and_a_tier() {
   SchedulerLimits limits = kWithPrefixes;
   limits.blocks = 20;
   limits.host_pages = 40;
   limits.state_pages = 1;
-  Scheduler scheduler(limits);
+  return limits;
+}
+
+/// Nor is there anything for it where each block is of more worth than what it would bring in.
+TEST(Scheduler, WhereEachBlockIsOfMoreWorthNothingIsBroughtIn) {
+  Scheduler scheduler(twenty_blocks_and_a_tier());
   const auto first = make_sequence(300), large = make_sequence(1270, 5000), idle = make_sequence(400);
   run_and_leave(scheduler, *first);
   run_and_leave(scheduler, *large);
@@ -441,11 +445,7 @@ TEST(Scheduler, WhereEachBlockIsOfMoreWorthNothingIsBroughtIn) {
 }
 
 TEST(Scheduler, AnIdlePrefillGoesOnFromTheHostsMemory) {
-  SchedulerLimits limits = kWithPrefixes;
-  limits.blocks = 20;
-  limits.host_pages = 40;
-  limits.state_pages = 1;
-  Scheduler scheduler(limits);
+  Scheduler scheduler(twenty_blocks_and_a_tier());
   const auto first = make_sequence(300), idle = make_sequence(600), large = make_sequence(1270, 5000);
   run_and_leave(scheduler, *first);
   scheduler.add(large.get());

@@ -178,6 +178,14 @@ TEST(ExpertDialects, GiveTheSameBits) {
 
 // ---- --requantize-projections ----
 
+format::MatrixView view_of(const std::vector<float>& values, int64_t rows, int64_t cols) {
+  format::MatrixView view;
+  view.rows = rows;
+  view.cols = cols;
+  view.data = reinterpret_cast<const std::byte*>(values.data());
+  return view;
+}
+
 TEST(Requantizer, RoundsEachRowByItsOwnScale) {
   constexpr int64_t kRows = 37, kCols = 48;
   std::vector<float> values(kRows * kCols);
@@ -187,10 +195,7 @@ TEST(Requantizer, RoundsEachRowByItsOwnScale) {
   }
   std::fill_n(values.begin() + 5 * kCols, kCols, 0.0F);
   std::fill_n(values.begin() + 9 * kCols, kCols, -3000.0F);  // its largest magnitude is below 0
-  format::MatrixView view;
-  view.rows = kRows;
-  view.cols = kCols;
-  view.data = reinterpret_cast<const std::byte*>(values.data());
+  const format::MatrixView view = view_of(values, kRows, kCols);
   Requantizer requantizer(nullptr);
   const auto found = requantizer.requantize(view, format::WeightFormat::fp8_e4m3);
   ASSERT_TRUE(found.ok()) << found.status().message();
@@ -212,10 +217,7 @@ TEST(Requantizer, MakesNvfp4) {
   for (const int64_t cols : {64, 16}) {  // several groups, and one
     std::vector<float> values(static_cast<size_t>(kRows * cols));
     for (size_t i = 0; i < values.size(); ++i) values[i] = std::sin(static_cast<float>(i)) * 0.1F;
-    format::MatrixView view;
-    view.rows = kRows;
-    view.cols = cols;
-    view.data = reinterpret_cast<const std::byte*>(values.data());
+    const format::MatrixView view = view_of(values, kRows, cols);
     Requantizer requantizer(nullptr);
     const auto found = requantizer.requantize(view, format::WeightFormat::nvfp4);
     ASSERT_TRUE(found.ok()) << found.status().message();
