@@ -181,15 +181,18 @@ void PrefixCache::start_write(PrefixNode& point) {
   job->writes = true;
   job->entry = entry_of(*wanted, before == nullptr ? 0 : static_cast<int32_t>(before->depth));
   const bool fits = job->entry.salt.size() <= kSaltMax && job->entry.tokens.size() <= kEntryTokensMax;
-  const bool in_vain = wanted->written;  // it is not to be had there, and `point` not without it
-  wanted->written = true;                // or not to be tried again
-  if (in_vain || !fits || disk_->directory().find(wanted->key)) {
-    point.written = true;
+  wanted->written = true;  // or not to be tried again
+  wanted->too_large |= !fits;
+  if (wanted->too_large || disk_->directory().find(wanted->key)) {
+    point.written = true;  // it is not to be had without what it stands behind
     return;
   }
   int32_t missing = wanted->slot >= 0 ? tier_.state_pages() : 0;
   for (const PrefixNode* at = wanted; at->depth > job->entry.first_block; at = at->parent) missing += at->block >= 0;
-  if (!make_pages_available(missing, *wanted)) return;
+  if (!make_pages_available(missing, *wanted)) {
+    point.written = true;
+    return;
+  }
   const auto keep = [&](int32_t page) {
     tier_.share(page);
     return page;
@@ -203,18 +206,22 @@ void PrefixCache::start_write(PrefixNode& point) {
   } else {
     for (const int32_t page : wanted->state_pages) job->pages.push_back(keep(page));
   }
-  writing_.emplace(DiskMove{.job = std::move(job), .ready_after = next_ready()});
+  writing_.emplace(DiskMove{.job = std::move(job), .key = wanted->key, .ready_after = next_ready()});
 }
 
 void PrefixCache::finish_write(const DiskJob& job, Time now) {
   for (const int32_t page : job.pages) tier_.give_back(page);
+  const uint64_t key = writing_->key;
   writing_.reset();
   if (job.status.ok()) {
     ++disk_counts_.writes;
     if (std::exchange(disk_fails_, false)) spdlog::info("the KV cache's directory is written to again");
     return;
   }
-  if (job.status.code() == StatusCode::resource_exhausted) return;  // it is larger than all of the disk's tier
+  if (job.status.code() == StatusCode::resource_exhausted) {  // it is larger than all of the disk's tier
+    for (PrefixNode* const point : points_) point->too_large |= point->key == key;
+    return;
+  }
   if (!disk_fails_) {
     spdlog::warn("the KV cache's directory cannot be written to, which is tried again every {} s: {}",
                  kWritePause.count(), job.status.message());

@@ -33,7 +33,8 @@ struct PrefixNode {
   bool resumes = false;                   // a sequence can go on behind this block, with the state behind it:
   int32_t slot = -1;                      // on the device, or
   std::vector<int32_t> state_pages = {};  // in the tier, or there is none to be had
-  bool written = false;                   // of a resume point: to the disk, or it cannot be
+  bool written = false;                   // of a resume point: to the disk, or it was to be
+  bool too_large = false;                 // for the disk, with what it stands behind
   int64_t saving = 0;                     // of a resume point: tokens, or 0 where a newer one does its work
   int64_t worth = 0;                      // the same, aged, when it was last used:
   int64_t last_use = 0;                   // how many sequences had begun by then,

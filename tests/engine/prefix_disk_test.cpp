@@ -302,6 +302,35 @@ TEST_F(PrefixDisk, WhatStandsBehindWhatIsTooLargeIsNotTried) {
   EXPECT_EQ(world.cache.disk_counts().writes, 1U);
 }
 
+TEST_F(PrefixDisk, WhatThereAreTooFewPagesForHoldsUpNoOther) {
+  DiskWorld world(path(), /*pages=*/4);
+  world.compute_and_leave(*make_sequence(300), 256);
+  const auto longer = make_sequence(400);
+  longer->ahead = true;  // so it takes nothing from the first one, and saves least
+  world.compute_and_leave(*longer, 320);
+  world.compute_and_leave(*make_sequence(200, 5000), 128);
+  for (int i = 0; i < 6; ++i) world.write_one();
+  EXPECT_TRUE(world.has_on_disk(128, 5000));
+  EXPECT_EQ(world.cache.disk_counts().writes, 1U);
+}
+
+/// A conversation goes on whose first part had to make room for others.
+TEST_F(PrefixDisk, WhatStandsBehindWhatTheDiskGaveUpIsWrittenWithIt) {
+  DiskWorld world(path(), 12, /*bytes_max=*/5500);
+  world.compute_and_leave(*make_sequence(300), 256);
+  world.write_all();
+  EXPECT_TRUE(world.has_on_disk(256));
+  for (const int first : {5000, 9000}) {
+    world.compute_and_leave(*make_sequence(200, first), 192);
+    world.write_all();
+  }
+  EXPECT_FALSE(world.has_on_disk(256));
+  world.compute_and_leave(*make_sequence(400), 320);
+  world.write_all();
+  EXPECT_TRUE(world.has_on_disk(256));
+  EXPECT_TRUE(world.has_on_disk(320));
+}
+
 /// What it was to go on from is then as idle as it was before.
 TEST_F(PrefixDisk, AReadThatFailsLeavesNothingBehind) {
   for (const bool gone : {true, false}) {
