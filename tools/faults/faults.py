@@ -117,7 +117,7 @@ def find_points(root, tree, build, chosen, share):
 def build_planted(tree, build, targets, numbered):
     """Plants the faults and builds; those that do not compile leave `numbered`."""
     originals = {f: pathlib.Path(f).read_bytes() for f in {p.file for p in numbered.values()}}
-    place = re.compile(r"([^:\s]+):(\d+):\d+: +(?:error|fatal error|required from|note: )")
+    place = re.compile(r"([^:\s]+):(\d+):\d+: +(?:(?:fatal |internal compiler )?error|required from|note: )")
     while True:
         for file, source in originals.items():
             here = {n: p for n, p in numbered.items() if p.file == file}
