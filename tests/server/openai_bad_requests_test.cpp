@@ -284,6 +284,8 @@ TEST(OpenAiBadRequest, Tools) {
       {schema("\"object\""), in + ".parameters"},
       {schema("[]"), in + ".parameters"},
       {schema(R"({"type": "array"})"), in + ".parameters.type"},
+      {schema(R"({"type": ["array", "null"], "required": [5]})"), in + ".parameters.type"},
+      {schema(R"({"type": []})"), in + ".parameters.type"},
       {schema(R"({"type": 5})"), in + ".parameters.type"},
       {schema(R"({"type": "object", "properties": []})"), in + ".parameters.properties"},
       {schema(R"({"properties": {"a": 5}})"), in + ".parameters.properties.a"},

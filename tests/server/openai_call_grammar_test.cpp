@@ -139,6 +139,12 @@ TEST_F(CallGrammar, PatternsHoldNoTags) {
     EXPECT_FALSE(allowed(pattern, "a<b")) << pattern;
     EXPECT_FALSE(allowed(pattern, "a\r")) << pattern;
   }
+  // Ranges of a class may overlap, contain one another and touch, in any order.
+  for (const char* pattern : {"[\\x00-\\x7f\\n]*", "[ -~a-c\\n]*", "[!-a\\n -{|-~]*", "[^\\x80-\\xff\\x90]*"}) {
+    EXPECT_TRUE(allowed(pattern, "a > b\n~")) << pattern;
+    EXPECT_FALSE(allowed(pattern, "a<b")) << pattern;
+    EXPECT_FALSE(allowed(pattern, "ä")) << pattern;
+  }
   EXPECT_TRUE(allowed("^[a-z]{2,3}\\.\\d+$", "ab.12"));
   EXPECT_FALSE(allowed("^[a-z]{2,3}\\.\\d+$", "abx12"));
   EXPECT_TRUE(allowed("[^ä]+", "öü"));
@@ -177,13 +183,53 @@ TEST_F(CallGrammar, LengthsOfTexts) {
   EXPECT_FALSE(allows(grammar, call(a + argument("b", "x"))));
 }
 
+TEST_F(CallGrammar, DefinitionsHaveTwoNames) {
+  for (const std::string key : {"$defs", "definitions"}) {
+    const std::string to = R"({"$ref":"#/)" + key + "/";
+    const auto grammar =
+        compile(tools(R"({"type":"object","properties":{"l":{"type":"array","items":)" + to + R"(b"}},"n":)" + to +
+                          R"(n"},"e":)" + to + R"(e"}},"required":["l","n","e"],")" + key +
+                          R"(":{"b":{"type":"boolean"},"n":{"type":"integer"},"e":{"enum":["x"]}}})",
+                      true, ToolMode::required));
+    const std::string l = argument("l", "[true]"), n = argument("n", "7"), e = argument("e", "x");
+    EXPECT_TRUE(allows(grammar, call(l + n + e))) << key;
+    EXPECT_FALSE(allows(grammar, call(argument("l", "[1]") + n + e))) << key;
+    EXPECT_FALSE(allows(grammar, call(l + argument("n", "true") + e))) << key;
+    EXPECT_FALSE(allows(grammar, call(l + n + argument("e", "y")))) << key;
+  }
+}
+
+/// Of a parameter that is "x", by more ways than its type is sought through, or what the reference says.
+std::string texts_and(const std::string& reference, const std::string& definitions) {
+  std::string branches;
+  for (int i = 0; i < 20; ++i) branches += R"({"const":"x"},)";
+  return R"({"type":"object","properties":{"a":{"anyOf":[)" + branches + reference +
+         R"(]}},"required":["a"],"$defs":)" + definitions + "}";
+}
+
+TEST_F(CallGrammar, DefinitionsMayLeadBackToThemselvesAndToOthersOften) {
+  const auto grammar = compile(tools(texts_and(R"({"$ref":"#/$defs/L"})", R"({"L":{"anyOf":[{"$ref":"#/$defs/L"},)"
+                                                                          R"({"const":"y"}]}})"),
+                                     true, ToolMode::required));
+  for (const char* a : {"x", "y"}) EXPECT_TRUE(allows(grammar, call(argument("a", a)))) << a;
+  EXPECT_FALSE(allows(grammar, call(argument("a", ""))));
+  EXPECT_FALSE(allows(grammar, call(argument("a", "z"))));
+  std::string chain = R"({"L12":{"const":"y"})";  // 9 to the power of 12 ways
+  for (int i = 0; i < 12; ++i) {
+    chain += ",\"L" + std::to_string(i) + R"(":{"anyOf":[)";
+    for (int k = 0; k < 9; ++k) chain += R"({"$ref":"#/$defs/L)" + std::to_string(i + 1) + (k < 8 ? "\"}," : "\"}]}");
+  }
+  EXPECT_TRUE(allows(compile(tools(texts_and(R"({"$ref":"#/$defs/L0"})", chain + "}"), true, ToolMode::required)),
+                     call(argument("a", "y"))));
+}
+
 TEST_F(CallGrammar, ArgumentsThatTheSchemaDoesNotName) {
   const auto any =
       compile(tools(R"({"type":"object","additionalProperties":{"type":"string"}})", true, ToolMode::required));
   EXPECT_TRUE(allows(any, call(argument("x", "1"))));
   const auto beside =
-      compile(tools(R"({"type":"object","properties":{"a":{"type":"integer"}},"additionalProperties":true})", true,
-                    ToolMode::required));
+      compile(tools(R"({"type":["object","null"],"properties":{"a":{"type":"integer"}},"additionalProperties":true})",
+                    true, ToolMode::required));
   EXPECT_TRUE(allows(beside, call(argument("a", "1"))));
   EXPECT_FALSE(allows(beside, call(argument("a", "x")))) << "those that it names are followed";
 }
@@ -241,6 +287,9 @@ TEST(AnswerGrammar, WhereNothingIsFollowed) {
 }
 
 TEST(AnswerGrammar, NamesThePlaceOfWhatCannotBeFollowed) {
+  std::string circle = R"({"$ref":"#/$defs/L"})";
+  for (int i = 0; i < 20; ++i) circle = R"({"anyOf":[)" + circle + "]}";
+  circle = R"({"type":"object","properties":{"a":)" + circle + R"(},"$defs":{"L":{"anyOf":[{"$ref":"#/$defs/L"}]}}})";
   const char* const cases[][2] = {
       {R"({"type":"object","properties":{"a":{"not":{}}}})",
        R"(tools[0].function.parameters: "not" at #/properties/a)"},
@@ -248,6 +297,7 @@ TEST(AnswerGrammar, NamesThePlaceOfWhatCannotBeFollowed) {
       {R"({"type":"object","properties":{"a>b":{}}})", "name"},
       {R"({"type":"object","properties":{"a":{"enum":["</x>"]}}})", "cannot be written"},
       {R"({"type":"object","properties":{"a":{"type":"array","items":{"$ref":"#"}}}})", "$ref"},
+      {circle.c_str(), "no text satisfies the parameter \"a\""},
   };
   for (const auto& [parameters, expected] : cases) {
     const auto refused = answer_grammar(tools(parameters, true, ToolMode::required), true, {});

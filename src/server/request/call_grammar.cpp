@@ -99,12 +99,12 @@ class Arguments {
       TESSERA_ASSIGN_OR_RETURN(Json whole, with_definitions(schema));
       return sequence({constant(begin), {{"type", "json_schema"}, {"json_schema", std::move(whole)}}, constant(end)});
     }
-    bool free = false;
-    Json texts = Json::array();
-    TESSERA_RETURN_IF_ERROR(add_texts(schema, kReferenceDepthMax, free, texts));
-    if (free)
+    Texts texts;
+    TESSERA_RETURN_IF_ERROR(add_texts(schema, kReferenceDepthMax, texts));
+    if (texts.free)
       return tag(begin, text_without({"\n" + kParameterClose, kParameterOpen, kFunctionClose, kCallClose}), end);
-    return sequence(around(begin, std::move(texts), end));
+    if (texts.formats.empty()) return error(StatusCode::unsupported, "no text satisfies the parameter {}", shown(name));
+    return sequence(around(begin, std::move(texts.formats), end));
   }
 
   /// The format of texts has no empty one.
@@ -120,10 +120,17 @@ class Arguments {
     return {constant(begin), std::move(middle), constant(end)};
   }
 
-  /// The texts that a parameter of type string may be, and null's.
-  Status add_texts(const Json& schema, int references, bool& free, Json& texts) {
+  /// What a parameter may be: one of several formats of texts, or any text.
+  struct Texts {
+    Json formats = Json::array();
+    bool free = false;
+    std::set<const Json*> followed = {};  // definitions: each has its texts there once, by however many ways it is met
+  };
+
+  /// The texts that a parameter of type string may be, and null's. `references`: how many more, one behind the other.
+  Status add_texts(const Json& schema, int references, Texts& out) {
     if (!schema.is_object() || schema.empty()) {
-      free = true;
+      out.free = true;
       return {};
     }
     if (const Json* reference = find(schema, "$ref")) {
@@ -132,26 +139,27 @@ class Arguments {
         return error(StatusCode::unsupported, "\"$ref\" {} cannot be followed in the arguments of a call",
                      shown(*reference));
       }
-      return add_texts(*target, references - 1, free, texts);
+      if (!out.followed.insert(target).second) return {};
+      return add_texts(*target, references - 1, out);
     }
     for (const char* key : {"anyOf", "oneOf", "allOf"}) {
       const Json* branches = find(schema, key);
       if (branches == nullptr) continue;
-      for (const Json& branch : *branches) TESSERA_RETURN_IF_ERROR(add_texts(branch, references - 1, free, texts));
+      for (const Json& branch : *branches) TESSERA_RETURN_IF_ERROR(add_texts(branch, references, out));
       return {};
     }
-    if (schema.contains("const")) return add_value(schema["const"], texts);
+    if (schema.contains("const")) return add_value(schema["const"], out.formats);
     if (const Json* values = find(schema, "enum")) {
-      for (const Json& value : *values) TESSERA_RETURN_IF_ERROR(add_value(value, texts));
+      for (const Json& value : *values) TESSERA_RETURN_IF_ERROR(add_value(value, out.formats));
       return {};
     }
     const Json* type = find(schema, "type");
-    if (type != nullptr && *type == "null") return add_value(nullptr, texts);
+    if (type != nullptr && *type == "null") return add_value(nullptr, out.formats);
     if (type != nullptr && type->is_array() && std::ranges::find(*type, "null") != type->end()) {
-      TESSERA_RETURN_IF_ERROR(add_value(nullptr, texts));
+      TESSERA_RETURN_IF_ERROR(add_value(nullptr, out.formats));
       if (type->size() == 1) return {};
     }
-    return add_string(schema, free, texts);
+    return add_string(schema, out);
   }
 
   static Status add_value(const Json& value, Json& texts) {
@@ -163,7 +171,7 @@ class Arguments {
     return {};
   }
 
-  static Status add_string(const Json& schema, bool& free, Json& texts) {
+  static Status add_string(const Json& schema, Texts& out) {
     const Json* pattern = find(schema, "pattern");
     const Json* least = find(schema, "minLength");
     const Json* most = find(schema, "maxLength");
@@ -173,12 +181,12 @@ class Arguments {
     if (pattern != nullptr) {
       if (!pattern->is_string()) return error(StatusCode::invalid_argument, "\"pattern\" is {}", shown(*pattern));
       TESSERA_ASSIGN_OR_RETURN(const std::string tag_free, tag_free_pattern(pattern->get<std::string>()));
-      texts.push_back(regex(tag_free));
+      out.formats.push_back(regex(tag_free));
     } else if (least != nullptr || most != nullptr) {
-      texts.push_back(regex("[^<\\r]{" + (least != nullptr ? least->dump() : "0") + "," +
-                            (most != nullptr ? most->dump() : "") + "}"));
+      out.formats.push_back(regex("[^<\\r]{" + (least != nullptr ? least->dump() : "0") + "," +
+                                  (most != nullptr ? most->dump() : "") + "}"));
     } else {
-      free = true;
+      out.free = true;
     }
     return {};
   }

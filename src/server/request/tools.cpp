@@ -46,7 +46,8 @@ std::optional<ApiError> read_parameters(const Json& schema, const std::string& p
     return bad_request(path, path + " is nested deeper than " + std::to_string(limits.schema_depth_max) + " levels");
   }
   if (auto error = check_type_names(schema, path)) return error;
-  if (const Json* type = find(schema, "type"); type != nullptr && type->is_string() && *type != "object") {
+  const Json* type = find(schema, "type");
+  if (type != nullptr && *type != "object" && std::ranges::find(*type, "object") == type->end()) {
     return wrong(at(path, "type"), *type, "\"object\": the arguments of a function are an object");
   }
   const Json* properties = find(schema, "properties");
