@@ -95,13 +95,16 @@ TEST(AnthropicRequest, SamplingAndStops) {
   options.sampling.logprobs = 3;
   const ChatRequest request = request_of(
       body_with(R"("stop_sequences": ["a", "b"], "top_k": 5, "top_p": 0.5, "temperature": 0.25, "seed": 3, "n": 4,
-                   "service_tier": "auto", "made_up": {"x": 1})"),
+                   "stop": ["c"], "stop_token_ids": [7], "logprobs": 2, "prompt_logprobs": 2, "service_tier": "auto", "made_up": {"x": 1})"),
       options);
   EXPECT_THAT(request.sampling.stop, ElementsAre("a", "b"));
+  EXPECT_THAT(request.sampling.stop_token_ids, ElementsAre(7));
   EXPECT_EQ(request.sampling.top_k, 5);
+  EXPECT_EQ(request.sampling.top_p, 0.5F);
+  EXPECT_EQ(request.sampling.temperature, 0.25F);
   EXPECT_EQ(request.sampling.n, 1);
   EXPECT_EQ(request.sampling.seed, 3U);
-  EXPECT_FALSE(request.sampling.logprobs);
+  EXPECT_FALSE(request.sampling.logprobs || request.sampling.prompt_logprobs);
   EXPECT_THAT(request.notes, ElementsAre("not known here and left out: made_up"));
   EXPECT_FALSE(request.format);
 }
@@ -202,8 +205,10 @@ TEST(AnthropicRequest, ToolChoices) {
     return request_of(body_with(kTools + ", \"tool_choice\": " + choice));
   };
   EXPECT_EQ(request_of(body_with(kTools)).tools.choice.mode, ToolMode::automatic);
-  EXPECT_TRUE(with(R"({"type": "auto"})").parallel_tool_calls);
-  EXPECT_FALSE(with(R"({"type": "auto", "disable_parallel_tool_use": true})").parallel_tool_calls);
+  for (const std::string type : {R"({"type": "auto")", R"({"type": "any")", R"({"type": "tool", "name": "g")"}) {
+    EXPECT_TRUE(with(type + "}").parallel_tool_calls) << type;
+    EXPECT_FALSE(with(type + R"(, "disable_parallel_tool_use": true})").parallel_tool_calls) << type;
+  }
   EXPECT_EQ(with(R"({"type": "any"})").tools.choice.mode, ToolMode::required);
   EXPECT_EQ(with(R"({"type": "tool", "name": "g"})").tools.choice.name, "g");
   EXPECT_TRUE(with(R"({"type": "none"})").tools.json.empty());
@@ -220,6 +225,11 @@ TEST(AnthropicRequest, ALastMessageOfTheAssistantIsContinued) {
   std::string rendered = "<user>Hi<assistant>" + prompt["messages"][1]["content"].get<std::string>() + "<end>";
   cut_at_continuation(prefill, rendered);
   EXPECT_EQ(rendered, "<user>Hi<assistant>{\"a\": ");
+  const ChatRequest thinking =
+      request(R"({"role": "assistant", "content": [{"type": "thinking", "thinking": "Hm, ", "signature": "s"}]})");
+  EXPECT_TRUE(thinking.continues_message);
+  ASSERT_EQ(thinking.messages.size(), 2U);
+  EXPECT_EQ(thinking.messages[1].reasoning, "Hm, ");
   EXPECT_FALSE(request(R"({"role": "assistant", "content": ""})").continues_message);
   EXPECT_EQ(request(R"({"role": "assistant", "content": []})").messages.size(), 1U);
   EXPECT_FALSE(

@@ -192,6 +192,11 @@ TEST(OpenAiChatRequest, ThinkingHasManyNames) {
   EXPECT_EQ(thinking_of(R"("max_thinking_tokens": 5, "reasoning": {"max_tokens": 6})"), "- 5");
   EXPECT_EQ(thinking_of(R"("thinking_budget": -1, "reasoning_effort": "low")"), "true -");
   EXPECT_FALSE(chat_request(R"("reasoning": {"exclude": true})").include_reasoning);
+  for (const char* exclude : {"", R"(, "exclude": false)"}) {
+    const std::string reasoning = R"("reasoning": {"effort": "low")" + std::string(exclude) + "}";
+    EXPECT_TRUE(chat_request(reasoning).include_reasoning) << exclude;
+    EXPECT_FALSE(chat_request(reasoning + R"(, "include_reasoning": false)").include_reasoning) << exclude;
+  }
   EXPECT_EQ(template_request(chat_request(R"("reasoning_effort": "high")"))["reasoning_effort"], "high");
 }
 
@@ -252,6 +257,11 @@ TEST(OpenAiChatRequest, OtherFormsOfToolChoice) {
   EXPECT_EQ(with(R"({"type": "allowed_tools", "mode": "auto", "tools": [{"type": "function", "name": "f"}]})")
                 .tools.schemas.size(),
             1U);
+  const ChatRequest alike = chat_request(R"("tools": [{"type": "function", "function": {"name": "read_file"}},
+    {"type": "function", "function": {"name": "read"}}, {"type": "function", "function": {"name": "re"}}],
+    "tool_choice": {"type": "allowed_tools", "mode": "auto", "tools": [{"type": "function", "name": "read"}]})");
+  ASSERT_EQ(alike.tools.schemas.size(), 1U);
+  EXPECT_EQ(alike.tools.schemas[0].name, "read");
   const ChatRequest legacy = chat_request(R"("functions": [{"name": "f", "parameters": {"type": "object"}}],
     "function_call": {"name": "f"})");
   EXPECT_TRUE(legacy.legacy_functions);
@@ -495,6 +505,9 @@ TEST(OpenAiAnswerFormat, WhereItIsGivenAndHow) {
   EXPECT_EQ(outputs(R"({"json":{"a":1},"disable_any_whitespace":true})"),
             R"(schema structured_outputs.json compact {"a":1})");
   EXPECT_EQ(outputs(R"({"json_object":true})"), "object structured_outputs.json_object ");
+  EXPECT_EQ(outputs(R"({"json_object":true,"disable_any_whitespace":true})"),
+            "object structured_outputs.json_object compact ");
+  EXPECT_EQ(outputs(R"({"disable_any_whitespace":true})"), "wrong structured_outputs");
   EXPECT_EQ(outputs(R"({"json_object":false})"), "wrong structured_outputs");
   EXPECT_EQ(outputs(R"({"regex":"a+"})"), "regex structured_outputs.regex a+");
   EXPECT_EQ(outputs(R"({"regex":7})"), "wrong structured_outputs.regex");

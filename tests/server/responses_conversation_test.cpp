@@ -52,9 +52,20 @@ TEST(ResponsesRequest, ToolsAmongTheItemsBeforeAreOffered) {
   store.put("resp_a", {.input = R"([{"type":"additional_tools","tools":[{"type":"function","name":"f"}]}])",
                        .head = "{",
                        .output = "[]"});
-  const auto request = request_of(body_of(R"({"previous_response_id":"resp_a","input":"Hi"})"), &store);
-  ASSERT_EQ(request.chat.tools.schemas.size(), 1U);
-  EXPECT_EQ(request.chat.tools.schemas[0].name, "f");
+  store.put("resp_b", {.previous_id = "resp_a", .input = "[]", .head = "{", .output = "[]"});
+  store.put("resp_c", {.previous_id = "resp_b",
+                       .input = R"([{"type":"tool_search_output","tools":[{"type":"function","name":"g"}]}])",
+                       .head = "{",
+                       .output = "[]"});
+  const auto names = [&](const std::string& previous) {
+    const auto request = request_of(body_of(R"({"input":"Hi","previous_response_id":")" + previous + "\"}"), &store);
+    std::string all;
+    for (const auto& tool : request.chat.tools.schemas) all += tool.name + ",";
+    return all;
+  };
+  EXPECT_EQ(names("resp_a"), "f,");
+  EXPECT_EQ(names("resp_b"), "f,");
+  EXPECT_EQ(names("resp_c"), "f,g,");
 }
 
 TEST(ResponsesRequest, AConversationAsAWholeIsWithinLimits) {
