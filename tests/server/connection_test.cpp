@@ -91,7 +91,7 @@ class HttpServerOf {
     });
   }
   int gone() {
-    return on_network([this](HttpServer&) { return gone_; });
+    return server_ ? on_network([this](HttpServer&) { return gone_; }) : gone_;
   }
   bool receiving() {
     return on_network([](HttpServer& server) { return server.receiving(); });
@@ -422,6 +422,20 @@ TEST(Connection, DrainingEndsConnectionsBehindTheirAnswers) {
     client->close();
   }
   EXPECT_TRUE(test::wait_until([&] { return served.connections() == 0; }));
+}
+
+TEST(Connection, WhoIsLeftIsToldThatTheServerEnds) {
+  HttpServerOf served;
+  RawClient held(served.port()), begun(served.port());
+  held.send(get("/hold"));
+  begun.send("GET /echo HTTP/1.1\r\nHo");
+  ASSERT_TRUE(test::wait_until([&] { return served.exchanges() == 1 && served.receiving(); }));
+  served.drain();
+  served.reset();
+  for (RawClient* client : {&held, &begun}) EXPECT_TRUE(client->ends());
+  EXPECT_EQ(served.gone(), 1) << "who makes the answer is told too";
+  ASSERT_EQ(served.finished().size(), 1U);
+  EXPECT_EQ(served.finished()[0].status, 499);
 }
 
 TEST(Connection, WhatIsOnItsWayIsKnown) {

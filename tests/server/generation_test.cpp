@@ -17,6 +17,7 @@ namespace tessera::server {
 namespace {
 
 using nlohmann::json;
+using ::testing::StartsWith;
 
 /// The JSON of each server-sent event but the last, which must be [DONE].
 std::vector<json> events(const std::string& body) {
@@ -229,6 +230,21 @@ TEST(Generation, EchoIsOfThePromptThatTruncationLeaves) {
   EXPECT_EQ(answer["usage"]["prompt_tokens"], 2);
   const auto text = answer["choices"][0]["text"].get<std::string>();
   EXPECT_TRUE(text.starts_with(left.get<std::string>())) << text;
+}
+
+TEST(Generation, EchoHasControlTokensHoweverThePromptCame) {
+  const ServedModel served;
+  const std::string prompt = "<|im_start|>user\nHi<|im_end|>";
+  const json tokenized = json::parse(ask(served.port(), post("/tokenize", json{{"prompt", prompt}}.dump())).body);
+  const json& ids = tokenized["tokens"];
+  for (const json& given : {json(prompt), ids, json::array({ids, ids})}) {
+    for (const size_t kept : {ids.size() + 1, ids.size()}) {  // not truncated, and truncated to all of it
+      json body{{"prompt", given}, {"echo", true}, {"max_tokens", 1}};
+      if (kept == ids.size()) body["truncate_prompt_tokens"] = kept;
+      const json choices = json::parse(ask(served.port(), post("/v1/completions", body.dump())).body)["choices"];
+      for (const json& choice : choices) EXPECT_THAT(choice["text"].get<std::string>(), StartsWith(prompt)) << body;
+    }
+  }
 }
 
 /// What only counts or converts tokens has its place among the requests no longer than it takes.
@@ -458,6 +474,27 @@ TEST(Generation, DrainHasADeadline) {
   EXPECT_TRUE(served.server().wait().ok());
   EXPECT_THAT(streams.answer().body, ::testing::HasSubstr("shutting down"));
   EXPECT_EQ(waits.answer().status, 503);
+}
+
+/// Answers that were given are taken, or their clients are found to stand still, before the server ends; up to its
+/// deadline.
+TEST(Generation, DrainWaitsForWhatIsUnsent) {
+  for (const bool in_time : {true, false}) {
+    ServerOptions options = test_options();
+    options.limits.write_stall_seconds_max = in_time ? 1 : 3600;
+    options.limits.shutdown_seconds_max = in_time ? 3600 : 0;
+    ServedModel served(options);
+    RawClient keeps(served.port()), deaf(served.port(), 2048);
+    keeps.send(get("/live"));
+    EXPECT_EQ(keeps.answer().status, 200);
+    deaf.send(post("/tokenize", json{{"prompt", std::string(1 << 19, '7')}}.dump()));  // a token each
+    ASSERT_TRUE(deaf.wait_for("200 OK"));
+    served.server().shut_down();
+    EXPECT_TRUE(served.server().wait().ok());
+    keeps.send(get("/metrics"));
+    const std::string connections = std::string("\ntessera:http_connections ") + (in_time ? "1\n" : "2\n");
+    EXPECT_THAT(keeps.answer().body, ::testing::HasSubstr(connections));
+  }
 }
 
 TEST(Generation, ServerEndsInTheMiddleOfThings) {

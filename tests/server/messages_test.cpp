@@ -73,18 +73,26 @@ TEST(Messages, ThinkingIsSignedAndEchoed) {
 
 /// What a stop cuts follows no format, and does not look as if it did.
 TEST(Messages, AFormatThatAStopCutIsNoEndOfTheTurn) {
-  const auto reason = [](bool follows, StopCause cause) {
-    ChatRequest request;
-    if (follows) request.format.emplace();
-    const auto answer = make_messages_answer({.id = "msg_1", .model = "m"}, request, 1, /*opens_thinking=*/false);
-    std::string none;
-    answer->feed(0, {.text = "{", .finish_reason = FinishReason::stop, .stop_reason = "x", .stop_cause = cause}, none);
-    return json::parse(answer->whole()).value("stop_reason", "");
-  };
-  EXPECT_EQ(reason(true, StopCause::model), "end_turn");
-  EXPECT_EQ(reason(true, StopCause::token), "max_tokens");
-  EXPECT_EQ(reason(true, StopCause::string), "stop_sequence");
-  EXPECT_EQ(reason(false, StopCause::token), "end_turn");
+  for (const bool stream : {false, true}) {
+    const auto ended = [&](bool follows, StopCause cause) {
+      ChatRequest request;
+      request.stream.stream = stream;
+      if (follows) request.format.emplace();
+      const auto answer = make_messages_answer({.id = "msg_1", .model = "m"}, request, 1, /*opens_thinking=*/false);
+      std::string out;
+      answer->begin(out);
+      answer->feed(0, {.text = "{", .finish_reason = FinishReason::stop, .stop_reason = "x", .stop_cause = cause}, out);
+      answer->finish(out);
+      const json end = stream ? *(events_of(out).end() - 2) : json::parse(answer->whole());
+      const json& said = stream ? end["delta"] : end;
+      return said["stop_reason"].get<std::string>() + " " + said["stop_sequence"].dump();
+    };
+    EXPECT_EQ(ended(true, StopCause::model), "end_turn null") << stream;
+    EXPECT_EQ(ended(true, StopCause::token), "max_tokens null") << stream;
+    EXPECT_EQ(ended(true, StopCause::string), R"(stop_sequence "x")") << stream;
+    EXPECT_EQ(ended(false, StopCause::token), "end_turn null") << stream;
+    EXPECT_EQ(ended(false, StopCause::string), R"(stop_sequence "x")") << stream;
+  }
 }
 
 TEST(Messages, CountsTokens) {
@@ -195,6 +203,19 @@ TEST(AnswerFormat, BeginsBehindTheGapAlsoBesideTools) {
     const json answer = json::parse(ask(served.port(), post("/v1/chat/completions", body.dump())).body);
     const json tokens = {{"tokens", answer["choices"].at(0)["token_ids"]}};
     EXPECT_THAT(ask(served.port(), post("/detokenize", tokens.dump())).body, HasSubstr(R"(</think>\n\n)")) << tools;
+  }
+}
+
+/// Whether its grammar is compiled for the request or is known from one before.
+TEST(AnswerFormat, IsOfEveryPrompt) {
+  const ServedModel served(test_options(), 8, tiny_model_that_ends());
+  const json body = {{"prompt", {"Hi", "Ho", "Ha"}}, {"max_tokens", 60}, {"n", 2}, {"guided_choice", {"yes", "no"}}};
+  for (const char* grammar : {"new", "known"}) {
+    const json choices = json::parse(ask(served.port(), post("/v1/completions", body.dump())).body)["choices"];
+    EXPECT_EQ(choices.size(), 6U) << grammar;
+    for (const json& choice : choices) {
+      EXPECT_THAT(choice["text"], testing::AnyOf("yes", "no")) << grammar << ": " << choice;
+    }
   }
 }
 

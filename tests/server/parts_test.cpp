@@ -37,10 +37,14 @@ TEST(ApiKeys, HaveAndShow) {
 
 TEST(ApiKeys, File) {
   const std::string name = ::testing::TempDir() + "tessera_keys_" + std::to_string(::getpid());
-  std::ofstream(name) << "# who may\none\r\n\n  two  \n";
+  std::ofstream(name) << "# who may\none\r\n\n  two  \n \t# who may no more\nthree#3";
   const auto keys = read_api_keys(name);
   ASSERT_TRUE(keys.ok());
-  EXPECT_THAT(*keys, ::testing::ElementsAre("one", "two"));
+  EXPECT_THAT(*keys, ::testing::ElementsAre("one", "two", "three#3"));
+  for (const char* none : {"", "\r\n", "# one", "  # one\n\t#two\n"}) {
+    std::ofstream(name) << none;
+    EXPECT_THAT(read_api_keys(name).status().message(), HasSubstr(name + " holds no API key")) << none;
+  }
   std::remove(name.c_str());
   EXPECT_THAT(read_api_keys(name).status().message(), HasSubstr(name));
 }

@@ -95,6 +95,24 @@ TEST(BackgroundResponses, GoOnWithoutTheirClients) {
   EXPECT_EQ(served.left_over(), "");
 }
 
+TEST(BackgroundResponses, StreamsBeginAsOthersDo) {
+  const ServedModel served;
+  const auto head = [](const RawAnswer& answer) {
+    EXPECT_EQ(answer.status, 200) << answer.body;
+    std::string said;
+    for (const char* name : {"content-type", "cache-control", "x-accel-buffering", "x-tessera-warning"}) {
+      said += std::string(answer.header(name)) + "; ";
+    }
+    return said;
+  };
+  const std::string request = with(R"("stream":true,"an_unknown_field":1)");
+  const std::string expected = head(ask(served.port(), post("/v1/responses", request)));
+  EXPECT_THAT(expected, HasSubstr("no-cache; no; "));
+  EXPECT_THAT(expected, HasSubstr("an_unknown_field"));
+  EXPECT_EQ(head(ask(served.port(), post("/v1/responses", std::string(request).insert(1, "\"background\":true,")))),
+            expected);
+}
+
 TEST(BackgroundResponses, EventsThatAreFarAheadAreWaitedFor) {
   const ServedModel served;
   const json begun = answer_to(served, long_answer());
