@@ -30,7 +30,7 @@ json answer_to(const ServedModel& served, const std::string& path, const json& b
 /// Tokens that were prefilled, once there were no more for a while.
 double prefilled(const ServedModel& served) {
   double tokens = served.metric("tessera:idle_prefill_tokens_total");
-  for (int same = 0; same < 20; ++same) {
+  for (int same = 0; same < 100; ++same) {
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
     const double now = served.metric("tessera:idle_prefill_tokens_total");
     if (std::exchange(tokens, now) != now) same = 0;
