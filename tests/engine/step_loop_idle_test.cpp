@@ -339,6 +339,25 @@ TEST_F(StepLoopDisk, WhatIsLeftIsWrittenAtTheEnd) {
   EXPECT_GE(disk->directory().entries(), 2U) << "the points of those that ran";
 }
 
+/// So that its pages are free for others, and who waits for a read computes.
+TEST_F(StepLoopDisk, TheThreadIsToldOfWhatFails) {
+  const auto file = file_of(read(256, 1).prompt);
+  std::filesystem::create_directories(file / "below");  // which nothing can be put in place of
+  for (const bool writes : {true, false}) {
+    CountingRunner runner(Ahead::yes);
+    const auto disk = open_disk();
+    StepLoop loop(disk_parts(runner, *disk));
+    const Running engine(loop);
+    if (!writes) std::filesystem::resize_file(file, std::filesystem::file_size(file) - 1);
+    const auto channel = submit(loop, read(300, 1));
+    ASSERT_TRUE(eventually([&] { return loop.stats().disk.failures > 0; })) << "without anybody who comes";
+    EXPECT_EQ(channel->next()->cached_tokens, 0);
+    while (channel->next()) {
+    }
+    if (writes) std::filesystem::remove_all(file);  // and it is written at the end
+  }
+}
+
 /// There is no later.
 TEST_F(StepLoopDisk, WhatCouldNotBeWrittenIsTriedAgainAtTheEnd) {
   CountingRunner runner(Ahead::yes);

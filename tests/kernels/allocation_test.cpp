@@ -3,9 +3,11 @@
 
 #include <atomic>
 #include <cstdlib>
+#include <cstring>
 #include <new>
 #include <vector>
 
+#include "kernels/context.h"
 #include "kernels/gated_attention.h"
 #include "kernels/gated_delta_net.h"
 #include "kernels/moe.h"
@@ -43,6 +45,35 @@ void expect_warm(const Body& body) {
   const int64_t before = allocations.load();
   body();
   EXPECT_EQ(allocations.load() - before, 0);
+}
+
+TEST(Allocation, AWorkspaceTakesBackWhatItHasGiven) {
+  Workspace workspace;
+  constexpr size_t kMiB = size_t{1} << 20;
+  std::vector<std::byte*> before, now;
+  now.reserve(5);
+  before.reserve(5);
+  const auto take = [&](Workspace::Frame& frame, size_t bytes) {
+    now.push_back(frame.take<std::byte>(bytes));
+    EXPECT_EQ(reinterpret_cast<uintptr_t>(now.back()) % 64, 0U);
+    std::memset(now.back(), static_cast<int>(now.size()), bytes);
+  };
+  const auto body = [&] {
+    before.swap(now);
+    now.clear();
+    Workspace::Frame outer(workspace);
+    take(outer, 100);
+    {
+      Workspace::Frame inner(workspace);
+      for (const size_t bytes : {kMiB - 128, kMiB, 3 * kMiB}) take(inner, bytes);  // the first one fits to the byte
+    }
+    take(outer, 1);
+    EXPECT_EQ(now[4], now[1]) << "where the inner one began";
+    EXPECT_EQ(now[1] - now[0], 128) << "100 bytes to a multiple of 64";
+    EXPECT_EQ(now[0][99], std::byte{1}) << "nobody else wrote there";
+  };
+  expect_warm(body);
+  EXPECT_EQ(before, now);
 }
 
 TEST(Allocation, NoneInAWarmAttention) {

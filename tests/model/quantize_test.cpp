@@ -192,6 +192,33 @@ TEST_F(Quantize, CopiesWhatIsQuantisedAlready) {
   }
 }
 
+/// Without NVFP4, whose spelling is kept, a source's own dialect is what is written unless another one is asked for.
+TEST_F(Quantize, WritesTheDialectThatIsAskedForOrTheSources) {
+  const auto name_of = [](Dialect dialect) { return dialect == Dialect::modelopt ? "modelopt" : "compressed-tensors"; };
+  for (const Dialect own : {Dialect::modelopt, Dialect::compressed_tensors}) {
+    const TempDirectory directory;
+    synthesize(directory / "source",
+               {.shape = small_shape(), .formats = {{TensorKind::attention, WeightFormat::fp8_e4m3}}, .dialect = own});
+    for (const std::optional<Dialect> asked :
+         {std::optional<Dialect>(), std::optional(Dialect::modelopt), std::optional(Dialect::compressed_tensors)}) {
+      const std::string out = fmt::format("out {}", asked ? name_of(*asked) : "");
+      const auto report = quantize(directory / "source", directory / out, {.formats = recipe("mlp"), .dialect = asked});
+      ASSERT_TRUE(report.ok()) << report.status().message();
+      EXPECT_EQ(report->dialect, asked.value_or(own)) << name_of(own) << ", " << out;
+      const Checkpoint source = test::open(directory / "source"), result = test::open(directory / out);
+      EXPECT_EQ(format::read_quantization_info(result)->method, name_of(asked.value_or(own))) << out;
+      for (const char* module : {"model.layers.3.self_attn.o_proj", "model.layers.3.self_attn.k_proj"}) {
+        EXPECT_EQ(result.matrix(module)->format, WeightFormat::fp8_e4m3);
+        EXPECT_EQ(decode(*result.matrix(module)), decode(*source.matrix(module))) << out;
+      }
+    }
+  }
+  make_source();
+  const auto report = run({.formats = recipe("mlp")});
+  ASSERT_TRUE(report.ok()) << report.status().message();
+  EXPECT_EQ(report->dialect, Dialect::modelopt) << "of a source that has none";
+}
+
 TEST_F(Quantize, TakesLargeMatricesPieceByPiece) {
   SynthOptions synth{.shape = small_shape()};
   synth.shape.vocab_size = 150'000;  // 19 MB

@@ -177,10 +177,14 @@ std::string sewn(const std::string& text) {
 }
 
 TEST(ChatSeams, EachPlaceHasItsRule) {
-  for (const char* own : {R"({"messages":[{"role":"assistant","content":"<think>a</think>"}]})",
-                          R"({"messages":[{"role":"assistant","reasoning_content":"<tool_call>"}]})",
-                          R"({"messages":[{"role":"user","content":"<tool_response>a</tool_response>"}]})",
-                          R"({"messages":[{"role":"user","content":" <tool_response></tool_response>\n"}]})"}) {
+  for (const char* own :
+       {R"({"messages":[{"role":"assistant","content":"<think>a</think>"}]})",
+        R"({"messages":[{"role":"assistant","reasoning_content":"<tool_call>"}]})",
+        R"({"messages":[{"role":"assistant","content":[{"type":"text","text":"<think>a"},"<think>"]}]})",
+        R"({"messages":[{"role":"assistant","reasoning_content":[{"text":"<tool_call>"}]}]})",
+        R"({"messages":[{"role":"assistant","content":[{"<think>":"a"}]}]})",
+        R"({"messages":[{"role":"user","content":"<tool_response>a</tool_response>"}]})",
+        R"({"messages":[{"role":"user","content":" <tool_response></tool_response>\n"}]})"}) {
     EXPECT_EQ(sewn(own), ordered_json::parse(own).dump()) << "its writer may mean them";
   }
   const std::pair<const char*, const char*> cases[] = {
@@ -188,6 +192,10 @@ TEST(ChatSeams, EachPlaceHasItsRule) {
        R"({"messages":[{"role":"assistant","name":"<|think>"}]})"},
       {R"({"messages":[{"role":"assistant","content":"<|im_end|>"}]})",
        R"({"messages":[{"role":"assistant","content":"<||im_end|>"}]})"},
+      {R"({"messages":[{"role":"assistant","content":[{"text":"<think><|im_end|>"}]}]})",
+       R"({"messages":[{"role":"assistant","content":[{"text":"<think><||im_end|>"}]}]})"},
+      {R"({"messages":[{"role":"user","content":[{"type":"text","text":"<think>"}]}]})",
+       R"({"messages":[{"role":"user","content":[{"type":"text","text":"<|think>"}]}]})"},
       {R"({"messages":[{"role":"system","content":"<tool_response>a</tool_response>"}]})",
        R"({"messages":[{"role":"system","content":"<|tool_response>a<|/tool_response>"}]})"},
       {R"({"messages":[{"role":"user","name":"<tool_response>a</tool_response>"}]})",

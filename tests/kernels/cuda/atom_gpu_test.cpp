@@ -65,19 +65,28 @@ TEST(AtomGpu, TheLargestScalesAreTaken) {
   }
 }
 
+/// In every place of a slice, with either sign where there is one.
 TEST(AtomGpu, WeightsThatAreNotFiniteAreNoted) {
+  constexpr int64_t kRows = 16, kCols = 64;
   for (const WeightFormat format : kAllFormats) {
-    RandomMatrix m(format, 16, 64, 7);
-    const uint32_t bits = format == WeightFormat::f32    ? 0x7f7fffffU  // finite, but not in BF16
-                          : format == WeightFormat::f16  ? 0x7c00U
-                          : format == WeightFormat::bf16 ? 0x7f80U
-                                                         : 0xffU;
-    if (m.block_scales.empty()) {
-      std::memcpy(m.data.data() + format::row_bytes(format, 3 * 64 + 5), &bits, format::row_bytes(format, 1));
-    } else {
-      m.block_scales[5] = std::byte{0xff};
+    const RandomMatrix sound(format, kRows, kCols, 7);
+    const bool by_scales = !sound.block_scales.empty();
+    const uint32_t bits = format == WeightFormat::f32     ? 0x7f7fffffU  // finite, but not in BF16
+                          : format == WeightFormat::f16   ? 0x7c00U
+                          : format == WeightFormat::bf16  ? 0x7f80U
+                          : format == WeightFormat::mxfp4 ? 0xffU
+                                                          : 0x7fU;
+    const size_t bytes = by_scales ? 1 : format::row_bytes(format, 1);
+    const size_t places = by_scales ? sound.block_scales.size() : static_cast<size_t>(kCols);
+    for (size_t i = 0; i < places; ++i) {
+      RandomMatrix m = sound;
+      const uint32_t sign = format == WeightFormat::mxfp4 || i / 8 % 2 == 0 ? 0 : 1U << (8 * bytes - 1),
+                     bad = bits | sign;
+      const size_t place = by_scales ? i : i % kRows * kCols + i;  // a column each, in the rows by turns
+      std::memcpy((by_scales ? m.block_scales : m.data).data() + place * bytes, &bad, bytes);
+      EXPECT_EQ(pack_on_gpu({m}, {atom_format(format), kRows, kCols, 1}).first_bad, kNumber)
+          << format::name(format) << ", place " << place;
     }
-    EXPECT_EQ(pack_on_gpu({m}, {atom_format(format), 16, 64, 1}).first_bad, kNumber) << format::name(format);
   }
 }
 

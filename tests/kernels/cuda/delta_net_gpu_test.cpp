@@ -340,6 +340,25 @@ TEST(DeltaNetGpu, ARestoredSnapshotIsThatOfASequenceThatNeverStopped) {
   }
 }
 
+/// Before the end of a step's first 2,048 rows, at it, and behind it, of a sequence that has rows of another before it.
+TEST(DeltaNetGpu, SnapshotsOfASequenceThatGoesOnInTheNextSegment) {
+  const DeltaNetShape shape = make_shape(1, 1, 8, 8);
+  const DeltaWeights weights(shape);
+  const DeltaSequence sequence(shape, 2100, 8), other(shape, 70, 9);
+  GpuDeltaRun whole(weights, {sequence});
+  int32_t done = 0;
+  for (const int32_t position : {64, 1920, 1984, 2048}) {
+    whole.step({{0, position - done, kPrefill}});
+    done = position;
+    GpuDeltaRun run(weights, {sequence, other});
+    run.step({{1, 70, kPrefill}, {0, 2100, kPrefill, 5, position}});
+    run.move(0, 5);
+    const std::string what = "snapshot at " + std::to_string(position);
+    expect_same_bits(run.result(0).state, whole.result(0).state, what);
+    expect_same_bits(run.result(0).window, whole.result(0).window, what + ", window");
+  }
+}
+
 TEST(DeltaNetGpu, ManyCopiesInManyLayers) {
   const DeltaNetShape shape = make_shape(1, 1, 8, 8, 2);
   const int64_t slots = 80, layers = 3, state = state_values(shape), window = window_values(shape);

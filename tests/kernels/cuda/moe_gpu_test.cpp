@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <limits>
 #include <optional>
 #include <string>
@@ -314,6 +315,29 @@ TEST(MoeGpu, TilesWithoutAKernelAndHalvesOfAGroupAreRefused) {
   const plan::Tile tile = kernels(plan::Path::w4a16, WeightFormat::mxfp4)[0].tile;
   for (const int64_t inner : {32, 48}) {
     EXPECT_EQ(plan_moe(make_desc(WeightFormat::mxfp4, 64, inner, 4, 2, 1), tile, tile).ok(), inner == 32) << inner;
+  }
+}
+
+/// A narrow tile of one product has many times the columns' tiles of the other's wide one.
+TEST(MoeGpu, SmallProductsWithTilesOfTheirOwn) {
+  for (const plan::Path path : {plan::Path::w4a16, plan::Path::w4a4}) {
+    plan::Desc desc = make_desc(WeightFormat::nvfp4, 64, 32, 4, 2, 40);
+    desc.path = path;
+    const Layer layer(desc);
+    const MoeInput input(desc, Pattern::one_expert, 29);
+    const auto all = kernels(path, desc.format);
+    const auto by_width = [](const Kernel& a, const Kernel& b) { return a.tile.n < b.tile.n; };
+    const plan::Tile narrow = std::ranges::min_element(all, by_width)->tile;
+    const plan::Tile wide = std::ranges::max_element(all, by_width)->tile;
+    ASSERT_LT(narrow.n, wide.n);
+    const auto want = run_moe(*plan_moe(desc, narrow, narrow), layer, input);
+    for (const auto& [gate_up, down] : {std::pair{narrow, wide}, {wide, narrow}}) {
+      const MoePlan plan = *plan_moe(desc, gate_up, down);
+      const std::string what = plan::shape_name(gate_up) + ", then " + plan::shape_name(down);
+      EXPECT_EQ(column_tiles(plan, plan::Op::gate_up), slot_tiles_max(80, 4, gate_up.n)) << what;
+      EXPECT_EQ(column_tiles(plan, plan::Op::down), slot_tiles_max(80, 4, down.n)) << what;
+      expect_equal(run_moe(plan, layer, input), want, what);
+    }
   }
 }
 
