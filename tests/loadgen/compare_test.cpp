@@ -113,6 +113,23 @@ TEST(Compare, RoundsCount) {
   EXPECT_TRUE(of(*compare(results_of(1, 1, 3), results_of(1, 2, 3)), "TPOT").by_rounds);
 }
 
+/// Each round has its own request of an index. Where only one file has it, it is in no figure.
+TEST(Compare, PairsAreOfOneRound) {
+  for (const int64_t rounds : {2, 3}) {
+    const Json a = results_of(1, 1, rounds, 0.6);
+    Json b = a;
+    b["cases"][0]["records"].erase(0);
+    const auto comparison = compare(a, b);
+    ASSERT_TRUE(comparison.ok());
+    const Change tpot = of(*comparison, "TPOT");
+    EXPECT_TRUE(tpot.paired);
+    EXPECT_EQ(tpot.requests_a, 60 * rounds - 1);
+    EXPECT_EQ(tpot.requests_b, 60 * rounds - 1);
+    EXPECT_EQ(tpot.interval.low, 1);
+    EXPECT_EQ(tpot.interval.high, 1);
+  }
+}
+
 /// Rounds say how they differ where both files have enough of them.
 TEST(Compare, TheFewerRoundsCount) {
   EXPECT_FALSE(of(*compare(results_of(1, 1, 3), results_of(1, 2, 2)), "TPOT").by_rounds);

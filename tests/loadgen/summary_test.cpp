@@ -298,6 +298,16 @@ TEST(Summary, RequestsAreUnderWayFromWhenTheyAreDue) {
   EXPECT_EQ(of(run, of_rate).in_flight_end, at_once.in_flight_end);
 }
 
+/// Whoever asked waited from then on.
+TEST(Summary, TimesAreFromWhenRequestsWereDue) {
+  CaseRun run = plain_run();
+  for (Record& record : run.records) record.start += 0.25;
+  const Summary s = of(run);
+  EXPECT_NEAR(s.ttft.p50, 0.5, 1e-9);
+  EXPECT_NEAR(s.first_answer.p50, 0.5, 1e-9);
+  EXPECT_NEAR(s.e2e.p50, 1.48, 1e-9);
+}
+
 TEST(Summary, DraftsOfTheServersMetrics) {
   const Summary s = of(plain_run(), kTwoUsers, {}, kPlain, {.drafts = 40, .drafted = 120, .accepted = 90});
   EXPECT_DOUBLE_EQ(*s.drafts_accepted, 0.75);
