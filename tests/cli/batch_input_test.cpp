@@ -54,6 +54,18 @@ TEST(BatchInput, ReadsPromptsMessagesAndIds) {
   EXPECT_TRUE(ids->messages.empty());
 }
 
+/// Messages need the chat template, whatever flags say; a prompt does not.
+TEST(BatchInput, OnlyPromptsAreRaw) {
+  BatchRequest defaults;
+  defaults.prompt.raw = true;
+  const auto raw = [&](const std::string& line, bool is_json) {
+    return parse_batch_item({.index = 0, .line = line}, is_json, defaults)->prompt.raw;
+  };
+  EXPECT_FALSE(raw(R"({"messages": [{"role": "user", "content": "a"}]})", true));
+  EXPECT_TRUE(raw(R"({"prompt": "a"})", true));
+  EXPECT_TRUE(raw("a", false));
+}
+
 TEST(BatchInput, SaysWhatIsWrongWithALine) {
   const std::pair<const char*, const char*> wrong[] = {
       {"not json", "not a JSON object"},

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <tuple>
 
 #include "base/wait_until.h"
 #include "cli/model_directory.h"
@@ -54,17 +55,23 @@ class BatchTest : public ModelDirectoryTest {
   }
 };
 
+/// Of several choices too, more of which are asked for than may wait in the engine at once.
 TEST_F(BatchTest, AnswersAreThoseOfEachPromptAlone) {
   write_prompts(9);
-  ASSERT_EQ(run_tessera(batch()).exit_code, 0);
-  const auto all = answers();
-  ASSERT_EQ(all.size(), 9U);
-  const Finished alone = run_tessera({"run", model(), "Tell me about the number 7.", "--json", "--quiet",
-                                      "--max-tokens", "16", "--seed", "5", "--ignore-eos"});
-  auto expected = nlohmann::json::parse(alone.out);
-  expected["index"] = 7;
-  expected["digest"] = all.at(7)["digest"];
-  EXPECT_EQ(all.at(7), expected);
+  for (const char* n : {"1", "3"}) {
+    Arguments arguments = batch();
+    arguments.insert(arguments.end(), {"--n", n});
+    const Finished finished = run_tessera(arguments);
+    ASSERT_EQ(finished.exit_code, 0) << finished.err;
+    const auto all = answers();
+    ASSERT_EQ(all.size(), 9U);
+    const Finished alone = run_tessera({"run", model(), "Tell me about the number 7.", "--json", "--quiet",
+                                        "--max-tokens", "16", "--seed", "5", "--ignore-eos", "--n", n});
+    auto expected = nlohmann::json::parse(alone.out);
+    expected["index"] = 7;
+    expected["digest"] = all.at(7)["digest"];
+    EXPECT_EQ(all.at(7), expected);
+  }
 }
 
 TEST_F(BatchTest, JsonLinesHaveTheirOwnParameters) {
@@ -251,6 +258,31 @@ TEST_F(BatchTest, WhatAnswersDependOnMakesThemAnew) {
     EXPECT_EQ(answers().size(), 3U);
   }
   EXPECT_THAT(run_tessera(arguments).err, HasSubstr("all 3 prompts are answered"));
+}
+
+/// Files that answers depend on are what they hold, not what they are called.
+TEST_F(BatchTest, FilesOfOtherContentsMakeAnswersAnew) {
+  write_prompts(3);
+  const std::tuple<const char*, const char*, const char*> kFiles[] = {
+      {"--json-schema", R"({"type": "string"})", R"({"type": "integer"})"},
+      {"--grammar", "root ::= \"a\"", "root ::= \"b\""},
+      {"--chat-template", "{{ messages[0].content }}", "{{ messages[0].content }}!"}};
+  for (const auto& [flag, before, after] : kFiles) {
+    const auto run_with = [&, flag = flag](const char* file) {
+      Arguments arguments = batch("2");
+      std::erase(arguments, "--quiet");
+      arguments.insert(arguments.end(), {flag, path(file)});
+      const Finished finished = run_tessera(arguments);
+      EXPECT_EQ(finished.exit_code, 0) << flag << finished.err;
+      return finished.err;
+    };
+    write_file(path("one"), before);
+    write_file(path("other"), before);
+    run_with("one");
+    EXPECT_THAT(run_with("other"), HasSubstr("all 3 prompts are answered")) << flag;
+    write_file(path("other"), after);
+    EXPECT_THAT(run_with("other"), HasSubstr("3 answers in ")) << flag;
+  }
 }
 
 TEST_F(BatchTest, TwoRunsDoNotWriteOneFile) {

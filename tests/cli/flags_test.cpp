@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include "cli/engine_flags.h"
+#include "cli/vllm_flags.h"
 
 namespace tessera::cli {
 namespace {
@@ -53,6 +54,19 @@ TEST(EngineFlags, DraftsAreMadeAsFarAsTheyPayUnlessAdaptiveIsFalse) {
   EXPECT_FALSE(always("{}"));
   EXPECT_FALSE(always(R"({"adaptive": true})"));
   EXPECT_TRUE(always(R"({"adaptive": false})"));
+}
+
+TEST(VllmFlags, OnlyTheNameIsSpeltAnew) {
+  const std::pair<const char*, const char*> kSpelt[] = {
+      {"-tp", "--tensor-parallel-size"},
+      {"--max_model_len", "--max-model-len"},
+      {"--served_model_name=my_model.v1=a_b", "--served-model-name=my_model.v1=a_b"},
+      {"--limit_mm_per_prompt.image_url", "--limit-mm-per-prompt"},
+      {"--limit-mm-per-prompt.image=a_b.c", "--limit-mm-per-prompt=a_b.c"},
+      {"-t_p", "-t_p"},
+      {"my_model.v1", "my_model.v1"},
+  };
+  for (const auto& [word, spelt] : kSpelt) EXPECT_EQ(vllm_spelling(word), spelt);
 }
 
 }  // namespace

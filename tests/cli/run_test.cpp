@@ -118,6 +118,20 @@ TEST_F(RunTest, RawCompletesTheTextItself) {
   EXPECT_FALSE(raw.contains("reasoning"));
 }
 
+/// What a model writes must not act on the terminal; whoever reads it from a pipe gets it as it is.
+TEST_F(RunTest, ControlCharactersDoNotReachATerminal) {
+  for (const char* how : {"--raw", "--no-thinking"}) {
+    const Arguments asked = {"Hello", how, "--regex", R"(\x1b\]0;t\x07)"};
+    EXPECT_EQ(run(asked), "\x1b]0;t\x07\n") << how;
+    Arguments arguments = {"run", model(), "--quiet", "--max-tokens", "12"};
+    arguments.insert(arguments.end(), asked.begin(), asked.end());
+    TerminalSession session(arguments);
+    EXPECT_EQ(session.wait(), 0);
+    EXPECT_THAT(session.shown(), HasSubstr("^[]0;t^G")) << how;
+    EXPECT_THAT(session.shown(), Not(HasSubstr("\x1b]0;"))) << how;
+  }
+}
+
 TEST_F(RunTest, StopStringsEndTheAnswer) {
   const std::string all = run({"Hello", "--raw"});
   const std::string stop = all.substr(all.find(' ') + 1, 3);
