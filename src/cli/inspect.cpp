@@ -52,19 +52,13 @@ std::optional<plan::DeviceFacts> bounding_gpu(const plan::DeviceFacts* asked) {
 
 std::string kind_name(const StoredPart& part) { return part.kind ? std::string(model::name(*part.kind)) : "vision"; }
 
-size_t text_bytes(const Inspection& found) {
-  size_t bytes = 0;
-  for (const StoredPart& part : found.parts) bytes += part.kind ? part.bytes : 0;
-  return bytes;
-}
-
 /// Tokens a second if weights alone were read, once, at full bandwidth.
 double bound(const Inspection& found, const plan::DeviceFacts& gpu, int count) {
   return count * gpu.read_gb_s * 1e9 / found.traffic.bytes_per_step(1);
 }
 
 bool fits(const Inspection& found, const plan::DeviceFacts& gpu, int count) {
-  return static_cast<double>(text_bytes(found)) < count * static_cast<double>(gpu.memory_bytes);
+  return static_cast<double>(found.loaded_bytes()) < count * static_cast<double>(gpu.memory_bytes);
 }
 
 /// Gated DeltaNet states are read and written in every step.

@@ -87,7 +87,7 @@ void formats(const model::Inspection& found, std::vector<Finding>& findings) {
 
 /// Where the model would run on a machine that is only recorded: by its bytes.
 void fit_by_bytes(const Facts& facts, std::vector<Finding>& findings) {
-  const auto weights = static_cast<double>(facts.model->inspection->tensor_bytes);
+  const auto weights = static_cast<double>(facts.model->inspection->loaded_bytes());
   if (facts.gpu.gpus.empty()) {
     const auto memory = static_cast<double>(facts.host.memory_available_bytes.value_or(0));
     const bool fits = weights < memory;

@@ -88,6 +88,12 @@ void add_tensors(const format::Checkpoint& checkpoint, Inspection& found) {
 
 }  // namespace
 
+size_t Inspection::loaded_bytes() const {
+  size_t bytes = 0;
+  for (const StoredPart& part : parts) bytes += part.kind ? part.bytes : 0;
+  return bytes;
+}
+
 Expected<Inspection> inspect_checkpoint(const format::Checkpoint& checkpoint) {
   Inspection found;
   TESSERA_RETURN_IF_ERROR(read_small_files(checkpoint, found));

@@ -53,6 +53,9 @@ struct Inspection {
   size_t kv_bytes_per_token_bf16 = 0;  // all attention layers; FP8 takes half; MTP layers not counted
   size_t mtp_kv_bytes_per_token_bf16 = 0;
   size_t state_bytes = 0;  // of a sequence's Gated DeltaNet states in fp32, convolution windows included
+
+  /// Of what is loaded: the vision tower is not.
+  [[nodiscard]] size_t loaded_bytes() const;
 };
 
 Expected<Inspection> inspect_checkpoint(const format::Checkpoint& checkpoint);

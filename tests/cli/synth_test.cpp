@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cstring>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "cli/model_directory.h"
@@ -74,6 +76,32 @@ TEST_F(SynthTest, TheInspectedStepTakesAsLongAsItsBytes) {
     EXPECT_EQ(states, 2 * state * step["batch"].get<double>());
     EXPECT_NEAR(ms, (weights + states) / (rate * 1e6), 1e-9 * ms);
   }
+}
+
+/// The vision tower is not loaded: a GPU that it alone would fill has room for the rest.
+TEST_F(SynthTest, TheInspectedWeightsThatFitAreThoseThatAreLoaded) {
+  constexpr uint64_t kVisionBytes = 100'000'000'000;  // a hole in the file
+  const std::string file = read_file(model_file("model.safetensors"));
+  uint64_t header_bytes = 0;
+  std::memcpy(&header_bytes, file.data(), sizeof header_bytes);
+  auto header = nlohmann::json::parse(file.substr(sizeof header_bytes, header_bytes));
+  const std::string weights = file.substr(sizeof header_bytes + header_bytes);
+  header["model.visual.pos"] = {{"dtype", "BF16"},
+                                {"shape", {kVisionBytes / 2}},
+                                {"data_offsets", {weights.size(), weights.size() + kVisionBytes}}};
+  std::string text = header.dump();
+  text.resize((text.size() + 7) / 8 * 8, ' ');
+  header_bytes = text.size();
+  write_file(model_file("model.safetensors"),
+             std::string(reinterpret_cast<const char*>(&header_bytes), sizeof header_bytes) + text + weights);
+  std::filesystem::resize_file(model_file("model.safetensors"),
+                               sizeof header_bytes + text.size() + weights.size() + kVisionBytes);
+  const Finished inspected = run_tessera({"inspect", model(), "--json"});
+  ASSERT_EQ(inspected.exit_code, 0) << inspected.err;
+  const auto found = nlohmann::json::parse(inspected.out);
+  EXPECT_GT(found["tensor_bytes"], kVisionBytes);
+  for (const auto& bound : found["bounds"]) EXPECT_TRUE(bound["weights_fit"]) << bound;
+  EXPECT_THAT(run_tessera({"inspect", model()}).out, Not(HasSubstr("too big")));
 }
 
 TEST_F(SynthTest, TheSameSeedGivesTheSameBytes) {

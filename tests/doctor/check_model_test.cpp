@@ -29,9 +29,11 @@ TEST(Check, WeightsMustFitWhatTheEngineMayTakeOfARecordedGpu) {
   Facts facts = healthy();
   facts.model->fits.clear();
   facts.gpu.gpus.front().memory_bytes = 100'000'000'000;
-  inspection(facts).tensor_bytes = 89'999'999'999;
+  auto& parts = inspection(facts).parts;
+  parts.push_back({.kind = std::nullopt, .bytes = 20'000'000'000});  // the vision tower is not loaded
+  parts.front().bytes = 89'999'999'999;
   EXPECT_EQ(find(check(facts), "model-fit")->level, Level::ok) << text_of(check(facts));
-  inspection(facts).tensor_bytes = 90'000'000'000;
+  parts.front().bytes = 90'000'000'000;
   EXPECT_EQ(find(check(facts), "model-fit")->level, Level::warn) << text_of(check(facts));
 }
 
@@ -63,6 +65,13 @@ TEST(Check, ExpectedSpeedIsOfBytesOverTheMeasuredRate) {
   // 1600e9 / 4.032e9, 8 x 1600e9 / 4.256e9, 64 x 1600e9 / 6.048e9
   EXPECT_NE(speed->found.find("397 at 1, 3008 at 8, 16931 at 64"), std::string::npos) << speed->found;
   EXPECT_NE(speed->found.find("expected at most"), std::string::npos);
+  // No device was asked: blocks of 64 tokens in BF16, and states, which are read and written.
+  facts.model->step_bytes.cache = {};
+  inspection(facts).kv_bytes_per_token_bf16 = 15'000;  // 30.72 MB a stream
+  inspection(facts).state_bytes = 640'000;
+  const std::string by_shape = find(check(facts), "expected-speed")->found;
+  EXPECT_NE(by_shape.find("397 at 1, 3008 at 8, 16931 at 64"), std::string::npos) << by_shape;
+  EXPECT_NE(by_shape.find("a step of one reads 4.03 GB on cuda:0"), std::string::npos) << by_shape;
 }
 
 /// What is asked of a machine without a GPU: whether the weights fit its memory, and how fast it reads them.

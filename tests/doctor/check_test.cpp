@@ -232,7 +232,7 @@ const std::vector<Fault>& faults() {
       {"TooLargeForARecordedGpu", "model-fit", warn,
        [](Facts& f) {
          f.model->fits.clear();
-         inspection(f).tensor_bytes = 100'000'000'000;
+         inspection(f).parts.front().bytes = 100'000'000'000;
        },
        "100 GB of weights"},
       {"NoKernel", "model-kernels", fail, [](Facts& f) { f.model->kernels->error = "no kernel for FP6"; }, "FP6"},

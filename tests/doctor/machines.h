@@ -98,7 +98,6 @@ inline Facts healthy() {
   model.inspection.emplace();
   model.inspection->has_tokenizer = true;
   model.inspection->profile = "P1";
-  model.inspection->tensor_bytes = 20 * kGb;
   model.inspection->parts = {{.kind = model::TensorKind::routed_expert,
                               .format = "NVFP4",
                               .tensors = 9,

@@ -177,6 +177,7 @@ TEST(Inspect, TellsWhatIsThere) {
   size_t bytes = 0;
   for (const StoredPart& p : found->parts) bytes += p.bytes;
   EXPECT_EQ(bytes, found->tensor_bytes);
+  EXPECT_EQ(found->loaded_bytes(), bytes - 6);
   EXPECT_EQ(bytes, test::open(directory / "model").tensor_bytes() + 6);
   EXPECT_GT(found->disk_bytes, bytes);
   // One attention layer of two KV heads of 32; three layers of four states [32, 32] and three inputs of 256 channels.
