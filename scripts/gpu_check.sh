@@ -19,7 +19,7 @@ mode=${1:?build, bundle or run}
 from=${2:?a folder}
 
 if [ "$mode" = build ]; then
-  cmake --preset cuda -B "$from" && ninja -C "$from" tessera gpu_tests server_test server_slow_test cli_test cli_program_test
+  cmake --preset cuda -B "$from" && ninja -C "$from" tessera gpu_tests server_test server_slow_test step_plan_test cli_program_test
   exit
 fi
 if [ "$mode" = bundle ]; then
@@ -48,7 +48,7 @@ run() {  # seconds, log, command...
   local code=$?
   steps+=("$(printf '%-4s %4d s  %s' "$([ $code -eq 0 ] && echo ok || echo "$code")" $((SECONDS - begin)) "$log: $*")")
 }
-[ -d "$from/lib" ] || tests+=(model/model_gpu_test engine/engine_gpu_test cli/score_gpu_test cli/cli_test)
+[ -d "$from/lib" ] || tests+=(model/model_gpu_test engine/engine_gpu_test cli/score_gpu_test cli/step_plan_test)
 moe_test=$from/tests/kernels/cuda/moe_gpu_test
 model_test=$from/tests/model/model_gpu_test
 tessera=$from/bin/tessera

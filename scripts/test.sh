@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Installs what is missing, builds and runs the fast tests, those with real clients (openai, curl, a browser) included.
 # With nvcc on the PATH it also compiles all CUDA code for sm_90a and sm_120f, with the GPU tests, and checks what the
-# compiler made of the kernels; the tests that need a GPU are run by scripts/gpu_check.sh.
+# compiler made of the kernels and what steps would launch; the tests that need a GPU are run by scripts/gpu_check.sh.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 # Most files are compiled alike for both presets: the second finds them where the first has left them, if it does not look
@@ -12,8 +12,8 @@ export CCACHE_BASEDIR=${CCACHE_BASEDIR-$PWD} CCACHE_NOHASHDIR=${CCACHE_NOHASHDIR
 export CCACHE_SLOPPINESS=${CCACHE_SLOPPINESS-pch_defines,time_macros}  # without, it does not take files that begin with compiled headers
 scripts/build.sh release
 if command -v nvcc >/dev/null; then
-  scripts/build.sh cuda gpu_tests cubin_test
-  ctest --preset cuda -R '^(Cubin|KernelTable)\.'
+  scripts/build.sh cuda gpu_tests cubin_test planning_backend_test step_plan_test
+  ctest --preset cuda -R '^(Cubin|KernelTable|PlanningBackend|Gpus/StepPlanTest)\.'
 else
   echo "tessera: no nvcc on the PATH; the CUDA code was not compiled"
 fi

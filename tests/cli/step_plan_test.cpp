@@ -91,6 +91,20 @@ int launches(const StepPlan& step, const std::string& kernel, const std::string&
   return count;
 }
 
+TEST_P(StepPlanTest, TheStateOfEachSequenceHasBlocksOfItsOwn) {
+  options_.steps = {{1}, {4}};
+  const auto steps = plan_preset("35b", options_);
+  ASSERT_TRUE(steps.ok()) << steps.status().message();
+  const auto blocks = [&](const StepPlan& step) {
+    for (const kernels::PlannedKernel& kernel : operation(step, "Gated DeltaNet").kernels) {
+      if (kernel.name.starts_with("delta_net_decode")) return kernel.blocks;
+    }
+    return int64_t{0};
+  };
+  EXPECT_EQ(blocks((*steps)[0]), 32);  // value heads
+  EXPECT_EQ(blocks((*steps)[1]), 4 * 32);
+}
+
 TEST_P(StepPlanTest, OfAFewRowsTheNormAfterExpertsSumsThem) {
   options_.steps = {{1}, {8}, {128}, {128, true}, {129}, {512, true}};
   const auto steps = plan_preset("35b", options_);

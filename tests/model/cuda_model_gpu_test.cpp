@@ -114,6 +114,15 @@ SynthOptions synth(bool is_moe, WeightFormat experts, WeightFormat rest, bool fu
   return options;
 }
 
+/// That no norm can be without.
+void enlarge_epsilon(const test::TempDirectory& directory, const std::string& model) {
+  std::string config = test::read_file(directory / model / "config.json");
+  const std::string usual = R"("rms_norm_eps": 1e-06)";
+  const size_t at = config.find(usual);
+  ASSERT_NE(at, std::string::npos);
+  directory.write(model + "/config.json", config.replace(at, usual.size(), R"("rms_norm_eps": 0.5)"));
+}
+
 TEST(CudaModel, EveryFormatIsLikeTheCpus) {
   constexpr auto kBf16 = WeightFormat::bf16, kFp8 = WeightFormat::fp8_e4m3, kNvfp4 = WeightFormat::nvfp4,
                  kMxfp4 = WeightFormat::mxfp4;
@@ -125,6 +134,7 @@ TEST(CudaModel, EveryFormatIsLikeTheCpus) {
       SCOPED_TRACE(std::string(is_moe ? "MoE " : "dense ") + std::string(format::name(experts)) + " " +
                    std::string(format::name(rest)));
       test::synthesize(directory / "model", synth(is_moe, experts, rest));
+      enlarge_epsilon(directory, "model");
       expect_like_cpu((directory / "model").string());
     }
   }
@@ -152,6 +162,22 @@ TEST(CudaModel, BitsDoNotDependOnPrefillSplit) {
       expect_same_bits(pieces, once, std::string(path) + ", pieces of " + std::to_string(piece));
     }
   }
+}
+
+/// A token's are those it chooses; many tokens choose all of them.
+TEST(CudaModel, ExpertsThatAreReadAreCounted) {
+  kernels::ExpertsRead read;
+  LoadedModel loaded(TESSERA_SOURCE_DIR "/models/demo", *kernels::make_cuda_backend({.gpu = 0, .experts_read = &read}));
+  const ModelConfig& config = loaded->config();
+  const auto tokens = random_tokens(500, loaded.vocab());
+  const auto count = [&](size_t rows, kernels::RowClass row_class) {
+    read = {.on = true};
+    loaded.step(std::span(tokens).first(rows), 0, row_class);
+    EXPECT_EQ(read.layers, config.num_layers());
+    return read.experts / read.layers;
+  };
+  EXPECT_EQ(count(1, RowClass::decode), config.experts_per_token);
+  EXPECT_EQ(count(tokens.size(), RowClass::prefill), config.num_experts);
 }
 
 TEST(CudaModel, SelectedHiddenRowsAreThoseSelected) {

@@ -2,6 +2,14 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "kernels/cuda/attention.h"
+#include "kernels/cuda/delta_net.h"
+#include "kernels/cuda/memory.h"
+#include "kernels/cuda/pass.h"
 #include "kernels/step_plan.h"
 #include "plan/device_facts.h"
 
@@ -38,13 +46,69 @@ TEST(PlanningBackend, WhatExpertsLeaveIsSummedBeforeOthersTakeItsMemory) {
   const std::vector<int32_t> tokens(4);
   const std::vector<SequenceRows> sequences(4, {.rows = 1, .row_class = RowClass::decode, .block_table = {}});
   ASSERT_TRUE(backend->begin(*pass, *cache, {.tokens = tokens, .sequences = sequences}, {}).ok());
-  for (const char* first : {"dense_decode_rows<1, true>", "sum_expert_rows", "sum_expert_rows"}) {
+  for (const char* first : {"dense_decode_rows<1, true, 8>", "sum_expert_rows", "sum_expert_rows"}) {
     const Status status = backend->moe(*pass, *block);
     ASSERT_TRUE(status.ok()) << status.message();
     const auto& kernels = operations.back().kernels;
     EXPECT_EQ(kernels.front().name, first);
     EXPECT_EQ(kernels.back().name, "w4a16_gemm") << "the sum is left to what comes next";
   }
+}
+
+TEST(PlanningBackend, EachAttentionLayerHasMemoryAndScalesOfItsOwn) {
+  const std::vector<float> k_scales = {0.5F, 0.75F, 1.5F}, v_scales = {3.0F, 3.5F, 4.0F};
+  const CacheShape shape = {.kv_dtype = DType::f8_e4m3,
+                            .attention = {.heads = 4, .kv_heads = 2, .head_dim = 64, .rotary_dim = 64},
+                            .attention_layers = 3,
+                            .k_scales = k_scales,
+                            .v_scales = v_scales,
+                            .delta_net = {},
+                            .blocks = 5};
+  const auto cache = cuda::Cache::nowhere(shape);
+  const size_t bytes = 5 * cuda::kv_block_bytes(shape.kv_dtype, shape.attention);
+  const std::byte* next = cache->kv_pool(0).keys;
+  for (int layer = 0; layer < shape.attention_layers; ++layer) {
+    const cuda::KvPool pool = cache->kv_pool(layer);
+    EXPECT_EQ(pool.k_scale, k_scales[static_cast<size_t>(layer)]) << "layer " << layer;
+    EXPECT_EQ(pool.v_scale, v_scales[static_cast<size_t>(layer)]) << "layer " << layer;
+    EXPECT_EQ(pool.keys, next) << "layer " << layer;
+    EXPECT_EQ(pool.values, next + bytes) << "layer " << layer;
+    next = pool.values + bytes;
+  }
+}
+
+TEST(PlanningBackend, AStateSlotHasRoomForItsRecords) {
+  CacheShape shape;
+  shape.delta_net = {.key_heads = 2, .value_heads = 4, .key_dim = 64, .value_dim = 64};
+  shape.linear_layers = 3;
+  shape.state_slots = 5;
+  const CacheBytes without = cuda::cache_bytes(shape);
+  EXPECT_EQ(without.state_slot, without.state);
+  shape.record_rows = 6;
+  const CacheBytes bytes = cuda::cache_bytes(shape);
+  EXPECT_EQ(bytes.state, without.state);
+  const auto cache = cuda::Cache::nowhere(shape);
+  const auto of_layer = static_cast<size_t>(cache->records(1) - cache->records(0));  // of all slots
+  EXPECT_EQ(bytes.state_slot - bytes.state, 3 * of_layer / 5);
+  EXPECT_EQ(of_layer, 5 * 4 * 6 * cuda::record_bytes(shape.delta_net));
+}
+
+/// What is taken in a frame does not overlap, whatever earlier frames were of; a chunk is as large as what it is for.
+TEST(PlanningBackend, ScratchMemoryOfAFrameIsNowhereTwice) {
+  constexpr int64_t kMiB = int64_t{1} << 20;
+  cuda::Arena arena;
+  arena.move_nowhere();
+  for (const std::vector<int64_t>& takes : {std::vector<int64_t>{48, 32}, {48, 100}, {1, 100, 33, 200, 64}, {200}}) {
+    cuda::Arena::Frame frame(arena);
+    std::vector<std::pair<const std::byte*, const std::byte*>> taken;
+    for (const int64_t mib : takes) {
+      const std::byte* const begin = *frame.take<std::byte>(mib * kMiB);
+      taken.emplace_back(begin, begin + mib * kMiB);
+    }
+    std::ranges::sort(taken);
+    for (size_t i = 1; i < taken.size(); ++i) EXPECT_LE(taken[i - 1].second, taken[i].first);
+  }
+  EXPECT_EQ(arena.bytes(), static_cast<size_t>((64 + 64 + 100 + 64 + 200 + 64) * kMiB));
 }
 
 }  // namespace
