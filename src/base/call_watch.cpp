@@ -24,12 +24,14 @@ struct Slot {
   std::atomic<const char*> call{nullptr};
   std::atomic<uint64_t> entered{0};  // watched calls so far; with call != nullptr, the last is under way
   int depth = 0;
+  uint64_t thread = 0;  // its number: the memory of a thread that has ended may become another's
 };
 
 struct Watcher {
   std::mutex mutex;
   std::condition_variable changed;
   std::vector<const Slot*> slots;  // of living threads
+  uint64_t threads = 0;            // so far
   std::chrono::milliseconds limit{0};
   OnHang on_hang = nullptr;
   uint64_t settings = 0;  // how often limit and on_hang were set
@@ -44,7 +46,7 @@ Watcher& watcher() {
 
 /// How often in a row a thread was seen in the same call.
 struct Seen {
-  const Slot* slot = nullptr;
+  uint64_t thread = 0;
   uint64_t entered = 0;
   int looks = 0;
 };
@@ -56,9 +58,9 @@ const char* hanging_call(const std::vector<const Slot*>& slots, std::vector<Seen
   for (const Slot* slot : slots) {
     const char* const call = slot->call.load(std::memory_order_acquire);
     if (call == nullptr) continue;
-    Seen current{slot, slot->entered.load(std::memory_order_acquire), 0};
+    Seen current{slot->thread, slot->entered.load(std::memory_order_acquire), 0};
     for (const Seen& before : seen) {
-      if (before.slot == slot && before.entered == current.entered) current.looks = before.looks + 1;
+      if (before.thread == current.thread && before.entered == current.entered) current.looks = before.looks + 1;
     }
     if (current.looks >= kLooks) hanging = call;
     now.push_back(current);
@@ -105,6 +107,7 @@ struct ListedSlot {
   ListedSlot() {
     Watcher& w = watcher();
     const std::lock_guard lock(w.mutex);
+    slot.thread = ++w.threads;
     w.slots.push_back(&slot);
     start(w);
   }

@@ -62,14 +62,26 @@ TEST_F(CallWatchTest, OfNestedCallsTheOutermostCounts) {
   EXPECT_EQ(heard(), "outer");
 }
 
+/// A call that takes its time, though much less than any limit: whoever looks finds hardly a moment without one.
+void call_a_little() {
+  const WatchedCall call("short");
+  std::this_thread::sleep_for(50ms);
+}
+
 /// Calls that return do not add up, and a thread without one may take its time.
 TEST_F(CallWatchTest, CallsThatReturnAreNoHang) {
   watch(kLongLimit);
   const auto end = std::chrono::steady_clock::now() + 2 * kLongLimit;
-  while (std::chrono::steady_clock::now() < end) {
-    const WatchedCall call("short");
-  }
+  while (std::chrono::steady_clock::now() < end) call_a_little();
   std::this_thread::sleep_for(2 * kLongLimit);
+  EXPECT_EQ(hung, nullptr);
+}
+
+/// Nor do those of threads that come one after another, each perhaps where the one before it was in memory.
+TEST_F(CallWatchTest, CallsOfThreadsInTurnsAreNoHang) {
+  watch(kLongLimit);
+  const auto end = std::chrono::steady_clock::now() + 2 * kLongLimit;
+  while (std::chrono::steady_clock::now() < end) std::thread(call_a_little).join();
   EXPECT_EQ(hung, nullptr);
 }
 
