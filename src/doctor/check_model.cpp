@@ -166,18 +166,25 @@ struct Rate {
   const char* source = "";
 };
 
+/// The GPU that is cuda:N as CUDA counts those that it shows; the first of the bus where it counts none.
+const Gpu* gpu_of(const GpuFacts& facts, const std::string& device) {
+  for (const Gpu& gpu : facts.gpus) {
+    if (gpu.cuda_index && fmt::format("cuda:{}", *gpu.cuda_index) == device) return &gpu;
+  }
+  return facts.gpus.empty() ? nullptr : &facts.gpus.front();
+}
+
 /// How fast the device reads its memory: measured, else as its maker says.
 std::optional<Rate> read_rate(const Facts& facts, const std::string& device) {
   if (device == "cpu") {
     if (!facts.host.read_bytes_per_second) return std::nullopt;
     return Rate{static_cast<double>(*facts.host.read_bytes_per_second), "measured"};
   }
-  for (const Gpu& gpu : facts.gpu.gpus) {
-    if (fmt::format("cuda:{}", gpu.cuda_index.value_or(0)) != device) continue;
-    if (gpu.read_bytes_per_second) return Rate{static_cast<double>(*gpu.read_bytes_per_second), "measured"};
-    for (const plan::DeviceFacts& known : plan::known_devices()) {
-      if (gpu.name.find(known.name) != std::string::npos) return Rate{known.read_gb_s * 1e9, "by the data sheet"};
-    }
+  const Gpu* const gpu = gpu_of(facts.gpu, device);
+  if (gpu == nullptr) return std::nullopt;
+  if (gpu->read_bytes_per_second) return Rate{static_cast<double>(*gpu->read_bytes_per_second), "measured"};
+  for (const plan::DeviceFacts& known : plan::known_devices()) {
+    if (gpu->name.find(known.name) != std::string::npos) return Rate{known.read_gb_s * 1e9, "by the data sheet"};
   }
   return std::nullopt;
 }

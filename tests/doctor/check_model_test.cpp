@@ -111,6 +111,24 @@ TEST(Check, ExpectedSpeedOfTheDeviceThatItFits) {
   EXPECT_NE(found.find("H200"), std::string::npos) << found;
 }
 
+/// CUDA may count GPUs in another order than the bus, and shows those of CUDA_VISIBLE_DEVICES alone.
+TEST(Check, ExpectedSpeedIsThatOfTheGpuThatCudaMeans) {
+  Facts facts = healthy();
+  facts.gpu.gpus[1].read_bytes_per_second = 4'000'000'000'000;
+  const auto rate_is = [&](const char* rate) {
+    const std::string found = find(check(facts), "expected-speed")->found;
+    EXPECT_NE(found.find(std::string("on cuda:0 at ") + rate + ", measured"), std::string::npos) << found;
+  };
+  rate_is("1.60 TB/s");
+  facts.gpu.gpus[0].cuda_index = 1;
+  facts.gpu.gpus[1].cuda_index = 0;
+  rate_is("4.00 TB/s");
+  facts.gpu.gpus[0].cuda_index.reset();
+  rate_is("4.00 TB/s");
+  facts.gpu.gpus[1].cuda_index.reset();  // built without CUDA
+  rate_is("1.60 TB/s");
+}
+
 /// Formats are of what is loaded: FP32 that is not small, if it is more than a twentieth.
 TEST(Check, WideFormatsAreOfWhatIsLoaded) {
   Facts facts = healthy();

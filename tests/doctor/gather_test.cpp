@@ -325,6 +325,29 @@ TEST(Pci, ABridgeWhoseBusIsNotKnownIsAboveNothing) {
   EXPECT_EQ(facts.devices[0].width_max, 16);  // of the card, whatever the slot has
 }
 
+/// Large machines count their buses anew in each PCI domain.
+TEST(Pci, ABusIsOneOfItsDomain) {
+  const TempDirectory root;
+  const std::string devices = "sys/bus/pci/devices/";
+  for (const std::string domain : {"0000", "000a"}) {
+    for (const auto& [bridge, bus] : {std::pair(":00:01.0", '\x3F'), {":3f:00.0", '\xC0'}}) {
+      std::string space = switch_port();
+      space[0x19] = bus;
+      root.write(devices + domain + bridge + "/class", "0x060400\n");
+      root.write(devices + domain + bridge + "/config", space);
+    }
+    root.write(devices + domain + ":c0:00.0/class", "0x030200\n");
+    root.write(devices + domain + ":c0:00.0/vendor", "0x10de\n");
+  }
+  std::vector<std::pair<std::string, std::string>> parents;
+  for (const PciDevice& device : gather_pci(Tree(root.path())).devices)
+    parents.emplace_back(device.address, device.parent);
+  const std::vector<std::pair<std::string, std::string>> expected = {
+      {"0000:00:01.0", ""}, {"0000:3f:00.0", "0000:00:01.0"}, {"0000:c0:00.0", "0000:3f:00.0"},
+      {"000a:00:01.0", ""}, {"000a:3f:00.0", "000a:00:01.0"}, {"000a:c0:00.0", "000a:3f:00.0"}};
+  EXPECT_EQ(parents, expected);
+}
+
 TEST(Model, TheBytesOfAllShardsAreCounted) {
   const TempDirectory directory;
   directory.write("config.json", "{}");
