@@ -66,6 +66,18 @@ TEST(Probe, FindsTheModel) {
   }
 }
 
+/// Names of models begin alike: "qwen" is neither "qwen-large" nor "Qwen".
+TEST(Probe, AModelIsTheOneOfItsWholeName) {
+  Getter getter;
+  getter.body = R"({"data":[{"id":"b"},{"id":"a-b","max_model_len":1},{"id":"a","max_model_len":2},)"
+                R"({"id":"A","max_model_len":3},{"id":"a-c","max_model_len":4}]})";
+  const auto facts = getter.probe("a");
+  ASSERT_TRUE(facts.ok()) << facts.status().message();
+  EXPECT_EQ(facts->model, "a");
+  EXPECT_EQ(facts->max_model_len, 2);
+  EXPECT_EQ(getter.probe("a-").status().code(), StatusCode::not_found);
+}
+
 TEST(Probe, SaysWhyTheServerRefuses) {
   Getter getter;
   getter.body = R"({"error":{"message":"a key is needed"}})";

@@ -228,15 +228,18 @@ TEST(Results, CsvHasAsManyFieldsInEachLine) {
 }
 
 TEST(Results, ThePageStandsAlone) {
-  const std::string page = results_page(results_of("</script><script>alert(1)</script> @CHART@"));
+  // A script also goes on where "<!--" and "<script" came before its end.
+  const std::string message = "</script><script>alert(1)</script> <!--<script> @CHART@";
+  const std::string page = results_page(results_of(message));
   EXPECT_THAT(page, Not(HasSubstr("alert(1)</script>")));
   for (const char* mark : {"@DATA@", "@SCRIPT@", "@LICENSE@"}) EXPECT_THAT(page, Not(HasSubstr(mark)));
   EXPECT_THAT(page, Not(HasSubstr("src=")));
   EXPECT_THAT(page, HasSubstr("Chart"));
   const std::string open = "id=\"data\">";
   const size_t from = page.find(open) + open.size();
-  const Json data = Json::parse(page.substr(from, page.find("</script>", from) - from));
-  EXPECT_EQ(data["cases"][0]["records"][3]["message"], "</script><script>alert(1)</script> @CHART@");
+  const std::string text = page.substr(from, page.find("</script>", from) - from);
+  EXPECT_THAT(text, Not(HasSubstr("<")));
+  EXPECT_EQ(Json::parse(text)["cases"][0]["records"][3]["message"], message);
 }
 
 TEST(Results, FilesThatAreNone) {
