@@ -152,6 +152,23 @@ TEST_F(BrokenCheckpointTest, NanInWeights) {
   }
 }
 
+/// After hours of work: what was found out of the weights is kept, beside the line that says what is missing.
+TEST_F(BrokenCheckpointTest, TheReportOfACopyThatCannotBeComparedIsWritten) {
+  poison("layers.1.input_layernorm.weight", "\xC0\x7F");  // copied as it is, and refused where it is run
+  write_file(path("text"), "The sum of two and three is five.");
+  write_file(path("report.json"), "the last report");
+  const Finished made = run_tessera({"quantize", model(), path("copy"), "--attention", "fp8", "--check", path("text"),
+                                     "--device", "cpu", "--report", path("report.json")});
+  EXPECT_EQ(made.exit_code, 1);
+  EXPECT_THAT(made.err, HasSubstr("copy is written, but could not be compared with its source: "));
+  EXPECT_THAT(made.err, HasSubstr("layers.1.input_layernorm"));
+  EXPECT_TRUE(std::filesystem::exists(path("copy/model.safetensors")));
+  const auto report = nlohmann::json::parse(read_file(path("report.json")), nullptr, /*allow_exceptions=*/false);
+  ASSERT_TRUE(report.is_object()) << read_file(path("report.json"));
+  EXPECT_FALSE(report["parts"].empty());
+  EXPECT_FALSE(report.contains("check"));
+}
+
 TEST_F(BrokenCheckpointTest, NanInQuantizedWeights) {
   const std::string nan("\x7F", 1);  // E4M3 block scale
   poison("layers.0.mlp.experts.3.up_proj.weight_scale", nan);

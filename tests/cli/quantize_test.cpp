@@ -31,6 +31,13 @@ TEST_F(QuantizeTest, TheResultRuns) {
   EXPECT_EQ(run_tessera({"run", path("small"), "Hello", "--max-tokens", "2"}).exit_code, 0);
 }
 
+TEST_F(QuantizeTest, AReportThatTheDiskDoesNotTakeIsSaid) {
+  const Finished made = quantize({path("bf16"), path("small"), "--report", "/dev/full"});
+  EXPECT_EQ(made.exit_code, 1);
+  EXPECT_THAT(made.err, HasSubstr("cannot write /dev/full; is the disk full?"));
+  EXPECT_TRUE(std::filesystem::exists(path("small/config.json")));
+}
+
 TEST_F(QuantizeTest, TheResultIsComparedWithItsSource) {
   write_file(path("text"), std::string(600, 'x').append(" The quick brown fox jumps over the lazy dog."));
   const auto check = [&](const char* name, const Arguments& more) {

@@ -125,6 +125,13 @@ TEST_F(SynthTest, RefusesWhatCannotBe) {
   EXPECT_THAT(vocabulary.err, HasSubstr("--no-tokenizer"));
   EXPECT_EQ(run_tessera({"synth", path("small"), "--vocab-size", "100", "--no-tokenizer"}).exit_code, 0);
   EXPECT_FALSE(std::filesystem::exists(path("small/tokenizer.json")));
+  const std::string less = "--vocab-size is 100, less than the ";
+  const size_t at = vocabulary.err.find(less);
+  ASSERT_NE(at, std::string::npos) << vocabulary.err;
+  const int64_t tokens = std::stoll(vocabulary.err.substr(at + less.size()));  // of the tokenizer: these have to fit
+  EXPECT_EQ(run_tessera({"synth", path("full"), "--vocab-size", std::to_string(tokens - 1)}).exit_code, 1);
+  EXPECT_EQ(run_tessera({"synth", path("full"), "--vocab-size", std::to_string(tokens)}).exit_code, 0);
+  EXPECT_EQ(run_tessera({"tokenize", path("full"), "Hi"}).exit_code, 0);
   const Finished columns = run_tessera({"synth", path("odd"), "--moe-intermediate-size", "40"});
   EXPECT_EQ(columns.exit_code, 1);
   EXPECT_THAT(columns.err, HasSubstr("groups of 16"));
