@@ -196,6 +196,40 @@ TEST(ResponsesAnswer, HasTheLogprobsOfItsTextWhereTheyWereAskedFor) {
             json({{"token", "b"}, {"bytes", {'b'}}, {"logprob", -0.5}, {"top_logprobs", json::array()}}));
 }
 
+/// However it ends: what does not end is never forgotten.
+TEST(ResponsesAnswer, IsKeptFromItsBeginAsItStands) {
+  const std::pair<const char*, void (*)(Answer&, std::string&)> ends[] = {
+      {"completed", [](Answer& answer, std::string& out) { answer.finish(out); }},
+      {"failed", [](Answer& answer, std::string& out) { answer.fail({.http_status = 500, .message = "gone"}, out); }},
+      {"cancelled", [](Answer& answer, std::string& out) { answer.cancel(out); }}};
+  for (const auto& [status, end] : ends) {
+    for (const bool kept : {true, false}) {
+      responses::ResponsesRequest request;
+      request.store = kept;
+      request.echo = {{"store", kept}};
+      request.chat.stream.stream = true;
+      responses::ResponseStore store({});
+      const auto answer = make_responses_answer({.id = "resp_1"}, request, 2, false, kBytes, store, nullptr, nullptr);
+      std::string out;
+      answer->begin(out);
+      const auto begun = store.find("resp_1");
+      out += fed(*answer, {event_of(0, "a", FinishReason::none)});
+      end(*answer, out);
+      const auto ended = store.find("resp_1");
+      ASSERT_EQ(begun != nullptr, kept) << status;
+      ASSERT_EQ(ended != nullptr, kept) << status;
+      const json last = chunks_of(out).back()["response"];
+      EXPECT_EQ(last["status"], status);
+      EXPECT_EQ(last["usage"]["output_tokens"], 1) << status;
+      if (!kept) continue;
+      EXPECT_FALSE(begun->ended);
+      EXPECT_EQ(json::parse(begun->json())["status"], "in_progress");
+      EXPECT_TRUE(ended->ended) << status;
+      EXPECT_EQ(json::parse(ended->json()), last);
+    }
+  }
+}
+
 TEST(ResponsesAnswer, SaysThatItIsStillThere) {
   responses::ResponsesRequest request;
   request.echo = {{"store", false}};

@@ -1,4 +1,5 @@
 #include <arpa/inet.h>
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
@@ -9,6 +10,7 @@
 #include <algorithm>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <tuple>
 
 #include "base/wait_until.h"
 #include "server/served_model.h"
@@ -86,6 +88,24 @@ TEST(Http, Routes) {
   EXPECT_EQ(json::parse(ask(port, get("/v1/models/tiny%2Dtoo")).body)["id"], "tiny-too");
   EXPECT_EQ(ask(port, get("/v1/models/none")).status, 404);
   EXPECT_EQ(ask(port, get("http://proxy/health?x=y")).status, 200);
+}
+
+/// What clients make up is no name of a count.
+TEST(Http, RequestsAreCountedByRoute) {
+  const ServedModel served;
+  for (const char* line : {"BREW /nowhere", "BREW /v1/models", "GET /v1/responses", "GET /v1/models/a?x=1",
+                           "GET /v1/models/b", "HEAD /live"}) {
+    ask(served.port(), std::string(line) + " HTTP/1.1\r\nHost: localhost\r\n\r\n");
+  }
+  const std::tuple<const char*, const char*, int, int> counts[] = {{"none", "none", 404, 1},
+                                                                   {"none", "none", 405, 2},
+                                                                   {"/v1/models/{id}", "GET", 404, 2},
+                                                                   {"/live", "HEAD", 200, 1}};
+  for (const auto& [route, method, status, count] : counts) {
+    EXPECT_EQ(served.metric(
+                  fmt::format(R"(http_requests_total{{handler="{}",method="{}",status="{}"}})", route, method, status)),
+              count);
+  }
 }
 
 TEST(Http, PageHasPolicyAndTag) {

@@ -19,7 +19,7 @@ struct BadField {
 // Of each kind; null is as good as nothing given.
 const std::vector<std::string> kNotNumber = {"\"1\"", "true", "[]", "{}", "[1]"};
 const std::vector<std::string> kNotWhole = {
-    "\"1\"", "true", "[]", "{}", "1.5", "1e300", "-1e300", "-9223372036854775808", "18446744073709551616"};
+    "\"1\"", "true", "[]", "{}", "1.5", "-7.0", "1e300", "-1e300", "-9223372036854775808", "18446744073709551616"};
 const std::vector<std::string> kNotFlag = {"\"true\"", "1", "0", "[]", "{}", "1.5"};
 const std::vector<std::string> kNotText = {"1", "true", "[]", "{}", "1.5"};
 const std::vector<std::string> kNotObject = {"1", "true", "[]", "\"x\"", "1.5"};
@@ -49,11 +49,13 @@ std::vector<BadField> sampling_fields_gone_wrong() {
       {"seed", {"\"1\"", "true", "[]", "{}", "1.5", "1e300", "18446744073709551616"}},
       {"max_tokens", kNotWhole + std::vector<std::string>{"-2", "9223372036854775808"}},
       {"min_tokens", kNotWhole + std::vector<std::string>{"-1"}},
-      {"n", kNotWhole + std::vector<std::string>{"0", "-1", "17", "4294967297"}},
+      {"n", kNotWhole + std::vector<std::string>{"0", "-1", "17", "17.0", "4294967297"}},
       {"stop",
        {"1", "true", "{}", "\"\"", "[\"a\", 1]", "[\"\"]", "[[]]", many(17, "\"a\""),
         std::string("\"") + std::string(5000, 'x') + "\"", many(9, "\"" + std::string(500, 'x') + "\"")}},
-      {"stop_token_ids", {"1", "\"1\"", "{}", "[-1]", "[1.5]", "[\"1\"]", "[2147483648]", "[null]", many(4097, "1")}},
+      {"stop_token_ids",
+       {"1", "\"1\"", "{}", "[-1]", "[1.5]", "[-1.0]", "[\"1\"]", "[2147483648]", "[2147483648.0]", "[null]",
+        many(4097, "1")}},
       {"ignore_eos", kNotFlag},
       {"skip_special_tokens", kNotFlag},
       {"include_stop_str_in_output", kNotFlag},

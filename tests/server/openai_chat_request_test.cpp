@@ -138,6 +138,18 @@ TEST(OpenAiChatRequest, MessagesBecomeWhatTemplatesExpect) {
                             {"role": "system", "content": "later"}])"),
             R"([{"role":"system","content":"Be brief.\n\nBe kind."},)"
             R"({"role":"user","content":"ab\n\n<system>\nlater\n</system>","name":"Ann"}])");
+  // They join a tool's answer, whose turn goes on, and are a turn of their own behind the model's.
+  EXPECT_EQ(messages_of(R"([{"role": "user", "content": "x"},
+                            {"role": "assistant", "tool_calls": [{"id": "1", "function": {"name": "f"}}]},
+                            {"role": "tool", "tool_call_id": "1", "content": "7"},
+                            {"role": "system", "content": "a"}, {"role": "system", "content": "b"},
+                            {"role": "assistant", "content": "y"},
+                            {"role": "system", "content": "c"}, {"role": "developer", "content": "d"}])"),
+            R"([{"role":"user","content":"x"},{"role":"assistant","content":"","tool_calls":[)"
+            R"({"id":"1","type":"function","function":{"name":"f","arguments":{}}}]},)"
+            R"({"role":"tool","content":"7\n\n<system>\na\n</system>\n\n<system>\nb\n</system>","tool_call_id":"1"},)"
+            R"({"role":"assistant","content":"y"},)"
+            R"({"role":"user","content":"<system>\nc\n</system>\n\n<system>\nd\n</system>"}])");
   EXPECT_EQ(messages_of(R"([{"role": "assistant", "content": null, "reasoning": "hm", "refusal": null, "audio": null,
                              "tool_calls": [{"id": "1", "type": "function", "index": 0, "function":
                                {"name": "f", "arguments": "{\"b\": 1, \"a\": [true]}"}},
@@ -297,6 +309,9 @@ TEST(OpenAiChatRequest, PastArgumentsNeverEndAConversation) {
   EXPECT_EQ(arguments(R"({"a": "x\u00)"), R"({"a":"x"} noted)");
   EXPECT_EQ(arguments(R"({"a": {"b": [1]}, "c": "d)"), R"({"a":{"b":[1]},"c":"d"} noted)");
   EXPECT_EQ(arguments(R"({"a": {"b": [1]}, "c": tr)"), R"({"a":{"b":[1]}} noted)");
+  // More is open where it ends than behind its last complete member.
+  EXPECT_EQ(arguments(R"({"a": 1, "b": {"c": [tr)"), R"({"a":1} noted)");
+  EXPECT_EQ(arguments(R"({"a": "1, {[\", ", "b": "2, ", "c)"), R"({"a":"1, {[\", ","b":"2, "} noted)");
   EXPECT_EQ(arguments("[1]"), R"({"arguments":"[1]"} noted)");
   EXPECT_EQ(arguments("do it"), R"({"arguments":"do it"} noted)");
   EXPECT_EQ(arguments(R"({"a")"), R"({"arguments":"{\"a\""} noted)");

@@ -249,6 +249,7 @@ TEST(Compaction, MakesRoomForWhatDoesNotFit) {
   background["background"] = background["stream"] = true;
   const std::vector<json> failed = events_of(ask(served.port(), post("/v1/responses", background.dump())).body);
   EXPECT_EQ(failed.back()["response"]["error"]["code"], "context_length_exceeded");
+  EXPECT_EQ(json::parse(ask(served.port(), get(path_of(failed.back()["response"]))).body), failed.back()["response"]);
   json truncated = body_of(one_alone, limit(100));
   truncated["truncation"] = "auto";
   EXPECT_EQ(answer_to(served, truncated.dump())["output"].size(), 1U);
