@@ -142,12 +142,15 @@ def test_errors_are_those_of_openai(client):
 
 
 def test_key(model, folder):
-    served = Served(model, folder, "--api-key", "first", "--api-key", "second", "--max-model-len", "512", key="second")
+    file = folder / "keys"
+    file.write_text("# of two users\nfile-1\nfile-2\n")
+    served = Served(model, folder, "--api-key", "first", "--api-key", "second", "--api-key-file", str(file),
+                    "--max-model-len", "512", key="second", TESSERA_API_KEY="of-tessera", VLLM_API_KEY="of-vllm")
     try:
         for key in ["wrong", "firs", "firstt", "first second"]:
             with pytest.raises(openai.AuthenticationError):
                 openai.OpenAI(base_url=f"{served.url}/v1", api_key=key, max_retries=0).models.list()
-        for key in ["first", "second"]:
+        for key in ["first", "second", "file-1", "file-2", "of-tessera", "of-vllm"]:  # of every source
             assert openai.OpenAI(base_url=f"{served.url}/v1", api_key=key).models.list().data[0].id == NAME
         bare = {"Authorization": ""}
         for path in ["/v1/models", "/metrics", "/version"]:
