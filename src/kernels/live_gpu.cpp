@@ -1,12 +1,15 @@
 #include "kernels/live_gpu.h"
 
 #include "base/status.h"
-#include "device/device.h"
 
 namespace tessera::kernels {
 
 Expected<plan::DeviceFacts> live_gpu(int index) {
   TESSERA_ASSIGN_OR_RETURN(const auto gpus, device::list_gpus());
+  return facts_of(gpus, index);
+}
+
+Expected<plan::DeviceFacts> facts_of(std::span<const device::GpuFacts> gpus, int index) {
   if (index < 0 || static_cast<size_t>(index) >= gpus.size()) {
     return error(StatusCode::not_found, "no GPU {}; this machine has {}, counted from 0", index, gpus.size());
   }

@@ -93,6 +93,26 @@ TEST(Config, OldSpellingOfRotaryValues) {
   EXPECT_FLOAT_EQ(config.inv_freq[1], 0.562341325F);  // 1e4^(-2/32)
 }
 
+/// What an object of rotary values does not have stands beside it.
+TEST(Config, OldSpellingOfRotaryValuesBesideAnObject) {
+  const std::string yarn = R"("factor": 4.0, "original_max_position_embeddings": 262144)";
+  const std::string values = R"("rope_theta": 1e6, "partial_rotary_factor": 0.5)";
+  const auto read = [](const std::string& fields) {
+    return parse(R"({"model_type": "qwen3_5_moe_text", )" + fields + "}");
+  };
+  for (const std::string key : {"rope_scaling", "rope_parameters"}) {
+    const auto beside = [&](const std::string& more) { return values + ", \"" + key + "\": {" + more + "}"; };
+    const auto inside = [&](const std::string& more) { return "\"" + key + "\": {" + values + ", " + more + "}"; };
+    for (const std::string& more : {R"("type": "yarn", )" + yarn, std::string(R"("type": "mrope")")}) {
+      const ModelConfig found = read(beside(more)), want = read(inside(more));
+      EXPECT_EQ(found.attention.rotary_dim, 128) << key << ", " << more;
+      EXPECT_EQ(found.inv_freq, want.inv_freq) << key << ", " << more;
+      EXPECT_FLOAT_EQ(found.inv_freq.at(1), 0.805842188F) << key << ", " << more;  // 1e6^(-2/128)
+      EXPECT_EQ(found.rope_scale, want.rope_scale) << key << ", " << more;
+    }
+  }
+}
+
 TEST(Config, YarnStretchesLowFrequenciesOnly) {
   const ModelConfig plain = parse(kMinimal);
   const ModelConfig yarn = parse(R"({"model_type": "qwen3_5_moe_text", "rope_parameters": {"rope_type": "yarn",

@@ -28,9 +28,10 @@ const std::vector<int32_t> kBlocks = {2, 0};
 /// One sequence a step, in the blocks above.
 class CpuRunnerTest : public testing::TestWithParam<int> {
  protected:
-  std::unique_ptr<StepRunner> make_runner(int64_t known_ids = 0) {
+  std::unique_ptr<StepRunner> make_runner(int64_t known_ids = 0, kernels::HostPages* pages = nullptr) {
     return *make_cpu_runner({.model = &*model_,
                              .cache = cache_.get(),
+                             .pages = pages,
                              .pool = &model_.pool(),
                              .known_ids = known_ids > 0 ? known_ids : static_cast<int64_t>(model_.vocab()),
                              .rows_max = 64,
@@ -215,14 +216,7 @@ TEST_P(CpuRunnerTest, StepsWithoutRowsMoveBlocks) {
   const SampleParams params{.temperature = 0, .logprobs = 1};
   const size_t bytes = kernels::cpu::cache_bytes(cache_->shape()).kv_block;
   kernels::cpu::PlainPages pages(ZeroedPages(bytes), bytes, 1);
-  const auto runner = *make_cpu_runner({.model = &*model_,
-                                        .cache = cache_.get(),
-                                        .pages = &pages,
-                                        .pool = &model_.pool(),
-                                        .known_ids = static_cast<int64_t>(model_.vocab()),
-                                        .rows_max = 64,
-                                        .samples_max = 8,
-                                        .steps_ahead = GetParam()});
+  const auto runner = make_runner(/*known_ids=*/0, &pages);
   const auto move = [&](const kernels::PageMove& moved) {
     Step step;
     step.moves = {moved};
@@ -243,6 +237,38 @@ TEST_P(CpuRunnerTest, StepsWithoutRowsMoveBlocks) {
   const uint32_t there = logprob_behind_prompt(kBlocks[0], false);
   EXPECT_NE(logprob_behind_prompt(5, false), there) << "what the block has does not matter here";
   EXPECT_EQ(logprob_behind_prompt(5, true), there);
+}
+
+/// A step's moves come first, in their order, then its copies, then its rows.
+TEST_P(CpuRunnerTest, AStateThatComesBackIsCopiedInTheSameStep) {
+  const SampleParams params{.temperature = 0, .logprobs = 1};
+  const auto next = static_cast<int32_t>(kPrompt.size());
+  const kernels::CacheBytes bytes = kernels::cpu::cache_bytes(cache_->shape());
+  const int32_t count = kernels::pages_of_state(bytes);
+  const size_t page = bytes.kv_block;
+  kernels::cpu::PlainPages pages(ZeroedPages(page * static_cast<size_t>(count)), page, count);
+  const auto runner = make_runner(/*known_ids=*/0, &pages);
+  const auto add_moves = [&](Step& step, bool to_host, int32_t slot) {
+    for (int32_t i = 0; i < count; ++i) {
+      step.moves.push_back(
+          {.what = kernels::PageMove::What::state, .to_host = to_host, .index = slot, .piece = i, .page = i});
+    }
+  };
+  const auto logprob = [&](const Step& step) {
+    return std::bit_cast<uint32_t>(run(*runner, step).logprobs.at(0).logprob);
+  };
+  run(*runner, make_step(kPrompt, 0, params));
+  Step through = make_step({11}, next, params);
+  add_moves(through, /*to_host=*/true, 0);
+  add_moves(through, /*to_host=*/false, 1);
+  const uint32_t want = logprob(through);
+  EXPECT_EQ(logprob(make_step({11}, next, params, /*slot=*/1)), want) << "of what only just went to the host";
+  EXPECT_NE(logprob(make_step({11}, next, params)), want) << "the state does not matter here";
+  Step back = make_step({11}, next, params, /*slot=*/1);
+  add_moves(back, /*to_host=*/false, 0);
+  back.copies = {{.from = 0, .to = 1}};
+  EXPECT_EQ(logprob(back), want) << "of the copy";
+  EXPECT_EQ(logprob(make_step({11}, next, params)), want) << "of what came back";
 }
 
 /// A model may have a layer for each of its first drafts; then they begin anew.

@@ -22,7 +22,8 @@ QuantizedModules mixed() {
            {layer + "mlp.experts.1.up_proj", WeightFormat::nvfp4},
            {layer + "mlp.shared_expert.up_proj", WeightFormat::mxfp4},
            {layer + "self_attn.q_proj", WeightFormat::fp8_e4m3}},
-          {layer + "mlp.gate", "lm_head"},
+          {layer + "mlp.gate", "lm_head", layer + "mlp.experts.0.down_proj", layer + "mlp.experts.12.down_proj",
+           layer + "mlp.experts.gate_up_proj"},
           true};
 }
 
@@ -34,7 +35,9 @@ TEST(QuantizationConfig, CompressedTensorsGroupsByFormat) {
   EXPECT_EQ(config["format"], "mixed-precision");
   EXPECT_EQ(config["kv_cache_scheme"]["num_bits"], 8);
   EXPECT_THAT(config["ignore"].get<std::vector<std::string>>(),
-              UnorderedElementsAre("lm_head", "model.language_model.layers.0.mlp.gate"));
+              UnorderedElementsAre("lm_head", "model.language_model.layers.0.mlp.gate",
+                                   "re:model\\.language_model\\.layers\\.0\\.mlp\\.experts\\.\\d+\\.down_proj$",
+                                   "model.language_model.layers.0.mlp.experts.gate_up_proj"));
   std::map<std::string, Json> by_format;
   for (const auto& [name, group] : config["config_groups"].items()) {
     EXPECT_TRUE(group["input_activations"].is_null()) << "weights only";
@@ -74,6 +77,10 @@ TEST(QuantizationConfig, ModelOptListsLayersOnlyWhenMixed) {
   EXPECT_EQ(layers[std::string(kLayer) + "mlp.experts.*.up_proj"]["quant_algo"], "W4A16_NVFP4");
   EXPECT_EQ(layers[std::string(kLayer) + "mlp.experts.*.up_proj"]["group_size"], 16);
   EXPECT_EQ(layers[std::string(kLayer) + "self_attn.q_proj"]["quant_algo"], "FP8");
+  EXPECT_THAT(config["ignore"].get<std::vector<std::string>>(),
+              UnorderedElementsAre("lm_head", "model.language_model.layers.0.mlp.gate",
+                                   "model.language_model.layers.0.mlp.experts.*.down_proj",  // a glob
+                                   "model.language_model.layers.0.mlp.experts.gate_up_proj"));
 
   const Json one = quantization_config(Dialect::modelopt, only_nvfp4());
   EXPECT_EQ(one["quant_algo"], "W4A16_NVFP4");

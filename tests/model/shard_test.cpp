@@ -220,14 +220,27 @@ TEST(Shard, ColumnsAreTheColumns) {
 TEST(Shard, PlanAndBackendAreOfOneRank) {
   const test::TempDirectory directory;
   test::synthesize(directory / "model", {.shape = test::small_shape()});
+  const auto checkpoint = test::open(directory / "model");
+  const auto config = *synth_config(test::small_shape());
   ThreadPool pool(1);
   kernels::Workspace workspace;
   test::ThreadRanks ranks(2);
-  const auto backend = kernels::cpu::make_backend({kernels::Compute::bf16, &pool, &workspace, &ranks.comm(1)});
-  const Status status =
-      Model::load(test::open(directory / "model"), *synth_config(test::small_shape()), *backend).status();
-  EXPECT_EQ(status.code(), StatusCode::invalid_argument);
-  EXPECT_THAT(status.message(), HasSubstr("rank 0 of 1 was to be loaded on a backend that is rank 1 of 2"));
+  const kernels::Rank alone{}, first{0, 2}, second{1, 2};
+  const struct {
+    kernels::Rank plan, backend;
+  } cases[] = {{alone, second}, {alone, first}, {first, alone}, {first, second}, {second, first}};
+  for (const auto& [of_plan, of_backend] : cases) {
+    kernels::Comm* const comm = of_backend == alone ? nullptr : &ranks.comm(of_backend.index);
+    const auto backend = kernels::cpu::make_backend({kernels::Compute::bf16, &pool, &workspace, comm});
+    const PlanOptions options{.rank = of_plan};
+    for (const Status& status : {Model::load(checkpoint, config, *backend, {.plan = options}).status(),
+                                 Model::dummy(config, {}, *backend, options).status()}) {
+      EXPECT_EQ(status.code(), StatusCode::invalid_argument);
+      EXPECT_THAT(status.message(),
+                  HasSubstr(fmt::format("rank {} of {} was to be loaded on a backend that is rank {} of {}",
+                                        of_plan.index, of_plan.world, of_backend.index, of_backend.world)));
+    }
+  }
 }
 
 }  // namespace

@@ -258,6 +258,11 @@ TEST(Synth, RefusesNonsense) {
               }),
               HasSubstr("down_proj has 24 columns"));
   SynthOptions options{.shape = small_shape()};
+  options.shape.moe_intermediate_size = 48;
+  options.formats = {{TensorKind::routed_expert, WeightFormat::mxfp4}};
+  EXPECT_THAT(message([&](auto& o) { o = options; }),
+              HasSubstr("down_proj has 48 columns, which MXFP4 (groups of 32) cannot hold"));
+  options.formats = {{TensorKind::routed_expert, WeightFormat::nvfp4}};  // three groups of 16
   synthesize(directory / "there", options);
   EXPECT_THAT(write_random_checkpoint(directory / "there", options).message(), HasSubstr("already holds a checkpoint"));
 }

@@ -3,11 +3,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <fstream>
 
-#include <cmath>
-
 #include "checkpoint_files.h"
+#include "format/quantize.h"
 #include "model/loaded_model.h"
 #include "model/requantize.h"
 
@@ -186,6 +186,12 @@ format::MatrixView view_of(const std::vector<float>& values, int64_t rows, int64
   return view;
 }
 
+float max_magnitude(std::span<const float> values) {
+  float amax = 0;
+  for (const float value : values) amax = std::max(amax, std::abs(value));
+  return amax;
+}
+
 TEST(Requantizer, RoundsEachRowByItsOwnScale) {
   constexpr int64_t kRows = 37, kCols = 48;
   std::vector<float> values(kRows * kCols);
@@ -200,6 +206,11 @@ TEST(Requantizer, RoundsEachRowByItsOwnScale) {
   const auto found = requantizer.requantize(view, format::WeightFormat::fp8_e4m3);
   ASSERT_TRUE(found.ok()) << found.status().message();
   ASSERT_EQ(found->row_scales.size(), static_cast<size_t>(kRows));
+  for (size_t row = 0; row < static_cast<size_t>(kRows); ++row) {
+    EXPECT_EQ(found->row_scales[row],
+              format::fp8_tensor_scale(max_magnitude(std::span(values).subspan(row * kCols, kCols))))
+        << "row " << row;
+  }
   const auto decoded = test::decode(*found);
   for (size_t i = 0; i < values.size(); ++i) {
     // Three bits behind the point: half a step is a 16th, of numbers that are not too small for E4M3's exponents.
@@ -240,6 +251,7 @@ TEST(Requantizer, MakesNvfp4) {
     const auto found = requantizer.requantize(view, format::WeightFormat::nvfp4);
     ASSERT_TRUE(found.ok()) << found.status().message();
     ASSERT_NE(found->block_scales, nullptr);
+    EXPECT_EQ(found->scale, format::nvfp4_tensor_scale(max_magnitude(values)).multiplier);
     const auto decoded = test::decode(*found);
     double error = 0, squares = 0;
     for (size_t i = 0; i < values.size(); ++i) {

@@ -257,6 +257,10 @@ TEST(DeltaNetGpu, AnySplitOfPrefillGivesTheSameBits) {
     expect_same(run_alone(weights, sequence, {64, 136}, kPrefill), want, "64 + 136");
     expect_same(run_alone(weights, sequence, {128, 72}, kPrefill), want, "128 + 72");
     expect_same(run_alone(weights, sequence, {64, 64, 64, 8}, kPrefill), want, "by chunk");
+    for (const int32_t rows : {1, 2}) {  // of the window's inputs some are older than the step
+      expect_same(run_alone(weights, sequence, {64, rows}, kPrefill),
+                  run_alone(weights, sequence, {64 + rows}, kPrefill), "64 + " + std::to_string(rows));
+    }
   }
 }
 

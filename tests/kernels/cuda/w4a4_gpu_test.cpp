@@ -157,6 +157,34 @@ TEST(W4a4OnGpu, ATileWithoutAKernelIsNamed) {
   EXPECT_NE(outcome.status().message().find("64x104x64"), std::string::npos) << outcome.status().message();
 }
 
+/// By what it changes in an outcome that is as it must be.
+TEST(Selftest, EveryBitOfW4a4IsCompared) {
+  constexpr uint16_t kNan = 0x7fc0, kOtherNan = 0xffff;
+  const auto is_nan = [](uint16_t bits) { return (bits & 0x7fff) > 0x7f80; };
+  for (const WeightFormat format : kFormats) {
+    const GemmCase c({plan::Path::w4a4, plan::Op::down, format, 64, 64, {3, 9}, 9, /*finite=*/false});
+    const auto outcome = run_gemm(0, c.problem(kernels(plan::Path::w4a4, format).front().tile));
+    ASSERT_TRUE(outcome.ok()) << outcome.status().message();
+    const auto after = [&](const auto& change) {
+      GemmOutcome changed = *outcome;
+      change(changed);
+      return c.difference(changed);
+    };
+    EXPECT_EQ(after([](GemmOutcome&) {}), "");
+    const auto& out = outcome->out;
+    const auto none = static_cast<size_t>(std::find_if(out.begin(), out.end(), is_nan) - out.begin());
+    const auto number = static_cast<size_t>(std::find_if_not(out.begin(), out.end(), is_nan) - out.begin());
+    ASSERT_LT(std::max(none, number), out.size()) << "there must be both";
+    EXPECT_EQ(after([&](GemmOutcome& o) { o.out[none] = kOtherNan; }), "") << "NaN equals NaN";
+    EXPECT_NE(after([&](GemmOutcome& o) { o.out[none] = 0x3f80; }), "") << "1 for NaN";
+    EXPECT_NE(after([&](GemmOutcome& o) { o.out[number] = kNan; }), "") << "NaN for a number";
+    EXPECT_NE(after([&](GemmOutcome& o) { o.out[number] ^= 1; }), "") << "the last bit";
+    EXPECT_NE(after([&](GemmOutcome& o) { o.out.back() ^= 1; }), "") << "the last element";
+    EXPECT_NE(after([](GemmOutcome& o) { o.slices.front() ^= std::byte{1}; }), "") << "the first activation";
+    EXPECT_NE(after([](GemmOutcome& o) { o.slices.back() ^= std::byte{1}; }), "") << "the last activation";
+  }
+}
+
 /// Every comparison with it is false, also that of an error with the largest that is let through.
 TEST(Selftest, ANumberThatIsNoneIsFound) {
   const GemmCase c({plan::Path::w4a16, plan::Op::down, WeightFormat::nvfp4, 64, 64, {3}, 9});
