@@ -5,12 +5,10 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cmath>
-#include <fstream>
-#include <string>
 #include <system_error>
 
 #include "base/check.h"
+#include "base/cpu_quota.h"
 
 #if defined(__x86_64__)
 #include <immintrin.h>
@@ -170,16 +168,9 @@ void ThreadPool::work(int thread) {
 
 int default_thread_count() {
   cpu_set_t set;
-  int cores = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set)
-                                                          : static_cast<int>(std::thread::hardware_concurrency());
-  // cgroup v2: "max 100000" or "<quota> <period>", both in microseconds.
-  std::ifstream file("/sys/fs/cgroup/cpu.max");
-  std::string quota;
-  double period = 0;
-  if (file >> quota >> period && quota != "max" && period > 0) {
-    cores = std::min(cores, static_cast<int>(std::ceil(std::atof(quota.c_str()) / period)));
-  }
-  return std::max(cores, 1);
+  const int cores = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set)
+                                                                : static_cast<int>(std::thread::hardware_concurrency());
+  return std::clamp(cores_of_quota(), 1, std::max(cores, 1));
 }
 
 }  // namespace tessera
