@@ -59,6 +59,20 @@ TEST(WordWrap, CodeIsLeftAlone) {
             "see this\n```c\nint a = 1 + 2 + 3;\n```\nand so\non");
 }
 
+/// Also behind what ended within code, a fence, spaces or a word.
+TEST(WordWrap, WhatFollowsTheEndBeginsAfresh) {
+  for (const std::string before : {"```\nint", "```", "a", "a  ", "a\t", "abcdefghijkl"}) {
+    for (const std::string after : {"\nand so on and on", "and so on and on", "日本語日本語"}) {
+      WordWrap wrap;
+      wrap.feed(before, 8);
+      wrap.finish(8);
+      std::string shown = wrap.feed(after, 8);
+      shown += wrap.finish(8);
+      EXPECT_EQ(shown, wrapped(after, 8)) << before;
+    }
+  }
+}
+
 TEST(WordWrap, ShowsWordsOnceTheyHaveEnded) {
   WordWrap wrap;
   EXPECT_EQ(wrap.feed("Hel", 10), "");

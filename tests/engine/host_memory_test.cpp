@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <fstream>
 #include <string>
+#include <vector>
 
 namespace tessera::engine {
 namespace {
@@ -51,6 +52,23 @@ TEST_F(HostMemory, Version1) {
   write("sys/fs/cgroup/memory/x/memory.usage_in_bytes", "300000\n");
   write("sys/fs/cgroup/memory/x/memory.stat", "active_file 7\ntotal_active_file 10000\ntotal_inactive_file 20000\n");
   EXPECT_EQ(available_memory_bytes(root_), 800000U - 270000U);
+}
+
+/// A group within another may have the wider limit, or the tighter one; the same of the mount's root.
+TEST_F(HostMemory, OfGroupsWithLimitsTheTightestCounts) {
+  for (const bool version_2 : {true, false}) {
+    const std::string mount = version_2 ? "sys/fs/cgroup/" : "sys/fs/cgroup/memory/";
+    write("proc/self/cgroup", version_2 ? "0::/a/b\n" : "4:memory:/a/b\n");
+    const std::vector<std::string> groups = {"a/b/", "a/", ""};
+    for (const std::string& tightest : groups) {
+      for (const std::string& group : groups) {
+        write(mount + group + (version_2 ? "memory.max" : "memory.limit_in_bytes"),
+              group == tightest ? "500000\n" : "900000\n");
+        write(mount + group + (version_2 ? "memory.current" : "memory.usage_in_bytes"), "100000\n");
+      }
+      EXPECT_EQ(available_memory_bytes(root_), 400000U) << mount << tightest;
+    }
+  }
 }
 
 TEST(HostMemoryHere, IsSomething) { EXPECT_GT(available_memory_bytes(), size_t{1} << 20); }

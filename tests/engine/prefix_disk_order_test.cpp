@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <memory>
 #include <vector>
 
@@ -86,6 +87,36 @@ TEST_F(PrefixDiskOrder, AllOfAPromptIsReadForOneThatHasAnAnswer) {
   asker->output = {1};
   ASSERT_TRUE(world.read_for(*asker));
   EXPECT_EQ(world.cache.find(*asker).tokens, 256);
+}
+
+/// Nothing of them is used then; who comes next gets what stands before it.
+TEST_F(PrefixDiskOrder, OfEntriesBehindOneAnotherAnyMayBeDamagedOrGone) {
+  const std::vector<int64_t> ends = {192, 256, 448};
+  for (const bool gone : {false, true}) {
+    for (size_t bad = 0; bad < ends.size(); ++bad) {
+      std::filesystem::remove_all(path());
+      {
+        DiskWorld world(path(), 20);
+        for (const int64_t end : ends) world.compute_and_leave(*make_sequence(end + 1), end);
+        world.write_all();
+        ASSERT_EQ(world.disk.directory().entries(), 3U);
+      }
+      DiskWorld world(path(), 20);
+      const auto asker = make_sequence(500), next = make_sequence(500);
+      if (gone) {
+        std::filesystem::remove(file_of(ends[bad]));
+      } else {
+        std::filesystem::resize_file(file_of(ends[bad]), 100);
+      }
+      ASSERT_TRUE(world.read_for(*asker));
+      EXPECT_EQ(world.cache.find(*asker).tokens, 0) << bad;
+      EXPECT_EQ(world.cache.disk_counts().failures, gone ? 0U : 1U) << bad;
+      EXPECT_EQ(world.cache.disk_counts().hits, 0U) << bad;
+      EXPECT_EQ(world.pages_used(), 0) << bad;
+      EXPECT_EQ(world.read_for(*next), bad > 0);
+      EXPECT_EQ(world.cache.find(*next).tokens, bad > 0 ? ends[bad - 1] : 0);
+    }
+  }
 }
 
 TEST_F(PrefixDiskOrder, WhatIsNotReadForLackOfRoomPinsNothing) {

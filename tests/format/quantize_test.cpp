@@ -252,9 +252,10 @@ TEST(Quantize, TheLargestErrorIsThatOfTheRow) {
 
 TEST(Quantize, ErrorsAddUp) {
   QuantizationError a{2, 1, 3.0, 12.0, 0.5};
-  a.add({3, 2, 1.0, 4.0, 0.75});
-  EXPECT_EQ(a.count, 5);
-  EXPECT_EQ(a.saturated, 3);
+  a.add({3, 2, 0.5, 3.0, 0.75});
+  a.add({1, 1, 0.5, 1.0, 0.25});
+  EXPECT_EQ(a.count, 6);
+  EXPECT_EQ(a.saturated, 4);
   EXPECT_EQ(a.max_abs_error, 0.75);
   EXPECT_EQ(a.relative_l2(), 0.5);
   EXPECT_EQ(QuantizationError{}.relative_l2(), 0);

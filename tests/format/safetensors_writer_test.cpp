@@ -98,6 +98,18 @@ TEST(SafetensorsWriter, RefusesTooManyAndTooFewBytes) {
   EXPECT_TRUE(std::filesystem::is_empty(directory.path()));
 }
 
+TEST(SafetensorsWriter, WhatCannotBePutInPlaceIsRemoved) {
+  const test::TempDirectory directory;
+  const auto kept = directory.write("m/kept", "x");
+  {
+    auto writer = SafetensorsWriter::create(directory / "m", {{"a", DType::u8, {2}}});
+    ASSERT_TRUE(writer->write(as_bytes("12")).ok());
+    EXPECT_THAT(writer->finish().message(), HasSubstr("m.partial: cannot rename into place: Is a directory"));
+  }
+  EXPECT_FALSE(std::filesystem::exists(directory / "m.partial"));
+  EXPECT_TRUE(std::filesystem::exists(kept));
+}
+
 TEST(SafetensorsWriter, ReportsAFullDisk) {
   if (!std::filesystem::exists("/dev/full")) GTEST_SKIP();
   const test::TempDirectory directory;

@@ -83,6 +83,18 @@ TEST(ParseToolArguments, StringsBecomeObjects) {
   EXPECT_EQ(calls[3]["arguments"].dump(), "{}");
 }
 
+/// Whatever stands before it in the list of messages or of calls.
+TEST(ParseToolArguments, WhatHasNoTextOfArgumentsIsPassedOver) {
+  ordered_json messages = ordered_json::parse(R"([5, {"role": "user", "content": "hi"},
+    {"role": "assistant", "tool_calls": null}, {"role": "assistant", "tool_calls": []},
+    {"role": "assistant", "tool_calls": [{}, {"function": 5}, {"function": {"name": "f"}},
+      {"function": {"arguments": null}}, {"function": {"arguments": "{\"a\": 1}"}}]}])");
+  ordered_json expected = messages;
+  expected[4]["tool_calls"][4]["function"]["arguments"] = {{"a", 1}};
+  ASSERT_TRUE(parse_tool_arguments(messages).ok());
+  EXPECT_EQ(messages, expected);
+}
+
 TEST(ParseToolArguments, WhatIsNoObjectIsAnError) {
   const auto status_of = [](const ordered_json& arguments) {
     ordered_json messages = {{{"role", "assistant"}, {"tool_calls", {{{"function", {{"arguments", arguments}}}}}}}};

@@ -11,6 +11,7 @@
 #include <csignal>
 #include <ctime>
 #include <filesystem>
+#include <iterator>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <thread>
@@ -429,6 +430,20 @@ TEST(WorkerProcess, BeginsAfresh) {
   };
   EXPECT_EQ(signals("SigBlk:"), 0U);
   EXPECT_EQ(signals("SigIgn:") >> (SIGTERM - 1) & 1, 0U);
+}
+
+/// Neither one that cannot be started nor one that has been stopped.
+TEST(WorkerProcess, LeavesNoDescriptorOpen) {
+  const auto open_files = [] {
+    const std::filesystem::directory_iterator files("/proc/self/fd");
+    return std::distance(begin(files), end(files));
+  };
+  const auto before = open_files();
+  EXPECT_THAT(WorkerProcess::start({"/nonexistent/python3"}).status().message(),
+              AllOf(HasSubstr("/nonexistent/python3"), HasSubstr("No such file")));
+  EXPECT_EQ(open_files(), before);
+  EXPECT_TRUE(WorkerProcess::start({"/bin/true"}).ok());
+  EXPECT_EQ(open_files(), before);
 }
 
 TEST(WorkerProcess, WhatIsSentToOneThatHasEndedIsAnError) {
