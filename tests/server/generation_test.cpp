@@ -165,6 +165,30 @@ TEST(Generation, SeveralPromptsInterleave) {
   }
 }
 
+/// Whichever of the prompts it is whose answer ends first.
+TEST(Generation, APromptsAnswerThatEndsLeavesTheOthersToGoOn) {
+  const ServedModel served;
+  const auto ask_for = [&](json fields, size_t count, bool stream) {
+    fields.update({{"max_tokens", 150}, {"ignore_eos", true}, {"seed", 3}, {"stream", stream}});
+    fields["return_token_ids"] = true;
+    return choices_of(ask(served.port(), post("/v1/completions", fields.dump())), count, stream);
+  };
+  const Choice lasts = ask_for({{"prompt", "one"}}, 1, false)[0];
+  const std::vector<int32_t> tokens = ask_for({{"prompt", "two"}}, 1, false)[0].tokens;
+  const auto own = std::ranges::find_if(tokens, [&](int32_t id) { return std::ranges::count(lasts.tokens, id) == 0; });
+  ASSERT_LT(own - tokens.begin(), 10);
+  for (const bool stream : {false, true}) {
+    for (const size_t ending : {0, 1}) {
+      json prompts = {"one", "one"};
+      prompts[ending] = "two";
+      const auto both = ask_for({{"prompt", prompts}, {"stop_token_ids", {*own}}}, 2, stream);
+      EXPECT_EQ(both[1 - ending], lasts) << stream << ending;
+      EXPECT_EQ(both[ending].finish, "stop") << stream << ending;
+      EXPECT_LE(both[ending].tokens.size(), 10U) << stream << ending;
+    }
+  }
+}
+
 TEST(Generation, UsageComesLastWhenAsked) {
   const ServedModel served;
   const RawAnswer answer =

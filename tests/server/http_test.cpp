@@ -12,6 +12,7 @@
 #include <nlohmann/json.hpp>
 #include <tuple>
 
+#include "base/hash.h"
 #include "base/wait_until.h"
 #include "server/served_model.h"
 
@@ -117,6 +118,24 @@ TEST(Http, PageHasPolicyAndTag) {
   const std::string tag = "If-None-Match: " + std::string(page.header("etag")) + "\r\n";
   EXPECT_EQ(ask(served.port(), get("/index.html", tag)).status, 304);
   EXPECT_EQ(ask(served.port(), get("/app.js", tag)).status, 200);
+}
+
+/// The files of another version have the same paths.
+TEST(Http, TagsOfThePageAreOfContent) {
+  const ServedModel served;
+  for (const char* path : {"/", "/index.html", "/app.js"}) {
+    const RawAnswer file = ask(served.port(), get(path));
+    EXPECT_FALSE(file.body.empty());
+    const std::string tag = fmt::format("\"{:016x}\"", fnv1a(file.body));
+    EXPECT_EQ(file.header("etag"), tag) << path;
+    EXPECT_EQ(file.header("cache-control"), "no-cache") << path;
+    const RawAnswer known = ask(served.port(), get(path, "If-None-Match: " + tag + "\r\n"));
+    EXPECT_EQ(known.status, 304) << path;
+    EXPECT_EQ(known.body, "") << path;
+    EXPECT_EQ(known.header("etag"), tag) << path;
+    const std::string older = fmt::format("\"{:016x}\"", fnv1a(file.body + "older"));
+    EXPECT_EQ(ask(served.port(), get(path, "If-None-Match: " + older + "\r\n")).body, file.body) << path;
+  }
 }
 
 TEST(Http, ConnectionsAreKeptAndPipelined) {

@@ -145,6 +145,15 @@ TEST_F(CallGrammar, PatternsHoldNoTags) {
     EXPECT_FALSE(allowed(pattern, "a<b")) << pattern;
     EXPECT_FALSE(allowed(pattern, "ä")) << pattern;
   }
+  // A "-" at either end of a class, or behind what is no single character, is itself.
+  for (const char* pattern : {"[A-Za-z0-9_.-]+", "[-A-Za-z_.]+", "[\\w.-]+", "[.\\w-]+", "[^/\\s-]+-[^/\\s-]+"}) {
+    EXPECT_TRUE(allowed(pattern, "a.b-c_")) << pattern;
+    EXPECT_FALSE(allowed(pattern, "a/b-c")) << pattern;
+    EXPECT_FALSE(allowed(pattern, "a<b-c")) << pattern;
+  }
+  EXPECT_TRUE(allowed("[^/-]+", "a > b"));
+  EXPECT_FALSE(allowed("[^/-]+", "a-b"));
+  EXPECT_FALSE(allowed("[^-/]+", "a-b"));
   EXPECT_TRUE(allowed("^[a-z]{2,3}\\.\\d+$", "ab.12"));
   EXPECT_FALSE(allowed("^[a-z]{2,3}\\.\\d+$", "abx12"));
   EXPECT_TRUE(allowed("[^ä]+", "öü"));

@@ -59,6 +59,17 @@ TEST(OpenAiCustomTools, TheInputFollowsItsGrammar) {
   EXPECT_THAT(shown.dump(), HasSubstr("matches this regular expression:\\n[0-9]+"));
 }
 
+TEST(OpenAiCustomTools, TheModelIsToldWhatTheyAreFor) {
+  for (const std::string format :
+       {R"({"type":"text"})", R"({"type":"grammar","grammar":{"syntax":"regex","definition":"[0-9]+"}})",
+        R"({"type":"grammar","grammar":{"syntax":"lark","definition":"start: \"a\""}})"}) {
+    const std::string tool = R"("tools":[{"type":"custom","custom":{"name":"c","format":)" + format;
+    const ChatRequest told = chat_request(tool + R"(,"description":"Counts."}}])");
+    EXPECT_EQ(told.tools.json.at(0)["function"]["description"], "Counts.") << format;
+    EXPECT_FALSE(chat_request(tool + "}}]").tools.json.at(0)["function"].contains("description")) << format;
+  }
+}
+
 TEST(OpenAiCustomTools, ChoicesNameThem) {
   const auto chosen = [](const std::string& choice) {
     const ToolFields tools = chat_request(std::string(kTools) + R"(,"tool_choice":)" + choice).tools;

@@ -1,5 +1,6 @@
 // Deltas as items and events of a response.
 
+#include <array>
 #include <nlohmann/json.hpp>
 #include <utility>
 
@@ -257,6 +258,27 @@ TEST(OutputItems, Calls) {
   EXPECT_EQ(written.response["status"], "completed");
 }
 
+/// From the first event on: a client may look for the tool before its call is whole.
+TEST(OutputItems, CallsNameTheNamespacesOfTheirTools) {
+  const Written written =
+      write({call(0, "n__f", R"({"input": "x"})"), call(1, "n__c", R"({"input": "x"})"), call(2, "c", "{}")},
+            R"("tools":[{"type":"custom","name":"c"},{"type":"namespace","name":"n","tools":[)"
+            R"({"type":"function","name":"f"},{"type":"custom","name":"c"}]}])");
+  const std::array<const char*, 3> types = {"function_call", "custom_tool_call", "custom_tool_call"};
+  const std::array<const char*, 3> names = {"f", "c", "c"};
+  const std::array<json, 3> namespaces = {"n", "n", nullptr};
+  int items = 0;
+  for (const json& event : written.events) {
+    if (!event.contains("item")) continue;
+    const auto index = event["output_index"].get<size_t>();
+    EXPECT_EQ(event["item"]["type"], types.at(index)) << event;
+    EXPECT_EQ(event["item"]["name"], names.at(index)) << event;
+    EXPECT_EQ(event["item"].value("namespace", json()), namespaces.at(index)) << event;
+    ++items;
+  }
+  EXPECT_EQ(items, 6);
+}
+
 /// Clients get what their types allow, whatever the model wrote.
 TEST(OutputItems, ActionsAreOfTheirTypes) {
   const auto action = [](const std::string& name, const std::string& arguments) {
@@ -414,7 +436,13 @@ TEST(OutputItems, LogprobsAreOfText) {
   const Written written = write({{.content = "a", .logprobs = R"({"token":"a"})"},
                                  {.content = "b", .logprobs = R"({"token":"b"})"},
                                  {.content = "c", .finish = ChatFinish::stop}});  // of a token that had come
-  EXPECT_EQ(written.events[4]["logprobs"].size(), 1U);
+  std::string of_deltas;
+  for (const json& event : written.events) {
+    if (event["type"] == "response.output_text.delta") of_deltas += event["logprobs"].dump();
+  }
+  EXPECT_EQ(of_deltas, R"([{"token":"a"}][{"token":"b"}][])") << "each has its own";
+  EXPECT_EQ(written.events[7]["type"], "response.output_text.done");
+  EXPECT_EQ(written.events[7]["logprobs"].size(), 2U);
   EXPECT_EQ(written.response["output"][0]["content"][0]["logprobs"].dump(), R"([{"token":"a"},{"token":"b"}])");
 }
 

@@ -77,6 +77,11 @@ TEST(ResponsesRequest, WhatASearchFound) {
   EXPECT_EQ(found(R"(,"tools":[])"), "No tool was found.");
   EXPECT_EQ(found(R"(,"tools":[{"type":"web_search"},{"type":"mcp","name":5},{"type":"function","name":"f"}])"),
             "These tools can be called now: f");
+  // Each by the name that the model calls it by, though several namespaces have such a tool.
+  const std::string tools = R"("tools":[{"type":"function","name":"f"},{"type":"custom","name":"c"}]})";
+  EXPECT_EQ(found(R"(,"tools":[{"type":"function","name":"f"},{"type":"namespace","name":"a",)" + tools +
+                  R"(,{"type":"namespace","name":"b",)" + tools + R"(,{"type":"function","name":"g"}])"),
+            "These tools can be called now: f, a__f, a__c, b__f, b__c, g");
 }
 
 TEST(ResponsesRequest, WhichItemsBringTools) {
