@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <fstream>
 #include <limits>
 #include <nlohmann/json.hpp>
@@ -115,6 +116,27 @@ TEST(EngineCreate, TheFilesMayGoOnceItRuns) {
   }
   std::filesystem::resize_file(shard, 0);
   EXPECT_EQ(run(engine, greedy({1, 2, 3}, 5)).tokens, before.tokens);
+}
+
+/// Those of config.json as well as those of generation_config.json.
+TEST(EngineCreate, TokensOfEitherFileEndAnAnswer) {
+  const TinyModel model(TinyKind::moe);
+  Request request = greedy({1, 2, 3}, 6);
+  Engine unending = make_engine(small_options(model));
+  const std::vector<int32_t> tokens = run(unending, request).tokens;
+  ASSERT_EQ(tokens.size(), 6U);
+  const auto end = std::find(tokens.begin(), tokens.end(), tokens[3]);
+  request.sampling.ignore_eos = false;
+  nlohmann::json config = nlohmann::json::parse(std::ifstream(model.directory() / "config.json"));
+  for (const auto& [in_config, in_generation] : {std::pair{*end, 3199}, {3199, *end}}) {
+    config["text_config"]["eos_token_id"] = in_config;
+    std::ofstream(model.directory() / "config.json") << config;
+    std::ofstream(model.directory() / "generation_config.json") << nlohmann::json{{"eos_token_id", in_generation}};
+    Engine engine = make_engine(small_options(model));
+    const Answer answer = run(engine, request);
+    EXPECT_EQ(answer.finish_reason, FinishReason::stop) << in_config;
+    EXPECT_EQ(answer.tokens, std::vector<int32_t>(tokens.begin(), end + 1)) << in_config;
+  }
 }
 
 TEST(EngineCreate, WithoutATokenizerIdsStillWork) {

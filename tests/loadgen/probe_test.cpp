@@ -208,6 +208,8 @@ TEST(Counters, AreReadAndSummedOverModels) {
   const ServerCounters more = parse_counters("vllm:generation_tokens_total 17\nvllm:prompt_tokens_total 3");
   EXPECT_EQ(more.since(counters).output_tokens, 10);
   EXPECT_FALSE(more.since(counters).drafts);
+  EXPECT_FALSE(counters.since(more).drafts) << "nobody knows since when";
+  EXPECT_FALSE(counters.plus(more).drafts);
   EXPECT_EQ(more.plus(counters).output_tokens, 24);
 }
 

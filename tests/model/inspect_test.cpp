@@ -186,6 +186,28 @@ TEST(Inspect, TellsWhatIsThere) {
   EXPECT_EQ(found->state_bytes, 3U * (4 * 32 * 32 + 3 * 256) * 4);
 }
 
+/// As in the cache of a hub, where every file is a link. What is no file there takes no room.
+TEST(Inspect, LinksTakeTheRoomOfTheirFiles) {
+  const TempDirectory directory;
+  const auto model = directory / "model";
+  test::synthesize(model, {.shape = small_shape()});
+  const auto disk_bytes = [&] {
+    const auto found = inspect_checkpoint(test::open(model));
+    EXPECT_TRUE(found.ok()) << found.status().message();
+    return found->disk_bytes;
+  };
+  EXPECT_EQ(disk_bytes(), std::filesystem::file_size(model / "model.safetensors") +
+                              std::filesystem::file_size(model / "config.json"));
+  const auto before = disk_bytes();
+  for (const char* file : {"model.safetensors", "config.json"}) {
+    std::filesystem::rename(model / file, directory / file);
+    std::filesystem::create_symlink(directory / file, model / file);
+  }
+  std::filesystem::create_symlink("gone", model / "dangling");
+  std::filesystem::create_directory(model / "folder");
+  EXPECT_EQ(disk_bytes(), before);
+}
+
 /// The head's tensors may stand anywhere, and a tokenizer's settings need not hold a template.
 TEST(Inspect, TellsOfAHeadInTheMiddle) {
   const TempDirectory directory;

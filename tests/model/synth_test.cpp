@@ -103,6 +103,9 @@ TEST_P(EveryChoice, OpensAndLoads) {
   const SynthShape& shape = GetParam().options.shape;
   const format::Checkpoint checkpoint = test::open(directory / "model");
   const ModelConfig config = config_in(directory / "model");
+  const std::map<std::string_view, std::string> dtypes = {{"F32", "float32"}, {"F16", "float16"}, {"BF16", "bfloat16"}};
+  EXPECT_EQ(nlohmann::json::parse(test::read_file(directory / "model/config.json"))["dtype"],
+            dtypes.at(name(checkpoint.tensor("model.embed_tokens.weight")->dtype)));
   EXPECT_EQ(config.is_moe, shape.is_moe);
   EXPECT_EQ(config.hidden_size, shape.hidden_size);
   EXPECT_EQ(config.num_layers(), shape.num_hidden_layers);
