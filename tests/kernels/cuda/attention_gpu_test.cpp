@@ -88,7 +88,7 @@ const std::vector<AttentionLayer>& layers() {
       out.emplace_back(4, 2, 32, 32, dtype);
       out.emplace_back(3, 1, 64, 16, dtype);
       out.emplace_back(6, 2, 40, 0, dtype);
-      out.emplace_back(8, 1, 128, 32, dtype);
+      out.emplace_back(8, 1, 128, 96, dtype);  // more pairs than a warp has lanes
       out.emplace_back(16, 1, 256, 64, dtype);
     }
     return out;
