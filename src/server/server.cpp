@@ -250,8 +250,8 @@ Expected<std::unique_ptr<Server>> Server::open(ServerOptions options) {
   s->ready.emplace(*s->http);
   s->http->every(0.1, [s] { s->tick(); });
   s->http->every(1, [s] { s->each_second(); });
-  if (const double seconds = watchdog_seconds(); seconds > 0) {
-    s->http->every(seconds / 2, [] { notify_system("WATCHDOG=1"); });
+  if (const double seconds = watchdog_interval(); seconds > 0) {
+    s->http->every(seconds, [] { notify_system("WATCHDOG=1"); });
   }
   s->http->run();
   return std::unique_ptr<Server>(new Server(std::move(state)));

@@ -27,7 +27,7 @@ void notify_system(std::string_view state) {
   ::close(descriptor);
 }
 
-double watchdog_seconds() {
+double watchdog_interval() {
   const auto number = [](const char* name) {
     const char* text = std::getenv(name);
     long long value = 0;
@@ -36,7 +36,7 @@ double watchdog_seconds() {
   };
   const long long owner = number("WATCHDOG_PID");
   if (owner != 0 && owner != ::getpid()) return 0;
-  return static_cast<double>(number("WATCHDOG_USEC")) * 1e-6;
+  return static_cast<double>(number("WATCHDOG_USEC")) * 1e-6 / 2;
 }
 
 }  // namespace tessera::server

@@ -7,7 +7,7 @@ namespace tessera::server {
 /// Tells systemd "READY=1", "STOPPING=1" or "WATCHDOG=1" (sd_notify(3)); does nothing without NOTIFY_SOCKET.
 void notify_system(std::string_view state);
 
-/// Seconds between two signs of life that systemd waits for; 0: none. WATCHDOG_USEC of sd_watchdog_enabled(3).
-double watchdog_seconds();
+/// Seconds between two signs of life, half of what systemd waits: WATCHDOG_USEC of sd_watchdog_enabled(3). 0: none.
+double watchdog_interval();
 
 }  // namespace tessera::server

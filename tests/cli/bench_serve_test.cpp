@@ -17,6 +17,9 @@
 
 #include "cli/model_directory.h"
 #include "cli/scripted_server.h"
+#include "server/certificate.h"
+#include "server/http/exchange.h"
+#include "server/http/http_server.h"
 
 namespace tessera::cli {
 namespace {
@@ -266,6 +269,72 @@ TEST_F(BenchServeTest, WhatKeepsItFromBeginning) {
   fails(refusing.url(), {"--context", "1000"}, "of kind chat was not answered");
   const ScriptedServer empty([](const Request&, const Connection&) {});
   fails(empty.url(), {"--users", "1"}, "no request of the warm-up was answered (stream_cut)");
+}
+
+/// With everything that is asked, also what only looks at the server.
+TEST_F(BenchServeTest, TheKeyIsTheFlagsOrElseTheEnvironments) {
+  std::mutex mutex;
+  std::set<std::string> keys;
+  const auto note = [&](const Request& request) {
+    std::smatch found;
+    const bool has_key = std::regex_search(request.head, found, std::regex("Authorization: ([^\r\n]*)"));
+    const std::lock_guard lock(mutex);
+    keys.insert(has_key ? found[1].str() : "none");
+  };
+  const ScriptedServer server(
+      [&](const Request& request, const Connection& to) {
+        note(request);
+        answer_well(to, 4);
+      },
+      [&](const Request& request, const Connection& to) {
+        note(request);
+        to.answer(200, R"({"data":[{"id":"m"}]})");
+      });
+  const auto keys_of = [&](const Arguments& more) {
+    keys.clear();
+    Arguments arguments = {"--users", "1", "--requests", "1", "--warmup", "0", "--output", "4"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    const Finished finished = bench(server.url(), arguments);
+    EXPECT_EQ(finished.exit_code, 0) << finished.err << finished.out;
+    return keys;
+  };
+  using Keys = std::set<std::string>;
+  EXPECT_EQ(keys_of({}), Keys{"none"});
+  EXPECT_EQ(keys_of({"--api-key", "flag"}), Keys{"Bearer flag"});
+  ::setenv("OPENAI_API_KEY", "environment", 1);
+  EXPECT_EQ(keys_of({}), Keys{"Bearer environment"});
+  EXPECT_EQ(keys_of({"--api-key", "flag"}), Keys{"Bearer flag"});
+  ::unsetenv("OPENAI_API_KEY");
+}
+
+/// One that nobody has signed and that is another name's.
+TEST_F(BenchServeTest, AnyCertificateIsTrustedOnlyWhereThatIsAsked) {
+  const server::Certificate certificate;
+  const auto opened = server::HttpServer::open(
+      {.host = "127.0.0.1", .ssl_certfile = certificate.certificate_file, .ssl_keyfile = certificate.key_file},
+      {.check = [](const server::HttpRequest&, server::RequestFacts&) { return std::nullopt; },
+       .handle =
+           [](const std::shared_ptr<server::Exchange>& exchange) {
+             const bool looks = exchange->request.method == "GET";
+             exchange->reply(
+                 {.content_type = looks ? "application/json" : "text/event-stream",
+                  .body = looks ? R"({"data":[{"id":"m"}]})"
+                                : "data: " + chunk("a", 1) + "\n\ndata: " + kFinish + "\n\ndata: [DONE]\n\n"});
+           },
+       .finished = [](const server::Exchange&) {},
+       .fault = [](int status, const std::string& message,
+                   const std::string&) { return server::HttpReply{.status = status, .body = message}; }});
+  ASSERT_TRUE(opened.ok()) << opened.status().message();
+  (*opened)->run();
+  const Arguments one = {"--users", "1", "--requests", "1", "--warmup", "0", "--output", "1"};
+  const Finished refused = bench((*opened)->url(), one);
+  EXPECT_EQ(refused.exit_code, 1);
+  EXPECT_THAT(refused.err, HasSubstr("; --insecure trusts any certificate"));
+  Arguments insecure = one;
+  insecure.emplace_back("--insecure");
+  const Finished finished = bench((*opened)->url(), insecure);
+  EXPECT_EQ(finished.exit_code, 0) << finished.err << finished.out;
+  EXPECT_EQ(results["cases"][0]["requests_ok"], 1);
 }
 
 TEST_F(BenchServeTest, SlowServersMeetTheTimeout) {

@@ -11,6 +11,7 @@ namespace {
 
 using ::testing::HasSubstr;
 using ::testing::Not;
+using ::testing::StartsWith;
 
 constexpr const char* kReady = "\x1b[?2004h";  // the editor listens
 
@@ -79,6 +80,25 @@ TEST_F(ChatTest, AnInterruptStopsTheAnswerAndNotTheProgram) {
   ASSERT_TRUE(session.wait_for("(Ctrl-D leaves)"));
   ask(session, "\x04");
   EXPECT_EQ(session.wait(), 0);
+}
+
+TEST_F(ChatTest, AStoppedAnswerStaysInTheConversation) {
+  Arguments arguments = chat("3000");
+  arguments.insert(arguments.end(), {"--no-thinking", "--regex", "(such )+"});
+  TerminalSession session(arguments);
+  ask(session, "Hello\r");
+  ASSERT_TRUE(session.wait_for("such ")) << session.shown();
+  session.type("\x03");
+  ASSERT_TRUE(session.wait_for("(stopped)")) << session.shown();
+  ask(session, "/save " + path("saved.json") + "\r");
+  ASSERT_TRUE(session.wait_for("The conversation is in")) << session.shown();
+  ask(session, "\x04");
+  EXPECT_EQ(session.wait(), 0);
+  const auto saved = nlohmann::json::parse(read_file(path("saved.json")))["messages"];
+  ASSERT_EQ(saved.size(), 2U);
+  EXPECT_EQ(saved[0]["content"], "Hello");
+  EXPECT_EQ(saved[1]["role"], "assistant");
+  EXPECT_THAT(saved[1]["content"].get<std::string>(), StartsWith("such "));
 }
 
 TEST_F(ChatTest, LinesCanBeEditedAndRecalled) {
@@ -226,12 +246,17 @@ TEST_F(ChatTest, ConversationsAreSavedAndLoaded) {
 TEST_F(ChatTest, PastedLinesAreOneMessage) {
   TerminalSession session(chat());
   ask(session, "/think off\r");
-  ask(session, "\x1b[200~one\rtwo\rthree\x1b[201~\r");
+  // Lines end in any way, empty ones stay; of control characters only tabs do.
+  ask(session, "\x1b[200~one\rtwo\r\nthree\n\r\r\n\tfour\x03 \x1b[Afive\x1b[201~\r");
   ASSERT_TRUE(session.wait_for("tokens of prompt"));
+  ask(session, "/save " + path("saved.json") + "\r");
+  ASSERT_TRUE(session.wait_for("The conversation is in")) << session.shown();
   ask(session, "\x04");
   EXPECT_EQ(session.wait(), 0);
   const std::string& shown = session.shown();
-  EXPECT_EQ(shown.find("tokens of prompt"), shown.rfind("tokens of prompt")) << "one answer for three lines";
+  EXPECT_EQ(shown.find("tokens of prompt"), shown.rfind("tokens of prompt")) << "one answer for all lines";
+  EXPECT_EQ(nlohmann::json::parse(read_file(path("saved.json")))["messages"][0]["content"],
+            "one\ntwo\nthree\n\n\n\tfour [Afive");
 }
 
 TEST_F(ChatTest, LinesTypedAheadAreRead) {

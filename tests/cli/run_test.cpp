@@ -53,6 +53,14 @@ TEST_F(RunTest, TheSameSeedGivesTheSameAnswer) {
   EXPECT_NE(run({"Hello", "--system", "Be brief."}), answer);
 }
 
+TEST_F(RunTest, AFlagWinsOverTheSameParameterInJson) {
+  const std::string greedy = run({"Hello", "--temperature", "0"}), hot = R"({"temperature": 2, "max_new_tokens": 9})";
+  EXPECT_NE(run({"Hello", "--override-generation-config", R"({"temperature": 2})"}), greedy);
+  EXPECT_EQ(run({"Hello", "--override-generation-config", R"({"temperature": 0})"}), greedy);
+  EXPECT_EQ(run({"Hello", "--override-generation-config", hot, "--temperature", "0"}), greedy);
+  EXPECT_EQ(run({"Hello", "--temperature", "0", "--override-generation-config", hot}), greedy);
+}
+
 TEST_F(RunTest, ThePromptMayComeFromStandardInput) {
   EXPECT_EQ(run({}, "Hello"), run({"Hello"}));
   EXPECT_EQ(run({"-"}, "Hello"), run({"Hello"}));
