@@ -16,8 +16,8 @@ Expected<Prompt> make_prompt(Engine& engine, std::vector<ChatMessage> messages, 
     prompt.raw = true;
     return prompt;
   }
-  const bool has_system = messages.front().role == "system" || messages.front().role == "developer";
-  if (!options.system.empty() && !has_system) {
+  if (messages.front().role == "developer") messages.front().role = "system";  // as the server does
+  if (!options.system.empty() && messages.front().role != "system") {
     messages.insert(messages.begin(), {.role = "system", .content = options.system});
   }
   TESSERA_ASSIGN_OR_RETURN(const RenderedChat chat, engine.render_chat(messages, options.enable_thinking));

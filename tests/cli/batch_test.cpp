@@ -112,6 +112,30 @@ TEST_F(BatchTest, JsonLinesHaveTheirOwnParameters) {
   EXPECT_EQ(answers().size(), 6U);
 }
 
+/// --system is for conversations that begin without instructions of their own, whichever of both names those have.
+TEST_F(BatchTest, AConversationsOwnSystemMessageIsTheOnlyOne) {
+  const auto asked = [](const std::string& first) {
+    return R"({"messages": [)" + first + R"({"role": "user", "content": "Hi"}]})" + "\n";
+  };
+  write_file(path("prompts"), asked(R"({"role": "system", "content": "Be brief."}, )") +
+                                  asked(R"({"role": "developer", "content": "Be brief."}, )") + asked(""));
+  const auto prompt_tokens = [&](const Arguments& more) {
+    std::filesystem::remove(path("answers.jsonl"));
+    Arguments arguments = batch("1");
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    const Finished finished = run_tessera(arguments);
+    EXPECT_EQ(finished.exit_code, 0) << finished.err;
+    std::vector<int> counts;
+    for (const auto& [index, answer] : answers()) counts.push_back(answer["usage"]["prompt_tokens"]);
+    return counts;
+  };
+  const std::vector<int> alone = prompt_tokens({}), with_flag = prompt_tokens({"--system", "Be brief."});
+  ASSERT_EQ(alone.size(), 3U);
+  EXPECT_EQ(alone[0], alone[1]);
+  EXPECT_LT(alone[2], alone[0]);
+  EXPECT_EQ(with_flag, std::vector<int>(3, alone[0]));
+}
+
 /// Nearly every text has one of these letters: thinking may hold them, an answer ends at the first.
 TEST_F(BatchTest, StopStringsMatchInTheAnswerAlone) {
   const std::string stop = R"("stop": ["a", "e", "i", "o", "n", "t", "r", "s", "l", "c", "d", "u", " ", "m"])";
