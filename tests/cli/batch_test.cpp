@@ -231,6 +231,8 @@ TEST_F(BatchTest, OldAnswersToSomethingElseAreMadeAnew) {
   EXPECT_THAT(run_aloud(), HasSubstr("all 3 prompts are answered"));
   // A prompt.
   write_file(path("prompts"), "one\nTWO\nthree\n");
+  write_file(path("answers.jsonl.new"), R"({"index": 7})"
+                                        "\n");  // left by a run that ended at a bad moment
   EXPECT_THAT(run_aloud(), HasSubstr("1 answers in "));
   EXPECT_EQ(answers().at(0), before.at(0));
   EXPECT_NE(answers().at(1), before.at(1));

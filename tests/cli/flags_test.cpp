@@ -56,6 +56,20 @@ TEST(EngineFlags, DraftsAreMadeAsFarAsTheyPayUnlessAdaptiveIsFalse) {
   EXPECT_TRUE(always(R"({"adaptive": false})"));
 }
 
+TEST(EngineFlags, RoomForTheCacheIsInGiB) {
+  const auto options = [](const std::string& name) {
+    CLI::App app;
+    EngineFlags flags;
+    add_engine_flags(app, flags);
+    app.parse(std::vector<std::string>{"1.5", name});  // from the last to the first
+    return flags.options;
+  };
+  constexpr size_t kBytes = size_t{3} << 29;
+  EXPECT_EQ(options("--kv-offload-gib").kv_offload_bytes, kBytes);
+  EXPECT_EQ(options("--kv-offloading-size").kv_offload_bytes, kBytes);
+  EXPECT_EQ(options("--kv-offload-dir-gib").kv_offload_dir_bytes, kBytes);
+}
+
 TEST(VllmFlags, OnlyTheNameIsSpeltAnew) {
   const std::pair<const char*, const char*> kSpelt[] = {
       {"-tp", "--tensor-parallel-size"},

@@ -167,17 +167,18 @@ TEST(CudaModel, BitsDoNotDependOnPrefillSplit) {
 /// A token's are those it chooses; many tokens choose all of them.
 TEST(CudaModel, ExpertsThatAreReadAreCounted) {
   kernels::ExpertsRead read;
-  LoadedModel loaded(TESSERA_SOURCE_DIR "/models/demo", *kernels::make_cuda_backend({.gpu = 0, .experts_read = &read}));
+  LoadedModel loaded(TESSERA_SOURCE_DIR "/tests/golden/qwen3_5_moe",
+                     *kernels::make_cuda_backend({.gpu = 0, .experts_read = &read}));
   const ModelConfig& config = loaded->config();
   const auto tokens = random_tokens(500, loaded.vocab());
   const auto count = [&](size_t rows, kernels::RowClass row_class) {
     read = {.on = true};
     loaded.step(std::span(tokens).first(rows), 0, row_class);
     EXPECT_EQ(read.layers, config.num_layers());
-    return read.experts / read.layers;
+    return read.experts;
   };
-  EXPECT_EQ(count(1, RowClass::decode), config.experts_per_token);
-  EXPECT_EQ(count(tokens.size(), RowClass::prefill), config.num_experts);
+  EXPECT_EQ(count(1, RowClass::decode), config.num_layers() * config.experts_per_token);
+  EXPECT_EQ(count(tokens.size(), RowClass::prefill), config.num_layers() * config.num_experts);
 }
 
 TEST(CudaModel, SelectedHiddenRowsAreThoseSelected) {
