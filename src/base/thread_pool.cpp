@@ -8,7 +8,7 @@
 #include <system_error>
 
 #include "base/check.h"
-#include "base/cpu_quota.h"
+#include "base/control_groups.h"
 
 #if defined(__x86_64__)
 #include <immintrin.h>

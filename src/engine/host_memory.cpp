@@ -6,6 +6,8 @@
 #include <optional>
 #include <string>
 
+#include "base/control_groups.h"
+
 namespace tessera::engine {
 namespace {
 
@@ -44,21 +46,9 @@ size_t left_by(const fs::path& group, const char* limit_file, const char* usage_
 
 size_t available_memory_bytes(const fs::path& root) {
   size_t least = read_field(root / "proc/meminfo", "MemAvailable:") * 1024;
-  std::ifstream groups(root / "proc/self/cgroup");
-  for (std::string line; std::getline(groups, line);) {
-    // "0::/path" (version 2) or "4:memory:/path" (version 1). A container may see paths that its own mount lacks;
-    // going up, the walk ends at the mount's root, which carries the container's limit.
-    const bool version_2 = line.starts_with("0::/");
-    const size_t memory = line.find(":memory:/");
-    if (!version_2 && memory == std::string::npos) continue;
-    const fs::path mount = root / (version_2 ? "sys/fs/cgroup" : "sys/fs/cgroup/memory");
-    fs::path path = version_2 ? line.substr(4) : line.substr(memory + 9);
-    for (;; path = path.parent_path()) {
-      least = std::min(least, version_2
-                                  ? left_by(mount / path, "memory.max", "memory.current", "")
-                                  : left_by(mount / path, "memory.limit_in_bytes", "memory.usage_in_bytes", "total_"));
-      if (path.empty()) break;
-    }
+  for (const auto& [folder, version_2] : control_groups("memory", root)) {
+    least = std::min(least, version_2 ? left_by(folder, "memory.max", "memory.current", "")
+                                      : left_by(folder, "memory.limit_in_bytes", "memory.usage_in_bytes", "total_"));
   }
   return least;
 }

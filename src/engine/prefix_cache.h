@@ -167,7 +167,6 @@ class PrefixCache {
   /// What the disk's thread does, or will once `ready_after` steps were collected.
   struct DiskMove {
     std::unique_ptr<DiskJob> job;  // null: it was started
-    uint64_t key = 0;              // of what is written
     uint64_t ready_after = 0;
     const Sequence* asker = nullptr;  // of what is read
     PrefixNode* from = nullptr;       // the node that it goes on from, pinned

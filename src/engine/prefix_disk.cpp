@@ -206,12 +206,11 @@ void PrefixCache::start_write(PrefixNode& point) {
   } else {
     for (const int32_t page : wanted->state_pages) job->pages.push_back(keep(page));
   }
-  writing_.emplace(DiskMove{.job = std::move(job), .key = wanted->key, .ready_after = next_ready()});
+  writing_.emplace(DiskMove{.job = std::move(job), .ready_after = next_ready()});
 }
 
 void PrefixCache::finish_write(const DiskJob& job, Time now) {
   for (const int32_t page : job.pages) tier_.give_back(page);
-  const uint64_t key = writing_->key;
   writing_.reset();
   if (job.status.ok()) {
     ++disk_counts_.writes;
@@ -219,6 +218,7 @@ void PrefixCache::finish_write(const DiskJob& job, Time now) {
     return;
   }
   if (job.status.code() == StatusCode::resource_exhausted) {  // it is larger than all of the disk's tier
+    const uint64_t key = kv_key(job.entry);
     for (PrefixNode* const point : points_) point->too_large |= point->key == key;
     return;
   }

@@ -1,4 +1,4 @@
-#include "base/cpu_quota.h"
+#include "base/control_groups.h"
 
 #include <gtest/gtest.h>
 
