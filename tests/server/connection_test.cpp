@@ -1,24 +1,12 @@
 #include <gmock/gmock.h>
-#include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <sys/resource.h>
-#include <sys/socket.h>
-#include <sys/un.h>
-#include <unistd.h>
 
 #include <chrono>
 #include <ctime>
-#include <filesystem>
-#include <fstream>
-#include <future>
-#include <mutex>
-#include <stdexcept>
 #include <thread>
 
-#include "base/temp_directory.h"
 #include "base/wait_until.h"
-#include "server/http/exchange.h"
-#include "server/http/http_server.h"
+#include "server/http_server_of.h"
 #include "server/raw_client.h"
 
 // Connections by themselves, with handlers that do as the path says: what is counted and given back, what ends a
@@ -27,136 +15,8 @@ namespace tessera::server {
 namespace {
 
 using ::testing::ElementsAre;
-using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::StartsWith;
-
-/// What is known of a request in the end.
-struct Finished {
-  std::string path, client;
-  int status = 0;
-  int64_t prompt_tokens = 0, checks = 0;
-  bool left = false, arrived = false;
-};
-
-class HttpServerOf {
- public:
-  static constexpr size_t kLarge = 5 << 20;  // more than sockets hold
-
-  explicit HttpServerOf(HttpLimits limits = {}, std::string unix_socket = {}) {
-    auto opened = HttpServer::open(
-        {.host = "127.0.0.1", .unix_socket = std::move(unix_socket), .limits = limits},
-        {.check = [this](const HttpRequest& request, RequestFacts& facts) { return check(request, facts); },
-         .handle = [this](const std::shared_ptr<Exchange>& exchange) { handle(exchange); },
-         .finished =
-             [this](const Exchange& exchange) {
-               const std::lock_guard lock(mutex_);
-               finished_.push_back({exchange.request.path, exchange.request.client, exchange.facts.status,
-                                    exchange.facts.prompt_tokens, exchange.facts.matched_tokens + 1,
-                                    exchange.facts.client_left,
-                                    exchange.request.arrived != std::chrono::steady_clock::time_point()});
-             },
-         .fault = [](int status, const std::string& message,
-                     const std::string& path) { return HttpReply{.status = status, .body = path + ": " + message}; }});
-    EXPECT_TRUE(opened.ok()) << opened.status().message();
-    server_ = *std::move(opened);
-    server_->run();
-  }
-
-  [[nodiscard]] uint16_t port() const { return server_->port(); }
-  [[nodiscard]] const std::string& url() const { return server_->url(); }
-  void reset() { server_.reset(); }
-
-  /// On the network thread.
-  template <typename Task>
-  auto on_network(Task task) {
-    std::promise<decltype(task(*server_))> done;
-    server_->post([&] { done.set_value(task(*server_)); });
-    return done.get_future().get();
-  }
-  int connections() {
-    return on_network([](HttpServer& server) { return server.connections(); });
-  }
-  int exchanges() {
-    return on_network([](HttpServer& server) { return server.exchanges(); });
-  }
-  void drain() {
-    on_network([](HttpServer& server) { return server.drain(), 0; });
-  }
-  /// Answers all that is held.
-  void release() {
-    on_network([this](HttpServer&) {
-      for (const auto& exchange : std::exchange(held_, {})) exchange->reply({.body = "released"});
-      return 0;
-    });
-  }
-  int gone() {
-    return server_ ? on_network([this](HttpServer&) { return gone_; }) : gone_;
-  }
-  bool receiving() {
-    return on_network([](HttpServer& server) { return server.receiving(); });
-  }
-  bool sending() {
-    return on_network([](HttpServer& server) { return server.sending(); });
-  }
-  /// Of the one exchange that is held.
-  size_t unsent() {
-    return on_network([this](HttpServer&) { return held_.at(0)->unsent(); });
-  }
-  std::vector<Finished> finished() {
-    const std::lock_guard lock(mutex_);
-    return finished_;
-  }
-
- private:
-  static std::optional<HttpReply> check(const HttpRequest& request, RequestFacts& facts) {
-    EXPECT_THAT(request.client, testing::AnyOf(StartsWith("127.0.0.1:"), "unix"));
-    if (request.path == "/counted") facts.prompt_tokens = 5;
-    ++facts.matched_tokens;  // from -1 on: how often it is looked at
-    if (request.path == "/refused") return HttpReply{.status = 403, .body = "no"};
-    return std::nullopt;
-  }
-
-  void handle(const std::shared_ptr<Exchange>& exchange) {
-    const std::string& path = exchange->request.path;
-    exchange->on_gone([this] { ++gone_; });
-    if (path == "/hold" || path == "/prepared") {
-      if (path == "/prepared") exchange->body_prepared();
-      held_.push_back(exchange);
-    } else if (path == "/nothing") {
-      exchange->reply({.status = exchange->request.query == "304" ? 304 : 204, .body = "not to be seen"});
-    } else if (path == "/large") {
-      exchange->reply({.body = std::string(kLarge, 'x')});
-    } else if (path == "/stream") {
-      exchange->begin({.body = "begin "});
-      for (int i = 0; i < 100; ++i) exchange->write(std::to_string(i) + " ");
-      exchange->write("");
-      exchange->end();
-    } else if (path == "/throws") {
-      throw std::runtime_error("a handler's failure");
-    } else if (path == "/unsent") {
-      exchange->begin({.body = std::string(kLarge, 'x')});
-      held_.push_back(exchange);
-    } else if (path == "/drained") {
-      exchange->begin({});
-      const std::weak_ptr<Exchange> weak = exchange;
-      exchange->on_drained([weak, pieces = std::make_shared<int>(0)] {
-        const auto self = weak.lock();
-        if (++*pieces > 20) return self->end();
-        self->write(std::string(10'000, 'y'));
-      });
-      exchange->write("z");
-    } else {
-      exchange->reply({.body = std::to_string(exchange->request.body.size())});
-    }
-  }
-
-  std::vector<std::shared_ptr<Exchange>> held_;  // of the network thread
-  int gone_ = 0;
-  std::mutex mutex_;  // guards the one below
-  std::vector<Finished> finished_;
-  std::unique_ptr<HttpServer> server_;  // the last: it ends before what its callbacks look at
-};
 
 TEST(Connection, BodiesAreCountedAndGivenBack) {
   HttpLimits limits;
@@ -469,22 +329,6 @@ TEST(Connection, WhatIsOnItsWayIsKnown) {
   EXPECT_TRUE(test::wait_until([&] { return served.unsent() == 0; }));
 }
 
-TEST(Connection, AServerMayFollowAnotherAtOnce) {
-  HttpServerOf served;
-  const uint16_t port = served.port();
-  EXPECT_EQ(served.url(), "http://127.0.0.1:" + std::to_string(port));
-  RawClient client(port);
-  client.send(get("/echo", "Connection: close\r\n"));
-  EXPECT_EQ(client.answer().status, 200);
-  EXPECT_TRUE(client.ends()) << "the server's side, whose port the kernel now holds for a while";
-  client.close();
-  served.reset();
-  const auto next = HttpServer::open({.host = "127.0.0.1", .port = port}, {});
-  EXPECT_TRUE(next.ok()) << next.status().message();
-  const auto v6 = HttpServer::open({.host = "::1"}, {});
-  if (v6.ok()) EXPECT_THAT((*v6)->url(), StartsWith("http://[::1]:"));  // not every machine has it
-}
-
 TEST(Connection, AsManyAsMayBe) {
   HttpLimits limits;
   limits.connections_max = 2;
@@ -531,81 +375,6 @@ TEST(Connection, WhoTakesAnAnswerSlowlyGetsAllOfIt) {
     if (taken < 4 << 20) std::this_thread::sleep_for(std::chrono::milliseconds(50));
   }
   EXPECT_GT(taken, 5 << 20);
-}
-
-/// Binds a socket at `path`, as a server that was killed leaves it: nobody listens.
-void leave_socket(const std::string& path) {
-  sockaddr_un address{};
-  address.sun_family = AF_UNIX;
-  path.copy(address.sun_path, sizeof address.sun_path - 1);
-  const int socket = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  EXPECT_EQ(::bind(socket, reinterpret_cast<const sockaddr*>(&address), sizeof address), 0) << path;
-  ::close(socket);
-}
-
-/// The server's end of a client's connection, among this process's own descriptors; -1: there is none.
-int server_end(const RawClient& client) {
-  const auto address = [](int descriptor, const auto& of) {
-    sockaddr_in found{};
-    socklen_t size = sizeof found;
-    const bool known = of(descriptor, reinterpret_cast<sockaddr*>(&found), &size) == 0 && found.sin_family == AF_INET;
-    return known ? int{found.sin_port} : -1;
-  };
-  const int port = address(client.descriptor(), ::getsockname);
-  for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) {
-    const int descriptor = std::stoi(entry.path().filename());
-    if (address(descriptor, ::getpeername) == port) return descriptor;
-  }
-  return -1;
-}
-
-/// A machine that was switched off says nothing, so the kernel is to ask, and to give up on what it does not take.
-TEST(Connection, TheKernelLooksAfterClientsThatSayNothing) {
-  HttpLimits limits;
-  limits.write_stall_seconds_max = 7;
-  HttpServerOf served(limits);
-  RawClient client(served.port());
-  client.send(get("/echo"));
-  client.answer();
-  const int end = server_end(client);
-  ASSERT_GE(end, 0);
-  const auto option = [&](int level, int name) {
-    int value = -1;
-    socklen_t size = sizeof value;
-    EXPECT_EQ(::getsockopt(end, level, name, &value, &size), 0);
-    return value;
-  };
-  EXPECT_EQ(option(SOL_SOCKET, SO_KEEPALIVE), 1);
-  EXPECT_EQ(option(IPPROTO_TCP, TCP_KEEPIDLE) + option(IPPROTO_TCP, TCP_KEEPINTVL) * option(IPPROTO_TCP, TCP_KEEPCNT),
-            40)
-      << "seconds until it counts as gone";
-  EXPECT_EQ(option(IPPROTO_TCP, TCP_USER_TIMEOUT), 7000);
-  EXPECT_EQ(option(IPPROTO_TCP, TCP_NODELAY), 1);
-}
-
-TEST(Connection, SocketsOfPathsAreLeftAsTheyShouldBe) {
-  const test::TempDirectory directory;
-  const std::string path = (directory.path() / "s").string();
-  leave_socket(path);
-  {
-    HttpServerOf served({}, path);
-    RawClient client(path);
-    client.send(get("/echo"));
-    EXPECT_EQ(client.answer().status, 200);
-    const auto second = HttpServer::open({.host = "", .unix_socket = path}, {});
-    EXPECT_THAT(second.status().message(), HasSubstr("a server listens there"));
-  }
-  EXPECT_FALSE(std::filesystem::exists(path)) << "its own is removed";
-  HttpServerOf replaced({}, path);
-  std::filesystem::remove(path);
-  std::ofstream(path) << "somebody else's";
-  replaced.reset();
-  EXPECT_TRUE(std::filesystem::exists(path));
-  std::filesystem::remove(path);
-  const std::string longest = path + std::string(107 - path.size(), 'x');
-  EXPECT_TRUE(HttpServer::open({.host = "", .unix_socket = longest}, {}).ok());
-  EXPECT_THAT(HttpServer::open({.host = "", .unix_socket = longest + "x"}, {}).status().message(),
-              HasSubstr("at most 107 bytes"));
 }
 
 }  // namespace
