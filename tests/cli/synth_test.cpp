@@ -104,6 +104,47 @@ TEST_F(SynthTest, TheInspectedWeightsThatFitAreThoseThatAreLoaded) {
   EXPECT_THAT(run_tessera({"inspect", model()}).out, Not(HasSubstr("too big")));
 }
 
+/// Whoever reads the published names and whoever reads the files' find the same tensors.
+TEST_F(SynthTest, TensorsAreInspectedByTheirNameInTheFileAndByTheCanonicalOne) {
+  ASSERT_EQ(run_tessera({"synth", path("prefixed"), "--prefix", "language_model.model."}).exit_code, 0);
+  const Finished stored =
+      run_tessera({"inspect", path("prefixed"), "--tensors", "language_model.model.layers.0.*norm*"});
+  ASSERT_EQ(stored.exit_code, 0) << stored.err;
+  EXPECT_THAT(stored.out, HasSubstr("layers.0.input_layernorm.weight"));
+  const Finished canonical = run_tessera({"inspect", path("prefixed"), "--tensors", "model.layers.0.*norm*"});
+  EXPECT_EQ(canonical.out, stored.out);
+  const Finished neither = run_tessera({"inspect", path("prefixed"), "--tensors", "layers.0.*norm*"});
+  EXPECT_EQ(neither.exit_code, 1);
+  EXPECT_THAT(neither.err, HasSubstr("no tensor matches \"layers.0.*norm*\""));
+}
+
+/// A megabyte is 10^6 bytes of weights; a tensor that is larger has a file of its own.
+TEST_F(SynthTest, AFileHoldsNoMoreThanItsMegabytes) {
+  const auto expect_at_most = [&](const std::string& name, uint64_t megabytes) {
+    int files = 0;
+    for (const auto& file : std::filesystem::directory_iterator(path(name))) {
+      if (file.path().extension() != ".safetensors") continue;
+      files++;
+      const std::string bytes = read_file(file.path());
+      uint64_t header_bytes = 0;
+      std::memcpy(&header_bytes, bytes.data(), sizeof header_bytes);
+      if (nlohmann::json::parse(bytes.substr(sizeof header_bytes, header_bytes)).size() <= 2)
+        continue;  // with metadata
+      EXPECT_LE(bytes.size() - sizeof header_bytes - header_bytes, megabytes * 1'000'000) << file.path();
+    }
+    EXPECT_GT(files, 1) << name;
+  };
+  for (const int megabytes : {1, 2}) {
+    const std::string limit = std::to_string(megabytes), source = "bf16 " + limit, quantized = "fp8 " + limit;
+    ASSERT_EQ(run_tessera({"synth", path(source), "--format", "bf16", "--shard-size", limit}).exit_code, 0);
+    expect_at_most(source, megabytes);
+    ASSERT_EQ(
+        run_tessera({"quantize", path(source), path(quantized), "--format", "fp8", "--shard-size", limit}).exit_code,
+        0);
+    expect_at_most(quantized, megabytes);
+  }
+}
+
 TEST_F(SynthTest, TheSameSeedGivesTheSameBytes) {
   ASSERT_EQ(run_tessera({"synth", path("same"), "--seed", "7"}).exit_code, 0);
   ASSERT_EQ(run_tessera({"synth", path("other"), "--seed", "8"}).exit_code, 0);
