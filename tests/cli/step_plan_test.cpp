@@ -133,6 +133,18 @@ TEST_P(StepPlanTest, WeightsAreThoseOfTheShape) {
   EXPECT_LT((*steps)[2].weight_bytes(), 256 * 40 * expert * 9 / 16 + 8e9);
 }
 
+TEST_P(StepPlanTest, AStepReadsTheWeightsOfAllItsLaunches) {
+  const auto steps = plan_preset("35b", options_);
+  ASSERT_TRUE(steps.ok()) << steps.status().message();
+  for (const StepPlan& step : *steps) {
+    double sum = 0;
+    for (const auto& [name, count] : times(step)) sum += count * operation(step, name).weight_bytes;
+    EXPECT_NEAR(step.weight_bytes(), sum, 1e-9 * sum) << step.size.rows;
+    // Of the embedding a row for each token, in BF16; of layers all, whatever rows there are.
+    EXPECT_EQ(operation(step, "embedding").weight_bytes, 2.0 * 2048 * static_cast<double>(step.size.rows));
+  }
+}
+
 TEST_P(StepPlanTest, TunedTilesAreTheOnesThatArePlanned) {
   const auto tile_of = [&] {
     const auto steps = plan_preset("35b", options_);

@@ -178,5 +178,27 @@ TEST(CudaRunner, ReplaysOfManyDecodeRowsHaveTheBitsOfSingleRows) {
   expect_same(together, single, "300 rows at once");
 }
 
+/// A record for each row of a sequence: those of drafts, and the one before them.
+TEST(CudaRunner, DraftsNeedRecordsInTheCache) {
+  LoadedModel model(TESSERA_SOURCE_DIR "/models/demo", gpu());
+  const auto made = [&](int recorded, int drafts) {
+    const auto cache = *model->make_cache(DType::bf16, /*blocks=*/8, /*state_slots=*/1, /*with_mtp=*/true, recorded);
+    return make_cuda_runner({.model = &*model,
+                             .cache = cache.get(),
+                             .gpu = 0,
+                             .known_ids = static_cast<int64_t>(model.vocab()),
+                             .rows_max = 64,
+                             .sequences_max = 1,
+                             .sequence_blocks_max = 8,
+                             .samples_max = 16,
+                             .drafts_max = drafts})
+        .status();
+  };
+  EXPECT_TRUE(made(2, 2).ok()) << made(2, 2).message();
+  EXPECT_EQ(made(2, 3).code(), StatusCode::invalid_argument);
+  EXPECT_NE(made(2, 3).message().find("3 drafts at a time, with records of 3 rows"), std::string::npos)
+      << made(2, 3).message();
+}
+
 }  // namespace
 }  // namespace tessera::model

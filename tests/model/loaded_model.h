@@ -24,9 +24,10 @@ class LoadedModel {
     load(directory, kv_dtype, plan);
   }
   /// On any backend.
-  LoadedModel(const std::string& directory, std::unique_ptr<kernels::Backend> backend, DType kv_dtype = DType::bf16)
+  LoadedModel(const std::string& directory, std::unique_ptr<kernels::Backend> backend, DType kv_dtype = DType::bf16,
+              const PlanOptions& plan = {.with_mtp = true})
       : pool_(1), backend_(std::move(backend)) {
-    load(directory, kv_dtype, {.with_mtp = true});
+    load(directory, kv_dtype, plan);
   }
 
   Model& operator*() { return *model_; }

@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdio>
+
 #include "damaged_weights.h"
 #include "gpu_model.h"
 #include "kernels/cuda/upload.h"
@@ -119,6 +121,19 @@ TEST(Loading, NamesWhatCannotBe) {
       EXPECT_THAT(status.message(), Not(HasSubstr("was it changed?")));  // it is found in the file, too
     }
   }
+}
+
+TEST(Loading, SaysHowMuchMemoryThereIs) {
+  const Status status = kernels::cuda::DeviceBuffer::create(size_t{1} << 50).status();
+  EXPECT_EQ(status.code(), StatusCode::resource_exhausted);
+  unsigned long long needed = 0, free = 0, all = 0;
+  ASSERT_EQ(std::sscanf(status.message().c_str(), "%llu bytes of GPU memory are needed, and %llu of %llu are free",
+                        &needed, &free, &all),
+            3)
+      << status.message();
+  EXPECT_EQ(needed, 1ULL << 50);
+  EXPECT_GT(free, 0U);
+  EXPECT_LT(free, all);
 }
 
 }  // namespace

@@ -83,10 +83,10 @@ std::vector<float> logits_of(LoadedModel& model) {
   return all;
 }
 
-std::vector<float> together(const std::string& directory, ThreadRanks& ranks) {
+std::vector<float> together(const std::string& directory, ThreadRanks& ranks, const PlanOptions& plan) {
   std::vector<std::vector<float>> logits(static_cast<size_t>(ranks.world()));
   ranks.run([&](int rank) {
-    LoadedModel model(directory, gpu(true, &ranks.comm(rank)));
+    LoadedModel model(directory, gpu(true, &ranks.comm(rank)), DType::bf16, plan);
     logits[static_cast<size_t>(rank)] = logits_of(model);
   });
   for (const auto& of_rank : logits) {
@@ -109,14 +109,16 @@ TEST(RanksOnOneGpu, AreLikeOneRank) {
         const test::TempDirectory directory;
         test::synthesize(directory / "model", synth(world, is_moe, experts, rest));
         const std::string path = (directory / "model").string();
-        LoadedModel fp32(path, Compute::f32, 4), one(path, gpu());
+        PlanOptions plan = {.with_mtp = true};
+        if (experts == kNvfp4) plan.draft_head = kNvfp4;
+        LoadedModel fp32(path, Compute::f32, 4), one(path, gpu(), DType::bf16, plan);
         const auto oracle = logits_of(fp32);
         const double of_one = median_error(logits_of(one), oracle, fp32.vocab());
         ThreadRanks ranks(world, std::make_shared<GpuMemory>());
-        const double of_ranks = median_error(together(path, ranks), oracle, fp32.vocab());
+        const double of_ranks = median_error(together(path, ranks, plan), oracle, fp32.vocab());
         ThreadRanks faulty(world, std::make_shared<GpuMemory>());
         faulty.dropped = world - 1;
-        const double of_faulty = median_error(together(path, faulty), oracle, fp32.vocab());
+        const double of_faulty = median_error(together(path, faulty, plan), oracle, fp32.vocab());
         std::printf("%d ranks, %s, %s: median error of a row %.4f, one rank %.4f, a part dropped %.4f\n", world,
                     is_moe ? "MoE" : "dense", std::string(format::name(experts)).c_str(), of_ranks, of_one, of_faulty);
         EXPECT_LT(of_ranks, 1.5 * of_one + 0.005);

@@ -1,0 +1,45 @@
+// Graphs for which the GPU has no memory.
+
+#include "model/pass_graphs.h"
+
+#include <gtest/gtest.h>
+
+#include <array>
+
+namespace tessera::model {
+namespace {
+
+/// What needs more memory than the GPU has, once it is to run.
+Status take_too_much(cudaStream_t stream) {
+  size_t free_bytes = 0, bytes = 0;
+  TESSERA_CUDA_RETURN_IF_ERROR(cudaMemGetInfo(&free_bytes, &bytes));
+  std::array<void*, 3> parts{};
+  for (void*& part : parts) TESSERA_CUDA_RETURN_IF_ERROR(cudaMallocAsync(&part, bytes / 2, stream));
+  for (void* part : parts) TESSERA_CUDA_RETURN_IF_ERROR(cudaFreeAsync(part, stream));
+  return {};
+}
+
+TEST(PassGraphs, PassesGoOnWithoutAGraphForWhichThereIsNoMemory) {
+  device::Stream stream;
+  ASSERT_EQ(cudaStreamCreateWithFlags(stream.fill(), cudaStreamNonBlocking), cudaSuccess);
+  PassGraphs graphs(GraphSizes(/*sequences_max=*/8, /*rows_max=*/64, /*samples_max=*/16));
+  const PassSize one = GraphSizes::plain_step(1), two = GraphSizes::plain_step(2), four = GraphSizes::plain_step(4);
+  graphs.want({one, two, four});
+  EXPECT_EQ(*graphs.next_wanted(), one);
+  ASSERT_TRUE(graphs.capture(one, stream.get(), [] { return Status(); }).ok());
+  EXPECT_EQ(*graphs.next_wanted(), two);
+  const Status status = graphs.capture(two, stream.get(), [&] { return take_too_much(stream.get()); });
+  ASSERT_TRUE(status.ok()) << status.message();
+  EXPECT_EQ(cudaPeekAtLastError(), cudaSuccess) << "left for the next call";
+  EXPECT_NE(graphs.find(one), nullptr);
+  EXPECT_EQ(graphs.size_of(one), one);
+  EXPECT_EQ(graphs.find(two), nullptr);
+  EXPECT_EQ(graphs.size_of(two), std::nullopt);
+  EXPECT_EQ(*graphs.next_wanted(), std::nullopt) << "what is left is for others";
+  // It is tried for other sizes when they come.
+  ASSERT_TRUE(graphs.capture(four, stream.get(), [] { return Status(); }).ok());
+  EXPECT_EQ(graphs.size_of(four), four);
+}
+
+}  // namespace
+}  // namespace tessera::model
