@@ -86,6 +86,33 @@ TEST_P(EveryLayout, KeepsStoredNames) {
   }
 }
 
+/// What is left as it is is listed by its modules, as other engines look them up: fused experts are one.
+TEST_P(EveryLayout, ListsTheModulesThatStay) {
+  for (const Dialect dialect : {Dialect::modelopt, Dialect::compressed_tensors}) {
+    const auto out = directory_ / fmt::format("out-{}", static_cast<int>(dialect));
+    const KindFormats formats = {{TensorKind::lm_head, WeightFormat::nvfp4}};
+    ASSERT_TRUE(quantize(directory_ / "source", out, {.formats = formats, .dialect = dialect}).ok());
+    const auto info = format::read_quantization_info(test::open(out));
+    ASSERT_TRUE(info.ok()) << info.status().message();
+    for (const std::string& layer : {GetParam().prefix + std::string("layers.3."), std::string("mtp.layers.0.")}) {
+      std::vector<std::string> listed, expected;
+      for (const std::string& name : info->ignored) {
+        if (name.starts_with(layer)) listed.push_back(name.substr(layer.size()));
+      }
+      for (const char* part : {"q", "k", "v", "o"}) expected.push_back(fmt::format("self_attn.{}_proj", part));
+      const auto add_mlp = [&](const std::string& module) {
+        for (const char* part : {"gate", "up", "down"}) expected.push_back(fmt::format("{}.{}_proj", module, part));
+      };
+      add_mlp(GetParam().is_moe ? "mlp.shared_expert" : "mlp");
+      if (GetParam().is_moe) expected.insert(expected.end(), {"mlp.gate", "mlp.shared_expert_gate"});
+      if (GetParam().fused) expected.emplace_back("mlp.experts");
+      // Single ones are a glob, or in compressed-tensors an expression (quantization_config_test.cpp).
+      if (GetParam().is_moe && !GetParam().fused && dialect == Dialect::modelopt) add_mlp("mlp.experts.*");
+      EXPECT_THAT(listed, ::testing::UnorderedElementsAreArray(expected)) << layer;
+    }
+  }
+}
+
 TEST_P(EveryLayout, LoadsAsAModel) {
   ASSERT_TRUE(quantize(directory_ / "source", directory_ / "out", {.formats = recipe("balanced")}).ok());
   ThreadPool pool(1);

@@ -35,13 +35,27 @@ TEST_F(Quantize, DialectsDecodeToTheSameBits) {
   ASSERT_TRUE(run({.formats = recipe("all"), .dialect = Dialect::compressed_tensors}, "ct").ok());
   const Checkpoint modelopt = test::open(directory_ / "mo");
   const Checkpoint compressed = test::open(directory_ / "ct");
-  const auto ours = matrices(modelopt);
+  const Checkpoint source = test::open(directory_ / "source");
+  const auto ours = matrices(modelopt), originals = matrices(source);
+  int global_scales = 0;
   for (const auto& [module, matrix] : matrices(compressed)) {
     const auto found = ours.find(module);
     ASSERT_NE(found, ours.end()) << module;
     EXPECT_EQ(std::bit_cast<uint32_t>(matrix.scale), std::bit_cast<uint32_t>(found->second.scale)) << module;
     EXPECT_EQ(decode(matrix), decode(found->second)) << module;
+    if (matrix.format != WeightFormat::nvfp4) continue;
+    // Each of the two spellings as it was chosen: the inverse of the other one may be off by a unit.
+    const auto scale = format::nvfp4_tensor_scale(test::largest(originals, test::stack_of(module)));
+    const auto stored = [&](const Checkpoint& checkpoint, const char* name) {
+      float value = 0;
+      std::memcpy(&value, checkpoint.tensors().at(module + name).bytes.data(), sizeof value);
+      return value;
+    };
+    EXPECT_EQ(stored(compressed, ".weight_global_scale"), scale.divisor) << module;
+    EXPECT_EQ(stored(modelopt, ".weight_scale_2"), scale.multiplier) << module;
+    ++global_scales;
   }
+  EXPECT_GT(global_scales, 50);
 }
 
 TEST_F(Quantize, BytesDoNotDependOnThreads) {
@@ -138,6 +152,8 @@ TEST_F(Quantize, CopiesTheVisionTower) {
   rewrite(directory_ / "source", [](auto& tensors) {
     tensors["model.visual.blocks.0.attn.qkv.weight"] = {
         "model.visual.blocks.0.attn.qkv.weight", "BF16", {2, 3}, "abcdefghijkl"};
+    tensors["model.visual.blocks.0.norm1.weight"] = {"model.visual.blocks.0.norm1.weight", "BF16", {2}, "abcd"};
+    tensors["model.visual.pos_embed"] = {"model.visual.pos_embed", "BF16", {1, 2}, "abcd"};
     tensors["model.visual.patch_embed.proj.bias"] = {"model.visual.patch_embed.proj.bias", "F32", {1}, "wxyz"};
   });
   const auto report = run({.formats = recipe("all")});
@@ -149,6 +165,10 @@ TEST_F(Quantize, CopiesTheVisionTower) {
   EXPECT_TRUE((*file)->tensors().contains("model.visual.patch_embed.proj.bias"));
   EXPECT_FALSE(report->parts.back().kind.has_value());
   EXPECT_EQ(report->parts.back().bytes_after, 4U);
+  std::vector<std::string> listed = format::read_quantization_info(test::open(directory_ / "out"))->ignored;
+  std::erase_if(listed, [](const std::string& module) { return module.find("visual") == std::string::npos; });
+  EXPECT_THAT(listed, ::testing::Each("model.visual.blocks.0.attn.qkv"))
+      << "norms and embeddings are no linear modules";
   EXPECT_THAT(read_file(directory_ / "out" / "hf_quant_config.json"), HasSubstr("\"model.visual.blocks.0.attn.qkv\""));
 }
 
