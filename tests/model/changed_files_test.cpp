@@ -8,9 +8,11 @@
 
 #include "base/thread_pool.h"
 #include "checkpoint_files.h"
+#include "format/row_copy.h"
 #include "kernels/cpu/backend.h"
 #include "model/model.h"
 #include "model/quantize.h"
+#include "model/requantize.h"
 #include "thread_ranks.h"
 
 namespace tessera::model {
@@ -84,6 +86,22 @@ TEST_F(ChangedFilesTest, SharesOfARank) {
 TEST_F(ChangedFilesTest, ToFp8) {
   std::filesystem::resize_file(shard_, 4096);
   EXPECT_THAT(load({.requantize_projections = true}).message(), HasSubstr("the file has become shorter"));
+}
+
+/// Of a matrix whose last rows are gone, or all of them.
+TEST_F(ChangedFilesTest, RequantizingAMatrix) {
+  const auto head = *checkpoint_->matrix("lm_head");
+  const size_t bytes = format::element_bytes(head);
+  const auto begin = checkpoint_->place({head.data, bytes})->offset;
+  for (const size_t gone : {size_t{1}, bytes / 2, bytes}) {
+    std::filesystem::resize_file(shard_, begin + bytes - gone);
+    for (const auto format : {format::WeightFormat::fp8_e4m3, format::WeightFormat::nvfp4}) {
+      Requantizer requantizer(&pool_);
+      const Status status = requantizer.requantize(head, format).status();
+      EXPECT_EQ(status.code(), StatusCode::unavailable) << format::name(format) << ", " << gone << " bytes are gone";
+      EXPECT_THAT(status.message(), HasSubstr(shard_.string()));
+    }
+  }
 }
 
 TEST_F(ChangedFilesTest, Quantizing) {

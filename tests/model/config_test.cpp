@@ -122,6 +122,29 @@ TEST(Config, YarnStretchesLowFrequenciesOnly) {
   EXPECT_FLOAT_EQ(yarn.rope_scale, 1.1386294F);  // 0.1 ln 4 + 1
 }
 
+/// "mrope" says nothing of frequencies, wherever it stands beside a type that does.
+TEST(Config, YarnBesideMropeIsYarn) {
+  const auto of_types = [](const std::string& key, const std::string& types) {
+    return parse(R"({"model_type": "qwen3_5_moe_text", ")" + key + R"(": {"factor": 4.0,
+      "original_max_position_embeddings": 262144)" +
+                 types + "}}");
+  };
+  for (const std::string key : {"rope_parameters", "rope_scaling"}) {
+    const ModelConfig plain = of_types(key, ""), yarn = of_types(key, R"(, "rope_type": "yarn")");
+    EXPECT_NE(yarn.inv_freq, plain.inv_freq);
+    EXPECT_NE(yarn.rope_scale, plain.rope_scale);
+    for (const char* types : {R"(, "rope_type": "yarn", "type": "mrope")", R"(, "type": "mrope", "rope_type": "yarn")",
+                              R"(, "rope_type": "yarn", "type": "yarn")", R"(, "type": "yarn")"}) {
+      const ModelConfig found = of_types(key, types);
+      EXPECT_EQ(found.inv_freq, yarn.inv_freq) << key << types;
+      EXPECT_EQ(found.rope_scale, yarn.rope_scale) << key << types;
+    }
+    for (const char* types : {R"(, "rope_type": "default", "type": "mrope")", R"(, "type": "mrope")"}) {
+      EXPECT_EQ(of_types(key, types).inv_freq, plain.inv_freq) << key << types;
+    }
+  }
+}
+
 /// Between the two ends of the ramp, by the formula of the paper in double precision.
 TEST(Config, YarnsRampIsLinearBetweenItsEnds) {
   const auto frequencies = [](const std::string& more) {

@@ -144,6 +144,23 @@ TEST(WeightPlan, SaysWhatIsMissingOrOfAnotherSize) {
   other.num_experts = 6;
   plan = plan_weights(test::open(directory / "model"), *synth_config(other));
   EXPECT_THAT(plan.status().message(), HasSubstr("mlp.gate is [5, 64], expected [6, 64]"));
+  // As many elements are not enough.
+  const auto turned = [&](const std::string& name) {
+    test::rewrite(directory / "model", [&](auto& tensors) {
+      auto& shape = tensors.at(name).shape;
+      std::swap(shape[0], shape[1]);
+    });
+  };
+  for (const auto& [name, message] :
+       {std::pair{"model.language_model.layers.0.mlp.experts.4.up_proj", "is [64, 32], expected [32, 64]"},
+        {"model.language_model.layers.3.self_attn.o_proj", "is [128, 64], expected [64, 128]"},
+        {"model.language_model.embed_tokens", "is [64, 224], expected [224, 64]"}}) {
+    turned(std::string(name) + ".weight");
+    plan = plan_weights(test::open(directory / "model"), *synth_config(small_shape()));
+    EXPECT_EQ(plan.status().code(), StatusCode::corrupt_data) << name;
+    EXPECT_THAT(plan.status().message(), HasSubstr(message)) << name;
+    turned(std::string(name) + ".weight");
+  }
   test::rewrite(directory / "model", [](auto& tensors) { tensors.erase("model.language_model.norm.weight"); });
   plan = plan_weights(test::open(directory / "model"), *synth_config(small_shape()));
   EXPECT_THAT(plan.status().message(), HasSubstr("no tensor 'model.norm.weight'"));

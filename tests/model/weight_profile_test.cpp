@@ -6,6 +6,7 @@
 #include <cmath>
 #include <fstream>
 
+#include "base/ascii.h"
 #include "checkpoint_files.h"
 #include "format/quantize.h"
 #include "model/loaded_model.h"
@@ -76,6 +77,29 @@ TEST(WeightProfile, HasAName) {
   const PlanOptions drafting{.with_mtp = true, .draft_head = WeightFormat::fp8_e4m3};
   EXPECT_EQ(profile_name(*plan_dummy_weights(*config, *profile_formats("p1"), drafting)), "P1");
   EXPECT_EQ(profile_name(*plan_dummy_weights(*config, {{TensorKind::mtp, WeightFormat::nvfp4}}, drafting)), "BF16");
+}
+
+/// One expert in another format than the others, and the checkpoint is of no profile.
+TEST(WeightProfile, IsOfEveryMatrixOfAKind) {
+  const SynthShape shape = test::small_shape();
+  for (const char* profile : {"p1", "v2", "p6"}) {
+    const TempDirectory directory;
+    test::synthesize(directory / "model", {.shape = shape, .formats = *profile_formats(profile)});
+    const auto found = [&] {
+      const auto plan = plan_weights(test::open(directory / "model"), *synth_config(shape));
+      EXPECT_TRUE(plan.ok()) << plan.status().message();
+      return plan.ok() ? profile_name(*plan) : "";
+    };
+    EXPECT_EQ(found(), upper(profile));
+    test::rewrite(directory / "model", [&](auto& tensors) {
+      const std::string weight = "model.language_model.layers.2.mlp.experts.3.down_proj.weight";
+      const std::vector<int64_t> dims = {shape.hidden_size, shape.moe_intermediate_size};
+      tensors[weight] = {weight, "BF16", dims, std::string(static_cast<size_t>(2 * dims[0] * dims[1]), '\0')};
+      tensors.erase(weight + "_scale");
+      tensors.erase(weight + "_scale_2");
+    });
+    EXPECT_EQ(found(), "mixed") << profile;
+  }
 }
 
 /// As compressed-tensors reads it: what is ignored stays as it is, a name goes before "Linear" wherever it stands.
