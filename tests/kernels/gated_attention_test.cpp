@@ -214,6 +214,18 @@ TEST(GatedAttention, Bf16MatchesTheFormulaWithItsRoundingPoints) {
   }
 }
 
+/// One position attends to its own value alone: what is left are the roundings, in their order, of any scale.
+TEST(GatedAttention, AValueIsScaledBeforeItIsRounded) {
+  for (const Shape& shape : kShapes) {
+    for (const DType dtype : {DType::bf16, DType::f8_e4m3}) {
+      const Model model(shape, dtype, Compute::bf16);
+      const Sequence s(shape, 1, 13);
+      const auto want = model.reference(s);
+      expect_same_bits(model.run_alone(s), std::vector<float>(want.begin(), want.end()), describe(shape));
+    }
+  }
+}
+
 TEST(GatedAttention, LongContextsMatchTheFormula) {
   const Shape shape{2, 1, 16, 8};
   const Model model(shape, DType::f32, Compute::f32);

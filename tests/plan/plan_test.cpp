@@ -231,6 +231,23 @@ TEST(Plan, SegmentsBelongToTheWeight) {
   }
 }
 
+/// In every format, those that are listed by no family of their own among them.
+TEST(Plan, CandidatesAreOfTheirPathAndFormat) {
+  for (const WeightFormat format : kDenseFormats) {
+    const bool four_bits = format == WeightFormat::nvfp4 || format == WeightFormat::mxfp4;
+    for (const Path path : {Path::w4a16, Path::w4a4}) {
+      EXPECT_EQ(candidates(path, format).empty(), path == Path::w4a4 && !four_bits) << format::name(format);
+      for (const Tile& tile : candidates(path, format)) {
+        EXPECT_EQ(tile.format, format) << shape_name(tile);
+        EXPECT_EQ(tile.path, path) << shape_name(tile);
+      }
+    }
+    for (const Tile& tile : dense_candidates(format)) EXPECT_EQ(tile.format, format) << shape_name(tile);
+    if (four_bits) continue;
+    EXPECT_TRUE(std::ranges::equal(candidates(Path::w4a16, format), dense_candidates(format))) << format::name(format);
+  }
+}
+
 /// Two segments are summed as four are: from two on a tile wants the registers of their sum.
 TEST(Plan, TheSumOfSegmentsWantsRegisters) {
   const DeviceFacts gpu = *find_device("rtx-pro-6000");

@@ -65,7 +65,7 @@ TEST(AtomGpu, TheLargestScalesAreTaken) {
   }
 }
 
-/// In every place of a slice, with either sign where there is one.
+/// In every place of a slice, with either sign where there is one; of MXFP4, NaN and the least that is too large.
 TEST(AtomGpu, WeightsThatAreNotFiniteAreNoted) {
   constexpr int64_t kRows = 16, kCols = 64;
   for (const WeightFormat format : kAllFormats) {
@@ -80,8 +80,10 @@ TEST(AtomGpu, WeightsThatAreNotFiniteAreNoted) {
     const size_t places = by_scales ? sound.block_scales.size() : static_cast<size_t>(kCols);
     for (size_t i = 0; i < places; ++i) {
       RandomMatrix m = sound;
-      const uint32_t sign = format == WeightFormat::mxfp4 || i / 8 % 2 == 0 ? 0 : 1U << (8 * bytes - 1),
-                     bad = bits | sign;
+      const bool other = i / 8 % 2 != 0;
+      const uint32_t bad = !other                          ? bits
+                           : format == WeightFormat::mxfp4 ? kUe8m0MaxCode + 1U
+                                                           : bits | 1U << (8 * bytes - 1);
       const size_t place = by_scales ? i : i % kRows * kCols + i;  // a column each, in the rows by turns
       std::memcpy((by_scales ? m.block_scales : m.data).data() + place * bytes, &bad, bytes);
       EXPECT_EQ(pack_on_gpu({m}, {atom_format(format), kRows, kCols, 1}).first_bad, kNumber)

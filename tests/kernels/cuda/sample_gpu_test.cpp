@@ -380,6 +380,22 @@ TEST(Sample, OneGraphServesAnyRows) {
   }
 }
 
+/// Each changes what the next one does.
+TEST(Sample, BiasesComeBeforePenalties) {
+  GpuSampler gpu(3, 300, 300);
+  std::vector<float> logits(300, -9.0F);
+  logits[7] = 1, logits[290] = 2.5F;
+  Row row = plain(logits, {.temperature = 0, .repetition_penalty = 2, .logit_bias = {{7, 3}}});
+  std::vector<Row> rows(3, row);
+  rows[0].prompt = {7};                   // (1 + 3) / 2 against 2.5, not 1 / 2 + 3
+  rows[1].params.logit_bias = {{7, -3}};  // (1 - 3) * 2 against -3, not 1 / 2 - 3
+  rows[1].logits[290] = -3;
+  rows[1].output = {7};
+  gpu.expect_as_cpu(rows, "biased and penalised");
+  const std::array<int32_t, 3> want{290, 290, 7};
+  for (size_t i = 0; i < want.size(); ++i) EXPECT_EQ(gpu.results()[i].token, want[i]) << i;
+}
+
 /// Step after step, so that what one draw counts the next one sees.
 TEST(Sample, PenaltiesSeeWhatWasDrawn) {
   // Counts are read four at a time, and one by one.

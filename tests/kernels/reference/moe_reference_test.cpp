@@ -216,6 +216,15 @@ TEST(MoeReference, TokensAreSumsOfTheirSlots) {
       EXPECT_EQ(both[i], round_to_bf16(sum));
       EXPECT_EQ(shared[i], round_to_bf16(std::fma(0.375F, x[i], sum)));
     }
+    // In their order, the shared one last: what is added before the two that cancel is lost.
+    const ReferenceSlot before[] = {{&expert, 0.25F}, {&expert, 0x1p30F}, {&expert, -0x1p30F}};
+    const ReferenceSlot behind[] = {{&expert, 0x1p30F}, {&expert, -0x1p30F}, {&expert, 0.25F}};
+    const std::vector<float> lost = reference_moe(path, before, {x, 0.375F}, x);
+    const std::vector<float> kept = reference_moe(path, behind, {x, 0.375F}, x);
+    for (size_t i = 0; i < 64; ++i) {
+      EXPECT_EQ(lost[i], round_to_bf16(0.375F * x[i]));
+      EXPECT_EQ(kept[i], round_to_bf16(std::fma(0.375F, x[i], 0.25F * once[i])));
+    }
   }
 }
 
