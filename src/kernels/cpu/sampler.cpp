@@ -137,6 +137,7 @@ Cut Sampler::top_p(std::span<const float> logits, const Cut& cut, float inverse,
       if (buckets[i] != crossing) continue;
       const size_t id = block * kScanBlock + i;
       const Candidate candidate{.logit = logits[id], .id = static_cast<int32_t>(id)};
+      // What is cut off would come behind all that is kept, where nothing looks: it need not be sorted.
       if (cut.keeps(candidate.logit, candidate.id)) candidates_.push_back(candidate);
     }
   }
