@@ -26,6 +26,11 @@ constexpr double kIdleSeconds = 0.010;  // who waits for them does not notice; s
 
 }  // namespace
 
+std::optional<ChunkPolicy::Seconds> ChunkPolicy::fixed_bound(int milliseconds) {
+  if (milliseconds < 0) return std::nullopt;
+  return std::chrono::milliseconds(milliseconds);
+}
+
 ChunkPolicy::ChunkPolicy(std::optional<Seconds> fixed, int64_t rows_max)
     : fixed_(fixed),
       rows_max_(std::max<int64_t>(rows_max, kBlockTokens)),

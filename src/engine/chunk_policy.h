@@ -22,6 +22,9 @@ class ChunkPolicy {
  public:
   using Seconds = std::chrono::duration<double>;
 
+  /// What EngineOptions::prefill_step_ms asks for; nullopt: -1.
+  static std::optional<Seconds> fixed_bound(int milliseconds);
+
   /// `fixed`: the bound; 0: there is none. nullopt: it is relative. `rows_max`: of a step.
   ChunkPolicy(std::optional<Seconds> fixed, int64_t rows_max);
 

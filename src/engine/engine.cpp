@@ -418,9 +418,7 @@ Expected<Engine> Engine::create(EngineOptions options) {
                .max_decode_rows = engine::decode_rows_max(impl->fit.max_num_seqs, impl->fit.drafts_max),
                .drafts_max = impl->fit.drafts_max,
                .drafts_always = options.speculative_always,
-               .chunk_time = options.prefill_step_ms < 0 ? std::nullopt
-                                                         : std::optional<engine::ChunkPolicy::Seconds>(
-                                                               std::chrono::milliseconds(options.prefill_step_ms)),
+               .chunk_time = engine::ChunkPolicy::fixed_bound(options.prefill_step_ms),
                .eos_token_ids = std::move(opened.eos_token_ids),
                .step_bytes = impl->step_bytes});
   return Engine(std::move(impl));

@@ -30,6 +30,12 @@ TEST(ChunkPolicy, StepsTakeTheWantedTime) {
   EXPECT_NEAR(settle(policy, 0.004, 10e-6, 30), 0.05, 0.003);
 }
 
+TEST(ChunkPolicy, ABoundOfNoneIsNotTheRelativeOne) {
+  EXPECT_EQ(ChunkPolicy::fixed_bound(-1), std::nullopt);
+  EXPECT_EQ(ChunkPolicy::fixed_bound(0), Seconds(0));
+  EXPECT_EQ(ChunkPolicy::fixed_bound(20), Seconds(0.02));
+}
+
 TEST(ChunkPolicy, StaysWithinItsBounds) {
   ChunkPolicy slow(Seconds(0.05), 8192);
   settle(slow, 1, 1e-3, 30);

@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <functional>
@@ -73,6 +74,21 @@ TEST(EngineOptions, RowsOfAStepAndMemoryOfStatesAreAsAskedFor) {
   fit = engine::fit_model(options);
   ASSERT_TRUE(fit.ok()) << fit.status().message();
   EXPECT_EQ(fit->report.kept_states, 0);
+}
+
+TEST(EngineOptions, WithoutABoundOfItsTimeAStepReadsAWholePromptBesideAnAnswer) {
+  const TinyModel model(TinyKind::moe);
+  EngineOptions options = small_options(model);
+  options.device = "cpu";
+  options.max_model_len = options.max_num_batched_tokens = 4096;
+  options.prefill_step_ms = 0;
+  Engine engine = make_engine(options);
+  auto answer = engine.submit(greedy({1, 2, 3}, 4000));
+  ASSERT_TRUE(answer.ok() && answer->next());
+  run(engine, greedy(counting(10, 3000), 1));
+  answer->cancel();
+  const auto* const step = std::ranges::find(StepTokens::kBounds, 4096);
+  EXPECT_EQ(engine.stats().step_tokens.steps.at(static_cast<size_t>(step - StepTokens::kBounds.begin())), 1U);
 }
 
 TEST(EngineOptions, WithoutAPrefixCacheNothingIsKept) {
