@@ -371,6 +371,9 @@ TEST(AnswerScopeEdges, CallsWithoutTheirClosers) {
   EXPECT_EQ(answer_of(false, tools, open + "<parameter=code>\na</function></tool_call>\nx</parameter></function>y"),
             "y")
       << "in the middle of a line it is of the value";
+  EXPECT_EQ(answer_of(false, tools, open + "<parameter=code>\na\n</parameter>\n</tool_call>x"), "x");
+  EXPECT_EQ(answer_of(false, tools, open + "<parameter=code>a</parameter>b</tool_call>c</parameter></function>x"), "x")
+      << "nor does a value end where the form does not go on";
 }
 
 /// As ToolCallParser has it, or a stop string would be found inside of a call.
