@@ -84,7 +84,14 @@ TEST(AnthropicRequest, Thinking) {
   EXPECT_EQ(thinking_of(R"("thinking": {"type": "disabled"})"), "false -");
   EXPECT_EQ(thinking_of(R"("thinking": {"type": "adaptive"})"), "- -");
   EXPECT_EQ(thinking_of(R"("thinking": {"type": "adaptive"}, "output_config": {"effort": "low"})"), "- 2048");
-  EXPECT_FALSE(request_of(body_with(R"("thinking": {"type": "enabled", "display": "omitted"})")).include_reasoning);
+  for (const std::string type : {"enabled", "adaptive"}) {
+    const auto shown = [&](const std::string& display) {
+      return request_of(body_with(R"("thinking": {"type": ")" + type + "\"" + display + "}")).include_reasoning;
+    };
+    EXPECT_TRUE(shown(""));
+    EXPECT_TRUE(shown(R"(, "display": "summarized")"));
+    EXPECT_FALSE(shown(R"(, "display": "omitted")"));
+  }
   RequestOptions options;
   options.template_kwargs = {{"enable_thinking", true}};
   EXPECT_EQ(thinking_of("", options), "true -");
@@ -302,6 +309,7 @@ TEST(AnthropicRequest, WhatIsWrongIsNamed) {
       {"{" + user + R"("x"}], "thinking": true})", "thinking"},
       {"{" + user + R"("x"}], "thinking": {}})", "thinking.type"},
       {"{" + user + R"("x"}], "thinking": {"type": "enabled", "budget_tokens": -1}})", "thinking.budget_tokens"},
+      {"{" + user + R"("x"}], "thinking": {"type": "enabled", "display": 1}})", "thinking.display"},
       {"{" + user + R"("x"}], "tools": {}})", "tools"},
       {"{" + user + R"("x"}], "tools": [{"name": "a b"}]})", "tools[0].name"},
       {"{" + user + R"("x"}], "tools": [{"name": "f"}, {"name": "f"}]})", "tools[1].name"},

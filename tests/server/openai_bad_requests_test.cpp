@@ -405,6 +405,12 @@ TEST(OpenAiBadRequest, Tokenize) {
     expect_named(parse_detokenize_request(body_of(std::string("{\"tokens\": ") + tokens + "}"), {}, request), "tokens",
                  tokens);
   }
+  RequestOptions options;
+  options.limits.prompts_max = 1;
+  options.limits.prompt_tokens_max = 2;
+  DetokenizeRequest request;
+  EXPECT_FALSE(parse_detokenize_request(body_of(R"({"tokens": [1, 2]})"), options, request)) << "as long as a prompt";
+  expect_named(parse_detokenize_request(body_of(R"({"tokens": [1, 2, 3]})"), options, request), "tokens", "[1, 2, 3]");
 }
 
 }  // namespace

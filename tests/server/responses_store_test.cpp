@@ -179,8 +179,22 @@ TEST(InputItems, PagesOfAConversation) {
   const json some = page({.limit = 2, .ascending = true, .after = "1"});
   EXPECT_EQ(some["data"].dump(), R"([{"id":"2"},{"id":"3"}])");
   EXPECT_EQ(some["has_more"], true);
-  EXPECT_EQ(page({.limit = 2, .after = "3"})["has_more"], false) << "the last page";
   EXPECT_EQ(page({.after = "x"})["data"], json::array());
+  // Whoever goes on behind the last of each page finds all items once, in either order.
+  for (const bool ascending : {true, false}) {
+    for (int64_t limit = 1; limit <= 4; ++limit) {
+      ItemPage next{.limit = limit, .ascending = ascending};
+      json all = json::array(), one;
+      do {
+        one = page(next);
+        ASSERT_LE(one["data"].size(), limit);
+        for (const json& item : one["data"]) all.push_back(item["id"]);
+        next.after = one["last_id"];
+      } while (one["has_more"] && all.size() < 4);
+      EXPECT_EQ(all, ascending ? json({"1", "2", "3", "4"}) : json({"4", "3", "2", "1"})) << limit;
+      EXPECT_FALSE(one["has_more"]) << "the last page";
+    }
+  }
   const auto many = std::make_shared<const StoredResponse>(
       StoredResponse{.input = json(std::vector<json>(21, {{"id", "i"}})).dump(), .output = "[]"});
   EXPECT_EQ(json::parse(input_items_json({many}, {}))["data"].size(), 20U) << "as many as OpenAI gives";
