@@ -517,7 +517,9 @@ TEST(Generation, DrainWaitsForWhatIsUnsent) {
     EXPECT_TRUE(served.server().wait().ok());
     keeps.send(get("/metrics"));
     const std::string connections = std::string("\ntessera:http_connections ") + (in_time ? "1\n" : "2\n");
-    EXPECT_THAT(keeps.answer().body, ::testing::HasSubstr(connections));
+    const std::string metrics = keeps.answer().body;
+    EXPECT_THAT(metrics, ::testing::HasSubstr(connections));
+    EXPECT_THAT(metrics, ::testing::HasSubstr("\ntessera:ready{model_name=\"tiny\"} 0\n")) << "it takes nothing more";
   }
 }
 

@@ -38,7 +38,7 @@ TEST(Http, NotReadyBeforeThereIsAModel) {
   const uint16_t port = (*server)->port();
   EXPECT_EQ(ask(port, get("/live")).status, 200);
   EXPECT_EQ(ask(port, get("/health")).status, 503);
-  EXPECT_EQ(ask(port, get("/metrics")).status, 200);
+  EXPECT_THAT(ask(port, get("/metrics")).body, HasSubstr("\ntessera:ready{model_name=\"tiny\"} 0\n"));
   const RawAnswer early = ask(port, post("/v1/chat/completions", kHello));
   EXPECT_EQ(early.status, 503);
   EXPECT_EQ(early.header("retry-after"), "1");

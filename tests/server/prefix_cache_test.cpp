@@ -166,6 +166,13 @@ TEST(PrefixCacheOverHttp, OtherSaltsShareNothing) {
   EXPECT_EQ(cached(answer_to(served, "/v1/chat/completions", chat("Hello"))), 0);
   EXPECT_EQ(cached(answer_to(served, "/v1/chat/completions", request)), 0);
   EXPECT_GT(cached(answer_to(served, "/v1/chat/completions", request)), 0);
+  // Nor any of several prompts, which share nothing with one another.
+  json prompts = {{"prompt", {"One. " + long_text(), "Two. " + long_text()}}, {"max_tokens", 1}};
+  EXPECT_EQ(cached(answer_to(served, "/v1/completions", prompts)), 0);
+  prompts["cache_salt"] = "mine";
+  EXPECT_EQ(cached(answer_to(served, "/v1/completions", prompts)), 0);
+  const json again = answer_to(served, "/v1/completions", prompts);
+  EXPECT_GT(cached(again), again["usage"]["prompt_tokens"].get<int64_t>() / 2) << "of both prompts";
   for (const json& wrong : {json(""), json(7), json::array()}) {
     request["cache_salt"] = wrong;
     const RawAnswer answer = ask(served.port(), post("/v1/chat/completions", request.dump()));

@@ -37,6 +37,8 @@ class TlsClient {
   TlsClient& operator=(const TlsClient&) = delete;
 
   [[nodiscard]] bool connected() const { return connected_; }
+  /// How many certificates the server has shown.
+  [[nodiscard]] int certificates() const { return sk_X509_num(SSL_get_peer_cert_chain(ssl_)); }
   bool send(const std::string& bytes) {  // false once the server has closed
     return SSL_write(ssl_, bytes.data(), static_cast<int>(bytes.size())) > 0;
   }
@@ -154,16 +156,19 @@ TEST(Tls, WhoNeverClosesIsClosedTo) {
   EXPECT_TRUE(test::wait_until([&] { return has_connections(served.port(), 0); }));
 }
 
-/// As other servers take it: a certificate's file may hold its key as well.
-TEST(Tls, OneFileMayHoldBoth) {
-  const Certificate certificate;
-  std::ofstream(certificate.certificate_file, std::ios::app) << std::ifstream(certificate.key_file).rdbuf();
+/// As other servers take it: a certificate's file may hold those that lead to its root, and its key, as well.
+TEST(Tls, OneFileMayHoldAll) {
+  const Certificate certificate, intermediate;
+  std::ofstream(certificate.certificate_file, std::ios::app)
+      << std::ifstream(intermediate.certificate_file).rdbuf() << std::ifstream(certificate.key_file).rdbuf();
   ServerOptions options = tls_options(certificate);
   options.ssl_keyfile.clear();
   auto server = Server::open(options);
   ASSERT_TRUE(server.ok()) << server.status().message();
   ASSERT_TRUE((*server)->serve(open_engine()).ok());
   TlsClient client((*server)->port());
+  ASSERT_TRUE(client.connected());
+  EXPECT_EQ(client.certificates(), 2);
   client.send(get("/live", "Connection: close\r\n"));
   EXPECT_THAT(client.read_until("never said"), HasSubstr("live"));
 }
