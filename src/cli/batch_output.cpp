@@ -21,6 +21,9 @@ constexpr std::string_view kLineStart = R"({"index":)";
 
 bool may_be_ours(std::string_view torn) { return torn.starts_with(kLineStart) || kLineStart.starts_with(torn); }
 
+/// Takes the lock of a file; whether another process has it. On file systems without locks nobody does.
+bool locked_by_another(int descriptor) { return ::flock(descriptor, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK; }
+
 }  // namespace
 
 BatchOutput::BatchOutput(BatchOutput&& other) noexcept
@@ -44,7 +47,7 @@ Expected<BatchOutput> BatchOutput::open(const std::string& file, std::vector<std
     return error(StatusCode::invalid_argument, "cannot write {}: {}", file, std::strerror(errno));
   }
   BatchOutput output(file, descriptor, std::move(digests));
-  if (::flock(descriptor, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
+  if (locked_by_another(descriptor)) {
     return error(StatusCode::unavailable, "{} is being written by another process", file);
   }
   TESSERA_RETURN_IF_ERROR(output.read_done());
@@ -92,8 +95,8 @@ Status BatchOutput::read_done() {
 Status BatchOutput::replace(const std::string& text) {
   const std::string next = file_ + ".new";
   const int descriptor = ::open(next.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0666);
-  const bool locked = descriptor >= 0 && ::flock(descriptor, LOCK_EX | LOCK_NB) == 0;
-  const int failure = !locked ? errno : write_all(descriptor, text);
+  const bool usable = descriptor >= 0 && !locked_by_another(descriptor);
+  const int failure = !usable ? errno : write_all(descriptor, text);
   if (failure != 0 || ::fsync(descriptor) != 0 || ::rename(next.c_str(), file_.c_str()) != 0) {
     const int why = failure != 0 ? failure : errno;
     if (descriptor >= 0) ::close(descriptor);
