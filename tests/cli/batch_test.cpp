@@ -320,6 +320,19 @@ TEST_F(BatchTest, TwoRunsDoNotWriteOneFile) {
   EXPECT_THAT(second.err, HasSubstr("is being written by another process"));
 }
 
+/// Nor where the first one has put a file in the place of one with answers to something else.
+TEST_F(BatchTest, TwoRunsDoNotWriteOneFileThatWasMadeAnew) {
+  write_prompts(24);
+  ASSERT_EQ(run_tessera(batch("1")).exit_code, 0);
+  const std::string stale = read_file(path("answers.jsonl"));
+  const Process first(batch("400"));
+  ASSERT_TRUE(wait_until([&] { return read_file(path("answers.jsonl")) != stale; }));
+  EXPECT_FALSE(std::filesystem::exists(path("answers.jsonl.new")));
+  const Finished second = run_tessera(batch("40"));
+  EXPECT_EQ(second.exit_code, 1);
+  EXPECT_THAT(second.err, HasSubstr("is being written by another process"));
+}
+
 TEST_F(BatchTest, AnEmptyFileIsDoneAtOnce) {
   write_file(path("prompts"), "\n\n");
   const Finished result = run_tessera(batch());

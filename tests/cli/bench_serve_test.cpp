@@ -1,4 +1,5 @@
 #include <arpa/inet.h>
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
@@ -140,7 +141,17 @@ TEST_F(BenchServeTest, CountsAndTimesWhatTheServerDid) {
       EXPECT_LE(static_cast<double>(under_way - 1), start * users / spread + 1e-6);
     }
   }
-  EXPECT_THAT(finished.out, HasSubstr("6/6"));
+  // The table has the same figures.
+  const std::string shown = std::regex_replace(finished.out, std::regex(" {2,}"), " ");
+  for (const Json& made : results["cases"]) {
+    const auto figure = [&](const char* at) { return made.at(Json::json_pointer(at)).get<double>(); };
+    EXPECT_THAT(shown, HasSubstr(fmt::format("{} 6/6 {:.1f} {:.2f} {:.0f} {:.1f} ", made["name"].get<std::string>(),
+                                             figure("/seconds"), figure("/throughput/requests_per_second"),
+                                             figure("/throughput/input_tokens_per_second"),
+                                             figure("/throughput/output_tokens_per_second"))));
+    EXPECT_THAT(shown, HasSubstr(fmt::format(" {:.1f} 50 40 0 % 0 % - 0 % 0.00/s\n",
+                                             figure("/stream_output_tokens_per_second"))));
+  }
   EXPECT_THAT(read_file(path("r.html")), HasSubstr("Chart"));
   const std::string csv = read_file(path("r.csv"));
   EXPECT_EQ(std::count(csv.begin(), csv.end(), '\n'), 3);

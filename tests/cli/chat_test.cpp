@@ -2,7 +2,9 @@
 
 #include <gmock/gmock.h>
 
+#include <csignal>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "cli/model_directory.h"
 
@@ -14,6 +16,7 @@ using ::testing::Not;
 using ::testing::StartsWith;
 
 constexpr const char* kReady = "\x1b[?2004h";  // the editor listens
+constexpr const char* kDone = "\x1b[?2004l";   // and no longer
 
 class ChatTest : public ModelDirectoryTest {
  protected:
@@ -286,6 +289,24 @@ TEST_F(ChatTest, AMessageThatDoesNotFitDoesNotEndTheChat) {
   ASSERT_TRUE(session.wait_for("tokens of prompt")) << session.shown();
   ask(session, "\x04");
   EXPECT_EQ(session.wait(), 0);
+}
+
+/// Pastes come in brackets while a line is edited, not while an answer is made or to the next program.
+TEST_F(ChatTest, TheTerminalIsGivenBackAfterEachLine) {
+  for (const auto& [how, exit_code] : {std::pair(0, 0), {SIGHUP, 128 + SIGHUP}}) {
+    TerminalSession session(chat());
+    ask(session, "/think off\r");
+    ASSERT_TRUE(session.wait_for(kDone)) << session.shown();
+    ASSERT_TRUE(session.wait_for("Thinking is off.")) << session.shown();
+    ASSERT_TRUE(session.wait_for(kReady)) << session.shown();
+    if (how == 0) {
+      session.type("\x04");
+    } else {
+      session.signal(how);
+    }
+    ASSERT_TRUE(session.wait_for(kDone)) << session.shown();
+    EXPECT_EQ(session.wait(), exit_code);
+  }
 }
 
 /// The first is taken by whatever goes on, the second by nobody.

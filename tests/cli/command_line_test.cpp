@@ -93,6 +93,7 @@ struct Mistake {
 };
 
 TEST(CommandLine, MistakesAreExplainedWithExitCode2) {
+  const std::string kFile = TESSERA_SOURCE_DIR "/README.md";
   const Mistake mistakes[] = {
       {{"rnu"}, "unknown command \"rnu\"; did you mean run?"},
       {{"frobnicate"}, "unknown command \"frobnicate\"\n"},
@@ -131,6 +132,9 @@ TEST(CommandLine, MistakesAreExplainedWithExitCode2) {
       {{"run", "m", "hi", "--default-chat-template-kwargs", "{"}, "expected a JSON object"},
       {{"run", "m", "hi", "--default-chat-template-kwargs", "{\"tools\": []}"}, "expected {\"enable_thinking\""},
       {{"run", "m", "hi", "--override-generation-config", "{\"top_k\": -2}"}, "top_k is -2"},
+      {{"run", "m", "hi", "--regex", "a", "--json-schema", kFile}, "excludes"},
+      {{"run", "m", "hi", "--regex", "a", "--grammar", kFile}, "excludes"},
+      {{"run", "m", "hi", "--json-schema", kFile, "--grammar", kFile}, "excludes"},
       {{"score", "m"}, "--text or --ids is required"},
       {{"score", "m", "--text", "-", "--ids", "-"}, "excludes"},
       {{"score", "m", "--ids", "-", "--prefill-chunk", "100"}, "found \"100\", expected a multiple of 64"},

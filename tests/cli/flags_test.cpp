@@ -2,14 +2,21 @@
 
 #include <gmock/gmock.h>
 
+#include <string>
+#include <tuple>
+#include <vector>
+
 #include "cli/engine_flags.h"
 #include "cli/vllm_flags.h"
 
 namespace tessera::cli {
 namespace {
 
+using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::SizeIs;
+using testing::StartsWith;
 
 /// What is said of the text.
 std::string said(const CLI::Validator& validator, std::string text) { return validator(text); }
@@ -68,6 +75,35 @@ TEST(EngineFlags, RoomForTheCacheIsInGiB) {
   EXPECT_EQ(options("--kv-offload-gib").kv_offload_bytes, kBytes);
   EXPECT_EQ(options("--kv-offloading-size").kv_offload_bytes, kBytes);
   EXPECT_EQ(options("--kv-offload-dir-gib").kv_offload_dir_bytes, kBytes);
+}
+
+TEST(VllmFlags, ValuesAreFineAsAWholeAndTheLastCounts) {
+  /// What is ignored of a command line with these.
+  const auto ignored = [](const std::string& name, std::vector<std::string> values) {
+    CLI::App app;
+    std::vector<std::string> told;
+    add_vllm_flags(app, told);
+    std::vector<std::string> line;  // from the last word to the first
+    for (auto value = values.rbegin(); value != values.rend(); ++value) line.insert(line.end(), {*value, name});
+    app.parse(line);
+    return told;
+  };
+  const std::tuple<const char*, std::vector<std::string>, std::vector<std::string>> kValues[] = {
+      {"--tensor-parallel-size", {"1"}, {"16", "11", "01", "", "2"}},
+      {"--cpu-offload-gb", {"0"}, {"0.5", "00", "10"}},
+      {"--dtype", {"auto", "bfloat16"}, {"autox", "auto|bfloat16", "bfloat", "Auto", ""}},
+      {"--hf-overrides", {"{}"}, {R"({"a": 1})", "{}{}"}},
+  };
+  for (const auto& [name, fine, wrong] : kValues) {
+    for (const std::string& value : fine) {
+      EXPECT_THAT(ignored(name, {value}), ElementsAre(StartsWith(name + std::string(" ("))));
+      for (const std::string& other : wrong) {
+        EXPECT_THROW(ignored(name, {other}), CLI::ValidationError) << name << " " << other;
+        EXPECT_THROW(ignored(name, {value, other}), CLI::ValidationError) << name << " " << other;
+        EXPECT_THAT(ignored(name, {other, value}), SizeIs(1)) << name << " " << other;
+      }
+    }
+  }
 }
 
 TEST(VllmFlags, OnlyTheNameIsSpeltAnew) {

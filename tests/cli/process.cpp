@@ -204,6 +204,8 @@ bool TerminalSession::wait_for(const std::string& text) {
   }
 }
 
+void TerminalSession::signal(int number) const { ::kill(pid_, number); }
+
 int TerminalSession::wait() {
   while (read_some()) {
   }

@@ -62,6 +62,7 @@ class TerminalSession {
   /// Waits until the screen has shown `text` after what an earlier call found; false after a minute without it.
   bool wait_for(const std::string& text);
   [[nodiscard]] const std::string& shown() const { return shown_; }
+  void signal(int number) const;
   /// The exit code, as in Finished.
   int wait();
 

@@ -181,6 +181,15 @@ TEST_F(RunTest, AnInterruptStopsTheAnswerAndTheProgram) {
   EXPECT_THAT(result.out, HasSubstr("</think>"));
 }
 
+TEST_F(RunTest, AHangUpEndsTheProgramAtOnce) {
+  Process process({"run", model(), "Hello", "--quiet", "--ignore-eos", "--max-tokens", "100000"});
+  ASSERT_TRUE(process.wait_for_output("<think>\n"));
+  process.signal(SIGHUP);
+  const Finished result = process.wait();
+  EXPECT_EQ(result.exit_code, 128 + SIGHUP);
+  EXPECT_THAT(result.out, Not(HasSubstr("</think>")));
+}
+
 TEST_F(RunTest, AReaderThatLeavesEndsTheProgramQuietly) {
   Process process({"run", model(), "Hello", "--quiet", "--ignore-eos", "--max-tokens", "100000"});
   ASSERT_TRUE(process.wait_for_output("<think>\n"));

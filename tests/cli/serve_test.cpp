@@ -228,5 +228,13 @@ TEST_F(ServeCommandTest, TellsSystemdAndEndsInPeace) {
   }
 }
 
+TEST_F(ServeCommandTest, AHangUpIsNoPeacefulEnd) {
+  const NotifySocket socket;
+  Process server({"serve", model(), "--port", "0", "--kv-cache-memory-bytes", "64M"});
+  EXPECT_EQ(socket.hear(), "READY=1");
+  server.signal(SIGHUP);
+  EXPECT_EQ(server.wait().exit_code, 128 + SIGHUP);
+}
+
 }  // namespace
 }  // namespace tessera::cli

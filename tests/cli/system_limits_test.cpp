@@ -59,6 +59,23 @@ TEST_F(SystemLimitsTest, ClosedStreamsAreNotWrittenInto) {
   // The checkpoint's file must not get a descriptor that progress or results are printed to.
   EXPECT_EQ(run_tessera_after("exec <&- >&- 2>&-", {"synth", path("new"), "--seed", "7"}).exit_code, 1);
   EXPECT_EQ(read_file(path("new/model.safetensors")), read_file(model_file("model.safetensors")));
+  // Nor must the file of answers, whichever stream it would take the place of.
+  write_file(path("prompts"), "Hello\n");
+  std::string whole;
+  for (const char* closed : {":", "exec <&-", "exec >&-", "exec 2>&-", "exec <&- >&- 2>&-"}) {
+    std::filesystem::remove(path("answers"));
+    const Finished batch = run_tessera_after(closed, {"run", model(), "--seed", "5", "--max-tokens", "2", "--input",
+                                                      path("prompts"), "--output", path("answers")});
+    EXPECT_EQ(batch.exit_code, 0) << closed << batch.err;
+    if (whole.empty()) whole = read_file(path("answers"));
+    EXPECT_EQ(read_file(path("answers")), whole) << closed;
+  }
+}
+
+TEST_F(SystemLimitsTest, AClosedStandardInputIsNoEmptyOne) {
+  const Finished run = run_tessera_after("exec <&-", {"run", model(), "--quiet"});
+  EXPECT_EQ(run.exit_code, 1);
+  EXPECT_THAT(run.err, HasSubstr("cannot read standard input: Bad file descriptor"));
 }
 
 TEST_F(SystemLimitsTest, NoMoreThreadsIsAFailure) {

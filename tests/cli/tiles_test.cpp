@@ -1,9 +1,12 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <cstdlib>
-
 #include <nlohmann/json.hpp>
+#include <sstream>
+#include <utility>
+#include <vector>
 
 #include "base/temp_directory.h"
 #include "cli/model_directory.h"
@@ -30,6 +33,30 @@ TEST(Tiles, PrintsTheTableOfAnAbsentGpu) {
   EXPECT_THAT(result.out, HasSubstr("--explain says why"));
   EXPECT_THAT(result.out, HasSubstr("not measurements"));
   EXPECT_THAT(result.out, Not(HasSubstr("over 50176")));
+}
+
+TEST(Tiles, TheLayersFastestComeFirst) {
+  const Arguments tiles = {"tiles", "--gpu", "rtx-pro-6000", "--tokens", "64"};
+  const std::string text = run_tessera(tiles).out;
+  std::istringstream lines(text.substr(text.find("\ntile ") + 1));
+  std::vector<std::string> shown;
+  std::string line;
+  for (std::getline(lines, line); std::getline(lines, line) && !line.empty();) {
+    shown.push_back(line.substr(0, line.find(' ')));
+  }
+  Arguments as_json = tiles;
+  as_json.emplace_back("--json");
+  const auto json = nlohmann::json::parse(run_tessera(as_json).out);
+  std::vector<std::pair<double, std::string>> times;
+  for (const auto& tile : json["tiles"]) {
+    if (!tile["kept"].get<bool>()) continue;
+    times.emplace_back(tile["gate_up"]["estimate_us"].get<double>() + tile["down"]["estimate_us"].get<double>(),
+                       fmt::format("{}x{}x{}", tile["m"].get<int>(), tile["n"].get<int>(), tile["k"].get<int>()));
+  }
+  std::ranges::stable_sort(times, {}, [](const auto& timed) { return timed.first; });
+  std::vector<std::string> expected;
+  for (const auto& timed : times) expected.push_back(timed.second);
+  EXPECT_EQ(shown, expected);
 }
 
 TEST(Tiles, ExplainsRejectionsWithBytes) {
