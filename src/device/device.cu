@@ -4,6 +4,7 @@
 
 #include "device/cuda.h"
 #include "device/device.h"
+#include "device/device_count.h"
 
 namespace tessera::device {
 namespace {
@@ -25,12 +26,7 @@ __global__ void read_all(const uint4* words, size_t count, uint32_t* sink) {
 Expected<std::vector<GpuFacts>> list_gpus() {
   int count = 0;
   const WatchedCall watched("cudaGetDeviceCount");
-  const cudaError_t code = cudaGetDeviceCount(&count);
-  if (code == cudaErrorNoDevice || code == cudaErrorInsufficientDriver) {
-    return Status(StatusCode::not_found, std::string("no NVIDIA GPU can be used here: ") + cudaGetErrorString(code) +
-                                             "; `nvidia-smi` shows the driver, which must serve CUDA 13");
-  }
-  TESSERA_RETURN_IF_ERROR(cuda_status(code, "cudaGetDeviceCount"));
+  TESSERA_RETURN_IF_ERROR(device_count_status(cudaGetDeviceCount(&count)));
   std::vector<GpuFacts> gpus;
   for (int i = 0; i < count; ++i) {
     cudaDeviceProp p{};
