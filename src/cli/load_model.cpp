@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "base/aligned_buffer.h"
 #include "cli/console.h"
 #include "cli/engine_flags.h"
 #include "cli/flags.h"
@@ -65,15 +64,6 @@ Status check_memory(const OpenedModel& opened, const LoneModelOptions& options, 
                format_bytes(logits));
 }
 
-/// What a GPU cannot run shows in its first step at the latest.
-Status try_step(model::LoneSequence& sequence, int64_t vocab) {
-  AlignedBuffer<float> logits(static_cast<size_t>(vocab));
-  const int32_t token = 0;
-  TESSERA_RETURN_IF_ERROR(sequence.run({&token, 1}, kernels::RowClass::prefill, {logits.data(), logits.size()}));
-  sequence.restart();
-  return {};
-}
-
 Expected<LoneModel> load_on(const engine::Device& device, const OpenedModel& opened, const engine::Precision& precision,
                             const LoneModelOptions& options) {
   const DType kv_dtype = precision.kv_dtype_of(opened);
@@ -101,7 +91,7 @@ Expected<LoneModel> load_on(const engine::Device& device, const OpenedModel& ope
   bar.clear();
   TESSERA_ASSIGN_OR_RETURN(loaded.sequence,
                            model::LoneSequence::create(*loaded.model, kv_dtype, options.tokens_max, options.rows_max));
-  if (device) TESSERA_RETURN_IF_ERROR(try_step(*loaded.sequence, opened.config.vocab_size));
+  if (device) TESSERA_RETURN_IF_ERROR(loaded.sequence->try_step());
   if (!options.quiet) {
     note("loaded {} of weights in {}", format_bytes(loaded.backend->weight_bytes()), format_seconds(bar.seconds()));
   }

@@ -2,6 +2,7 @@
 
 #include <numeric>
 
+#include "base/aligned_buffer.h"
 #include "base/check.h"
 
 namespace tessera::model {
@@ -41,6 +42,14 @@ Status LoneSequence::run(std::span<const int32_t> tokens, kernels::RowClass row_
   TESSERA_RETURN_IF_ERROR(model_->forward(*pass_));
   position_ += static_cast<int64_t>(tokens.size());
   return model_->backend().read_logits(*pass_, logits);
+}
+
+Status LoneSequence::try_step() {
+  AlignedBuffer<float> logits(static_cast<size_t>(model_->config().vocab_size));
+  const int32_t token = 0;
+  TESSERA_RETURN_IF_ERROR(run({&token, 1}, kernels::RowClass::prefill, {logits.data(), logits.size()}));
+  restart();
+  return {};
 }
 
 Status LoneSequence::run_mtp(std::span<const int32_t> next_tokens, std::span<float> logits) {

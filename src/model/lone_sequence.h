@@ -20,6 +20,8 @@ class LoneSequence {
 
   /// Starts again from nothing.
   void restart() { position_ = 0; }
+  /// Runs a step of one token, and starts again: what a device cannot run shows in its first step at the latest.
+  Status try_step();
   [[nodiscard]] int64_t position() const { return position_; }
 
   /// Runs the next `tokens` as one step of rows of one class; `logits` receives [tokens, vocab]. Prefill starts at a
