@@ -72,9 +72,14 @@ Expected<BenchBatch::Decoded> BenchBatch::decode(int64_t steps, const engine::St
   return decoded;
 }
 
-Status BenchBatch::decode_plainly() {
-  TESSERA_RETURN_IF_ERROR(submit(decode_step(/*draws=*/false)));
-  return drain();
+Expected<double> BenchBatch::count_experts(int64_t steps, kernels::ExpertsRead& read) {
+  read = {.on = true};
+  for (int64_t i = 0; i < steps; ++i) {
+    TESSERA_RETURN_IF_ERROR(submit(decode_step(/*draws=*/false)));
+    TESSERA_RETURN_IF_ERROR(drain());
+  }
+  read.on = false;
+  return static_cast<double>(read.experts) / static_cast<double>(read.layers);
 }
 
 double BenchBatch::Decoded::seconds() const { return std::accumulate(step_seconds.begin(), step_seconds.end(), 0.0); }

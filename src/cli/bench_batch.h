@@ -8,6 +8,7 @@
 
 #include "base/status.h"
 #include "engine/meter.h"
+#include "kernels/cuda_backend.h"
 #include "model/runner.h"
 
 namespace tessera::cli {
@@ -32,8 +33,9 @@ class BenchBatch {
   };
   Expected<Decoded> decode(int64_t steps, const engine::StepBytes& bytes);
 
-  /// One more decode step whose tokens are not drawn: a runner has no graph for it.
-  Status decode_plainly();
+  /// Distinct experts that a layer reads in a step, the mean of so many more decode steps. Their tokens are not drawn:
+  /// a runner has no graph for them. `read`: what the runner's backend counts in.
+  Expected<double> count_experts(int64_t steps, kernels::ExpertsRead& read);
 
  private:
   using Clock = std::chrono::steady_clock;

@@ -203,10 +203,7 @@ Expected<Measured> EngineBench::measure(const Case& of) {
   const model::WeightTraffic& weights = bench_.traffic;
   measured.step_bytes = weights.fixed_bytes + measured.decoded.cache_bytes;
   if (weights.experts == 0) return measured;
-  experts_read_ = {.on = true};
-  for (int i = 0; i < kPlainSteps; ++i) TESSERA_RETURN_IF_ERROR(sequences.decode_plainly());
-  experts_read_.on = false;
-  measured.experts = static_cast<double>(experts_read_.experts) / static_cast<double>(experts_read_.layers);
+  TESSERA_ASSIGN_OR_RETURN(measured.experts, sequences.count_experts(kPlainSteps, experts_read_));
   measured.step_bytes += weights.routed_bytes * measured.experts / weights.experts;
   return measured;
 }

@@ -12,13 +12,17 @@ namespace {
 
 using kernels::RowClass;
 
-/// Keeps what each step was, answers every draw with kDrawn, and drafts `draft`.
+/// Keeps what each step was, counts experts as a backend does, answers every draw with kDrawn, and drafts `draft`.
 class RecordingRunner final : public model::StepRunner {
  public:
   [[nodiscard]] int steps_ahead() const override { return 1; }
   Status submit(const model::Step& step) override {
     EXPECT_LE(under_way_.size(), 1U);
     steps.push_back(step);
+    if (experts_read.on) {
+      experts_read.layers += kLayers;
+      experts_read.experts += kLayers * experts;
+    }
     size_t drafts = 0;
     for (const model::Drafting& drafting : step.drafting) drafts += static_cast<size_t>(drafting.count);
     under_way_.emplace_back(step.samples.size(), drafts);
@@ -36,6 +40,9 @@ class RecordingRunner final : public model::StepRunner {
   [[nodiscard]] bool idle() const { return under_way_.empty(); }
 
   static constexpr int32_t kDrawn = 7;
+  static constexpr int64_t kLayers = 4;
+  kernels::ExpertsRead experts_read;
+  int64_t experts = 0;  // that each layer reads
   int32_t draft = kDrawn;
   std::vector<model::Step> steps;
 
@@ -88,10 +95,28 @@ TEST_F(BenchBatchTest, DecodingTimesEachStepAndCountsItsCaches) {
   ASSERT_EQ(runner_.steps.size(), 4U);
   EXPECT_EQ(runner_.steps[3].sequences[2].first_position, 67);
   EXPECT_EQ(runner_.steps[3].samples.size(), 3U);
+}
 
-  ASSERT_TRUE(batch_.decode_plainly().ok());
-  EXPECT_TRUE(runner_.steps[4].samples.empty());
-  EXPECT_EQ(runner_.steps[4].tokens, std::vector<int32_t>(3, model::kLastDrawn));
+/// Those of steps before are in no mean.
+TEST_F(BenchBatchTest, ExpertsAreCountedInTheirOwnStepsAlone) {
+  for (const int64_t experts : {8, 3}) {
+    runner_.experts = 100;
+    ASSERT_TRUE(batch_.prefill(64, 256, 0).ok());
+    ASSERT_TRUE(batch_.decode(4, {}).ok());
+    runner_.steps.clear();
+    runner_.experts = experts;
+    const auto counted = batch_.count_experts(2, runner_.experts_read);
+    ASSERT_TRUE(counted.ok());
+    EXPECT_EQ(*counted, static_cast<double>(experts));
+    EXPECT_FALSE(runner_.experts_read.on);  // a layer that counts waits
+    EXPECT_TRUE(runner_.idle());
+    ASSERT_EQ(runner_.steps.size(), 2U);
+    for (const model::Step& step : runner_.steps) {
+      EXPECT_TRUE(step.samples.empty());
+      EXPECT_EQ(step.tokens, std::vector<int32_t>(3, model::kLastDrawn));
+    }
+    EXPECT_EQ(runner_.steps[1].sequences[2].first_position, 64 + 4 + 1);
+  }
 }
 
 TEST_F(BenchBatchTest, DraftsAreTriedAndThoseThatHoldAreCounted) {
