@@ -71,6 +71,10 @@ TEST_F(Doctor, ItsRecordIsReadBack) {
   const Finished again = run_tessera({"doctor", "--no-measure", "--record", path("machine")});
   EXPECT_EQ(again.exit_code, 1);
   EXPECT_NE(again.err.find("not empty"), std::string::npos) << again.err;
+  const Finished nowhere = run_tessera({"doctor", "--no-measure", "--record", model_file("config.json") + "/machine"});
+  EXPECT_EQ(nowhere.exit_code, 1);
+  EXPECT_NE(nowhere.err.find("the record is not complete: cannot write "), std::string::npos) << nowhere.err;
+  EXPECT_EQ(nowhere.err.find("recorded in"), std::string::npos) << nowhere.err;
 }
 
 TEST_F(Doctor, WrongDirectories) {

@@ -425,6 +425,16 @@ TEST(Tree, ARecordThatCannotBeWrittenIsSaid) {
   tree.record_to(record.path());
   EXPECT_EQ(tree.read("proc/one"), "1");
   EXPECT_NE(tree.record_error().find("proc/one: "), std::string::npos) << tree.record_error();
+
+  tree = Tree(root.path());
+  tree.record_to(root / "proc/one/record");  // a directory in a file
+  EXPECT_EQ(tree.read("proc/one"), "1");
+  EXPECT_NE(tree.record_error().find("proc/one: Not a directory"), std::string::npos) << tree.record_error();
+
+  tree = Tree(root.path());
+  tree.record_to(record / "new/one");
+  EXPECT_EQ(tree.read("proc/one"), "1");
+  EXPECT_EQ(tree.record_error(), "");
 }
 
 TEST(Tree, NumbersAndWords) {
