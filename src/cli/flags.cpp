@@ -164,4 +164,22 @@ nlohmann::ordered_json parse_object(const char* flag, const std::string& text) {
   return object;
 }
 
+std::vector<std::string> parse_words(const char* flag, const std::string& text, const char* expected) {
+  std::vector<std::string> words;
+  if (text.starts_with('[')) {
+    const auto list = nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);
+    for (const auto& word : list) {
+      if (word.is_string()) words.push_back(word.get<std::string>());
+    }
+    if (list.is_array() && words.size() == list.size()) return words;
+    throw CLI::ValidationError(flag, fmt::format("found '{}', expected {}", text, expected));
+  }
+  for (size_t at = 0; at <= text.size();) {
+    const size_t comma = std::min(text.find(',', at), text.size());
+    if (comma > at) words.push_back(text.substr(at, comma - at));
+    at = comma + 1;
+  }
+  return words;
+}
+
 }  // namespace tessera::cli

@@ -38,5 +38,8 @@ CLI::Validator readable_text();
 
 /// A JSON object given as the value of `flag`. Throws CLI::ValidationError.
 nlohmann::ordered_json parse_object(const char* flag, const std::string& text);
+/// A JSON list of strings, as vllm takes it, or words with commas between them. Throws CLI::ValidationError, with what
+/// was `expected` of `flag`.
+std::vector<std::string> parse_words(const char* flag, const std::string& text, const char* expected);
 
 }  // namespace tessera::cli

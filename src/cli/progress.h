@@ -25,9 +25,6 @@ class ProgressBar {
 
  private:
   void draw(uint64_t done, uint64_t total, double now);
-  [[nodiscard]] std::string amount(uint64_t done) const;
-  /// How fast it goes, and how long it will take: "5.2 GB/s, 3.1 s left".
-  [[nodiscard]] std::string pace(uint64_t done, uint64_t total, double now) const;
 
   std::string verb_;
   bool quiet_;
@@ -38,5 +35,9 @@ class ProgressBar {
   uint64_t last_tenth_ = 0;
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
+
+/// How fast a job goes that has done so much in so many seconds, and how long the rest takes: "5.20 GB/s, 12.3 s left";
+/// of steps, how long it has taken: "30.1 s, 12.3 s left".
+std::string pace_text(ProgressBar::Unit unit, uint64_t done, uint64_t total, double seconds);
 
 }  // namespace tessera::cli

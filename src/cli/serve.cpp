@@ -1,8 +1,6 @@
-#include <algorithm>
 #include <atomic>
 #include <cstdlib>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
@@ -20,8 +18,6 @@
 
 namespace tessera::cli {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 struct ServeOptions {
   std::string model_word;  // the first argument
@@ -83,25 +79,6 @@ Status serve(ServeOptions options) {
   if (!options.engine.quiet) note("ready");
   if (const Status failure = server->wait(); !failure.ok()) end_without_teardown(failure);
   return {};
-}
-
-/// A JSON list, as vllm takes it, or words with commas between them.
-std::vector<std::string> parse_words(const char* flag, const std::string& text, const char* expected) {
-  std::vector<std::string> words;
-  if (text.starts_with('[')) {
-    const Json list = Json::parse(text, nullptr, /*allow_exceptions=*/false);
-    for (const Json& word : list) {
-      if (word.is_string()) words.push_back(word.get<std::string>());
-    }
-    if (list.is_array() && words.size() == list.size()) return words;
-    throw CLI::ValidationError(flag, fmt::format("found '{}', expected {}", text, expected));
-  }
-  for (size_t at = 0; at <= text.size();) {
-    const size_t comma = std::min(text.find(',', at), text.size());
-    if (comma > at) words.push_back(text.substr(at, comma - at));
-    at = comma + 1;
-  }
-  return words;
 }
 
 void add_model_flags(CLI::App& command, ServeOptions& options) {

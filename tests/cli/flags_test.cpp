@@ -50,6 +50,25 @@ TEST(Flags, SuffixesGiveWholeNumbersThatAreNoMore) {
     EXPECT_EQ(made(with_suffix(), left), left);
 }
 
+TEST(Flags, WordsStandBetweenCommasOrInAJsonList) {
+  using Words = std::vector<std::string>;
+  const auto words = [](const char* text) { return parse_words("--flag", text, "[\"WORD\", ...]"); };
+  EXPECT_EQ(words("*"), Words{"*"});
+  EXPECT_EQ(words("a,bc,d"), (Words{"a", "bc", "d"}));
+  EXPECT_EQ(words(",a,,bc,"), (Words{"a", "bc"}));
+  EXPECT_EQ(words(""), Words{});
+  EXPECT_EQ(words(R"(["*", "a,b", ""])"), (Words{"*", "a,b", ""}));
+  EXPECT_EQ(words("[]"), Words{});
+  for (const char* wrong : {"[1]", R"(["a", 1])", "[", R"(["a")", "[[]]"}) {
+    try {
+      (void)words(wrong);
+      ADD_FAILURE() << wrong;
+    } catch (const CLI::ValidationError& error) {
+      EXPECT_STREQ(error.what(), fmt::format("--flag: found '{}', expected [\"WORD\", ...]", wrong).c_str());
+    }
+  }
+}
+
 TEST(EngineFlags, DraftsAreMadeAsFarAsTheyPayUnlessAdaptiveIsFalse) {
   const auto always = [](const std::string& json) {
     CLI::App app;
@@ -104,6 +123,29 @@ TEST(VllmFlags, ValuesAreFineAsAWholeAndTheLastCounts) {
       }
     }
   }
+}
+
+TEST(EngineFlags, TheFitReportSaysWhatTheMemoryIsFor) {
+  FitReport fit;
+  fit.available_bytes = 9'000'000'000;
+  fit.weight_bytes = 2'000'000'000;
+  fit.workspace_bytes = 30'000'000;
+  fit.kv_block_bytes = 1'000'000;
+  fit.kv_blocks = 500;
+  fit.state_slot_bytes = 4'000'000;
+  fit.max_num_seqs = 1;
+  fit.kept_states = 2;
+  fit.max_model_len = 4096;
+  fit.kv_cache_dtype = "fp8";
+  EXPECT_EQ(fit_text("m", fit),
+            "m: 2.00 GB of weights, 500 MB of KV cache (32000 tokens, fp8), 12.0 MB of states, 30.0 MB to work in; "
+            "9.00 GB of memory are free\nup to 1 sequence at once, of 4096 tokens each at most");
+  fit.host_pages = 7;
+  fit.max_num_seqs = 8;
+  EXPECT_EQ(fit_text("m", fit),
+            "m: 2.00 GB of weights, 500 MB of KV cache (32000 tokens, fp8), 40.0 MB of states, 30.0 MB to work in, "
+            "7.00 MB of the host's memory for what the prefix cache gives up; 9.00 GB of memory are free\n"
+            "up to 8 sequences at once, of 4096 tokens each at most");
 }
 
 TEST(VllmFlags, OnlyTheNameIsSpeltAnew) {

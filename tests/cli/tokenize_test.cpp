@@ -29,11 +29,14 @@ TEST_F(TokenizeTest, SpecialTokensCanBeText) {
 }
 
 TEST_F(TokenizeTest, PiecesShowBytes) {
-  const Finished pieces = run_tessera({"tokenize", model(), "--pieces", "a\n\x7F\xF0\x9F\x98\x80"});
+  const Finished pieces = run_tessera({"tokenize", model(), "--pieces", "a\n\x7F\xF0\x9F\x98\x80\\n\t~"});
   EXPECT_THAT(pieces.out, HasSubstr("\ta\n"));
   EXPECT_THAT(pieces.out, HasSubstr("\t\\n\n"));
   EXPECT_THAT(pieces.out, HasSubstr("\t\\x7f\n"));
   EXPECT_THAT(pieces.out, HasSubstr("\\xf0"));
+  EXPECT_THAT(pieces.out, HasSubstr("\t\\\\\n"));  // else this and an n would read as a line's end
+  EXPECT_THAT(pieces.out, HasSubstr("\t\\x09\n"));
+  EXPECT_THAT(pieces.out, HasSubstr("\t~\n"));
 }
 
 TEST_F(TokenizeTest, DecodeTakesManyArguments) {
