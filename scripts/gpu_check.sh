@@ -11,7 +11,7 @@
 # bench_*.txt are the tables. Ends with a line for each step.
 set -uo pipefail
 cd "$(dirname "$0")/.."
-tests=(device/device_test kernels/cuda/{moe,w4a4,dense,attention,delta_net,sample}_gpu_test)
+tests=(device/device_test kernels/cuda/{moe,w4a4,dense,attention,delta_net,sample}_gpu_test selftest/selftest_gpu_test)
 # Those of the server and of the program, with TESSERA_TEST_DEVICE.
 served_tests=(server/server_test server/server_slow_test cli/cli_program_test)
 binaries=(bin/tessera "${tests[@]/#/tests/}" "${served_tests[@]/#/tests/}")
