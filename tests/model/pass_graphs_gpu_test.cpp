@@ -1,4 +1,4 @@
-// Graphs for which the GPU has no memory.
+// Graphs that cannot be made.
 
 #include "model/pass_graphs.h"
 
@@ -17,6 +17,24 @@ Status take_too_much(cudaStream_t stream) {
   for (void*& part : parts) TESSERA_CUDA_RETURN_IF_ERROR(cudaMallocAsync(&part, bytes / 2, stream));
   for (void* part : parts) TESSERA_CUDA_RETURN_IF_ERROR(cudaFreeAsync(part, stream));
   return {};
+}
+
+/// What could not be captured is said, and the stream goes on.
+TEST(PassGraphs, AFailedCaptureIsEnded) {
+  device::Stream stream;
+  ASSERT_EQ(cudaStreamCreateWithFlags(stream.fill(), cudaStreamNonBlocking), cudaSuccess);
+  PassGraphs graphs(GraphSizes(/*sequences_max=*/8, /*rows_max=*/64, /*samples_max=*/16));
+  const PassSize one = GraphSizes::plain_step(1);
+  const Status failure(StatusCode::internal, "a kernel's name");
+  const Status status = graphs.capture(one, stream.get(), [&] { return failure; });
+  EXPECT_EQ(status.message(), failure.message());
+  EXPECT_EQ(graphs.find(one), nullptr);
+  EXPECT_EQ(graphs.size_of(one), one) << "it is not for want of memory";
+  cudaStreamCaptureStatus capturing = cudaStreamCaptureStatusActive;
+  EXPECT_EQ(cudaStreamIsCapturing(stream.get(), &capturing), cudaSuccess);
+  EXPECT_EQ(capturing, cudaStreamCaptureStatusNone);
+  ASSERT_TRUE(graphs.capture(one, stream.get(), [] { return Status(); }).ok());
+  EXPECT_NE(graphs.find(one), nullptr);
 }
 
 /// For a moment the GPU is full: nothing else can run beside this.

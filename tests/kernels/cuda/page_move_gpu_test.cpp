@@ -4,6 +4,7 @@
 
 #include <cstring>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "kernels/cuda/on_device.h"
@@ -55,6 +56,21 @@ TEST(PageMoveOnDevice, PiecesOfAnObjectGoToPagesAndComeBack) {
     }
   }
   EXPECT_EQ(to.read(), expected);
+}
+
+TEST(PageMoveOnDevice, ACopyThatFailedIsNotMadeGoodByTheNext) {
+  const OnDevice<uint8_t> memory(Bytes(400, 1));
+  const auto pages = *PinnedPages::create(400, 1);
+  device::Stream stream;
+  ASSERT_EQ(cudaStreamCreate(stream.fill()), cudaSuccess);
+  auto* const first = reinterpret_cast<std::byte*>(memory.get());
+  const LayeredBytes overlapping{first, 50, 100, 2}, sound{first + 200, 100, 100, 2};
+  for (const auto& object : {std::vector{overlapping, sound}, {sound, overlapping}}) {
+    const Status status = move_page({.to_host = true}, object, *pages, stream.get());
+    EXPECT_NE(status.message().find("cudaMemcpy2DAsync"), std::string::npos) << status.message();
+    ASSERT_EQ(cudaStreamSynchronize(stream.get()), cudaSuccess);
+  }
+  EXPECT_TRUE(move_page({.to_host = true}, {&sound, 1}, *pages, stream.get()).ok());
 }
 
 /// Of a large pool: a copy of several rows takes no such pitch.

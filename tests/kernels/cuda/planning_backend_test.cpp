@@ -84,6 +84,8 @@ TEST(PlanningBackend, AStateSlotHasRoomForItsRecords) {
   shape.state_slots = 5;
   const CacheBytes without = cuda::cache_bytes(shape);
   EXPECT_EQ(without.state_slot, without.state);
+  // fp32 of S, and BF16 of the last three inputs of the convolution, keys and queries once for each value head.
+  EXPECT_EQ(without.state, 3U * (4 * 64 * 64 * 4 + 4 * 3 * 192 * 2));
   shape.record_rows = 6;
   const CacheBytes bytes = cuda::cache_bytes(shape);
   EXPECT_EQ(bytes.state, without.state);

@@ -201,6 +201,7 @@ inline uint32_t __ballot_sync(uint32_t mask, bool value) {
 enum cudaError_t {
   cudaSuccess = 0,
   cudaErrorMemoryAllocation = 2,
+  cudaErrorInvalidPitchValue = 12,
   cudaErrorInsufficientDriver = 35,
   cudaErrorDevicesUnavailable = 46,
   cudaErrorNoDevice = 100
@@ -261,6 +262,7 @@ inline cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t bytes, cud
 }
 inline cudaError_t cudaMemcpy2DAsync(void* to, size_t to_pitch, const void* from, size_t from_pitch, size_t width,
                                      size_t rows, cudaMemcpyKind kind, cudaStream_t) {
+  if (width > to_pitch || width > from_pitch) return cudaErrorInvalidPitchValue;
   for (size_t row = 0; row < rows; ++row) {
     cudaMemcpy(static_cast<char*>(to) + row * to_pitch, static_cast<const char*>(from) + row * from_pitch, width, kind);
   }
