@@ -70,6 +70,55 @@ TEST(CudaRunner, DraftsOfTheBundledModelAreMostlyRight) {
   }
 }
 
+/// Of a few tokens each is drawn as often as the others: a row that did not see one draft would draw it again.
+TEST(CudaRunner, PenaltiesOfARowCountAllDraftsBeforeIt) {
+  const std::string directory = TESSERA_SOURCE_DIR "/models/demo";
+  constexpr int kDrafts = 4;
+  Stepping plain(directory, {}), drafting(directory, {.drafts = kDrafts});
+  std::vector<Job> jobs = {{.prompt = random_tokens(50, plain.model.vocab()), .params = {.temperature = 0}}};
+  jobs[0].params.frequency_penalty = 50;
+  jobs[0].params.logprobs = 3;
+  jobs[0].allowed.assign((plain.model.vocab() + 31) / 32, 0);
+  jobs[0].allowed[3] = 0x0f0f;  // eight of them
+  const auto want = plain.run(jobs, 2 + kDrafts)[0];
+  std::vector<SampleResult> found = drafting.run(jobs, 1)[0];
+  Step step;
+  const size_t length = jobs[0].prompt.size();
+  drafting.add(step, jobs, 0, 0, length, 1 + kDrafts, RowClass::decode, true);
+  step.sequences[0].keeps_records = true;
+  const kernels::SampleRow last = step.samples[0];
+  step.samples.clear();
+  for (int32_t row = 0; row <= kDrafts; ++row) {
+    step.tokens.push_back(want[static_cast<size_t>(row)].token);
+    step.samples.push_back(last);
+    step.samples.back().row = row;
+    step.samples.back().noise.position = length + static_cast<size_t>(row) + 1;
+    step.samples.back().allowed = jobs[0].allowed;
+  }
+  ASSERT_TRUE(drafting.runner->submit(step).ok());
+  const auto drawn = drafting.runner->collect();
+  ASSERT_TRUE(drawn.ok()) << drawn.status().message();
+  found.insert(found.end(), drawn->begin(), drawn->end());
+  expect_same(found, want, "drafts that hold");
+}
+
+/// The last draw of a slot is the newest one, whoever drew there before, and when.
+TEST(CudaRunner, WhatDraftsLeftInASlotIsForgotten) {
+  const std::string directory = TESSERA_SOURCE_DIR "/models/demo";
+  Stepping plain(directory, {}), drafting(directory, {.draws_later = true, .drafts = 3});
+  std::vector<Job> before;
+  for (const DemoTranscript& transcript : read_demo_transcripts()) {
+    if (transcript.prompt.size() > 400 || transcript.tokens.size() < 20 || before.size() == 3) continue;
+    before.push_back({.prompt = transcript.prompt, .params = {.temperature = 0}});
+  }
+  std::vector<Job> jobs = mixed_jobs(plain.model.vocab());
+  jobs.resize(before.size());
+  const auto want = plain.run(jobs, 8);
+  drafting.speculate(before, 15, [](size_t /*sequence*/, int /*step*/) { return 3; });
+  const auto found = drafting.run(jobs, 8);
+  for (size_t j = 0; j < jobs.size(); ++j) expect_same(found[j], want[j], "job " + std::to_string(j));
+}
+
 TEST(CudaRunner, AStepSubmittedBehindDraftsChangesNone) {
   Stepping stepping(TESSERA_SOURCE_DIR "/models/demo", {.drafts = 3});
   const std::vector<Job> jobs = {{.prompt = random_tokens(100, stepping.model.vocab()), .params = {.temperature = 0}}};

@@ -29,7 +29,7 @@ struct Job {
 
 struct RunnerOptions {
   bool graphs = true, pdl = true;
-  bool draws_later = false;  // of decode steps
+  bool draws_later = false;  // of every step that draws
   int32_t slots = 8;
   int64_t chunk = 512;  // rows of a prefill step
   int drafts = 0;       // at most
@@ -113,7 +113,12 @@ struct Stepping {
                            prompt.begin() + static_cast<long>(first + rows));
         if (last) drawing.push_back(j);
       }
-      if (!step.tokens.empty()) submit(step, drawing);
+      if (step.tokens.empty()) continue;
+      if (options.draws_later && !drawing.empty()) {
+        submit_then_draw(step, drawing);
+      } else {
+        submit(step, drawing);
+      }
     }
     for (int i = 1; i < draws; ++i) {
       Step step;

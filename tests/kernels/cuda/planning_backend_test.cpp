@@ -113,5 +113,21 @@ TEST(PlanningBackend, ScratchMemoryOfAFrameIsNowhereTwice) {
   EXPECT_EQ(arena.bytes(), static_cast<size_t>((64 + 64 + 100 + 64 + 200 + 64) * kMiB));
 }
 
+/// What an inner frame took of another chunk, the outer one has nothing to do with.
+TEST(PlanningBackend, AFrameGoesOnWhereItWas) {
+  constexpr int64_t kMiB = int64_t{1} << 20;
+  cuda::Arena arena;
+  arena.move_nowhere();
+  for (const int64_t inner : {5, 10, 64, 100}) {
+    cuda::Arena::Frame frame(arena);
+    const std::byte* const first = *frame.take<std::byte>(60 * kMiB);
+    {
+      cuda::Arena::Frame of_inner(arena);
+      ASSERT_TRUE(of_inner.take<std::byte>(inner * kMiB).ok());
+    }
+    EXPECT_EQ(*frame.take<std::byte>(kMiB), first + 60 * kMiB) << inner;
+  }
+}
+
 }  // namespace
 }  // namespace tessera::kernels
