@@ -59,6 +59,14 @@ class Ring {
   size_t slots_;
 };
 
+/// From `begin` on the file is on the disk alone, where its file system has one.
+void drop_from_cache(const std::filesystem::path& path, off_t begin) {
+  const int fd = ::open(path.c_str(), O_RDONLY);
+  EXPECT_EQ(::fsync(fd), 0);  // only what is on the disk leaves the cache
+  EXPECT_EQ(::posix_fadvise(fd, begin, 0, POSIX_FADV_DONTNEED), 0);
+  ::close(fd);
+}
+
 /// Everything that comes, with as many pieces held at once as there are slots.
 std::string read_everything(ReadAhead& reader, size_t bytes) {
   std::string all;
@@ -140,10 +148,7 @@ TEST(ReadAhead, BringsWhatThePageCacheHasInPart) {
   const Files files({path});
   for (const bool direct : {false, true}) {
     for (const off_t gone : {0, 40'960, 126'976}) {
-      const int fd = ::open(path.c_str(), O_RDONLY);
-      EXPECT_EQ(::fsync(fd), 0);  // only what is on the disk leaves the cache
-      EXPECT_EQ(::posix_fadvise(fd, gone, 0, POSIX_FADV_DONTNEED), 0);
-      ::close(fd);
+      drop_from_cache(path, gone);
       Ring ring(1);
       ReadAhead reader(files.all(), {{0, 5'000, 290'000}}, ring.bytes(), {.threads = 1, .direct = direct});
       EXPECT_TRUE(read_everything(reader, 290'000) == content.substr(5'000, 290'000)) << gone;
@@ -187,8 +192,8 @@ TEST(ReadAhead, BringsWhatIsBeforeWhatItCannotRead) {
   }
 }
 
-/// Of two pieces that cannot be read, the first is told, whichever failed first. A piece fails once its bytes have been
-/// read up to where the file ends.
+/// Of two pieces that cannot be read, the first is told, whichever failed first, whether that is asked before both have
+/// failed or after. A piece fails once its bytes have been read up to where the file ends.
 TEST(ReadAhead, TellsTheFirstOfTwoFailures) {
   const TempDirectory directory;
   const auto large = directory.write("large", random_bytes(ReadAhead::kPieceBytes, 11));
@@ -197,10 +202,18 @@ TEST(ReadAhead, TellsTheFirstOfTwoFailures) {
   std::filesystem::resize_file(large, ReadAhead::kPieceBytes - 1);
   std::filesystem::resize_file(small, 1'999'999);
   Ring ring(4);
+  const auto threads = [] { return std::ranges::distance(std::filesystem::directory_iterator("/proc/self/task")); };
+  const auto before = threads();
   for (int run = 0; run < 200; ++run) {
     const size_t first = run % 2;
     const std::vector<FileRange> both = {{0, 0, ReadAhead::kPieceBytes}, {1, 0, 2'000'000}};
+    const bool waits = run % 4 < 2;
+    // While the first is read from the disk, the second is begun.
+    for (const auto& path : {large, small}) {
+      if (waits) drop_from_cache(path, 0);
+    }
     ReadAhead reader(files.all(), {both[first], both[1 - first]}, ring.bytes(), {.threads = 2});
+    while (waits && threads() > before) std::this_thread::yield();  // they end with their failures
     EXPECT_THAT(reader.next().status().message(),
                 ::testing::HasSubstr(first == 0 ? "large: cannot read" : "small: cannot read"));
   }
