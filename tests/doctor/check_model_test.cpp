@@ -104,6 +104,8 @@ TEST(Check, ExpectedSpeedOfTheDeviceThatItFits) {
   Facts facts = healthy();
   facts.gpu.gpus[0].read_bytes_per_second.reset();
   EXPECT_NE(find(check(facts), "expected-speed")->found.find("by the data sheet"), std::string::npos);
+  facts.gpu.gpus[0].name = "NVIDIA of another kind";
+  EXPECT_EQ(find(check(facts), "expected-speed"), nullptr) << "of which nobody knows";
   facts.model->fits = {{"cuda:0", "too large", {}}, {"cuda:1", {}, {}}, {"cpu", {}, {}}};
   const std::string found = find(check(facts), "expected-speed")->found;
   EXPECT_NE(found.find("on cuda:1 at"), std::string::npos) << found;

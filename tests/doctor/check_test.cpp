@@ -84,6 +84,7 @@ const std::vector<Fault>& faults() {
        "nvidia-smi"},
       {"EccError", "ecc", fail, [](Facts& f) { gpu(f).ecc_errors_uncorrected = 1; }, "1 uncorrected"},
       {"EccPending", "ecc", warn, [](Facts& f) { gpu(f).ecc_pending = 0; }, "will be off", "reboot"},
+      {"EccPendingOn", "ecc", warn, [](Facts& f) { gpu(f).ecc = 0; }, "ECC is off, and will be on", "reboot"},
       {"SmallBar", "bar1", warn, [](Facts& f) { gpu(f).bar1_bytes = 256 << 20; }, "256 MiB", "Resizable BAR"},
       {"EightLanes", "pcie-link", warn, [](Facts& f) { gpu(f).pcie_width = 8; },
        "generation 5 x8, and the card has x16"},
@@ -171,6 +172,12 @@ const std::vector<Fault>& faults() {
          f.host.cpu_quota_v1 = true;
        },
        "5.5 cores", "--threads 5 "},
+      {"QuotaOfVersion1OfHalfACore", "container-limits", warn,
+       [](Facts& f) {
+         f.host.cpu_quota = 0.5;
+         f.host.cpu_quota_v1 = true;
+       },
+       "0.5 cores", "--threads 1 "},
       {"SlowClock", "clock-source", warn, [](Facts& f) { f.host.clock_source = "hpet"; }, "hpet", "tsc"},
       {"SlowClockOfThePowerManagement", "clock-source", warn, [](Facts& f) { f.host.clock_source = "acpi_pm"; },
        "acpi_pm", "tsc"},
@@ -299,16 +306,71 @@ TEST(Check, EveryCheckHasItsPlaceInTheDocument) {
   }
 }
 
-TEST(Check, RedirectsOfARootPortDoNotMatter) {
+/// What looks like a fault and is none.
+TEST(Check, WhatIsFineIsNotWarnedOf) {
+  const std::pair<const char*, void (*)(Facts&)> kFine[] = {
+      {"a limit that was raised", [](Facts& f) { gpu(f).power_limit_milliwatts = 650'000; }},
+      {"at its power limit", [](Facts& f) { gpu(f).throttle_reasons = 0x4; }},
+      {"the clock of a virtual machine", [](Facts& f) { f.host.clock_source = "kvm-clock"; }},
+      {"a bridge in a group that translates", [](Facts& f) { f.pci.devices.front().iommu_type = "DMA"; }},
+      {"a remote disk that is fast", [](Facts& f) { f.model->disk.file_system = "nfs"; }},
+      {"redirects of a root port", [](Facts& f) { f.pci.devices.front().acs_control = kAcsRedirects; }},
+      {"a GPU of a node that the kernel does not know",
+       [](Facts& f) {
+         f.pci.devices.back().numa_node = -1;
+         for (Gpu& each : f.gpu.gpus) each.nvlinks = 0;
+       }},
+      {"a link that may rest, as the GPU may",
+       [](Facts& f) {
+         for (Gpu& each : f.gpu.gpus) each.busy_percent.reset();
+       }},
+      {"a variable that is switched off", [](Facts& f) { set(f, "CUDA_LAUNCH_BLOCKING", "0"); }},
+      {"a governor of pstate drivers, which is fast",
+       [](Facts& f) {
+         f.host.governor = "powersave";
+         f.host.scaling_driver = "amd-pstate-epp";
+       }},
+      {"GPUs of two kinds that are counted by their bus",
+       [](Facts& f) {
+         gpu(f).name = "NVIDIA GeForce RTX 5090";
+         set(f, "CUDA_DEVICE_ORDER", "PCI_BUS_ID");
+       }},
+      {"no swap", [](Facts& f) { f.host.swap_bytes = 0; }},
+      {"a quota that takes nothing", [](Facts& f) {
+         f.host.cpu_quota = 64;
+         f.host.cpu_quota_v1 = true;
+       }}};
+  for (const auto& [name, make] : kFine) {
+    Facts facts = healthy();
+    make(facts);
+    EXPECT_EQ(worst(check(facts)), Level::ok) << name << "\n" << text_of(check(facts));
+  }
+}
+
+TEST(Check, ACardOffersLargerSizesOfItsOwnBar) {
   Facts facts = healthy();
-  facts.pci.devices.front().acs_control = kAcsRedirects;
-  EXPECT_EQ(worst(check(facts)), Level::ok);
+  gpu(facts).bar1_bytes = 256 << 20;
+  facts.pci.devices[5].resizable_bar = true;
+  EXPECT_EQ(find(check(facts), "bar1")->mend.find("offers"), std::string::npos);
+  facts.pci.devices[4].resizable_bar = true;
+  EXPECT_NE(find(check(facts), "bar1")->mend.find("offers"), std::string::npos);
+}
+
+/// Without a driver nobody says which GPUs of the bus are this machine's: all are taken to be.
+TEST(Check, LinksOfGpusWithoutADriver) {
+  Facts facts = healthy();
+  no_gpu(facts);
+  facts.pci.devices.back().iommu_type = "DMA";
+  ASSERT_NE(find(check(facts), "iommu"), nullptr);
+  EXPECT_EQ(find(check(facts), "iommu")->level, Level::warn);
 }
 
 TEST(Check, NvlinkJoinsSockets) {
   Facts facts = healthy();
   facts.pci.devices.back().numa_node = 1;
   EXPECT_EQ(worst(check(facts)), Level::ok);
+  gpu(facts).nvlinks = 0;
+  EXPECT_EQ(find(check(facts), "gpu-numa")->level, Level::warn) << "but not those that have none";
 }
 
 TEST(Check, OfCopiesTheSlowestIsTold) {
@@ -444,13 +506,6 @@ TEST(Check, GpusOfOtherContainersDoNotMatter) {
   EXPECT_EQ(worst(findings), Level::ok) << text_of(findings);
 }
 
-TEST(Check, GovernorsOfPstateDriversAreFast) {
-  Facts facts = healthy();
-  facts.host.governor = "powersave";
-  facts.host.scaling_driver = "amd-pstate-epp";
-  EXPECT_EQ(worst(check(facts)), Level::ok);
-}
-
 TEST(Check, AQuotaOfAllTheCoresThereAreTakesNone) {
   Facts facts = healthy();
   facts.host.cores_allowed = 2;
@@ -460,13 +515,6 @@ TEST(Check, AQuotaOfAllTheCoresThereAreTakesNone) {
       EXPECT_EQ(finding.level, Level::ok) << finding.found;
     }
   }
-}
-
-TEST(Check, MixedGpusCountedByTheirBusAreFine) {
-  Facts facts = healthy();
-  gpu(facts).name = "NVIDIA GeForce RTX 5090";
-  set(facts, "CUDA_DEVICE_ORDER", "PCI_BUS_ID");
-  EXPECT_EQ(worst(check(facts)), Level::ok);
 }
 
 TEST(Check, GpusThatDifferAreNamedOneByOne) {
@@ -480,27 +528,6 @@ TEST(Check, LinksOfWhichOneIsNotKnownAreNotJudged) {
   Facts facts = healthy();
   facts.gpu.gpus[1].nvlinks.reset();
   EXPECT_EQ(text_of(check(facts)).find(" nvlink: "), std::string::npos) << text_of(check(facts));
-}
-
-/// -1 is the kernel's word for a node that it does not know.
-TEST(Check, AGpuOfNoKnownNodeIsOnNoOtherSocket) {
-  Facts facts = healthy();
-  facts.pci.devices.back().numa_node = -1;
-  for (Gpu& each : facts.gpu.gpus) each.nvlinks = 0;
-  EXPECT_EQ(worst(check(facts)), Level::ok) << text_of(check(facts));
-}
-
-/// It may rest, and its link with it.
-TEST(Check, AGpuThatDoesNotSayHowBusyItIsIsNotTakenToWork) {
-  Facts facts = healthy();
-  for (Gpu& each : facts.gpu.gpus) each.busy_percent.reset();
-  EXPECT_EQ(worst(check(facts)), Level::ok) << text_of(check(facts));
-}
-
-TEST(Check, AVariableThatIsSwitchedOffSlowsNothing) {
-  Facts facts = healthy();
-  set(facts, "CUDA_LAUNCH_BLOCKING", "0");
-  EXPECT_EQ(worst(check(facts)), Level::ok);
 }
 
 TEST(Check, OneGpuNeedsNoLockedMemory) {

@@ -225,7 +225,9 @@ TEST(Host, LimitsOfGroupsOfVersion1) {
   const HostFacts facts = gather_host(Tree(root.path()), {.live = false, .model = {}});
   EXPECT_EQ(facts.cpu_quota, 1.5);
   EXPECT_TRUE(facts.cpu_quota_v1);
-  EXPECT_FALSE(facts.container_memory_bytes);  // more than there is: none
+  EXPECT_FALSE(facts.container_memory_bytes);                               // more than there is: none
+  root.write("sys/fs/cgroup/memory/memory.limit_in_bytes", "512000000\n");  // a container's
+  EXPECT_EQ(gather_host(Tree(root.path()), {.live = false, .model = {}}).container_memory_bytes, 512'000'000);
 }
 
 /// Where both are mounted, the tighter one is the quota, and what its version asks for is said.
@@ -323,6 +325,9 @@ TEST(Pci, ABridgeWhoseBusIsNotKnownIsAboveNothing) {
   EXPECT_EQ(facts.devices[0].address, "0000:00:02.0");
   EXPECT_EQ(facts.devices[0].parent, "");
   EXPECT_EQ(facts.devices[0].width_max, 16);  // of the card, whatever the slot has
+  EXPECT_FALSE(facts.devices[0].resizable_bar);
+  root.write(devices + "0000:00:02.0/resource1_resize", "00000000001fff00\n");
+  EXPECT_TRUE(gather_pci(Tree(root.path())).devices[0].resizable_bar);
 }
 
 /// Large machines count their buses anew in each PCI domain.

@@ -138,6 +138,8 @@ TEST(AnswerReader, WhatIsNoAnswer) {
          "out of memory");
   expect(read({text_event("a"), event(R"({"error":"gone"})")}), ErrorKind::stream_error, "gone");
   expect(read({}), ErrorKind::stream_cut, "after 0 pieces");
+  expect(read({text_event("a"), "data: " + std::string(SseReader::kEventBytesMax + 1, 'x')}), ErrorKind::bad_stream,
+         "an event of more than");
   EXPECT_TRUE(read({text_event("a"), kDone}).ok());  // some servers say no finish_reason
   EXPECT_TRUE(read({text_event("a"), kEnd}).ok());   // some say no [DONE]
   EXPECT_TRUE(
@@ -147,6 +149,9 @@ TEST(AnswerReader, WhatIsNoAnswer) {
 TEST(AnswerReader, ErrorsInTheForms) {
   EXPECT_EQ(error_text(R"({"error":{"message":"no such model"}})"), "no such model");
   EXPECT_EQ(error_text(R"({"detail":"Not Found"})"), "Not Found");
+  EXPECT_EQ(error_text(R"({"object":"error","message":"too long","code":400})"), "too long");
+  EXPECT_EQ(error_text(R"({"error":"gone"})"), "gone");
+  EXPECT_EQ(error_text(R"({ "reason": 7 })"), R"({"reason":7})");
   EXPECT_EQ(error_text("<html>\nbad gateway"), "<html> bad gateway");
   EXPECT_LT(error_text(std::string(10000, 'x')).size(), 200U);
 }

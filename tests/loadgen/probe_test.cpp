@@ -103,10 +103,16 @@ TEST(Probe, SaysWhyTheServerRefuses) {
 TEST(Probe, EndsWhereItIsAskedTo) {
   Gate over;
   const std::atomic<bool> stop = true;
-  const ScriptedServer server([](const Request&, const Connection&) {},
-                              [&](const Request&, const Connection&) { over.pass(); });
+  const auto wait = [&](const Request&, const Connection&) { over.pass(); };
+  const ScriptedServer server(wait, wait);
   const HttpOptions options{.server = *ServerAddress::parse(server.url()), .api_key = {}};
   EXPECT_EQ(probe(options, "a", stop).status().code(), StatusCode::cancelled);
+  const auto client = Client::make(options);
+  ASSERT_TRUE(client.ok());
+  LoadOptions load;
+  load.prompts.kinds = {PromptKind::chat};
+  EXPECT_EQ(calibrate(**client, PromptSet::built_in(), 100, Thinking::off, load, stop).code(), StatusCode::cancelled);
+  EXPECT_EQ((*client)->running(), 0);
   const auto late = http_get(options, server.url() + "/x", /*timeout_seconds=*/0.2, kNever);
   over.open();
   EXPECT_EQ(late.status().code(), StatusCode::unavailable);
@@ -169,7 +175,7 @@ TEST(Probe, CalibratesEachKindByItself) {
   options.prompts.kinds = {PromptKind::code, PromptKind::chat};
   options.prompts.shared = 0.5;
   options.prompts.bytes_per_token = {1, 2, 3, 4};
-  ASSERT_TRUE(calibrate(**client, prompts, 50'000, Thinking::off, options, kNever).ok());
+  ASSERT_TRUE(calibrate(**client, prompts, 50'000, Thinking::on, options, kNever).ok());
   ASSERT_EQ(asked.size(), 2U);
   for (const size_t i : {0U, 1U}) {
     const auto kind = i == 0 ? PromptKind::code : PromptKind::chat;
@@ -181,6 +187,7 @@ TEST(Probe, CalibratesEachKindByItself) {
     const Prompt prompt = prompts.make(plan, static_cast<int64_t>(kind));
     EXPECT_EQ(asked[i]["messages"], prompt.messages);
     EXPECT_EQ(asked[i]["max_tokens"], 1);
+    EXPECT_EQ(asked[i]["chat_template_kwargs"]["enable_thinking"], true);
     EXPECT_EQ(options.prompts.bytes_per_token[static_cast<size_t>(kind)],
               static_cast<double>(prompt.bytes) / (i == 0 ? 100 : 200));
   }
@@ -188,6 +195,12 @@ TEST(Probe, CalibratesEachKindByItself) {
   EXPECT_EQ(options.prompts.kinds.size(), 2U);
   tokens = 0;
   EXPECT_THAT(calibrate(**client, prompts, 100, Thinking::off, options, kNever).message(), HasSubstr("sends no usage"));
+  PromptPlan brief = options.prompts;
+  brief.kinds = {PromptKind::code};
+  brief.shared = 0;
+  brief.context_tokens = 100;
+  brief.bytes_per_token[static_cast<size_t>(PromptKind::code)] = 4;
+  EXPECT_EQ(asked.back()["messages"], prompts.make(brief, static_cast<int64_t>(PromptKind::code)).messages);
   tokens = -1;
   EXPECT_THAT(calibrate(**client, prompts, 100, Thinking::off, options, kNever).message(),
               HasSubstr("of kind code was not answered (server_error): HTTP 500: oops"));
@@ -211,6 +224,16 @@ TEST(Counters, AreReadAndSummedOverModels) {
   EXPECT_FALSE(counters.since(more).drafts) << "nobody knows since when";
   EXPECT_FALSE(counters.plus(more).drafts);
   EXPECT_EQ(more.plus(counters).output_tokens, 24);
+  const ServerCounters all = parse_counters(
+      "vllm:prompt_tokens_total 1\nvllm:generation_tokens_total 2\nvllm:spec_decode_num_drafts_total 3\n"
+      "vllm:spec_decode_num_draft_tokens_total 4\nvllm:spec_decode_num_accepted_tokens_total 5\n");
+  for (const ServerCounters& same : {all, all.plus(all).since(all)}) {
+    EXPECT_EQ(same.prompt_tokens, 1);
+    EXPECT_EQ(same.output_tokens, 2);
+    EXPECT_EQ(same.drafts, 3);
+    EXPECT_EQ(same.drafted, 4);
+    EXPECT_EQ(same.accepted, 5);
+  }
 }
 
 TEST(RequestBody, HasWhatWasAsked) {

@@ -169,6 +169,40 @@ TEST(Results, JsonHasEveryFigure) {
   }
 }
 
+TEST(Results, ARequestHasEveryFigure) {
+  CaseResult result;
+  Record record = answered(3, 1, 0.5, 0.25, 3);
+  record.start = 1.25;
+  record.end = 3;
+  record.round = 2;
+  record.kind = PromptKind::code;
+  record.usage.cached = 40;
+  record.thinking_share = 0.5;
+  record.repetition = 0.25;
+  record.error = ErrorKind::stream_cut;
+  record.message = "cut";
+  result.runs.emplace_back().records = {record};
+  EXPECT_EQ(results_json({{"model", "m"}}, {result})["cases"][0]["records"][0], Json({{"index", 3},
+                                                                                      {"round", 2},
+                                                                                      {"kind", "code"},
+                                                                                      {"due_s", 1.0},
+                                                                                      {"start_s", 1.25},
+                                                                                      {"end_s", 3.0},
+                                                                                      {"ttft_ms", 500.0},
+                                                                                      {"tpot_ms", 750.0},
+                                                                                      {"itl_p95_ms", 250.0},
+                                                                                      {"e2e_ms", 2000.0},
+                                                                                      {"pieces", 3},
+                                                                                      {"input_tokens", 100},
+                                                                                      {"output_tokens", 3},
+                                                                                      {"cached_tokens", 40},
+                                                                                      {"thinking_share", 0.5},
+                                                                                      {"repetition", 0.25},
+                                                                                      {"finish_reason", "length"},
+                                                                                      {"error", "stream_cut"},
+                                                                                      {"message", "cut"}}));
+}
+
 TEST(Results, WhatIsNotKnownIsNull) {
   CaseResult result;
   Record lonely = answered(0, 0, 0.5, 0.25, 1);

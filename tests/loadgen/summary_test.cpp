@@ -86,6 +86,8 @@ TEST(Summary, SharesOfTokens) {
   EXPECT_DOUBLE_EQ(*s.cached_share, 0.25);
   EXPECT_DOUBLE_EQ(*s.thinking_share, 0.5);
   EXPECT_EQ(s.first_answer.count, 3);
+  for (Record& record : run.records) record.usage.reasoning = 0;  // of servers that count none
+  EXPECT_DOUBLE_EQ(*of(run).thinking_share, 0.5);
   EXPECT_DOUBLE_EQ(s.tokens_per_delivery, 200 / 150.);
 }
 
@@ -99,7 +101,7 @@ TEST(Summary, TheClientsOwnFiguresOfAllRounds) {
   second.held_back = 3;
   first.spread = 1;
   second.spread = 2;
-  second.interrupted = true;
+  second.interrupted = second.gave_up = true;
   const Summary s = summarize(kTwoUsers, kPlain, {}, {first, second}, {});
   EXPECT_DOUBLE_EQ(s.client_cores, 3 / 5.92);
   EXPECT_EQ(s.turn_p99, 0.5);
@@ -107,7 +109,8 @@ TEST(Summary, TheClientsOwnFiguresOfAllRounds) {
   EXPECT_EQ(s.late_p99, 0.125);
   EXPECT_EQ(s.held_back, 5);
   EXPECT_EQ(s.spread, 1.5);
-  EXPECT_TRUE(s.interrupted);
+  EXPECT_TRUE(s.interrupted && s.gave_up);
+  EXPECT_NEAR(*s.steady_output, *of(plain_run()).steady_output, 1e-9);
   EXPECT_DOUBLE_EQ(s.rate.requests, 8 / 5.92);
   EXPECT_EQ(s.rounds, 2);
 }
@@ -148,6 +151,7 @@ TEST(Summary, Goals) {
   EXPECT_DOUBLE_EQ(*s.good_share, 4.0 / 7);  // what fails is not good
   EXPECT_NEAR(s.goodput.requests, 4 / 2.96, 1e-9);
   EXPECT_NEAR(s.goodput.output, 200 / 2.96, 1e-9);
+  EXPECT_NEAR(s.goodput.input, 400 / 2.96, 1e-9);
   EXPECT_FALSE(of(run).good_share);
 }
 
@@ -281,7 +285,16 @@ TEST(Summary, ALoadIsSlowerWhereItsLastQuarterIsThanItsSecond) {
   }
   run.seconds = 60;
   run.steady_end = 8;
-  EXPECT_NEAR(of(run, {.rate = 1, .output = 10}).slower, 2, 1e-9);
+  const Case of_rate{.rate = 1, .output = 10};
+  const Summary one = of(run, of_rate), two = summarize(of_rate, kPlain, {}, {run, run}, {});
+  EXPECT_NEAR(one.slower, 2, 1e-9);
+  // Rounds that are the same say what one says.
+  EXPECT_GT(one.in_flight_begin, 0);
+  EXPECT_NEAR(two.in_flight_begin, one.in_flight_begin, 1e-9);
+  EXPECT_NEAR(two.in_flight_end, one.in_flight_end, 1e-9);
+  EXPECT_NEAR(two.slower, one.slower, 1e-9);
+  EXPECT_NEAR(two.offered, one.offered, 1e-9);
+  EXPECT_NEAR(two.finished, one.finished, 1e-9);
 }
 
 /// What waits for a place of the client's is on its way, too.
