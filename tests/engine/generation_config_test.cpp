@@ -33,6 +33,15 @@ TEST(GenerationConfig, IsNeutralWhereTheFileIsSilent) {
   EXPECT_THAT(parse(R"({"eos_token_id": [0, 999]})")->eos_token_ids, testing::ElementsAre(0, 999)) << "of 1000";
 }
 
+TEST(GenerationConfig, TakesBounds) {
+  const auto config = parse(R"({"temperature": 0, "top_k": 0, "top_p": 1, "min_p": 1, "max_new_tokens": 0})");
+  ASSERT_TRUE(config.ok()) << config.status().message();
+  EXPECT_EQ(config->sampling.top_p, 1);
+  EXPECT_EQ(config->sampling.min_p, 1);
+  EXPECT_EQ(config->sampling.max_tokens, 0);
+  EXPECT_EQ(parse(R"({"top_k": 2147483647})")->sampling.top_k, 2147483647);
+}
+
 TEST(GenerationConfig, GreedyWhenTheFileSaysSo) {
   EXPECT_EQ(parse(R"({"do_sample": false, "temperature": 0.6})")->sampling.temperature, 0);
 }
@@ -47,7 +56,8 @@ TEST(GenerationConfig, RefusesWhatMakesNoSense) {
   for (const char* text : {R"({"temperature": -1})", R"({"temperature": "hot"})", R"({"temperature": 1e300})",
                            R"({"top_k": 1.5})", R"({"top_k": -1})", R"({"top_p": 0})", R"({"top_p": 2})",
                            R"({"repetition_penalty": 0})", R"({"eos_token_id": 1000})", R"({"eos_token_id": [-1]})",
-                           R"({"eos_token_id": ["x"]})", R"({"eos_token_id": 1e99})", R"({"max_new_tokens": -5})"}) {
+                           R"({"eos_token_id": ["x"]})", R"({"eos_token_id": {}})", R"({"top_k": 2147483648})",
+                           R"({"eos_token_id": 1e99})", R"({"max_new_tokens": -5})"}) {
     const auto config = parse(text);
     ASSERT_FALSE(config.ok()) << text;
     EXPECT_EQ(config.status().code(), StatusCode::invalid_argument) << text;

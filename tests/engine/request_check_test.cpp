@@ -52,6 +52,18 @@ TEST(RequestCheck, TakesDefaultsAndBounds) {
             }),
             "");
   EXPECT_EQ(message_of([](Request& r) { r.sampling.truncate_prompt_tokens = 1; }), "");
+  EXPECT_EQ(message_of([](Request& r) { r.sampling.truncate_prompt_tokens = -1; }), "");
+  // As many as there may be of each.
+  EXPECT_EQ(message_of([](Request& r) {
+              r.sampling.logit_bias.assign(kMaxLogitBias, {1, 1});
+              r.sampling.stop_token_ids.assign(kMaxStopTokenIds, 1);
+              r.sampling.allowed_token_ids.assign(kMaxAllowedTokenIds, 1);
+              r.sampling.stop.assign(kMaxStopStrings, "x");
+              r.sampling.bad_words.assign(kMaxBadWords, "x");
+              r.guide.beginnings = {std::vector<int32_t>(kMaxGuideTokens, 1)};
+            }),
+            "");
+  EXPECT_EQ(message_of([](Request& r) { r.sampling.bad_words = {std::string(kMaxBadWordBytes, 'x')}; }), "");
 }
 
 TEST(RequestCheck, NamesTheFieldAndTheRange) {
@@ -69,7 +81,11 @@ TEST(RequestCheck, NamesTheFieldAndTheRange) {
   EXPECT_THAT(message([&](SamplingParams& p) { p.min_p = nan; }), HasSubstr("min_p"));
   EXPECT_THAT(message([](SamplingParams& p) { p.repetition_penalty = 0; }), HasSubstr("repetition_penalty"));
   EXPECT_THAT(message([&](SamplingParams& p) { p.repetition_penalty = infinity; }), HasSubstr("repetition_penalty"));
+  EXPECT_THAT(message([](SamplingParams& p) { p.min_p = -0.1F; }), HasSubstr("min_p is -0.1"));
+  EXPECT_THAT(message([](SamplingParams& p) { p.min_p = 1.1F; }), HasSubstr("min_p is 1.1"));
   EXPECT_THAT(message([](SamplingParams& p) { p.presence_penalty = 2.5F; }), HasSubstr("presence_penalty is 2.5"));
+  EXPECT_THAT(message([](SamplingParams& p) { p.presence_penalty = -2.5F; }), HasSubstr("presence_penalty is -2.5"));
+  EXPECT_THAT(message([](SamplingParams& p) { p.frequency_penalty = -2.5F; }), HasSubstr("frequency_penalty is -2.5"));
   EXPECT_THAT(message([&](SamplingParams& p) { p.frequency_penalty = nan; }), HasSubstr("frequency_penalty"));
   EXPECT_THAT(message([](SamplingParams& p) { p.n = 0; }), HasSubstr("n is 0; it must be between 1 and 16"));
   EXPECT_THAT(message([](SamplingParams& p) { p.n = 17; }), HasSubstr("n is 17"));
@@ -84,7 +100,12 @@ TEST(RequestCheck, NamesTheFieldAndTheRange) {
               }),
               HasSubstr("logit_bias holds token id 100"));
   EXPECT_THAT(message([](SamplingParams& p) { p.logit_bias = {{-1, 1}}; }), HasSubstr("logit_bias"));
-  EXPECT_THAT(message([&](SamplingParams& p) { p.logit_bias = {{1, nan}}; }), HasSubstr("logit_bias"));
+  for (const float bias : {nan, 100.5F, -100.5F}) {
+    EXPECT_THAT(message([&](SamplingParams& p) {
+                  p.logit_bias = {{1, bias}};
+                }),
+                HasSubstr(fmt::format("a value of logit_bias is {}", bias)));
+  }
   EXPECT_THAT(message([](SamplingParams& p) { p.stop_token_ids = {1, 100}; }), HasSubstr("stop_token_ids"));
   EXPECT_THAT(message([](SamplingParams& p) { p.stop = {""}; }), HasSubstr("stop string"));
   EXPECT_THAT(message([](SamplingParams& p) { p.stop = {"\xFF"}; }), HasSubstr("UTF-8"));
@@ -155,6 +176,7 @@ TEST(RequestCheck, Guides) {
       message({.thinking_end = 9, .thinking_tokens_max = 5, .thinking_closer = {1, 9}, .beginnings = {{1}, {2, 1}}}),
       "");
   EXPECT_EQ(message({.thinking_end = 9}), "");
+  EXPECT_EQ(message({.thinking_tokens_max = 5}), "") << "of a model that does not think";
   EXPECT_THAT(message({.thinking_end = 100}), HasSubstr("guide.thinking_end holds token id 100"));
   EXPECT_EQ(message({.thinking_end = 9, .thinking_excludes = 8}), "");
   EXPECT_THAT(message({.thinking_end = 9, .thinking_excludes = 9}), HasSubstr("the token that ends thinking"));
