@@ -25,12 +25,11 @@ function about() {
 
 function warnings() {
   const box = document.getElementById("warnings");
-  const texts = new Map();
+  const texts = new Map();  // to the cases that they are of
   for (const made of results.cases) {
-    for (const warning of made.warnings) texts.set(warning.text, [...(texts.get(warning.text) ?? []), made.name]);
-    for (const [kind, of] of Object.entries(made.failures)) {
-      texts.set(`${of.count} requests failed (${kind}): ${of.first}`, [made.name]);
-    }
+    const say = (text) => texts.set(text, [...(texts.get(text) ?? []), made.name]);
+    for (const warning of made.warnings) say(warning.text);
+    for (const [kind, of] of Object.entries(made.failures)) say(`${of.count} requests failed (${kind}): ${of.first}`);
   }
   for (const [text, names] of texts) {
     make("p", (names.length === results.cases.length ? "All cases" : names.join("; ")) + ": " + text, box).className = "warn";

@@ -48,7 +48,11 @@ TEST(ConfigSpace, WithoutRightsThereAre64Bytes) {
 }
 
 TEST(ConfigSpace, SerialNumbersAreNotRecorded) {
-  const std::string kept = without_serials(switch_port());
+  std::string space = switch_port();
+  space.replace(0x80, 6, "VENDOR");  // a capability of the first 256 bytes: vital product data
+  const std::string kept = without_serials(space);
+  EXPECT_EQ(kept.substr(0, 0x40), space.substr(0, 0x40));
+  EXPECT_EQ(kept.substr(0x80, 6), std::string(6, '\0'));
   EXPECT_EQ(kept.substr(0x104, 8), std::string(8, '\0'));
   EXPECT_EQ(parse_config_space(kept).acs_control, 0x1DU);
 }
@@ -244,6 +248,19 @@ TEST(Host, TheVersionOfAQuotaIsThatOfTheTightest) {
   }
 }
 
+TEST(Host, ARateIsThatOfTheRecordOrMeasuredWhereThatIsAskedFor) {
+  const TempDirectory root;
+  const auto rate = [&] { return gather_host(Tree(root.path()), {.live = false, .model = {}}).read_bytes_per_second; };
+  EXPECT_FALSE(rate());
+  root.write("measured.json", R"({"memory_read_bytes_per_second": 7})");
+  EXPECT_EQ(rate(), 7);
+  for (const char* text : {R"({"memory_read_bytes_per_second": "7"})", "[]", "{"}) {
+    root.write("measured.json", text);
+    EXPECT_FALSE(rate()) << text;
+  }
+  EXPECT_FALSE(gather_host(Tree(), {.live = true, .measures = false, .model = {}}).read_bytes_per_second);
+}
+
 /// A process raises its soft limits itself.
 TEST(Host, LimitsAreTheHardOnes) {
   const TempDirectory root;
@@ -300,17 +317,22 @@ TEST(Environment, KeysAndPathsAreNotShown) {
 
 /// Of what is shown, only what advice depends on, and only in words: the rest may be a key.
 TEST(Environment, ValuesThatMayBeSecretAreNotShown) {
-  const TempDirectory root;
+  const TempDirectory root, record;
   constexpr char kEntries[] =
       "VLLM_API_KEY=SECRET\0OMP_NUM_THREADS=4\0CUDA_LAUNCH_BLOCKING=1\0HF_TOKEN\0"
       "CUDA_VISIBLE_DEVICES=0,1,2,3,4,5,6,7,8,9,10,11";
   root.write("proc/self/environ", {kEntries, sizeof kEntries});
-  const EnvironmentFacts facts = gather_environment(Tree(root.path()), {.live = false, .model = {}});
+  Tree tree(root.path());
+  tree.record_to(record.path());
+  const EnvironmentFacts facts = gather_environment(tree, {.live = false, .model = {}});
   const std::vector<std::pair<std::string, std::string>> expected = {{"CUDA_LAUNCH_BLOCKING", "1"},
                                                                      {"CUDA_VISIBLE_DEVICES", "set"},
                                                                      {"OMP_NUM_THREADS", "set"},
                                                                      {"VLLM_API_KEY", "set"}};
   EXPECT_EQ(facts.variables, expected);  // in order
+  constexpr char kRecorded[] =
+      "CUDA_LAUNCH_BLOCKING=1\0CUDA_VISIBLE_DEVICES=set\0OMP_NUM_THREADS=set\0VLLM_API_KEY=set";
+  EXPECT_EQ(Tree(record.path()).peek("proc/self/environ"), std::string(kRecorded, sizeof kRecorded));
 }
 
 TEST(Pci, ABridgeWhoseBusIsNotKnownIsAboveNothing) {
@@ -332,7 +354,7 @@ TEST(Pci, ABridgeWhoseBusIsNotKnownIsAboveNothing) {
 
 /// Large machines count their buses anew in each PCI domain.
 TEST(Pci, ABusIsOneOfItsDomain) {
-  const TempDirectory root;
+  const TempDirectory root, record;
   const std::string devices = "sys/bus/pci/devices/";
   for (const std::string domain : {"0000", "000a"}) {
     for (const auto& [bridge, bus] : {std::pair(":00:01.0", '\x3F'), {":3f:00.0", '\xC0'}}) {
@@ -345,12 +367,16 @@ TEST(Pci, ABusIsOneOfItsDomain) {
     root.write(devices + domain + ":c0:00.0/vendor", "0x10de\n");
   }
   std::vector<std::pair<std::string, std::string>> parents;
-  for (const PciDevice& device : gather_pci(Tree(root.path())).devices)
-    parents.emplace_back(device.address, device.parent);
+  Tree tree(root.path());
+  tree.record_to(record.path());
+  for (const PciDevice& device : gather_pci(tree).devices) parents.emplace_back(device.address, device.parent);
   const std::vector<std::pair<std::string, std::string>> expected = {
       {"0000:00:01.0", ""}, {"0000:3f:00.0", "0000:00:01.0"}, {"0000:c0:00.0", "0000:3f:00.0"},
       {"000a:00:01.0", ""}, {"000a:3f:00.0", "000a:00:01.0"}, {"000a:c0:00.0", "000a:3f:00.0"}};
   EXPECT_EQ(parents, expected);
+  const auto recorded = Tree(record.path()).peek(devices + "0000:3f:00.0/config");
+  ASSERT_TRUE(recorded);
+  EXPECT_EQ(recorded->find("SERIALNO"), std::string::npos);
 }
 
 TEST(Model, TheBytesOfAllShardsAreCounted) {

@@ -51,6 +51,9 @@ TEST(ServerAddress, FormsThatPeopleGive) {
   }
   EXPECT_EQ(ServerAddress::parse("https://h/some/path/v1")->api, "https://h/some/path/v1");
   EXPECT_EQ(ServerAddress::parse("unix:/run/a.sock")->unix_socket, "/run/a.sock");
+  EXPECT_EQ(ServerAddress::parse("unix:/run/a.sock")->root, "http://localhost");
+  EXPECT_EQ(ServerAddress::parse("unix:/run/a.sock")->api, "http://localhost/v1");
+  EXPECT_EQ(ServerAddress::parse("http://h")->unix_socket, "");
   EXPECT_EQ(ServerAddress::parse("unix:///run/a.sock")->unix_socket, "/run/a.sock");
   for (const char* url : {"ftp://host", "unix:", "http://a b", "http://host//"}) {
     EXPECT_FALSE(ServerAddress::parse(url).ok()) << url;

@@ -20,7 +20,12 @@ TEST(Statistics, PercentilesAreNumpys) {
   const Percentiles all = percentiles_of(values);
   EXPECT_EQ(all.count, 6);
   EXPECT_DOUBLE_EQ(all.mean, 26.5 / 6);
+  EXPECT_DOUBLE_EQ(all.p50, 3.75);
+  EXPECT_DOUBLE_EQ(all.p90, 8);
   EXPECT_DOUBLE_EQ(all.p95, 8.5);
+  EXPECT_DOUBLE_EQ(all.p99, 8.9);
+  EXPECT_EQ(all.min, 1);
+  EXPECT_EQ(all.max, 9);
   EXPECT_EQ(percentiles_of({}).count, 0);
 }
 
