@@ -37,6 +37,24 @@ TEST(Check, WeightsMustFitWhatTheEngineMayTakeOfARecordedGpu) {
   EXPECT_EQ(find(check(facts), "model-fit")->level, Level::warn) << text_of(check(facts));
 }
 
+/// What is there of it says nothing; where it lies does.
+TEST(Check, AModelThatIsNotCompleteIsNotJudged) {
+  Facts facts = healthy();
+  facts.model->error = "no tensor";
+  const auto findings = check(facts);
+  for (const char* name : {"model-text", "model-formats", "model-fit", "model-kernels", "expected-speed"}) {
+    EXPECT_EQ(find(findings, name), nullptr) << name;
+  }
+  for (const char* name : {"model-disk", "model-space"}) EXPECT_NE(find(findings, name), nullptr) << name;
+}
+
+/// Kernels of a GPU are of no account where models run on the CPU.
+TEST(Check, KernelsAreThoseOfAGpu) {
+  Facts facts = healthy();
+  facts.gpu.built_with_cuda = false;
+  EXPECT_EQ(find(check(facts), "model-kernels"), nullptr);
+}
+
 TEST(Check, TunedTilesAreCounted) {
   Facts facts = healthy();
   facts.model->tuned_tiles = 1;

@@ -542,6 +542,15 @@ TEST(Check, OneGpuNeedsNoLockedMemory) {
   }
 }
 
+TEST(Check, CopiesThatWereNotTriedAreNoFault) {
+  Facts facts = healthy();
+  facts.gpu.peer_copies.clear();
+  ASSERT_NE(find(check(facts), "p2p-copy"), nullptr) << text_of(check(facts));
+  EXPECT_EQ(find(check(facts), "p2p-copy")->level, Level::ok);
+  facts.gpu.cuda_count = 1;
+  EXPECT_EQ(find(check(facts), "p2p-copy"), nullptr) << "between whom?";
+}
+
 TEST(Check, NothingIsKnown) {
   const auto findings = check(Facts());
   for (const Finding& finding : findings) EXPECT_NE(finding.level, Level::fail) << finding.found;
