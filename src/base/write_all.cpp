@@ -1,11 +1,12 @@
 #include "base/write_all.h"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
 #include <cstdio>
-#include <cstdlib>
 #include <string>
 
 namespace tessera {
@@ -20,9 +21,16 @@ int write_all(int descriptor, std::string_view text) {
 }
 
 int replace_file(const std::filesystem::path& file, std::string_view text) {
-  std::string partial = file.string() + ".XXXXXX";
-  const int descriptor = ::mkostemp(partial.data(), O_CLOEXEC);
+  static std::atomic<unsigned> made{0};
+  std::string partial;
+  int descriptor = -1;
+  do {  // not mkstemp: its files are for their owner alone
+    partial = file.string() + "." + std::to_string(::getpid()) + "-" + std::to_string(made++);
+    descriptor = ::open(partial.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  } while (descriptor < 0 && errno == EEXIST);
   if (descriptor < 0) return errno;
+  struct stat before {};
+  if (::stat(file.c_str(), &before) == 0 && S_ISREG(before.st_mode)) (void)::fchmod(descriptor, before.st_mode & 0777);
   int reason = write_all(descriptor, text);
   if (reason == 0 && ::fsync(descriptor) != 0) reason = errno;
   if (::close(descriptor) != 0 && reason == 0) reason = errno;

@@ -8,6 +8,24 @@
 namespace tessera {
 namespace {
 
+/// Keeps the calling thread on the core that it is on.
+class OnOneCore {
+ public:
+  OnOneCore() {
+    EXPECT_EQ(sched_getaffinity(0, sizeof before_, &before_), 0);
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    CPU_SET(sched_getcpu(), &one);
+    EXPECT_EQ(sched_setaffinity(0, sizeof one, &one), 0);
+  }
+  ~OnOneCore() { sched_setaffinity(0, sizeof before_, &before_); }
+  OnOneCore(const OnOneCore&) = delete;
+  OnOneCore& operator=(const OnOneCore&) = delete;
+
+ private:
+  cpu_set_t before_;
+};
+
 TEST(ThreadPool, EveryChunkRunsOnce) {
   for (const int threads : {1, 2, 3, 8}) {
     ThreadPool pool(threads);
@@ -45,27 +63,24 @@ TEST(ThreadPool, SleepingWorkersWakeUp) {
 
 /// Workers that find themselves on the owner's core, chunks of threads that are not running, rests and their end.
 TEST(ThreadPool, ThreadsThatShareOneCoreFinish) {
-  cpu_set_t before, one;
-  ASSERT_EQ(sched_getaffinity(0, sizeof before, &before), 0);
-  CPU_ZERO(&one);
-  CPU_SET(sched_getcpu(), &one);
-  ASSERT_EQ(sched_setaffinity(0, sizeof one, &one), 0);
-  {
-    ThreadPool pool(4);                                                                  // its threads inherit the core
-    const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(200);  // first rests end after 20
-    while (std::chrono::steady_clock::now() < end) {
-      std::atomic<int64_t> sum{0};
-      pool.run_chunks(10, [&](int64_t chunk, int) {
-        std::this_thread::yield();  // to another of them
-        sum += chunk;
-      });
-      ASSERT_EQ(sum, 45);
-    }
+  const OnOneCore here;
+  ThreadPool pool(4);                                                                  // its threads inherit the core
+  const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(200);  // first rests end after 20
+  while (std::chrono::steady_clock::now() < end) {
+    std::atomic<int64_t> sum{0};
+    pool.run_chunks(10, [&](int64_t chunk, int) {
+      std::this_thread::yield();  // to another of them
+      sum += chunk;
+    });
+    ASSERT_EQ(sum, 45);
   }
-  sched_setaffinity(0, sizeof before, &before);
 }
 
-TEST(ThreadPool, DefaultCountIsUsable) { EXPECT_GE(default_thread_count(), 1); }
+TEST(ThreadPool, ThereAreNoMoreThreadsThanCoresThatMayBeUsed) {
+  EXPECT_GE(default_thread_count(), 1);
+  const OnOneCore here;
+  EXPECT_EQ(default_thread_count(), 1);
+}
 
 }  // namespace
 }  // namespace tessera

@@ -1,6 +1,7 @@
 #include "base/write_all.h"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <cerrno>
 #include <iterator>
@@ -30,6 +31,20 @@ TEST(ReplaceFile, WhatCannotBePutInPlaceLeavesNothing) {
   EXPECT_EQ(replace_file(directory / "file", "text"), EISDIR);
   EXPECT_EQ(files_in(directory.path()), 1);
   EXPECT_EQ(replace_file(directory / "none/file", "text"), ENOENT);
+}
+
+/// As any new file; a file that is there keeps whom it is for.
+TEST(ReplaceFile, HasTheModeOfTheFileBeforeItOrOfANewOne) {
+  const test::TempDirectory directory;
+  const auto mode_of_written = [&] {
+    EXPECT_EQ(replace_file(directory / "file", "text"), 0);
+    return static_cast<unsigned>(std::filesystem::status(directory / "file").permissions());
+  };
+  const mode_t before = ::umask(027);
+  EXPECT_EQ(mode_of_written(), 0640U);
+  std::filesystem::permissions(directory / "file", std::filesystem::perms{0604});
+  EXPECT_EQ(mode_of_written(), 0604U);
+  ::umask(before);
 }
 
 TEST(WriteAll, SaysWhatIsWrong) { EXPECT_EQ(write_all(-1, "text"), EBADF); }
