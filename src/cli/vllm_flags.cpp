@@ -164,7 +164,7 @@ constexpr VllmFlag kFlags[] = {
     {"--ssl-ca-certs", kNone, "clients show keys (--api-key), not certificates"},
 };
 
-// Switches that would change something.
+// Switches that would change something; turned off, they ask for what is here.
 constexpr auto kRefusedSwitches = std::to_array<std::pair<const char*, const char*>>({
     {"--enable-lora", kNoLora},
     {"--enable-sleep-mode", "the engine does not sleep; end the program"},
@@ -208,11 +208,15 @@ std::string new_names(const CLI::App& command, const char* list) {
   return fmt::format("{}", fmt::join(names, ","));
 }
 
-void add_switch(CLI::App& command, const char* flag, const std::function<void()>& given) {
+/// `given` is told whether the switch was turned on, or off.
+void add_switch(CLI::App& command, const char* flag, const std::function<void(bool)>& given) {
   const std::string opposite = "--no-" + std::string(flag + std::strlen("--"));
-  const std::string names = new_names(command, (flag + ("," + opposite)).c_str());
+  std::string names = new_names(command, flag);
+  if (const std::string off = new_names(command, opposite.c_str()); !off.empty()) {
+    names += (names.empty() ? "!" : ",!") + off;
+  }
   if (!names.empty()) {
-    command.add_flag_function(names, [given](int64_t) { given(); })->group("");
+    command.add_flag_function(names, [given](int64_t count) { given(count > 0); })->group("");
   }
 }
 
@@ -245,11 +249,13 @@ void add_with_value(CLI::App& command, const VllmFlag& flag, std::vector<std::st
 
 void add_vllm_flags(CLI::App& command, std::vector<std::string>& ignored) {
   for (const auto& [flag, why] : kSwitches) {
-    add_switch(command, flag, [flag, why, &ignored] { ignored.push_back(fmt::format("{} ({})", flag, why)); });
+    add_switch(command, flag, [flag, why, &ignored](bool) { ignored.push_back(fmt::format("{} ({})", flag, why)); });
   }
   for (const auto& [flag, why] : kRefusedSwitches) {
-    add_switch(command, flag,
-               [flag, why] { throw CLI::ValidationError(flag, fmt::format("it is not supported: {}", why)); });
+    add_switch(command, flag, [flag, why, &ignored](bool on) {
+      if (on) throw CLI::ValidationError(flag, fmt::format("it is not supported: {}", why));
+      ignored.push_back(fmt::format("{} ({})", flag, why));
+    });
   }
   for (const VllmFlag& flag : kFlags) add_with_value(command, flag, ignored);
 }

@@ -33,6 +33,11 @@ TEST(ServeCommand, FlagsThatMakeNoSense) {
       {{"m", "--api-key", ""}, "--api-key"},
       {{"m", "-tp", "2"}, "there is one process"},
       {{"m", "--tensor_parallel_size=2"}, "found \"2\", expected 1: there is one process"},
+      {{"m", "-pp", "2"}, "--pipeline-parallel-size: found"},
+      {{"m", "-dp", "2"}, "--data-parallel-size: found"},
+      {{"m", "-dcp", "2"}, "--decode-context-parallel-size: found"},
+      {{"m", "-pcp", "2"}, "--prefill-context-parallel-size: found"},
+      {{"m", "-sc", "5"}, "--speculative-config: found 5"},
       {{"m", "--dtype", "float16"}, "found \"float16\", expected auto or bfloat16"},
       {{"m", "--rope-scaling", "{}"}, "--rope-scaling: it is not supported: positions are what config.json says"},
       {{"m", "--enable-lora"}, "--enable-lora: it is not supported: there are no adapters"},
@@ -77,6 +82,14 @@ TEST(ServeCommand, WhatIsPastedFromVllm) {
                                          "--enable-chunked-prefill",
                                          "--enable-prefix-caching",
                                          "--no-enable-prefix-caching",
+                                         "--no-enable-lora",
+                                         "-ep",
+                                         "-cc",
+                                         "{}",
+                                         "-ac",
+                                         "{}",
+                                         "-asc",
+                                         "2",
                                          "--async-scheduling",
                                          "--seed",
                                          "0",
@@ -116,7 +129,9 @@ TEST(ServeCommand, WhatIsPastedFromVllm) {
                                          "4"});
   EXPECT_EQ(finished.exit_code, 1) << finished.err;
   EXPECT_THAT(finished.err, HasSubstr("without effect here: "));
-  for (const char* ignored : {"--seed (", "--swap-space (", "--optimization-level (", "--async-scheduling ("}) {
+  for (const char* ignored :
+       {"--seed (", "--swap-space (", "--optimization-level (", "--async-scheduling (", "--enable-lora (",
+        "--enable-expert-parallel (", "--compilation-config (", "--attention-config (", "--api-server-count ("}) {
     EXPECT_THAT(finished.err, HasSubstr(ignored));
   }
   EXPECT_THAT(finished.err, Not(HasSubstr("--max-model-len (")));
@@ -137,6 +152,23 @@ TEST(ServeCommand, AnEmptyVariableIsNoKey) {
   }
 }
 
+TEST(ServeCommand, SaysThatAnybodyMayUseItWhereThatIsSo) {
+  const std::string socket = ::testing::TempDir() + "tessera_uds_" + std::to_string(::getpid());
+  const std::pair<Arguments, bool> cases[] = {{{}, false},
+                                              {{"--host", "localhost"}, false},
+                                              {{"--host", "127.0.0.2"}, false},
+                                              {{"--host", "0.0.0.0"}, true},
+                                              {{"--host", "0.0.0.0", "--api-key", "k"}, false},
+                                              {{"--host", "0.0.0.0", "--uds", socket}, false},
+                                              {{"--host", "0.0.0.0", "--quiet"}, false}};
+  for (const auto& [flags, open] : cases) {
+    Arguments arguments = {"serve", "/nonexistent", "--port", "0"};
+    arguments.insert(arguments.end(), flags.begin(), flags.end());
+    const std::string err = run_tessera(arguments).err;
+    EXPECT_EQ(err.find("anybody who reaches") != err.npos, open) << err;
+  }
+}
+
 TEST(ServeCommand, ConfigFiles) {
   const std::string file = ::testing::TempDir() + "tessera_config_" + std::to_string(::getpid()) + ".yaml";
   const auto serve = [&](const std::string& yaml, const Arguments& more) {
@@ -147,13 +179,16 @@ TEST(ServeCommand, ConfigFiles) {
   };
   const std::string whole =
       "# a server\nmodel: /nonexistent/of-file\nport: 0\nmax_model_len: 16k\ntrust-remote-code: true\n"
-      "enable-chunked-prefill: false\nenforce-eager: false\nserved-model-name:\n  - a\n  - \"b c\"\n"
+      "enable-chunked-prefill: false\nenable-lora: false\nenforce-eager: false\nserved-model-name:\n  - a\n  - \"b "
+      "c\"\n"
       "override-generation-config: {temperature: 0.5, stop: ['7', x]}\nseed: ~\n";
   const Finished all = serve(whole, {});
   EXPECT_EQ(all.exit_code, 1) << all.err;
   EXPECT_THAT(all.err, HasSubstr("/nonexistent/of-file"));
   EXPECT_THAT(all.err, HasSubstr("--trust-remote-code ("));
   EXPECT_THAT(all.err, HasSubstr("--enable-chunked-prefill ("));
+  EXPECT_THAT(all.err, HasSubstr("--enable-lora ("));
+  EXPECT_THAT(serve("enable-lora: true\n", {"/nonexistent"}).err, HasSubstr("--enable-lora: it is not supported"));
   EXPECT_THAT(all.err, Not(HasSubstr("--seed")));
   // The command line wins, in any spelling.
   const std::string wrong = "max-model-len: none\n";
