@@ -3,8 +3,11 @@
 #include <gmock/gmock.h>
 
 #include <csignal>
+#include <iterator>
 #include <nlohmann/json.hpp>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "cli/model_directory.h"
 
@@ -118,6 +121,40 @@ TEST_F(ChatTest, LinesCanBeEditedAndRecalled) {
   ask(session, "/clera\r");
   ASSERT_TRUE(session.wait_for("did you mean /clear?"));
   ask(session, "rubbish\x15/exit\r");
+  EXPECT_EQ(session.wait(), 0);
+}
+
+/// As terminals send them, and as Emacs and the shells have them.
+TEST_F(ChatTest, EveryKeyOfALineDoesWhatItIsFor) {
+  const std::string homes[] = {"\001", "\x1b[H", "\x1bOH", "\x1b[1~", "\x1b[7~"};
+  const std::string ends[] = {"\005", "\x1b[F", "\x1bOF", "\x1b[4~", "\x1b[8~"};
+  const std::string lefts[] = {"\002", "\x1b[D", "\x1bOD"}, rights[] = {"\006", "\x1b[C", "\x1bOC"};
+  std::vector<std::pair<std::string, std::string>> lines = {
+      {"/abx\177", "/ab"},
+      {"/abx\b", "/ab"},
+      {"/axb\x1b[D\x1b[D\004", "/ab"},
+      {"/axb\x1b[D\x1b[D\x1b[3~", "/ab"},
+      {"/abxy\x1b[D\x1b[D\013", "/ab"},
+      {"/a xy\027b", "/a b"},
+      {"/a xy\x1b\177b", "/a b"},
+      {"xy/ab\x1b[D\x1b[D\x1b[D\025", "/ab"},
+      {"/a\014b", "/ab"},
+      {"/ä€😀\x1b[D\177", "/ä😀"},
+      {"/a\x1b[5~\x1b[15~\x1b[Z\x1bq\007b", "/ab"},  // keys that do nothing here
+      {"\020c", "/abc"},                             // of the lines before
+      {"\020\020\016d", "/abcd"},
+      {"\x1bOA\x1bOA\x1bOBe", "/abcde"}};
+  for (size_t i = 0; i < std::size(homes); ++i) lines.emplace_back("b" + homes[i] + "/a" + ends[i] + "c", "/abc");
+  for (size_t i = 0; i < std::size(lefts); ++i) {
+    lines.emplace_back("/bd" + lefts[i] + lefts[i] + "a" + rights[i] + "c", "/abcd");
+  }
+  TerminalSession session(chat());
+  for (const auto& [keys, line] : lines) {
+    ask(session, keys + "\r");
+    ASSERT_TRUE(session.wait_for("There is no " + line + ".")) << ::testing::PrintToString(keys) << session.shown();
+  }
+  EXPECT_THAT(session.shown(), HasSubstr("\x1b[H\x1b[2J")) << "Ctrl-L clears the screen";
+  ask(session, "\x04");
   EXPECT_EQ(session.wait(), 0);
 }
 
@@ -249,8 +286,8 @@ TEST_F(ChatTest, ConversationsAreSavedAndLoaded) {
 TEST_F(ChatTest, PastedLinesAreOneMessage) {
   TerminalSession session(chat());
   ask(session, "/think off\r");
-  // Lines end in any way, empty ones stay; of control characters only tabs do.
-  ask(session, "\x1b[200~one\rtwo\r\nthree\n\r\r\n\tfour\x03 \x1b[Afive\x1b[201~\r");
+  // Alt and Enter begin a line. Pasted lines end in any way, empty ones stay; of control characters only tabs do.
+  ask(session, "\x1b[200~one\rtwo\r\nthree\n\r\r\n\tfour\x03 \x1b[Afive\x1b[201~\x1b\rsix\r");
   ASSERT_TRUE(session.wait_for("tokens of prompt"));
   ask(session, "/save " + path("saved.json") + "\r");
   ASSERT_TRUE(session.wait_for("The conversation is in")) << session.shown();
@@ -259,7 +296,7 @@ TEST_F(ChatTest, PastedLinesAreOneMessage) {
   const std::string& shown = session.shown();
   EXPECT_EQ(shown.find("tokens of prompt"), shown.rfind("tokens of prompt")) << "one answer for all lines";
   EXPECT_EQ(nlohmann::json::parse(read_file(path("saved.json")))["messages"][0]["content"],
-            "one\ntwo\nthree\n\n\n\tfour [Afive");
+            "one\ntwo\nthree\n\n\n\tfour [Afive\nsix");
 }
 
 TEST_F(ChatTest, LinesTypedAheadAreRead) {

@@ -145,6 +145,14 @@ TEST_F(Manual, EveryCommandHasAPageWithItsFlags) {
   }
 }
 
+/// They are to be copied, as --help shows them. A command without examples does not have the program's.
+TEST_F(Manual, APageEndsWithItsOwnExamples) {
+  ASSERT_EQ(run_tessera({"manual", directory_}).exit_code, 0);
+  EXPECT_THAT(read("tessera-serve.1"), HasSubstr("application/json' \\e\n    \\-d '{\"messages\""));
+  EXPECT_THAT(read("tessera.1"), HasSubstr(".SH NOTES"));
+  EXPECT_THAT(read("tessera-selftest.1"), Not(HasSubstr(".SH NOTES")));
+}
+
 TEST_F(Manual, ADirectoryThatIsNotThereIsNamed) {
   const Finished result = run_tessera({"manual", directory_ + "/none"});
   EXPECT_EQ(result.exit_code, 1);
@@ -204,6 +212,10 @@ TEST_F(Manual, ZshKnowsEveryCommandAndFlag) {
       EXPECT_THAT(function, AllOf(HasSubstr("'" + below + ":"), HasSubstr(below + ") " + name + "_" + below + " ;;")));
     }
   }
+  // Values: those that are choices, files, and nothing for a number.
+  EXPECT_TRUE(std::regex_search(script, std::regex("'--load-format\\[.*\\]:F:\\(auto dummy\\)'")));
+  EXPECT_TRUE(std::regex_search(script, std::regex("'--chat-template\\[.*\\]:FILE:_files'")));
+  EXPECT_TRUE(std::regex_search(script, std::regex("'--port\\[.*\\]:N:'")));
   if (!has_shell("zsh")) GTEST_SKIP() << "no zsh to read it";
   EXPECT_EQ(Process("/bin/sh", {"-c", "exec zsh -n " + file}, "").wait().err, "");
 }
@@ -227,6 +239,8 @@ TEST_F(Manual, FishKnowsEveryCommandAndFlag) {
       for (const std::string& word : *names) EXPECT_TRUE(known.contains(command.path() + " " + word)) << word;
     }
   }
+  EXPECT_THAT(read("fish"), AllOf(HasSubstr(" -l load-format -x -a 'auto dummy' -d "), HasSubstr(" -l port -r -d "),
+                                  HasSubstr(" -l verbose -d ")));
   if (!has_shell("fish")) GTEST_SKIP() << "no fish to ask";
   const Finished fish =
       Process("/bin/sh",

@@ -31,6 +31,39 @@ TEST_F(QuantizeTest, TheResultRuns) {
   EXPECT_EQ(run_tessera({"run", path("small"), "Hello", "--max-tokens", "2"}).exit_code, 0);
 }
 
+TEST_F(QuantizeTest, FlagsSayWhatBecomesOfEachKindAndHow) {
+  const auto report = [&](const char* name, Arguments more) {
+    more.insert(more.begin(), {path("bf16"), path(name), "--recipe", "all", "--report", path("report.json")});
+    const Finished made = quantize(more);
+    EXPECT_EQ(made.exit_code, 0) << made.err;
+    return nlohmann::json::parse(read_file(path("report.json")));
+  };
+  const auto part = [](const nlohmann::json& of, const std::string& kind) {
+    for (const auto& entry : of["parts"]) {
+      if (entry["kind"] == kind) return entry;
+    }
+    return nlohmann::json();
+  };
+  const auto error = [&](const nlohmann::json& of) {
+    return part(of, "routed-expert")["relative_rms_error"].get<double>();
+  };
+  const auto plain = report("plain", {});
+  const auto chosen =
+      report("chosen", {"--attention", "keep", "--router", "fp8", "--lm-head", "bf16", "--shared-expert", "mxfp4",
+                        "--embed", "nvfp4", "--dialect", "compressed-tensors"});
+  EXPECT_EQ(chosen["dialect"], "compressed-tensors");
+  const struct {
+    const char *kind, *plain, *chosen;
+  } formats[] = {{"attention", "NVFP4", "BF16"},      {"router", "BF16", "FP8"},  {"lm-head", "NVFP4", "BF16"},
+                 {"shared-expert", "NVFP4", "MXFP4"}, {"embed", "BF16", "NVFP4"}, {"delta-net", "NVFP4", "NVFP4"}};
+  for (const auto& [kind, before, after] : formats) {
+    EXPECT_EQ(part(plain, kind)["to"], before) << kind;
+    EXPECT_EQ(part(chosen, kind)["to"], after) << kind;
+  }
+  EXPECT_EQ(error(chosen), error(plain));
+  EXPECT_LT(error(report("mse", {"--scales", "mse"})), error(plain));
+}
+
 TEST_F(QuantizeTest, AReportThatTheDiskDoesNotTakeIsSaid) {
   const Finished made = quantize({path("bf16"), path("small"), "--report", "/dev/full"});
   EXPECT_EQ(made.exit_code, 1);

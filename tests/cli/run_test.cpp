@@ -156,6 +156,8 @@ TEST_F(RunTest, TheFitReportComesBeforeTheAnswer) {
                                     "run), --enable-chunked-prefill ("));
   EXPECT_THAT(result.err, HasSubstr("of weights"));
   EXPECT_THAT(result.err, HasSubstr("up to 1 sequence at once, of 4000 tokens each at most"));
+  EXPECT_THAT(run_tessera({"run", model(), "Hello", "--max-tokens", "2", "--json", "--n", "3"}).err,
+              HasSubstr("up to 3 sequences at once"));
 }
 
 TEST_F(RunTest, APromptThatIsNotTextIsRefused) {

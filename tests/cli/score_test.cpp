@@ -1,8 +1,10 @@
 // Scores against each other and against the engine.
 
+#include <fmt/ranges.h>
 #include <gmock/gmock.h>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <filesystem>
@@ -93,6 +95,8 @@ TEST_F(ScoreTest, PerplexityIsTheSumDoneByHand) {
     for (int v = 0; v < 4096; ++v) sum += std::exp(static_cast<double>(row[v]));
     const double logprob = row[tokens[i + 1].get<size_t>()] - std::log(sum);
     EXPECT_NEAR(scores[i]["logprob"], logprob, 1e-9);
+    const float chosen = row[tokens[i + 1].get<size_t>()];
+    EXPECT_EQ(scores[i]["rank"], 1 + std::count_if(row, row + 4096, [&](float logit) { return logit > chosen; }));
     total += logprob;
   }
   EXPECT_EQ(summary["tokens"], 150);
@@ -177,6 +181,32 @@ TEST_F(ScoreTest, ATextIsScoredByItsTokens) {
               -by_ids["log_likelihood"].get<double>() / std::log(2.0) / static_cast<double>(text.size()), 1e-9);
   by_text.erase("bits_per_byte");
   EXPECT_EQ(by_text, by_ids);
+}
+
+TEST_F(ScoreTest, TheTextOfASummarySaysWhatItsJsonSays) {
+  const std::string text = "The quick brown fox";
+  const Json json = score({"--text", "-", "--generate", "3", "--output", path("scores.jsonl")}, text);
+  const Finished plain = run_tessera({"score", model(), "--quiet", "--text", "-", "--generate", "3"}, text);
+  ASSERT_EQ(plain.exit_code, 0) << plain.err;
+  const int tokens = json["tokens"], scored = json["scored"];
+  const double sum = json["log_likelihood"], perplexity = json["perplexity"], bits = json["bits_per_byte"];
+  EXPECT_THAT(plain.out, HasSubstr(fmt::format(" {} ({} scored, 1 window of {})\n", tokens, scored, tokens + 3)));
+  EXPECT_THAT(plain.out, HasSubstr(fmt::format(" {:.4f} ({:.5f} per token)\n", sum, sum / scored)));
+  EXPECT_THAT(plain.out, HasSubstr(fmt::format("perplexity      {:.5f}\n", perplexity)));
+  EXPECT_THAT(plain.out, HasSubstr(fmt::format("bits per byte   {:.5f}\n", bits)));
+  EXPECT_THAT(plain.out, HasSubstr(fmt::format("[{}]\n", fmt::join(json["generated"].get<std::vector<int>>(), ", "))));
+  std::string all;
+  for (const Json& line : lines("scores.jsonl")) all += line["token"].get<std::string>();
+  EXPECT_FALSE(all.empty());
+  EXPECT_TRUE(text.ends_with(all)) << all << ": all tokens but the first";
+}
+
+TEST_F(ScoreTest, WhatIsGeneratedHasToFitTheWindow) {
+  EXPECT_EQ(score({"--ids", "-", "--max-model-len", "64", "--generate", "4"}, ids(60))["generated"].size(), 4U);
+  const Finished refused =
+      run_tessera({"score", model(), "--quiet", "--ids", "-", "--max-model-len", "64", "--generate", "5"}, ids(60));
+  EXPECT_EQ(refused.exit_code, 1);
+  EXPECT_THAT(refused.err, HasSubstr("60 tokens and 5 generated ones do not fit in a window of 64"));
 }
 
 TEST_F(ScoreTest, IdsNeedNoTokenizer) {

@@ -4,6 +4,7 @@
 #include <cctype>
 #include <cstring>
 #include <filesystem>
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "cli/model_directory.h"
@@ -41,6 +42,55 @@ TEST_F(SynthTest, EveryFormatRuns) {
   }
 }
 
+TEST_F(SynthTest, TheConfigHasTheShapeOfTheFlags) {
+  using Shape = std::vector<std::pair<std::string, int>>;
+  const auto config_of = [&](const char* name, const Shape& shape, const Arguments& more) {
+    Arguments arguments = {"synth", path(name)};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    for (const auto& [key, value] : shape) {
+      std::string flag = "--" + key;
+      std::ranges::replace(flag, '_', '-');
+      arguments.insert(arguments.end(), {flag, std::to_string(value)});
+    }
+    const Finished made = run_tessera(arguments);
+    EXPECT_EQ(made.exit_code, 0) << made.err;
+    const auto config = nlohmann::json::parse(read_file(path(name) + "/config.json"));
+    for (const auto& [key, value] : shape) EXPECT_EQ(config["text_config"][key], value) << key;
+    return config;
+  };
+  const auto experts = config_of("experts",
+                                 {{"hidden_size", 192},
+                                  {"num_hidden_layers", 6},
+                                  {"full_attention_interval", 3},
+                                  {"num_attention_heads", 8},
+                                  {"num_key_value_heads", 4},
+                                  {"head_dim", 64},
+                                  {"linear_num_key_heads", 3},
+                                  {"linear_num_value_heads", 12},
+                                  {"linear_key_head_dim", 16},
+                                  {"linear_value_head_dim", 48},
+                                  {"num_experts", 7},
+                                  {"num_experts_per_tok", 5},
+                                  {"moe_intermediate_size", 80},
+                                  {"shared_expert_intermediate_size", 112},
+                                  {"vocab_size", 4100},
+                                  {"mtp_num_hidden_layers", 0},
+                                  {"max_position_embeddings", 5000}},
+                                 {});
+  EXPECT_FALSE(experts["tie_word_embeddings"]);
+  EXPECT_TRUE(experts["quantization_config"]["kv_cache_quant_algo"].is_null());
+  const auto dense = config_of("dense", {{"intermediate_size", 176}}, {"--dense", "--tie-word-embeddings", "--fp8-kv"});
+  EXPECT_TRUE(dense["tie_word_embeddings"]);
+  EXPECT_EQ(dense["quantization_config"]["kv_cache_quant_algo"], "FP8");
+}
+
+/// As the released models do: an answer ends with its turn, or with the text.
+TEST_F(SynthTest, TheTokensThatEndAnAnswerAreTheTokenizers) {
+  const auto generation = nlohmann::json::parse(read_file(model_file("generation_config.json")));
+  const Finished ids = run_tessera({"tokenize", model(), "<|im_end|><|endoftext|>"});
+  EXPECT_EQ(generation["eos_token_id"], nlohmann::json::parse(ids.out));
+}
+
 TEST_F(SynthTest, TheFormatOfADenseModelIsThatOfItsMlp) {
   for (const std::string format : {"nvfp4", "mxfp4"}) {
     ASSERT_EQ(run_tessera({"synth", path(format), "--dense", "--format", format}).exit_code, 0);
@@ -52,6 +102,31 @@ TEST_F(SynthTest, TheFormatOfADenseModelIsThatOfItsMlp) {
     std::ranges::transform(formats, formats.begin(), [](unsigned char c) { return std::tolower(c); });
     EXPECT_EQ(formats, format);
   }
+}
+
+TEST_F(SynthTest, EachKindHasTheFormatThatIsAskedFor) {
+  const auto formats_of = [&](const char* name, const Arguments& flags) {
+    Arguments arguments = {"synth", path(name)};
+    arguments.insert(arguments.end(), flags.begin(), flags.end());
+    EXPECT_EQ(run_tessera(arguments).exit_code, 0);
+    std::map<std::string, std::string> formats;
+    const auto found = nlohmann::json::parse(run_tessera({"inspect", path(name), "--json"}).out);
+    for (const auto& part : found["parts"]) formats[part["kind"]] += part["format"].get<std::string>();
+    return formats;
+  };
+  auto formats = formats_of("mixed", {"--attention", "fp8", "--delta-net", "nvfp4", "--router", "fp8", "--embed",
+                                      "mxfp4", "--shared-expert", "plain", "--plain", "f16"});
+  for (const auto& [kind, format] : std::map<std::string, std::string>{{"attention", "FP8"},
+                                                                       {"delta-net", "NVFP4"},
+                                                                       {"router", "FP8"},
+                                                                       {"embed", "MXFP4"},
+                                                                       {"shared-expert", "F16"},
+                                                                       {"lm-head", "F16"},
+                                                                       {"routed-expert", "NVFP4"}}) {
+    EXPECT_EQ(formats[kind], format) << kind;
+  }
+  formats = formats_of("plain", {"--format", "f32", "--plain", "f16", "--embed", "plain"});
+  for (const char* kind : {"routed-expert", "attention", "embed"}) EXPECT_EQ(formats[kind], "F32") << kind;
 }
 
 TEST_F(SynthTest, TheInspectedPageHasEveryPartAndNoMore) {

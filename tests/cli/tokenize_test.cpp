@@ -39,6 +39,14 @@ TEST_F(TokenizeTest, PiecesShowBytes) {
   EXPECT_THAT(pieces.out, HasSubstr("\t~\n"));
 }
 
+/// What tokens stand for must not act on the terminal.
+TEST_F(TokenizeTest, ControlCharactersDoNotReachATerminal) {
+  const Finished ids = run_tessera({"tokenize", model()}, "\x1b]0;t\x07");
+  TerminalSession session({"tokenize", model(), "--decode", ids.out});
+  EXPECT_EQ(session.wait(), 0);
+  EXPECT_THAT(session.shown(), HasSubstr("^[]0;t^G"));
+}
+
 TEST_F(TokenizeTest, DecodeTakesManyArguments) {
   EXPECT_EQ(run_tessera({"tokenize", model(), "--decode", "10", "11", "12"}).out,
             run_tessera({"tokenize", model(), "--decode", "[10, 11, 12]"}).out);
