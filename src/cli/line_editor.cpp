@@ -29,15 +29,18 @@ class RawMode {
     raw.c_lflag &= ~static_cast<tcflag_t>(ECHO | ICANON | IEXTEN | ISIG);
     raw.c_cc[VMIN] = 1;
     raw.c_cc[VTIME] = 0;
+    set_last_rites([this] { restore(); });  // before there is anything to restore: a signal may come at any time
     active_ = ::tcsetattr(STDIN_FILENO, TCSADRAIN, &raw) == 0;
-    if (!active_) return;
-    write_out(kPasteOn);
-    set_last_rites([this] { restore(); });
+    if (active_) {
+      write_out(kPasteOn);
+    } else {
+      set_last_rites({});
+    }
   }
   ~RawMode() {
     if (!active_) return;
-    set_last_rites({});
     restore();
+    set_last_rites({});
   }
   RawMode(const RawMode&) = delete;
   RawMode& operator=(const RawMode&) = delete;
