@@ -35,7 +35,9 @@ TEST(Console, ControlCharactersBecomeVisible) {
                              "31m"),
             "\xEF\xBF\xBD"
             "31m");  // U+009B is an eight-bit ESC [
-  EXPECT_EQ(without_controls("\xC2\xA0"), "\xC2\xA0");
+  for (const char* control : {"\xC2\x80", "\xC2\x9F"}) EXPECT_EQ(without_controls(control), "\xEF\xBF\xBD");
+  for (const char* text : {"\xC2\xA0", "\xC3\x80", "\xC2", " ~"}) EXPECT_EQ(without_controls(text), text);
+  EXPECT_EQ(without_controls("\x1F" + std::string(1, '\0')), "^_^@");
 }
 
 }  // namespace

@@ -2,9 +2,15 @@
 
 #include <gmock/gmock.h>
 
+#include <cmath>
+#include <cstring>
+#include <map>
 #include <nlohmann/json.hpp>
+#include <numeric>
+#include <vector>
 
 #include "cli/model_directory.h"
+#include "format/safetensors.h"
 
 namespace tessera::cli {
 namespace {
@@ -93,10 +99,10 @@ TEST_F(QuantizeTest, TheResultIsComparedWithItsSource) {
   EXPECT_LE(fp8["same_best_token"], 1);
 }
 
-/// The perplexities of the comparison are those that each model has by itself.
+/// What the comparison says is what comes out of the logits that each model has by itself.
 TEST_F(QuantizeTest, TheComparisonSaysWhatScoresSay) {
   write_file(path("text"), "The quick brown fox jumps over the lazy dog, and the dog does not mind at all.");
-  const Finished made = quantize({path("bf16"), path("fp8"), "--format", "fp8", "--check", path("text"), "--report",
+  const Finished made = quantize({path("bf16"), path("nvfp4"), "--recipe", "all", "--check", path("text"), "--report",
                                   path("report.json"), "--check-tokens", "20"});
   ASSERT_EQ(made.exit_code, 0) << made.err;
   const auto check = nlohmann::json::parse(read_file(path("report.json")))["check"];
@@ -104,12 +110,37 @@ TEST_F(QuantizeTest, TheComparisonSaysWhatScoresSay) {
   ASSERT_GE(ids.size(), 20U);
   ids.erase(ids.begin() + 20, ids.end());
   EXPECT_EQ(check["tokens"], 20);
-  for (const auto& [name, key] : {std::pair("bf16", "source_perplexity"), {"fp8", "perplexity"}}) {
-    const Finished scored = run_tessera({"score", path(name), "--ids", "-", "--json", "--quiet"}, ids.dump());
+  std::map<std::string, std::vector<float>> logits;
+  for (const auto& [name, key] : {std::pair("bf16", "source_perplexity"), {"nvfp4", "perplexity"}}) {
+    const Finished scored = run_tessera(
+        {"score", path(name), "--ids", "-", "--json", "--quiet", "--logits", path("logits.safetensors")}, ids.dump());
     ASSERT_EQ(scored.exit_code, 0) << scored.err;
     const double perplexity = nlohmann::json::parse(scored.out)["perplexity"];
     EXPECT_NEAR(check[key].get<double>(), perplexity, 1e-6 * perplexity) << key;
+    const auto opened = format::SafetensorsFile::open(path("logits.safetensors"));
+    ASSERT_TRUE(opened.ok()) << opened.status().message();
+    const auto bytes = (*opened)->tensors().at("logits").bytes;
+    logits[name].resize(bytes.size() / sizeof(float));
+    std::memcpy(logits[name].data(), bytes.data(), bytes.size());
   }
+  const size_t vocab = logits["bf16"].size() / 20;
+  const auto probabilities = [&](const std::string& name, size_t token) {
+    std::vector<double> row(vocab);
+    for (size_t i = 0; i < vocab; ++i) row[i] = std::exp(logits[name][token * vocab + i]);
+    const double sum = std::accumulate(row.begin(), row.end(), 0.0);
+    for (double& p : row) p /= sum;
+    return row;
+  };
+  double mean = 0, worst = 0;
+  for (size_t token = 0; token < 20; ++token) {
+    const auto source = probabilities("bf16", token), copy = probabilities("nvfp4", token);
+    double divergence = 0;
+    for (size_t i = 0; i < vocab; ++i) divergence += source[i] * std::log(source[i] / copy[i]);
+    mean += divergence / 20;
+    worst = std::max(worst, divergence);
+  }
+  EXPECT_NEAR(check["kl_divergence"].get<double>(), mean, 1e-4 * mean);
+  EXPECT_NEAR(check["worst_kl_divergence"].get<double>(), worst, 1e-4 * worst);
 }
 
 TEST_F(QuantizeTest, NothingIsWrittenWhereTheTextIsTooShort) {

@@ -146,6 +146,14 @@ TEST_F(RunTest, StopStringsEndTheAnswer) {
   const std::string cut = run({"Hello", "--raw", "--stop", stop});
   EXPECT_EQ(cut, all.substr(0, all.find(stop)) + "\n");
   EXPECT_EQ(run({"--stop", "@@", "--stop", stop, "--raw", "Hello"}), cut);
+  // Thinking may hold them. Nearly every text has one of these letters.
+  Arguments thinks = {"Hello"}, answers = {"Hello", "--no-thinking"};
+  const std::string thinking = run(thinks), answer = run(answers);
+  for (const char* letter : {"a", "e", "i", "o", "n", "t", "r", "s", "l", "c", "d", "u", " ", "m"}) {
+    for (Arguments* arguments : {&thinks, &answers}) arguments->insert(arguments->end(), {"--stop", letter});
+  }
+  EXPECT_EQ(run(thinks), thinking);
+  EXPECT_LT(run(answers).size(), answer.size());
 }
 
 TEST_F(RunTest, TheFitReportComesBeforeTheAnswer) {
