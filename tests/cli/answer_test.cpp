@@ -1,11 +1,14 @@
 #include "cli/answer.h"
 
-#include <gtest/gtest.h>
+#include <gmock/gmock.h>
 
 #include <vector>
 
 namespace tessera::cli {
 namespace {
+
+using ::testing::EndsWith;
+using ::testing::StartsWith;
 
 struct Shown {
   std::string out, reasoning, content;
@@ -31,6 +34,19 @@ TEST(Answer, ThinkingStandsApartFromContent) {
   EXPECT_EQ(show({.hide_thinking = true}, true, pieces), (Shown{"Noon.\n", "It is", "Noon."}));
   EXPECT_EQ(show({.raw = true}, true, pieces),
             (Shown{"\nIt is\n</think>\n\nNoon.\n", "", "\nIt is\n</think>\n\nNoon."}));
+}
+
+/// Whatever ends it, what follows on the terminal is not dim; hidden thinking is its marker alone.
+TEST(Answer, ColoursEndWithTheThinking) {
+  for (const bool hide : {false, true}) {
+    for (const char* content : {"", "Noon."}) {
+      const Shown shown = show({.terminal = true, .colours = true, .hide_thinking = hide}, true,
+                               {"It is", *content == '\0' ? "" : std::string("</think>\n\n") + content});
+      EXPECT_THAT(shown.out,
+                  StartsWith(hide ? "\x1b[2mthinking...\rthought for " : "\x1b[2mthinking\nIt is\nthought for "));
+      EXPECT_THAT(shown.out, EndsWith(*content == '\0' ? "s\x1b[0m\n\n" : "s\x1b[0m\n\nNoon.\n"));
+    }
+  }
 }
 
 /// Until more comes it could be a tag, and is held back.

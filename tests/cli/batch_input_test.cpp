@@ -54,6 +54,25 @@ TEST(BatchInput, ReadsPromptsMessagesAndIds) {
   EXPECT_TRUE(ids->messages.empty());
 }
 
+/// What a line does not say is what flags say.
+TEST(BatchInput, ALineWinsOverTheDefaults) {
+  BatchRequest defaults;
+  defaults.prompt.enable_thinking = false;
+  defaults.sampling.max_tokens = 5;
+  const std::pair<const char*, bool> kLines[] = {
+      {R"({"prompt": "a"})", false},
+      {R"({"prompt": "a", "enable_thinking": null})", false},
+      {R"({"prompt": "a", "chat_template_kwargs": {}})", false},
+      {R"({"prompt": "a", "enable_thinking": true})", true},
+      {R"({"prompt": "a", "chat_template_kwargs": {"enable_thinking": true}})", true}};
+  for (const auto& [line, thinks] : kLines) {
+    const auto request = parse_batch_item({.index = 0, .line = line}, /*is_json=*/true, defaults);
+    ASSERT_TRUE(request.ok()) << line;
+    EXPECT_EQ(request->prompt.enable_thinking, thinks) << line;
+    EXPECT_EQ(request->sampling.max_tokens, 5) << line;
+  }
+}
+
 /// Messages need the chat template, whatever flags say; a prompt does not.
 TEST(BatchInput, OnlyPromptsAreRaw) {
   BatchRequest defaults;

@@ -96,6 +96,8 @@ TEST(EditView, CountsWideAndControlCharacters) {
   EXPECT_EQ(split.end_column, 2);
   const EditView controls = lay_out(buffer_of("a\tb"), 2, 10);
   EXPECT_EQ(controls.output, "a b");
+  EXPECT_EQ(lay_out(buffer_of("a\x7F"), 2, 10).output, "a ");
+  EXPECT_EQ(lay_out(buffer_of("e\xCC\x81"), 2, 10).end_column, 3) << "an accent stands on its letter";
 }
 
 TEST(EditView, IndentsLaterLines) {

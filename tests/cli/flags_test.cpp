@@ -50,6 +50,22 @@ TEST(Flags, SuffixesGiveWholeNumbersThatAreNoMore) {
     EXPECT_EQ(made(with_suffix(), left), left);
 }
 
+TEST(Flags, SeedsHave64Bits) {
+  for (const char* fine : {"0", "18446744073709551615"}) EXPECT_THAT(said(whole_u64(), fine), IsEmpty()) << fine;
+  for (const char* wrong : {"18446744073709551616", "-1", "1.5", ""}) {
+    EXPECT_THAT(said(whole_u64(), wrong), HasSubstr("from 0 to 18446744073709551615")) << wrong;
+  }
+}
+
+TEST(Flags, DevicesAreNamedInFull) {
+  for (const char* fine : {"auto", "cpu", "cuda", "cuda:0", "cuda:12"}) {
+    EXPECT_THAT(said(device_words(), fine), IsEmpty()) << fine;
+  }
+  for (const char* wrong : {"", "CPU", "cuda:", "cuda:-1", "cuda:1x", "cuda: 1", "cuda0"}) {
+    EXPECT_THAT(said(device_words(), wrong), HasSubstr("expected auto, cpu, cuda or cuda:N")) << wrong;
+  }
+}
+
 TEST(Flags, WordsStandBetweenCommasOrInAJsonList) {
   using Words = std::vector<std::string>;
   const auto words = [](const char* text) { return parse_words("--flag", text, "[\"WORD\", ...]"); };
@@ -80,6 +96,43 @@ TEST(EngineFlags, DraftsAreMadeAsFarAsTheyPayUnlessAdaptiveIsFalse) {
   EXPECT_FALSE(always("{}"));
   EXPECT_FALSE(always(R"({"adaptive": true})"));
   EXPECT_TRUE(always(R"({"adaptive": false})"));
+}
+
+/// Each flag does what it says, in vllm's spelling too.
+TEST(EngineFlags, EachSetsWhatItNames) {
+  using Arguments = std::vector<std::string>;
+  const std::tuple<Arguments, bool (*)(const EngineOptions&)> kFlags[] = {
+      {{"--max-model-len", "16k"}, [](const EngineOptions& o) { return o.max_model_len == 16'000; }},
+      {{"--max-num-seqs", "3"}, [](const EngineOptions& o) { return o.max_num_seqs == 3; }},
+      {{"--max-num-batched-tokens", "1K"}, [](const EngineOptions& o) { return o.max_num_batched_tokens == 1024; }},
+      {{"--kv-cache-dtype", "bf16"}, [](const EngineOptions& o) { return o.kv_cache_dtype == "bfloat16"; }},
+      {{"--kv-cache-dtype", "fp8_e4m3"}, [](const EngineOptions& o) { return o.kv_cache_dtype == "fp8"; }},
+      {{"--kv-cache-memory-bytes", "4G"}, [](const EngineOptions& o) { return o.memory_bytes == size_t{4} << 30; }},
+      {{"--gpu-memory-utilization", "0.5"}, [](const EngineOptions& o) { return o.gpu_memory_utilization == 0.5; }},
+      {{"--no-cuda-graphs"}, [](const EngineOptions& o) { return !o.cuda_graphs && o.pdl; }},
+      {{"--enforce-eager"}, [](const EngineOptions& o) { return !o.cuda_graphs && o.pdl; }},
+      {{"--no-pdl"}, [](const EngineOptions& o) { return !o.pdl && o.cuda_graphs; }},
+      {{"--no-enable-prefix-caching"}, [](const EngineOptions& o) { return !o.prefix_caching && o.idle_prefill; }},
+      {{"--no-idle-prefill"}, [](const EngineOptions& o) { return !o.idle_prefill && o.prefix_caching; }},
+      {{"--prefix-cache-mode", "fast"}, [](const EngineOptions& o) { return o.prefix_cache_keeps_answers; }},
+      {{"--prefix-cache-mode", "exact"}, [](const EngineOptions& o) { return !o.prefix_cache_keeps_answers; }},
+      {{"--kv-offload-dir", "d"}, [](const EngineOptions& o) { return o.kv_offload_dir == "d"; }},
+      {{"--prefill-step-ms", "0"}, [](const EngineOptions& o) { return o.prefill_step_ms == 0; }},
+      {{"--num-speculative-tokens", "3"}, [](const EngineOptions& o) { return o.speculative_tokens == 3; }},
+      {{"--speculative-config", R"({"method": "qwen3_next_mtp", "num_speculative_tokens": 2, "draft_head": "fp8"})"},
+       [](const EngineOptions& o) { return o.speculative_tokens == 2 && o.draft_head == "fp8"; }},
+      {{"--load-format", "safetensors"}, [](const EngineOptions& o) { return o.load_format == "auto"; }},
+      {{"--load-format", "dummy"}, [](const EngineOptions& o) { return o.load_format == "dummy"; }},
+      {{"--requantize-projections", "fp8"}, [](const EngineOptions& o) { return o.requantize_projections == "fp8"; }},
+      {{"--compute", "fp32"}, [](const EngineOptions& o) { return o.compute == "fp32"; }},
+      {{"--threads", "2"}, [](const EngineOptions& o) { return o.threads == 2; }}};
+  for (const auto& [words, holds] : kFlags) {
+    CLI::App app;
+    EngineFlags flags;
+    add_engine_flags(app, flags);
+    app.parse(Arguments(words.rbegin(), words.rend()));
+    EXPECT_TRUE(holds(flags.options)) << testing::PrintToString(words);
+  }
 }
 
 TEST(EngineFlags, RoomForTheCacheIsInGiB) {

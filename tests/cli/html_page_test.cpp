@@ -32,6 +32,10 @@ TEST(HtmlPage, BarsHaveOneScale) {
   EXPECT_THAT(limited, HasSubstr("width:50.000%"));
   EXPECT_THAT(limited, HasSubstr("class=\"limit\" style=\"left:100.000%\""));
   EXPECT_THAT(html_bars({}), HasSubstr("<p>"));
+  // Behind the longest there is room for notes; of a part without room for its text that is its title alone.
+  const std::string noted = html_bars({{.label = "bar", .parts = {{95, "most", "x"}, {5, "few", "y"}}, .note = "n"}});
+  EXPECT_THAT(noted, HasSubstr("width:66.500%;background:#9ecbf0\" title=\"most\">most<"));
+  EXPECT_THAT(noted, HasSubstr("width:3.500%;background:#f5c46b\" title=\"few\"><"));
 }
 
 }  // namespace
