@@ -282,6 +282,62 @@ TEST_F(BenchServeTest, WhatKeepsItFromBeginning) {
   fails(empty.url(), {"--users", "1"}, "no request of the warm-up was answered (stream_cut)");
 }
 
+/// What flags say of requests is in them.
+TEST_F(BenchServeTest, RequestsAskForWhatFlagsSay) {
+  std::mutex mutex;
+  std::vector<Json> bodies;
+  const ScriptedServer server([&](const Request& request, const Connection& to) {
+    {
+      const std::lock_guard lock(mutex);
+      bodies.push_back(Json::parse(request.body));
+    }
+    answer_well(to, 4);
+  });
+  const auto asked = [&](const Arguments& more) {
+    bodies.clear();
+    Arguments arguments = {"--users", "1", "--requests", "2", "--warmup", "0", "--output", "7"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    const Finished finished = bench(server.url(), arguments);
+    EXPECT_EQ(finished.exit_code, 0) << finished.err << finished.out;
+    EXPECT_EQ(bodies.size(), 2U);
+    return bodies.at(0);
+  };
+  const Json plain = asked({});
+  EXPECT_EQ(plain["model"], "scripted");
+  EXPECT_EQ(plain["max_tokens"], 7);
+  EXPECT_EQ(plain.at("chat_template_kwargs")["enable_thinking"], false);
+  EXPECT_EQ(plain["stream_options"]["continuous_usage_stats"], true);
+  EXPECT_FALSE(plain.contains("ignore_eos"));
+  EXPECT_EQ(results["prompts"]["seed"], 0);
+  EXPECT_EQ(asked({}), plain);
+  EXPECT_EQ(asked({"--thinking", "on"})["chat_template_kwargs"]["enable_thinking"], true);
+  const Json other = asked({"--thinking", "default", "--ignore-eos", "--plain-usage", "--seed", "5", "--extra-body",
+                            R"({"temperature": 0.25})"});
+  EXPECT_FALSE(other.contains("chat_template_kwargs"));
+  EXPECT_EQ(other["ignore_eos"], true);
+  EXPECT_FALSE(other["stream_options"].contains("continuous_usage_stats"));
+  EXPECT_EQ(other["temperature"], 0.25);
+  EXPECT_NE(other["messages"], plain["messages"]);
+  EXPECT_EQ(results["prompts"]["seed"], 5);
+  EXPECT_EQ(results["sampling"], Json::parse(R"({"fields": {"temperature": 0.25}, "ignore_eos": true})"));
+}
+
+/// A user each warms up, four requests of a rate; then --duration alone ends a case.
+TEST_F(BenchServeTest, CasesOfADurationEndByThemselves) {
+  std::atomic<int> requests = 0;
+  const ScriptedServer server([&](const Request&, const Connection& to) {
+    ++requests;
+    answer_well(to, 4, std::chrono::milliseconds(1));
+  });
+  for (const auto& [load, value, warm] : {std::tuple("--users", "2", 2), {"--rate", "100", 4}}) {
+    requests = 0;
+    const Finished finished = bench(server.url(), {load, value, "--duration", "0.5", "--output", "4"});
+    EXPECT_EQ(finished.exit_code, 0) << finished.err << finished.out;
+    EXPECT_EQ(results["cases"][0]["requests_ok"].get<int>() + warm, requests) << load;
+    EXPECT_EQ(results["duration_s"], 0.5);
+  }
+}
+
 /// With everything that is asked, also what only looks at the server.
 TEST_F(BenchServeTest, TheKeyIsTheFlagsOrElseTheEnvironments) {
   std::mutex mutex;

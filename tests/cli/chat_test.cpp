@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include <csignal>
+#include <cstdlib>
 #include <iterator>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -179,6 +180,64 @@ TEST_F(ChatTest, SamplingParametersAreSetAndListed) {
   says("Hello", ", 3 of answer");
   ask(session, "\x04");
   EXPECT_EQ(session.wait(), 0);
+}
+
+TEST_F(ChatTest, WhatIsTypedIsACommandOrAMessage) {
+  TerminalSession session(chat());
+  const auto says = [&](const std::string& typed, const std::string& shown) {
+    ask(session, typed + "\r");
+    EXPECT_TRUE(session.wait_for(shown)) << typed << "\n" << session.shown();
+  };
+  says("/think maybe", "/think is followed by on or off.");
+  says("/set temperature=0.25", "temperature        0.25");
+  says("/set logprobs 2", "There is no logprobs");
+  says("/think   off  ", "Thinking is off.");
+  ask(session, "  \t \r");  // nothing
+  says("//think on", "(cut: the limit of tokens is reached)");
+  says("/regen", "(cut: the limit of tokens is reached)");
+  says("/save " + path("saved.json"), "The conversation is in");
+  ask(session, "/quit\r");
+  EXPECT_EQ(session.wait(), 0);
+  const auto saved = nlohmann::json::parse(read_file(path("saved.json")))["messages"];
+  ASSERT_EQ(saved.size(), 2U);
+  EXPECT_EQ(saved[0]["content"], "/think on");
+}
+
+/// Without a template there is no conversation: each text is continued by itself.
+TEST_F(ChatTest, RawTextsKnowNothingOfEachOther) {
+  Arguments arguments = chat();
+  arguments.emplace_back("--raw");
+  TerminalSession session(arguments);
+  for (const char* text : {"Hello\r", "World\r"}) {
+    ask(session, text);
+    ASSERT_TRUE(session.wait_for("tokens of prompt")) << session.shown();
+  }
+  ask(session, "/save " + path("saved.json") + "\r");
+  EXPECT_TRUE(session.wait_for("The conversation is in")) << session.shown();
+  ask(session, "\x04");
+  EXPECT_EQ(session.wait(), 0);
+  const auto saved = nlohmann::json::parse(read_file(path("saved.json")))["messages"];
+  ASSERT_EQ(saved.size(), 2U);
+  EXPECT_EQ(saved[0]["content"], "World");
+}
+
+/// As in a shell.
+TEST_F(ChatTest, ATildeIsTheUsersHome) {
+  const char* home = std::getenv("HOME");
+  const std::string before = home == nullptr ? "" : home;
+  ::setenv("HOME", path("").c_str(), 1);
+  {
+    TerminalSession session(chat());
+    write_file(path("plain.json"), R"([{"role": "user", "content": "Hi"}])");
+    ask(session, "/load ~/plain.json\r");
+    EXPECT_TRUE(session.wait_for("1 message is loaded.")) << session.shown();
+    ask(session, "/save ~/saved.json\r");
+    EXPECT_TRUE(session.wait_for("The conversation is in ~/saved.json.")) << session.shown();
+    ask(session, "\x04");
+    EXPECT_EQ(session.wait(), 0);
+  }
+  ::setenv("HOME", before.c_str(), 1);
+  EXPECT_TRUE(std::filesystem::exists(path("saved.json")));
 }
 
 TEST_F(ChatTest, AnswersAreMadeAnew) {

@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "cli/model_directory.h"
@@ -59,6 +60,16 @@ TEST_F(Doctor, ARecordedMachineWithAModel) {
   EXPECT_NE(finding(report, "expected-speed")["found"].get<std::string>().find("on cuda:0 at 1.61 TB/s, measured"),
             std::string::npos);
   EXPECT_TRUE(finding(report, "port").is_null());  // of this machine
+  std::map<std::string, int> counts;
+  for (const Json& found : report["findings"]) {
+    ++counts[found["level"]];
+    EXPECT_FALSE(found["why"].get<std::string>().empty()) << found;
+  }
+  const std::string text = run_tessera({"doctor", model(), "--root", kTrees + "rtx-pro-6000-x4"}).out;
+  EXPECT_NE(text.find("\n" + std::to_string(counts["ok"]) + " ok, " + std::to_string(counts["warn"]) + " to look at, " +
+                      std::to_string(counts["fail"]) + " to mend; "),
+            std::string::npos)
+      << text;
 }
 
 TEST_F(Doctor, ItsRecordIsReadBack) {

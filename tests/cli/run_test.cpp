@@ -114,6 +114,15 @@ TEST_F(RunTest, JsonHoldsEverything) {
     EXPECT_EQ(choice["logprobs"][0]["id"], choice["token_ids"][0]);
     EXPECT_EQ(choice["logprobs"][0]["top"].size(), 3U);
     EXPECT_LT(choice["logprobs"][0]["logprob"], 0);
+    for (const auto& token : choice["logprobs"]) {
+      for (size_t i = 0; i < 3; ++i) {
+        EXPECT_EQ(token["top"][i]["rank"], i + 1);
+        EXPECT_EQ(token["top"][i]["id"] == token["id"], token["rank"] == i + 1);
+      }
+      EXPECT_GE(token["top"][0]["logprob"], token["top"][1]["logprob"]);
+    }
+    const auto& first = choice["logprobs"][0];
+    EXPECT_EQ(run_tessera({"tokenize", model(), "--decode", first["id"].dump()}).out, first["token"]);
   }
   EXPECT_EQ(answer["usage"]["completion_tokens"], 24);
   EXPECT_GT(answer["usage"]["prompt_tokens"], 5);

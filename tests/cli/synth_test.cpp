@@ -151,6 +151,11 @@ TEST_F(SynthTest, TheInspectedStepTakesAsLongAsItsBytes) {
     EXPECT_EQ(states, 2 * state * step["batch"].get<double>());
     EXPECT_NEAR(ms, (weights + states) / (rate * 1e6), 1e-9 * ms);
   }
+  for (const auto& bound : found["bounds"]) {
+    const double tokens = bound["tokens_per_second"], bandwidth = bound["bandwidth_gb_s"];
+    EXPECT_NEAR(tokens, bandwidth * 1e9 / found["weight_bytes_per_token"].get<double>(), 1e-9 * tokens);
+    if (bound["gpu"] == found["gpu"]["name"]) EXPECT_EQ(bandwidth, rate * bound["count"].get<double>());
+  }
 }
 
 /// The vision tower is not loaded: a GPU that it alone would fill has room for the rest.
@@ -188,6 +193,13 @@ TEST_F(SynthTest, TensorsAreInspectedByTheirNameInTheFileAndByTheCanonicalOne) {
   EXPECT_THAT(stored.out, HasSubstr("layers.0.input_layernorm.weight"));
   const Finished canonical = run_tessera({"inspect", path("prefixed"), "--tensors", "model.layers.0.*norm*"});
   EXPECT_EQ(canonical.out, stored.out);
+  const Finished json = run_tessera({"inspect", path("prefixed"), "--tensors", "model.layers.0.input*norm*", "--json"});
+  const auto listed = nlohmann::json::parse(json.out);
+  ASSERT_EQ(listed.size(), 1U);
+  EXPECT_EQ(listed[0]["name"], "language_model.model.layers.0.input_layernorm.weight");
+  EXPECT_EQ(listed[0]["dtype"], "BF16");
+  ASSERT_EQ(listed[0]["shape"].size(), 1U);
+  EXPECT_EQ(listed[0]["bytes"], 2 * listed[0]["shape"][0].get<int>());
   const Finished neither = run_tessera({"inspect", path("prefixed"), "--tensors", "layers.0.*norm*"});
   EXPECT_EQ(neither.exit_code, 1);
   EXPECT_THAT(neither.err, HasSubstr("no tensor matches \"layers.0.*norm*\""));
