@@ -6,7 +6,7 @@
 #include "server/request_json.h"
 #include "server/served_model.h"
 
-// /v1/messages over HTTP, as Anthropic's clients speak it, and what every API says of a cut call.
+// /v1/messages over HTTP, as Anthropic's clients speak it, and what holds in every API.
 namespace tessera::server {
 namespace {
 
@@ -233,6 +233,69 @@ TEST(AnswerFormat, IsNotOfAContinuedMessage) {
     EXPECT_EQ(refused.status, 400) << path;
     EXPECT_THAT(refused.body, HasSubstr("continues the assistant's last message")) << path;
   }
+}
+
+/// In its thinking, if that is where it breaks off.
+TEST(ContinuedMessage, GoesOnWhereItBreaksOff) {
+  const ServedModel served;
+  for (const bool thinks : {true, false}) {
+    json body = json::parse(kHello);
+    body["max_tokens"] = 6;
+    body["ignore_eos"] = body["continue_final_message"] = true;
+    body["messages"].push_back({{"role", "assistant"}, {thinks ? "reasoning_content" : "content", "Well, "}});
+    const RawAnswer answer = ask(served.port(), post("/v1/chat/completions", body.dump()));
+    ASSERT_EQ(answer.status, 200) << answer.body;
+    const json message = json::parse(answer.body)["choices"][0]["message"];
+    EXPECT_EQ(message["reasoning_content"].is_string(), thinks) << message;
+    EXPECT_EQ(message["content"] == "", thinks) << message;
+  }
+}
+
+/// The model's generation_config.json counts unless it is ignored, what the operator says before it, a request's own
+/// fields before both.
+TEST(SamplingDefaults, TheNearestCounts) {
+  const engine::TinyModel model(engine::TinyKind::moe, 1, R"({"max_new_tokens": 3})");
+  const auto tokens = [&](bool ignores, const json& given, const json& own = json::object()) {
+    ServerOptions options = test_options();
+    options.ignores_generation_config = ignores;
+    options.sampling = given;
+    const ServedModel served(options, 8, model);
+    json body = {{"prompt", "Go"}, {"ignore_eos", true}};
+    body.update(own);
+    const json answer = json::parse(ask(served.port(), post("/v1/completions", body.dump())).body);
+    return answer["usage"]["completion_tokens"].get<int>();
+  };
+  EXPECT_EQ(tokens(false, json::object()), 3);
+  EXPECT_EQ(tokens(true, json::object()), 16) << "what OpenAI's API has";
+  EXPECT_EQ(tokens(false, {{"max_tokens", 5}}), 5);
+  EXPECT_EQ(tokens(false, {{"max_tokens", 5}}, {{"max_tokens", 2}}), 2);
+}
+
+/// What an operator decides about requests holds for them.
+TEST(OptionsOfRequests, AreThoseOfTheServer) {
+  const std::string user = R"({"role":"user","content":"Hi"})";
+  const std::string picture = R"({"role":"user","content":[{"type":"image_url"}]})";
+  const auto tokens = [](const ServedModel& served, const std::string& messages, const std::string& kwargs = "{}") {
+    const std::string body = "{\"messages\":[" + messages + "],\"chat_template_kwargs\":" + kwargs + "}";
+    const RawAnswer answer = ask(served.port(), post("/tokenize", body));
+    return answer.status == 200 ? json::parse(answer.body)["count"].get<int>() : -answer.status;
+  };
+  const ServedModel plain;
+  ServerOptions options = test_options();
+  options.drops_media = true;
+  options.template_kwargs = {{"enable_thinking", false}};
+  options.template_kwargs_allowed = {"style"};
+  options.limits.request.messages_max = 1;
+  const ServedModel other(options);
+  EXPECT_EQ(tokens(plain, picture), -400);
+  EXPECT_GT(tokens(other, picture), 0);
+  EXPECT_EQ(tokens(plain, user, R"({"style":1})"), -400);
+  EXPECT_GT(tokens(other, user, R"({"style":1})"), 0);
+  EXPECT_GT(tokens(plain, user + "," + user), 0);
+  EXPECT_EQ(tokens(other, user + "," + user), -400);
+  const int quiet = tokens(plain, user, R"({"enable_thinking":false})");
+  EXPECT_NE(tokens(plain, user), quiet);
+  EXPECT_EQ(tokens(other, user), quiet);
 }
 
 const std::string kForced =

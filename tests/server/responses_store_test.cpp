@@ -44,6 +44,11 @@ TEST(ResponseStore, WhatIsUsedStays) {
     std::vector<SharedResponse> all;
     EXPECT_FALSE(store.conversation("a", all));
   }));
+  EXPECT_TRUE(used([](ResponseStore& store) {  // by what goes on from it, too
+    store.put("b", {.previous_id = "a"});
+    std::vector<SharedResponse> all;
+    EXPECT_FALSE(store.conversation("b", all));
+  }));
   EXPECT_TRUE(used([](ResponseStore& store) { store.put("a", {}); }));
   EXPECT_FALSE(used([](ResponseStore& store) {
     store.find("a");
