@@ -140,6 +140,7 @@ TEST(BackgroundResponses, AreCancelledForAllWhoRead) {
   ASSERT_TRUE(reader.wait_for("_text.delta"));
   const json cancelled = json::parse(ask(served.port(), post(path_of(begun) + "/cancel", "")).body);
   EXPECT_EQ(cancelled["status"], "cancelled");
+  EXPECT_EQ(served.metric("vllm:request_success_total{finished_reason=\"abort\""), 1);
   const std::vector<json> events = events_of(reader.answer().body);
   expect_all_from(events, 0);
   EXPECT_EQ(events.back()["response"], cancelled);
@@ -169,6 +170,21 @@ TEST(BackgroundResponses, EndBeforeTheServerDoes) {
   EXPECT_TRUE(served.server().wait().ok());
 }
 
+/// Though nobody reads them.
+TEST(BackgroundResponses, AreWaitedForByAServerThatGoesDown) {
+  ServedModel served;
+  RawClient keeps(served.port());
+  keeps.send(get("/live"));
+  EXPECT_EQ(keeps.answer().status, 200);
+  answer_to(served, long_answer());
+  served.server().shut_down();
+  EXPECT_TRUE(served.server().wait().ok());
+  keeps.send(get("/metrics"));
+  const std::string metrics = keeps.answer().body;
+  EXPECT_THAT(metrics, HasSubstr("\ntessera:http_requests_in_flight 0\n"));
+  EXPECT_THAT(metrics, HasSubstr("\nvllm:request_success_total{finished_reason=\"length\",model_name=\"tiny\"} 1\n"));
+}
+
 TEST(BackgroundResponses, NeedToBeKept) {
   const ServedModel served;
   const RawAnswer unkept = ask(served.port(), post("/v1/responses", with(R"("background":true,"store":false)")));
@@ -181,10 +197,13 @@ TEST(BackgroundResponses, NeedToBeKept) {
     EXPECT_EQ(wrong.status, 400) << after;
     EXPECT_EQ(json::parse(wrong.body)["error"]["param"], "starting_after");
   }
-  ServerOptions options = test_options();
-  options.limits.stored_responses_max = 0;
-  const ServedModel forgetful(options);
-  EXPECT_EQ(ask(forgetful.port(), post("/v1/responses", with("\"background\":true"))).status, 400);
+  for (const auto limit : {&Limits::stored_responses_max, &Limits::stored_bytes_max}) {
+    ServerOptions options = test_options();
+    options.limits.*limit = 0;
+    const ServedModel forgetful(options);
+    EXPECT_EQ(ask(forgetful.port(), post("/v1/responses", with("\"background\":true"))).status, 400);
+    EXPECT_EQ(ask(forgetful.port(), get(path_of(answer_to(forgetful, kHello)))).status, 404);
+  }
 }
 
 }  // namespace

@@ -41,7 +41,7 @@ class ResponseStore {
   };
   explicit ResponseStore(Limits limits) : limits_(limits) {}
 
-  [[nodiscard]] bool keeps_any() const { return limits_.count_max > 0; }
+  [[nodiscard]] bool keeps_any() const { return limits_.count_max > 0 && limits_.bytes_max > 0; }
   /// In place of what is kept under this id. One that alone is beyond the limits is not kept, or without its events.
   void put(const std::string& id, StoredResponse response);
   /// Null: not kept.

@@ -41,7 +41,8 @@ MaybeError parse_keeping(const Json& body, const ResponseStore& store, Responses
   if (!out.store)
     return wrong("background", Json(true), "\"store\": true with it: what is not kept cannot be asked for");
   if (store.keeps_any()) return std::nullopt;
-  return wrong("background", Json(true), "false: this server keeps no responses (serve --max-stored-responses)");
+  return wrong("background", Json(true),
+               "false: this server keeps no responses (serve --max-stored-responses, --max-stored-bytes)");
 }
 
 MaybeError parse_include(const Json& body, bool& logprobs, ResponsesRequest& out) {
