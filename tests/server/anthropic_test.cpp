@@ -95,6 +95,7 @@ TEST(AnthropicRequest, Thinking) {
   RequestOptions options;
   options.template_kwargs = {{"enable_thinking", true}};
   EXPECT_EQ(thinking_of("", options), "true -");
+  EXPECT_EQ(thinking_of(R"("thinking": {"type": "disabled"})", options), "false -") << "the request has the last word";
 }
 
 TEST(AnthropicRequest, SamplingAndStops) {
@@ -207,6 +208,64 @@ TEST(AnthropicRequest, StrictTools) {
 const std::string kTools =
     R"("tools": [{"name": "f", "input_schema": {"type": "object"}}, {"name": "g", "type": "custom"}])";
 
+TEST(AnthropicRequest, ToolsAreWrittenAsTemplatesWantThem) {
+  const ChatRequest request = request_of(body_with(
+      R"("tools": [{"name": "f", "description": "Does f.", "input_schema": {"type": "object"}, "cache_control": {}},
+                   {"name": "g", "type": "function", "description": ""}])"));
+  EXPECT_EQ(template_request(request)["tools"].dump(),
+            R"([{"type":"function","function":{"name":"f","description":"Does f.","parameters":{"type":"object"}}},)"
+            R"({"type":"function","function":{"name":"g"}}])");
+}
+
+TEST(AnthropicRequest, LimitsAreOfItsFieldsToo) {
+  const auto param = [](RequestLimits limits, const std::string& messages, const std::string& tools = "[]") {
+    ChatRequest request;
+    const auto error = parse_messages_request(body_of("{\"messages\": [" + messages + "], \"tools\": " + tools + "}"),
+                                              {.limits = limits}, request);
+    return error ? error->param : "";
+  };
+  const auto said = [](const std::string& role, const std::string& blocks) {
+    return R"({"role": ")" + role + R"(", "content": [)" + blocks + "]}";
+  };
+  const std::string text = R"({"type": "text", "text": "a"})", two = text + "," + text;
+  const std::string call = R"({"type": "tool_use", "name": "f", "input": {}})";
+  const std::string tools = R"([{"name": "f"},{"name": "g"}])";
+  const auto result = [&](const std::string& blocks) {
+    return said("user", R"({"type": "tool_result", "tool_use_id": "1", "content": [)" + blocks + "]}");
+  };
+  const auto messages = [&](size_t most, const std::string& given) { return param({.messages_max = most}, given); };
+  EXPECT_EQ(messages(2, said("user", text) + "," + said("user", text)), "");
+  EXPECT_EQ(messages(1, said("user", text) + "," + said("user", text)), "messages");
+  for (const char* role : {"user", "assistant", "system"}) {
+    EXPECT_EQ(param({.parts_max = 2}, said(role, two)), "") << role;
+    EXPECT_EQ(param({.parts_max = 1}, said(role, two)), "messages[0].content") << role;
+  }
+  EXPECT_EQ(param({.parts_max = 1}, result(text)), "");
+  EXPECT_EQ(param({.parts_max = 1}, result(two)), "messages[0].content[0].content");
+  EXPECT_EQ(param({.tool_calls_max = 2}, said("assistant", call + "," + call)), "");
+  EXPECT_EQ(param({.tool_calls_max = 1}, said("assistant", call + "," + call)), "messages[0].content");
+  EXPECT_EQ(param({.tools_max = 2}, said("user", text), tools), "");
+  EXPECT_EQ(param({.tools_max = 1}, said("user", text), tools), "tools");
+  EXPECT_EQ(param({.tool_bytes_max = tools.size()}, said("user", text), tools), "");
+  EXPECT_EQ(param({.tool_bytes_max = 20}, said("user", text), tools), "tools");
+}
+
+TEST(AnthropicRequest, AFailureOfAToolIsSaidOnce) {
+  const auto text = [](const std::string& result) {
+    return request_of(
+               body_of(R"({"messages": [{"role": "user", "content": [{"type": "tool_result", "tool_use_id": "1")" +
+                       result + "}]}]}"))
+        .messages[0]
+        .text;
+  };
+  EXPECT_EQ(text(R"(, "content": "gone", "is_error": true)"), "Error: gone");
+  EXPECT_EQ(text(R"(, "content": "gone", "is_error": false)"), "gone");
+  EXPECT_EQ(text(R"(, "content": "Error: gone", "is_error": true)"), "Error: gone");
+  EXPECT_EQ(text(R"(, "content": "<tool_use_error>gone</tool_use_error>", "is_error": true)"),
+            "<tool_use_error>gone</tool_use_error>");
+  EXPECT_EQ(text(R"(, "is_error": true)"), "Error: ");
+}
+
 TEST(AnthropicRequest, ToolChoices) {
   const auto with = [](const std::string& choice) {
     return request_of(body_with(kTools + ", \"tool_choice\": " + choice));
@@ -252,6 +311,8 @@ TEST(AnthropicRequest, OddBlocks) {
   EXPECT_EQ(messages_of(R"([{"role": "user", "content": "x"}, {"role": "assistant", "content": [
       {"type": "server_tool_use", "id": "s", "name": "web_search", "input": {}},
       {"type": "web_search_tool_result", "tool_use_id": "s", "content": []},
+      {"type": "mcp_tool_use", "id": "m", "name": "f", "server_name": "x", "input": {}},
+      {"type": "redacted_thinking", "data": "x"},
       {"type": "tool_use", "id": "1", "name": "f", "input": "broken"}]}])"),
             R"([{"role":"user","content":"x"},{"role":"assistant","content":"","tool_calls":[{"id":"1",)"
             R"("type":"function","function":{"name":"f","arguments":{"arguments":"broken"}}}]}])");
@@ -456,6 +517,7 @@ TEST(AnthropicError, TypesFollowTheStatus) {
   };
   EXPECT_EQ(type(400), "invalid_request_error");
   EXPECT_EQ(type(401), "authentication_error");
+  EXPECT_EQ(type(403), "permission_error");
   EXPECT_EQ(type(404), "not_found_error");
   EXPECT_EQ(type(405), "invalid_request_error");
   EXPECT_EQ(type(413), "request_too_large");
