@@ -357,6 +357,9 @@ TEST(Generation, MetricsAreOfAllPromptsAndOfTheTokensBehindTheFirst) {
   const ServedModel served;
   const auto sum = [&](const std::string& name) { return served.metric("vllm:request_" + name + "_seconds_sum"); };
   ask(served.port(), post("/v1/completions", R"({"prompt":"Go","max_tokens":3,"ignore_eos":true})"));
+  EXPECT_EQ(served.metric("vllm:request_params_n_sum"), 1);
+  EXPECT_EQ(served.metric("vllm:request_params_max_tokens_sum"), 3);
+  EXPECT_EQ(served.metric("vllm:request_generation_tokens_sum"), 3);
   EXPECT_GT(sum("decode_time"), 0);
   EXPECT_NEAR(sum("time_per_output_token") * 2, sum("decode_time"), 1e-3 * sum("decode_time"));
   const double before = served.metric("vllm:request_prompt_tokens_sum");

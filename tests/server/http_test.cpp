@@ -62,7 +62,9 @@ TEST(Http, AddressInUse) {
 }
 
 TEST(Http, Routes) {
-  const ServedModel served;
+  ServerOptions options = test_options();
+  options.model_root = "/models/tiny";
+  const ServedModel served(options);
   const uint16_t port = served.port();
   EXPECT_EQ(ask(port, get("/nowhere")).status, 404);
   EXPECT_EQ(ask(port, get("/../../etc/passwd")).status, 404);
@@ -86,6 +88,7 @@ TEST(Http, Routes) {
   const json models = json::parse(ask(port, get("/v1/models")).body)["data"];
   ASSERT_EQ(models.size(), 2U);
   EXPECT_EQ(models[1]["id"], "tiny-too");
+  EXPECT_EQ(models[1]["root"], "/models/tiny");
   EXPECT_EQ(json::parse(ask(port, get("/v1/models/tiny%2Dtoo")).body)["id"], "tiny-too");
   EXPECT_EQ(ask(port, get("/v1/models/none")).status, 404);
   EXPECT_EQ(ask(port, get("http://proxy/health?x=y")).status, 200);
@@ -289,8 +292,21 @@ TEST(Http, BodiesCountUntilTheyAreRead) {
   EXPECT_EQ(ask(served.port(), post("/v1/completions", body.dump())).status, 200);
 }
 
-TEST(Http, ModelsOfConversationsThatAreTokenizedAreLookedFor) {
+TEST(Http, ModelsAreLookedForWhateverIsAskedOfThem) {
   const ServedModel served;
+  for (const char* path : {"/v1/completions", "/v1/chat/completions", "/v1/messages", "/v1/messages/count_tokens",
+                           "/v1/responses", "/v1/responses/input_tokens", "/v1/responses/compact", "/detokenize"}) {
+    const auto status = [&](const std::string& model) {
+      const json body = {{"model", model},
+                         {"max_tokens", 1},
+                         {path == std::string_view("/v1/completions") ? "prompt" : "tokens", {5}},
+                         {"messages", {{{"role", "user"}, {"content", "a"}}}},
+                         {"input", "a"}};
+      return ask(served.port(), post(path, body.dump())).status;
+    };
+    EXPECT_EQ(status("tiny-too"), 200) << path;
+    EXPECT_EQ(status("another"), 404) << path;
+  }
   for (const char* prompt : {R"("prompt":"a")", R"("messages":[{"role":"user","content":"a"}])"}) {
     const auto status = [&](const std::string& model) {
       return ask(served.port(), post("/tokenize", R"({"model":")" + model + "\"," + prompt + "}")).status;
@@ -393,6 +409,11 @@ TEST(Http, WebPagesMayNotUseAServerWithoutAKey) {
     EXPECT_EQ(status(served, "models.example.evil"), 403);
     EXPECT_EQ(status(served, "evil.example"), 403);
   }
+  {
+    ServerOptions any = test_options();
+    any.allowed_hosts = any.allowed_origins = {"*"};
+    EXPECT_EQ(status(ServedModel(any), "evil.example", "Origin: https://evil.example\r\n"), 200) << "who asks for it";
+  }
   options.api_keys = {"k"};
   const ServedModel served(options);
   EXPECT_EQ(status(served, "evil.example", "X-Api-Key: k\r\nContent-Type: text/plain\r\nOrigin: null\r\n"), 200);
@@ -466,6 +487,9 @@ TEST(Http, OtherOrigins) {
   EXPECT_EQ(allowed.status, 204);
   EXPECT_EQ(allowed.header("access-control-allow-origin"), "https://a.example");
   EXPECT_EQ(allowed.header("access-control-allow-headers"), "authorization");
+  EXPECT_EQ(allowed.header("access-control-allow-methods"), "POST, OPTIONS");
+  EXPECT_EQ(allowed.header("access-control-max-age"), "86400") << "else every request is asked for first";
+  EXPECT_EQ(ask(served.port(), preflight + from + "\r\n").header("access-control-allow-headers"), "*");
   for (const char* header : {"x-request-id", "retry-after", "x-tessera-warning"}) {
     EXPECT_THAT(std::string(allowed.header("access-control-expose-headers")), HasSubstr(header));
   }
@@ -498,7 +522,7 @@ TEST(Http, OtherOrigins) {
 
 TEST(Http, RequestIds) {
   const ServedModel served;
-  EXPECT_EQ(ask(served.port(), get("/live", "X-Request-Id: ab-1.2_C\r\n")).header("x-request-id"), "ab-1.2_C");
+  EXPECT_EQ(ask(served.port(), get("/live", "X-Request-Id: ab-1.2_C:Z\r\n")).header("x-request-id"), "ab-1.2_C:Z");
   const std::string longest(128, 'x');
   EXPECT_EQ(ask(served.port(), get("/live", "X-Request-Id: " + longest + "\r\n")).header("x-request-id"), longest);
   for (const std::string& unfit : {std::string("a b"), longest + "x", std::string("<x>"), std::string()}) {

@@ -22,21 +22,23 @@ TEST(OpenAiError, EveryStatusHasAnAnswer) {
     StatusCode code;
     int http_status;
     std::string type;
+    std::string code_told = {};
   };
   const std::vector<Case> cases = {
       {StatusCode::invalid_argument, 400, "invalid_request_error"},
       {StatusCode::not_found, 400, "invalid_request_error"},
       {StatusCode::unsupported, 400, "invalid_request_error"},
-      {StatusCode::resource_exhausted, 429, "rate_limit_error"},
-      {StatusCode::cancelled, 503, "server_error"},
-      {StatusCode::unavailable, 503, "server_error"},
-      {StatusCode::corrupt_data, 500, "server_error"},
-      {StatusCode::internal, 500, "server_error"},
+      {StatusCode::resource_exhausted, 429, "rate_limit_error", "rate_limit_exceeded"},
+      {StatusCode::cancelled, 503, "server_error", "service_unavailable"},
+      {StatusCode::unavailable, 503, "server_error", "service_unavailable"},
+      {StatusCode::corrupt_data, 500, "server_error", "internal_error"},
+      {StatusCode::internal, 500, "server_error", "internal_error"},
   };
   for (const Case& c : cases) {
     const ApiError error = api_error(Status(c.code, "why"));
     EXPECT_EQ(error.http_status, c.http_status);
     EXPECT_EQ(error.type, c.type);
+    EXPECT_EQ(error.code, c.code_told);
     EXPECT_EQ(error.message, "why");
   }
 }

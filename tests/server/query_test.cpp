@@ -65,7 +65,8 @@ TEST(Query, OfTheRoutesThatReadOne) {
   const ServedModel served;
   const std::string path = path_of(answer_to(served, kHello));
   const auto answer = [&](const std::string& target) { return ask(served.port(), get(target)); };
-  for (const char* fine : {"?beta=true", "?limit=x&%zz=%", "?stream=false", "?include[]=a&include[]=b", "?"}) {
+  for (const char* fine : {"?beta=true", "/input_items?limit=100", "/input_items?limit=1", "?limit=x&%zz=%",
+                           "?stream=false", "?include[]=a&include[]=b", "?"}) {
     EXPECT_EQ(answer(path + fine).status, 200) << fine;
   }
   EXPECT_EQ(answer("/v1/models?limit=-1").status, 200);
@@ -74,6 +75,7 @@ TEST(Query, OfTheRoutesThatReadOne) {
                                                      {path + "?starting_after=-1", "starting_after"},
                                                      {path + "/input_items?order=up", "order"},
                                                      {path + "/input_items?after=%", "after"},
+                                                     {path + "/input_items?limit=101", "limit"},
                                                      {path + "/input_items?limit=", "limit"}};
   for (const auto& [target, param] : bad) {
     const RawAnswer refused = answer(target);

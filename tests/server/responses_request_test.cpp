@@ -448,7 +448,24 @@ TEST(ResponsesRequest, IsWithinLimits) {
   EXPECT_FALSE(parse_responses_request(body_of("{\"input\":[" + call + "]}"), options, "", store, request));
   const Json calls = body_of("{\"input\":[" + call + "," + call + "]}");
   EXPECT_EQ(parse_responses_request(calls, options, "", store, request)->param, "input[1]");
+  options = {};
+  options.limits.parts_max = 1;
+  const std::string part = R"({"type":"text","text":"a"})";
+  const std::pair<std::string, std::string> lists[] = {{R"({"role":"user","content":)", "content"},
+                                                       {R"({"type":"reasoning","content":)", "content"},
+                                                       {R"({"type":"function_call_output","output":)", "output"},
+                                                       {R"({"type":"shell_call_output","output":)", "output"}};
+  for (const auto& [item, key] : lists) {
+    const auto param = [&](const std::string& parts) {
+      const Json body = body_of("{\"input\":[" + item + "[" + parts + "]}]}");
+      const auto error = parse_responses_request(body, options, "", store, request);
+      return error ? error->param : "";
+    };
+    EXPECT_EQ(param(part), "") << item;
+    EXPECT_EQ(param(part + "," + part), "input[0]." + key) << item;
+  }
   // Those of items count too.
+  options = {};
   const std::string one = R"([{"type":"function","name":"a"}])", other = R"([{"type":"function","name":"b"}])";
   const Json both = body_of(R"({"input":[{"type":"additional_tools","tools":)" + other + "}],\"tools\":" + one + "}");
   options.limits.tool_bytes_max = one.size() + other.size();
