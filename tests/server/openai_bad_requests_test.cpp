@@ -201,6 +201,10 @@ TEST(OpenAiBadRequest, Prompts) {
                  "prompt", prompt);
   }
   CompletionRequest request;
+  for (const char* most : {R"({"prompt": ["a", "b"], "n": 3})", R"({"prompt": [1, 2, 3, 4], "n": 6})",
+                           R"({"prompt": [[1, 2], [3, 4]]})"}) {
+    EXPECT_FALSE(parse_completion_request(body_of(most), options, request)) << most;
+  }
   expect_named(parse_completion_request(body_of(R"({"prompt": ["a", "b"], "n": 4})"), options, request), "n", "4");
 }
 

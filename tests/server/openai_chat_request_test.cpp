@@ -80,6 +80,13 @@ TEST(OpenAiChatRequest, NothingIsIgnoredInSilence) {
       R"("typical_p": 1, "mirostat": 0, "mirostat_tau": 5, "dry_multiplier": 0.0, "dry_base": 1.75, "xtc_probability": 0,
          "repeat_penalty": 1.0, "return_hidden_states": false, "chat_template": "", "stop_regex": null, "prefix": "", "do_sample": true, "top_n_sigma": -1)");
   EXPECT_THAT(neutral.notes, IsEmpty());
+  // Notes of clients and wishes about speed need no warning.
+  const ChatRequest wishes = chat_request(
+      R"("user": "u", "metadata": {}, "store": true, "service_tier": "flex", "safety_identifier": "s", "priority": 1,
+         "prompt_cache_key": "k", "prompt_cache_retention": "24h", "prediction": {}, "verbosity": "low",
+         "max_tool_calls": 2, "client_metadata": {}, "request_id": "r", "separate_reasoning": true,
+         "stream_reasoning": true, "guided_decoding_backend": "xgrammar", "spaces_between_special_tokens": false)");
+  EXPECT_THAT(wishes.notes, IsEmpty());
   const ChatRequest unknown = chat_request(R"("typical": 1, "tempereture": 0.2, "seeds": 1, "nothing": null)");
   EXPECT_THAT(unknown.notes, ElementsAre("not known here and left out: tempereture, seeds"));
   // Nor what only another endpoint would read or refuse.
@@ -221,8 +228,18 @@ TEST(OpenAiChatRequest, RequestsOverrideTheOperatorsTemplateArguments) {
   EXPECT_EQ(thinking_of(R"("chat_template_kwargs": {"enable_thinking": null})", options), "false -");
   EXPECT_EQ(template_request(chat_request(R"("chat_template_kwargs": {"style": [1]})", options))["style"].dump(),
             "[1]");
+  const Json switches = template_request(chat_request(
+      R"("chat_template_kwargs": {"thinking": true, "preserve_thinking": false, "add_vision_id": true})", options));
+  EXPECT_TRUE(switches["thinking"] == true && switches["preserve_thinking"] == false);
+  EXPECT_EQ(switches["add_vision_id"], true);
   ChatRequest request;
   EXPECT_TRUE(parse_chat_request(chat_body(R"("chat_template_kwargs": {"messages": []})"), options, request));
+  const std::string kwargs = R"({"style":"terse"})";
+  options.limits.template_kwargs_bytes_max = kwargs.size();
+  EXPECT_FALSE(parse_chat_request(chat_body("\"chat_template_kwargs\": " + kwargs), options, request));
+  --options.limits.template_kwargs_bytes_max;
+  EXPECT_EQ(parse_chat_request(chat_body("\"chat_template_kwargs\": " + kwargs), options, request)->param,
+            "chat_template_kwargs");
 }
 
 const std::string kTwoTools = R"("tools": [{"type": "function", "function": {"name": "f", "parameters": {"type":
