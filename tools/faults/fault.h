@@ -41,6 +41,7 @@ inline bool is_on(int number) {
   return number == active;
 }
 
+// Off wherever the compiler looks for a constant, which it does in `const bool x = on(1) && y` even within a function.
 constexpr bool on(int number) { return std::is_constant_evaluated() ? false : is_on(number); }
 
 // One more, of a number or an iterator.
