@@ -84,21 +84,21 @@ struct Stepping {
       for (size_t i = 0; i < under_way.front().size(); ++i) results[under_way.front()[i]].push_back((*step)[i]);
       under_way.erase(under_way.begin());
     };
-    const auto submit = [&](const Step& step, std::vector<size_t> drawing) {
+    const auto submit = [&](Step& step, std::vector<size_t> drawing) {
+      const std::vector<kernels::SampleRow> samples = step.samples;
+      step.draws_later = options.draws_later && !drawing.empty();
+      if (step.draws_later) {
+        for (kernels::SampleRow& sample : step.samples) {
+          sample = {.row = sample.row, .slot = sample.slot, .params = sample.params};
+        }
+      }
       const Status status = runner->submit(step);
       ASSERT_TRUE(status.ok()) << status.message();
       under_way.push_back(std::move(drawing));
       if (static_cast<int>(under_way.size()) > runner->steps_ahead()) collect();
-    };
-    const auto submit_then_draw = [&](Step& step, const std::vector<size_t>& drawing) {
-      const std::vector<kernels::SampleRow> samples = step.samples;
-      for (kernels::SampleRow& sample : step.samples) {
-        sample = {.row = sample.row, .slot = sample.slot, .params = sample.params};
-      }
-      step.draws_later = true;
-      submit(step, drawing);
-      const Status status = runner->draw(samples);
-      ASSERT_TRUE(status.ok()) << status.message();
+      if (!step.draws_later) return;
+      const Status drawn = runner->draw(samples);
+      ASSERT_TRUE(drawn.ok()) << drawn.message();
     };
     for (size_t first = 0; first < 512; first += static_cast<size_t>(options.chunk)) {
       Step step;
@@ -114,11 +114,7 @@ struct Stepping {
         if (last) drawing.push_back(j);
       }
       if (step.tokens.empty()) continue;
-      if (options.draws_later && !drawing.empty()) {
-        submit_then_draw(step, drawing);
-      } else {
-        submit(step, drawing);
-      }
+      submit(step, drawing);
     }
     for (int i = 1; i < draws; ++i) {
       Step step;
@@ -129,11 +125,7 @@ struct Stepping {
         step.tokens.push_back(kLastDrawn);
         drawing.push_back(j);
       }
-      if (options.draws_later) {
-        submit_then_draw(step, drawing);
-      } else {
-        submit(step, drawing);
-      }
+      submit(step, drawing);
     }
     while (!under_way.empty()) collect();
     return results;
