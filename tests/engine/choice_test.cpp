@@ -329,6 +329,9 @@ TEST(ChoiceText, StopStringsEndItWhereTheyAreLookedFor) {
   EXPECT_THAT(text_of("ya<tool_call>b", params, calls), Pair("ya<tool_call>b", ""))
       << "it does not reach into another stretch";
   EXPECT_THAT(text_of("y<tool_ca", params, calls), Pair("y<tool_ca", ""));
+  const std::string call = "y<tool_call>\n<function=f>\n<parameter=x>\n";
+  EXPECT_THAT(text_of(call + "ab\n", params, calls), Pair(call + "ab\n", ""));
+  EXPECT_THAT(text_of(call + "ab\n", params, answer), Pair(call, "ab")) << "there are no tools";
   const std::string replacement = "\xEF\xBF\xBD";
   EXPECT_THAT(text_of("xya\xC3", params, {}), Pair("xya" + replacement, "")) << "half of a letter";
   EXPECT_THAT(text_of("xya\xC3", params, answer), Pair("xya" + replacement, ""));

@@ -130,7 +130,10 @@ class CountingRunner final : public model::StepRunner {
 
   [[nodiscard]] kernels::SampleResult result(const kernels::SampleRow& sample, int32_t token) const {
     if (token == kBadToken) return {.status = {StatusCode::corrupt_data, "not numbers"}};
-    if (sample.target >= 0) return {.logprobs = {{.token = sample.target}}};
+    if (sample.target >= 0) {
+      const auto others = static_cast<size_t>(sample.params->logprobs.value_or(0));
+      return {.logprobs = std::vector<TokenLogprob>(1 + others, {.token = sample.target})};
+    }
     const std::set<int32_t> banned(sample.banned.begin(), sample.banned.end());
     const auto may_be = [&](int32_t id) {
       if (sample.allowed.empty() || !heeds_masks) return !banned.contains(id);

@@ -28,6 +28,7 @@ class DraftingRunner final : public model::StepRunner {
   Status submit(const model::Step& step) override {
     EXPECT_TRUE(step.drafting.empty() || step.drafting.size() == step.sequences.size());
     head_reads.push_back(!step.drafting.empty());
+    for (const auto& drafting : step.drafting) next_tokens.push_back(drafting.next_token);
     if (!under_way_.empty()) ++steps_ahead_seen;
     bool names = false;
     Results& results = under_way_.emplace_back();
@@ -87,6 +88,7 @@ class DraftingRunner final : public model::StepRunner {
   int drafts_asked = 0;
   int steps_ahead_seen = 0;               // submitted while another was under way
   std::vector<bool> head_reads;           // of each step: its rows go through the head that drafts, too
+  std::vector<int32_t> next_tokens;       // that it reads behind those of a sequence
   std::map<size_t, int> steps_with_rows;  // how many
   // A clock, and what steps take of its time.
   std::chrono::steady_clock::time_point now = {};

@@ -85,6 +85,19 @@ TEST(PrefixCache, BlocksThatLeadToNoStateAreNotKept) {
   EXPECT_EQ(world.slot_pool.used(), 0);
 }
 
+/// Its rows were decoded: the bits of a prompt that was read are others.
+TEST(PrefixCache, AnAnswerLeavesNoBlockToAPromptThatRepeatsIt) {
+  World world(20, 4);
+  const auto first = sequence_of(100), repeats = sequence_of(300);
+  world.compute(*first, {64});
+  for (int32_t token = 100; token < 200; ++token) first->output.push_back(token);
+  for (int block = 0; block < 2; ++block) first->blocks.push_back(*world.block_pool.take());
+  first->submitted = 199;
+  world.cache.extend(*first);
+  EXPECT_EQ(world.cache.find(*repeats).block_tokens, 64);
+  world.leave(*first);
+}
+
 TEST(PrefixCache, WhatSavesLeastGoesFirst) {
   World world(100, 2);
   const auto brief = sequence_of(70, 0, 10'000), lengthy = sequence_of(1300, 0, 20'000),

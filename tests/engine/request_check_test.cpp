@@ -195,6 +195,9 @@ TEST(RequestCheck, Guides) {
   EXPECT_THAT(message({.beginnings = {{1, 2, 3}, {2}, {1, 2}}}), HasSubstr("beginning of another"));
   EXPECT_THAT(message({.beginnings = {{1, 2}, {1, 2}}}), HasSubstr("twice"));
   EXPECT_THAT(message({.beginnings = {std::vector<int32_t>(kMaxGuideTokens + 1, 1)}}), HasSubstr("number of tokens"));
+  const std::vector<int32_t> closer(kMaxGuideTokens - 1, 1);  // counts as well
+  EXPECT_EQ(message({.thinking_closer = closer, .beginnings = {{1}}}), "");
+  EXPECT_THAT(message({.thinking_closer = closer, .beginnings = {{1}, {2}}}), HasSubstr("number of tokens"));
 }
 
 }  // namespace

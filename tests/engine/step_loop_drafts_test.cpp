@@ -123,6 +123,28 @@ TEST_F(StepLoopDraftsTest, TheLastEventSaysWhatBecameOfDrafts) {
   EXPECT_EQ(all.steps, 5U);
 }
 
+TEST_F(StepLoopDraftsTest, HoweverAnAnswerEndsItIsSaidWhatBecameOfItsDrafts) {
+  StepLoop loop(parts());
+  Request request = count_from(10, 40);
+  request.sampling.stop_token_ids = {20};
+  const auto stopped = *loop.submit(request), cancelled = *loop.submit(count_from(50, 100));
+  const auto last_of = [&](EventChannel& channel) {
+    Event last;
+    while (!channel.finished()) {
+      loop.step();
+      while (const auto event = channel.try_next()) last = *event;
+    }
+    return last;
+  };
+  const Event stop = last_of(*stopped);
+  EXPECT_EQ(stop.finish_reason, FinishReason::stop);
+  EXPECT_GT(stop.drafts.accepted, 0U);
+  cancelled->cancel();
+  const Event cancel = last_of(*cancelled);
+  EXPECT_EQ(cancel.finish_reason, FinishReason::cancelled);
+  EXPECT_GT(cancel.drafts.accepted, 0U);
+}
+
 /// What its masks and counts follow must be known when the step is laid down.
 TEST_F(StepLoopDraftsTest, ADrawThatFollowsDraftsWaitsForThem) {
   Request penalised = count_from(10, 13), filtered = count_from(10, 13);
@@ -176,6 +198,14 @@ TEST_F(StepLoopDraftsTest, TheHeadReadsPromptsWhoeverReadsThem) {
   }
   EXPECT_EQ(loop.stats().idle_prefill_tokens, 256U);
   EXPECT_THAT(runner_.head_reads, testing::Each(true));
+}
+
+/// The head reads each row beside the token behind it, which a prompt that goes on has.
+TEST_F(StepLoopDraftsTest, BehindAPieceOfAPromptIsItsNextToken) {
+  Request request = count_from(0, 1);
+  for (int32_t i = 1; i < 300; ++i) request.prompt.push_back(i % kDraftVocabSize);
+  EXPECT_THAT(run({request}), ElementsAre(ElementsAre(100)));
+  EXPECT_THAT(runner_.next_tokens, ElementsAre(128, 256 - kDraftVocabSize, model::kLastDrawn));
 }
 
 TEST_F(StepLoopDraftsTest, AnErrorOfDraftsEndsEverything) {

@@ -51,6 +51,7 @@ TEST(StepLoopEvents, SayWhatEndedAnAnswer) {
   Request request = count_from('a', 9);
   const auto last = [&] { return run(loop, request).back(); };
   EXPECT_EQ(last().tokens, std::vector<int32_t>{'f'});
+  EXPECT_EQ(loop.stats().generated_tokens, 5U) << "of which it is one";
   EXPECT_EQ(last().finish_reason, FinishReason::stop);
   EXPECT_EQ(last().stop_cause, StopCause::model);
   EXPECT_EQ(last().stop_reason, std::to_string('f'));
@@ -70,6 +71,11 @@ TEST(StepLoopEvents, SayWhatEndedAnAnswer) {
   EXPECT_EQ(last().finish_reason, FinishReason::length);
   EXPECT_EQ(last().stop_cause, StopCause::none);
   EXPECT_EQ(run(loop, count_from('a', 5)).back().finish_reason, FinishReason::stop) << "by its last token";
+  request = count_from('a', 9);
+  request.sampling.stop = {"ef"};
+  request.sampling.include_stop_str_in_output = true;
+  EXPECT_EQ(last().stop_cause, StopCause::string) << "which the model's own token completes";
+  EXPECT_EQ(last().stop_reason, "ef");
 }
 
 /// Whoever counts what is open when an answer has ended does not count it.
@@ -170,6 +176,19 @@ TEST(StepLoopEvents, AnAnswerIsCachedWhereThatIsAskedFor) {
     for (const Event& event : run(loop, request)) std::ranges::copy(event.tokens, std::back_inserter(answer));
     std::ranges::copy(answer, std::back_inserter(request.prompt));
     EXPECT_EQ(run(loop, request).back().cached_tokens, keeps ? 128 : 0);
+  }
+}
+
+/// The tokens of a prompt count for penalties wherever its first rows begin.
+TEST(StepLoopEvents, PenaltiesFollowAPromptThatWasThereToo) {
+  CountingRunner runner(Ahead::no);
+  StepLoop loop(caching_parts(runner, 20, 2, 2, 500));
+  Request request = read(300, 1);
+  request.sampling.presence_penalty = 0.5F;
+  for (const int64_t cached : {0, 256}) {
+    runner.histories.clear();
+    EXPECT_EQ(run(loop, request).back().cached_tokens, cached);
+    EXPECT_THAT(runner.histories, ElementsAre(0U));
   }
 }
 
@@ -308,6 +327,8 @@ TEST(StepLoopEvents, LogprobsWhereTheyAreAskedFor) {
   EXPECT_TRUE(events[2].prompt_logprobs.empty());
   request.sampling.max_tokens = 0;
   EXPECT_EQ(run(loop, request).back().prompt_logprobs.size(), 5U);
+  request.sampling.prompt_logprobs = 2;  // of a prompt, and not as many as of the answer
+  EXPECT_EQ(run(loop, request).back().prompt_logprobs[1].size(), 3U);
 }
 
 TEST(StepLoopEvents, CountsFollowWhatIsOpen) {
