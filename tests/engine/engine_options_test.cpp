@@ -103,6 +103,20 @@ TEST(EngineOptions, WithoutAPrefixCacheNothingIsKept) {
   }
 }
 
+/// Elsewhere only once it is known what steps take without.
+TEST(EngineOptions, DraftsThatAreAlwaysMadeBeginWithTheFirstStep) {
+  const TinyModel model(TinyKind::dense);
+  EngineOptions options = small_options(model);
+  options.device = "cpu";
+  options.speculative_tokens = 2;
+  for (const bool always : {false, true}) {
+    options.speculative_always = always;
+    Engine engine = make_engine(options);
+    run(engine, greedy({1, 2, 3}, 4));
+    EXPECT_EQ(engine.stats().drafts.steps > 0, always);
+  }
+}
+
 TEST(EngineOptions, TheTierHasTheMemoryThatItWasGiven) {
   const TinyModel model(TinyKind::moe);
   EngineOptions options = small_options(model);
@@ -153,6 +167,13 @@ TEST_F(EngineCalls, APromptIsCutToItsEndWhereThatIsAskedFor) {
   EXPECT_FALSE(engine_->submit(request).ok()) << "it is longer than the context";
   request.sampling.truncate_prompt_tokens = 20;
   EXPECT_EQ(run(*engine_, request).tokens, run(*engine_, greedy(counting(590, 20), 3)).tokens);
+}
+
+/// The model has more ids than its tokenizer (tiny_model.h).
+TEST_F(EngineCalls, AnIdThatTheTokenizerDoesNotKnowIsNeverDrawn) {
+  Request request = greedy({1, 2, 3}, 5);
+  request.sampling.logit_bias = {{3100, 100}};
+  EXPECT_EQ(run(*engine_, request).tokens, run(*engine_, greedy({1, 2, 3}, 5)).tokens);
 }
 
 TEST_F(EngineCalls, AnIdlePrefillMayTakeAllOfTheContext) {
