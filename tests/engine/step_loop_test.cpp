@@ -383,6 +383,19 @@ TEST_P(StepLoopTest, ACancelledChoiceMakesRoomAtOnce) {
   EXPECT_EQ(runner_.collected.load(), runner_.submitted.load());
 }
 
+TEST_P(StepLoopTest, EveryChoiceOfARequestIsCancelled) {
+  StepLoop loop(parts(runner_));
+  Request request = count_from(10, 50);
+  request.sampling.n = 3;
+  const auto channel = submit(loop, request);
+  for (int i = 0; i < 4; ++i) loop.step();
+  EXPECT_EQ(loop.stats().running, 3);
+  channel->cancel();
+  loop.step();
+  EXPECT_EQ(loop.stats().running, 0);
+  run_to_the_end(loop);
+}
+
 TEST_P(StepLoopTest, ARequestThatWaitsIsCancelledWithoutARow) {
   StepLoop loop(parts(runner_, 8, 1));
   auto first = submit(loop, count_from(10, 20));

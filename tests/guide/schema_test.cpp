@@ -19,7 +19,9 @@ TEST(PrepareSchema, LeavesWhatIsFollowedAlone) {
   for (const char* schema :
        {R"({"type":"object","properties":{"a":{"type":"string"}},"required":["a"]})", R"({"enum":["a",1,null]})",
         R"({"type":"string","const":"a"})", R"({"type":["string","null"],"maxLength":3})",
-        R"({"anyOf":[{"type":"string"},{"$ref":"#/$defs/a"}],"$defs":{"a":{"type":"null"}}})"}) {
+        R"({"anyOf":[{"type":"string"},{"$ref":"#/$defs/a"}],"$defs":{"a":{"type":"null"}}})",
+        R"({"$ref":"#/$defs/a","$defs":{"a":{"$ref":"#/$defs/b"},"b":{"$ref":"#/$defs/c"},"c":{"$ref":"#/$defs/d"},)"
+        R"("d":{"$ref":"#/$defs/e"},"e":{"type":"null"}}})"}) {
     EXPECT_EQ(prepared(schema), schema);
   }
 }
