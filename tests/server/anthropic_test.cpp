@@ -323,6 +323,11 @@ TEST(AnthropicRequest, OddBlocks) {
   EXPECT_EQ(messages_of(R"([{"role": "user", "content": [{"type": "tool_result", "tool_use_id": "1", "content": [
       {"type": "tool_reference", "tool_name": "WebFetch"}]}]}])"),
             R"([{"role":"tool","content":"The tool WebFetch can be called now.","tool_call_id":"1"}])");
+  EXPECT_EQ(messages_of(R"([{"role": "user", "content": [{"type": "tool_result", "tool_use_id": "1", "content": [
+      {"type": "document", "title": "T", "source": {"type": "text", "data": "words"}},
+      {"type": "document", "source": {"type": "base64", "data": "x"}}]}]}])"),
+            R"([{"role":"tool","content":"T\n\nwords\n\n[document: left out, since this model reads text only]",)"
+            R"("tool_call_id":"1"}])");
   EXPECT_EQ(messages_of(R"([{"role": "user", "content": "x"}, {"role": "system", "content": [
       {"type": "tools_changed"}, {"type": "text", "text": "Be brief."}]}])"),
             R"([{"role":"user","content":"x\n\n<system>\nBe brief.\n</system>"}])");

@@ -233,6 +233,9 @@ TEST(AnswerFormat, IsNotOfAContinuedMessage) {
     EXPECT_EQ(refused.status, 400) << path;
     EXPECT_THAT(refused.body, HasSubstr("continues the assistant's last message")) << path;
   }
+  // Of a thought that is gone on from, all of the answer is yet to come.
+  chat["messages"][1] = {{"role", "assistant"}, {"reasoning_content", "Well"}};
+  EXPECT_EQ(ask(served.port(), post("/v1/chat/completions", chat.dump())).status, 200);
 }
 
 /// In its thinking, if that is where it breaks off.

@@ -160,11 +160,44 @@ TEST_F(CallGrammar, PatternsHoldNoTags) {
   EXPECT_FALSE(allowed("[^ä]+", "ä"));
 }
 
+/// In a class that has to be written anew.
+TEST_F(CallGrammar, EscapesInPatternsAreWhatTheyMean) {
+  struct Escape {
+    const char *escape, *means, *others;
+  };
+  constexpr Escape kEscapes[] = {{"\\f", "\f", "f"},
+                                 {"\\v", "\v", "v"},
+                                 {"\\t", "\t", "t"},
+                                 {"\\n", "\n", "n"},
+                                 {"\\w", "aZ0_", "`@/[{ "},
+                                 {"\\d", "09", "/:d"},
+                                 {"\\s", "\t\v\f \u00a0", "s\u00a1"},
+                                 {"\\W", "`@/ ", "aZ0_"},
+                                 {"\\D", "/:d", "09"},
+                                 {"\\S", "s\u00a1", "\t\u00a0"},
+                                 {"\\-", "-", "\\"}};
+  for (const Escape& one : kEscapes) {
+    const Json schema = {
+        {"type", "object"},
+        {"properties", {{"s", {{"type", "string"}, {"pattern", std::string("[<") + one.escape + "]*"}}}}},
+        {"required", {"s"}}};
+    const auto grammar = compile(tools(schema.dump(), true, ToolMode::named, "f"));
+    EXPECT_TRUE(allows(grammar, call(argument("s", one.means)))) << one.escape;
+    for (const char* other = one.others; *other != 0;) {
+      const size_t bytes = static_cast<unsigned char>(*other) < 0x80 ? 1 : 2;
+      EXPECT_FALSE(allows(grammar, call(argument("s", std::string(other, bytes))))) << one.escape << " " << other;
+      other += bytes;
+    }
+  }
+}
+
 TEST_F(CallGrammar, PatternsThatAskForTagsAreRefused) {
-  for (const char* pattern : {"<[a-z/]+>", "\\x3c", "\\u003C", "\\u{3c}b", "[<]", "a\\r", "\\cM"}) {
+  for (const char* pattern :
+       {"<[a-z/]+>", "\\x3c", "\\u003C", "\\u{3c}b", "[<]", "[<^]", "a\\r", "\\cM", "\\0", "\\a", "\\e", "\\U0041"}) {
     EXPECT_EQ(tag_free_pattern(pattern).status().code(), StatusCode::unsupported) << pattern;
   }
-  for (const char* pattern : {"[a", "a\\", "\\x3", "\\u{3c", "\\u{}", "\\uzzzz", "[b-a]", "(?<name", "[\\"}) {
+  for (const char* pattern :
+       {"[a", "a\\", "\\x3", "\\u{3c", "\\u{}", "\\u{0000041}", "\\u{110000}", "\\uzzzz", "[b-a]", "(?<name", "[\\"}) {
     EXPECT_EQ(tag_free_pattern(pattern).status().code(), StatusCode::invalid_argument) << pattern;
   }
   const auto answer = answer_grammar(

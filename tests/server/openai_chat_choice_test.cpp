@@ -266,6 +266,10 @@ TEST(OpenAiChatChoice, FunctionsAreAnsweredInTheirForm) {
   const json streamed = json::parse(chunk)["choices"][0];
   EXPECT_EQ(streamed["delta"]["function_call"].dump(), R"({"arguments":"{}","name":"f"})");
   EXPECT_EQ(streamed["finish_reason"], "function_call");
+  std::string next;
+  ChunkWriter(ChunkWriter::Kind::chat, kHead, false, /*legacy_calls=*/true)
+      .delta(0, {.tool_calls = {{.index = 0, .arguments = "}"}}}, next);
+  EXPECT_EQ(json::parse(next)["choices"][0]["delta"]["function_call"].dump(), R"({"arguments":"}"})");
   ChatMessageText message;
   message.add(delta);
   const json whole = json::parse(chat_completion_json(kHead, {.choices = {message}, .legacy_calls = true}));

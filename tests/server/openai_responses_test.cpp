@@ -220,6 +220,8 @@ TEST(OpenAiResponses, ModelsAndVersion) {
                           "truncation_policy", "supports_parallel_tool_calls", "experimental_supported_tools"}) {
     EXPECT_TRUE(codex.contains(key)) << key;
   }
+  const json both = json::parse(models_json({card, {.id = "other"}}))["models"];
+  EXPECT_LT(both[0]["priority"], both[1]["priority"]) << "the first is Codex's choice";
   EXPECT_EQ(version_json("0.1.0"), R"({"version":"0.1.0"})");
 }
 

@@ -6,6 +6,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <filesystem>
 #include <fstream>
 #include <functional>
 #include <future>
@@ -147,6 +148,7 @@ TEST(Metrics, TextHasVllmsNames) {
   metrics.request_begun(1, 0);  // a prompt that is only scored
   metrics.request_ended("length", {.all = 1.5, .queued = 0.2, .prefill = 0.25, .decode = 1.25, .token = 0.06}, 10, 20);
   metrics.request_ended("abort", {.all = 0.1, .queued = 0.05}, 10, 0);  // before its first token
+  metrics.request_ended("abort", {.all = 0.1}, 7, 0);                   // before its first step
   metrics.http_answered("/v1/models", "GET", 200);
   Metrics::Now now;
   now.engine = {
@@ -163,6 +165,10 @@ TEST(Metrics, TextHasVllmsNames) {
            "vllm:inter_token_latency_seconds_count{model_name=\"a\\\"b\"} 1\n",
            "vllm:request_success_total{finished_reason=\"length\",model_name=\"a\\\"b\"} 1\n",
            "# TYPE vllm:generation_tokens_total counter\n",
+           "vllm:request_success_total{finished_reason=\"abort\",model_name=\"a\\\"b\"} 2\n",
+           "vllm:e2e_request_latency_seconds_count{model_name=\"a\\\"b\"} 3\n",
+           "vllm:request_prompt_tokens_sum{model_name=\"a\\\"b\"} 27\n",
+           "vllm:request_generation_tokens_count{model_name=\"a\\\"b\"} 3\n",
            "vllm:request_queue_time_seconds_count{model_name=\"a\\\"b\"} 2\n",
            "vllm:request_prefill_time_seconds_sum{model_name=\"a\\\"b\"} 0.25\n",
            "vllm:request_decode_time_seconds_count{model_name=\"a\\\"b\"} 1\n",
@@ -257,6 +263,29 @@ TEST(Metrics, EachCountHasItsName) {
   }
 }
 
+double value_of(const std::string& metrics, const std::string& name) {
+  const size_t at = metrics.find("\n" + name + " ");
+  return at == std::string::npos ? -1 : std::stod(metrics.substr(at + name.size() + 2));
+}
+
+/// In the units of their names.
+TEST(Metrics, OfTheProcess) {
+  const auto now = [] { return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()); };
+  const double before = now().count();
+  const Metrics metrics("m");
+  const double behind = now().count();
+  const std::string text = metrics.text({});
+  EXPECT_GE(value_of(text, "process_start_time_seconds"), before - 1);  // as many digits as are written
+  EXPECT_LE(value_of(text, "process_start_time_seconds"), behind + 1);
+  const std::filesystem::directory_iterator all("/proc/self/fd");
+  EXPECT_EQ(value_of(text, "process_open_fds"), std::distance(begin(all), end(all)) - 1)
+      << "but for the one that lists";
+  size_t pages = 0, resident = 0;
+  std::ifstream("/proc/self/statm") >> pages >> resident;
+  const double bytes = static_cast<double>(resident) * static_cast<double>(::sysconf(_SC_PAGESIZE));
+  EXPECT_NEAR(value_of(text, "process_resident_memory_bytes"), bytes, bytes / 2);
+}
+
 /// What the kernel did for the process is its time, too.
 TEST(Metrics, ProcessorTimeIsOfUserAndSystem) {
   const auto seconds = [] {
@@ -268,9 +297,7 @@ TEST(Metrics, ProcessorTimeIsOfUserAndSystem) {
   for (int i = 0; i < 2000; ++i) std::ifstream("/proc/self/smaps").get();
   const Metrics metrics("m");
   const double before = seconds();
-  const std::string text = metrics.text({});
-  const std::string name = "\nprocess_cpu_seconds_total ";
-  const double said = std::stod(text.substr(text.find(name) + name.size()));
+  const double said = value_of(metrics.text({}), "process_cpu_seconds_total");
   EXPECT_GE(said, before - 1e-3);
   EXPECT_LE(said, seconds() + 1e-3);
 }

@@ -146,6 +146,25 @@ TEST(Compaction, StopStringsDoNotEndASummary) {
   EXPECT_EQ(stopped["output"].at(0)["encrypted_content"], plain["encrypted_content"]);
 }
 
+/// So is how long it is at least, and which tokens it may have and ends at.
+TEST(Compaction, WhatIsAskedOfTheAnswersTokensIsNotAskedOfASummary) {
+  const ServedModel served;
+  const json trigger = {user("Hi"), assistant("Hello. " + words(50)), {{"type", "compaction_trigger"}}};
+  const json plain = answer_to(served, body_of(trigger).dump())["output"].at(0)["encrypted_content"];
+  const json text = {{"prompt", plain.get<std::string>().substr(strlen("tessera-summary:"))}};
+  const json its = json::parse(ask(served.port(), post("/tokenize", text.dump())).body)["tokens"];
+  for (const json& more : {json{{"min_tokens", 6}}, json{{"allowed_token_ids", {5, 6, 7}}},
+                           json{{"stop_token_ids", its}}, json{{"logit_bias", {{"5", 100}}}}}) {
+    EXPECT_EQ(answer_to(served, body_of(trigger, more).dump())["output"].at(0)["encrypted_content"], plain) << more;
+  }
+  json longer = limit(100);  // a summary of 25 tokens at most, and more of the answer
+  longer.update({{"min_tokens", 40}, {"max_output_tokens", 40}});
+  const json input = {user("One"), assistant(words(100)), user("Two")};
+  const json response = answer_to(served, body_of(input, longer).dump());
+  EXPECT_EQ(response["output"].at(0)["type"], "compaction") << response;
+  EXPECT_EQ(response["usage"]["output_tokens"], 40);
+}
+
 /// So are tools, formats and thinking.
 TEST(Compaction, IsPlainText) {
   const ServedModel served(test_options(), 8, tiny_model_that_ends());

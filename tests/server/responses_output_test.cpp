@@ -1,6 +1,7 @@
 // Deltas as items and events of a response.
 
 #include <array>
+#include <ctime>
 #include <nlohmann/json.hpp>
 #include <utility>
 
@@ -193,6 +194,19 @@ TEST(OutputItems, EndsAreToldApart) {
   EXPECT_EQ(last(ResponseStatus::cancelled), "incomplete");
   EXPECT_EQ(last(ResponseStatus::incomplete), "incomplete");
   EXPECT_EQ(last(ResponseStatus::failed), "failed");
+}
+
+TEST(OutputItems, WhatIsCompletedSaysWhen) {
+  const std::time_t before = std::time(nullptr);
+  const auto at = [](ResponseStatus status, ChatFinish finish) {
+    return write({{.content = "c", .finish = finish}}, "", status).response["completed_at"];
+  };
+  const json completed = at(ResponseStatus::completed, ChatFinish::stop);
+  EXPECT_GE(completed, before);
+  EXPECT_LE(completed, std::time(nullptr));
+  EXPECT_EQ(at(ResponseStatus::completed, ChatFinish::length), json());
+  EXPECT_EQ(at(ResponseStatus::failed, ChatFinish::none), json());
+  EXPECT_EQ(at(ResponseStatus::cancelled, ChatFinish::none), json());
 }
 
 TEST(OutputItems, WhatIsKeptOfAResponse) {

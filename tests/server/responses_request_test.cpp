@@ -71,6 +71,7 @@ TEST(ResponsesRequest, TheResponseRepeatsIt) {
   EXPECT_EQ(request.chat.sampling.max_tokens, 9);
   EXPECT_EQ(request.chat.sampling.logprobs, 2);
   EXPECT_EQ(request_of(body_with(R"("store":false)")).echo["store"], false);
+  EXPECT_EQ(request_of(body_with(R"("service_tier":"flex")")).echo["service_tier"], "default") << "there is no other";
   EXPECT_FALSE(request_of(body_with(R"("truncation":"disabled")")).truncates);
 }
 
@@ -211,6 +212,7 @@ TEST(ResponsesRequest, ItemsBecomeMessages) {
   EXPECT_EQ(messages_of(R"([{"role":"user","content":"Hi"},)"
                         R"({"type":"function_call_output","call_id":"1","output":{"error":"x"}}])"),
             "[" + user + R"(,{"role":"tool","content":"{\"error\":\"x\"}","tool_call_id":"1"}])");
+  EXPECT_EQ(messages_of(R"([{"type":"agent_message","content":"Hi"}])"), "[" + user + "]") << "of nobody in particular";
   // What models write as arguments need be no JSON.
   const ResponsesRequest repaired =
       request_of(body_of(R"({"input":[{"type":"function_call","call_id":"1","name":"f","arguments":"{'a': 1"}]})"));
@@ -247,6 +249,15 @@ TEST(ResponsesRequest, ACompactionStandsForWhatIsBeforeIt) {
   EXPECT_EQ(texts(sealed({.summary = "new", .whole = true, .said = {"x", "y"}, .asked = "z"})), "s x y new z e ");
   EXPECT_EQ(texts(sealed({.summary = "new", .whole = true})), "s new e  ");  // a template wants a user
   EXPECT_EQ(texts(sealed({.whole = true, .asked = "z"})), "s z e ");
+}
+
+/// However it begins: only the server's own messages are summaries.
+TEST(ResponsesRequest, WhatTheUserSaidOfASummaryStays) {
+  const std::string said = R"({"role":"user","content":"The conversation before, in short:\n\nHi"})";
+  const auto request = request_of(
+      body_of(R"({"input":[)" + said + R"(,{"type":"compaction","encrypted_content":"tessera-summary:s"}]})"));
+  ASSERT_EQ(request.chat.messages.size(), 2U);
+  EXPECT_EQ(request.chat.messages[0].role, Role::user);
 }
 
 TEST(Compaction, IsReadAsItWasSealed) {
