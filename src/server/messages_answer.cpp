@@ -49,8 +49,7 @@ class MessagesAnswer final : public Answer {
   [[nodiscard]] Usage usage() const {
     return {.prompt_tokens = prompt_tokens_,
             .completion_tokens = choice_.tokens(),
-            .cached_tokens = choice_.cached_tokens(),
-            .reasoning_tokens = choice_.reasoning_tokens()};
+            .cached_tokens = choice_.cached_tokens()};
   }
 
   ResponseHead head_;

@@ -75,8 +75,13 @@ MaybeError make_summary_prompt(const ModelService& service, ResponsesRequest& re
   chat.tools = {};
   chat.format.reset();
   chat.stream = {};
-  chat.sampling.logprobs.reset();
-  chat.sampling.stop.clear();
+  SamplingParams& sampling = chat.sampling;
+  sampling.logprobs.reset();
+  sampling.min_tokens = 0;
+  sampling.stop.clear();
+  sampling.stop_token_ids.clear();
+  sampling.logit_bias.clear();
+  sampling.allowed_token_ids.clear();
   chat.template_variables["enable_thinking"] = false;  // all of the answer is the summary
   const auto said = std::ranges::count_if(chat.messages, [](const Message& m) { return m.role != Role::system; });
   chat.messages.push_back({.role = Role::user, .text = kSummaryWish});

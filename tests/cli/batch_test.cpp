@@ -100,6 +100,7 @@ TEST_F(BatchTest, JsonLinesHaveTheirOwnParameters) {
   EXPECT_EQ(all.at(3)["usage"]["completion_tokens"], 4);
   EXPECT_THAT(all.at(4)["error"].get<std::string>(), HasSubstr("did you mean \"temperature\"?"));
   EXPECT_THAT(all.at(5)["error"].get<std::string>(), HasSubstr("99999999"));
+  for (const auto& [index, answer] : all) EXPECT_EQ(answer.value("digest", "").size(), 16U) << answer;
   // Going on does not make them good.
   const Finished again = run_tessera(batch());
   EXPECT_EQ(again.exit_code, 1);

@@ -220,6 +220,31 @@ TEST_F(Manual, ZshKnowsEveryCommandAndFlag) {
   EXPECT_EQ(Process("/bin/sh", {"-c", "exec zsh -n " + file}, "").wait().err, "");
 }
 
+/// However its description is written. bash reads the functions as zsh does.
+TEST_F(Manual, ZshReadsEveryFlagAsOneWord) {
+  std::string script = "compdef() { :; }; _describe() { :; }; _arguments() { printf '%s\\n' \"$@\"; }; source " +
+                       completion("zsh") + "\n";
+  for (const Command& command : commands()) {
+    if (command.commands.empty()) script += command.full_name("_tessera", "_") + "\n";
+  }
+  const Finished bash = Process("/bin/bash", {"--norc", "-c", script}, "").wait();
+  EXPECT_EQ(bash.err, "");
+  const std::regex flag(
+      R"((\([^)]*\)|\*)?--?[A-Za-z][A-Za-z0-9-]*\[([^\[\]:\\]|\\.)+\](:([^:\\]|\\.)+:(\([^)]*\)|_files|_files -/)?)?)");
+  std::istringstream lines(bash.out);
+  size_t flags = 0;
+  for (std::string line; std::getline(lines, line);) {
+    if (line == "*: :_files") continue;
+    EXPECT_TRUE(std::regex_match(line, flag)) << line;
+    ++flags;
+  }
+  EXPECT_GT(flags, 100U);
+  for (const char* expected :
+       {"\n(-q --quiet)-q[", "\n(-q --quiet)--quiet[", "\n*--stop[", "\n--kv-offload-dir[", ":DIR:_files -/\n"}) {
+    EXPECT_THAT(bash.out, HasSubstr(expected));
+  }
+}
+
 TEST_F(Manual, FishKnowsEveryCommandAndFlag) {
   const std::string file = completion("fish");
   std::istringstream lines(read("fish"));

@@ -3,8 +3,11 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <map>
 #include <nlohmann/json.hpp>
+#include <regex>
 #include <sstream>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -35,28 +38,73 @@ TEST(Tiles, PrintsTheTableOfAnAbsentGpu) {
   EXPECT_THAT(result.out, Not(HasSubstr("over 50176")));
 }
 
+std::string shape_of(const nlohmann::json& tile) {
+  return fmt::format("{}x{}x{}", tile["m"].get<int>(), tile["n"].get<int>(), tile["k"].get<int>());
+}
+
+/// What `tiles` says with `flags`, with one blank between words.
+std::string words_of(Arguments flags) {
+  flags.insert(flags.begin(), "tiles");
+  return std::regex_replace(run_tessera(flags).out, std::regex(" {2,}"), " ");
+}
+
+nlohmann::json json_of(Arguments flags) {
+  flags.insert(flags.begin(), "tiles");
+  flags.emplace_back("--json");
+  return nlohmann::json::parse(run_tessera(flags).out);
+}
+
+TEST(Tiles, WhatIsChosenForManyTokensIsWhatIsChosenForEach) {
+  const std::string all = words_of({"--gpu", "rtx-pro-6000"});
+  EXPECT_THAT(all, HasSubstr("\n 1 10 ")) << "experts of one token";
+  for (const char* tokens : {"1", "64", "8192"}) {
+    const auto json = json_of({"--gpu", "rtx-pro-6000", "--tokens", tokens});
+    std::string row;
+    for (const char* op : {"gate_up", "down"}) {
+      for (const auto& tile : json["tiles"]) {
+        if (!tile["kept"].get<bool>() || !tile[op]["chosen"].get<bool>()) continue;
+        const double us = tile[op]["estimate_us"];
+        row += fmt::format(" {} {:.{}f}", shape_of(tile), us, us < 10 ? 2 : us < 100 ? 1 : 0);
+      }
+    }
+    EXPECT_TRUE(std::regex_search(all, std::regex(fmt::format("\n ?{} [0-9]+{}\n", tokens, row)))) << tokens << row;
+  }
+}
+
 TEST(Tiles, TheLayersFastestComeFirst) {
   const Arguments tiles = {"tiles", "--gpu", "rtx-pro-6000", "--tokens", "64"};
   const std::string text = run_tessera(tiles).out;
   std::istringstream lines(text.substr(text.find("\ntile ") + 1));
-  std::vector<std::string> shown;
+  std::vector<std::string> shown, figures;
   std::string line;
   for (std::getline(lines, line); std::getline(lines, line) && !line.empty();) {
-    shown.push_back(line.substr(0, line.find(' ')));
+    std::istringstream words(line);
+    std::string family, six;
+    words >> shown.emplace_back() >> family;
+    for (int i = 0; i < 6 && words >> line; ++i) six += line + " ";
+    figures.push_back(six);
   }
   Arguments as_json = tiles;
   as_json.emplace_back("--json");
   const auto json = nlohmann::json::parse(run_tessera(as_json).out);
-  std::vector<std::pair<double, std::string>> times;
+  std::vector<std::tuple<double, std::string, std::string>> times;
   for (const auto& tile : json["tiles"]) {
     if (!tile["kept"].get<bool>()) continue;
+    std::string six;
+    for (const char* key : {"stages", "stage_bytes", "smem_bytes", "blocks_per_sm", "threads", "registers_estimate"}) {
+      six += tile[key].dump() + " ";
+    }
     times.emplace_back(tile["gate_up"]["estimate_us"].get<double>() + tile["down"]["estimate_us"].get<double>(),
-                       fmt::format("{}x{}x{}", tile["m"].get<int>(), tile["n"].get<int>(), tile["k"].get<int>()));
+                       shape_of(tile), six);
   }
-  std::ranges::stable_sort(times, {}, [](const auto& timed) { return timed.first; });
-  std::vector<std::string> expected;
-  for (const auto& timed : times) expected.push_back(timed.second);
+  std::ranges::stable_sort(times, {}, [](const auto& timed) { return std::get<0>(timed); });
+  std::vector<std::string> expected, expected_figures;
+  for (const auto& timed : times) {
+    expected.push_back(std::get<1>(timed));
+    expected_figures.push_back(std::get<2>(timed));
+  }
   EXPECT_EQ(shown, expected);
+  EXPECT_EQ(figures, expected_figures);
 }
 
 TEST(Tiles, ExplainsRejectionsWithBytes) {
@@ -124,7 +172,13 @@ TEST(Tiles, JsonHoldsEveryCandidate) {
         EXPECT_LE(tile["smem_bytes"].get<int>(), 101'376);
         EXPECT_GE(tile["stages"].get<int>(), 2);
         EXPECT_GE(tile["blocks_per_sm"].get<int>(), tile["blocks_per_sm_wanted"].get<int>());
-        for (const char* op : {"gate_up", "down"}) chosen += tile[op]["chosen"].get<bool>() ? 1 : 0;
+        for (const char* op : {"gate_up", "down"}) {
+          chosen += tile[op]["chosen"].get<bool>() ? 1 : 0;
+          if (tile[op]["bound"] != "memory") continue;
+          for (const char* other : {"l2_us", "smem_us", "mma_us", "issue_us"}) {
+            EXPECT_LE(tile[op][other], tile[op]["memory_us"]) << tile;
+          }
+        }
       }
       EXPECT_EQ(chosen, 2) << gpu;
     }
@@ -138,7 +192,16 @@ TEST(Tiles, ComparesWithTheStockList) {
   EXPECT_THAT(result.out, HasSubstr("5 x 1"));
   EXPECT_THAT(result.out, HasSubstr("128x8x128"));
   EXPECT_THAT(result.out, Not(HasSubstr("none")));
-  EXPECT_THAT(result.out, HasSubstr("H200 MXFP4 w4a4"));
+  const std::string words = std::regex_replace(result.out, std::regex(" {2,}"), " ");
+  for (const char* gpu : {"rtx-pro-6000", "h200"}) {
+    for (const char* path : {"w4a16", "w4a4"}) {
+      const auto json = json_of({"--gpu", gpu, "--format", "mxfp4", "--path", path});
+      std::map<int, int> kept;
+      for (const auto& tile : json["tiles"]) ++kept[tile["kept"].get<bool>() ? tile["k"].get<int>() : 0];
+      EXPECT_THAT(words, HasSubstr(fmt::format("\n{} MXFP4 {} {} {} {} {}\n", json["gpu"].get<std::string>(), path,
+                                               kept[64], kept[128], kept[256], kept[0])));
+    }
+  }
 }
 
 TEST(Tiles, MistakesAreExplained) {

@@ -198,8 +198,12 @@ TEST(AnswerFormat, BeginsBehindTheGapAlsoBesideTools) {
                {"thinking_token_budget", 2},
                {"return_token_ids", true},
                {"response_format", {{"type", "json_schema"}, {"json_schema", {{"schema", {{"const", 7}}}}}}}};
-  for (const bool tools : {false, true}) {
-    if (tools) body["tools"] = {{{"type", "function"}, {"function", {{"name", "go"}}}}};
+  for (const char* tools : {"none", "beside it", "alone"}) {
+    if (tools != std::string("none")) body["tools"] = {{{"type", "function"}, {"function", {{"name", "go"}}}}};
+    if (tools == std::string("alone")) {
+      body.erase("response_format");
+      body["tool_choice"] = "required";
+    }
     const json answer = json::parse(ask(served.port(), post("/v1/chat/completions", body.dump())).body);
     const json tokens = {{"tokens", answer["choices"].at(0)["token_ids"]}};
     EXPECT_THAT(ask(served.port(), post("/detokenize", tokens.dump())).body, HasSubstr(R"(</think>\n\n)")) << tools;
@@ -220,7 +224,7 @@ TEST(AnswerFormat, IsOfEveryPrompt) {
 }
 
 TEST(AnswerFormat, IsNotOfAContinuedMessage) {
-  const ServedModel served;
+  const ServedModel served(test_options(), 8, tiny_model_that_ends());
   json body = json::parse(kHello);
   body["messages"].push_back({{"role", "assistant"}, {"content", "Well"}});
   json chat = body;
@@ -235,7 +239,8 @@ TEST(AnswerFormat, IsNotOfAContinuedMessage) {
   }
   // Of a thought that is gone on from, all of the answer is yet to come.
   chat["messages"][1] = {{"role", "assistant"}, {"reasoning_content", "Well"}};
-  EXPECT_EQ(ask(served.port(), post("/v1/chat/completions", chat.dump())).status, 200);
+  const RawAnswer taken = ask(served.port(), post("/v1/chat/completions", chat.dump()));
+  EXPECT_EQ(taken.status, 200) << taken.body;
 }
 
 /// In its thinking, if that is where it breaks off.

@@ -70,6 +70,28 @@ TEST(PrefixCacheOverHttp, EveryApiSaysWhatWasThere) {
   EXPECT_EQ(served.left_over(), "");
 }
 
+/// Behind the system message, and behind what the user asked, where a tool's answer comes next.
+TEST(PrefixCacheOverHttp, ATurnMayGoOnInAnotherWay) {
+  const ServedModel served;
+  const json call = {{"id", "1"}, {"type", "function"}, {"function", {{"name", "f"}, {"arguments", "{}"}}}};
+  const std::string text = long_text().substr(0, 2000);
+  const json system = {{"role", "system"}, {"content", text}};
+  const json asked = {{"role", "user"}, {"content", "Look. " + text}};
+  const json called = {{"role", "assistant"}, {"content", ""}, {"tool_calls", {call}}};
+  for (json last : {json{{"role", "user"}}, json{{"role", "tool"}, {"tool_call_id", "1"}}}) {
+    const bool of_tool = last["role"] == "tool";
+    const auto body = [&](const std::string& said) {
+      last["content"] = said;
+      const json messages = of_tool ? json{system, asked, called, last} : json{system, last};
+      return json{{"messages", messages}, {"max_tokens", 1}, {"cache_salt", of_tool ? "tool" : "user"}};
+    };
+    const int64_t before = answer_to(served, "/tokenize", body("One"))["count"].get<int64_t>() - 100;
+    EXPECT_EQ(cached(answer_to(served, "/v1/chat/completions", body("One. " + text))), 0);
+    const json next = answer_to(served, "/v1/chat/completions", body("Two. " + text));
+    EXPECT_GE(cached(next), before / 64 * 64) << last["role"];
+  }
+}
+
 TEST(PrefixCacheOverHttp, TheAccessLogCountsAPromptOnceHoweverManyChoices) {
   ServerOptions options = test_options();
   options.access_log = true;

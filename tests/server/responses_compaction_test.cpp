@@ -214,6 +214,16 @@ TEST(Compaction, IsReadAgainHoweverOftenTheUserHasSpoken) {
   EXPECT_EQ(answer.header("x-tessera-warning"), "");
 }
 
+/// What does not fit is not left out from among others: what is older is left out with it.
+TEST(Compaction, HasTheNewestOfWhatTheUserSaid) {
+  const ServedModel served;
+  const json input = {user("One"), user(words(20)), user("Two"), assistant(words(100)), user("Three")};
+  const json item = answer_to(served, body_of(input, limit(100)).dump())["output"].at(0);
+  responses::Compaction stands;
+  ASSERT_TRUE(responses::unseal(item["encrypted_content"].get<std::string>(), stands));
+  EXPECT_THAT(stands.said, ElementsAre("Two"));
+}
+
 TEST(Compaction, NeedsAReason) {
   const ServedModel served;
   const auto output = [&](json input, int64_t tokens) {
@@ -231,7 +241,9 @@ TEST(Compaction, NeedsAReason) {
     const json input = {user("One"), assistant(half), user("And"), assistant(half), user("Two")};
     const int64_t tokens = answer_to(served, body_of(input).dump())["usage"]["input_tokens"];
     EXPECT_EQ(tokens > 4096 * 3 / 4, count == 1650) << tokens;
-    EXPECT_EQ(answer_to(served, body_of(input, any).dump())["output"].size(), count == 1650 ? 2U : 1U) << tokens;
+    for (const json& more : {any, limit(100'000)}) {
+      EXPECT_EQ(answer_to(served, body_of(input, more).dump())["output"].size(), count == 1650 ? 2U : 1U) << tokens;
+    }
   }
 }
 
