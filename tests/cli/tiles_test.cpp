@@ -72,7 +72,7 @@ TEST(Tiles, WhatIsChosenForManyTokensIsWhatIsChosenForEach) {
 }
 
 TEST(Tiles, TheLayersFastestComeFirst) {
-  const Arguments tiles = {"tiles", "--gpu", "rtx-pro-6000", "--tokens", "64"};
+  const Arguments tiles = {"tiles", "--gpu", "h200", "--tokens", "64"};
   const std::string text = run_tessera(tiles).out;
   std::istringstream lines(text.substr(text.find("\ntile ") + 1));
   std::vector<std::string> shown, figures;
