@@ -53,6 +53,18 @@ TEST_F(ModelDirectory, TakesADirectory) {
   EXPECT_THAT(error_of(model / "not-there"), HasSubstr("no such directory"));
 }
 
+TEST_F(ModelDirectory, ADirectoryComesBeforeOtherModelsOfItsName) {
+  const test::TempDirectory here;
+  here.write("demo/config.json", "{}");
+  add_model("models--demo");
+  const std::filesystem::path before = std::filesystem::current_path();
+  std::filesystem::current_path(here.path());
+  const auto found = find_model("demo");
+  std::filesystem::current_path(before);
+  ASSERT_TRUE(found.ok()) << found.status().message();
+  EXPECT_EQ(*found, "demo");
+}
+
 TEST_F(ModelDirectory, FindsACachedModel) {
   add_model("models--Qwen--Qwen3.5-35B-A3B");
   const auto found = find_model("Qwen/Qwen3.5-35B-A3B");

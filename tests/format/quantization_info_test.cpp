@@ -118,6 +118,11 @@ TEST(QuantizationInfo, TargetsOfConfigJsonStayUnlessThereIsALayerList) {
   EXPECT_THAT(targets(R"({"quant_algo":"FP8"})"), ElementsAre(Pair("re:.*mlp.*", WeightFormat::nvfp4)));
   EXPECT_THAT(targets(R"({"quantized_layers":{"model.layers.0.q":{"quant_algo":"FP8"}}})"),
               ElementsAre(Pair("model.layers.0.q", WeightFormat::fp8_e4m3)));
+  const std::string groups =
+      R"("config_groups":{"a":{"targets":["model.layers.0.q"],"weights":)" + std::string(kFourBit);
+  EXPECT_THAT(
+      targets((R"({)" + groups + R"(}},"quantized_layers":{"model.layers.0.q":{"quant_algo":"FP8"}}})").c_str()),
+      ElementsAre(Pair("model.layers.0.q", WeightFormat::fp8_e4m3)));
 }
 
 TEST(QuantizationInfo, TargetsAreWhatGroupsNameAndWithoutAnyAllThatIsLinear) {

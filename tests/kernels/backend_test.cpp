@@ -105,6 +105,14 @@ TEST_F(CpuBackend, HiddenRowsStayWhereNoLogitsAreWanted) {
   EXPECT_EQ(rows_of(1, {}), want);
 }
 
+TEST_F(CpuBackend, LogitsAreNotRounded) {
+  const std::vector<int32_t> last = {kRows - 1};
+  run(1, last, [] {});
+  std::vector<float> logits(kVocab);
+  EXPECT_TRUE(backend->read_logits(*pass, logits).ok());
+  EXPECT_THAT(logits, testing::Contains(testing::Truly([](float x) { return x != round_to_bf16(x); })));
+}
+
 TEST_F(CpuBackend, EveryNormHasItsOwnEpsilon) {
   const auto small = testing::Each(testing::AllOf(testing::Gt(-1e-6F), testing::Lt(1e-6F)));
   run(0, {}, [] {});

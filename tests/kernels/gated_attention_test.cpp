@@ -241,6 +241,11 @@ TEST(GatedAttention, ContextsOfMoreThanAWaveOfSplits) {
   const Model model(shape, DType::f32, Compute::f32);
   const Sequence s(shape, 2600, 10);  // 11 splits; a wave of two threads has 8
   expect_same_bits(model.run({s}, {{{0, 2590}}, {{0, 10}}}, 2)[0], model.run_alone(s, 1), "by waves of splits");
+  // Beside one whose only split is in the first of two waves of three threads.
+  const Sequence other(shape, 70, 14);
+  const auto both = model.run({s, other}, {{{0, 2590}, {1, 69}}, {{0, 10}, {1, 1}}}, 3);
+  expect_same_bits(both[0], model.run_alone(s, 1), "beside a short one");
+  expect_same_bits(both[1], model.run_alone(other, 1), "beside a long one");
 }
 
 /// Of numbers that no library's arithmetic has a part in.

@@ -220,6 +220,9 @@ TEST(GatedDeltaNet, Bf16MatchesTheRecurrenceWithItsRoundingPoints) {
       const auto got = model.run_alone(s, row_class);
       expect_near(got.out, want.out, 0.05, 0x1p-6, describe(shape));  // a few roundings fall on the other side
       for (const float v : got.out) ASSERT_EQ(v, round_to_bf16(v));
+      // What one row leaves has the same roundings.
+      const Sequence one(shape, 1, 6);
+      expect_near(model.run_alone(one, row_class).state, model.reference(one).state, 2e-5, 2e-5, describe(shape));
     }
   }
 }

@@ -125,6 +125,17 @@ TEST_P(CpuRunnerTest, PenaltiesSeeHistoriesAndWhatIsDrawn) {
   }
 }
 
+TEST_P(CpuRunnerTest, AHistoryTakesThePlaceOfTheOneBefore) {
+  const SampleParams params{.temperature = 0, .frequency_penalty = -100};
+  const int32_t free = generate({.temperature = 0}, 1).at(0);
+  const auto runner = make_runner();
+  for (const std::vector<int32_t>& output : {std::vector<int32_t>{free == 0 ? 1 : free - 1}, {}}) {
+    Step step = make_step(kPrompt, 0, params);
+    step.histories = {{.slot = 0, .prompt = kPrompt, .output = output}};
+    EXPECT_EQ(run(*runner, step).token, output.empty() ? free : output[0]);
+  }
+}
+
 TEST_P(CpuRunnerTest, ACopiedStateGoesOnAsTheOriginal) {
   const auto runner = make_runner();
   const SampleParams params{.temperature = 0, .logprobs = 0};

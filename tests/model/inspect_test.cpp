@@ -240,6 +240,16 @@ TEST(Inspect, AHeadThatOnlyTheConfigHasIsNone) {
   EXPECT_EQ(found->mtp_kv_bytes_per_token_bf16, 0U);
 }
 
+TEST(Inspect, EveryLayerOfTheMtpHeadHasACache) {
+  const TempDirectory directory;
+  SynthShape shape = small_shape();
+  shape.mtp_num_hidden_layers = 2;
+  test::synthesize(directory / "model", {.shape = shape});
+  const auto found = inspect_checkpoint(test::open(directory / "model"));
+  ASSERT_TRUE(found.ok()) << found.status().message();
+  EXPECT_EQ(found->mtp_kv_bytes_per_token_bf16, 2U * found->kv_bytes_per_token_bf16);
+}
+
 TEST(Inspect, TiedEmbeddingIsTheHead) {
   const TempDirectory directory;
   SynthShape shape = small_shape();

@@ -198,6 +198,11 @@ TEST_F(Quantize, CopiesWhatIsQuantisedAlready) {
     ASSERT_TRUE(report.ok()) << report.status().message();
     EXPECT_EQ(report->dialect, dialect);
     EXPECT_THAT(report->already_quantized, ::testing::ElementsAre("attention is FP8"));
+    const auto is_routed = [](const QuantizedPart& p) { return p.kind == TensorKind::routed_expert; };
+    const auto routed = std::ranges::find_if(report->parts, is_routed);
+    ASSERT_NE(routed, report->parts.end());
+    EXPECT_EQ(routed->tensors, 4 * 5 * 3) << "scales are no matrices";
+    EXPECT_EQ(routed->bytes_after, routed->bytes_before);
     const Checkpoint source = test::open(directory / "source");
     const Checkpoint result = test::open(directory / "out");
     EXPECT_EQ(decode(*source.matrix("model.layers.0.mlp.experts.1.up_proj")),

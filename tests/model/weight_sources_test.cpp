@@ -163,6 +163,16 @@ TEST(WeightSources, AreAsTheConfigSays) {
   EXPECT_TRUE(source_of<kernels::MoeSource>(plan).shared_gate.parts.empty());
 }
 
+TEST(WeightSources, AModelWithoutFilesSaysWhatItsStepsRead) {
+  const ModelConfig config = config_of(true);
+  const KindFormats formats = {{TensorKind::routed_expert, WeightFormat::nvfp4}};
+  Recorder backend;
+  const auto model = Model::dummy(config, formats, backend);
+  ASSERT_TRUE(model.ok()) << model.status().message();
+  EXPECT_GT((*model)->traffic().bytes_per_step(8), 0);
+  EXPECT_EQ((*model)->traffic().bytes_per_step(8), plan_dummy_weights(config, formats)->traffic().bytes_per_step(8));
+}
+
 TEST(WeightSources, OfRanksAreWhatEachHas) {
   ModelConfig config = config_of(true);
   config.tie_word_embeddings = true;
