@@ -281,6 +281,20 @@ TEST(Sampler, AMaskWinsOverBans) {
   EXPECT_EQ(draw->token, 2);
 }
 
+TEST(Sampler, AMaskAllowsNoUnknownIds) {
+  const std::vector<uint32_t> allowed = {0b1100};
+  const SampleParams greedy{.temperature = 0};
+  std::vector<float> logits = {1, 3, 2, 4};
+  DrawArgs args;
+  args.logits = logits;
+  args.known_ids = 3;
+  args.params = &greedy;
+  args.allowed = allowed;
+  const auto draw = Sampler().draw(args);
+  ASSERT_TRUE(draw.ok()) << draw.status().message();
+  EXPECT_EQ(draw->token, 2);
+}
+
 TEST(Sampler, ExtremeTemperaturesStayFinite) {
   EXPECT_EQ(draw({1, 2, 1.9F}, {.temperature = 1e-45F})->token, 1);
   EXPECT_THAT(support({1, 2, 2, 2}, {.temperature = 1e-30F}),

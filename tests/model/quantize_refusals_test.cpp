@@ -118,6 +118,15 @@ TEST_F(Quantize, NamesTheWeightThatCannotBeRounded) {
   }
 }
 
+TEST_F(Quantize, CopiesNoBrokenScales) {
+  make_source({.shape = small_shape(), .formats = {{TensorKind::routed_expert, WeightFormat::nvfp4}}});
+  const std::string scale = "model.language_model.layers.0.mlp.experts.1.up_proj.weight_scale_2";
+  rewrite(directory_ / "source", [&](auto& tensors) { tensors.at(scale).data.assign(4, '\0'); });
+  const Status status = failure({.formats = {{TensorKind::attention, WeightFormat::nvfp4}}});
+  EXPECT_EQ(status.code(), StatusCode::corrupt_data);
+  EXPECT_THAT(status.message(), HasSubstr("a scale must be finite and positive"));
+}
+
 TEST_F(Quantize, LeavesNothingWhenStopped) {
   make_source();
   size_t calls = 0;

@@ -146,6 +146,8 @@ TEST(WeightProfile, ABeginningOfANameIgnoresNothing) {
   };
   EXPECT_FALSE(formats_ignoring("lm_head").contains(TensorKind::lm_head));
   EXPECT_TRUE(formats_ignoring("lm").contains(TensorKind::lm_head));
+  EXPECT_FALSE(formats_ignoring("re:.*self_attn").contains(TensorKind::attention));
+  EXPECT_TRUE(formats_ignoring("re:self_attn").contains(TensorKind::attention)) << "a name begins otherwise";
   EXPECT_FALSE(formats_ignoring("model.layers").contains(TensorKind::attention));
   EXPECT_FALSE(formats_ignoring("language_model.model.layers").contains(TensorKind::attention));
   EXPECT_TRUE(formats_ignoring("model.layer").contains(TensorKind::attention));
