@@ -2,7 +2,6 @@
 
 #include <array>
 #include <charconv>
-#include <cmath>
 #include <string>
 #include <utility>
 
@@ -72,7 +71,7 @@ class PythonLiteral {
     }
     double real = 0;
     const auto [stop, fault] = std::from_chars(first, last, real);
-    if (fault != std::errc() || stop != last || !std::isfinite(real)) return std::nullopt;
+    if (fault != std::errc() || stop != last) return std::nullopt;
     return Json(real);
   }
 

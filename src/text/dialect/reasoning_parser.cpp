@@ -26,7 +26,6 @@ ReasoningParser::Piece ReasoningParser::feed(std::string_view text) {
 ReasoningParser::Piece ReasoningParser::finish() {
   Piece piece;
   run(/*at_end=*/true, piece);
-  white_space_.clear();
   return piece;
 }
 
@@ -54,10 +53,7 @@ bool ReasoningParser::step_thinking(bool at_end, Piece& piece) {
     if (match == Match::undecided && !at_end) return false;
     if (match != Match::yes) continue;
     held_.erase(0, name.size());
-    if (name == kClose) {
-      state_ = State::before_content;
-      white_space_.clear();
-    }
+    if (name == kClose) state_ = State::before_content;
     return true;
   }
   Match call = match_at(held_, 0, dialect::kCallOpen);
@@ -65,7 +61,6 @@ bool ReasoningParser::step_thinking(bool at_end, Piece& piece) {
   if (call == Match::undecided && !at_end) return false;
   if (call == Match::yes) {
     state_ = State::content;
-    white_space_.clear();
     return true;
   }
   emit_reasoning(held_.substr(0, 1), piece);
