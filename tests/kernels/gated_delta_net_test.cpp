@@ -227,6 +227,19 @@ TEST(GatedDeltaNet, Bf16MatchesTheRecurrenceWithItsRoundingPoints) {
   }
 }
 
+/// Of one row little is summed: what is left are the roundings, in their order.
+TEST(GatedDeltaNet, OneRowIsRoundedAsTheFormulaIs) {
+  for (const DeltaNetShape& shape : kShapes) {
+    const Model model(shape, Compute::bf16);
+    const Sequence s(shape, 1, 6);
+    const auto want = model.reference(s).out;
+    for (const RowClass row_class : {kPrefill, kDecode}) {
+      expect_same_bits(model.run_alone(s, row_class).out, std::vector<float>(want.begin(), want.end()),
+                       describe(shape));
+    }
+  }
+}
+
 TEST(GatedDeltaNet, ExtremeGates) {
   const DeltaNetShape shape{1, 1, 16, 16, 4};
   const Model model(shape, Compute::f32);
