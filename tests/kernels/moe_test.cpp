@@ -187,6 +187,7 @@ TEST(Moe, MatchesTheFormula) {
         const auto got = model.run(x);
         const bool bf16 = compute == Compute::bf16;
         expect_near(got.out, model.reference(x, got.chosen), bf16 ? 0.02 : 2e-5, bf16 ? 0x1p-7 : 1e-5, describe(shape));
+        for (const float v : got.out) ASSERT_TRUE(!bf16 || v == round_to_bf16(v)) << v;
       }
     }
   }
@@ -415,6 +416,8 @@ TEST(Mlp, MatchesTheFormula) {
         want.insert(want.end(), y.begin(), y.end());
       }
       expect_near(out, want, round.bf16 ? 0.02 : 2e-5, round.bf16 ? 0x1p-7 : 1e-5, "mlp");
+      // None of these sums is so near to the middle between two BF16 numbers that its last bits would matter.
+      if (round.bf16) expect_same_bits(out, std::vector<float>(want.begin(), want.end()), "mlp, rounded");
     }
   }
 }
