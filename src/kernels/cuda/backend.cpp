@@ -13,7 +13,6 @@
 #include "kernels/cuda/moe.h"
 #include "kernels/cuda/mtp_input.h"
 #include "kernels/cuda/norm.h"
-#include "kernels/live_gpu.h"
 
 namespace tessera::kernels::cuda {
 namespace {
@@ -425,14 +424,3 @@ Status CudaBackend::read_hidden(kernels::Pass& pass, std::span<float> hidden) {
 }
 
 }  // namespace tessera::kernels::cuda
-
-namespace tessera::kernels {
-
-Expected<std::unique_ptr<Backend>> make_cuda_backend(const CudaBackendOptions& options) {
-  TESSERA_ASSIGN_OR_RETURN(plan::DeviceFacts facts, live_gpu(options.gpu));
-  TESSERA_CUDA_RETURN_IF_ERROR(cudaSetDevice(options.gpu));
-  TESSERA_ASSIGN_OR_RETURN(auto uploader, cuda::Uploader::create());
-  return std::unique_ptr<Backend>(std::make_unique<cuda::CudaBackend>(options, std::move(facts), std::move(uploader)));
-}
-
-}  // namespace tessera::kernels

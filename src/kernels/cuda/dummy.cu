@@ -1,4 +1,7 @@
 #include "kernels/cuda/dummy.h"
+
+#include <algorithm>
+
 #include "plan/budget.h"
 
 namespace tessera::kernels::cuda {
@@ -41,9 +44,11 @@ __global__ void __launch_bounds__(kThreads)
 }  // namespace
 
 Status fill_dummy_atoms(WeightFormat format, uint32_t seed, std::byte* out, size_t bytes, cudaStream_t stream) {
-  constexpr unsigned kBlocks = 2048;
-  return device::launch(fill_words, {.grid = kBlocks, .block = kThreads, .stream = stream}, format, seed,
-                        reinterpret_cast<uint32_t*>(out), bytes / 4, plan::weight_slice_bytes(format),
+  constexpr size_t kBlocksMax = 2048;
+  const size_t words = bytes / 4;
+  const auto blocks = static_cast<unsigned>(std::min((words + kThreads - 1) / kThreads, kBlocksMax));
+  return device::launch(fill_words, {.grid = blocks, .block = kThreads, .stream = stream}, format, seed,
+                        reinterpret_cast<uint32_t*>(out), words, plan::weight_slice_bytes(format),
                         plan::kMmaRows * plan::kMmaDepth / 2);
 }
 

@@ -7,7 +7,7 @@ target_sources(tessera_kernels PRIVATE
   cuda/delta_net.cpp cuda/delta_net_chunks.cu cuda/delta_net_decode.cu cuda/delta_net_rows.cu cuda/delta_net_states.cu
   cuda/attention.cpp cuda/attention_decode_bf16.cu cuda/attention_decode_e4m3.cu cuda/attention_prefill_bf16.cu
   cuda/attention_prefill_e4m3.cu cuda/sample.cu cuda/sample_stage.cu
-  cuda/backend.cpp cuda/blocks.cpp cuda/dummy.cu cuda/memory.cpp cuda/page_move.cpp cuda/pass.cpp cuda/planned_blocks.cpp cuda/planning_backend.cpp cuda/step.cu cuda/upload.cpp)
+  cuda/backend.cpp cuda/blocks.cpp cuda/dummy.cu cuda/live_backend.cpp cuda/memory.cpp cuda/page_move.cpp cuda/pass.cpp cuda/planned_blocks.cpp cuda/planning_backend.cpp cuda/step.cu cuda/upload.cpp)
 # One source a family of tiles, so that they compile side by side.
 foreach(family "w4a16;2" "w4a16;1" "w4a4;2" "w4a4;1")
   list(GET family 0 path)

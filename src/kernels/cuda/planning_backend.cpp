@@ -99,7 +99,8 @@ class PlanningBackend final : public CudaBackend {
                 CudaBackend::moe(pass, block));
   }
   Status head(kernels::Pass& pass, const Head& head, const Embedding& embedding) override {
-    const DeviceMatrix& matrix = static_cast<const CudaEmbedding&>(embedding).head();
+    const auto& own = static_cast<const CudaHead&>(head).lm_head;
+    const DeviceMatrix& matrix = own ? *own : static_cast<const CudaEmbedding&>(embedding).head();
     TESSERA_RETURN_IF_ERROR(
         note("head", static_cast<double>(matrix.weights.bytes), CudaBackend::head(pass, head, embedding)));
     return note("announce the end", 0, of(pass).end());

@@ -129,6 +129,27 @@ Status too_large(const char* what, int64_t count, int64_t bound) {
                                               ", and the memory taken for steps has room for " + std::to_string(bound)};
 }
 
+Status check_batch(const StepBounds& bounds, const Batch& batch, std::span<const int32_t> logit_rows) {
+  const auto sequences = static_cast<int64_t>(batch.sequences.size());
+  const auto logits = static_cast<int64_t>(logit_rows.size());
+  if (batch.rows() > bounds.rows_max) return too_large("rows", batch.rows(), bounds.rows_max);
+  if (sequences > bounds.sequences_max) return too_large("sequences", sequences, bounds.sequences_max);
+  if (logits > bounds.logit_rows_max) return too_large("rows with logits", logits, bounds.logit_rows_max);
+  bool decodes = true;
+  for (const SequenceRows& rows : batch.sequences) {
+    if (rows.row_class == RowClass::decode && !decodes) {
+      return {StatusCode::internal, "a step's decode sequences do not come first"};
+    }
+    decodes = rows.row_class == RowClass::decode;
+    const auto blocks = static_cast<int64_t>(rows.block_table.size());
+    if (blocks < blocks_for(int64_t{rows.first_position} + rows.rows)) {
+      return {StatusCode::internal, "the block table of a sequence does not cover its rows"};
+    }
+    if (blocks > bounds.blocks_per_slot) return too_large("blocks a sequence", blocks, bounds.blocks_per_slot);
+  }
+  return {};
+}
+
 }  // namespace
 
 StagingLayout staging_layout(const StepBounds& b) {
@@ -206,17 +227,12 @@ Status end_step(const StepMemory& memory, const std::byte* results, const device
 
 Status stage_batch(const StepBounds& bounds, const Batch& batch, std::span<const int32_t> logit_rows,
                    const SlotTable& tables, std::byte* area) {
+  TESSERA_RETURN_IF_ERROR(check_batch(bounds, batch, logit_rows));  // before the first block is known
   const StagingLayout layout = staging_layout(bounds);
-  const auto sequences = static_cast<int64_t>(batch.sequences.size());
-  const auto logits = static_cast<int64_t>(logit_rows.size());
-  if (batch.rows() > bounds.rows_max) return too_large("rows", batch.rows(), bounds.rows_max);
-  if (sequences > bounds.sequences_max) return too_large("sequences", sequences, bounds.sequences_max);
-  if (logits > bounds.logit_rows_max) return too_large("rows with logits", logits, bounds.logit_rows_max);
-
   StagedHeader header;
   header.counts.rows = batch.rows();
-  header.counts.sequences = static_cast<int32_t>(sequences);
-  header.counts.logit_rows = static_cast<int32_t>(logits);
+  header.counts.sequences = static_cast<int32_t>(batch.sequences.size());
+  header.counts.logit_rows = static_cast<int32_t>(logit_rows.size());
   auto* entries = reinterpret_cast<SequenceEntry*>(area + layout.sequences);
   auto* updates = reinterpret_cast<BlockUpdate*>(area + layout.updates);
   auto* staged_rows = reinterpret_cast<StagedRow*>(area + layout.rows);
@@ -239,23 +255,15 @@ Status stage_batch(const StepBounds& bounds, const Batch& batch, std::span<const
                           .slot = rows.state_slot};
     }
     if (rows.row_class == RowClass::decode) {
-      if (header.counts.decode_sequences != static_cast<int32_t>(s)) {
-        return {StatusCode::internal, "a step's decode sequences do not come first"};
-      }
       ++header.counts.decode_sequences;
       header.counts.decode_rows += rows.rows;
     }
-    const auto blocks = static_cast<int64_t>(rows.block_table.size());
-    if (blocks < blocks_for(int64_t{rows.first_position} + rows.rows)) {
-      return {StatusCode::internal, "the block table of a sequence does not cover its rows"};
-    }
-    if (blocks > bounds.blocks_per_slot) return too_large("blocks a sequence", blocks, bounds.blocks_per_slot);
     int32_t* known = tables.blocks + int64_t{rows.state_slot} * bounds.blocks_per_slot;
-    for (int32_t i = 0; i < blocks; ++i) {
-      const int32_t block = rows.block_table[static_cast<size_t>(i)];
+    for (size_t i = 0; i < rows.block_table.size(); ++i) {
+      const int32_t block = rows.block_table[i];
       if (known[i] == block) continue;
       known[i] = block;
-      updates[header.updates++] = {.slot = rows.state_slot, .index = i, .block = block};
+      updates[header.updates++] = {.slot = rows.state_slot, .index = static_cast<int32_t>(i), .block = block};
     }
   }
   std::copy(logit_rows.begin(), logit_rows.end(), reinterpret_cast<int32_t*>(area + layout.logit_rows));

@@ -95,7 +95,7 @@ Status end_step(const StepMemory& memory, const std::byte* results, const device
 
 /// Lays `batch` and logit_rows down in an area of host memory; decode sequences come first. `tables` are the slots'
 /// block tables as the device has them; all that the batch's say is brought up to date, so that passes behind it may go
-/// further. resource_exhausted where a bound is exceeded.
+/// further. resource_exhausted where a bound is exceeded; what is refused changes no table.
 struct SlotTable {
   int32_t* blocks = nullptr;  // [slots, blocks_per_slot], -1: not there yet
 };

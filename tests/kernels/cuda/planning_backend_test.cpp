@@ -55,6 +55,46 @@ TEST(PlanningBackend, WhatExpertsLeaveIsSummedBeforeOthersTakeItsMemory) {
   }
 }
 
+TEST(PlanningBackend, OfRanksExpertsLeaveRowsThatAreSummedAtOnce) {
+  struct OneOfTwo final : Comm {
+    [[nodiscard]] Rank rank() const override { return {.index = 0, .world = 2}; }
+    Status all_reduce(const CommRows& /*rows*/, bool /*round*/) override { return {}; }
+    Status all_gather(const CommRows& /*rows*/) override { return {}; }
+  } comm;
+  std::vector<PlannedOperation> operations;
+  const auto backend = *make_planning_backend(*plan::find_device("h200"), {}, operations, &comm);
+  const auto block = *backend->load(experts());
+  const auto cache = *backend->make_cache({});
+  const auto pass = *backend->make_pass({.rows_max = 1, .sequences_max = 1, .hidden = 256, .vocab = 16});
+  const std::vector<int32_t> tokens(1);
+  const SequenceRows sequence{.rows = 1};
+  ASSERT_TRUE(backend->begin(*pass, *cache, {.tokens = tokens, .sequences = {&sequence, 1}}, {}).ok());
+  ASSERT_TRUE(backend->moe(*pass, *block).ok());
+  EXPECT_EQ(operations.back().kernels.back().name, "sum_expert_rows");
+}
+
+TEST(PlanningBackend, AHeadReadsTheWeightsThatAreItsOwn) {
+  std::vector<PlannedOperation> operations;
+  const auto backend = *make_planning_backend(*plan::find_device("h200"), {}, operations);
+  const auto embedding = *backend->load(EmbeddingSource{.table = matrix(WeightFormat::bf16, 64, 256), .lm_head = {}});
+  const auto cache = *backend->make_cache({});
+  const auto pass =
+      *backend->make_pass({.rows_max = 1, .sequences_max = 1, .logit_rows_max = 1, .hidden = 256, .vocab = 64});
+  const std::vector<int32_t> tokens(1), logit_rows(1);
+  const SequenceRows sequence{.rows = 1};
+  for (const bool own : {false, true}) {
+    HeadSource source;
+    source.norm.resize(256);
+    if (own) source.lm_head = matrix(WeightFormat::fp8_e4m3, 64, 256);
+    const auto head = *backend->load(source);
+    ASSERT_TRUE(backend->begin(*pass, *cache, {.tokens = tokens, .sequences = {&sequence, 1}}, logit_rows).ok());
+    operations.clear();
+    ASSERT_TRUE(backend->head(*pass, *head, *embedding).ok());
+    EXPECT_EQ(operations[0].name, "head");
+    EXPECT_EQ(operations[0].weight_bytes, 64 * 256 * (own ? 1 : 2));
+  }
+}
+
 TEST(PlanningBackend, EachAttentionLayerHasMemoryAndScalesOfItsOwn) {
   const std::vector<float> k_scales = {0.5F, 0.75F, 1.5F}, v_scales = {3.0F, 3.5F, 4.0F};
   const CacheShape shape = {.kv_dtype = DType::f8_e4m3,

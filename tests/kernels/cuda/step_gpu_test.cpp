@@ -181,6 +181,19 @@ TEST_F(StepGpu, MoreThanThereIsMemoryForIsRefused) {
   EXPECT_EQ(stage(5, 2, 3, 5), StatusCode::resource_exhausted);
 }
 
+/// The device would never hear of what the host took for known.
+TEST_F(StepGpu, WhatIsRefusedChangesNoTable) {
+  const auto before = known_;
+  std::vector<std::byte> area(staging_layout(kBounds).bytes);
+  const std::vector<int32_t> blocks = {1, 2}, tokens = {7, 8}, too_many(kBounds.blocks_per_slot + 1);
+  for (const std::span<const int32_t> second : {std::span<const int32_t>(), std::span(too_many)}) {
+    const std::vector<SequenceRows> sequences = {{.rows = 1, .block_table = blocks},
+                                                 {.first_row = 1, .rows = 1, .state_slot = 1, .block_table = second}};
+    EXPECT_FALSE(stage_batch(kBounds, {tokens, sequences}, {}, {known_.data()}, area.data()).ok());
+    EXPECT_EQ(known_, before);
+  }
+}
+
 /// Of sizes that need no rounding, which would hide that a part is too small.
 TEST_F(StepGpu, PartsOfTheDevicesMemoryDoNotOverlap) {
   constexpr StepBounds kEven = {.rows_max = 128,

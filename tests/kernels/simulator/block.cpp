@@ -431,8 +431,8 @@ void wait_for_copies(int pending_groups) {
   });
 }
 
-void* allocate(size_t bytes) {
-  auto* p = static_cast<std::byte*>(std::aligned_alloc(256, (bytes + 255) / 256 * 256));
+void* allocate(size_t bytes, size_t alignment) {
+  auto* p = static_cast<std::byte*>(std::aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment));
   // Of what is too large to be anything but room between what is used, the beginning.
   std::memset(p, static_cast<int>(kGarbage), std::min(bytes, size_t{1} << 28));
   allocations[p] = bytes;

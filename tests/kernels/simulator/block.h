@@ -67,7 +67,7 @@ void commit_copies();
 void wait_for_copies(int pending_groups);
 
 /// Global memory that copies may read.
-void* allocate(size_t bytes);
+void* allocate(size_t bytes, size_t alignment = 256);
 void release(void* p);
 void check_global(const void* p, size_t bytes);
 

@@ -204,7 +204,8 @@ enum cudaError_t {
   cudaErrorInvalidPitchValue = 12,
   cudaErrorInsufficientDriver = 35,
   cudaErrorDevicesUnavailable = 46,
-  cudaErrorNoDevice = 100
+  cudaErrorNoDevice = 100,
+  cudaErrorNotReady = 600
 };
 enum cudaMemcpyKind { cudaMemcpyHostToDevice, cudaMemcpyDeviceToHost };
 enum cudaFuncAttribute { cudaFuncAttributeMaxDynamicSharedMemorySize };
@@ -222,6 +223,7 @@ struct SimulatedStream {
   cudaGraph_t capturing = nullptr;
 };
 using cudaStream_t = SimulatedStream*;
+inline constexpr cudaStream_t cudaStreamPerThread = nullptr;
 struct SimulatedEvent {};
 using cudaEvent_t = SimulatedEvent*;
 
@@ -244,11 +246,22 @@ inline const char* cudaGetErrorName(cudaError_t) { return "cudaSuccess"; }
 inline cudaError_t cudaSetDevice(int) { return cudaSuccess; }
 inline cudaError_t cudaDriverGetVersion(int* version) { return *version = 0, cudaSuccess; }
 inline cudaError_t cudaRuntimeGetVersion(int* version) { return *version = 0, cudaSuccess; }
-inline cudaError_t cudaMalloc(void** p, size_t bytes) { return *p = tessera::simulator::allocate(bytes), cudaSuccess; }
+inline constexpr size_t kSimulatedMemory = size_t{64} << 30;
+inline cudaError_t cudaMalloc(void** p, size_t bytes) {
+  if (bytes > kSimulatedMemory) return cudaErrorMemoryAllocation;
+  return *p = tessera::simulator::allocate(bytes), cudaSuccess;
+}
 inline cudaError_t cudaFree(void* p) { return tessera::simulator::release(p), cudaSuccess; }
-inline constexpr unsigned cudaHostAllocPortable = 1, cudaHostAllocMapped = 2;
-inline cudaError_t cudaHostAlloc(void** p, size_t bytes, unsigned) { return cudaMalloc(p, bytes); }
+inline constexpr unsigned cudaHostAllocDefault = 0, cudaHostAllocPortable = 1, cudaHostAllocMapped = 2;
+inline cudaError_t cudaHostAlloc(void** p, size_t bytes, unsigned) {
+  return *p = tessera::simulator::allocate(bytes, 4096), cudaSuccess;
+}
+inline cudaError_t cudaHostGetDevicePointer(void** p, void* host, unsigned) { return *p = host, cudaSuccess; }
 inline cudaError_t cudaFreeHost(void* p) { return cudaFree(p); }
+inline cudaError_t cudaMemGetInfo(size_t* free, size_t* total) {
+  *total = kSimulatedMemory;
+  return *free = *total / 2, cudaSuccess;
+}
 inline cudaError_t cudaMemset(void* p, int value, size_t bytes) { return std::memset(p, value, bytes), cudaSuccess; }
 inline cudaError_t cudaMemcpy(void* to, const void* from, size_t bytes, cudaMemcpyKind) {
   if (bytes > 0) std::memcpy(to, from, bytes);
@@ -272,6 +285,11 @@ inline cudaError_t cudaStreamCreate(cudaStream_t* s) { return *s = new Simulated
 inline cudaError_t cudaStreamCreateWithFlags(cudaStream_t* s, unsigned) { return cudaStreamCreate(s); }
 inline cudaError_t cudaStreamDestroy(cudaStream_t s) { return delete s, cudaSuccess; }
 inline cudaError_t cudaStreamSynchronize(cudaStream_t) { return cudaSuccess; }
+inline constexpr unsigned cudaEventDisableTiming = 2;
+inline cudaError_t cudaEventCreateWithFlags(cudaEvent_t* e, unsigned) { return *e = new SimulatedEvent, cudaSuccess; }
+inline cudaError_t cudaEventRecord(cudaEvent_t, cudaStream_t) { return cudaSuccess; }
+inline cudaError_t cudaEventSynchronize(cudaEvent_t) { return cudaSuccess; }
+inline cudaError_t cudaEventQuery(cudaEvent_t) { return cudaSuccess; }
 inline cudaError_t cudaEventDestroy(cudaEvent_t e) { return delete e, cudaSuccess; }
 inline cudaError_t cudaStreamBeginCapture(cudaStream_t s, cudaStreamCaptureMode) {
   return s->capturing = new CapturedLaunches, cudaSuccess;
