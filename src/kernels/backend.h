@@ -224,7 +224,7 @@ class Backend {
   [[nodiscard]] virtual size_t staging_bytes(const BlockSource& source) const = 0;
   /// Says what will be loaded next, in this order, so that a backend may read before it is told to; `checkpoint` has
   /// their bytes. Both must live until all of it is loaded. Matrices without bytes, or with other bytes, may be among
-  /// them.
+  /// them. Without sources, what is still being read is given up: for a model that will not be.
   virtual Status read_ahead(const format::Checkpoint& checkpoint, std::span<const BlockSource* const> sources) = 0;
 
   [[nodiscard]] virtual CacheBytes cache_bytes(const CacheShape& shape) const = 0;

@@ -119,6 +119,20 @@ Status load_block(kernels::Backend& backend, const PlannedBlock& block, Assembly
       block.source);
 }
 
+Status load_blocks(const WeightPlan& plan, const Checkpoint& checkpoint, kernels::Backend& backend,
+                   const LoadProgress& progress, ThreadPool* pool, Assembly& assembly) {
+  const size_t total_bytes = plan.stored_bytes();
+  size_t done_bytes = 0;
+  Copies copies(pool);
+  for (const auto& block : plan.blocks) {
+    TESSERA_RETURN_IF_ERROR(read_block(checkpoint, *block, copies));
+    TESSERA_RETURN_IF_ERROR(load_block(backend, *block, assembly));
+    for (const Placement& placement : block->placements) done_bytes += placement.stored_bytes;
+    if (progress) progress(done_bytes, total_bytes);
+  }
+  return {};
+}
+
 }  // namespace
 
 Expected<Layers> load_weights(WeightPlan plan, const Checkpoint& checkpoint, kernels::Backend& backend,
@@ -126,15 +140,10 @@ Expected<Layers> load_weights(WeightPlan plan, const Checkpoint& checkpoint, ker
   std::vector<const kernels::BlockSource*> sources;
   for (const auto& block : plan.blocks) sources.push_back(&block->source);
   TESSERA_RETURN_IF_ERROR(backend.read_ahead(checkpoint, sources));
-  const size_t total_bytes = plan.stored_bytes();
-  size_t done_bytes = 0;
-  Copies copies(pool);
   Assembly assembly;
-  for (const auto& block : plan.blocks) {
-    TESSERA_RETURN_IF_ERROR(read_block(checkpoint, *block, copies));
-    TESSERA_RETURN_IF_ERROR(load_block(backend, *block, assembly));
-    for (const Placement& placement : block->placements) done_bytes += placement.stored_bytes;
-    if (progress) progress(done_bytes, total_bytes);
+  if (const Status status = load_blocks(plan, checkpoint, backend, progress, pool, assembly); !status.ok()) {
+    (void)backend.read_ahead(checkpoint, {});  // nothing is read of what may be gone before the backend
+    return status;
   }
   TESSERA_RETURN_IF_ERROR(checkpoint.check_unchanged());
   return assembly.take();

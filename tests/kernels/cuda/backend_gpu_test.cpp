@@ -112,6 +112,25 @@ TEST(BackendGpu, LogitsAreOfTheRowsThatWantThem) {
   EXPECT_EQ(row_of(two, 1), row_of(all, 2));
 }
 
+TEST(BackendGpu, AHeadsOwnMatrixTakesThePlaceOfTheEmbeddings) {
+  const auto backend = *make_cuda_backend({});
+  Blocks blocks(*backend);
+  const RandomMatrix other = make_matrix(WeightFormat::bf16, kVocab, kHidden, 9);
+  const auto run = [&](std::unique_ptr<Head> head) {
+    blocks.head = std::move(head);
+    Steps steps(*backend, blocks);
+    steps.begin(kAllRows);
+    steps.head();
+    return steps.logits();
+  };
+  HeadSource source{.norm_eps = 1e-6F, .norm = std::vector<float>(kHidden), .lm_head = {}};
+  const std::vector<float> tied = run(*backend->load(source));
+  source.lm_head = {"lm_head", {blocks.table.view()}};
+  EXPECT_EQ(run(*backend->load(source)), tied);
+  source.lm_head = {"lm_head", {other.view()}};
+  EXPECT_NE(run(*backend->load(source)), tied);
+}
+
 /// What a block of it left for the next norm is not the next step's.
 TEST(BackendGpu, AStepThatWasLeftOffLeavesNothing) {
   const auto backend = *make_cuda_backend({});
