@@ -31,6 +31,7 @@ struct RunnerOptions {
   bool graphs = true, pdl = true;
   bool draws_later = false;  // of every step that draws
   int32_t slots = 8;
+  int32_t rows = 1024;  // of a step, at most
   int64_t chunk = 512;  // rows of a prefill step
   int drafts = 0;       // at most
   bool ahead = false;   // all graphs are made before the first step
@@ -53,7 +54,7 @@ struct Stepping {
                                   .pages = pages.get(),
                                   .gpu = 0,
                                   .known_ids = static_cast<int64_t>(model.vocab()),
-                                  .rows_max = 1024,
+                                  .rows_max = o.rows,
                                   .sequences_max = o.slots,
                                   .sequence_blocks_max = kBlocks,
                                   .samples_max = o.slots + 64,

@@ -6,7 +6,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <deque>
 #include <functional>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -200,32 +202,97 @@ inline uint32_t __ballot_sync(uint32_t mask, bool value) {
 
 enum cudaError_t {
   cudaSuccess = 0,
+  cudaErrorInvalidValue = 1,
   cudaErrorMemoryAllocation = 2,
   cudaErrorInvalidPitchValue = 12,
   cudaErrorInsufficientDriver = 35,
   cudaErrorDevicesUnavailable = 46,
+  cudaErrorInvalidDeviceFunction = 98,
   cudaErrorNoDevice = 100,
-  cudaErrorNotReady = 600
+  cudaErrorInvalidDevice = 101,
+  cudaErrorNoKernelImageForDevice = 209,
+  cudaErrorNotReady = 600,
+  cudaErrorPeerAccessAlreadyEnabled = 704,
+  cudaErrorLaunchFailure = 719
 };
 enum cudaMemcpyKind { cudaMemcpyHostToDevice, cudaMemcpyDeviceToHost };
+enum cudaStreamCaptureStatus { cudaStreamCaptureStatusNone, cudaStreamCaptureStatusActive };
 enum cudaFuncAttribute { cudaFuncAttributeMaxDynamicSharedMemorySize };
 enum cudaLaunchAttributeID { cudaLaunchAttributeProgrammaticStreamSerialization };
 enum cudaStreamCaptureMode { cudaStreamCaptureModeThreadLocal };
 inline constexpr unsigned cudaStreamNonBlocking = 1;
 
-/// Launches run at once, or are kept while the stream is being captured.
+/// Work of a stream is done at once, or kept while the stream is being captured; or, where streams are late, when the
+/// host waits for it, a piece each time it asks.
 struct CapturedLaunches {
   std::vector<std::function<void()>> launches;
+  size_t bytes = 0;  // that it takes while it runs
 };
 using cudaGraph_t = CapturedLaunches*;
 using cudaGraphExec_t = CapturedLaunches*;
 struct SimulatedStream {
   cudaGraph_t capturing = nullptr;
+  std::deque<std::function<void()>> late = {};
+  uint64_t done = 0;  // of what was late
 };
 using cudaStream_t = SimulatedStream*;
-inline constexpr cudaStream_t cudaStreamPerThread = nullptr;
-struct SimulatedEvent {};
+struct SimulatedEvent {
+  cudaStream_t stream = nullptr;
+  uint64_t at = 0;
+};
 using cudaEvent_t = SimulatedEvent*;
+
+namespace tessera::simulator {
+
+/// What tests make of the machine.
+struct Machine {
+  bool late_streams = false;
+  int gpus = 1;
+  size_t free_bytes = size_t{1} << 35;           // of a GPU's memory
+  cudaError_t asked = cudaSuccess;               // what the host hears that asks for a stream's state
+  bool peers = true;                             // GPUs may write each other's memory
+  cudaError_t peers_enabled = cudaSuccess;       // what the permission to ends with
+  cudaError_t peer_copied = cudaSuccess;         // what a copy ends with at once
+  std::function<void(void*, size_t)> peer_copy;  // what becomes of the bytes that have arrived
+};
+inline Machine machine;
+inline std::set<cudaStream_t> streams;
+
+/// Does a piece of what is late; false: there is none.
+inline bool go_on(cudaStream_t stream) {
+  if (stream == nullptr || stream->late.empty()) return false;
+  const auto next = std::move(stream->late.front());
+  stream->late.pop_front();
+  next();
+  ++stream->done;
+  return true;
+}
+inline void finish(cudaStream_t stream) {
+  while (go_on(stream)) {
+  }
+}
+inline cudaError_t enqueue(cudaStream_t stream, std::function<void()> work) {
+  if (stream != nullptr && stream->capturing != nullptr) {
+    stream->capturing->launches.push_back(std::move(work));
+  } else if (stream != nullptr && machine.late_streams) {
+    stream->late.push_back(std::move(work));
+  } else {
+    work();
+  }
+  return cudaSuccess;
+}
+
+}  // namespace tessera::simulator
+
+inline constexpr cudaStream_t cudaStreamPerThread = nullptr;
+struct cudaFuncAttributes {};
+
+/// Small, of the newest kind that kernels are for.
+struct cudaDeviceProp {
+  char name[256] = "simulated";
+  int major = 12, minor = 0, multiProcessorCount = 4, l2CacheSize = 1 << 20;
+  size_t sharedMemPerBlockOptin = 101376, sharedMemPerMultiprocessor = 102400, totalGlobalMem = size_t{1} << 36;
+};
 
 struct cudaLaunchAttribute {
   cudaLaunchAttributeID id;
@@ -243,53 +310,112 @@ struct cudaLaunchConfig_t {
 
 inline const char* cudaGetErrorString(cudaError_t) { return "no error"; }
 inline const char* cudaGetErrorName(cudaError_t) { return "cudaSuccess"; }
-inline cudaError_t cudaSetDevice(int) { return cudaSuccess; }
+inline cudaError_t cudaGetLastError() { return cudaSuccess; }
+inline cudaError_t cudaPeekAtLastError() { return cudaSuccess; }
+inline cudaError_t cudaSetDevice(int device) {
+  return device < tessera::simulator::machine.gpus ? cudaSuccess : cudaErrorInvalidDevice;
+}
+inline cudaError_t cudaGetDeviceCount(int* count) {
+  return *count = tessera::simulator::machine.gpus, cudaSuccess;
+}
+inline cudaError_t cudaGetDeviceProperties(cudaDeviceProp* p, int) { return *p = {}, cudaSuccess; }
+inline cudaError_t cudaDeviceGetPCIBusId(char* id, int bytes, int) {
+  return std::strncpy(id, "00000000:19:00.0", static_cast<size_t>(bytes)), cudaSuccess;
+}
+template <typename Kernel>
+cudaError_t cudaFuncGetAttributes(cudaFuncAttributes*, Kernel*) {
+  return cudaSuccess;
+}
+inline cudaError_t cudaMemGetInfo(size_t* free_bytes, size_t* bytes) {
+  *bytes = cudaDeviceProp{}.totalGlobalMem;
+  return *free_bytes = tessera::simulator::machine.free_bytes, cudaSuccess;
+}
 inline cudaError_t cudaDriverGetVersion(int* version) { return *version = 0, cudaSuccess; }
 inline cudaError_t cudaRuntimeGetVersion(int* version) { return *version = 0, cudaSuccess; }
-inline constexpr size_t kSimulatedMemory = size_t{64} << 30;
 inline cudaError_t cudaMalloc(void** p, size_t bytes) {
-  if (bytes > kSimulatedMemory) return cudaErrorMemoryAllocation;
+  if (bytes > tessera::simulator::machine.free_bytes) return cudaErrorMemoryAllocation;
   return *p = tessera::simulator::allocate(bytes), cudaSuccess;
 }
-inline cudaError_t cudaFree(void* p) { return tessera::simulator::release(p), cudaSuccess; }
+inline cudaError_t cudaDeviceSynchronize() {
+  for (cudaStream_t stream : tessera::simulator::streams) tessera::simulator::finish(stream);
+  return cudaSuccess;
+}
+inline cudaError_t cudaFree(void* p) {
+  cudaDeviceSynchronize();
+  return tessera::simulator::release(p), cudaSuccess;
+}
 inline constexpr unsigned cudaHostAllocDefault = 0, cudaHostAllocPortable = 1, cudaHostAllocMapped = 2;
 inline cudaError_t cudaHostAlloc(void** p, size_t bytes, unsigned) {
   return *p = tessera::simulator::allocate(bytes, 4096), cudaSuccess;
 }
-inline cudaError_t cudaHostGetDevicePointer(void** p, void* host, unsigned) { return *p = host, cudaSuccess; }
 inline cudaError_t cudaFreeHost(void* p) { return cudaFree(p); }
-inline cudaError_t cudaMemGetInfo(size_t* free, size_t* total) {
-  *total = kSimulatedMemory;
-  return *free = *total / 2, cudaSuccess;
-}
+inline cudaError_t cudaHostGetDevicePointer(void** device, void* p, unsigned) { return *device = p, cudaSuccess; }
 inline cudaError_t cudaMemset(void* p, int value, size_t bytes) { return std::memset(p, value, bytes), cudaSuccess; }
 inline cudaError_t cudaMemcpy(void* to, const void* from, size_t bytes, cudaMemcpyKind) {
   if (bytes > 0) std::memcpy(to, from, bytes);
   return cudaSuccess;
 }
-inline cudaError_t cudaMemsetAsync(void* p, int value, size_t bytes, cudaStream_t) {
-  return cudaMemset(p, value, bytes);
+inline cudaError_t cudaMemsetAsync(void* p, int value, size_t bytes, cudaStream_t stream) {
+  return tessera::simulator::enqueue(stream, [=] { cudaMemset(p, value, bytes); });
 }
-inline cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t bytes, cudaMemcpyKind kind, cudaStream_t) {
-  return cudaMemcpy(to, from, bytes, kind);
+inline cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t bytes, cudaMemcpyKind kind, cudaStream_t stream) {
+  return tessera::simulator::enqueue(stream, [=] { cudaMemcpy(to, from, bytes, kind); });
 }
 inline cudaError_t cudaMemcpy2DAsync(void* to, size_t to_pitch, const void* from, size_t from_pitch, size_t width,
-                                     size_t rows, cudaMemcpyKind kind, cudaStream_t) {
+                                     size_t rows, cudaMemcpyKind kind, cudaStream_t stream) {
   if (width > to_pitch || width > from_pitch) return cudaErrorInvalidPitchValue;
-  for (size_t row = 0; row < rows; ++row) {
-    cudaMemcpy(static_cast<char*>(to) + row * to_pitch, static_cast<const char*>(from) + row * from_pitch, width, kind);
+  return tessera::simulator::enqueue(stream, [=] {
+    for (size_t row = 0; row < rows; ++row) {
+      cudaMemcpy(static_cast<char*>(to) + row * to_pitch, static_cast<const char*>(from) + row * from_pitch, width,
+                 kind);
+    }
+  });
+}
+inline cudaError_t cudaDeviceCanAccessPeer(int* can, int, int) {
+  return *can = tessera::simulator::machine.peers ? 1 : 0, cudaSuccess;
+}
+inline cudaError_t cudaDeviceEnablePeerAccess(int, unsigned) { return tessera::simulator::machine.peers_enabled; }
+inline cudaError_t cudaMemcpyPeerAsync(void* to, int, const void* from, int, size_t bytes, cudaStream_t stream) {
+  if (tessera::simulator::machine.peer_copied != cudaSuccess) return tessera::simulator::machine.peer_copied;
+  return tessera::simulator::enqueue(stream, [=] {
+    std::memcpy(to, from, bytes);
+    if (tessera::simulator::machine.peer_copy) tessera::simulator::machine.peer_copy(to, bytes);
+  });
+}
+inline cudaError_t cudaStreamCreate(cudaStream_t* s) {
+  tessera::simulator::streams.insert(*s = new SimulatedStream);
+  return cudaSuccess;
+}
+inline cudaError_t cudaStreamCreateWithFlags(cudaStream_t* s, unsigned) { return cudaStreamCreate(s); }
+inline cudaError_t cudaStreamSynchronize(cudaStream_t s) { return tessera::simulator::finish(s), cudaSuccess; }
+inline cudaError_t cudaStreamDestroy(cudaStream_t s) {
+  cudaStreamSynchronize(s);
+  tessera::simulator::streams.erase(s);
+  return delete s, cudaSuccess;
+}
+inline cudaError_t cudaStreamQuery(cudaStream_t s) {
+  if (tessera::simulator::machine.asked != cudaSuccess) return tessera::simulator::machine.asked;
+  return tessera::simulator::go_on(s) ? cudaErrorNotReady : cudaSuccess;
+}
+inline constexpr unsigned cudaEventDisableTiming = 2;
+inline cudaError_t cudaEventCreate(cudaEvent_t* e) { return *e = new SimulatedEvent, cudaSuccess; }
+inline cudaError_t cudaEventCreateWithFlags(cudaEvent_t* e, unsigned) { return cudaEventCreate(e); }
+inline cudaError_t cudaEventRecord(cudaEvent_t e, cudaStream_t s) {
+  return *e = {s, s == nullptr ? 0 : s->done + s->late.size()}, cudaSuccess;
+}
+inline cudaError_t cudaEventQuery(cudaEvent_t e) {
+  if (tessera::simulator::machine.asked != cudaSuccess) return tessera::simulator::machine.asked;
+  if (e->stream == nullptr || e->stream->done >= e->at) return cudaSuccess;
+  return tessera::simulator::go_on(e->stream), cudaErrorNotReady;
+}
+inline cudaError_t cudaEventSynchronize(cudaEvent_t e) {
+  while (cudaEventQuery(e) == cudaErrorNotReady) {
   }
   return cudaSuccess;
 }
-inline cudaError_t cudaStreamCreate(cudaStream_t* s) { return *s = new SimulatedStream, cudaSuccess; }
-inline cudaError_t cudaStreamCreateWithFlags(cudaStream_t* s, unsigned) { return cudaStreamCreate(s); }
-inline cudaError_t cudaStreamDestroy(cudaStream_t s) { return delete s, cudaSuccess; }
-inline cudaError_t cudaStreamSynchronize(cudaStream_t) { return cudaSuccess; }
-inline constexpr unsigned cudaEventDisableTiming = 2;
-inline cudaError_t cudaEventCreateWithFlags(cudaEvent_t* e, unsigned) { return *e = new SimulatedEvent, cudaSuccess; }
-inline cudaError_t cudaEventRecord(cudaEvent_t, cudaStream_t) { return cudaSuccess; }
-inline cudaError_t cudaEventSynchronize(cudaEvent_t) { return cudaSuccess; }
-inline cudaError_t cudaEventQuery(cudaEvent_t) { return cudaSuccess; }
+inline cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t, cudaEvent_t) {
+  return *milliseconds = 1, cudaSuccess;
+}
 inline cudaError_t cudaEventDestroy(cudaEvent_t e) { return delete e, cudaSuccess; }
 inline cudaError_t cudaStreamBeginCapture(cudaStream_t s, cudaStreamCaptureMode) {
   return s->capturing = new CapturedLaunches, cudaSuccess;
@@ -297,11 +423,22 @@ inline cudaError_t cudaStreamBeginCapture(cudaStream_t s, cudaStreamCaptureMode)
 inline cudaError_t cudaStreamEndCapture(cudaStream_t s, cudaGraph_t* graph) {
   return *graph = std::exchange(s->capturing, nullptr), cudaSuccess;
 }
+inline cudaError_t cudaStreamIsCapturing(cudaStream_t s, cudaStreamCaptureStatus* status) {
+  *status = s->capturing == nullptr ? cudaStreamCaptureStatusNone : cudaStreamCaptureStatusActive;
+  return cudaSuccess;
+}
 inline cudaError_t cudaGraphInstantiate(cudaGraphExec_t* exec, cudaGraph_t graph, unsigned) {
+  if (graph->bytes > tessera::simulator::machine.free_bytes) return cudaErrorMemoryAllocation;
   return *exec = new CapturedLaunches(*graph), cudaSuccess;
 }
-inline cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t) {
-  for (const auto& launch : exec->launches) launch();
+inline cudaError_t cudaMallocAsync(void**, size_t bytes, cudaStream_t s) {
+  return s->capturing->bytes += bytes, cudaSuccess;
+}
+inline cudaError_t cudaFreeAsync(void*, cudaStream_t) { return cudaSuccess; }
+inline cudaError_t cudaDeviceGraphMemTrim(int) { return cudaSuccess; }
+inline cudaError_t cudaGraphUpload(cudaGraphExec_t, cudaStream_t) { return cudaSuccess; }
+inline cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream) {
+  for (const auto& launch : exec->launches) tessera::simulator::enqueue(stream, launch);
   return cudaSuccess;
 }
 inline cudaError_t cudaGraphDestroy(cudaGraph_t graph) { return delete graph, cudaSuccess; }
@@ -318,10 +455,5 @@ cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t* config, void (*kernel)(
     tessera::simulator::run_grid({grid.x, grid.y, grid.z}, {threads.x, threads.y, threads.z}, smem_bytes, dependent,
                                  [&] { kernel(arguments...); });
   };
-  if (config->stream != nullptr && config->stream->capturing != nullptr) {
-    config->stream->capturing->launches.emplace_back(launch);
-  } else {
-    launch();
-  }
-  return cudaSuccess;
+  return tessera::simulator::enqueue(config->stream, launch);
 }
