@@ -9,18 +9,18 @@
 namespace tessera::engine {
 namespace {
 
-class SimulatedGpus : public testing::Test {
+class SimulatedGpuChoice : public testing::Test {
  protected:
-  ~SimulatedGpus() override { simulator::machine = {}; }
+  ~SimulatedGpuChoice() override { simulator::machine = {}; }
 };
 
-TEST_F(SimulatedGpus, AutoTriesEachInItsOrderAndThenTheCpu) {
+TEST_F(SimulatedGpuChoice, AutoTriesEachInItsOrderAndThenTheCpu) {
   simulator::machine.gpus = 3;
   EXPECT_EQ(*choose_devices("auto", /*needs_cpu=*/false), (std::vector<Device>{0, 1, 2, std::nullopt}));
   EXPECT_EQ(*choose_devices("auto", /*needs_cpu=*/true), std::vector<Device>{std::nullopt});
 }
 
-TEST_F(SimulatedGpus, TheOneThatIsAskedForIsTheOnlyOne) {
+TEST_F(SimulatedGpuChoice, TheOneThatIsAskedForIsTheOnlyOne) {
   simulator::machine.gpus = 3;
   EXPECT_EQ(*choose_devices("cuda", /*needs_cpu=*/false), std::vector<Device>{0});
   EXPECT_EQ(*choose_devices("cuda:2", /*needs_cpu=*/false), std::vector<Device>{2});
@@ -29,7 +29,7 @@ TEST_F(SimulatedGpus, TheOneThatIsAskedForIsTheOnlyOne) {
   EXPECT_NE(beyond.message().find("sees 3 GPUs"), std::string::npos) << beyond.message();
 }
 
-TEST_F(SimulatedGpus, AModelMayTakeItsShareOfTheMemoryAndNoMoreThanIsFree) {
+TEST_F(SimulatedGpuChoice, AModelMayTakeItsShareOfTheMemoryAndNoMoreThanIsFree) {
   const size_t all = cudaDeviceProp().totalGlobalMem;
   EXPECT_EQ(*available_bytes(Device(0), 0.5), all / 2);
   simulator::machine.free_bytes = all / 4;
@@ -37,7 +37,7 @@ TEST_F(SimulatedGpus, AModelMayTakeItsShareOfTheMemoryAndNoMoreThanIsFree) {
 }
 
 /// The read rate is of more than the cache holds, or not known.
-TEST_F(SimulatedGpus, TheReadRateIsOfAQuarterOfWhatIsFree) {
+TEST_F(SimulatedGpuChoice, TheReadRateIsOfAQuarterOfWhatIsFree) {
   const size_t least = 4 * static_cast<size_t>(cudaDeviceProp().l2CacheSize);
   simulator::machine.free_bytes = 4 * least;
   auto watch = GpuWatch::open(0);

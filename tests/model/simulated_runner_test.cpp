@@ -120,6 +120,71 @@ TEST_F(SimulatedRunner, DraftsStayUntilTheNextStepIsCollected) {
   EXPECT_EQ(drafts(true), alone);
 }
 
+int32_t largest(std::span<const float> logits) {
+  return static_cast<int32_t>(std::ranges::max_element(logits) - logits.begin());
+}
+
+/// The drafts of a greedy sequence behind its prompt, by a pass of its own for each.
+std::vector<int32_t> drafts_one_by_one(const Model& model, const std::vector<int32_t>& prompt, int count) {
+  const auto vocab = static_cast<size_t>(model.config().vocab_size);
+  const auto rows = static_cast<int32_t>(prompt.size());
+  const std::vector<int32_t> blocks = {0, 1};
+  const auto cache = *model.make_cache(DType::bf16, /*blocks=*/2, /*state_slots=*/1, /*with_mtp=*/true);
+  const auto pass = *model.make_pass({.rows_max = rows,
+                                      .sequences_max = 1,
+                                      .logit_rows_max = 1,
+                                      .state_slots = 1,
+                                      .sequence_blocks_max = 2,
+                                      .keeps_hidden = true});
+  std::vector<float> logits(vocab);
+  const auto run = [&](const std::vector<int32_t>& tokens, int32_t position, bool head) {
+    kernels::SequenceRows sequence{.rows = static_cast<int32_t>(tokens.size()),
+                                   .first_position = position,
+                                   .row_class = position == 0 ? RowClass::prefill : RowClass::decode,
+                                   .block_table = blocks};
+    const int32_t last = sequence.rows - 1;
+    EXPECT_TRUE(model.backend().begin(*pass, *cache, {.tokens = tokens, .sequences = {&sequence, 1}}, {&last, 1}).ok());
+    EXPECT_TRUE((head ? model.forward_mtp(*pass) : model.forward(*pass)).ok());
+    EXPECT_TRUE(model.backend().read_logits(*pass, logits).ok());
+    return largest(logits);
+  };
+  std::vector<int32_t> tokens = prompt, drafts;
+  const int32_t drawn = run(tokens, 0, /*head=*/false);
+  tokens.erase(tokens.begin());
+  tokens.push_back(drawn);
+  for (int32_t position = 0; static_cast<int>(drafts.size()) < count; position = position == 0 ? rows : position + 1) {
+    drafts.push_back(run(tokens, position, /*head=*/true));
+    const auto last = static_cast<int32_t>(tokens.size()) - 1;
+    EXPECT_TRUE(model.backend().select_hidden(*pass, {&last, 1}).ok());
+    tokens = {drafts.back()};
+  }
+  return drafts;
+}
+
+/// Each goes on from the hidden row that the one before left, also where others have stopped.
+TEST_F(SimulatedRunner, DraftsAreThoseOfTheHeadOneByOne) {
+  Stepping stepping(kModel, {.graphs = false, .slots = 3, .rows = 128, .drafts = 3});
+  std::vector<Job> jobs;
+  for (const uint32_t seed : {1, 2, 3}) {
+    jobs.push_back({.prompt = random_tokens(7 * seed, stepping.model.vocab(), seed), .params = {.temperature = 0}});
+  }
+  Step step;
+  for (size_t j = 0; j < jobs.size(); ++j) {
+    stepping.add(step, jobs, j, 0, 0, jobs[j].prompt.size(), RowClass::prefill, true);
+    step.tokens.insert(step.tokens.end(), jobs[j].prompt.begin(), jobs[j].prompt.end());
+  }
+  step.drafting = {{.count = 2}, {.count = 1}, {.count = 3}};
+  ASSERT_TRUE(stepping.runner->submit(step).ok());
+  ASSERT_TRUE(stepping.runner->collect().ok());
+  const auto drafts = *stepping.runner->drafts();
+  std::vector<int32_t> found(drafts.begin(), drafts.end()), want;
+  for (size_t j = 0; j < jobs.size(); ++j) {
+    std::ranges::copy(drafts_one_by_one(*stepping.model, jobs[j].prompt, step.drafting[j].count),
+                      std::back_inserter(want));
+  }
+  EXPECT_EQ(found, want);
+}
+
 /// Of two steps under way, and of one that has more of them than there is room for at a time.
 TEST_F(SimulatedRunner, HistoriesAreKeptApart) {
   Stepping stepping(kModel, {.graphs = false, .slots = 3, .rows = 128});
@@ -203,20 +268,22 @@ TEST_F(SimulatedRunner, SequencesGoOnFromWhatWasMovedOrCopied) {
   step.moves = moves(/*to_host=*/true, 0);
   ASSERT_TRUE(stepping.runner->submit(step).ok());  // it does nothing else
   EXPECT_TRUE(collect().empty());
+  const std::byte* const page = stepping.pages->page(0);
+  const std::vector<std::byte> moved(page, page + stepping.pages->page_bytes());
   step.clear();
-  step.copies = {{.from = 0, .to = 2}};
   submit(step, 0);
   const auto expected = collect();
-  step.clear();
-  // A copied state, and the block of the first, which is moved behind another step's back.
-  step.moves = moves(/*to_host=*/false, 2);
-  std::erase_if(step.moves, [](const auto& move) { return move.what == What::state; });
+  // To a slot, whose state is copied to another one's, which has the block.
+  step.moves = moves(/*to_host=*/false, 1);
+  step.moves[0].index = stepping.tables[2][0];
+  step.copies = {{.from = 1, .to = 2}};
   submit(step, 2);
   step.clear();
-  step.moves = moves(/*to_host=*/false, 1);
+  step.moves = {moves(/*to_host=*/false, 1)[0]};
   submit(step, 1);
   expect_same(collect(), expected, "copied");
   expect_same(collect(), expected, "moved");
+  EXPECT_TRUE(std::ranges::equal(moved, std::span(page, moved.size()))) << "they were there when the step was collected";
 }
 
 TEST_F(SimulatedRunner, ErrorsOfTheDeviceEndSteps) {
