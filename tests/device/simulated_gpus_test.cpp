@@ -57,9 +57,8 @@ TEST_F(SimulatedGpus, WhereTheyCannotWriteEachOthersMemoryCopiesGoThroughTheHost
 /// What arrives is compared to its last word; and the other pairs are tried all the same.
 TEST_F(SimulatedGpus, CopiesThatChangeOrDropBytesAreFoundOut) {
   using Change = void (*)(void*, size_t);
-  const std::vector<Change> changes = {
-      [](void* to, size_t bytes) { static_cast<unsigned char*>(to)[bytes - 1] ^= 1U; },
-      [](void* to, size_t bytes) { std::memset(to, 0, bytes); }};
+  const std::vector<Change> changes = {[](void* to, size_t bytes) { static_cast<unsigned char*>(to)[bytes - 1] ^= 1U; },
+                                       [](void* to, size_t bytes) { std::memset(to, 0, bytes); }};
   for (const Change change : changes) {
     simulator::machine.peer_copy = change;
     const auto found = copies(2);

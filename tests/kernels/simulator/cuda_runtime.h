@@ -315,9 +315,7 @@ inline cudaError_t cudaPeekAtLastError() { return cudaSuccess; }
 inline cudaError_t cudaSetDevice(int device) {
   return device < tessera::simulator::machine.gpus ? cudaSuccess : cudaErrorInvalidDevice;
 }
-inline cudaError_t cudaGetDeviceCount(int* count) {
-  return *count = tessera::simulator::machine.gpus, cudaSuccess;
-}
+inline cudaError_t cudaGetDeviceCount(int* count) { return *count = tessera::simulator::machine.gpus, cudaSuccess; }
 inline cudaError_t cudaGetDeviceProperties(cudaDeviceProp* p, int) { return *p = {}, cudaSuccess; }
 inline cudaError_t cudaDeviceGetPCIBusId(char* id, int bytes, int) {
   return std::strncpy(id, "00000000:19:00.0", static_cast<size_t>(bytes)), cudaSuccess;
