@@ -23,14 +23,14 @@ struct LateStreams {
   }
 };
 
-/// One whose draws are likely, one with penalties, a greedy one.
+/// One whose draws are likely, one that draws a token until it has done so often enough, a greedy one.
 std::vector<Job> few_jobs(size_t vocab) {
   std::vector<Job> jobs;
   for (const size_t size : {5, 70, 1}) {
     Job job{.prompt = random_tokens(size, vocab, static_cast<uint32_t>(size)), .params = {}};
     job.params.logprobs = 3;
     job.params.temperature = 0.8F;
-    if (jobs.size() == 1) job.params.repetition_penalty = 1.3F, job.params.frequency_penalty = 0.7F;
+    if (jobs.size() == 1) job.params.logit_bias = {{7, 8.0F}}, job.params.frequency_penalty = 2;
     if (jobs.size() == 2) job.params.temperature = 0;
     jobs.push_back(std::move(job));
   }
