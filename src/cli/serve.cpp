@@ -37,18 +37,6 @@ std::vector<Setting> server_settings(const server::Limits& limits, const Descrip
           {"text threads", std::to_string(limits.text_threads), "they parse, render and tokenize", "--text-threads"}};
 }
 
-Status gather_api_keys(ServeOptions& options) {
-  std::vector<std::string>& keys = options.server.api_keys;
-  for (const char* name : {"TESSERA_API_KEY", "VLLM_API_KEY"}) {
-    const char* key = std::getenv(name);
-    if (key != nullptr && *key != '\0') keys.emplace_back(key);
-  }
-  if (options.api_key_file.empty()) return {};
-  TESSERA_ASSIGN_OR_RETURN(const std::vector<std::string> more, server::read_api_keys(options.api_key_file));
-  keys.insert(keys.end(), more.begin(), more.end());
-  return {};
-}
-
 bool is_loopback(const std::string& host) { return host == "localhost" || host == "::1" || host.starts_with("127."); }
 
 void say_where(const ServeOptions& options, const server::Server& server) {
@@ -61,7 +49,7 @@ void say_where(const ServeOptions& options, const server::Server& server) {
 
 Status serve(ServeOptions options) {
   options.engine.settings = server_settings(options.server.limits, raise_descriptor_limit());
-  TESSERA_RETURN_IF_ERROR(gather_api_keys(options));
+  TESSERA_RETURN_IF_ERROR(server::add_api_keys(options.api_key_file, options.server.api_keys));
   TESSERA_ASSIGN_OR_RETURN(auto server, server::Server::open(options.server));
   std::atomic<bool> loaded = false;
   const OnInterrupt interrupt([&] {

@@ -4,6 +4,7 @@
 #include <openssl/crypto.h>
 #include <openssl/sha.h>
 
+#include <cstdlib>
 #include <sstream>
 
 #include "base/read_file.h"
@@ -59,6 +60,17 @@ Expected<std::vector<std::string>> read_api_keys(const std::string& file) {
   // Who names a file of keys expects that one is asked for.
   if (keys.empty()) return error(StatusCode::invalid_argument, "{} holds no API key; expected one a line", file);
   return keys;
+}
+
+Status add_api_keys(const std::string& file, std::vector<std::string>& keys) {
+  for (const char* name : {"TESSERA_API_KEY", "VLLM_API_KEY"}) {
+    const char* key = std::getenv(name);
+    if (key != nullptr && *key != '\0') keys.emplace_back(key);
+  }
+  if (file.empty()) return {};
+  TESSERA_ASSIGN_OR_RETURN(const std::vector<std::string> more, read_api_keys(file));
+  keys.insert(keys.end(), more.begin(), more.end());
+  return {};
 }
 
 }  // namespace tessera::server

@@ -29,4 +29,7 @@ std::string_view bearer_key(std::string_view authorization);
 /// One key a line; empty lines and those that begin with '#' do not count. A file without any is an error.
 Expected<std::vector<std::string>> read_api_keys(const std::string& file);
 
+/// Adds those of TESSERA_API_KEY and VLLM_API_KEY, where they are not empty, and of `file`, where its name is not.
+Status add_api_keys(const std::string& file, std::vector<std::string>& keys);
+
 }  // namespace tessera::server

@@ -1,11 +1,12 @@
 // NVML as far as Tessera calls it, and not all of that: two GPUs of 300 W, of which the first can be found by its bus
-// and has taken 1e9 J more at each look at its count of energy. Between them it counts one that is lost.
+// and has taken 1e9 J more at each look at its count of energy. Between them it counts one that is lost. Another bus
+// has one that says nothing of power.
 
 #include <cstring>
 
 namespace {
 
-int open_count = 0;
+int open_count = 0, no_power = 0;
 unsigned long long energy = 0;
 
 }  // namespace
@@ -23,26 +24,27 @@ int nvmlShutdown() {
 }
 
 int nvmlDeviceGetHandleByPciBusId_v2(const char* bus_id, void** device) {
-  *device = &open_count;
-  return std::strcmp(bus_id, "00000000:19:00.0") == 0 ? 0 : 6;  // NVML_ERROR_NOT_FOUND
+  const bool other = std::strcmp(bus_id, "00000000:1a:00.0") == 0;
+  *device = other ? &no_power : &open_count;
+  return other || std::strcmp(bus_id, "00000000:19:00.0") == 0 ? 0 : 6;  // NVML_ERROR_NOT_FOUND
 }
 
 int nvmlDeviceGetClockInfo(void* device, int type, unsigned* megahertz) {
-  if (device != &open_count || open_count != 1) return 999;
+  if ((device != &open_count && device != &no_power) || open_count != 1) return 999;
   if (type != 1 && type != 2) return 2;
   *megahertz = type == 1 ? 1980 : 3201;
   return 0;
 }
 
-int nvmlDeviceGetPowerUsage(void*, unsigned* milliwatts) {
+int nvmlDeviceGetPowerUsage(void* device, unsigned* milliwatts) {
   *milliwatts = 300'000;
-  return 0;
+  return device == &no_power ? 3 : 0;  // NVML_ERROR_NOT_SUPPORTED
 }
 
-int nvmlDeviceGetTotalEnergyConsumption(void*, unsigned long long* millijoules) {
+int nvmlDeviceGetTotalEnergyConsumption(void* device, unsigned long long* millijoules) {
   energy += 1'000'000'000'000;
   *millijoules = energy;
-  return 0;
+  return device == &no_power ? 3 : 0;
 }
 
 int nvmlSystemGetDriverVersion(char* text, unsigned bytes) {

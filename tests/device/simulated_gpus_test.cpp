@@ -82,6 +82,21 @@ TEST_F(SimulatedGpus, CopiesThatFailSayWhichCall) {
   EXPECT_NE(found[0].error.find("cudaDeviceEnablePeerAccess"), std::string::npos) << found[0].error;
 }
 
+TEST_F(SimulatedGpus, AGpuWithoutKernelsIsNamedAndLeavesNoErrorForTheNext) {
+  EXPECT_TRUE(has_kernels(0).ok());
+  for (const cudaError_t none : {cudaErrorNoKernelImageForDevice, cudaErrorInvalidDeviceFunction}) {
+    simulator::machine.kernels = none;
+    const Status status = has_kernels(0);
+    EXPECT_EQ(status.code(), StatusCode::unsupported);
+    EXPECT_NE(status.message().find("compute capability 12.0"), std::string::npos) << status.message();
+    EXPECT_EQ(cudaPeekAtLastError(), cudaSuccess);
+  }
+  simulator::machine.kernels = cudaErrorLaunchFailure;
+  const Status broken = has_kernels(0);
+  EXPECT_FALSE(broken.ok());
+  EXPECT_NE(broken.code(), StatusCode::unsupported);
+}
+
 TEST_F(SimulatedGpus, FactsAndReadRatesAreThoseOfTheGpu) {
   simulator::machine.gpus = 2;
   const auto gpus = list_gpus();

@@ -99,6 +99,17 @@ TEST(CudaModel, GoldenModelsAreLikeTheCpus) {
   }
 }
 
+/// The factor of attention in YaRN, beside its frequencies, in a prompt so short that the simulator has time for it.
+TEST(CudaModel, PositionsOfYarnAreScaledAsOnTheCpu) {
+  const std::string directory = TESSERA_SOURCE_DIR "/tests/golden/qwen3_5_yarn";
+  LoadedModel cuda(directory, gpu()), bf16(directory, Compute::bf16, 4), fp32(directory, Compute::f32, 4);
+  const auto tokens = random_tokens(60, cuda.vocab());
+  RowErrors errors(cuda.vocab());
+  errors.add(cuda.step(tokens, 0, RowClass::prefill), bf16.step(tokens, 0, RowClass::prefill),
+             fp32.step(tokens, 0, RowClass::prefill));
+  errors.expect_alike("a short prompt");
+}
+
 TEST(CudaModel, TheBundledModelIsLikeTheCpus) { expect_like_cpu(TESSERA_SOURCE_DIR "/models/demo"); }
 
 SynthOptions synth(bool is_moe, WeightFormat experts, WeightFormat rest, bool fused = false) {

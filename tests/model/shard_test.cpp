@@ -116,6 +116,8 @@ TEST(Shard, StepsReadAndCachesHoldAShare) {
   kernels::Workspace workspace;
   const auto backend = kernels::cpu::make_backend({kernels::Compute::bf16, &pool, &workspace});
   const ModelConfig config = preset("35b");
+  ModelConfig tied = config;
+  tied.tie_word_embeddings = true;
   const auto alone = plan_dummy_weights(config, kFormats);
   const auto cache_alone = backend->cache_bytes(cache_shape(config, DType::bf16, /*with_mtp=*/true));
   constexpr int kWorld = 4;  // of two KV heads
@@ -129,6 +131,9 @@ TEST(Shard, StepsReadAndCachesHoldAShare) {
     fixed += share->traffic().fixed_bytes;
     placed += share->placed_bytes(*backend);
     EXPECT_EQ(share->traffic().experts, config.num_experts);
+    // A tied head is a rank's own copy of its rows: of the embedding beside it a step reads a row.
+    EXPECT_EQ(plan_dummy_weights(tied, kFormats, {.rank = {r, kWorld}})->traffic().fixed_bytes,
+              share->traffic().fixed_bytes);
     const auto bytes = backend->cache_bytes(cache_shape(config, DType::bf16, /*with_mtp=*/true, {r, kWorld}));
     cache.kv_block += bytes.kv_block;
     cache.state_slot += bytes.state_slot;

@@ -90,7 +90,9 @@ TEST(Http, Routes) {
   EXPECT_EQ(models[1]["id"], "tiny-too");
   EXPECT_EQ(models[1]["root"], "/models/tiny");
   EXPECT_EQ(json::parse(ask(port, get("/v1/models/tiny%2Dtoo")).body)["id"], "tiny-too");
-  EXPECT_EQ(ask(port, get("/v1/models/none")).status, 404);
+  for (const char* other : {"none", "tin", "tinyy", "Tiny"}) {
+    EXPECT_EQ(ask(port, get(std::string("/v1/models/") + other)).status, 404) << other;
+  }
   EXPECT_EQ(ask(port, get("http://proxy/health?x=y")).status, 200);
 }
 

@@ -50,6 +50,29 @@ TEST(ApiKeys, File) {
   EXPECT_THAT(read_api_keys(name).status().message(), HasSubstr(name));
 }
 
+/// Whoever has one of them may ask, wherever it was given.
+TEST(ApiKeys, OfAllPlacesCount) {
+  const std::string name = ::testing::TempDir() + "tessera_all_keys_" + std::to_string(::getpid());
+  std::ofstream(name) << "of-file\nof-file-too\n";
+  const auto all = [](const std::string& file) {
+    std::vector<std::string> keys = {"given"};
+    EXPECT_TRUE(add_api_keys(file, keys).ok());
+    return keys;
+  };
+  EXPECT_THAT(all(""), ::testing::ElementsAre("given"));
+  EXPECT_THAT(all(name), ::testing::ElementsAre("given", "of-file", "of-file-too"));
+  ::setenv("VLLM_API_KEY", "of-vllm", 1);
+  ::setenv("TESSERA_API_KEY", "", 1);
+  EXPECT_THAT(all(""), ::testing::ElementsAre("given", "of-vllm"));
+  ::setenv("TESSERA_API_KEY", "of-tessera", 1);
+  EXPECT_THAT(all(name), ::testing::UnorderedElementsAre("given", "of-tessera", "of-vllm", "of-file", "of-file-too"));
+  ::unsetenv("TESSERA_API_KEY");
+  ::unsetenv("VLLM_API_KEY");
+  std::remove(name.c_str());
+  std::vector<std::string> keys;
+  EXPECT_FALSE(add_api_keys(name, keys).ok());
+}
+
 TEST(Limits, FlagsSetWhatTheySay) {
   std::set<std::string> names;
   for (const LimitFlag& flag : limit_flags()) {

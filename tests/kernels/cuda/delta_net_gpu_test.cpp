@@ -363,6 +363,23 @@ TEST(DeltaNetGpu, SnapshotsOfASequenceThatGoesOnInTheNextSegment) {
   }
 }
 
+/// Its position is the sequence's; chunks are counted from the step's first row.
+TEST(DeltaNetGpu, ASnapshotOfALaterPieceOfAPrompt) {
+  const DeltaWeights weights(kSmall);
+  const DeltaSequence sequence(kSmall, 256, 8);
+  for (const int32_t position : {128, 192, 256}) {
+    GpuDeltaRun run(weights, {sequence}), whole(weights, {sequence});
+    whole.step({{0, 64, kPrefill}});
+    whole.step({{0, position - 64, kPrefill}});
+    run.step({{0, 64, kPrefill}});
+    run.step({{0, 192, kPrefill, 5, position}});
+    run.move(0, 5);
+    const std::string what = "snapshot at " + std::to_string(position);
+    expect_same_bits(run.result(0).state, whole.result(0).state, what);
+    expect_same_bits(run.result(0).window, whole.result(0).window, what + ", window");
+  }
+}
+
 TEST(DeltaNetGpu, ManyCopiesInManyLayers) {
   const DeltaNetShape shape = make_shape(1, 1, 8, 8, 2);
   const int64_t slots = 80, layers = 3, state = state_values(shape), window = window_values(shape);

@@ -73,6 +73,25 @@ TEST(PlanningBackend, OfRanksExpertsLeaveRowsThatAreSummedAtOnce) {
   EXPECT_EQ(operations.back().kernels.back().name, "sum_expert_rows");
 }
 
+/// Of 8 experts with an even router n rows, which take 2 each, read 8 (1 - (3/4)^n): 2, 3.5 and 5.46875 of 1, 2 and 4.
+TEST(PlanningBackend, TheMoreRowsTheMoreExpertsAreRead) {
+  std::vector<PlannedOperation> operations;
+  const auto backend = *make_planning_backend(*plan::find_device("h200"), {}, operations);
+  const auto block = *backend->load(experts());
+  const auto cache = *backend->make_cache({});
+  const auto bytes = [&](size_t rows) {
+    const auto pass = *backend->make_pass({.rows_max = 4, .sequences_max = 4, .hidden = 256, .vocab = 16});
+    const std::vector<int32_t> tokens(rows);
+    const std::vector<SequenceRows> sequences(rows, {.rows = 1});
+    EXPECT_TRUE(backend->begin(*pass, *cache, {.tokens = tokens, .sequences = sequences}, {}).ok());
+    operations.clear();
+    EXPECT_TRUE(backend->moe(*pass, *block).ok());
+    return operations.at(0).weight_bytes;
+  };
+  const double one = bytes(1);
+  EXPECT_DOUBLE_EQ((bytes(4) - one) / (bytes(2) - one), 3.46875 / 1.5);
+}
+
 TEST(PlanningBackend, AHeadReadsTheWeightsThatAreItsOwn) {
   std::vector<PlannedOperation> operations;
   const auto backend = *make_planning_backend(*plan::find_device("h200"), {}, operations);

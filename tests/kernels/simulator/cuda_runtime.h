@@ -249,6 +249,8 @@ struct Machine {
   bool late_streams = false;
   int gpus = 1;
   size_t free_bytes = size_t{1} << 35;           // of a GPU's memory
+  cudaError_t kernels = cudaSuccess;             // what the question for a kernel ends with
+  cudaError_t last = cudaSuccess;                // cudaGetLastError's
   cudaError_t asked = cudaSuccess;               // what the host hears that asks for a stream's state
   bool peers = true;                             // GPUs may write each other's memory
   cudaError_t peers_enabled = cudaSuccess;       // what the permission to ends with
@@ -310,8 +312,8 @@ struct cudaLaunchConfig_t {
 
 inline const char* cudaGetErrorString(cudaError_t) { return "no error"; }
 inline const char* cudaGetErrorName(cudaError_t) { return "cudaSuccess"; }
-inline cudaError_t cudaGetLastError() { return cudaSuccess; }
-inline cudaError_t cudaPeekAtLastError() { return cudaSuccess; }
+inline cudaError_t cudaGetLastError() { return std::exchange(tessera::simulator::machine.last, cudaSuccess); }
+inline cudaError_t cudaPeekAtLastError() { return tessera::simulator::machine.last; }
 inline cudaError_t cudaSetDevice(int device) {
   return device < tessera::simulator::machine.gpus ? cudaSuccess : cudaErrorInvalidDevice;
 }
@@ -322,7 +324,7 @@ inline cudaError_t cudaDeviceGetPCIBusId(char* id, int bytes, int) {
 }
 template <typename Kernel>
 cudaError_t cudaFuncGetAttributes(cudaFuncAttributes*, Kernel*) {
-  return cudaSuccess;
+  return tessera::simulator::machine.last = tessera::simulator::machine.kernels;
 }
 inline cudaError_t cudaMemGetInfo(size_t* free_bytes, size_t* bytes) {
   *bytes = cudaDeviceProp{}.totalGlobalMem;
@@ -426,7 +428,6 @@ inline cudaError_t cudaStreamIsCapturing(cudaStream_t s, cudaStreamCaptureStatus
   return cudaSuccess;
 }
 inline cudaError_t cudaGraphInstantiate(cudaGraphExec_t* exec, cudaGraph_t graph, unsigned) {
-  if (graph->bytes > tessera::simulator::machine.free_bytes) return cudaErrorMemoryAllocation;
   return *exec = new CapturedLaunches(*graph), cudaSuccess;
 }
 inline cudaError_t cudaMallocAsync(void**, size_t bytes, cudaStream_t s) {
@@ -434,7 +435,9 @@ inline cudaError_t cudaMallocAsync(void**, size_t bytes, cudaStream_t s) {
 }
 inline cudaError_t cudaFreeAsync(void*, cudaStream_t) { return cudaSuccess; }
 inline cudaError_t cudaDeviceGraphMemTrim(int) { return cudaSuccess; }
-inline cudaError_t cudaGraphUpload(cudaGraphExec_t, cudaStream_t) { return cudaSuccess; }
+inline cudaError_t cudaGraphUpload(cudaGraphExec_t exec, cudaStream_t) {
+  return exec->bytes > tessera::simulator::machine.free_bytes ? cudaErrorMemoryAllocation : cudaSuccess;
+}
 inline cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream) {
   for (const auto& launch : exec->launches) tessera::simulator::enqueue(stream, launch);
   return cudaSuccess;
