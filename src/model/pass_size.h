@@ -8,8 +8,7 @@ namespace tessera::model {
 
 /// What a pass on the device computes, and bounds of its batch.
 struct PassSize {
-  int drafts =
-      0;  // 0: a step; else the head's passes, the first of which has all rows, the others one of each sequence
+  int drafts = 0;  // 0: a step; else the head's passes: the first has all rows, the others one of each sequence
   int32_t rows = 0, sequences = 0;                // of class decode
   int32_t prompt_rows = 0, prompt_sequences = 0;  // of class prefill
   int32_t samples = 0;

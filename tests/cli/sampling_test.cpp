@@ -85,6 +85,15 @@ TEST(Sampling, WhatIsNotGivenStays) {
   EXPECT_EQ(params.top_k, 5);
 }
 
+TEST(Sampling, NumbersAreShownAsTheyWereGiven) {
+  SamplingParams params;
+  params.temperature = 0.7F;
+  params.top_p = 0.95F;
+  const Json values = sampling_values(params);
+  EXPECT_EQ(values["temperature"].dump(), "0.7");
+  EXPECT_EQ(values["top_p"].dump(), "0.95");
+}
+
 TEST(Sampling, FlagsOutOfRangeAreRefused) {
   const std::vector<std::vector<std::string>> refused = {{"--temperature", "-0.1"},
                                                          {"--temperature", "nan"},

@@ -30,7 +30,12 @@ TEST(GpuSensors, ClocksAndMeanPower) {
   auto between = Clock::now();
   EXPECT_EQ(reading.sm_clock_hertz, 1980e6);
   EXPECT_EQ(reading.memory_clock_hertz, 3201e6);
-  EXPECT_EQ(reading.power_watts, 300);             // there is no stretch of time yet
+  EXPECT_EQ(reading.power_watts, 300);  // there is no stretch of time yet
+  // Nor after one that is too short, and the next begins where it ends.
+  std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  before_both = Clock::now();
+  (void)sensors.read();
+  between = Clock::now();
   for (int stretch = 0; stretch < 2; ++stretch) {  // each by itself
     std::this_thread::sleep_for(std::chrono::milliseconds(250));
     const auto still_between = Clock::now();

@@ -37,6 +37,23 @@ TEST(PassGraphs, AFailedCaptureIsEnded) {
   EXPECT_NE(graphs.find(one), nullptr);
 }
 
+/// Steps that draft more, or sample more, launch other kernels.
+TEST(PassGraphs, AGraphIsOfOneSize) {
+  device::Stream stream;
+  ASSERT_EQ(cudaStreamCreateWithFlags(stream.fill(), cudaStreamNonBlocking), cudaSuccess);
+  PassGraphs graphs(GraphSizes(/*sequences_max=*/8, /*rows_max=*/64, /*samples_max=*/16));
+  PassSize size = GraphSizes::plain_step(2);
+  size.drafts = 1;
+  ASSERT_TRUE(graphs.capture(size, stream.get(), [] { return Status(); }).ok());
+  EXPECT_NE(graphs.find(size), nullptr);
+  for (int32_t PassSize::*const field : {&PassSize::rows, &PassSize::sequences, &PassSize::drafts, &PassSize::samples,
+                                         &PassSize::prompt_rows, &PassSize::prompt_sequences}) {
+    PassSize other = size;
+    ++(other.*field);
+    EXPECT_EQ(graphs.find(other), nullptr);
+  }
+}
+
 /// For a moment the GPU is full: nothing else can run beside this.
 TEST(PassGraphs, LargeGraphsForWhichThereIsNoMemoryAreGoneWithout) {
   device::Stream stream;

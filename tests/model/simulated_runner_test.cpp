@@ -385,6 +385,44 @@ TEST_F(SimulatedRunner, WhatIsAssumedOfDraftsIsWhatIsCollected) {
   }
 }
 
+/// The host knows which of draws one behind the other was the newest, until there is a newer one.
+TEST_F(SimulatedRunner, ARowGoesOnFromTheNewestDrawWheneverThatCame) {
+  const kernels::SampleParams params{.logprobs = 3};
+  std::vector<uint32_t> only_nine(static_cast<size_t>(kernels::mask_words(250)));
+  only_nine[0] = 1U << 9;
+  std::vector<SampleResult> found;
+  for (const bool later : {false, true}) {
+    LoneRunner lone({.samples_max = 16, .drafts_max = 2, .assumed_acceptance = {1.0, 1.0}});
+    Step drafting = lone.prompt({1, 2, 3}, 1, params);
+    drafting.drafting = {{.count = 2}};
+    ASSERT_TRUE(lone.runner->submit(drafting).ok());
+    const int32_t first = lone.runner->collect()->front().token;
+    Step drafted = lone.prompt({first, draft_token(0), draft_token(1)}, 3, params);
+    drafted.sequences[0].first_position = 3;
+    drafted.sequences[0].row_class = RowClass::decode;
+    drafted.sequences[0].keeps_records = true;
+    ASSERT_TRUE(lone.runner->submit(drafted).ok());
+    ASSERT_TRUE(lone.runner->collect().ok());
+    for (const int32_t position : {6, 7}) {
+      Step step = lone.prompt({kLastDrawn}, 1, params);
+      step.sequences[0].first_position = position;
+      step.sequences[0].row_class = RowClass::decode;
+      std::vector<kernels::SampleRow> samples = step.samples;
+      if (position == 6) samples[0].allowed = only_nine;
+      if (!later) step.samples = samples;
+      step.draws_later = later;
+      ASSERT_TRUE(lone.runner->submit(step).ok());
+      if (later) {
+        ASSERT_TRUE(lone.runner->draw(samples).ok());
+      }
+      found.push_back(lone.runner->collect()->front());
+    }
+  }
+  EXPECT_EQ(found[0].token, 9);
+  EXPECT_EQ(found[2].token, 9);
+  expect_same({found[3]}, {found[1]}, "behind it");
+}
+
 /// Graphs that are made ahead leave 512 MiB of what is free.
 TEST_F(SimulatedRunner, GraphsAreMadeAheadWhileThereIsMemory) {
   PassGraphs graphs(GraphSizes(/*sequences_max=*/8, /*rows_max=*/64, /*samples_max=*/16));

@@ -235,6 +235,20 @@ TEST(Synth, SmallTensorsAreNotTrivial) {
   }
 }
 
+TEST(Synth, EachTensorFollowsTheSeed) {
+  for (const bool fused : {false, true}) {
+    const TempDirectory directory;
+    const auto make = [&](const char* name, uint64_t seed) {
+      synthesize(directory / name, {.shape = small_shape(), .fused_experts = fused, .seed = seed});
+      return test::open(directory / name);
+    };
+    const format::Checkpoint one = make("one", 1), two = make("two", 2);
+    for (const auto& [name, tensor] : one.tensors()) {
+      EXPECT_FALSE(std::ranges::equal(tensor.bytes, two.tensor(name)->bytes)) << name;
+    }
+  }
+}
+
 TEST(Synth, RefusesNonsense) {
   const TempDirectory directory;
   const auto message = [&](const std::function<void(SynthOptions&)>& change) {

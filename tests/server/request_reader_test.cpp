@@ -137,6 +137,9 @@ TEST(HttpText, TargetsAreSplit) {
   path.clear();
   EXPECT_TRUE(split_target("/%41", path, query));
   EXPECT_EQ(path, "/A");
+  path.clear();
+  EXPECT_TRUE(split_target("/a+b%2Bc", path, query));
+  EXPECT_EQ(path, "/a+b+c") << "a space only in queries";
   for (const char* bad :
        {"", "x", "/%", "/%1", "/%0a", "/%7f", "/%1F", "/%4g", "/%g4", "/%4:", "/%:4", "ftp://host/x"}) {
     path.clear();

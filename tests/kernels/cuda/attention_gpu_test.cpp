@@ -226,6 +226,8 @@ TEST(Attention, PrefillBitsDoNotDependOnItsSteps) {
         run(layer, all, {{{1, 70, kPrefill}, {0, 128, kPrefill}}, {{0, 64, kPrefill}}, {{0, 8, kPrefill}}},
             {.sm_count = 1});
     expect_same(more, want, 0, layer.describe() + " steps of 128, 64 and 8");
+    const auto uneven = run(layer, {all[0]}, {{{0, 62, kPrefill}}, {{0, 3, kPrefill}}, {{0, 135, kPrefill}}});
+    expect_same(uneven, want, 0, layer.describe() + " steps of 62, 3 and 135");
   }
 }
 

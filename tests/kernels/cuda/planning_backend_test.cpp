@@ -74,12 +74,13 @@ TEST(PlanningBackend, OfRanksExpertsLeaveRowsThatAreSummedAtOnce) {
 }
 
 /// Of 8 experts with an even router n rows, which take 2 each, read 8 (1 - (3/4)^n): 2, 3.5 and 5.46875 of 1, 2 and 4.
+/// A shared one is read by any row.
 TEST(PlanningBackend, TheMoreRowsTheMoreExpertsAreRead) {
   std::vector<PlannedOperation> operations;
   const auto backend = *make_planning_backend(*plan::find_device("h200"), {}, operations);
-  const auto block = *backend->load(experts());
   const auto cache = *backend->make_cache({});
-  const auto bytes = [&](size_t rows) {
+  const auto bytes = [&](const MoeSource& source, size_t rows) {
+    const auto block = *backend->load(source);
     const auto pass = *backend->make_pass({.rows_max = 4, .sequences_max = 4, .hidden = 256, .vocab = 16});
     const std::vector<int32_t> tokens(rows);
     const std::vector<SequenceRows> sequences(rows, {.rows = 1});
@@ -88,8 +89,13 @@ TEST(PlanningBackend, TheMoreRowsTheMoreExpertsAreRead) {
     EXPECT_TRUE(backend->moe(*pass, *block).ok());
     return operations.at(0).weight_bytes;
   };
-  const double one = bytes(1);
-  EXPECT_DOUBLE_EQ((bytes(4) - one) / (bytes(2) - one), 3.46875 / 1.5);
+  MoeSource with_shared = experts();
+  with_shared.shared = with_shared.experts[0];
+  with_shared.shared_gate = matrix(WeightFormat::bf16, 1, 256);
+  const double one = bytes(experts(), 1), shared = bytes(with_shared, 1) - one;
+  EXPECT_DOUBLE_EQ((bytes(experts(), 4) - one) / (bytes(experts(), 2) - one), 3.46875 / 1.5);
+  EXPECT_GT(shared, 3 * 64 * 256 / 2);
+  EXPECT_DOUBLE_EQ(bytes(with_shared, 4) - bytes(experts(), 4), shared);
 }
 
 TEST(PlanningBackend, AHeadReadsTheWeightsThatAreItsOwn) {
