@@ -60,7 +60,6 @@ __global__ void __launch_bounds__(kThreads) add_norm_rows(const __grid_constant_
     return add_squares(v, sum);
   });
   __syncthreads();
-  if (norm.normed_out == nullptr) return;
   uint16_t* out = norm.normed_out + int64_t{row} * args.normed_stride;
   const float inverse = inverse_norm(parts, args.hidden, norm.eps);
   weights.for_each_chunk(norm, chunks, [&](int i, const float4& low, const float4& high) {
@@ -70,7 +69,7 @@ __global__ void __launch_bounds__(kThreads) add_norm_rows(const __grid_constant_
 
 Status check(const AddNormArgs& args) {
   const NormInput& n = args.norm;
-  if (n.residual == nullptr || n.weight == nullptr || (n.residual_out == nullptr && n.normed_out == nullptr)) {
+  if (n.residual == nullptr || n.weight == nullptr || n.normed_out == nullptr) {
     return {StatusCode::invalid_argument, "a norm needs rows, a weight and somewhere to write to"};
   }
   if (n.delta != nullptr && n.experts.rows != nullptr) {

@@ -23,7 +23,7 @@ struct NormInput {
 
 /// All pointers are device memory, 16-byte aligned.
 struct AddNormArgs {
-  NormInput norm;
+  NormInput norm;                      // with normed_out
   int32_t hidden = 0;                  // a multiple of 8, at most kNormHiddenMax
   const int32_t* live_rows = nullptr;  // how many rows count; null: rows_max
   int32_t rows_max = 0;

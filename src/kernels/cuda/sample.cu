@@ -415,7 +415,8 @@ __global__ void __launch_bounds__(kSampleThreads, 2) weigh_rows(const __grid_con
   if (threadIdx.x == 0) args.workspace.states[row].cut = cut;
 }
 
-/// The token's and the best alternatives' log-probabilities. Returns how many entries there are.
+/// The token's and the best alternatives' log-probabilities, of a row that has a logit above -infinity. Returns how
+/// many entries there are.
 __device__ int write_logprobs(const KernelArgs& args, int row, SelectShared& context, int32_t token) {
   SelectScratch& s = context.scratch;
   const SampleRowView view = view_of(args, row, context, true);
@@ -425,7 +426,7 @@ __device__ int write_logprobs(const KernelArgs& args, int row, SelectShared& con
     mine += __ldcg(&chunks_of(args, row)[i].mass);
   }
   sum_before(mine, s, &mass);
-  const float log_sum = largest == -INFINITY ? 0 : spelt::log_of_mass(mass);
+  const float log_sum = spelt::log_of_mass(mass);
   SampleOutput& out = args.sample.out[row];
   const auto write = [&](int at, int32_t id, float logit, int64_t rank) {
     const float logprob = logit == -INFINITY ? logit : __fsub_rn(__fsub_rn(logit, largest), log_sum);
@@ -444,7 +445,7 @@ __device__ int write_logprobs(const KernelArgs& args, int row, SelectShared& con
   sum_before(mine, s, &ahead);
   if (threadIdx.x == 0) write(0, token, chosen, static_cast<int64_t>(ahead) + 1);
   const int wanted = context.entry.logprobs;
-  if (wanted == 0 || context.state.raw_best < kLeastRank) return 1;
+  if (wanted == 0) return 1;
 
   // ---- the best ----
   Rank low = kLeastRank;

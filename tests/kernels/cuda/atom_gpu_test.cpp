@@ -51,6 +51,7 @@ TEST(AtomGpu, AtomsAreThoseOfTheCpu) {
     for (const int64_t cols : {32, 320}) {
       expect_packed({{format, 40, cols, 1}}, RowOrder::stacked);
       expect_packed({{format, 48, cols, 2}, {format, 48, cols, 3}}, RowOrder::interleaved);
+      expect_packed({{format, 20, cols, 2}, {format, 20, cols, 3}}, RowOrder::interleaved);
       expect_packed({{format, 20, cols, 4}, {format, 7, cols, 5}, {format, 30, cols, 6}}, RowOrder::stacked);
     }
   }

@@ -272,13 +272,15 @@ TEST(Attention, LaterRowsNeverReachEarlierOnes) {
         const auto want = run(layer, {clean}, steps);
         for (const size_t bad : {0UL, 1UL, 5UL, 62UL, 66UL}) {
           AttentionSequence dirty = clean;
-          dirty.value[bad * kv_width + 3] = 0x7fc0;
-          dirty.value[bad * kv_width + 17] = bad == 5 && dtype == DType::bf16 ? 0x7f80 : 0xffc0;
+          // Odd dimensions and even ones. Infinities are stored as NaN, in E4M3 as numbers.
+          const size_t one = bad == 1 ? 2 : 3, other = bad == 66 ? 17 : 18;
+          dirty.value[bad * kv_width + one] = bad == 62 && dtype == DType::bf16 ? 0xff80 : 0x7fc0;
+          dirty.value[bad * kv_width + other] = bad == 5 && dtype == DType::bf16 ? 0x7f80 : 0xffc0;
           const auto got = run(layer, {dirty}, steps);
           const std::string what = layer.describe() + " row " + std::to_string(bad);
           for (size_t i = 0; i < got.out[0].size(); ++i) {
             const size_t d = i % width % static_cast<size_t>(layer.shape.head_dim);
-            if (i / width >= bad && (d == 3 || d == 17)) {
+            if (i / width >= bad && (d == one || d == other)) {
               ASSERT_TRUE(std::isnan(bf16_to_float(got.out[0][i]))) << what << ": output " << i;
             } else {
               ASSERT_EQ(got.out[0][i], want.out[0][i]) << what << ": output " << i;
@@ -305,6 +307,27 @@ TEST(Attention, LaterRowsNeverReachEarlierOnes) {
             }
           }
         }
+      }
+    }
+  }
+}
+
+/// Of the dimensions that a thread has in one load, each in turn.
+TEST(Attention, LaterRowsOfWideHeadsNeverReachEarlierOnes) {
+  const AttentionLayer layer(1, 1, 256, 8, DType::bf16);
+  const AttentionSequence clean(layer, 0, 4, 4);
+  const size_t width = layer.q_width(), bad = 2;
+  const auto steps = steps_of({4}, kDecode);
+  const auto want = run(layer, {clean}, steps);
+  for (const size_t d : {4UL, 9UL, 14UL, 19UL, 255UL}) {
+    AttentionSequence dirty = clean;
+    dirty.value[bad * width + d] = 0x7fc0;
+    const auto got = run(layer, {dirty}, steps);
+    for (size_t i = 0; i < got.out[0].size(); ++i) {
+      if (i / width >= bad && i % width == d) {
+        ASSERT_TRUE(std::isnan(bf16_to_float(got.out[0][i]))) << d << ": output " << i;
+      } else {
+        ASSERT_EQ(got.out[0][i], want.out[0][i]) << d << ": output " << i;
       }
     }
   }

@@ -363,20 +363,20 @@ TEST(DeltaNetGpu, SnapshotsOfASequenceThatGoesOnInTheNextSegment) {
   }
 }
 
-/// Its position is the sequence's; chunks are counted from the step's first row.
-TEST(DeltaNetGpu, ASnapshotOfALaterPieceOfAPrompt) {
-  const DeltaWeights weights(kSmall);
-  const DeltaSequence sequence(kSmall, 256, 8);
+/// Positions are those of the sequence, not of the step.
+TEST(DeltaNetGpu, ALaterStepLeavesASnapshotToo) {
+  const DeltaNetShape shape = make_shape(1, 1, 8, 8);
+  const DeltaWeights weights(shape);
+  const DeltaSequence sequence(shape, 256, 8);
   for (const int32_t position : {128, 192, 256}) {
-    GpuDeltaRun run(weights, {sequence}), whole(weights, {sequence});
-    whole.step({{0, 64, kPrefill}});
-    whole.step({{0, position - 64, kPrefill}});
+    GpuDeltaRun run(weights, {sequence});
     run.step({{0, 64, kPrefill}});
     run.step({{0, 192, kPrefill, 5, position}});
     run.move(0, 5);
+    const auto got = run.result(0), want = run_alone(weights, sequence, {position}, kPrefill);
     const std::string what = "snapshot at " + std::to_string(position);
-    expect_same_bits(run.result(0).state, whole.result(0).state, what);
-    expect_same_bits(run.result(0).window, whole.result(0).window, what + ", window");
+    expect_same_bits(got.state, want.state, what);
+    expect_same_bits(got.window, want.window, what + ", window");
   }
 }
 

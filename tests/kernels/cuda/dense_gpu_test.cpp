@@ -430,7 +430,7 @@ TEST(DenseGpu, ANormBeforeTheProductIsTheNormAsALaunchOfItsOwn) {
   for (const int64_t depth : {96, 2048, 2304}) {
     const DenseWeights w(WeightFormat::bf16, 48, depth, Epilogue::bf16, 26);
     for (const auto& [rows, rows_max] :
-         {std::pair<int64_t, int64_t>{1, 1}, {2, 4}, {4, 4}, {0, 3}, {5, 8}, {16, 16}, {17, 18}}) {
+         {std::pair<int64_t, int64_t>{1, 1}, {2, 4}, {4, 4}, {0, 3}, {5, 8}, {9, 9}, {16, 16}, {17, 18}}) {
       const NormCase c(rows, depth, 27);
       for (const bool keep : {true, false}) {
         const Delta delta = rows == 2 ? Delta::none : Delta::rows;

@@ -133,6 +133,25 @@ TEST(DenseGpu, MatricesOfDifferentSegmentsHaveLaunchesOfTheirOwn) {
   }
 }
 
+TEST(DenseGpu, MatricesOfALaunchMayHaveMoreRowsThanOneMay) {
+  alignas(16) std::byte nowhere[16] = {};
+  DenseArgs args;
+  args.x = reinterpret_cast<const uint16_t*>(nowhere);
+  args.depth = args.x_stride = 64;
+  args.rows_max = 32;
+  for (int i = 0; i < 2; ++i) {
+    args.matrices[args.count++] = {.weights = nowhere,
+                                   .row_alpha = reinterpret_cast<const float*>(nowhere),
+                                   .rows = static_cast<int32_t>(plan::kDenseRowsMax),
+                                   .out = nowhere,
+                                   .out_stride = plan::kDenseRowsMax};
+  }
+  std::vector<device::PlannedLaunch> launches;
+  const Status status = dense(args, facts_with(132), device::Queue{.plan = &launches});
+  ASSERT_TRUE(status.ok()) << status.message();
+  EXPECT_EQ(launches.size(), 1U);
+}
+
 TEST(DenseGpu, ATileWithoutRegistersForSegmentsIsRefused) {
   const DenseWeights w(WeightFormat::bf16, 16, 2560, Epilogue::bf16, 32);
   const plan::Tile wide = plan::make_dense_tile(WeightFormat::bf16, {256, 128, 1});

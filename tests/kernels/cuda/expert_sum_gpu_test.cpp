@@ -124,15 +124,17 @@ TEST(ExpertSumGpu, ThereIsOneDelta) {
   uint16_t row[64] = {}, other[64] = {};
   float weight[64] = {};
   args.norm = {
-      .residual = row, .delta = row, .experts = outputs.sum(Shared::none), .weight = weight, .residual_out = other};
+      .residual = row, .delta = row, .experts = outputs.sum(Shared::none), .weight = weight, .normed_out = other};
   args.hidden = 64;
   args.rows_max = 1;
   const Status status = add_norm(args, {});
   EXPECT_EQ(status.code(), StatusCode::invalid_argument);
   EXPECT_NE(status.message().find("one delta"), std::string::npos) << status.message();
   args.norm.delta = nullptr;
-  args.norm.experts.experts_per_token = 33;
-  EXPECT_NE(add_norm(args, {}).message().find("33 experts"), std::string::npos);
+  for (const int experts : {0, 33}) {
+    args.norm.experts.experts_per_token = experts;
+    EXPECT_NE(add_norm(args, {}).message().find(std::to_string(experts) + " experts"), std::string::npos);
+  }
 }
 
 /// Layers one after another, each the routing, the products and the norm that sums them.

@@ -111,13 +111,15 @@ TEST(NormGpu, NormedRowsAreApartAsTheyShallBe) {
 TEST(NormGpu, WhatCannotBeIsRefused) {
   AddNormArgs args;
   EXPECT_EQ(add_norm(args, {}).code(), StatusCode::invalid_argument);
-  uint16_t row[8] = {};
+  uint16_t row[8] = {}, normed[8] = {}, sum[8] = {};
   float weight[8] = {};
-  args.norm = {.residual = row, .weight = weight, .residual_out = row};
+  args.norm = {.residual = row, .weight = weight, .residual_out = row, .normed_out = normed};
   args.hidden = 8;
   EXPECT_NE(add_norm(args, {}).message().find("another buffer"), std::string::npos);
-  args.norm.residual_out = nullptr;
-  args.norm.normed_out = row;
+  args.norm.residual_out = sum;
+  args.norm.normed_out = nullptr;
+  EXPECT_NE(add_norm(args, {}).message().find("somewhere to write to"), std::string::npos);
+  args.norm.normed_out = normed;
   args.hidden = 12;
   EXPECT_NE(add_norm(args, {}).message().find("12 elements"), std::string::npos);
   args.hidden = kNormHiddenMax + 8;

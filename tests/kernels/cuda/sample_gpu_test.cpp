@@ -519,9 +519,34 @@ TEST(Sample, DraftsAreCountedUpToTheMost) {
 
 TEST(Sample, NoiseDependsOnAllOfAPosition) {
   GpuSampler gpu(5, 3000, 3000);
-  std::vector<Row> rows(5, plain(std::vector<float>(3000, 0.0F), {}));
-  for (size_t i = 0; i < rows.size(); ++i) rows[i].noise.position = uint64_t{i} << (i < 3 ? 32 : 50);
-  gpu.expect_as_cpu(rows, "positions");
+  for (const int top_k : {0, 100}) {  // noise of four ids at a time, and of one
+    std::vector<Row> rows(5, plain(std::vector<float>(3000, 0.0F), {.top_k = top_k}));
+    for (size_t i = 0; i < rows.size(); ++i) rows[i].noise.position = uint64_t{i} << (i < 3 ? 32 : 50);
+    gpu.expect_as_cpu(rows, "positions, top_k " + std::to_string(top_k));
+  }
+}
+
+/// More words than the grid has threads, and of all of them those that are in use.
+TEST(Sample, LongListsArriveWhole) {
+  const SampleCapacity capacity{.rows_max = 200, .pool_words = 30'000};
+  constexpr int32_t kRows = 150;
+  constexpr uint32_t kPoolWords = 25'001;
+  HostMemory memory;
+  auto* from = host_memory<std::byte>(memory, capacity.bytes());
+  auto* words = reinterpret_cast<uint32_t*>(from);
+  for (uint32_t i = 0; i < capacity.bytes() / 4; ++i) words[i] = i * 2'654'435'761U;
+  const SampleHeader header{.rows = kRows, .pool_words = kPoolWords};
+  std::memcpy(from, &header, sizeof header);
+  std::vector<std::byte> want(capacity.bytes(), std::byte{0xee});
+  const OnDevice<std::byte> to{std::span<const std::byte>(want)};
+  std::copy_n(from, sizeof header + kRows * sizeof(SampleEntry), want.begin());
+  std::copy_n(from + capacity.pool_offset(), size_t{4} * kPoolWords,
+              want.begin() + static_cast<std::ptrdiff_t>(capacity.pool_offset()));
+  device::Stream stream;
+  ASSERT_EQ(cudaStreamCreateWithFlags(stream.fill(), cudaStreamNonBlocking), cudaSuccess);
+  ASSERT_TRUE(stage_sample_tables({.from = from, .to = to.get(), .capacity = capacity}, {.stream = stream.get()}).ok());
+  ASSERT_EQ(cudaStreamSynchronize(stream.get()), cudaSuccess);
+  EXPECT_TRUE(to.read() == want);
 }
 
 TEST(Sample, TheMostRowsAndIdsCanRun) {

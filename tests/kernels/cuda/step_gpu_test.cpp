@@ -59,6 +59,10 @@ class StepGpu : public testing::Test {
                            .first_position = position,
                            .row_class = decodes ? RowClass::decode : RowClass::prefill,
                            .state_slot = slot,
+                           .snapshot_slot = decodes ? -1 : 17,
+                           .snapshot_position = decodes ? 0 : 192,
+                           .keeps_records = decodes && s % 2 == 0,
+                           .held = decodes ? s % 5 : 0,
                            .block_table = blocks});
       for (int32_t i = 0; i < count; ++i) {
         const bool known = !decodes || s % 3 == 0;  // of others the token, then drafts are where they were drawn
@@ -100,9 +104,19 @@ class StepGpu : public testing::Test {
     EXPECT_EQ(ints(layout.row_sequence, tokens.size()), want_sequence);
     EXPECT_EQ(ints(layout.row_position, tokens.size()), want_position);
     EXPECT_EQ(ints(layout.logit_rows, logit_rows.size()), logit_rows);
-    EXPECT_EQ(
-        std::memcmp(all.data() + layout.sequences, area + staged.sequences, sequences.size() * sizeof(SequenceEntry)),
-        0);
+    const auto* entries = reinterpret_cast<const SequenceEntry*>(all.data() + layout.sequences);
+    for (size_t s = 0; s < sequences.size(); ++s) {
+      const SequenceRows& rows = sequences[s];
+      EXPECT_EQ(entries[s].first_row, rows.first_row);
+      EXPECT_EQ(entries[s].rows, rows.rows);
+      EXPECT_EQ(entries[s].first_position, rows.first_position);
+      EXPECT_EQ(entries[s].slot, rows.state_slot);
+      EXPECT_EQ(entries[s].row_class, rows.row_class);
+      EXPECT_EQ(entries[s].keeps_records, rows.keeps_records);
+      EXPECT_EQ(entries[s].snapshot_slot, rows.snapshot_slot);
+      EXPECT_EQ(entries[s].snapshot_position, rows.snapshot_position);
+      EXPECT_EQ(entries[s].held, rows.held);
+    }
     EXPECT_EQ(std::memcmp(all.data() + layout.payload, area + staged.payload, step.payload), 0);
     for (const SequenceRows& rows : sequences) {
       EXPECT_EQ(
