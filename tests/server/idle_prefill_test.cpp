@@ -228,12 +228,25 @@ TEST(IdlePrefill, ANextTurnHasAllThatItsPromptIsMadeOf) {
   chat.template_variables = {{"enable_thinking", false}, {"tone", "kind"}};
   chat.tools.json = Json::parse(kTools.dump());
   chat.cache_salt = "a tenant";
+  chat.returns_reasoning = true;
   const auto turn = next_turn_of(service, chat, {{.role = Role::user, .text = "Hello"}});
   ASSERT_NE(turn, nullptr);
   EXPECT_EQ(turn->chat.messages.at(0).text, "Hello");
   EXPECT_EQ(turn->chat.template_variables, chat.template_variables);
   EXPECT_EQ(turn->chat.tools.json, chat.tools.json);
   EXPECT_EQ(turn->chat.cache_salt, "a tenant");
+  EXPECT_TRUE(turn->chat.returns_reasoning);
+  // There is one behind one answer alone, which is a message of its own, to the whole of its prompt.
+  const auto has_one = [&](const std::function<void(ChatRequest&)>& change) {
+    ChatRequest other = chat;
+    change(other);
+    return next_turn_of(service, other, {{.role = Role::user, .text = "Hello"}}) != nullptr;
+  };
+  EXPECT_TRUE(has_one([](ChatRequest&) {}));
+  EXPECT_FALSE(has_one([](ChatRequest& other) { other.sampling.n = 2; }));
+  EXPECT_FALSE(has_one([](ChatRequest& other) { other.continues_message = true; }));
+  EXPECT_FALSE(has_one([](ChatRequest& other) { other.add_generation_prompt = false; }));
+  EXPECT_FALSE(has_one([](ChatRequest& other) { other.sampling.truncate_prompt_tokens = 100; }));
 }
 
 TEST(IdlePrefill, OfAThoughtOrACallThatIsNotWholeThereIsNoNextTurn) {

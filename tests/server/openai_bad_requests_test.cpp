@@ -18,8 +18,17 @@ struct BadField {
 
 // Of each kind; null is as good as nothing given.
 const std::vector<std::string> kNotNumber = {"\"1\"", "true", "[]", "{}", "[1]"};
-const std::vector<std::string> kNotWhole = {
-    "\"1\"", "true", "[]", "{}", "1.5", "-7.0", "1e300", "-1e300", "-9223372036854775808", "18446744073709551616"};
+const std::vector<std::string> kNotWhole = {"\"1\"",
+                                            "true",
+                                            "[]",
+                                            "{}",
+                                            "1.5",
+                                            "-7.0",
+                                            "1e300",
+                                            "-1e300",
+                                            "-9223372036854775808",
+                                            "18446744073709551615",
+                                            "18446744073709551616"};
 const std::vector<std::string> kNotFlag = {"\"true\"", "1", "0", "[]", "{}", "1.5"};
 const std::vector<std::string> kNotText = {"1", "true", "[]", "{}", "1.5"};
 const std::vector<std::string> kNotObject = {"1", "true", "[]", "\"x\"", "1.5"};
@@ -309,17 +318,21 @@ TEST(OpenAiBadRequest, Tools) {
     EXPECT_EQ(error->param, c.param) << error->message;
   }
   RequestOptions options;
+  const std::string two = R"("tools": [{"function":{"name":"f"}},{"function":{"name":"g"}}])";
+  const auto param = [&](const std::string& more = "") {
+    ChatRequest request;
+    const auto error = parse_chat_request(chat_body(two + more), options, request);
+    return error ? error->param : "";
+  };
   options.limits.tools_max = 1;
-  ChatRequest request;
-  const std::string two = R"("tools": [{"function": {"name": "f"}}, {"function": {"name": "g"}}])";
-  EXPECT_EQ(parse_chat_request(chat_body(two), options, request)->param, "tools");
+  EXPECT_EQ(param(), "tools");
   options.limits.tools_max = 2;
-  options.limits.tool_bytes_max = 40;
-  EXPECT_EQ(parse_chat_request(chat_body(two), options, request)->param, "tools");
-  EXPECT_EQ(parse_chat_request(chat_body(two + R"(, "tool_choice": {"type": "function", "function": {"name": "h"}})"),
-                               {}, request)
-                ->param,
-            "tool_choice.function.name");
+  options.limits.tool_bytes_max = two.size() - std::string(R"("tools": )").size();
+  EXPECT_EQ(param(), "");
+  --options.limits.tool_bytes_max;
+  EXPECT_EQ(param(), "tools");
+  options = {};
+  EXPECT_EQ(param(R"(, "tool_choice": {"type": "function", "function": {"name": "h"}})"), "tool_choice.function.name");
 }
 
 TEST(OpenAiBadRequest, ToolChoices) {

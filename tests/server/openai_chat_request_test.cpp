@@ -211,6 +211,8 @@ TEST(OpenAiChatRequest, ThinkingHasManyNames) {
   EXPECT_EQ(thinking_of(R"("thinking_token_budget": 0)"), "- 0");
   EXPECT_EQ(thinking_of(R"("max_thinking_tokens": 5, "reasoning": {"max_tokens": 6})"), "- 5");
   EXPECT_EQ(thinking_of(R"("thinking_budget": -1, "reasoning_effort": "low")"), "true -");
+  EXPECT_EQ(thinking_of(R"("thinking_budget": 7, "thinking": {"type": "enabled", "budget_tokens": 9})"), "true 7");
+  EXPECT_EQ(thinking_of(R"("reasoning_effort": "none", "reasoning": {"effort": "low"})"), "false -");
   EXPECT_FALSE(chat_request(R"("reasoning": {"exclude": true})").include_reasoning);
   for (const char* exclude : {"", R"(, "exclude": false)"}) {
     const std::string reasoning = R"("reasoning": {"effort": "low")" + std::string(exclude) + "}";
@@ -318,6 +320,7 @@ TEST(OpenAiChatRequest, PastArgumentsNeverEndAConversation) {
   };
   EXPECT_EQ(arguments(R"({"a": 1})"), R"({"a":1})");
   EXPECT_EQ(arguments(""), "{}");
+  EXPECT_EQ(arguments(" \n"), "{}");
   EXPECT_EQ(arguments("null"), "{}");
   EXPECT_EQ(arguments("{'a': True}"), R"({"a":true} noted)");
   EXPECT_EQ(arguments(R"({"command": "rm -rf /tm)"), R"({"command":"rm -rf /tm"} noted)");
@@ -397,6 +400,17 @@ TEST(OpenAiChatRequest, AMessageGoesOnWhereItEnds) {
   EXPECT_EQ(continued("One, ", "content"), "One, ");
 }
 
+/// A user may have written what stands there.
+TEST(OpenAiChatRequest, OnlyTheLastMessageBreaksOff) {
+  ChatRequest request;
+  request.messages = {{.role = Role::assistant}};
+  request.continues_message = true;
+  const std::string mark = template_request(request)["messages"][0]["content"];
+  std::string prompt = "Is it " + mark + "?\nYes" + mark + "\n";
+  cut_at_continuation(request, prompt);
+  EXPECT_EQ(prompt, "Is it " + mark + "?\nYes");
+}
+
 TEST(OpenAiChatRequest, AnEchoIsWhatTheAssistantSaidLast) {
   const auto echo = [](const std::string& role, const std::string& flag) {
     ChatRequest request;
@@ -459,6 +473,11 @@ TEST(OpenAiCompletionRequest, Prompts) {
   EXPECT_TRUE(parse(R"("prompt": "a", "prompt_logprobs": 1)").prompt_logprobs);
 }
 
+TEST(OpenAiChatRequest, AnyNumberOfLikelyTokensHasTwoNames) {
+  EXPECT_EQ(chat_request(R"("top_k": -1)").sampling.top_k, 0);
+  EXPECT_EQ(chat_request(R"("top_k": 0)").sampling.top_k, 0);
+}
+
 TEST(OpenAiChatRequest, OneAllowedTokenIsEnough) {
   EXPECT_THAT(chat_request(R"("allowed_token_ids": [5])").sampling.allowed_token_ids, ElementsAre(5));
 }
@@ -468,6 +487,16 @@ TEST(OpenAiChatRequest, NotesAreNotMoreThan16) {
   for (int i = 0; i < 20; ++i) add_note(std::to_string(i), notes);
   ASSERT_EQ(notes.size(), 16U);
   EXPECT_EQ(notes.back(), "15");
+  // Of fields that are not known, no more than 32 are named, each by 64 bytes.
+  Json body = Json::object();
+  for (int i = 0; i < 40; ++i) body[std::to_string(100 + i) + std::string(100, 'x')] = 1;
+  std::string named;
+  for (int i = 0; i < 32; ++i)
+    named += (i > 0 ? ", 1" : "1") + std::to_string(100 + i).substr(1) + std::string(61, 'x') + "...";
+  notes.clear();
+  note_unknown(
+      body, [](std::string_view) { return false; }, notes);
+  EXPECT_THAT(notes, ElementsAre("not known here and left out: " + named));
 }
 
 TEST(OpenAiTokenize, RequestsAndAnswers) {

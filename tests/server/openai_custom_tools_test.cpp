@@ -233,6 +233,8 @@ TEST(OpenAiCustomTools, EscapesAreWhatTheyMean) {
 TEST(OpenAiCustomTools, ACutInputStaysAsItIs) {
   const json calls = calls_of("<tool_call>\n<function=code>\n<parameter=input>\nrm -rf /tm", 4, StopCause::none);
   EXPECT_EQ(calls.at(0)["custom"]["input"], "rm -rf /tm");
+  const json other = calls_of("<tool_call>\n<function=code>\n<parameter=source>\nrm -rf /tm", 4, StopCause::none);
+  EXPECT_EQ(other.at(0)["custom"]["input"], "") << "nor is it the beginning of JSON";
 }
 
 }  // namespace

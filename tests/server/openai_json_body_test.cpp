@@ -157,8 +157,8 @@ TEST(OpenAiJson, EscapesWhatMustBe) {
   append_string(std::string_view("\0\x01\b\t\n\f\r\x1f \"\\/\x7f h\xc3\xa9\xf0\x9f\x98\x80\n", 22), out);
   EXPECT_EQ(out, "\"\\u0000\\u0001\\u0008\\t\\n\\u000c\\r\\u001f \\\"\\\\/\x7f h\xc3\xa9\xf0\x9f\x98\x80\\n\"");
   out.clear();
-  append_string("a\n\xc3(\xff\"b\xe2\x82", out);
-  EXPECT_EQ(out, "\"a\\n\xef\xbf\xbd(\xef\xbf\xbd\\\"b\xef\xbf\xbd\"");
+  append_string("a\nb\xc3(\xff\"b\xe2\x82", out);
+  EXPECT_EQ(out, "\"a\\nb\xef\xbf\xbd(\xef\xbf\xbd\\\"b\xef\xbf\xbd\"");
 }
 
 TEST(OpenAiJson, ShownValuesAreShort) {

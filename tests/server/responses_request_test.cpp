@@ -503,5 +503,20 @@ TEST(DropOldest, KeepsSystemMessagesAndTheLastTurn) {
   EXPECT_EQ(dropped(0.99), "3scd");
 }
 
+/// Calls and answers of tools take room too: for half of it no more need go than the large one and what is before.
+TEST(DropOldest, CountsWhatCallsAndTheirAnswersTake) {
+  const std::string large(400, 'x');
+  for (const bool call : {true, false}) {
+    ToolCall asked{.id = "1", .name = "f"};
+    if (call) asked.arguments = {{"text", large}};
+    std::vector<Message> messages = {{.role = Role::user, .text = "a"}, {.role = Role::assistant, .calls = {asked}}};
+    if (!call) messages.push_back({.role = Role::tool, .text = large});
+    messages.push_back({.role = Role::user, .text = "b"});
+    messages.push_back({.role = Role::user, .text = "c"});
+    EXPECT_EQ(drop_oldest(0.5, messages), call ? 2U : 3U);
+    EXPECT_EQ(messages.front().text, "b");
+  }
+}
+
 }  // namespace
 }  // namespace tessera::server::responses
