@@ -265,6 +265,13 @@ TEST(ChunkPolicy, RowsGrowByAQuarterAtMostAndHalveAtMost) {
 
 /// After 32 steps with prompts there is one without; so there is wherever prompts have had more than their part, which
 /// 512 rows have that take longer than the bound. What there is more time for takes in proportion.
+/// A part of one counts as a whole one.
+TEST(ChunkPolicy, BehindAPieceThatWasALittleTooLongThereIsABlockLess) {
+  ChunkPolicy policy(Seconds(0.010), 1024);
+  policy.took(Seconds(0.0101), 130);
+  EXPECT_EQ(policy.rows(), 128);
+}
+
 TEST(ChunkPolicy, StepsOfARelativeBound) {
   ChunkPolicy fast(std::nullopt, 8192), slow(std::nullopt, 8192), shared(std::nullopt, 8192);
   EXPECT_EQ(rows_of_steps(fast, 60, 0.010, 5e-6),

@@ -54,6 +54,15 @@ TEST_F(HostMemory, Version1) {
   EXPECT_EQ(available_memory_bytes(root_), 800000U - 270000U);
 }
 
+/// The two are not read at one moment: there may be more cache than was in use just before.
+TEST_F(HostMemory, MoreCacheThanUseIsAllFree) {
+  write("proc/self/cgroup", "0::/a\n");
+  write("sys/fs/cgroup/a/memory.max", "500000\n");
+  write("sys/fs/cgroup/a/memory.current", "100000\n");
+  write("sys/fs/cgroup/a/memory.stat", "active_file 60000\ninactive_file 50000\n");
+  EXPECT_EQ(available_memory_bytes(root_), 500000U);
+}
+
 /// A group within another may have the wider limit, or the tighter one; the same of the mount's root.
 TEST_F(HostMemory, OfGroupsWithLimitsTheTightestCounts) {
   for (const bool version_2 : {true, false}) {

@@ -495,6 +495,17 @@ TEST_F(KvDirectoryTest, FilesOfAnotherModelGiveWay) {
   EXPECT_EQ(files(), 2U + 1);
 }
 
+TEST_F(KvDirectoryTest, FilesOfAnotherModelStayWhereThereIsRoomToTheLastByte) {
+  const uint64_t each = kv_file_bytes(kFormat, entry_of(1));
+  ASSERT_TRUE(write(*open(), entry_of(1)).ok());
+  KvFormat other = kFormat;
+  other.identity = {3, 4};
+  const auto directory = open(2 * each, other);
+  ASSERT_TRUE(write(*directory, entry_of(2)).ok());
+  EXPECT_EQ(directory->bytes_used(), 2 * each);
+  EXPECT_TRUE(std::filesystem::exists(file_of(entry_of(1))));
+}
+
 /// It is then an entry like any other, and does not go before those that were used longer ago.
 TEST_F(KvDirectoryTest, WhatTookThePlaceOfAFileOfAnotherModelStays) {
   KvFormat other = kFormat;

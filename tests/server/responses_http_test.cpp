@@ -151,6 +151,14 @@ TEST(Responses, APromptThatIsTooLong) {
   const RawAnswer fits = ask(served.port(), post("/v1/responses", body.dump()));
   EXPECT_EQ(fits.status, 200) << fits.body;
   EXPECT_THAT(std::string(fits.header("x-tessera-warning")), HasSubstr("did not fit"));
+  // By bytes the first message is enough, by tokens it is not: both count.
+  std::string costly;
+  for (int i = 0; i < 1800; ++i) costly += "q7#";
+  json twice = body;
+  twice["input"][0]["content"] = std::string(20000, ' ');
+  twice["input"][1]["content"] = costly;
+  EXPECT_THAT(std::string(ask(served.port(), post("/v1/responses", twice.dump())).header("x-tessera-warning")),
+              HasSubstr("2 messages did not fit"));
   body["truncate_prompt_tokens"] = 10;
   EXPECT_EQ(answer_to(served, body.dump())["usage"]["input_tokens"], 10);
   body.erase("truncate_prompt_tokens");
