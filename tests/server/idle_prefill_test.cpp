@@ -1,5 +1,6 @@
 #include <gmock/gmock.h>
 
+#include <functional>
 #include <nlohmann/json.hpp>
 #include <utility>
 
@@ -269,9 +270,14 @@ TEST(IdlePrefill, OfAThoughtOrACallThatIsNotWholeThereIsNoNextTurn) {
   ASSERT_EQ(turn.answer.calls.size(), 2U);
   EXPECT_EQ(turn.answer.calls[0].arguments, Json({{"x", 1}}));
   EXPECT_EQ(turn.answer.calls[1].arguments, Json({{"input", "echo"}}));
+  // It is sent back by all clients of an API, or by those that have done so before.
+  NextTurn returned;
+  returned.chat.messages = {{.role = Role::assistant, .text = "Hi", .reasoning = "A greeting."}, {.role = Role::user}};
   turn.chat.returns_reasoning = true;
-  ASSERT_TRUE(add_answer({.reasoning = "Hm.", .content = "No.", .finish = ChatFinish::stop}, limits, turn));
-  EXPECT_EQ(turn.answer.reasoning, "Hm.");
+  for (NextTurn* next : {&turn, &returned}) {
+    ASSERT_TRUE(add_answer({.reasoning = "Hm.", .content = "No.", .finish = ChatFinish::stop}, limits, *next));
+    EXPECT_EQ(next->answer.reasoning, "Hm.");
+  }
 }
 
 }  // namespace
