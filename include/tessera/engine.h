@@ -309,6 +309,9 @@ class Engine {
   /// Errors: a parameter out of range, a prompt that is empty or too long, too many requests waiting.
   Expected<RequestStream> submit(Request request);
 
+  /// Whether submit would take a request with them, for whoever has work to do before.
+  [[nodiscard]] Status check(const SamplingParams& params) const;
+
   /// Computes the beginning of prompts to come for the prefix cache, while no request wants a step; one that comes
   /// waits for a step with a chunk of it at most. All but the last token count, in whole blocks of 64. The newest few
   /// that it is called for are worked on, the newest first, and nothing says when, or whether, that is done: what the

@@ -470,6 +470,8 @@ Expected<RequestStream> Engine::submit(Request request) {
   return RequestStream(std::move(channel));
 }
 
+Status Engine::check(const SamplingParams& params) const { return engine::check_sampling(params, impl_->limits); }
+
 Status Engine::prefill_when_idle(IdlePrefill prefill) {
   TESSERA_RETURN_IF_ERROR(engine::check_prompt(prefill.tokens, /*room=*/0, impl_->limits));
   if (prefills_when_idle()) impl_->loop->prefill_when_idle(std::move(prefill));

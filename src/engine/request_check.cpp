@@ -75,7 +75,7 @@ Status check_truncation(const SamplingParams& params, const RequestLimits& limit
                tokens, limits.max_model_len);
 }
 
-Status check_sampling(const SamplingParams& params, const RequestLimits& limits) {
+Status check_numbers(const SamplingParams& params, const RequestLimits& limits) {
   if (!(params.temperature >= 0) || !std::isfinite(params.temperature)) {
     return error(StatusCode::invalid_argument, "temperature is {}; it must be a finite number, 0 (greedy) or above",
                  params.temperature);
@@ -182,11 +182,15 @@ Status check_prompt(const std::vector<int32_t>& prompt, int64_t room, const Requ
   return check_tokens("the prompt", prompt, limits);
 }
 
+Status check_sampling(const SamplingParams& params, const RequestLimits& limits) {
+  TESSERA_RETURN_IF_ERROR(check_truncation(params, limits));
+  return check_numbers(params, limits);
+}
+
 Status check_request(const Request& request, const RequestLimits& limits) {
-  TESSERA_RETURN_IF_ERROR(check_truncation(request.sampling, limits));
+  TESSERA_RETURN_IF_ERROR(check_sampling(request.sampling, limits));
   TESSERA_RETURN_IF_ERROR(check_prompt(request.prompt, request.sampling.max_tokens == 0 ? 0 : 1, limits));
-  TESSERA_RETURN_IF_ERROR(check_guide(request.guide, limits));
-  return check_sampling(request.sampling, limits);
+  return check_guide(request.guide, limits);
 }
 
 }  // namespace tessera::engine

@@ -35,6 +35,9 @@ void truncate_prompt(const SamplingParams& params, int64_t max_model_len, std::v
 Status check_prompt(const std::vector<int32_t>& prompt, int64_t room, const RequestLimits& limits);
 
 /// invalid_argument, with the field's name, what it is and what it may be.
+Status check_sampling(const SamplingParams& params, const RequestLimits& limits);
+
+/// All of a request, in the same way.
 Status check_request(const Request& request, const RequestLimits& limits);
 
 }  // namespace tessera::engine

@@ -69,19 +69,27 @@ std::vector<std::string> newest_user_texts(const Engine& engine, const std::vect
   return texts;
 }
 
+/// Of a summary, which is drawn like the answer: what else is asked of that one's tokens or prompt is left out.
+SamplingParams of_summary(SamplingParams params) {
+  params.min_tokens = 0;
+  params.ignore_eos = false;
+  params.stop.clear();
+  params.stop_token_ids.clear();
+  params.logit_bias.clear();
+  params.allowed_token_ids.clear();
+  params.bad_words.clear();
+  params.logprobs.reset();
+  params.truncate_prompt_tokens.reset();
+  return params;
+}
+
 /// A prompt that asks for a summary of the request's conversation; the request becomes one for plain text.
 MaybeError make_summary_prompt(const ModelService& service, ResponsesRequest& request, ChatPrompt& out) {
   ChatRequest& chat = request.chat;
   chat.tools = {};
   chat.format.reset();
   chat.stream = {};
-  SamplingParams& sampling = chat.sampling;
-  sampling.logprobs.reset();
-  sampling.min_tokens = 0;
-  sampling.stop.clear();
-  sampling.stop_token_ids.clear();
-  sampling.logit_bias.clear();
-  sampling.allowed_token_ids.clear();
+  chat.sampling = of_summary(std::move(chat.sampling));
   chat.template_variables["enable_thinking"] = false;  // all of the answer is the summary
   const auto said = std::ranges::count_if(chat.messages, [](const Message& m) { return m.role != Role::system; });
   chat.messages.push_back({.role = Role::user, .text = kSummaryWish});
@@ -142,6 +150,7 @@ MaybeError prepare_second_pass(const ModelService& service, ResponsesRequest& re
 /// Sums the conversation up, then answers it unless the summary is the answer.
 MaybeError prepare_summing_up(const ModelService& service, const std::string& id, ResponsesRequest request,
                               Prepared& out) {
+  if (const Status status = service.engine->check(request.chat.sampling); !status.ok()) return api_error(status);
   auto summing_up = std::make_shared<SummingUp>(SummingUp{.answers = !request.sums_up});
   choose_stream(request, /*ends_at_once=*/false, out);
   ResponsesRequest summary = request;
@@ -204,6 +213,7 @@ MaybeError prepare_compaction(const ModelService& service, const std::string& id
   if (auto error = read_responses_body(service, responses::response_id(id), std::move(body), request)) return error;
   ChatRequest& chat = request.chat;
   const Engine& engine = *service.engine;
+  if (const Status status = engine.check(chat.sampling); !status.ok()) return api_error(status);
   std::vector<std::string> user_texts = newest_user_texts(engine, chat.messages, engine.max_model_len() / 4);
   ChatPrompt prompt;
   if (auto error = make_summary_prompt(service, request, prompt)) return error;

@@ -153,16 +153,40 @@ TEST(Compaction, WhatIsAskedOfTheAnswersTokensIsNotAskedOfASummary) {
   const json plain = answer_to(served, body_of(trigger).dump())["output"].at(0)["encrypted_content"];
   const json text = {{"prompt", plain.get<std::string>().substr(strlen("tessera-summary:"))}};
   const json its = json::parse(ask(served.port(), post("/tokenize", text.dump())).body)["tokens"];
-  for (const json& more : {json{{"min_tokens", 6}}, json{{"allowed_token_ids", {5, 6, 7}}},
-                           json{{"stop_token_ids", its}}, json{{"logit_bias", {{"5", 100}}}}}) {
+  const json first = {{"tokens", {its[0]}}};
+  const json word = json::parse(ask(served.port(), post("/detokenize", first.dump())).body)["prompt"];
+  for (const json& more :
+       {json{{"min_tokens", 6}}, json{{"allowed_token_ids", {5, 6, 7}}}, json{{"stop_token_ids", its}},
+        json{{"logit_bias", {{"5", 100}}}}, json{{"bad_words", {word}}}, json{{"truncate_prompt_tokens", 8}}}) {
     EXPECT_EQ(answer_to(served, body_of(trigger, more).dump())["output"].at(0)["encrypted_content"], plain) << more;
   }
+  const engine::TinyModel ends(engine::TinyKind::moe, 1, json{{"eos_token_id", its}}.dump());
+  const ServedModel ending(test_options(), 8, ends);
+  const json ended = answer_to(ending, body_of(trigger, {{"ignore_eos", true}}).dump());
+  EXPECT_EQ(ended["output"].at(0)["encrypted_content"], "tessera-summary:") << "the model ended it at once";
   json longer = limit(100);  // a summary of 25 tokens at most, and more of the answer
   longer.update({{"min_tokens", 40}, {"max_output_tokens", 40}});
   const json input = {user("One"), assistant(words(100)), user("Two")};
   const json response = answer_to(served, body_of(input, longer).dump());
   EXPECT_EQ(response["output"].at(0)["type"], "compaction") << response;
   EXPECT_EQ(response["usage"]["output_tokens"], 40);
+}
+
+/// Whoever asks for an answer that cannot be is told before anything is summed up.
+TEST(Compaction, WhatCannotBeIsRefusedBeforeIt) {
+  const ServedModel served;
+  const json trigger = {user("Hi"), assistant("Hello. " + words(50)), {{"type", "compaction_trigger"}}};
+  const json input = {user("One"), assistant(words(100)), user("Two")};
+  for (const json& wrong : {json{{"min_tokens", 41}, {"max_output_tokens", 40}}, json{{"stop_token_ids", {99'999}}},
+                            json{{"allowed_token_ids", {99'999}}}, json{{"logit_bias", {{"99999", 1}}}}}) {
+    json limited = limit(100);
+    limited.update(wrong);
+    for (const json& body : {body_of(trigger, wrong), body_of(input, limited)}) {
+      EXPECT_EQ(ask(served.port(), post("/v1/responses", body.dump())).status, 400) << wrong;
+    }
+    EXPECT_EQ(ask(served.port(), post("/v1/responses/compact", body_of(input, wrong).dump())).status, 400) << wrong;
+  }
+  EXPECT_EQ(served.metric("vllm:request_prompt_tokens_count"), 0);
 }
 
 /// So are tools, formats and thinking.

@@ -103,8 +103,8 @@ Status Uploader::read_ahead(const format::Checkpoint& checkpoint, std::span<cons
 }
 
 Status Uploader::rest() {
+  reader_.reset();  // whatever the device says: the files may be closed behind this
   TESSERA_CUDA_RETURN_IF_ERROR(cudaStreamSynchronize(stream_.get()));
-  reader_.reset();
   ring_ = {};
   piece_copied_.clear();
   pieces_.clear();
