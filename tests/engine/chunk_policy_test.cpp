@@ -263,8 +263,6 @@ TEST(ChunkPolicy, RowsGrowByAQuarterAtMostAndHalveAtMost) {
   EXPECT_EQ(rows_of_steps(fixed, 80, 0.004, 60e-6), "192x1 320x1 384x1 448x1 576x1 768x1 704x64 768x1 704x9");
 }
 
-/// After 32 steps with prompts there is one without; so there is wherever prompts have had more than their part, which
-/// 512 rows have that take longer than the bound. What there is more time for takes in proportion.
 /// A part of one counts as a whole one.
 TEST(ChunkPolicy, BehindAPieceThatWasALittleTooLongThereIsABlockLess) {
   ChunkPolicy policy(Seconds(0.010), 1024);
@@ -272,6 +270,8 @@ TEST(ChunkPolicy, BehindAPieceThatWasALittleTooLongThereIsABlockLess) {
   EXPECT_EQ(policy.rows(), 128);
 }
 
+/// After 32 steps with prompts there is one without; so there is wherever prompts have had more than their part, which
+/// 512 rows have that take longer than the bound. What there is more time for takes in proportion.
 TEST(ChunkPolicy, StepsOfARelativeBound) {
   ChunkPolicy fast(std::nullopt, 8192), slow(std::nullopt, 8192), shared(std::nullopt, 8192);
   EXPECT_EQ(rows_of_steps(fast, 60, 0.010, 5e-6),

@@ -329,6 +329,22 @@ struct LoneRunner {
     }
     return step;
   }
+  /// Rows that go on at a position, each with a draw behind it.
+  Step decode(const std::vector<int32_t>& tokens, int32_t position, const kernels::SampleParams& params) const {
+    Step step = prompt(tokens, static_cast<int32_t>(tokens.size()), params);
+    step.sequences[0].first_position = position;
+    step.sequences[0].row_class = RowClass::decode;
+    return step;
+  }
+  /// Runs a prompt of three tokens with two drafts behind it; the step that looks whether they hold.
+  Step draft(const kernels::SampleParams& params) const {
+    Step step = prompt({1, 2, 3}, 1, params);
+    step.drafting = {{.count = 2}};
+    EXPECT_TRUE(runner->submit(step).ok());
+    step = decode({runner->collect()->front().token, draft_token(0), draft_token(1)}, 3, params);
+    step.sequences[0].keeps_records = true;
+    return step;
+  }
 
   LoadedModel model;
   std::unique_ptr<kernels::Cache> cache;
@@ -369,16 +385,9 @@ TEST_F(SimulatedRunner, WhatIsAssumedOfDraftsIsWhatIsCollected) {
   for (const double share : {0.0, 1.0}) {
     LoneRunner lone({.samples_max = 16, .drafts_max = 2, .assumed_acceptance = {share, share}});
     const kernels::SampleParams params;
-    Step step = lone.prompt({1, 2, 3}, 1, params);
-    step.drafting = {{.count = 2}};
-    ASSERT_TRUE(lone.runner->submit(step).ok());
-    const int32_t first = lone.runner->collect()->front().token;
+    const Step step = lone.draft(params);
     const auto drafts = *lone.runner->drafts();
     const std::vector<int32_t> made(drafts.begin(), drafts.end());
-    step = lone.prompt({first, draft_token(0), draft_token(1)}, 3, params);
-    step.sequences[0].first_position = 3;
-    step.sequences[0].row_class = RowClass::decode;
-    step.sequences[0].keeps_records = true;
     ASSERT_TRUE(lone.runner->submit(step).ok());
     const auto results = *lone.runner->collect();
     for (size_t i = 0; i < 2; ++i) EXPECT_EQ(results[i].token == made[i], share == 1.0) << "draft " << i;
@@ -393,20 +402,10 @@ TEST_F(SimulatedRunner, ARowGoesOnFromTheNewestDrawWheneverThatCame) {
   std::vector<SampleResult> found;
   for (const bool later : {false, true}) {
     LoneRunner lone({.samples_max = 16, .drafts_max = 2, .assumed_acceptance = {1.0, 1.0}});
-    Step drafting = lone.prompt({1, 2, 3}, 1, params);
-    drafting.drafting = {{.count = 2}};
-    ASSERT_TRUE(lone.runner->submit(drafting).ok());
-    const int32_t first = lone.runner->collect()->front().token;
-    Step drafted = lone.prompt({first, draft_token(0), draft_token(1)}, 3, params);
-    drafted.sequences[0].first_position = 3;
-    drafted.sequences[0].row_class = RowClass::decode;
-    drafted.sequences[0].keeps_records = true;
-    ASSERT_TRUE(lone.runner->submit(drafted).ok());
+    ASSERT_TRUE(lone.runner->submit(lone.draft(params)).ok());
     ASSERT_TRUE(lone.runner->collect().ok());
     for (const int32_t position : {6, 7}) {
-      Step step = lone.prompt({kLastDrawn}, 1, params);
-      step.sequences[0].first_position = position;
-      step.sequences[0].row_class = RowClass::decode;
+      Step step = lone.decode({kLastDrawn}, position, params);
       std::vector<kernels::SampleRow> samples = step.samples;
       if (position == 6) samples[0].allowed = only_nine;
       if (!later) step.samples = samples;
